@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use voxelize::format::{self, Choice, Dtype, Existing, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::{CellKind, CellsRef};
-use voxelize::view::{self, Background, Layer, View};
+use voxelize::view::{self, Background, Layer, Shown, View};
 use voxelize::{Code, Digest, Error, Lattice, Progress, Result, Voxels};
 
 use crate::errors::raised;
@@ -310,7 +310,9 @@ impl Grid {
                 self.voxels.lattice.as_ref().map_or([1.0; 3], |l| l.spacing().each_ref().map(|s| s.to_f64()));
             let picture = match layer {
                 Some((axis, index)) => {
-                    view::slice(self.cells(), spacing, Layer { axis, index }, size, Background::default())?
+                    let rule = self.voxels.record.rule_name.as_deref();
+                    let shown = Shown::by_rule(self.cells(), rule);
+                    view::slice(shown, spacing, Layer { axis, index }, size, Background::default())?
                 }
                 None => view::cells(self.cells(), spacing, &View { size, ..View::default() })?,
             };

@@ -53,6 +53,12 @@ pub fn json(cells: CellsRef, labels: &[LabelCount]) -> Value {
     contents
 }
 
+/// The sum of all values: of some at a time, and then of these sums, which rounds less.
+pub fn sum(field: &Field) -> f64 {
+    let of_some = |values: &[f32]| values.iter().map(|value| f64::from(*value)).sum::<f64>();
+    field.values().chunks(1 << 12).map(of_some).sum()
+}
+
 /// A value of a field; infinity and NaN, which JSON has not, are text.
 pub fn value(value: f32) -> Value {
     if value.is_finite() { json!(value) } else { json!(value.to_string()) }
@@ -94,6 +100,11 @@ pub fn distances(summary: &FieldSummary, dims: [usize; 3], background: f32) -> S
 /// The count of shares: `1,200 of 8,000 (15.0 %) with a share inside`.
 pub fn shares(summary: &FieldSummary, dims: [usize; 3]) -> String {
     format!("{} with a share inside", occupancy(summary.cells, dims))
+}
+
+/// The count of areas: `1,200 of 8,000 (15.0 %) with a part of the mesh`.
+pub fn areas(summary: &FieldSummary, dims: [usize; 3]) -> String {
+    format!("{} with a part of the mesh", occupancy(summary.cells, dims))
 }
 
 /// The counts of values that were summed up: `1,200 of 8,000 (15.0 %) differ from the background, 0.3; 70 are -0.3`.

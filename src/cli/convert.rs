@@ -94,6 +94,7 @@ fn convert(
 
     let output = OutputArgs { output: Some(output), file, skip_existing: false };
     let output = Output::new(&output, voxels.cells.as_ref().kind(), &MeshSource::File(source), call)?;
+    output.check_rounding(&voxels.record, call.argv)?;
     call.check_files()?;
     call.signals.listen()?;
     let bar = call.bar();

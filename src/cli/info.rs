@@ -10,7 +10,7 @@ use voxelize::grid::{Label, Record};
 use voxelize::job::{DEFAULT_RES, InFile};
 use voxelize::mesh::closed::EdgeCounts;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
-use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
+use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par};
 
 use super::args::{MemoryArgs, PageArgs, PowerArgs, ReadArgs, ReportArgs};
 use super::command::{Call, Command};
@@ -288,6 +288,10 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
     if let Some(field) = voxels.field() {
         report.row("field", &contents::range(field));
         report.row("cells", &contents::valued(field));
+        if let Some(volume) = volume_of_shares(&voxels) {
+            let unit = unit(&voxels).map_or_else(String::new, |unit| format!(" {unit}³"));
+            report.row("volume", &format!("{}{unit}, the sum of all shares", grouped_number(volume)));
+        }
     }
     if let Some(occupied) = occupied {
         report.row("cells", &cells(&voxels, occupied));
@@ -322,7 +326,14 @@ pub fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], o
     let counts = json!({"cells": cells, "occupied": occupied, "surface": surface, "interior": interior});
     report.set("counts", counts);
     let lattice = voxels.lattice.as_ref().zip(occupied);
-    report.set("volume", lattice.map(|(lattice, occupied)| value::volume(occupied, lattice)));
+    let volume = lattice.map(|(lattice, occupied)| value::volume(occupied, lattice));
+    report.set("volume", volume.or_else(|| volume_of_shares(voxels)));
+}
+
+/// The volume that shares of cells add up to; `None` of other cells, or where their size is not known.
+fn volume_of_shares(voxels: &Voxels) -> Option<f64> {
+    voxels.record.rule().filter(|rule| matches!(rule, Rule::Fraction { .. }))?;
+    Some(contents::sum(voxels.field()?) * voxels.lattice.as_ref()?.cell_volume().to_f64())
 }
 
 fn grid(voxels: &Voxels, description: &Description) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::Sidecar;
-use voxelize::grid::CellKind;
+use voxelize::grid::{CellKind, Quantities, Record};
 use voxelize::job::{
     DEFAULT_RES, FitOptions, JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis,
 };
@@ -16,7 +16,8 @@ use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule
 use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
-    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, ReadArgs, RuleArgs, RunArgs, prefixed,
+    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, ReadArgs, RuleArgs,
+    RunArgs, prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -141,7 +142,7 @@ impl JobOptions {
         if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint(match rule {
-                Rule::Fraction { .. } => "--solid and --filled make bits, which can have labels",
+                Rule::Fraction { .. } | Rule::Area => "--solid and --filled make bits, which can have labels",
                 _ => "--iso makes bits, which can have labels",
             }));
         }
@@ -352,7 +353,7 @@ impl DoubtOptions {
             DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
             _ => return Ok(None),
         };
-        if let Rule::Distance { .. } | Rule::Fraction { .. } = rule {
+        if let Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area = rule {
             let error = Error::usage(format!("{} needs --solid or --filled", argv.name(option)));
             let rule = rule.name();
             return Err(error.with_hint(format!("--rule {rule} measures cells, and fills none")));
@@ -370,11 +371,16 @@ impl DoubtOptions {
     }
 }
 
+/// The record of cells that a rule makes, as far as it is known before them.
+pub fn record_of(rule: &Rule) -> Record {
+    Record { rule_name: Some(rule.name().to_string()), ..Record::default() }
+}
+
 /// The file of the leak path, if these arguments ask for it.
 pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.leak else { return Ok(None) };
     let argv = call.argv;
-    let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. });
+    let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area);
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
             _ if !is_filled => format!("the rule {} fills no cells", rule.name()),
@@ -407,6 +413,25 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Au
     AuxOutput::new(path, "--nearest", "the nearest triangles", Sidecar::Auto, &call.names).map(Some)
 }
 
+/// The arrays beside the field, if these arguments ask for some.
+pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output, argv: &Argv) -> Result<Quantities> {
+    let wanted: Quantities = args.with.iter().copied().collect();
+    let option = || argv.name("with");
+    if let Some(other) = wanted.iter().find(|one| !job.rule.quantities().contains(one)) {
+        let (rule, name) = (job.rule.name(), other.name());
+        let error =
+            Error::usage(format!("{} {name}: the rule {rule} has nothing beside its cells", option()));
+        return Err(error.with_hint("use it with --rule fraction"));
+    }
+    if let Some(area) = wanted.iter().find(|one| one.is_area() && job.grid.transform.is_scaled()) {
+        let error = Error::usage(format!("--scale: {} {} is in units of the file", option(), area.name()));
+        return Err(error.with_hint("leave --scale out"));
+    }
+    let checked = output.format.check_arrays(wanted.iter(), output.target().choices);
+    checked.map_err(|error| prefixed(&format!("{}: ", option()), &error))?;
+    Ok(wanted)
+}
+
 /// Whether anything is done at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -424,6 +449,8 @@ pub struct Options {
     pub leak: Option<AuxOutput>,
     /// Where the nearest triangles go.
     pub nearest: Option<AuxOutput>,
+    /// The arrays beside the field.
+    pub quantities: Quantities,
     pub mode: Mode,
 }
 
@@ -445,11 +472,13 @@ impl Options {
         let job = Job { source, options: options.for_meshes(meshes.iter().map(PathBuf::as_path))? };
         let rule = &job.options.rule;
         let output = Output::new(&args.output, job.options.kind(), &job.source, call)?;
+        output.check_rounding(&record_of(rule), argv)?;
         let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;
+        let quantities = quantities(&args.quantities, &job.options, &output, argv)?;
         call.check_files()?;
-        Ok(Self { job, output, doubt, leak, nearest, mode })
+        Ok(Self { job, output, doubt, leak, nearest, quantities, mode })
     }
 
     /// The labels of the output.

@@ -254,6 +254,15 @@ impl Output {
         self.file.as_ref().map_or(Ok(()), |file| file.check_companions(self.format, &shape))
     }
 
+    /// Refuses to round a field to bytes that is none of shares; the record says by which rule it is made.
+    pub fn check_rounding(&self, record: &Record, argv: &Argv) -> Result<()> {
+        match (self.kind, self.dtype) {
+            (CellKind::Field, Some(Dtype::U8)) => format::check_rule_of_bytes(record)
+                .map_err(|error| prefixed(&format!("{} u8: ", argv.name("dtype")), &error)),
+            _ => Ok(()),
+        }
+    }
+
     /// The second file, where there will be one.
     pub fn sidecar_path(&self) -> Option<PathBuf> {
         sidecar_path(self.destination.path()?, self.format, self.sidecar)
@@ -284,8 +293,15 @@ impl Output {
         }
         if let (CellKind::Field, Some(dtype)) = (self.kind, self.dtype) {
             let option = argv.name("dtype");
-            return Err(Error::usage(format!("{option} {}: a field is written as f32", dtype.name()))
-                .with_hint("leave it out"));
+            if dtype != Dtype::U8 {
+                return Err(Error::usage(format!("{option} {}: a field is written as f32", dtype.name()))
+                    .with_hint("leave it out; u8 is for shares of cells"));
+            }
+            if !self.format.has_bytes_of_shares() {
+                let known = Format::names_with_bytes_of_shares().join(", ");
+                return Err(Error::usage(format!("{option} u8: {name} stores fields as f32"))
+                    .with_hint(format!("{known} store shares of cells as u8")));
+            }
         }
         if let Some(dtype) = self.dtype.filter(|dtype| !dtypes.contains(dtype)) {
             let known: Vec<_> = dtypes.iter().map(|dtype| dtype.name()).collect();

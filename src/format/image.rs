@@ -12,7 +12,7 @@ use flate2::read::MultiGzDecoder;
 use super::dense::{self, Order};
 use super::open::{VoxelSource, nameless};
 use super::packed::MOST_PACKED;
-use super::{Dtype, ORDER, metadata};
+use super::{Dtype, ORDER, metadata, shares};
 use crate::error::{Code, Error, Hint, Opt, Result, hint, sanitize};
 use crate::geom::Rational;
 use crate::grid::metadata::{Metadata, Style};
@@ -262,6 +262,9 @@ pub(super) fn cells_of(
     let dims = frame.dims;
     let cells = match dtype {
         Dtype::F32 => dense::read_floats(input, dims, Order::XFastest, metadata.background, room)?.into(),
+        Dtype::U8 if shares::are_said(metadata) => {
+            dense::read_shares(input, dims, Order::XFastest, metadata.background, room)?.into()
+        }
         _ => dense::read_values(input, dims, Order::XFastest, legend, room)?,
     };
     frame.placed(cells, metadata)

@@ -24,6 +24,7 @@
 )]
 
 mod ahead;
+mod arrays;
 mod binvox;
 mod bt;
 mod choice;
@@ -49,6 +50,7 @@ mod room;
 pub(crate) mod save;
 mod schem;
 pub(crate) mod several;
+mod shares;
 mod slices;
 mod values;
 mod vdb;
@@ -65,6 +67,7 @@ use std::path::{Path, PathBuf};
 pub use self::choice::Choice;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};
 pub use self::save::{save, save_source, write_source_to, write_to};
+pub use self::shares::check_rule as check_rule_of_bytes;
 
 use self::open::VoxelSource;
 use self::save::Sink;
@@ -86,8 +89,8 @@ pub struct Format {
     pub carries: Carries,
     /// The kinds of cells it holds.
     pub kinds: &'static [CellKind],
-    /// The types of numbers for bits and labels; the first is the default. A field is always stored as
-    /// [`Dtype::F32`].
+    /// The types of numbers for bits and labels; the first is the default. A field is stored as [`Dtype::F32`]; one of
+    /// shares of cells as [`Dtype::U8`], too, if it [is asked for](Self::has_bytes_of_shares).
     pub dtypes: &'static [Dtype],
     /// The most bytes that a file may have, where the format has a limit.
     pub max_bytes: Option<u64>,
@@ -210,7 +213,8 @@ pub enum Carries {
 pub enum Dtype {
     /// A byte of type bool: whether the cell is occupied. Labels lose their values.
     Bool,
-    /// A byte of type unsigned integer: 0 for an empty cell, 1 for an occupied one, or its label.
+    /// A byte of type unsigned integer: 0 for an empty cell, 1 for an occupied one, or its label; of a share of a cell,
+    /// the nearest 255th.
     U8,
     /// A byte of type signed integer: the same, for labels up to 127; see [`SaveOptions::values`].
     I8,
@@ -236,6 +240,15 @@ impl FileSize {
 
     fn at_most(bytes: u128) -> Self {
         Self::AtMost(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
+    /// The size with so many bytes more, at most.
+    #[must_use]
+    pub fn and_at_most(self, bytes: u64) -> Self {
+        match bytes {
+            0 => self,
+            _ => Self::AtMost(self.bytes().saturating_add(bytes)),
+        }
     }
 
     /// The number of bytes.
@@ -509,6 +522,10 @@ impl Format {
             CellKind::Field => Dtype::F32,
         };
         let dtype = options.dtype.unwrap_or(usual);
+        if kind == CellKind::Field && dtype == Dtype::U8 {
+            self.check_bytes_of_shares(options)?;
+            return Ok(dtype);
+        }
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
         }
@@ -556,7 +573,12 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     };
     let dims = Some(source.dims());
     let lattice = source.lattice().cloned();
-    Metadata { dims, lattice, record: source.record().clone(), legend, background, ..Metadata::default() }
+    let record = source.record().clone();
+    let mut metadata = Metadata { dims, lattice, record, legend, background, ..Metadata::default() };
+    if shares::are_bytes(source.cell_type(), dtype) {
+        shares::annotate(&mut metadata);
+    }
+    metadata
 }
 
 /// The key for what cells are stored as.

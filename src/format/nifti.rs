@@ -8,7 +8,7 @@
 //! | 70, 72 | type and bits: 2 and 8 for bits and labels, 16 and 32 for a field |
 //! | 76 | 1, sx, sy, sz: floats |
 //! | 108 | where the cells begin, as a float |
-//! | 112, 116 | slope 1 and offset 0 |
+//! | 112, 116 | slope 1 and offset 0; slope 1/255 of shares of cells as u8 |
 //! | 123 | the unit: metre 1, millimetre 2, micrometre 3, else 0 |
 //! | 148 | `voxelize` |
 //! | 252, 254 | qform and sform, 1 each: places in a scanner |
@@ -32,7 +32,7 @@ use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_meta
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed::{self, GzipWriter};
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write};
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
 use crate::error::{Code, Error, Result};
 use crate::geom::Rational;
 use crate::grid::metadata::Metadata;
@@ -46,6 +46,9 @@ const MAX_JSON: u64 = 1 << 20;
 
 /// A comment.
 const COMMENT: u32 = 6;
+
+/// The number that bytes of shares are multiplied by.
+const SLOPE_OF_SHARES: f32 = 1.0 / 255.0;
 
 /// The most cells per axis: sizes have 15 bits.
 const MOST: usize = i16::MAX as usize;
@@ -128,7 +131,8 @@ fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
     let float = |values: &[Rational; 3]| values.each_ref().map(Rational::to_f32);
     let [sx, sy, sz] = place.as_ref().map_or([1.0; 3], |(_, step)| float(step));
     floats(76, &[1.0, sx, sy, sz]);
-    floats(108, &[begin as f32, 1.0, 0.0]);
+    let slope = if shares::are_bytes(source.cell_type(), dtype) { SLOPE_OF_SHARES } else { 1.0 };
+    floats(108, &[begin as f32, slope, 0.0]);
     if let Some((centre, _)) = &place {
         let [x, y, z] = float(centre);
         floats(256, &[0.0, 0.0, 1.0, -x, -y, z]);
@@ -239,6 +243,11 @@ impl NiftiHeader {
             .at_byte(108))
     }
 
+    /// Whether its bytes are 255ths.
+    fn is_of_shares(&self) -> bool {
+        [self.float(112), self.float(116)] == [SLOPE_OF_SHARES, 0.0]
+    }
+
     fn dims(&self) -> Result<[usize; 3]> {
         let all: [i16; 8] = std::array::from_fn(|n| self.i16(40 + 2 * n));
         let axes = usize::try_from(all[0]).unwrap_or(0);
@@ -256,7 +265,7 @@ impl NiftiHeader {
         // Values are what they are unless the header scales them.
         let is_plain = matches!([self.float(112), self.float(116)], [0.0 | 1.0, 0.0]);
         let dtype = match kind {
-            2 if is_plain => Some(Dtype::U8),
+            2 if is_plain || self.is_of_shares() => Some(Dtype::U8),
             16 if is_plain => Some(Dtype::F32),
             _ => None,
         };
@@ -339,6 +348,9 @@ impl NiftiHeader {
         // Of an image that has neither form the sizes of its cells are known at least, unless it is ours.
         let is_said = metadata.dims.is_none() || self.i16(252) > 0;
         metadata.lattice = frame.lattice_of(&metadata, is_said, |exact| exact.to_f32().into());
+        if self.i16(70) == 2 && self.is_of_shares() {
+            shares::annotate(&mut metadata);
+        }
         Ok(metadata)
     }
 }

@@ -11,7 +11,7 @@
 //! | `descr` | bytes a cell | holds |
 //! |---|---|---|
 //! | `\|b1` | 1 | bits, 0 or 1 |
-//! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells |
+//! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells; shares of cells in 255ths, rounded, with `"value_scale": "1/255"` in the sidecar |
 //! | `\|i1` | 1 | the same, for labels up to 127 |
 //! | `<f4` | 4 | a field, little-endian |
 //! | `\|u1`, with `--dtype bit` | 1/8 | bits, eight cells along x in a byte, the first in its lowest bit; rows are filled up to bytes with zeros |
@@ -41,7 +41,7 @@ use super::open::{VoxelSource, failure, is_about, nameless};
 use super::room::CellRoom;
 use super::{
     BIT_ORDER, CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader,
-    SaveOptions, Write, Written, values,
+    SaveOptions, Write, Written, shares, values,
 };
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
@@ -263,6 +263,10 @@ impl Header {
         match self.descr.as_str() {
             "i1" if !metadata.is_some_and(is_numbered) => {
                 Ok(dense::read_occupied(input, dims, order, room)?.into())
+            }
+            "u1" if metadata.is_some_and(shares::are_said) => {
+                let background = metadata.and_then(|metadata| metadata.background);
+                Ok(dense::read_shares(input, dims, order, background, room)?.into())
             }
             "u1" | "i1" => values::read(input, self.dtype(), metadata, |input| {
                 let legend = metadata.and_then(|metadata| metadata.legend.as_ref());

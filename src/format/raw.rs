@@ -2,7 +2,7 @@
 //!
 //! | dtype | bytes | content |
 //! |---|---|---|
-//! | u8 | nx·ny·nz | one byte per cell, x fastest, then y: bits as 0 and 1; labels, 0 for empty cells |
+//! | u8 | nx·ny·nz | one byte per cell, x fastest, then y: bits as 0 and 1; labels, 0 for empty cells; shares of cells in 255ths, rounded, with the `value_scale` 1/255 in the sidecar |
 //! | i8 | nx·ny·nz | the same for labels up to 127; or the `values` that the sidecar says, such as −1 for empty and 1 for occupied cells |
 //! | bit | 8·⌈nx/64⌉·ny·nz | one bit per cell, x fastest, the first in the lowest bit of the first byte; rows padded to 64 bits with zeros |
 //! | f32 | 4·nx·ny·nz | a field, x fastest, then y, little-endian |
@@ -14,7 +14,7 @@
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, is_about};
-use super::{BIT_ORDER, Carries, Dtype, FileSize, Format, ORDER, Reader, Write, values};
+use super::{BIT_ORDER, Carries, Dtype, FileSize, Format, ORDER, Reader, Write, shares, values};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Cells, Voxels};
@@ -72,6 +72,9 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let cells: Cells = match dtype {
         Dtype::Bit => dense::read_words(source, dims, room)?.into(),
         Dtype::Bool => dense::read_occupied(source, dims, order, room)?.into(),
+        Dtype::U8 if shares::are_said(&metadata) => {
+            dense::read_shares(source, dims, order, metadata.background, room)?.into()
+        }
         Dtype::U8 | Dtype::I8 => values::read(source, dtype, Some(&metadata), |input| {
             dense::read_values(input, dims, order, metadata.legend.as_ref(), room)
         })?,

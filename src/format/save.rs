@@ -21,7 +21,7 @@ use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, t
 use super::several::{Companions, NewFolder, is_companion};
 use super::{
     CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written,
-    values,
+    shares, values,
 };
 use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
@@ -214,6 +214,10 @@ fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions
     (format.limits)(lattice, options.choices)?;
     let dtype = format.dtype(source.cell_type().kind(), options)?;
     values::check_labels(source.cell_type(), dtype, options)?;
+    format.check_arrays(source.arrays().iter().map(|array| array.quantity), options.choices)?;
+    if shares::are_bytes(source.cell_type(), dtype) {
+        shares::check_rule(source.record())?;
+    }
     Ok(dtype)
 }
 

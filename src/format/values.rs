@@ -80,6 +80,8 @@ pub(super) fn keep_labels(dtype: Dtype, options: &SaveOptions) -> bool {
 pub(super) fn keep_digest(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
     match cells {
         CellType::Labels(legend) => legend.digest() == LabelDigest::Occupancy || keep_labels(dtype, options),
+        // Bytes of shares are rounded.
+        CellType::Field { .. } => dtype == Dtype::F32,
         _ => true,
     }
 }

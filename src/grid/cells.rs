@@ -1,5 +1,6 @@
 //! Cells of one of three kinds: bits, labels, or a field.
 
+use super::arrays::CellArray;
 use super::bits::{BitGrid, bits_of};
 use super::field::Field;
 use super::labels::Labels;
@@ -104,6 +105,8 @@ pub enum CellsMut<'a> {
     Bits(&'a mut BitGrid),
     /// A number for each cell; and, if they are wanted, the number of the triangle that is nearest to each cell.
     Field(&'a mut Field, Option<&'a mut [i32]>),
+    /// A number for each cell, and arrays beside it.
+    WithArrays(&'a mut Field, &'a mut [CellArray]),
 }
 
 impl<'a> CellsMut<'a> {
@@ -114,7 +117,7 @@ impl<'a> CellsMut<'a> {
     pub fn bits(self) -> Result<&'a mut BitGrid> {
         match self {
             Self::Bits(bits) => Ok(bits),
-            Self::Field(..) => Err(not_occupied()),
+            Self::Field(..) | Self::WithArrays(..) => Err(not_occupied()),
         }
     }
 
@@ -122,7 +125,7 @@ impl<'a> CellsMut<'a> {
     pub fn dims(&self) -> [usize; 3] {
         match self {
             Self::Bits(bits) => bits.dims(),
-            Self::Field(field, _) => field.dims(),
+            Self::Field(field, _) | Self::WithArrays(field, _) => field.dims(),
         }
     }
 
@@ -130,7 +133,7 @@ impl<'a> CellsMut<'a> {
     pub fn kind(&self) -> CellKind {
         match self {
             Self::Bits(_) => CellKind::Bits,
-            Self::Field(..) => CellKind::Field,
+            Self::Field(..) | Self::WithArrays(..) => CellKind::Field,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where the cells are ([`Lattice`]), what they hold ([`Cells`]: bits, labels or a field), and how they were
 //! made ([`Record`]).
 
+pub(crate) mod arrays;
 pub(crate) mod bits;
 pub(crate) mod cells;
 pub(crate) mod components;
@@ -26,6 +27,7 @@ pub(crate) mod voxels;
 
 pub use crate::geom::axis::Snap;
 pub(crate) use crate::geom::axis::{self};
+pub use arrays::{CellArray, Quantities, Quantity};
 pub use bits::BitGrid;
 pub use cells::{CellKind, CellType, Cells, CellsMut, CellsRef};
 pub use digest::{Digest, DigestBuilder, Hash};

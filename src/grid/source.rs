@@ -1,6 +1,7 @@
 //! Cells that come in slabs of consecutive layers: what formats write, whether the whole grid is in
 //! memory or is made slab by slab.
 
+use super::arrays::CellArray;
 use super::cells::{CellType, CellsRef};
 use super::digest::Digest;
 use super::lattice::Lattice;
@@ -91,6 +92,11 @@ pub trait CellSource {
 
     /// The digests of all cells, to be called after the last slab.
     fn digest(&self) -> Digest;
+
+    /// The arrays beside the cells, with the numbers of the last slab; without layers before the first.
+    fn arrays(&self) -> &[CellArray] {
+        &[]
+    }
 }
 
 /// Consecutive layers of a grid.

@@ -50,10 +50,11 @@ pub(super) struct Needs<'a> {
 impl Voxelizer<'_> {
     /// The memory of mesh, rule and cells; what is made beside the cells is not in it.
     pub(super) fn demand(&self, mesh: &Mesh, lattice: &Lattice) -> Demand {
-        let demand =
-            Demand::new(mesh, lattice, &self.run).with(self.rule.extra_bytes(mesh, lattice, &self.run));
+        let demand = Demand::new(mesh, lattice, &self.run).with(self.rule_bytes(mesh, lattice));
         match self.rule.kind() {
-            CellKind::Field => demand.field(self.extras.nearest),
+            CellKind::Field => {
+                demand.field(self.extras.nearest).with_numbers(self.extras.quantities.numbers())
+            }
             // The cells of one part, and of labels the occupancy and the planes or bytes.
             _ if let JobLabels::Parts(kind) = self.extras.labels => {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
@@ -71,13 +72,24 @@ impl Voxelizer<'_> {
     }
 }
 
+impl Voxelizer<'_> {
+    /// The bytes of the rule, with those of arrays while they are made.
+    fn rule_bytes(&self, mesh: &Mesh, lattice: &Lattice) -> u128 {
+        let arrays = match self.extras.quantities.is_empty() {
+            true => 0,
+            false => Rule::bytes_of_quantities(lattice, &self.run),
+        };
+        self.rule.extra_bytes(mesh, lattice, &self.run) + arrays
+    }
+}
+
 impl Needs<'_> {
     /// The phases, one after the other; cells of doubt and leak stay while the output is made.
     fn phases(&self) -> Vec<MemoryPhase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
         let [doubt, leak] = [self.voxelizer.extras.doubt, self.voxelizer.extras.leak].map(u128::from);
         let kept = if self.is_whole() { doubt + leak } else { 0 };
-        let extra = self.voxelizer.rule.extra_bytes(self.mesh, self.lattice, &self.voxelizer.run);
+        let extra = self.voxelizer.rule_bytes(self.mesh, self.lattice);
         let mut phases = vec![MemoryPhase { name: "rule", bytes: extra + grids(kept) }];
         if self.voxelizer.extras.doubt {
             let bytes = doubt::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run);

@@ -10,8 +10,8 @@ use super::voxelizer::Voxelizer;
 use crate::error::{Code, Error, Finding, Result};
 use crate::grid::record::INSIDE;
 use crate::grid::{
-    BitGrid, CellKind, CellSource, CellType, Digest, FieldSummary, InMemory, Label, Lattice, Record, Slab,
-    Voxels,
+    BitGrid, CellKind, CellSource, CellType, Digest, FieldSummary, Hash, InMemory, Label, Lattice, Quantity,
+    Record, Slab, Voxels,
 };
 use crate::mesh::Mesh;
 use crate::par::Progress;
@@ -48,6 +48,8 @@ pub struct JobResult {
     pub stats: Stats,
     /// Warnings and notes about the cells.
     pub findings: Vec<Finding>,
+    /// The arrays beside the cells, each with its digest.
+    pub arrays: Vec<(Quantity, Hash)>,
     /// The cells in doubt, if they were wanted.
     pub doubt: Option<Doubt>,
     /// The path through which a flood leaks, if it was wanted.
@@ -89,6 +91,12 @@ impl<'a> Voxelizer<'a> {
             let error = Error::usage(format!("labels: the rule {} makes a field", self.rule.name()));
             return Err(error.with_hint("rules that make bits have labels"));
         }
+        let has = self.rule.quantities();
+        if let Some(other) = self.extras.quantities.iter().find(|one| !has.contains(one)) {
+            let (rule, name) = (self.rule.name(), other.name());
+            return Err(Error::usage(format!("the rule {rule} has no {name} beside its cells"))
+                .with_hint("the rule fraction has"));
+        }
         let needs = Needs { voxelizer: self, mesh, lattice, target };
         let memory = needs.plan(&self.budget)?;
         Ok(Prepared { voxelizer: *self, mesh, lattice, memory })
@@ -114,6 +122,7 @@ impl Prepared<'_> {
             doubt: extras.doubt,
             leak: extras.leak,
             nearest: extras.nearest,
+            quantities: extras.quantities,
         };
         usual.bytes().min(self.memory.bytes)
     }
@@ -222,6 +231,7 @@ impl Prepared<'_> {
             return Err(share_exceeded());
         }
         let Made { occupied, labels, field, stats, filling, hashing, .. } = slabs.made();
+        let arrays = slabs.digests_of_arrays();
         Ok(JobResult {
             occupied,
             digest: slabs.digest(),
@@ -230,6 +240,7 @@ impl Prepared<'_> {
             inside: slabs.record.field(INSIDE).map(str::to_string),
             stats,
             findings,
+            arrays,
             doubt: None,
             leak: None,
             times: JobTimes { voxelize: filling, digest: hashing, ..JobTimes::default() },

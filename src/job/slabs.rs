@@ -11,8 +11,8 @@ use super::parts;
 use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::error::{Error, Finding, Result};
 use crate::grid::{
-    BitGrid, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field, FieldSummary, Label,
-    Labels, Lattice, Legend, Record, Slab, Voxels,
+    BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field, FieldSummary,
+    Hash, Label, Labels, Lattice, Legend, Quantity, Record, Slab, Voxels,
 };
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
@@ -44,6 +44,9 @@ pub struct Slabs<'a> {
     background: Option<f32>,
     /// The nearest triangles of the cells of one slab, if they are wanted.
     nearest: Option<Vec<i32>>,
+    /// The arrays beside the cells of one slab, and their digests.
+    arrays: Vec<CellArray>,
+    array_digests: Vec<DigestBuilder>,
     digest: DigestBuilder,
     made: Made,
 }
@@ -124,6 +127,11 @@ impl<'a> Slabs<'a> {
         let labels: Vec<_> = legend.iter().flat_map(Legend::labels).map(|label| (label.clone(), 0)).collect();
         let cell_type = cell_type(&legend, background);
         let digest = DigestBuilder::new(lattice.dims(), cell_type);
+        let quantities = extras.quantities;
+        let digest_of = |quantity| {
+            let dims = CellArray::dims_for(quantity, lattice.dims());
+            DigestBuilder::new(dims, CellType::Field { background: 0.0 })
+        };
         Ok(Self {
             record,
             lattice,
@@ -137,6 +145,8 @@ impl<'a> Slabs<'a> {
             legend,
             background,
             nearest: None,
+            arrays: quantities.iter().map(CellArray::new).collect(),
+            array_digests: quantities.iter().map(digest_of).collect(),
             digest,
             made: Made { labels, filling: start.elapsed(), ..Made::default() },
         })
@@ -164,10 +174,13 @@ impl<'a> Slabs<'a> {
             return Ok(false);
         }
         let start = Instant::now();
-        let Self { voxelizer, cells, digest, made, .. } = self;
+        let Self { voxelizer, cells, digest, made, arrays, array_digests, .. } = self;
         let cells = cells.as_ref().expect("a slab was filled");
         par::with_threads(voxelizer.run.thread_count(), || {
             digest.add(cells);
+            for (digest, array) in array_digests.iter_mut().zip(&*arrays) {
+                array.as_field().into_iter().for_each(|field| digest.add(field));
+            }
             made.occupied = digest.occupied();
             match cells {
                 Cells::Bits(_) => {}
@@ -184,6 +197,13 @@ impl<'a> Slabs<'a> {
         })?;
         self.made.hashing += start.elapsed();
         Ok(true)
+    }
+
+    /// The arrays beside the cells with the digest of each, that of [`CellArray::as_field`] of all layers, to be asked for
+    /// after the last slab.
+    pub fn digests_of_arrays(&self) -> Vec<(Quantity, Hash)> {
+        let digests = self.array_digests.iter().map(|digest| digest.finish(None).cells);
+        self.arrays.iter().map(|array| array.quantity).zip(digests).collect()
     }
 
     /// The slab that was made last; `None` before the first.
@@ -287,7 +307,11 @@ impl<'a> Slabs<'a> {
                 }
                 nearest.resize(cells, 0);
             }
-            let cells = CellsMut::Field(&mut field, self.nearest.as_deref_mut());
+            self.arrays.iter_mut().try_for_each(|array| array.resize(dims))?;
+            let cells = match self.arrays.is_empty() {
+                true => CellsMut::Field(&mut field, self.nearest.as_deref_mut()),
+                false => CellsMut::WithArrays(&mut field, &mut self.arrays),
+            };
             first.fill(layers, run, cells)?;
             first.is_occupied =
                 first.is_occupied || field.values().iter().any(|value| !field.is_background(*value));
@@ -464,6 +488,10 @@ impl CellSource for Slabs<'_> {
 
     fn digest(&self) -> Digest {
         self.digest.finish(CellSource::lattice(self))
+    }
+
+    fn arrays(&self) -> &[CellArray] {
+        &self.arrays
     }
 }
 

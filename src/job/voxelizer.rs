@@ -3,7 +3,7 @@
 use super::budget::{MemoryBudget, MemoryLimit};
 use super::transform::Transform;
 use crate::error::{Finding, Result};
-use crate::grid::{Lattice, Record, Voxels};
+use crate::grid::{Lattice, Quantities, Record, Voxels};
 use crate::kernel::Level;
 use crate::mesh::PartKind;
 use crate::par::{CancelToken, Progress};
@@ -46,6 +46,8 @@ pub struct Extras {
     pub leak: bool,
     /// The numbers of the nearest triangles, where the rule makes a field.
     pub nearest: bool,
+    /// The arrays beside the field, of [`Rule::quantities`].
+    pub quantities: Quantities,
 }
 
 /// The labels of the cells of a job.

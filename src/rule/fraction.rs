@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::inside::{Inside, Repairs, RobustParts, robust_parts};
 use super::{FillCells, InsideReport, Stats};
 use crate::error::{Code, Error, Finding, Result, hint};
-use crate::geom::{Bounds, Ties, Triangle};
-use crate::grid::{BitGrid, CellsMut, Field, Lattice};
+use crate::geom::{Bounds, Rational, Ties, Triangle};
+use crate::grid::{BitGrid, CellArray, CellsMut, Field, Lattice, Quantity};
 use crate::kernel::KernelLattice;
 use crate::kernel::fraction::{LAYERS, LayerBins, LayerSums, OddCells};
 use crate::mesh::Mesh;
@@ -75,6 +75,11 @@ pub(super) fn extra_bytes(inside: Inside, mesh: &Mesh, lattice: &Lattice, run: &
     repair + sums + LayerBins::bytes_for(triangles, lattice.dims()[2])
 }
 
+/// The bytes that arrays beside the field take at most, while it is made.
+pub(super) fn bytes_of_quantities(lattice: &Lattice, run: &Run) -> u128 {
+    run.thread_count() as u128 * LayerSums::bytes_of_quantities(lattice.dims())
+}
+
 impl<'a> FractionCells<'a> {
     /// Prepares the rule, in the threads it is called in.
     ///
@@ -105,41 +110,42 @@ impl<'a> FractionCells<'a> {
         })
     }
 
-    /// Makes `values` the shares of the cells of some layers, all of one layer of bricks.
-    fn fill_layers(&self, layers: Range<usize>, values: &mut [f32], run: &Run) -> Result<OddCells> {
-        run.check()?;
+    /// Fills the cells of some layers.
+    fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<OddCells> {
+        let BrickLayers { layers, values, mut arrays } = cells;
         let [nx, ny, _] = self.lattice.dims();
         let mut sums = LayerSums::new(&self.frame, layers.clone());
-        for (n, triangle) in self.bins.of_layer(layers.start / LAYERS).enumerate() {
-            if n % CHUNK == CHUNK - 1 {
-                run.check()?;
-            }
-            sums.add(&self.triangles[triangle as usize]);
+        if !arrays.is_empty() {
+            sums = sums.with_quantities(sides(self.lattice));
         }
+        add_triangles(&mut sums, &self.bins, layers.start, &self.triangles, run)?;
         let mut odd = OddCells::default();
-        for (k, values) in layers.zip(values.chunks_mut(nx * ny)) {
-            for (j, values) in values.chunks_mut(nx).enumerate() {
-                odd.add(sums.row([j, k], values));
+        let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
+        for (n, (place, values)) in places.zip(values.chunks_mut(nx)).enumerate() {
+            odd.add(sums.row(place, values));
+            if !arrays.is_empty() {
+                let rows = arrays.iter_mut().map(|(quantity, numbers)| {
+                    let each = quantity.numbers() * nx;
+                    (*quantity, &mut numbers[n * each..][..each])
+                });
+                sums.quantity_row(place, &mut rows.collect::<Vec<_>>());
             }
         }
         run.advance(1);
         Ok(odd)
     }
 
-    /// Makes a field the shares of the cells of some layers.
-    fn fill_field(&self, layers: Range<usize>, field: &mut Field, run: &Run) -> Result<OddCells> {
-        let [nx, ny, _] = self.lattice.dims();
-        let mut work = vec![];
-        let mut rest = field.values_mut();
-        let mut first = layers.start;
-        while first < layers.end {
-            let next = layers.end.min((first / LAYERS + 1) * LAYERS);
-            let (values, others) = rest.split_at_mut((next - first) * nx * ny);
-            work.push((first..next, values));
-            (first, rest) = (next, others);
-        }
+    /// Fills the cells of some layers, those of each layer of bricks in a thread.
+    fn fill_field(
+        &self,
+        layers: Range<usize>,
+        field: &mut Field,
+        arrays: &mut [CellArray],
+        run: &Run,
+    ) -> Result<OddCells> {
+        let work = in_bricks(layers, field, arrays);
         run.begin("voxelize", work.len() as u64);
-        let found = par::map(work, |(layers, values): (_, &mut [f32])| self.fill_layers(layers, values, run));
+        let found = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
         found.into_iter().try_fold(OddCells::default(), |mut all, odd| {
             all.add(odd?);
             Ok(all)
@@ -163,8 +169,68 @@ impl<'a> FractionCells<'a> {
     }
 }
 
+/// The cells of some layers, all of one layer of bricks.
+pub(super) struct BrickLayers<'a> {
+    pub layers: Range<usize>,
+    pub values: &'a mut [f32],
+    /// What is wanted beside the values.
+    arrays: Vec<(Quantity, &'a mut [f32])>,
+}
+
+/// The cells of some layers by their layers of bricks.
+pub(super) fn in_bricks<'a>(
+    layers: Range<usize>,
+    field: &'a mut Field,
+    arrays: &'a mut [CellArray],
+) -> Vec<BrickLayers<'a>> {
+    let [nx, ny, _] = field.dims();
+    let mut rest = field.values_mut();
+    let mut arrays: Vec<_> = arrays.iter_mut().map(|array| (array.quantity, array.numbers_mut())).collect();
+    let mut work = vec![];
+    let mut first = layers.start;
+    while first < layers.end {
+        let next = layers.end.min((first / LAYERS + 1) * LAYERS);
+        let cells = (next - first) * nx * ny;
+        let (values, others) = rest.split_at_mut(cells);
+        let arrays = arrays.iter_mut().map(|(quantity, numbers)| {
+            (*quantity, numbers.split_off_mut(..quantity.numbers() * cells).unwrap_or_default())
+        });
+        work.push(BrickLayers { layers: first..next, values, arrays: arrays.collect() });
+        (first, rest) = (next, others);
+    }
+    work
+}
+
+/// The sides of a cell, as the nearest doubles.
+pub(super) fn sides(lattice: &Lattice) -> [f64; 3] {
+    lattice.spacing().each_ref().map(Rational::to_f64)
+}
+
+/// Adds the triangles in the layer of bricks that begins at a layer.
+pub(super) fn add_triangles(
+    sums: &mut LayerSums,
+    bins: &LayerBins,
+    layer: usize,
+    triangles: &[Triangle],
+    run: &Run,
+) -> Result<()> {
+    run.check()?;
+    for (n, triangle) in bins.of_layer(layer / LAYERS).enumerate() {
+        if n % CHUNK == CHUNK - 1 {
+            run.check()?;
+        }
+        sums.add(&triangles[triangle as usize]);
+    }
+    Ok(())
+}
+
 /// The triangles of each layer of bricks.
-fn bins(frame: &KernelLattice, triangles: &[Triangle], layers: usize, run: &Run) -> Result<LayerBins> {
+pub(super) fn bins(
+    frame: &KernelLattice,
+    triangles: &[Triangle],
+    layers: usize,
+    run: &Run,
+) -> Result<LayerBins> {
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }
@@ -197,10 +263,15 @@ fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
 
 impl FillCells for FractionCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
-        let CellsMut::Field(field, None) = cells else {
-            return Err(Error::usage("the rule fraction makes a field of shares, without nearest triangles"));
+        let (field, arrays) = match cells {
+            CellsMut::Field(field, None) => (field, &mut [][..]),
+            CellsMut::WithArrays(field, arrays) => (field, arrays),
+            _ => {
+                let text = "the rule fraction makes a field of shares, without nearest triangles";
+                return Err(Error::usage(text));
+            }
         };
-        let odd = self.fill_field(layers.clone(), field, run)?;
+        let odd = self.fill_field(layers.clone(), field, arrays, run)?;
         let capped = self.count_capped(layers, run)?;
         Ok(Stats {
             inside: InsideReport { repairs: self.repairs.clone(), ..InsideReport::default() },

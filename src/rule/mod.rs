@@ -1,5 +1,6 @@
 //! Which cells are occupied: one file per rule, and their table.
 
+mod area;
 mod covered;
 mod distance;
 pub mod doubt;
@@ -27,6 +28,7 @@ pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 
+use self::area::AreaCells;
 use self::distance::DistanceCells;
 use self::filled::FilledCells;
 use self::fraction::FractionCells;
@@ -35,7 +37,7 @@ use self::solid::SolidCells;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::record::TOOL;
-use crate::grid::{BitGrid, CellKind, CellsMut, Lattice, Length, Record};
+use crate::grid::{BitGrid, CellKind, CellsMut, Lattice, Length, Quantity, Record};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
@@ -99,6 +101,9 @@ pub enum Rule {
         /// it is closed otherwise.
         inside: Inside,
     },
+    /// Every cell has the area of the mesh in it, in squares of the unit of the file: a field. Each triangle counts,
+    /// whatever mesh it is of; one on a wall in the cell that its normal points away from.
+    Area,
 }
 
 /// Whether [`Rule::Solid`] keeps the features of a mesh that it loses by itself, as [`lost::find`] finds them.
@@ -203,6 +208,17 @@ pub static RULES: &[RuleInfo] = &[
             "a wall has no volume: only surface and filled have ties",
         ],
         empty: "no cell has a share inside: nothing is inside the mesh, or the mesh is outside the grid",
+    },
+    RuleInfo {
+        rule: Rule::Area,
+        name: "area",
+        about: "a field: the area of the mesh in a cell",
+        has_bricks: false,
+        no_ties: [
+            "the rule area measures triangles",
+            "one on a wall is in the cell on its inner side: only surface and filled have ties",
+        ],
+        empty: "no cell has any area: the mesh is outside the grid",
     },
 ];
 
@@ -334,7 +350,7 @@ impl Rule {
 
     /// The kind of cells that it makes: [`CellKind::Field`] or [`CellKind::Bits`].
     pub fn kind(&self) -> CellKind {
-        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. }) {
+        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. } | Self::Area) {
             CellKind::Field
         } else {
             CellKind::Bits
@@ -345,7 +361,7 @@ impl Rule {
     pub fn background(&self, lattice: &Lattice) -> Option<f32> {
         match self {
             Self::Distance { band, iso: None, .. } => Some(distance::background(*band, lattice)),
-            Self::Fraction { .. } => Some(0.0),
+            Self::Fraction { .. } | Self::Area => Some(0.0),
             _ => None,
         }
     }
@@ -422,8 +438,22 @@ impl Rule {
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 Self::Offset { .. } => offset::extra_bytes(lattice, run),
                 Self::Distance { .. } => Distances::bytes_for(mesh, lattice, run),
+                Self::Area => area::extra_bytes(mesh, lattice, run),
                 _ => 0,
             }
+    }
+
+    /// The bytes that arrays beside the field take at most while it is made, in addition to the arrays.
+    pub(crate) fn bytes_of_quantities(lattice: &Lattice, run: &Run) -> u128 {
+        fraction::bytes_of_quantities(lattice, run)
+    }
+
+    /// The quantities that it has beside the cells.
+    pub fn quantities(&self) -> &'static [Quantity] {
+        match self {
+            Self::Fraction { .. } => &Quantity::ALL,
+            _ => &[],
+        }
     }
 
     /// Whether all of its cells are surface, and the inside stays empty.
@@ -486,6 +516,7 @@ impl Rule {
                 shell: shell.map(|steps| steps as usize),
             }),
             Self::Fraction { inside } => Box::new(FractionCells::new(inside, mesh, lattice, run)?),
+            Self::Area => Box::new(AreaCells::new(mesh, lattice, run)?),
             Self::Distance { band, sign, iso } => Box::new(DistanceCells {
                 inside: sign.map(ready).transpose()?,
                 most: iso.map(|iso| distance::most(band, iso, lattice)).transpose()?,
@@ -540,6 +571,9 @@ impl PreparedRule<'_> {
         let is_beside = |nearest: &[i32]| nearest.len() == dims.iter().product::<usize>();
         let fits = match &cells {
             CellsMut::Field(_, Some(nearest)) => is_beside(nearest),
+            CellsMut::WithArrays(_, arrays) => arrays.iter().all(|array| {
+                array.numbers().len() == array.quantity.numbers() * dims.iter().product::<usize>()
+            }),
             _ => true,
         };
         if layers.end > nz || dims != [nx, ny, layers.len()] || !fits {
@@ -547,8 +581,8 @@ impl PreparedRule<'_> {
         }
         match (self.rule.kind(), cells.kind()) {
             (made, wanted) if made == wanted => self.cells.fill(layers, run, cells),
-            (CellKind::Field, _) if matches!(self.rule, Rule::Fraction { .. }) => {
-                Err(Error::usage("the rule fraction makes a field, not bits"))
+            (CellKind::Field, _) if matches!(self.rule, Rule::Fraction { .. } | Rule::Area) => {
+                Err(Error::usage(format!("the rule {} makes a field, not bits", self.rule.name())))
             }
             (CellKind::Field, _) => Err(distance::makes_field()),
             _ => Err(Error::usage(format!("the rule {} makes bits, not a field", self.rule.name()))),

@@ -360,7 +360,7 @@ mod tests {
         let mut insides: Vec<_> = METHODS.iter().map(|method| method.inside).collect();
         insides.push(Inside::Flood { close_holes: Some(3) });
         let mut rules = Ties::ALL.map(|ties| Rule::Surface { ties }).to_vec();
-        rules.push(Rule::Thin);
+        rules.extend([Rule::Thin, Rule::Area]);
         rules.extend([Inside::Auto, Inside::Nonzero, Inside::Robust].map(|inside| Rule::Fraction { inside }));
         rules.extend(["0", "0.125", "2vx"].map(|radius| Rule::offset(radius.parse().unwrap())));
         for inside in insides {
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn fields_round_trip_in_any_order() {
         let rules = all();
-        assert_eq!(rules.len(), 3 + 1 + 3 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
+        assert_eq!(rules.len(), 3 + 2 + 3 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
         for rule in rules {
             let mut fields = rule.fields();
             let places = fields.iter().map(|(name, _)| FIELDS.iter().position(|field| field == name));
@@ -435,6 +435,8 @@ mod tests {
             ("fraction", &[("inside", "vote")], "inside: volumes need a closed mesh"),
             ("fraction", &[("ties", "up")], "ties: the rule fraction"),
             ("fraction", &[("band", "3")], "band: the rule fraction"),
+            ("area", &[("inside", "vote")], "inside: the rule area"),
+            ("area", &[("ties", "up")], "ties: the rule area"),
         ] {
             let error = Rule::from_fields(rule, fields.iter().copied()).unwrap_err();
             assert!(error.kind() == crate::Kind::Usage && error.message().contains(words), "{error}");

@@ -3,7 +3,7 @@
 
 use super::{Inside, Rule};
 use crate::geom::Triangle;
-use crate::grid::{BitGrid, CellKind, Lattice};
+use crate::grid::{BitGrid, CellKind, Lattice, Quantities};
 use crate::kernel::bricks;
 use crate::kernel::distance::SIDE;
 use crate::kernel::sink;
@@ -36,6 +36,8 @@ pub struct Usual<'a> {
     pub leak: bool,
     /// Whether the numbers of the nearest triangles are held.
     pub nearest: bool,
+    /// The quantities beside the cells.
+    pub quantities: Quantities,
 }
 
 impl Usual<'_> {
@@ -114,14 +116,14 @@ impl Usual<'_> {
     /// their way to the field.
     fn field(&self, height: usize) -> u128 {
         let [nx, ny, nz] = self.lattice.dims();
-        let each = if self.nearest { 8 } else { 4 };
+        let each = (if self.nearest { 8 } else { 4 }) + 4 * self.quantities.numbers();
         let values = (nx * ny * height * each) as u128;
         let layer = (nx * ny * SIDE.min(height) * each) as f64;
         let bricks = [nx, ny, nz].map(|n| n.div_ceil(SIDE) as f64);
         // A band reaches beyond the bricks that the mesh crosses, and lists of these grow.
         let share = (2.0 * self.crossed([SIDE; 3]) / bricks.iter().product::<f64>()).min(1.0);
         // Of shares, the triangles of each layer of bricks.
-        let per_triangle = if matches!(self.rule, Rule::Fraction { .. }) { 16 } else { 70 };
+        let per_triangle = if matches!(self.rule, Rule::Fraction { .. } | Rule::Area) { 16 } else { 70 };
         let tree = self.mesh.triangles().len() as u128 * per_triangle;
         values + tree + self.repair() + (2.0 * layer * share) as u128
     }

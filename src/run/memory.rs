@@ -86,6 +86,12 @@ impl Demand {
         Self { values: if nearest { 8 } else { 4 }, ..self }
     }
 
+    /// The demand of a field with so many floats more in each cell.
+    #[must_use]
+    pub fn with_numbers(self, numbers: usize) -> Self {
+        Self { values: self.values + 4 * numbers as u128, ..self }
+    }
+
     /// The demand with the cells labelled, as [`Voxelizer::labelled`](crate::Voxelizer::labelled) makes them.
     pub fn labelled(self) -> Self {
         Self { grids: 2, ..self }

@@ -23,7 +23,7 @@ pub(super) const SURFACE: Colour = of_bytes(Label::STANDARD_COLOURS[0]);
 /// The cells of bits in a slice whose six neighbours are occupied.
 pub(super) const INTERIOR: Colour = of_bytes(Label::STANDARD_COLOURS[1]);
 
-/// Cells of a field that are inside and beyond its band.
+/// Cells of a field that are inside and beyond its band, and cells that are inside as a whole.
 pub(super) const NEGATED: Colour = rgb(0x2b, 0x2f, 0x36);
 
 /// Cells of a field that have no value.
@@ -66,6 +66,24 @@ pub(super) fn of_share(share: f64) -> Colour {
     let below = (place as usize).min(SCALE.len() - 2);
     let rest = (place - below as f64) as f32;
     std::array::from_fn(|c| SCALE[below][c] * (1.0 - rest) + SCALE[below + 1][c] * rest)
+}
+
+/// Lightness of shares of cells just above 0 and just below 1: apart from those of empty and whole cells.
+const GREYS: [f32; 2] = [0.86, 0.32];
+
+/// The grey of a share between 0 and 1.
+pub(super) fn grey_of(share: f32) -> Colour {
+    [GREYS[0] + (GREYS[1] - GREYS[0]) * share.clamp(0.0, 1.0); 3]
+}
+
+/// The colour of a share of a cell: 0 and 1 are plain.
+pub(super) fn of_share_of_cell(share: f32) -> Colour {
+    match share {
+        _ if share.is_nan() => NO_VALUE,
+        _ if share <= 0.0 => EMPTY,
+        _ if share >= 1.0 => NEGATED,
+        _ => grey_of(share),
+    }
 }
 
 /// The colour of every value of a legend.

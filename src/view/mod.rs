@@ -33,6 +33,7 @@ mod png;
 mod rays;
 mod render;
 mod shade;
+mod shown;
 mod slices;
 mod smooth;
 mod solid;
@@ -45,6 +46,7 @@ pub use self::picture::{Background, MAX_SIDE, Picture};
 #[cfg(feature = "png")]
 pub use self::png::made_by_this_tool;
 pub use self::render::{Borders, bytes_for};
+pub use self::shown::{FieldScale, Shown};
 pub use self::slices::{Layer, mask, sheet, slice, slice_text};
 
 use self::camera::Camera;

@@ -2,6 +2,7 @@
 
 use super::colours::{self, Colour};
 use super::panel::{Panel, short};
+use super::shown::{FieldScale, Shown};
 use crate::grid::{BitGrid, CellsRef, Field, Label, Labels};
 use crate::par;
 
@@ -13,13 +14,16 @@ pub(super) enum Paint<'a> {
     Labels(&'a Labels, Box<[Colour; 256]>),
     /// Values on a scale; `None` if there are none but the background.
     Field(&'a Field, Option<[f64; 2]>),
+    /// Shares of cells, 0 to 1.
+    Shares(&'a Field),
 }
 
 impl<'a> Paint<'a> {
-    pub(super) fn new(cells: CellsRef<'a>) -> Self {
-        match cells {
+    pub(super) fn new(shown: Shown<'a>) -> Self {
+        match shown.cells {
             CellsRef::Bits(bits) => Self::Bits(bits),
             CellsRef::Labels(labels) => Self::Labels(labels, Box::new(colours::of(labels.legend()))),
+            CellsRef::Field(field) if shown.scale == FieldScale::Shares => Self::Shares(field),
             CellsRef::Field(field) => Self::Field(field, finite_range(field)),
         }
     }
@@ -43,6 +47,7 @@ impl<'a> Paint<'a> {
                 Share::NoValue => colours::NO_VALUE,
                 Share::Of(share) => colours::of_share(share),
             },
+            Self::Shares(field) => colours::of_share_of_cell(field.get(cell)),
         }
     }
 
@@ -73,7 +78,13 @@ impl<'a> Paint<'a> {
                 Share::Background => '.',
                 Share::Negated => '#',
                 Share::NoValue => '?',
-                Share::Of(share) => char::from_digit((share * 10.0).min(9.0) as u32, 10).unwrap_or('9'),
+                Share::Of(share) => tenth(share),
+            },
+            Self::Shares(field) => match field.get(cell) {
+                value if value.is_nan() => '?',
+                value if value <= 0.0 => '.',
+                value if value >= 1.0 => '#',
+                value => tenth(value.into()),
             },
         }
     }
@@ -93,7 +104,7 @@ impl<'a> Paint<'a> {
     /// The meaning of the colours; nothing if they are those of every picture.
     pub(super) fn panel(&self) -> Panel {
         match self {
-            Self::Bits(_) => Panel { range: None, squares: Vec::from(OF_BITS.map(named)) },
+            Self::Bits(_) => Panel { squares: Vec::from(OF_BITS.map(named)), ..Panel::default() },
             Self::Labels(labels, colours) => of_labels(labels, colours),
             Self::Field(field, range) => {
                 let summary = field.summary();
@@ -109,7 +120,16 @@ impl<'a> Paint<'a> {
                 if summary.nan > 0 {
                     squares.push((colours::NO_VALUE, "no value".to_string()));
                 }
-                Panel { range: *range, squares }
+                Panel { range: *range, squares, ..Panel::default() }
+            }
+            Self::Shares(_) => {
+                let plain = [(0.0, "0: outside"), (1.0, "1: inside")];
+                let square = |(share, name)| named((colours::of_share_of_cell(share), name));
+                Panel {
+                    range: Some([0.0, 1.0]),
+                    squares: plain.map(square).into(),
+                    scale: FieldScale::Shares,
+                }
             }
         }
     }
@@ -120,6 +140,11 @@ const OF_BITS: [(Colour, &str); 2] = [(colours::SURFACE, "occupied"), (colours::
 
 fn named((colour, name): (Colour, &str)) -> (Colour, String) {
     (colour, name.to_string())
+}
+
+/// The digit for a share of a scale.
+fn tenth(share: f64) -> char {
+    char::from_digit((share * 10.0).min(9.0) as u32, 10).unwrap_or('9')
 }
 
 /// Where the value of a cell is on a scale.
@@ -160,7 +185,7 @@ pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
     if more > 0 {
         squares.push((colours[0], format!("and {more} more")));
     }
-    Panel { range: None, squares }
+    Panel { squares, ..Panel::default() }
 }
 
 fn is(labels: &Labels, value: u8, label: &Label) -> bool {

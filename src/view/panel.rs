@@ -4,6 +4,7 @@ use super::axes::label;
 use super::colours::{self, Colour};
 use super::font;
 use super::picture::{Pixel, over, pixel};
+use super::shown::FieldScale;
 
 /// The colour of names and values.
 pub(super) const TEXT: Colour = [0.15, 0.17, 0.2];
@@ -30,6 +31,8 @@ pub(super) struct Panel {
     pub range: Option<[f64; 2]>,
     /// Colours with their names.
     pub squares: Vec<(Colour, String)>,
+    /// The colours of the scale.
+    pub scale: FieldScale,
 }
 
 impl Panel {
@@ -57,7 +60,11 @@ impl Panel {
             let y = y + font::HEIGHT * scale / 2;
             for n in 0..=height {
                 let share = 1.0 - n as f64 / height.max(1) as f64;
-                fill(rows, [x, y + n], [SQUARE * scale, 1], pixel(colours::of_share(share), 1.0));
+                let colour = match self.scale {
+                    FieldScale::Range => colours::of_share(share),
+                    FieldScale::Shares => colours::grey_of(share as f32),
+                };
+                fill(rows, [x, y + n], [SQUARE * scale, 1], pixel(colour, 1.0));
             }
         }
         for (n, line) in lines.iter().enumerate() {
@@ -173,7 +180,7 @@ mod tests {
     #[test]
     fn names_without_room_are_counted() {
         let squares = (0..60).map(|n| ([0.5; 3], format!("label {n}"))).collect();
-        let panel = Panel { range: None, squares };
+        let panel = Panel { squares, ..Panel::default() };
         let texts = |height| {
             panel
                 .lines(height)
@@ -183,7 +190,8 @@ mod tests {
         assert_eq!((few.len(), few.last().unwrap().as_str()), (7, "and 54 more"));
         assert_eq!(texts(4000).unwrap().len(), MOST_LINES);
         assert_eq!((texts(10), Panel::default().lines(500).is_none()), (None, true));
-        let scale = Panel { range: Some([-1.0, 3.0]), squares: vec![([0.0; 3], "background 7".into())] };
+        let squares = vec![([0.0; 3], "background 7".into())];
+        let scale = Panel { range: Some([-1.0, 3.0]), squares, ..Panel::default() };
         let lines = scale.lines(60).unwrap();
         assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), ["3", "1", "-1", "background 7"]);
     }

@@ -9,6 +9,7 @@ use super::contours::Contours;
 use super::font;
 use super::paint::Paint;
 use super::picture::{Background, CLEAR, Picture, Pixel, pixel};
+use super::shown::Shown;
 use crate::error::{Error, Result};
 use crate::grid::CellsRef;
 use crate::grid::lattice::AXES;
@@ -62,8 +63,8 @@ struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    fn new(cells: CellsRef<'a>, spacing: [f64; 3]) -> Self {
-        Self { paint: Paint::new(cells), dims: cells.dims(), spacing }
+    fn new(shown: Shown<'a>, spacing: [f64; 3]) -> Self {
+        Self { paint: Paint::new(shown), dims: shown.cells.dims(), spacing }
     }
 
     fn check(&self, layer: Layer) -> Result<()> {
@@ -136,11 +137,11 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
 /// that was added, `-` one that was removed, `.` an empty one. Other labels are 1 to 9 and a to z, and `#` beyond
 /// 35. A value of a field is a digit, its tenth of the range of all values, `.` the background, `?` no value. Where some
 /// are below zero a digit is the tenth of the largest size, a to j are the same below zero, and `#` is inside beyond the
-/// band.
+/// band. Of shares of cells `.` is 0, `#` is 1, and a digit is a tenth between.
 ///
 /// # Errors
 /// If there is no such layer.
-pub fn slice_text<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<String> {
+pub fn slice_text<'a>(cells: impl Into<Shown<'a>>, layer: Layer) -> Result<String> {
     let layers = Layers::new(cells.into(), [1.0; 3]);
     layers.check(layer)?;
     let [columns, rows] = layer.plane().map(|a| layers.dims[a]);
@@ -152,12 +153,12 @@ pub fn slice_text<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<St
 /// One layer as a picture of at most `size` pixels: a square for each cell, interior cells in their
 /// own colour. Where cells outnumber pixels, a pixel is the mean of its cells. Beside labels are their names,
 /// next to a field is the scale of its values, if there is room. Lines run over a field at the values of the scale, and a
-/// thick one at zero.
+/// thick one at zero. Shares of cells are greys, without lines.
 ///
 /// # Errors
 /// If there is no such layer, or the picture is too small.
 pub fn slice<'a>(
-    cells: impl Into<CellsRef<'a>>,
+    cells: impl Into<Shown<'a>>,
     spacing: [f64; 3],
     layer: Layer,
     size: [usize; 2],
@@ -187,7 +188,7 @@ pub fn slice<'a>(
 /// If there is no such layer, it has more cells along an axis than pictures have pixels, or the cells are a field.
 pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<Picture> {
     let cells = cells.into();
-    Layers::new(cells, [1.0; 3]).check(layer)?;
+    Layers::new(cells.into(), [1.0; 3]).check(layer)?;
     let occupied = cells.occupied()?;
     let size = layer.plane().map(|a| occupied.dims()[a]);
     super::check_size(size)?;
@@ -203,7 +204,7 @@ pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<Picture>
 /// # Errors
 /// If the picture is too small for one layer.
 pub fn sheet<'a>(
-    cells: impl Into<CellsRef<'a>>,
+    cells: impl Into<Shown<'a>>,
     spacing: [f64; 3],
     axis: usize,
     size: [usize; 2],

@@ -42,3 +42,58 @@ fn cells_within_a_distance_are_not_cut_by_the_grid() {
     assert_eq!(cells("--band all"), cells("--band 5"));
     assert!(cells("--band all --pad 0") < cells("--band all"));
 }
+
+#[test]
+fn arrays_beside_shares_are_members_of_their_shape() {
+    let place = Place::new();
+    let knot = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl");
+    std::fs::copy(knot, place.path("knot.stl")).unwrap();
+    let mut seen = 0;
+    for (order, shapes) in [
+        (
+            "",
+            [
+                "'fortran_order': True, 'shape': (100, 102, 46), ",
+                "'fortran_order': True, 'shape': (3, 100, 102, 46), ",
+            ],
+        ),
+        (
+            "--order zyx",
+            [
+                "'fortran_order': False, 'shape': (46, 102, 100), ",
+                "'fortran_order': False, 'shape': (46, 102, 100, 3), ",
+            ],
+        ),
+    ] {
+        let make = |name: &str, limit: &str| {
+            let grid = "--bounds -30,-30,-15,20,21,8 --voxel-size 0.5";
+            let words =
+                format!("knot.stl {grid} --rule fraction --with area,normal,faces,centroid {order} {limit}");
+            place.run(&format!("{words} --json -o {name}.npz")).expect(0).json()
+        };
+        let whole = make("whole", "");
+        let slabs = make("slabs", "-j 2 --max-memory 30M");
+        let [few, many] =
+            ["-n", "-n -j 2 --max-memory 30M"].map(|limit| make("none", limit)["estimate"].clone());
+        assert!(few["slabs"].as_u64() < many["slabs"].as_u64(), "{few} {many}");
+        assert!(many["output_bytes"].as_u64() > Some(11 * 4 * 100 * 102 * 46 - 1), "{many}");
+        assert_eq!((&whole["digest"], &whole["field"]), (&slabs["digest"], &slabs["field"]));
+        assert_eq!(whole["field"]["arrays"].as_array().unwrap().len(), 4);
+        let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
+        assert!(bytes("whole.npz") == bytes("slabs.npz"), "{order}: other bytes");
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes("whole.npz"))).unwrap();
+        for (name, shape) in [("area", 0), ("normal", 1), ("faces", 1), ("centroid", 1)] {
+            let mut member = vec![];
+            let mut file = archive.by_name(&format!("{name}.npy")).unwrap();
+            std::io::Read::read_to_end(&mut file, &mut member).unwrap();
+            let header = String::from_utf8_lossy(&member[10..128]).into_owned();
+            assert!(header.contains(shapes[shape]) && header.contains("'<f4'"), "{name}: {header}");
+            assert_eq!(member.len(), 128 + 4 * 100 * 102 * 46 * if shape == 0 { 1 } else { 3 });
+            seen += 1;
+        }
+        // The shares are those of a file without arrays.
+        let plain = place.run("info whole.npz --json").expect(0).json();
+        assert_eq!(plain["digest"], whole["digest"]);
+    }
+    assert_eq!(seen, 8);
+}

@@ -4,9 +4,13 @@
 //! cell, in whole units of 2^-44, so that no order of triangles changes a sum (`sums`). Along a row of cells, from
 //! the low side, the divergence theorem makes of them the share of each cell. docs/error-bounds.md bounds the error.
 
+mod bricks;
 mod clip;
 mod place;
+mod quantities;
 mod sums;
+mod units;
 
 pub use place::{LAYERS, LayerBins};
+pub use quantities::Quantity;
 pub use sums::{LayerSums, OddCells};

@@ -2,25 +2,13 @@
 
 use std::ops::Range;
 
+use super::bricks::{CELLS, SIDE, SumBricks};
 use super::clip::{IndexPoint, Polygon, cells, extent, integrals, is_on_wall, split};
 use super::place::{LAYERS, placed};
+use super::quantities::{Quantity, QuantitySum, QuantitySums, area_vector};
+use super::units::{LIMIT, UNITS, units, whole, without_sign};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
-
-/// Cells of a brick along x and y.
-const SIDE: usize = 8;
-
-/// Cells of a brick.
-const CELLS: usize = SIDE * SIDE * LAYERS;
-
-/// The unit of sums is one in so many.
-const UNITS: f64 = (1_u64 << 44) as f64;
-
-/// How far from 0 … 1 rounding may bring a share, in units: 2^-26, the error bound of docs/error-bounds.md.
-const LIMIT: i64 = 1 << 18;
-
-/// No brick.
-const NONE: u32 = u32::MAX;
 
 /// The sums of the pieces in one cell.
 #[derive(Clone, Copy, Default)]
@@ -36,21 +24,19 @@ struct CutBrick {
     cut: [u8; CELLS / SIDE],
 }
 
-/// Where bricks of sums are made as pieces need them.
-struct CutBricks {
-    /// Cells along x and y.
-    cells: [i64; 2],
-    layers: Range<i64>,
-    /// Bricks along x.
-    count: usize,
-    places: Vec<u32>,
-    bricks: Vec<Box<CutBrick>>,
+/// The sums of pieces that lie in some layers of cells.
+struct PieceSums {
+    /// Of the shares of cells, if they are wanted.
+    cut: Option<SumBricks<CutBrick>>,
+    /// Of other numbers, if they are wanted.
+    quantities: Option<QuantitySums>,
 }
 
 /// The sums of at most [`LAYERS`] layers of cells.
 pub struct LayerSums<'a> {
     frame: &'a KernelLattice,
-    bricks: CutBricks,
+    layers: Range<i64>,
+    pieces: PieceSums,
     /// A triangle, and two parts of it in layers, in rows, and in cells.
     parts: Box<[Polygon; 7]>,
 }
@@ -80,35 +66,63 @@ impl<'a> LayerSums<'a> {
     /// Of these layers of a lattice: at most [`LAYERS`].
     pub fn new(frame: &'a KernelLattice, layers: Range<usize>) -> Self {
         debug_assert!(layers.len() <= LAYERS);
-        let cells = [0, 1].map(|a| frame.axes[a].cells);
-        let [x, y] = cells.map(|n| (n as usize).div_ceil(SIDE));
         let layers = layers.start as i64..layers.end as i64;
+        let cells = [0, 1].map(|a| frame.axes[a].cells);
+        let cut = Some(SumBricks::new(cells, layers.clone()));
         Self {
             frame,
-            bricks: CutBricks { cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] },
+            layers,
+            pieces: PieceSums { cut, quantities: None },
             parts: Box::new([const { Polygon::empty() }; 7]),
         }
     }
 
+    /// With other numbers of cells that have these sides, too.
+    #[must_use]
+    pub fn with_quantities(mut self, sides: [f64; 3]) -> Self {
+        let cells = [0, 1].map(|a| self.frame.axes[a].cells);
+        self.pieces.quantities = Some(QuantitySums::new(SumBricks::new(cells, self.layers.clone()), sides));
+        self
+    }
+
+    /// Without the shares of cells.
+    #[must_use]
+    pub fn without_shares(mut self) -> Self {
+        self.pieces.cut = None;
+        self
+    }
+
     /// The bytes of those of a lattice of these dims, at most.
-    pub fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
-        let bricks = (nx.div_ceil(SIDE) * ny.div_ceil(SIDE)) as u128;
-        // A list that grows takes up to twice what is in it.
-        bricks * (size_of::<u32>() + 2 * size_of::<Box<CutBrick>>() + size_of::<CutBrick>()) as u128
+    pub fn bytes_for(dims: [usize; 3]) -> u128 {
+        SumBricks::<CutBrick>::bytes_for(dims)
+    }
+
+    /// The bytes of those of other numbers, at most.
+    pub fn bytes_of_quantities(dims: [usize; 3]) -> u128 {
+        SumBricks::<[QuantitySum; CELLS]>::bytes_for(dims)
     }
 
     /// Adds a triangle.
     pub fn add(&mut self, triangle: &Triangle) {
         let corners = placed(self.frame, triangle);
         let extents = [0, 1, 2].map(|a| extent(&corners, a));
-        let [x, y, all] = extents.map(cells);
-        let mine = all.start.max(self.bricks.layers.start)..all.end.min(self.bricks.layers.end);
+        let [x, y, mut all] = extents.map(cells);
+        if is_on_wall(extents[2]) {
+            if self.pieces.quantities.is_none() {
+                return;
+            }
+            // In the layer on its inner side.
+            if area_vector(&corners)[2] > 0.0 {
+                all = all.start - 1..all.start;
+            }
+        }
+        let mine = all.start.max(self.layers.start)..all.end.min(self.layers.end);
         if mine.is_empty() {
             return;
         }
         if [&x, &y, &all].iter().all(|cells| cells.end - cells.start == 1) {
             // Most triangles of a scan.
-            self.bricks.add_piece([x.start, y.start, all.start], &corners, extents);
+            self.pieces.add([x.start, y.start, all.start], &corners, extents);
             return;
         }
         self.parts[0].set(&corners);
@@ -147,7 +161,7 @@ impl<'a> LayerSums<'a> {
             self.add_row(4, [all.start + 1, k]);
             return;
         }
-        for j in all.start.max(0)..all.end.min(self.bricks.cells[1]) {
+        for j in all.start.max(0)..all.end.min(self.frame.axes[1].cells) {
             let (layers, rows) = self.parts.split_at_mut(3);
             rows[0].set_band(&layers[which], 1, walls(j));
             self.add_row(3, [j, k]);
@@ -164,14 +178,14 @@ impl<'a> LayerSums<'a> {
         let extents = [0, 1, 2].map(|a| extent(row.corners(), a));
         let all = cells(extents[0]);
         if all.end - all.start == 1 {
-            self.bricks.add_piece([all.start, j, k], row.corners(), extents);
+            self.pieces.add([all.start, j, k], row.corners(), extents);
             return;
         }
         if all.end - all.start == 2 {
             split(row, 0, (all.start + 1) as f64, [piece, other]);
             for (i, half) in [(all.start, piece), (all.start + 1, other)] {
                 if half.corners().len() > 2 {
-                    self.bricks.add_piece([i, j, k], half.corners(), [walls(i), extents[1], extents[2]]);
+                    self.pieces.add([i, j, k], half.corners(), [walls(i), extents[1], extents[2]]);
                 }
             }
             return;
@@ -179,7 +193,7 @@ impl<'a> LayerSums<'a> {
         let mut add = |i: i64, walls: [f64; 2]| {
             piece.set_band(row, 0, walls);
             if piece.corners().len() > 2 {
-                self.bricks.add_piece([i, j, k], piece.corners(), [walls, extents[1], extents[2]]);
+                self.pieces.add([i, j, k], piece.corners(), [walls, extents[1], extents[2]]);
             }
         };
         if all.start < 0 {
@@ -191,94 +205,116 @@ impl<'a> LayerSums<'a> {
     }
 }
 
-impl CutBricks {
-    /// Adds a piece within one cell, or beside the lattice; a piece in a wall along the row has no normal along it. The
-    /// extents say whether it lies on a wall.
-    fn add_piece(&mut self, [i, j, k]: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
-        let [nx, ny] = self.cells;
-        if i >= nx || !(0..ny).contains(&j) || is_on_wall(extents[1]) || is_on_wall(extents[2]) {
-            return;
+impl PieceSums {
+    /// Adds a piece within one cell, or beside the lattice. The extents say whether it lies on a wall.
+    fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
+        if let Some(quantities) = &mut self.quantities {
+            quantities.add(cell, corners, extents);
         }
-        let [area, moment] = integrals(corners, [i, j, k].map(|n| n as f64));
-        if i < 0 {
-            // As if it were on the first wall of the lattice.
-            self.add_to([0, j, k], [area, 0.0], false);
-        } else {
-            self.add_to([i, j, k], [area, moment], !is_on_wall(extents[0]));
+        // A piece in a wall along the row has no normal along it.
+        if let Some(cut) = self.cut.as_mut().filter(|_| !is_on_wall(extents[1]) && !is_on_wall(extents[2])) {
+            add_cut(cut, cell, corners, extents[0]);
         }
     }
+}
 
-    /// Adds the integrals of a piece to its cell.
-    fn add_to(&mut self, [i, j, k]: [i64; 3], [area, moment]: [f64; 2], is_cut: bool) {
-        let [i, j] = [i as usize, j as usize];
-        let place = &mut self.places[j / SIDE * self.count + i / SIDE];
-        if *place == NONE {
-            *place = self.bricks.len() as u32;
-            self.bricks
-                .push(Box::new(CutBrick { sums: [PieceSum::default(); CELLS], cut: [0; CELLS / SIDE] }));
-        }
-        let brick = &mut self.bricks[*place as usize];
-        let row = (k - self.layers.start) as usize * SIDE + j % SIDE;
-        let sum = &mut brick.sums[row * SIDE + i % SIDE];
-        // Of more pieces than 64 bits hold, the sums are right where their totals are.
-        sum.area = sum.area.wrapping_add(units(area));
+/// Adds the integrals of a piece to its cell; of one before the first wall of the lattice, as if it were on it.
+fn add_cut(cut: &mut SumBricks<CutBrick>, cell: [i64; 3], corners: &[IndexPoint], extent: [f64; 2]) {
+    let [i, j, k] = cell;
+    let make = || CutBrick { sums: [PieceSum::default(); CELLS], cut: [0; CELLS / SIDE] };
+    let Some((brick, n)) = cut.at([i.max(0), j, k], make) else { return };
+    let [area, moment] = integrals(corners, cell.map(|n| n as f64));
+    let sum = &mut brick.sums[n];
+    // Of more pieces than 64 bits hold, the sums are right where their totals are.
+    sum.area = sum.area.wrapping_add(units(area));
+    if i >= 0 {
         sum.moment = sum.moment.wrapping_add(units(moment));
-        brick.cut[row] |= u8::from(is_cut) << (i % SIDE);
+        brick.cut[n / SIDE] |= u8::from(!is_on_wall(extent)) << (n % SIDE);
     }
 }
 
 impl LayerSums<'_> {
     /// Makes `values` the shares of the cells of a row; the answer has those that are beyond 0 … 1.
-    pub fn row(&self, [j, k]: [usize; 2], values: &mut [f32]) -> OddCells {
+    pub fn row(&self, place: [usize; 2], values: &mut [f32]) -> OddCells {
         let mut odd = OddCells::default();
-        let CutBricks { layers, count, places, bricks, .. } = &self.bricks;
-        let row = (k - layers.start as usize) * SIDE + j % SIDE;
-        let places = &places[j / SIDE * count..][..*count];
+        self.each_mean(place, values.len(), |cells, mean| {
+            let (share, found) = share(mean, [cells.start, place[0], place[1]]);
+            odd.add(OddCells { cells: found.cells * cells.len() as u64, ..found });
+            values[cells].fill(share);
+        });
+        odd
+    }
+
+    /// Makes each of the arrays the numbers of the cells of a row: so many to a cell as its quantity has. Without the shares
+    /// of cells, of quantities that need none.
+    pub fn quantity_row(&self, place: [usize; 2], arrays: &mut [(Quantity, &mut [f32])]) {
+        let Some(quantities) = &self.pieces.quantities else { return };
+        let cells = quantities.bricks.cells[0] as usize;
+        let mut means = vec![0; cells];
+        self.each_mean(place, cells, |some, mean| means[some].fill(mean));
+        let (bricks, row) = quantities.bricks.row(place);
+        for (n, brick) in bricks.enumerate() {
+            let sums = brick.map(|sums| &sums[row * SIDE..][..SIDE]);
+            let some = n * SIDE..cells.min((n + 1) * SIDE);
+            for (quantity, numbers) in arrays.iter_mut() {
+                let each = numbers.len() / cells;
+                for cell in some.clone() {
+                    let numbers = &mut numbers[cell * each..][..each];
+                    quantities.put(*quantity, sums.map(|sums| &sums[cell % SIDE]), means[cell], numbers);
+                }
+            }
+        }
+    }
+
+    /// The means and the sums of all cells, x fastest.
+    #[cfg(test)]
+    pub(super) fn quantity_sums(&self) -> Vec<(i64, QuantitySum)> {
+        let quantities = self.pieces.quantities.as_ref().expect("quantities");
+        let [nx, ny] = quantities.bricks.cells.map(|n| n as usize);
+        let mut all = vec![];
+        for (j, k) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (j, k as usize))) {
+            let mut means = vec![0; nx];
+            self.each_mean([j, k], nx, |cells, mean| means[cells].fill(mean));
+            let (bricks, row) = quantities.bricks.row([j, k]);
+            let bricks: Vec<_> = bricks.collect();
+            let sum = |i: usize| {
+                bricks[i / SIDE].map_or_else(QuantitySum::default, |sums| sums[row * SIDE + i % SIDE])
+            };
+            all.extend(means.into_iter().enumerate().map(|(i, mean)| (mean, sum(i))));
+        }
+        all
+    }
+
+    /// Calls `take` with the cells of a row, one or some in their order, and how often the mesh winds around the points of
+    /// each on average, in units.
+    fn each_mean(&self, place: [usize; 2], count: usize, mut take: impl FnMut(Range<usize>, i64)) {
+        let Some(cut) = &self.pieces.cut else { return };
+        let (bricks, row) = cut.row(place);
         // The covered share of the wall between two cells.
         let mut cover = 0_i64;
-        for ((n, values), place) in values.chunks_mut(SIDE).enumerate().zip(places) {
-            let of_cell = |i: usize| [n * SIDE + i, j, k];
-            let Some(brick) = bricks.get(*place as usize) else {
+        for (n, brick) in bricks.enumerate() {
+            let some = n * SIDE..count.min((n + 1) * SIDE);
+            let Some(brick) = brick else {
                 cover = whole(cover);
-                let (value, found) = share(cover, of_cell(0));
-                values.fill(value);
-                odd.add(OddCells { cells: found.cells * values.len() as u64, ..found });
+                take(some, cover);
                 continue;
             };
             let sums = &brick.sums[row * SIDE..][..SIDE];
-            for (i, (value, sum)) in values.iter_mut().zip(sums).enumerate() {
+            for (cell, sum) in some.zip(sums) {
                 cover = cover.wrapping_sub(sum.area);
-                let is_cut = brick.cut[row] >> i & 1 != 0;
+                let is_cut = brick.cut[row] >> (cell % SIDE) & 1 != 0;
                 if !is_cut {
                     cover = whole(cover);
                 }
-                let mean = if is_cut { sum.moment.wrapping_add(cover) } else { cover };
-                let (share, found) = share(mean, of_cell(i));
-                *value = share;
-                odd.add(found);
+                take(cell..cell + 1, if is_cut { sum.moment.wrapping_add(cover) } else { cover });
             }
         }
-        odd
     }
 }
 
 /// The walls of a cell.
 fn walls(cell: i64) -> [f64; 2] {
     [cell as f64, (cell + 1) as f64]
-}
-
-/// An integral in units; at most 2^6 in size, as integrals of pieces are. Without an instruction for it
-/// `f64::round_ties_even` is a call: a sum with a number of this size is rounded to whole ones.
-fn units(integral: f64) -> i64 {
-    const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
-    let sum = integral * UNITS + WHOLE;
-    sum.to_bits().wrapping_sub(WHOLE.to_bits()) as i64
-}
-
-/// The nearest whole number, in units.
-fn whole(sum: i64) -> i64 {
-    const ONE: i64 = UNITS as i64;
-    sum.wrapping_add(ONE / 2).div_euclid(ONE).wrapping_mul(ONE)
 }
 
 /// The share of a cell that the mesh winds around so often on average: without its sign, and 1 at most.
@@ -288,6 +324,5 @@ fn share(mean: i64, cell: [usize; 3]) -> (f32, OddCells) {
     if !(-LIMIT..=ONE + LIMIT).contains(&mean) {
         odd = OddCells { cells: 1, farthest: Some((mean as f64 / UNITS, cell)) };
     }
-    let inside = if mean < -LIMIT { mean.saturating_neg() } else { mean };
-    ((inside.clamp(0, ONE) as f64 / UNITS) as f32, odd)
+    ((without_sign(mean) as f64 / UNITS) as f32, odd)
 }

@@ -79,7 +79,7 @@ def voxelize(
     rule
         "surface": cells that the mesh touches. "thin": fewer, still closed. "solid": cells whose centre is inside. "filled": cells
         that overlap the part. "offset": centres within `radius`. "distance": a field of distances. "fraction":
-        a field of the shares of cells that are inside.
+        a field of the shares of cells that are inside. "area": a field of the area of the mesh in each cell.
     inside
         "auto", "nonzero", "evenodd", "flood", "vote" or "robust"; for "solid", "filled" and signed distances.
     band, signed, iso, nearest

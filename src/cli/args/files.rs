@@ -128,7 +128,7 @@ pub struct FileArgs {
     /// bool|u8|i8|bit, type of the numbers
     #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_short_help = true,
           long_help = "Type of the numbers, where the format has a choice [default: the first that 'voxelize \
-                       formats' lists for it]")]
+                       formats' lists for it]. u8 rounds shares of cells (--rule fraction) to 255ths")]
     pub dtype: Option<Dtype>,
 
     /// the numbers of empty cells, surface, interior

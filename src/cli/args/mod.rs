@@ -16,7 +16,9 @@ use voxelize::mesh::PairLimit;
 pub use self::choices::givers;
 pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::GridArgs;
-pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, RuleArgs, prefixed, words_of};
+pub use self::rule::{
+    DoubtArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, RuleArgs, prefixed, words_of,
+};
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};
 use transform::UpArgs;
@@ -37,6 +39,9 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     pub nearest: NearestArgs,
+
+    #[command(flatten)]
+    pub quantities: QuantityArgs,
 
     #[command(flatten)]
     pub doubt: DoubtArgs,

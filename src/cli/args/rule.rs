@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use voxelize::grid::Quantity;
 use voxelize::job::{JobLabels, Transform, WrittenLength};
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
@@ -10,11 +11,11 @@ use super::values;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
-    /// also thin, offset, distance, fraction
+    /// also thin, offset, distance, fraction, area
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
           long_help = "Which cells are occupied. surface: the mesh touches them. thin: it crosses a line \
                        between centres of opposite faces. filled: they overlap the part. solid: centre inside. \
-                       offset: centre within --radius. Fields: distance; fraction: the share inside [default: surface]")]
+                       offset: centre within --radius. Fields: distance; fraction: the share inside; area: of the mesh [default: surface]")]
     pub rule: Option<Rule>,
 
     /// every cell the mesh touches; hollow [default]
@@ -157,9 +158,13 @@ impl RuleArgs {
         let named = named.into_iter().find_map(|(is_named, rule)| is_named.then_some(rule));
         let rule = self.rule.or(named).unwrap_or_default();
         let rule = self.with_options(rule, transform).map_err(|error| prefixed("--", &error))?;
-        if transform.is_scaled() && matches!(rule, Rule::Distance { iso: None, .. }) {
-            let error = Error::usage("--scale: the rule distance measures in units of the file");
-            return Err(error.with_hint("leave --scale out, or use --iso 2vx"));
+        if transform.is_scaled() && matches!(rule, Rule::Distance { iso: None, .. } | Rule::Area) {
+            let error =
+                Error::usage(format!("--scale: the rule {} measures in units of the file", rule.name()));
+            return Err(error.with_hint(match rule {
+                Rule::Area => "leave --scale out",
+                _ => "leave --scale out, or use --iso 2vx",
+            }));
         }
         Ok(rule)
     }
@@ -257,6 +262,24 @@ pub struct NearestArgs {
                        [default: none]"
     )]
     pub nearest: Option<PathBuf>,
+}
+
+/// Options of numbers beside shares of cells.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rule")]
+pub struct QuantityArgs {
+    /// more arrays: area,normal,faces,centroid
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = values::quantity(),
+        hide_short_help = true,
+        long_help = "With --rule fraction: more arrays in a .npz. area: of the mesh in each cell. normal: its area \
+                       vector, outwards. faces: open shares of the low x, y, z faces. centroid: of the inside, from \
+                       the middle of the cell, in its sides. Commas between [default: none]"
+    )]
+    pub with: Vec<Quantity>,
 }
 
 /// Options of cells in doubt: methods disagree on whether they are inside.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
-use voxelize::grid::{AXES, MAX_DIM};
+use voxelize::grid::{AXES, MAX_DIM, Quantity};
 use voxelize::job::{JobLabels, Measure, UnitOfLength, WrittenLength};
 use voxelize::mesh::PairLimit;
 use voxelize::mesh::PartKind;
@@ -258,6 +258,12 @@ pub fn format() -> impl TypedValueParser<Value = &'static Format> {
 pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
     let all = [Dtype::Bool, Dtype::U8, Dtype::I8, Dtype::Bit].map(Dtype::name);
     PossibleValuesParser::new(all).try_map(|name| known(Dtype::from_name(&name)))
+}
+
+/// The names of quantities beside shares of cells.
+pub fn quantity() -> impl TypedValueParser<Value = Quantity> {
+    let by_name = |name: String| known(Quantity::ALL.into_iter().find(|one| one.name() == name));
+    PossibleValuesParser::new(Quantity::ALL.map(Quantity::name)).try_map(by_name)
 }
 
 /// Numbers of cells, `-1,0,1`.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use voxelize::format::Sidecar;
+use voxelize::grid::Quantities;
 use voxelize::job::UnitOfLength;
 use voxelize::{Bounds, Error, Kind, Progress, Result};
 
@@ -37,6 +38,7 @@ struct BatchOptions {
     /// The options common to all outputs.
     output: Output,
     doubt: Option<DoubtOptions>,
+    quantities: Quantities,
     grids: Grids,
     mode: Mode,
 }
@@ -106,6 +108,8 @@ impl BatchOptions {
             }));
         }
         let output = Output::in_folder(&folder, &args.output, options.kind(), argv)?;
+        output.check_rounding(&options::record_of(&options.rule), argv)?;
+        let quantities = options::quantities(&args.quantities, &options, &output, argv)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
             named.extend(inputs::read_list(file, &named, args.input.null, call.signals, &call.names)?);
@@ -117,7 +121,7 @@ impl BatchOptions {
         let items = inputs::items(found, &output, call)?;
         let options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
         call.check_files()?;
-        Ok(Self { options, items, skipped, output, doubt, grids, mode })
+        Ok(Self { options, items, skipped, output, doubt, quantities, grids, mode })
     }
 
     /// Makes the grids of all, and reports each and all.
@@ -167,7 +171,9 @@ impl BatchOptions {
         let job = Job { source: source.clone(), options };
         let output = output.clone();
         let doubt = self.doubt.clone();
-        let mut options = Options { job, output, doubt, leak: None, nearest: None, mode: self.mode };
+        let quantities = self.quantities;
+        let mut options =
+            Options { job, output, doubt, leak: None, nearest: None, quantities, mode: self.mode };
         // Many would share one line of the terminal: the bar counts meshes.
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         match run::convert(&mut options, &bar, call.signals, &mut found) {

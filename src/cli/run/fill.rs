@@ -72,6 +72,7 @@ impl RunReport {
         self.occupied = Some(result.occupied);
         self.digest = Some(result.digest);
         self.field = result.field;
+        self.arrays = result.arrays;
         self.labels = result.labels;
         findings::add(&mut self.warnings, result.findings);
     }

@@ -91,6 +91,7 @@ pub fn plan<'a>(
         doubt: options.doubt.is_some(),
         leak: options.leak.is_some(),
         nearest: options.nearest.is_some(),
+        quantities: options.quantities,
     };
     let voxelizer = voxelizer(&options.job.options, run).input(input).extras(extras);
     let prepared = options.job.sized(voxelizer.prepare(mesh, lattice, Some(options.output.target())))?;

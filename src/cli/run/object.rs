@@ -31,7 +31,7 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
     let rule = options.map(|options| options.job.options.rule);
     let field = rule.filter(|rule| rule.kind() == CellKind::Field);
     if let (Some(rule), Some(lattice)) = (field, &found.lattice) {
-        report.set("field", field::json(&rule, found.field.as_ref(), lattice));
+        report.set("field", field::json(&rule, found, lattice));
         report.set("counts", json!({"cells": value::cells(lattice.dims()), "occupied": null}));
     } else if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
         // With nothing inside, all is surface.

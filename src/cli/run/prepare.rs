@@ -170,7 +170,9 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     let target = output.target();
     let is_dry = options.mode == Mode::DryRun;
-    let size = target.size(&job.options.rule, mesh, &lattice, is_dry);
+    let cells = lattice.dims().iter().map(|n| *n as u64).product::<u64>();
+    let arrays = cells.saturating_mul(4 * options.quantities.numbers() as u64);
+    let size = target.size(&job.options.rule, mesh, &lattice, is_dry).map(|size| size.and_at_most(arrays));
     report.output_size = size.filter(|_| is_dry);
     report.warnings.extend(target.findings(&lattice, job.options.grid.transform.up, size));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &placed))?;

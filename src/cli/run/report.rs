@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
-use voxelize::grid::{FieldSummary, Label};
+use voxelize::grid::{FieldSummary, Hash, Label, Quantity};
 use voxelize::job::MemoryPlan;
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::mesh::read::Packing;
@@ -41,6 +41,8 @@ pub struct RunReport {
     pub occupied: Option<u64>,
     /// The values of a field; its occupied cells are those with a value.
     pub field: Option<FieldSummary>,
+    /// The arrays beside it, with the digest of each.
+    pub arrays: Vec<(Quantity, Hash)>,
     /// How many of them have each label, where they are labelled.
     pub labels: Vec<(Label, u64)>,
     /// Cells in doubt, if requested.
@@ -112,6 +114,7 @@ impl RunReport {
             kept: None,
             occupied: None,
             field: None,
+            arrays: vec![],
             labels: vec![],
             closedness: None,
             defect: None,

@@ -44,6 +44,9 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
             (Some(summary), _) => {
                 row("field", &field::range(summary));
                 row("cells", &field::cells(&options.job.options.rule, summary, lattice));
+                if !found.arrays.is_empty() {
+                    row("arrays", &listed(found.arrays.iter().map(|(quantity, _)| quantity.name().into())));
+                }
             }
             (None, Some(occupied)) => {
                 row("cells", &cells(options, occupied, lattice, found.kept));

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args as _;
 use serde_json::{Map, Value, json};
 use voxelize::job::InFile;
-use voxelize::view::Up;
+use voxelize::view::{Shown, Up};
 use voxelize::{BitGrid, Cells, Digest, Lattice, Mesh, Rational, Result, Voxels};
 
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
@@ -33,6 +33,8 @@ pub struct ViewInput {
     pub up: Option<Up>,
     /// The unit of length, if known.
     pub unit: Option<String>,
+    /// The rule that made the cells, if known.
+    pub rule: Option<String>,
     /// Findings of the reader.
     pub found: RunReport,
 }
@@ -81,7 +83,7 @@ impl ViewInput {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
         let unit = args.grid.transform.unit.map(|unit| unit.name().to_string());
-        let mut input = Self { name, mesh: None, cells: None, up: None, unit, found };
+        let mut input = Self { name, mesh: None, cells: None, up: None, unit, rule: None, found };
         let bar = call.bar();
         match source {
             ViewSource::Mesh(mut job) if matches!(options.content, PictureContent::Mesh) => {
@@ -105,6 +107,7 @@ impl ViewInput {
         self.found.occupied = voxels.occupied().ok().map(BitGrid::count);
         self.up = (voxels.record.transform("up") == Some("y")).then_some(Up::Y);
         self.unit = voxels.record.transform("unit").map(str::to_string);
+        self.rule = voxels.record.rule_name;
         self.found.lattice = voxels.lattice;
         self.cells = Some(voxels.cells);
     }
@@ -118,6 +121,11 @@ impl ViewInput {
     pub fn spacing(&self) -> [f64; 3] {
         let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
         self.found.lattice.as_ref().map_or([1.0; 3], size)
+    }
+
+    /// Cells of it, with the colours of its rule.
+    pub fn shown<'a>(&self, cells: &'a Cells) -> Shown<'a> {
+        Shown::by_rule(cells, self.rule.as_deref())
     }
 
     /// Sets the keys about it.

@@ -45,7 +45,7 @@ that this tool made it. Another file of the same name is replaced only if -o nam
 Slices show x to the right and y upwards across z, x and z across y, y and z across x; in \
 pictures of them, occupied cells are sand, enclosed ones (all six neighbours occupied) slate. \
 Labels have the colours of their legend, as in a .vox. A field is shown in slices and sheets, on \
-a scale from its lowest value to its highest.
+a scale from its lowest value to its highest; shares of cells are greys, 0 and 1 plain.
 
 Exit codes: 0 done; 2 usage error; 3 a file cannot be read; 4 nothing to draw; \
 5 too large; 6 not written",
@@ -266,7 +266,7 @@ fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Draw
             .with_hint("--slice z -o FILE.png shows the middle one, --sheet z many")),
         (PictureContent::Cells, Some(cells), _) => view::cells(cells, spacing, view),
         (PictureContent::Text(choice), Some(cells), _) => {
-            return view::slice_text(cells, choice.layer(input.dims()))
+            return view::slice_text(input.shown(cells), choice.layer(input.dims()))
                 .map(Drawn::Text)
                 .map_err(|error| error.in_file(&input.name));
         }
@@ -279,10 +279,10 @@ fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Draw
         }
         (PictureContent::Slice(choice), Some(cells), _) => {
             let layer = choice.layer(input.dims());
-            view::slice(cells, spacing, layer, view.size, view.background)
+            view::slice(input.shown(cells), spacing, layer, view.size, view.background)
         }
         (PictureContent::Sheet(axis), Some(cells), _) => {
-            view::sheet(cells, spacing, axis, view.size, view.background)
+            view::sheet(input.shown(cells), spacing, axis, view.size, view.background)
         }
         (PictureContent::Mesh, _, None) | (_, None, _) => unreachable!("what is drawn was opened"),
     };

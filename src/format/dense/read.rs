@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::super::open::failure;
 use super::super::room::CellRoom;
+use super::super::shares;
 use super::{BLOCK, Order};
 use crate::error::{Code, Error, Result};
 use crate::grid::spread::gather;
@@ -151,19 +152,41 @@ pub(crate) fn read_floats(
     background: Option<f32>,
     room: CellRoom,
 ) -> Result<Field> {
+    read_field(input, dims, order, background, room, |bytes: &[u8; 4]| f32::from_le_bytes(*bytes))
+}
+
+/// Reads one byte per cell, a share in 255ths.
+pub(crate) fn read_shares(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    background: Option<f32>,
+    room: CellRoom,
+) -> Result<Field> {
+    read_field(input, dims, order, background, room, |[byte]: &[u8; 1]| shares::share(*byte))
+}
+
+/// Reads so many bytes per cell, which make its value.
+fn read_field<const N: usize>(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    background: Option<f32>,
+    room: CellRoom,
+    value: impl Fn(&[u8; N]) -> f32,
+) -> Result<Field> {
     let mut field = room.field(dims)?;
-    let float = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes);
     match order {
-        Order::XFastest => each_block(input, dims, 4, |first, bytes| {
+        Order::XFastest => each_block(input, dims, N, |first, bytes| {
             let values = &mut field.values_mut()[first * dims[0]..];
-            for (value, bytes) in values.iter_mut().zip(bytes.as_chunks::<4>().0) {
-                *value = float(bytes);
+            for (cell, bytes) in values.iter_mut().zip(bytes.as_chunks::<N>().0) {
+                *cell = value(bytes);
             }
             Ok(())
         })?,
-        Order::ZFastest => each_column(input, dims, 4, |i, j, column| {
-            for (k, bytes) in column.as_chunks::<4>().0.iter().enumerate() {
-                field.row_mut(j, k)[i] = float(bytes);
+        Order::ZFastest => each_column(input, dims, N, |i, j, column| {
+            for (k, bytes) in column.as_chunks::<N>().0.iter().enumerate() {
+                field.row_mut(j, k)[i] = value(bytes);
             }
         })?,
     }

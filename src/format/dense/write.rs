@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::super::Dtype;
 use super::super::save::{cancelled, next};
+use super::super::{Dtype, shares};
 use super::BLOCK;
 use crate::error::Error;
 use crate::grid::field::canonical;
@@ -19,9 +19,13 @@ pub(crate) fn write(
     progress: &dyn Progress,
 ) -> io::Result<()> {
     match dtype {
+        Dtype::U8 if shares::are_bytes(source.cell_type(), dtype) => {
+            write_field(source, out, progress, |share| [shares::byte(share)])
+        }
         Dtype::Bool | Dtype::U8 | Dtype::I8 => write_bytes(source, out, dtype, progress),
         Dtype::Bit => write_words(source, out, progress),
-        Dtype::F32 => write_floats(source, out, progress),
+        // Every NaN as one, so that equal fields make equal files.
+        Dtype::F32 => write_field(source, out, progress, |value| canonical(value).to_le_bytes()),
     }
 }
 
@@ -136,19 +140,24 @@ fn write_words(source: &mut dyn CellSource, out: &mut dyn Write, progress: &dyn 
     Ok(())
 }
 
-/// Writes four bytes per cell, x fastest, little-endian; every NaN as one, so that equal fields make equal files.
-fn write_floats(source: &mut dyn CellSource, out: &mut dyn Write, progress: &dyn Progress) -> io::Result<()> {
+/// Writes the bytes of the value of each cell, x fastest.
+fn write_field<const N: usize>(
+    source: &mut dyn CellSource,
+    out: &mut dyn Write,
+    progress: &dyn Progress,
+    bytes: impl Fn(f32) -> [u8; N],
+) -> io::Result<()> {
     let [nx, ny, nz] = source.dims();
-    progress.begin("write", (4 * nx as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
+    progress.begin("write", ((N * nx) as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
     let mut block = Vec::with_capacity(BLOCK);
     while let Some(slab) = next(source)? {
         let CellsRef::Field(field) = slab.cells else {
-            return Err(io::Error::other(Error::usage("only a field is written as floats")));
+            return Err(io::Error::other(Error::usage("only a field is written as values")));
         };
         let mut values = field.values();
         while !values.is_empty() {
-            let (these, rest) = values.split_at(((BLOCK - block.len()) / 4).min(values.len()));
-            block.extend(these.iter().flat_map(|value| canonical(*value).to_le_bytes()));
+            let (these, rest) = values.split_at(((BLOCK - block.len()) / N).min(values.len()));
+            block.extend(these.iter().flat_map(|value| bytes(*value)));
             values = rest;
             if block.len() == BLOCK {
                 cancelled(progress)?;

@@ -7,7 +7,7 @@ use zip::ZipArchive;
 use super::super::npy::{self, Header};
 use super::super::open::{VoxelSource, failure, nameless};
 use super::super::room::CellRoom;
-use super::super::{BIT_ORDER, Dtype};
+use super::super::{BIT_ORDER, Dtype, shares};
 use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, in_member, small};
 use super::read_sparse;
 use super::sparse::Sparse;
@@ -77,10 +77,15 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     };
     let (lattice, record) = read_metadata(&mut archive, dims)?;
     let legend = if dtype == Dtype::U8 { read_legend(&mut archive)? } else { None };
-    let background = if dtype == Dtype::F32 { float(&mut archive, "background")? } else { None };
+    let are_shares = dtype == Dtype::U8 && is_of_shares(&mut archive)?;
+    let is_field = dtype == Dtype::F32 || are_shares;
+    let background = if is_field { float(&mut archive, "background")? } else { None };
     let mut metadata =
         Metadata { dims: Some(dims), lattice, record, legend, background, ..Metadata::default() };
     npy::annotate(dtype, &mut metadata);
+    if are_shares {
+        shares::annotate(&mut metadata);
+    }
     for (name, key) in DIGESTS {
         let digest = texts(&mut archive, name)?.and_then(|texts| texts.into_iter().next());
         metadata.extra.extend(digest.map(|digest| (key.to_string(), digest)));
@@ -194,6 +199,12 @@ fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
 fn float(archive: &mut Archive, name: &str) -> Result<Option<f32>> {
     let array = small(archive, name)?.filter(|(header, _)| header.descr == "f4");
     Ok(array.and_then(|(_, bytes)| Some(f32::from_le_bytes(bytes.try_into().ok()?))))
+}
+
+/// Whether bytes are shares of cells.
+fn is_of_shares(archive: &mut Archive) -> Result<bool> {
+    let scale = small(archive, shares::SCALE[0])?.filter(|(header, _)| header.descr == "f8");
+    Ok(scale.is_some_and(|(_, bytes)| bytes == (1.0_f64 / 255.0).to_le_bytes()))
 }
 
 fn doubles(archive: &mut Archive, name: &str) -> Result<Option<[f64; 3]>> {

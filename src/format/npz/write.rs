@@ -7,11 +7,12 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::super::fail_once::FailOnce;
 use super::super::save::Sink;
-use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, values};
+use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, shares, values};
+use super::arrays::{self, KeptArrays};
 use super::sparse::{Sparse, SparseRows};
 use super::{DIGESTS, is_filled};
 use crate::grid::metadata::{Metadata, hex};
-use crate::grid::{CellSource, Legend};
+use crate::grid::{CellArray, CellSource, Legend};
 
 /// From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
 const LARGE: u128 = 0xf000_0000;
@@ -35,7 +36,15 @@ pub(super) fn write(
         None => {
             let large = npy::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > LARGE);
             zip.start_file("voxels.npy", member().large_file(large))?;
-            npy::write(source, &mut zip, dtype, options)?;
+            let mut kept = KeptArrays::new(source);
+            npy::write(&mut kept, &mut zip, dtype, options)?;
+            for (n, quantity) in kept.quantities().into_iter().enumerate() {
+                let dims = CellArray::dims_for(quantity, kept.dims());
+                let large = npy::bytes_for(dims, Dtype::F32).is_none_or(|bytes| bytes > LARGE);
+                zip.start_file(format!("{}.npy", quantity.name()), member().large_file(large))?;
+                zip.write_all(&arrays::header(quantity, kept.dims(), options))?;
+                kept.write(n, &mut zip)?;
+            }
         }
     }
     let of_bits = if is_packed(dtype, options) { bit_members(source.dims()) } else { vec![] };
@@ -100,6 +109,12 @@ fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static st
     }
     if let Some(background) = metadata.background {
         members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
+    }
+    if shares::are_said(metadata) {
+        members.push((
+            shares::SCALE[0],
+            [npy::header("<f8", &[]), (1.0_f64 / 255.0).to_le_bytes().to_vec()].concat(),
+        ));
     }
     let digests = DIGESTS.into_iter().filter_map(|(name, key)| Some((name, metadata.extra.get(key)?)));
     members.extend(digests.map(|(name, digest)| (name, text(&[], &[digest]))));

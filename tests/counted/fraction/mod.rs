@@ -4,6 +4,7 @@
 //! `VOXELIZE_FRACTION_SOAK=100` takes so many times as many random meshes.
 
 mod oracle;
+mod quantities;
 
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, Field};
@@ -31,6 +32,10 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "a_sphere_converges_with_the_square_of_the_cell", run: a_sphere },
         Check { name: "overlaps_are_found", run: overlaps_are_found },
         Check { name: "open_meshes_are_refused_and_closed_by_robust", run: open_meshes },
+        Check { name: "quantities_are_as_triangles_cut_in_rationals_say", run: quantities::cells_are_exact },
+        Check { name: "quantities_add_up", run: quantities::sums },
+        Check { name: "quantities_have_one_digest", run: quantities::one_digest },
+        Check { name: "areas_alone_are_those_beside_shares", run: quantities::area_alone },
     ],
 );
 

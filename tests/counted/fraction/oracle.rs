@@ -4,7 +4,7 @@
 use voxelize::geom::Triangle;
 use voxelize::{Lattice, Mesh, Rational};
 
-type Point = [Rational; 3];
+pub type Point = [Rational; 3];
 
 /// A mesh in index space.
 pub struct Exact {
@@ -75,4 +75,102 @@ fn half(part: &[Point], axis: usize, wall: &Rational, is_above: bool) -> Vec<Poi
         }
     }
     kept
+}
+
+/// The exact numbers of a cell, its share aside: areas are in faces of the cell.
+pub struct ExactCell {
+    /// The pieces of the mesh in the cell, each by its area vector.
+    pub pieces: Vec<Point>,
+    /// The open shares of its low faces.
+    pub faces: Point,
+    /// The integrals of u over its inside, from 0 to 1 along each axis.
+    pub moments: Point,
+}
+
+impl Exact {
+    /// The numbers of a cell, by other ways than sums over its pieces: faces are what lies below them in their column, and
+    /// moments what lies beside pieces along x.
+    pub fn cell(&self, cell: [usize; 3]) -> ExactCell {
+        let column = |axis: usize| -> Vec<Vec<Point>> {
+            let others = [(axis + 1) % 3, (axis + 2) % 3];
+            let cut = |t: &[Point; 3]| {
+                let part = others.into_iter().fold(t.to_vec(), |part, a| band(&part, a, cell[a] as i64));
+                (part.len() > 2).then_some(part)
+            };
+            self.triangles.iter().filter_map(cut).collect()
+        };
+        let columns = [0, 1, 2].map(column);
+        let in_cell =
+            columns[0].iter().map(|part| band(part, 0, cell[0] as i64)).filter(|part| part.len() > 2);
+        // Of those on a wall, the ones whose inner side this is.
+        let is_within = |part: &&Vec<Point>| {
+            (0..3).all(|axis| {
+                let [low, high] = [0, 1].map(|n| Rational::from(cell[axis] as i64 + n));
+                let n = &area_vector(part)[axis];
+                let is_on = |wall: &Rational| part.iter().all(|p| p[axis] == *wall);
+                !(is_on(&low) && n.is_positive()) && !(is_on(&high) && *n < Rational::ZERO)
+            })
+        };
+        let in_cell: Vec<_> = in_cell.collect();
+        let pieces = in_cell.iter().filter(is_within).map(|part| area_vector(part)).collect();
+        let faces = [0, 1, 2].map(|axis| {
+            let wall = Rational::from(cell[axis] as i64);
+            let zero = Rational::ZERO;
+            columns[axis].iter().fold(zero, |open, part| {
+                let is_on = part.iter().all(|p| p[axis] == wall);
+                let n = area_vector(&half(part, axis, &wall, false))[axis].clone();
+                // On the wall, with the inside below: closed.
+                if is_on && !n.is_positive() { open } else { open - n }
+            })
+        });
+        let moments = [0, 1, 2].map(|axis| self.moment(&columns[0], cell, axis));
+        ExactCell { pieces, faces, moments }
+    }
+
+    /// ∫ u dV of the inside, from the parts of triangles in the row of the cell along x.
+    fn moment(&self, row: &[Vec<Point>], cell: [usize; 3], axis: usize) -> Rational {
+        let [low, high] = [0, 1].map(|n| Rational::from(cell[0] as i64 + n));
+        let origin = Rational::from(cell[axis] as i64);
+        let two = Rational::from(2);
+        row.iter().fold(Rational::ZERO, |sum, part| {
+            // A point of the surface has behind it a line along x, from where it is or from the low wall.
+            let below = half(part, 0, &low, false);
+            let within = match part.iter().all(|p| p[0] <= low) {
+                true => vec![],
+                false => half(&half(part, 0, &low, true), 0, &high, false),
+            };
+            let from = |p: &Point, start: &Rational| match axis {
+                0 => [&(&high - start) / &two, &(&high - &low) + &(start - &low)],
+                _ => [&p[axis] - &origin, &high - start],
+            };
+            sum + product(&below, |p| from(p, &low)) + product(&within, |p| from(p, &p[0]))
+        })
+    }
+}
+
+/// Half the sum of the cross products along the sides.
+fn area_vector(part: &[Point]) -> Point {
+    let mut sum = [const { Rational::ZERO }; 3];
+    for n in 2..part.len() {
+        let [p, q] = [&part[n - 1], &part[n]].map(|corner| [0, 1, 2].map(|a| &corner[a] - &part[0][a]));
+        for (axis, sum) in sum.iter_mut().enumerate() {
+            let (b, c) = ((axis + 1) % 3, (axis + 2) % 3);
+            *sum = &*sum + &(&(&(&p[b] * &q[c]) - &(&p[c] * &q[b])) / &Rational::from(2));
+        }
+    }
+    sum
+}
+
+/// ∫ −n_x f g dA of a polygon, for an f and a g that are linear.
+fn product(part: &[Point], both: impl Fn(&Point) -> [Rational; 2]) -> Rational {
+    let mut sum = Rational::ZERO;
+    for n in 2..part.len() {
+        let corners = [&part[0], &part[n - 1], &part[n]];
+        let n_x = area_vector(&corners.map(Clone::clone))[0].clone();
+        let at = corners.map(&both);
+        let [f, g] = [0, 1].map(|one| at.iter().fold(Rational::ZERO, |all, both| all + both[one].clone()));
+        let squares = at.iter().fold(Rational::ZERO, |all, [f, g]| all + f * g);
+        sum = sum - n_x * ((f * g + squares) / Rational::from(12));
+    }
+    sum
 }

@@ -153,6 +153,48 @@ impl CellSource for Split<'_> {
 }
 
 #[test]
+fn shares_of_cells_are_bytes_where_a_format_has_them() {
+    let place = at_odd_place(BitGrid::new(DIMS).unwrap());
+    let mut shares = Field::new(DIMS, 0.0).unwrap();
+    shares.values_mut().iter_mut().enumerate().for_each(|(n, value)| *value = (n % 3001) as f32 / 3000.0);
+    let record = Record { rule_name: Some("fraction".into()), ..place.record.clone() };
+    let voxels = Voxels { cells: shares.clone().into(), record, ..place.clone() };
+    let distances = Voxels { cells: shares.clone().into(), ..place };
+    let options = as_dtype(Dtype::U8);
+    let [mut read, mut refused] = [0; 2];
+    for format in FORMATS.iter().filter(|format| format.holds(CellKind::Field)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("shares.{}", format.extensions[0]));
+        let save = |voxels: &Voxels, sidecar: Sidecar| {
+            format::save(voxels, &path, format, &SaveOptions { sidecar, ..options })
+        };
+        let error = save(&distances, Sidecar::Auto).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage, "{}", format.name);
+        if !format.has_bytes_of_shares() {
+            let error = save(&voxels, Sidecar::Auto).unwrap_err();
+            assert!(error.message().contains("stores fields as 'f32'"), "{error}");
+            refused += 1;
+            continue;
+        }
+        save(&voxels, Sidecar::Write).unwrap();
+        let found = Voxels::open(&path).unwrap();
+        assert_eq!((&found.lattice, &found.record), (&voxels.lattice, &voxels.record), "{}", format.name);
+        assert_eq!(format::describe(&path).unwrap().dtype, Some(Dtype::U8), "{}", format.name);
+        let Cells::Field(field) = &found.cells else { panic!("{}: {:?}", format.name, found.kind()) };
+        for (value, share) in field.values().iter().zip(shares.values()) {
+            let nearest = (f64::from(*share) * 255.0).round() as f32 / 255.0;
+            assert_eq!(*value, nearest, "{}: {share}", format.name);
+        }
+        // Of rounded shares the bytes are those of the shares.
+        let bytes = std::fs::read(&path).unwrap();
+        save(&found, Sidecar::Write).unwrap();
+        assert!(bytes == std::fs::read(&path).unwrap(), "{}", format.name);
+        read += 1;
+    }
+    assert!(read == 7 && refused > 3, "{read} {refused}");
+}
+
+#[test]
 fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
     let mut compared = 0;
     for (voxels, format, dtype) in cases() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support::bless;
 use crate::support::meshes::fixture;
 use voxelize::grid::{Label, Legend};
-use voxelize::view::{self, Axes, Background, From, Layer, Picture, Projection, Up, View};
+use voxelize::view::{self, Axes, Background, From, Layer, Picture, Projection, Shown, Up, View};
 use voxelize::{Band, BitGrid, Field, Fit, Labels, Lattice, Length, Rule, compare, voxelize};
 
 fn folder() -> PathBuf {
@@ -210,6 +210,9 @@ fn slices_as_text_have_the_axes_as_documented() {
     // The background with a minus is inside beyond the band.
     let signed = Field::from_values([4, 1, 1], 2.0, vec![2.0, 0.5, -0.1, -2.0]).unwrap();
     assert_eq!(view::slice_text(&signed, Layer { axis: 2, index: 0 }).unwrap(), ".9c#\n");
+    let shares = Field::from_values([6, 1, 1], 0.0, vec![0.0, 1e-9, 0.05, 0.55, 0.999, 1.0]).unwrap();
+    let shares = Shown::by_rule(&shares, Some("fraction"));
+    assert_eq!(view::slice_text(shares, Layer { axis: 2, index: 0 }).unwrap(), ".0059#\n");
     let plain = Field::from_values([4, 1, 1], 9.0, vec![0.0, 0.5, 1.0, 9.0]).unwrap();
     assert_eq!(view::slice_text(&plain, Layer { axis: 2, index: 0 }).unwrap(), "059.\n");
 }

@@ -1,0 +1,66 @@
+//! The rule area: every cell has the area of the mesh in it. docs/fraction.md says how it is computed.
+
+use std::ops::Range;
+
+use super::fraction::{BrickLayers, add_triangles, bins, bytes_of_quantities, in_bricks, sides};
+use super::{FillCells, Stats};
+use crate::error::{Error, Result};
+use crate::geom::{Ties, Triangle};
+use crate::grid::{CellsMut, Lattice, Quantity};
+use crate::kernel::KernelLattice;
+use crate::kernel::fraction::{LayerBins, LayerSums};
+use crate::mesh::Mesh;
+use crate::par::{self, Progress};
+use crate::run::Run;
+
+/// The areas of a mesh in cells.
+pub(super) struct AreaCells<'a> {
+    triangles: &'a [Triangle],
+    lattice: &'a Lattice,
+    frame: KernelLattice,
+    bins: LayerBins,
+}
+
+/// The bytes that it takes at most, in addition to mesh and field.
+pub(super) fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    bytes_of_quantities(lattice, run) + LayerBins::bytes_for(mesh.triangles().len(), lattice.dims()[2])
+}
+
+impl<'a> AreaCells<'a> {
+    /// Prepares the rule, in the threads it is called in.
+    ///
+    /// # Errors
+    /// If there are too many triangles, or the run was cancelled.
+    pub(super) fn new(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Self> {
+        let frame = KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::None);
+        let bins = bins(&frame, mesh.triangles(), lattice.dims()[2], run)?;
+        Ok(Self { triangles: mesh.triangles(), lattice, frame, bins })
+    }
+
+    /// Fills the cells of some layers.
+    fn fill_layers(&self, BrickLayers { layers, values, .. }: BrickLayers, run: &Run) -> Result<()> {
+        let [nx, ny, _] = self.lattice.dims();
+        let sums = LayerSums::new(&self.frame, layers.clone()).without_shares();
+        let mut sums = sums.with_quantities(sides(self.lattice));
+        add_triangles(&mut sums, &self.bins, layers.start, self.triangles, run)?;
+        let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
+        for (place, values) in places.zip(values.chunks_mut(nx)) {
+            sums.quantity_row(place, &mut [(Quantity::Area, values)]);
+        }
+        run.advance(1);
+        Ok(())
+    }
+}
+
+impl FillCells for AreaCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        let CellsMut::Field(field, None) = cells else {
+            return Err(Error::usage("the rule area makes a field of areas, with nothing beside it"));
+        };
+        let work = in_bricks(layers, field, &mut []);
+        run.begin("voxelize", work.len() as u64);
+        let done = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
+        done.into_iter().collect::<Result<()>>()?;
+        Ok(Stats::default())
+    }
+}
