@@ -81,7 +81,7 @@ impl ListedGroup {
 }
 
 /// The squared distances of a cluster's triangles from a point, and the least of them.
-pub struct SeenTriangles<S: Simd> {
+pub struct MeasuredCluster<S: Simd> {
     pub squared: f32x16<S>,
     pub least: f32,
 }
@@ -264,7 +264,7 @@ impl LocalBrick {
         tree: &TriangleTree,
         place: u32,
         point: [f32; 3],
-    ) -> SeenTriangles<S> {
+    ) -> MeasuredCluster<S> {
         let squared = if SCALAR {
             let cluster = &tree.clusters[self.clusters[place as usize] as usize];
             f32x16::from_slice(simd, &self.squared_one_by_one(cluster, point, tree.scale))
@@ -275,7 +275,7 @@ impl LocalBrick {
         // What is no number is not counted: its distance is not known.
         let infinity = f32x16::splat(simd, f32::INFINITY);
         let least = squared.simd_lt(infinity).select(squared, infinity).reduce_min();
-        SeenTriangles { squared, least }
+        MeasuredCluster { squared, least }
     }
 
     /// The place of the frames of a cluster, which are made if they are not there.
