@@ -135,17 +135,15 @@ fn write_file(
 ) -> Result<Beside> {
     let dtype = checked_dtype(source, format, options)?;
     let durability = options.durability;
-    Beside::write(path, place, durability, |file| match format.write {
-        Write::Forward(write) => {
-            let mut out = Ahead::new(file.try_clone()?, durability);
-            write(source, &mut out, dtype, options)?;
-            out.finish()
+    Beside::write(path, place, durability, |file| {
+        let mut out = Ahead::new(file.try_clone()?, durability);
+        match format.write {
+            Write::Forward(write) => write(source, &mut out, dtype, options)?,
+            Write::Seeking(write) => write(source, &mut out, dtype, options)?,
+            Write::Several(_, write) => write(source, &mut out, dtype, options, (path, companions))?,
+            Write::Folder(..) => return Err(io::ErrorKind::IsADirectory.into()),
         }
-        Write::Seeking(write) => buffered(file, |out| write(source, out, dtype, options)),
-        Write::Several(_, write) => {
-            buffered(file, |out| write(source, out, dtype, options, (path, companions)))
-        }
-        Write::Folder(..) => Err(io::ErrorKind::IsADirectory.into()),
+        out.finish()
     })
 }
 
