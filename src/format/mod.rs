@@ -28,10 +28,10 @@ mod binvox;
 mod bt;
 mod choice;
 mod comments;
+#[cfg(feature = "npz")]
+mod container;
 mod dense;
 mod faces;
-#[cfg(feature = "npz")]
-mod fail_once;
 mod hexahedra;
 mod image;
 mod nifti;
@@ -46,6 +46,7 @@ mod point_cloud;
 mod points;
 mod raw;
 mod room;
+mod runs;
 pub(crate) mod save;
 mod schem;
 pub(crate) mod several;

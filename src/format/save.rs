@@ -367,9 +367,9 @@ fn save_directly(
 }
 
 /// A stream that counts what it passes on.
-struct CountedWriter<'a> {
-    out: &'a mut dyn io::Write,
-    bytes: u64,
+pub(super) struct CountedWriter<'a> {
+    pub out: &'a mut dyn io::Write,
+    pub bytes: u64,
 }
 
 impl io::Write for CountedWriter<'_> {
