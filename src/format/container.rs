@@ -7,7 +7,6 @@ use std::io::{self, SeekFrom, Write};
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc, CrcWriter};
 
-use super::packed::LEVEL;
 use super::runs::PlainBytes;
 use super::save::{CountedWriter, Sink};
 
@@ -83,15 +82,15 @@ impl<'a> ArchiveWriter<'a> {
         self.put((name, DEFLATED), is_large, write)
     }
 
-    /// Adds a member of what `write` writes, deflated.
+    /// Adds a member of what `write` writes, deflated on this level.
     pub(super) fn deflate(
         &mut self,
-        name: &str,
+        (name, level): (&str, Compression),
         is_large: bool,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         self.put_deflated(name, is_large, |out| {
-            let mut plain = CrcWriter::new(DeflateEncoder::new(out, Compression::new(LEVEL)));
+            let mut plain = CrcWriter::new(DeflateEncoder::new(out, level));
             let mut counted = CountedWriter { out: &mut plain, bytes: 0 };
             write(&mut counted)?;
             let count = counted.bytes;
@@ -200,7 +199,7 @@ impl MemberEntry {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Cursor, Read};
+    use std::io::Read;
 
     use super::*;
 
@@ -216,7 +215,9 @@ mod tests {
                 writer.at = before;
                 writer.out.seek(SeekFrom::Start(before)).unwrap();
                 for (name, text) in MEMBERS {
-                    writer.deflate(name, is_large, |out| out.write_all(text.as_bytes())).unwrap();
+                    writer
+                        .deflate((name, Compression::new(1)), is_large, |out| out.write_all(text.as_bytes()))
+                        .unwrap();
                 }
                 writer.store("c", b"third").unwrap();
                 writer.finish().unwrap();
@@ -231,31 +232,33 @@ mod tests {
         }
     }
 
-    /// A file that is empty up to a few bytes at its end.
+    /// A file of zeros but for what is written to its end.
     #[derive(Default)]
     struct FileEnd {
         start: Option<u64>,
-        end: Cursor<Vec<u8>>,
+        end: Vec<u8>,
+        at: u64,
     }
 
     impl io::Seek for FileEnd {
         fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-            let start = match (self.start, to) {
-                (None, SeekFrom::Start(to)) => *self.start.insert(to),
-                (start, _) => start.unwrap_or(0),
+            let (base, by) = match to {
+                SeekFrom::Start(at) => (at, 0),
+                SeekFrom::Current(by) => (self.at, by),
+                SeekFrom::End(by) => (self.start.unwrap_or(0) + self.end.len() as u64, by),
             };
-            let to = match to {
-                // What is before reads as the first byte.
-                SeekFrom::Start(to) => SeekFrom::Start(to.saturating_sub(start)),
-                to => to,
-            };
-            Ok(start + self.end.seek(to)?)
+            self.at = base.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?;
+            Ok(self.at)
         }
     }
 
     impl Write for FileEnd {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.end.write(bytes)
+            let place = (self.at - *self.start.get_or_insert(self.at)) as usize;
+            self.end.resize(self.end.len().max(place + bytes.len()), 0);
+            self.end[place..place + bytes.len()].copy_from_slice(bytes);
+            self.at += bytes.len() as u64;
+            Ok(bytes.len())
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -265,7 +268,17 @@ mod tests {
 
     impl Read for FileEnd {
         fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-            self.end.read(bytes)
+            let start = self.start.unwrap_or(0);
+            let count = match start.checked_sub(self.at) {
+                Some(zeros @ 1..) => {
+                    let count = bytes.len().min(zeros as usize);
+                    bytes[..count].fill(0);
+                    count
+                }
+                _ => (&self.end[self.end.len().min((self.at - start) as usize)..]).read(bytes)?,
+            };
+            self.at += count as u64;
+            Ok(count)
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::io;
 
+use flate2::Compression;
+
 use super::super::container::ArchiveWriter;
+use super::super::packed::LEVEL;
 use super::super::save::Sink;
 use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, values};
 use super::sparse::{Sparse, SparseRows};
@@ -27,7 +30,7 @@ pub(super) fn write(
         Some(form) => {
             let rows = SparseRows::collect(source, form, dtype, options)?;
             for (name, header, mut data, bytes) in rows.members()? {
-                archive.deflate(&format!("{name}.npy"), bytes > LARGE, |out| {
+                archive.deflate((&format!("{name}.npy"), Compression::fast()), bytes > LARGE, |out| {
                     out.write_all(&header)?;
                     io::copy(&mut data, out).map(drop)
                 })?;
@@ -41,7 +44,9 @@ pub(super) fn write(
                     runs::write(source, &header, out, options.progress)
                 })?;
             } else {
-                archive.deflate(CELLS_NAME, large, |out| npy::write(source, out, dtype, options))?;
+                archive.deflate((CELLS_NAME, Compression::fast()), large, |out| {
+                    npy::write(source, out, dtype, options)
+                })?;
             }
         }
     }
@@ -52,7 +57,8 @@ pub(super) fn write(
     }
     let others = small_members(&metadata, options);
     for (name, bytes) in of_bits.into_iter().chain(others) {
-        archive.deflate(&format!("{name}.npy"), false, |out| out.write_all(&bytes))?;
+        archive
+            .deflate((&format!("{name}.npy"), Compression::new(LEVEL)), false, |out| out.write_all(&bytes))?;
     }
     archive.finish()
 }

@@ -1,6 +1,5 @@
-//! The code of a deflated run of cells (RFC 1951): its byte, then matches that repeat it from a distance of one. One
-//! Huffman code serves all grids: surfaces of scans and of parts, at any resolution, take at most a tenth more bits with it
-//! than with codes of their own.
+//! The code of deflated cells (RFC 1951): of a run its byte, then matches that repeat it from a distance of one; of rows
+//! like the one before, matches from a distance of a row. One Huffman code serves all grids of rows of a length.
 
 use super::bit_string::BitString;
 
@@ -9,6 +8,9 @@ const END: usize = 256;
 
 /// Symbols of bytes, the end and lengths.
 const SYMBOLS: usize = 286;
+
+/// The farthest that a match may look back.
+const FARTHEST: usize = 1 << 15;
 
 /// The longest match.
 const LONGEST: usize = 258;
@@ -26,8 +28,12 @@ type CodeWord = (u64, u32);
 pub(super) struct RunCode {
     bytes: [CodeWord; 2],
     end: CodeWord,
-    /// The code of a match of each length.
+    /// The code of a match of each length with the byte before.
     matches: Vec<CodeWord>,
+    /// The same with the row before, if that is not too far.
+    rows: Option<Vec<CodeWord>>,
+    /// The cells of a row.
+    nx: usize,
     /// The start of a block: its type, and the lengths of the codes.
     head: BitString,
 }
@@ -62,11 +68,23 @@ fn codes(lengths: &[u8]) -> Vec<CodeWord> {
 }
 
 impl RunCode {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(nx: usize) -> Self {
         let lengths = lengths();
         let codes = codes(&lengths);
-        let matches = (0..=LONGEST).map(|length| match_code(&codes, length)).collect();
-        Self { bytes: [codes[0], codes[1]], end: codes[END], matches, head: head(&lengths) }
+        let matches: Vec<_> = (0..=LONGEST).map(|length| match_code(&codes, length)).collect();
+        // There are two codes of distances, of one bit: that of the byte before is a zero, the other one a one.
+        let (symbol, extra) = distance_symbol(if (3..=FARTHEST).contains(&nx) { nx } else { 2 });
+        let row = |(code, bits): &CodeWord| (code | 1 << bits | extra.0 << (bits + 1), bits + 1 + extra.1);
+        let rows = (3..=FARTHEST).contains(&nx).then(|| matches.iter().map(row).collect());
+        let byte = |(code, bits): CodeWord| (code, bits + 1);
+        Self {
+            bytes: [codes[0], codes[1]],
+            end: codes[END],
+            matches: matches.into_iter().map(byte).collect(),
+            rows,
+            nx,
+            head: head(&lengths, symbol),
+        }
     }
 
     /// The start of the last block.
@@ -77,6 +95,25 @@ impl RunCode {
     /// The end of a block.
     pub(super) fn end(&self, bits: &mut BitString) {
         bits.push(self.end.0, self.end.1);
+    }
+
+    /// Whether a row that is like the one before is shorter as a match than as runs, of so many words that are not zero.
+    pub(super) fn repeats(&self, words: usize) -> bool {
+        /// The bits of a run, about.
+        const OF_RUN: usize = 20;
+        let bits = |rows: &Vec<CodeWord>| self.nx.div_ceil(LONGEST) * rows[LONGEST].1 as usize;
+        self.rows.as_ref().is_some_and(|rows| bits(rows) < OF_RUN * words)
+    }
+
+    /// Adds cells that are those of the row before.
+    pub(super) fn push_repeated(&self, bits: &mut BitString, mut count: usize) {
+        let Some(rows) = &self.rows else { return };
+        while count > 0 {
+            // Three are left at least, as a match has.
+            let length = if count > LONGEST { LONGEST.min(count - 3) } else { count };
+            bits.push(rows[length].0, rows[length].1);
+            count -= length;
+        }
     }
 
     /// Adds a run of `count` bytes that are all `byte`, 0 or 1.
@@ -105,7 +142,7 @@ impl RunCode {
     }
 }
 
-/// The code of a match of this length and the distance one, whose code is a zero.
+/// The code of a match of this length, without its distance.
 fn match_code(codes: &[CodeWord], length: usize) -> CodeWord {
     let (symbol, extra) = match length {
         0..3 => return (0, 0),
@@ -120,40 +157,51 @@ fn match_code(codes: &[CodeWord], length: usize) -> CodeWord {
         }
     };
     let (code, bits) = codes[symbol];
-    (code | extra.0 << bits, bits + extra.1 + 1)
+    (code | extra.0 << bits, bits + extra.1)
 }
 
-/// The start of a last block with codes of these lengths, and two codes of one bit for distances.
-fn head(lengths: &[u8; SYMBOLS]) -> BitString {
+/// The symbol of a distance, and what more is said of it.
+fn distance_symbol(distance: usize) -> (usize, CodeWord) {
+    let over = distance - 1;
+    if over < 4 {
+        return (over, (0, 0));
+    }
+    // Two symbols for each power of two.
+    let extra = over.ilog2() - 1;
+    (2 * extra as usize + (over >> extra), ((over & ((1 << extra) - 1)) as u64, extra))
+}
+
+/// The start of a last block with codes of these lengths, and codes of one bit for a distance of one and for another one.
+fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
     /// The order in which lengths of the codes of lengths stand.
     const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
     /// The symbol of eleven zeros or more, with seven bits for how many.
     const ZEROS: usize = 18;
     let mut of_lengths = [0; 19];
-    for (symbol, length) in [(7, 2), (6, 2), (2, 2), (ZEROS, 3), (1, 3)] {
+    for (symbol, length) in [(7, 2), (6, 2), (2, 2), (ZEROS, 3), (1, 4), (0, 4)] {
         of_lengths[symbol] = length;
     }
     let codes = codes(&of_lengths);
     let mut bits = BitString::default();
     // The last block, of codes of its own; symbols beyond 257; distances beyond one; lengths of lengths beyond four.
-    for (value, count) in [(0b101, 3), (SYMBOLS as u64 - 257, 5), (1, 5), (14, 4)] {
+    for (value, count) in [(0b101, 3), (SYMBOLS as u64 - 257, 5), (distance as u64, 5), (14, 4)] {
         bits.push(value, count);
     }
     for symbol in &ORDER[..18] {
         bits.push(of_lengths[*symbol].into(), 3);
     }
-    let all = [&lengths[..], &[1, 1]].concat();
+    let mut all = [&lengths[..], &vec![0; distance + 1]].concat();
+    (all[SYMBOLS], all[SYMBOLS + distance]) = (1, 1);
     let mut rest = &all[..];
     while let [length, after @ ..] = rest {
         let zeros = rest.iter().take(138).take_while(|length| **length == 0).count();
-        let (code, count) = codes[if zeros > 0 { ZEROS } else { usize::from(*length) }];
+        let is_run = zeros >= 11;
+        let (code, count) = codes[if is_run { ZEROS } else { usize::from(*length) }];
         bits.push(code, count);
-        rest = if zeros > 0 {
+        if is_run {
             bits.push(zeros as u64 - 11, 7);
-            &rest[zeros..]
-        } else {
-            after
-        };
+        }
+        rest = if is_run { &rest[zeros..] } else { after };
     }
     bits
 }
