@@ -65,7 +65,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::choice::Choice;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};
-pub use self::save::{save, save_source, write_source_to, write_to};
+pub use self::save::{PendingNames, save, save_source, write_source_to, write_to};
 
 use self::open::VoxelSource;
 use self::save::Sink;
@@ -315,6 +315,9 @@ pub struct SaveOptions<'a> {
     pub durability: Durability,
     /// The fate of an older file.
     pub existing: Existing,
+    /// Takes the files when they are whole: they are put on the disk and get their names by [`PendingNames::give`]. `None`:
+    /// before saving ends.
+    pub later: Option<&'a PendingNames>,
     /// Reports progress, and may cancel.
     pub progress: &'a dyn Progress,
 }
@@ -335,6 +338,7 @@ impl Default for SaveOptions<'_> {
             sidecar: Sidecar::default(),
             durability: Durability::default(),
             existing: Existing::default(),
+            later: None,
             progress: &(),
         }
     }
