@@ -83,6 +83,8 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
 /// Threads beside the pool, for front ends.
 pub(crate) mod workers {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::sync_channel;
+    use std::sync::{Arc, Mutex, PoisonError};
     use std::thread::{Builder, ScopedJoinHandle};
 
     use crate::error::Result;
@@ -94,6 +96,42 @@ pub(crate) mod workers {
     /// If the system cannot start it.
     pub fn detached(work: impl FnOnce() + Send + 'static) -> Result<()> {
         start(work).map(drop).map_err(|e| no_threads(1, &e))
+    }
+
+    /// Does `work`, which hands items on by its argument: as many threads of their own take them, each one item at a time, for
+    /// work that waits more than it computes. If as many wait already, handing on waits, too; without a thread the item is
+    /// taken at once. Ends when all are taken.
+    pub fn handed_on<T: Send, R>(
+        threads: usize,
+        take: impl Fn(T) + Sync,
+        work: impl FnOnce(&(dyn Fn(T) + Sync)) -> R,
+    ) -> R {
+        std::thread::scope(|scope| {
+            let (queue, next) = sync_channel::<T>(threads);
+            let next = Arc::new(Mutex::new(next));
+            let start = |_| {
+                let next = Arc::clone(&next);
+                let take = &take;
+                let one = move || next.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+                has_room()
+                    .and_then(|()| {
+                        Builder::new().spawn_scoped(scope, move || std::iter::from_fn(one).for_each(take))
+                    })
+                    .is_ok()
+            };
+            let is_started = (0..threads).map(start).filter(|is_started| *is_started).count() > 0;
+            drop(next);
+            let hand_on = |item| match is_started {
+                true => {
+                    // Those that are left take what a panic ended.
+                    if let Err(unsent) = queue.send(item) {
+                        take(unsent.0);
+                    }
+                }
+                false => take(item),
+            };
+            work(&hand_on)
+        })
     }
 
     /// Calls `work` with every item, `workers` of them at a time, each in `threads` threads of its own: for

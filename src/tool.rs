@@ -4,7 +4,7 @@ pub use crate::format::npy::save_numbers;
 pub use crate::format::open::{made_by_this_tool, may_be_of_this_tool};
 pub use crate::format::place::lock_folder;
 pub use crate::format::save::{probe_output, save_bytes};
-pub use crate::par::workers::{detached, side_by_side};
+pub use crate::par::workers::{detached, handed_on, side_by_side};
 
 /// Numbers and sizes in words, and text without control characters.
 pub mod text {

@@ -6,8 +6,8 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{
-    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, OutputShape, SaveOptions, Sidecar,
-    Written,
+    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, OutputShape, PendingNames,
+    SaveOptions, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
@@ -51,6 +51,8 @@ pub struct Output {
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
+    /// Takes what is whole, if it waits for its names.
+    later: Option<Arc<PendingNames>>,
     /// Whether `-o` names it.
     is_named: bool,
 }
@@ -157,8 +159,21 @@ impl Output {
             sidecar: if args.file.sidecar { Sidecar::Write } else { Sidecar::Auto },
             skips_existing: args.skip_existing,
             durability: if args.file.no_sync { Durability::Unsynced } else { Durability::Synced },
+            later: None,
             is_named: args.output.is_some(),
         }
+    }
+
+    /// The output, whose files wait for [`Output::give_names`] if they are to be on the disk before they have their names.
+    #[must_use]
+    pub fn named_later(self) -> Self {
+        Self { later: (self.durability == Durability::Synced).then(Arc::default), ..self }
+    }
+
+    /// Gives the files that wait their names.
+    pub fn give_names(&mut self, progress: &dyn Progress) -> Result<()> {
+        let saved = self.later.take().and_then(Arc::into_inner);
+        saved.zip(self.file.as_ref()).map_or(Ok(()), |(saved, file)| file.give_names(saved, progress))
     }
 
     /// The options that outputs in this folder share; [`Output::named`] makes one of it.
@@ -211,7 +226,8 @@ impl Output {
     pub fn save_options<'a>(&'a self, progress: &'a dyn Progress) -> SaveOptions<'a> {
         let Self { dtype, sidecar, durability, .. } = *self;
         let Self { choices, values, .. } = self;
-        SaveOptions { dtype, choices, values, sidecar, durability, progress, ..SaveOptions::default() }
+        let later = self.later.as_deref();
+        SaveOptions { dtype, choices, values, sidecar, durability, later, progress, ..SaveOptions::default() }
     }
 
     /// Writes the cells where they go.

@@ -2,11 +2,13 @@
 //! syncs what is written, so that little is left to wait for at the end. Neither is started for a few bytes. Where the
 //! system cannot start a thread, the caller's thread writes.
 //!
+//! A format that goes back to fill in sizes does so behind all else: from then on the caller's thread writes.
+//!
 //! Where a large file has whole blocks of zeros nothing is written: they are holes, which take no space on the disk,
 //! need no sync, and are read as zeros. A file system without holes fills them itself.
 
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write as _};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -26,6 +28,9 @@ const DIRECT: usize = 2 << 20;
 /// Bytes after which what is written is synced.
 const SYNC: usize = 4 << 20;
 
+/// Bytes that are written at a time once something was gone back to.
+const BEHIND: usize = 64 << 10;
+
 /// Bytes that a hole is a multiple of: the usual block of a file system.
 const HOLE: usize = 4 << 10;
 
@@ -40,6 +45,8 @@ pub(super) struct Ahead {
     /// As many bytes are still written at once.
     direct: usize,
     writer: Option<WriterThread>,
+    /// The file, once something was gone back to: all that came before is written.
+    behind: Option<BufWriter<File>>,
 }
 
 /// Bytes on their way. They are mapped, so that no thread's allocator keeps them.
@@ -76,15 +83,22 @@ struct WriterThread {
 
 impl Ahead {
     pub(super) fn new(file: File, durability: Durability) -> Self {
-        Self { file, durability, piece: None, length: 0, direct: DIRECT, writer: None }
+        Self { file, durability, piece: None, length: 0, direct: DIRECT, writer: None, behind: None }
     }
 
     /// Writes what is left, and waits until all of it is written; it need not be on the disk yet.
     pub(super) fn finish(mut self) -> io::Result<()> {
+        match self.behind.take() {
+            Some(behind) => behind.into_inner().map_err(io::IntoInnerError::into_error).map(drop),
+            None => self.write_rest(),
+        }
+    }
+
+    fn write_rest(&mut self) -> io::Result<()> {
         if self.writer.is_some() {
             self.pass_on()?;
-        } else if let Some(piece) = &self.piece {
-            io::Write::write_all(&mut self.file, piece.filled())?;
+        } else if let Some(piece) = self.piece.take() {
+            self.file.write_all(piece.filled())?;
         }
         self.join()?;
         // A hole at the end.
@@ -106,7 +120,7 @@ impl Ahead {
         } else {
             match self.direct {
                 0 => write_with_holes(&mut self.file, piece.filled())?,
-                _ => io::Write::write_all(&mut self.file, piece.filled())?,
+                _ => self.file.write_all(piece.filled())?,
             }
             self.direct = self.direct.saturating_sub(piece.length);
             self.piece = Some(piece);
@@ -128,12 +142,16 @@ impl Ahead {
 impl Drop for Ahead {
     /// After an error nothing is written any more once the file goes.
     fn drop(&mut self) {
+        self.behind.take().map(BufWriter::into_parts);
         let _ = self.join();
     }
 }
 
 impl io::Write for Ahead {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(behind) = &mut self.behind {
+            return behind.write(bytes);
+        }
         let mut piece = match self.piece.take() {
             Some(piece) => piece,
             None => Piece::new().ok_or(io::ErrorKind::OutOfMemory)?,
@@ -150,6 +168,22 @@ impl io::Write for Ahead {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Seek for Ahead {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match (&mut self.behind, to) {
+            (None, SeekFrom::Current(0)) => Ok(self.length),
+            (Some(behind), to) => behind.seek(to),
+            (None, to) => {
+                self.write_rest()?;
+                let behind = BufWriter::with_capacity(BEHIND, self.file.try_clone()?);
+                let behind = self.behind.insert(behind);
+                behind.seek(SeekFrom::Start(self.length))?;
+                behind.seek(to)
+            }
+        }
     }
 }
 
@@ -206,7 +240,7 @@ fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
         if run[0] {
             file.seek_relative(bytes.len() as i64)?;
         } else {
-            io::Write::write_all(file, bytes)?;
+            file.write_all(bytes)?;
         }
     }
     Ok(())
@@ -273,6 +307,28 @@ mod tests {
             file.rewind().unwrap();
             file.read_to_end(&mut read).unwrap();
             assert!(read == bytes, "{zeros:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_gone_back_to_is_changed_and_more_follows() {
+        for count in [10, PIECE, 12 * PIECE + 5] {
+            let mut file = tempfile::tempfile().unwrap();
+            let mut ahead = Ahead::new(file.try_clone().unwrap(), Durability::Synced);
+            ahead.write_all(&vec![1; count]).unwrap();
+            // Zeros at the end, of which a hole is made.
+            ahead.write_all(&vec![0; count]).unwrap();
+            assert_eq!(ahead.stream_position().unwrap(), 2 * count as u64);
+            ahead.seek(SeekFrom::Start(4)).unwrap();
+            ahead.write_all(&[2, 3]).unwrap();
+            assert_eq!(ahead.seek(SeekFrom::End(0)).unwrap(), 2 * count as u64);
+            ahead.write_all(&[4]).unwrap();
+            ahead.finish().unwrap();
+            let mut read = vec![];
+            file.rewind().unwrap();
+            file.read_to_end(&mut read).unwrap();
+            let expected = [&[1, 1, 1, 1, 2, 3][..], &vec![1; count - 6], &vec![0; count], &[4]].concat();
+            assert!(read == expected, "{count}");
         }
     }
 

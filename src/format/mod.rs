@@ -29,10 +29,10 @@ mod binvox;
 mod bt;
 mod choice;
 mod comments;
+#[cfg(feature = "npz")]
+mod container;
 mod dense;
 mod faces;
-#[cfg(feature = "npz")]
-mod fail_once;
 mod hexahedra;
 mod image;
 mod nifti;
@@ -47,6 +47,7 @@ mod point_cloud;
 mod points;
 mod raw;
 mod room;
+mod runs;
 pub(crate) mod save;
 mod schem;
 pub(crate) mod several;
@@ -66,8 +67,12 @@ use std::path::{Path, PathBuf};
 
 pub use self::choice::Choice;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};
+<<<<<<< HEAD
 pub use self::save::{save, save_source, write_source_to, write_to};
 pub use self::shares::check_rule as check_rule_of_bytes;
+=======
+pub use self::save::{PendingNames, save, save_source, write_source_to, write_to};
+>>>>>>> wb
 
 use self::open::VoxelSource;
 use self::save::Sink;
@@ -327,6 +332,9 @@ pub struct SaveOptions<'a> {
     pub durability: Durability,
     /// The fate of an older file.
     pub existing: Existing,
+    /// Takes the files when they are whole: they are put on the disk and get their names by [`PendingNames::give`]. `None`:
+    /// before saving ends.
+    pub later: Option<&'a PendingNames>,
     /// Reports progress, and may cancel.
     pub progress: &'a dyn Progress,
 }
@@ -347,6 +355,7 @@ impl Default for SaveOptions<'_> {
             sidecar: Sidecar::default(),
             durability: Durability::default(),
             existing: Existing::default(),
+            later: None,
             progress: &(),
         }
     }

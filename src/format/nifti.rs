@@ -31,8 +31,13 @@ use super::dense;
 use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
 use super::npy;
 use super::open::{VoxelSource, failure};
+<<<<<<< HEAD
 use super::packed::{self, GzipWriter};
 use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
+=======
+use super::packed;
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write};
+>>>>>>> wb
 use crate::error::{Code, Error, Result};
 use crate::geom::Rational;
 use crate::grid::metadata::Metadata;
@@ -83,9 +88,8 @@ pub(super) const PACKED: Format = Format {
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
     memory: |_, _, threads, _| packed::queue_bytes(threads),
     write: Write::Forward(|source, out, dtype, options| {
-        let mut packed = GzipWriter::new(out)?;
-        write(source, &mut packed, dtype, options)?;
-        packed.finish()
+        let head = head(source, dtype, options)?;
+        packed::gzip_cells(source, &head, out, dtype, options)
     }),
     ..FORMAT
 };
@@ -104,6 +108,12 @@ fn write(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
+    out.write_all(&head(source, dtype, options)?)?;
+    dense::write(source, out, dtype, options.progress)
+}
+
+/// The bytes before the cells.
+fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Result<Vec<u8>> {
     if source.dims().iter().any(|n| *n > MOST) {
         return Err(io::Error::other(
             limits(source.lattice(), options.choices).err().unwrap_or_else(|| Error::usage("too large")),
@@ -113,12 +123,8 @@ fn write(
     // The extension with its length and its code is a multiple of 16 bytes.
     json.resize((json.len() + 8).next_multiple_of(16) - 8, 0);
     let extension = json.len() as u32 + 8;
-    out.write_all(&header(source, dtype, HEADER as u32 + 4 + extension))?;
-    out.write_all(&[1, 0, 0, 0])?;
-    out.write_all(&extension.to_le_bytes())?;
-    out.write_all(&COMMENT.to_le_bytes())?;
-    out.write_all(&json)?;
-    dense::write(source, out, dtype, options.progress)
+    let header = header(source, dtype, HEADER as u32 + 4 + extension);
+    Ok([&header, &[1, 0, 0, 0][..], &extension.to_le_bytes(), &COMMENT.to_le_bytes(), &json].concat())
 }
 
 fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {

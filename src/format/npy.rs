@@ -97,21 +97,23 @@ pub(super) fn write(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
+    out.write_all(&header_of_cells(source.dims(), dtype, options))?;
+    match dtype {
+        Dtype::Bit => dense::write_bit_rows(source, out, options.progress),
+        _ => values::write(source, out, dtype, options),
+    }
+}
+
+/// The header of an array of cells.
+pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOptions) -> Vec<u8> {
     let descr = match dtype {
         Dtype::U8 | Dtype::Bit => "|u1",
         Dtype::I8 => "|i1",
         Dtype::F32 => "<f4",
         Dtype::Bool => "|b1",
     };
-    let dims = source.dims();
     let [x, y, z] = if dtype == Dtype::Bit { dense::bit_row_shape(dims) } else { dims };
-    let header =
-        if options.has(Choice::Zyx) { header_of_rows(descr, &[z, y, x]) } else { header(descr, &[x, y, z]) };
-    out.write_all(&header)?;
-    match dtype {
-        Dtype::Bit => dense::write_bit_rows(source, out, options.progress),
-        _ => values::write(source, out, dtype, options),
-    }
+    if options.has(Choice::Zyx) { header_of_rows(descr, &[z, y, x]) } else { header(descr, &[x, y, z]) }
 }
 
 /// Saves an array of a whole number for each cell, `int32`, x fastest: `work` puts them into the file, in order.

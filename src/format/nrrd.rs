@@ -25,7 +25,7 @@ use super::dense;
 use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
 use super::npy;
 use super::open::{VoxelSource, failure};
-use super::packed::{self, GzipWriter};
+use super::packed;
 use super::{Carries, Choice, Dtype, Format, Reader, SaveOptions, Write};
 use crate::error::{Code, Error, Result, hint, sanitize};
 use crate::geom::Rational;
@@ -70,9 +70,7 @@ fn write(
     if !is_packed {
         return dense::write(source, out, dtype, options.progress);
     }
-    let mut packed = GzipWriter::new(out)?;
-    dense::write(source, &mut packed, dtype, options.progress)?;
-    packed.finish()
+    packed::gzip_cells(source, &[], out, dtype, options)
 }
 
 fn header(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {

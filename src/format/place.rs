@@ -195,28 +195,19 @@ impl Beside {
     pub(super) fn write(
         path: &Path,
         place: &Path,
-        durability: Durability,
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<Self> {
         let make = || {
             let file = temporary(place)?;
             write(file.as_file())?;
-            Self::finish(path, place, durability, file)
+            Self::finish(path, place, file)
         };
         make().map_err(|error| failure(error).in_file(path))
     }
 
     /// A file that is written, with the permissions of the one that it will replace.
-    pub(super) fn finish(
-        path: &Path,
-        place: &Path,
-        durability: Durability,
-        file: NamedTempFile,
-    ) -> io::Result<Self> {
+    pub(super) fn finish(path: &Path, place: &Path, file: NamedTempFile) -> io::Result<Self> {
         keep_permissions(place, file.as_file())?;
-        if durability == Durability::Synced {
-            file.as_file().sync_all()?;
-        }
         let bytes = file.as_file().metadata()?.len();
         Ok(Self { file, place: place.to_path_buf(), path: path.to_path_buf(), bytes })
     }
@@ -226,14 +217,23 @@ impl Beside {
         existing.check(&self.place).map_err(|error| error.in_file(&self.path))
     }
 
-    /// Gives the file its name. A file that appeared there in the meantime and is not to be replaced stays.
-    pub(super) fn persist(
-        self,
-        format: &'static str,
-        existing: Existing,
-        durability: Durability,
-    ) -> Result<Written> {
-        let Self { file, place, path, bytes } = self;
+    /// Puts the file on the disk, if it is to be there before it has its name.
+    pub(super) fn sync(&self, durability: Durability) -> Result<()> {
+        match durability {
+            Durability::Synced => self.file.as_file().sync_all().map_err(|e| failure(e).in_file(&self.path)),
+            Durability::Unsynced => Ok(()),
+        }
+    }
+
+    /// What will be written.
+    pub(super) fn written(&self, format: &'static str) -> Written {
+        Written { path: self.path.clone(), format, bytes: self.bytes }
+    }
+
+    /// Gives the file its name, which is not on the disk yet. A file that appeared there in the meantime and is not to be
+    /// replaced stays.
+    pub(super) fn persist(self, existing: Existing) -> Result<()> {
+        let Self { file, place, path, .. } = self;
         let fail = |error: io::Error| failure(error).in_file(&path);
         if let Existing::Replace = existing {
             file.persist(&place).map_err(|e| fail(e.error))?;
@@ -241,10 +241,7 @@ impl Beside {
             existing.check(&place).map_err(|error| error.in_file(&path))?;
             e.file.persist(&place).map_err(|e| fail(e.error))?;
         }
-        if durability == Durability::Synced {
-            sync_folder(folder_of(&place));
-        }
-        Ok(Written { path, format, bytes })
+        Ok(())
     }
 }
 
@@ -281,6 +278,13 @@ pub(super) fn buffered(
         return Err(error);
     }
     out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
+}
+
+/// Puts the name of a file on the disk, if it is to be there.
+pub(super) fn sync_name(place: &Path, durability: Durability) {
+    if durability == Durability::Synced {
+        sync_folder(folder_of(place));
+    }
 }
 
 /// Puts the names in `folder` on the disk. Where the system cannot do that, for some file system or at

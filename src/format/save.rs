@@ -4,6 +4,8 @@
 //! the permissions of the one it replaces. Links are followed to what they point to; devices, pipes and
 //! `/dev/stdout` are written directly.
 //!
+//! Many outputs can wait for their names: the disk takes the bytes of several at once while others are made.
+//!
 //! A sidecar is renamed before the file it describes. If the process dies between the two, the older
 //! file, if there was one, has a sidecar that is not its own: reading it reports this, as a sidecar
 //! has the digest of its cells. There is no file without the sidecar it needs.
@@ -11,13 +13,14 @@
 //! The next process that writes to the folder removes temporary files of processes that died.
 
 use std::io::{self, Read, Seek, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::SpooledTempFile;
 
 use super::ahead::Ahead;
 use super::open::{made_by_this_tool, sidecar_path};
-use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
+use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, sync_name, temporary};
 use super::several::{Companions, NewFolder, is_companion};
 use super::{
     CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written,
@@ -56,7 +59,7 @@ pub fn save_source(
     options: &SaveOptions,
 ) -> Result<Vec<Written>> {
     let dtype = checked_dtype(source, format, options)?;
-    let companions = Companions::new(options.durability);
+    let companions = Companions::new();
     let data = match format.write {
         Write::Folder(layout, write) => {
             let folder = NewFolder::create(path, layout.place(path)?, options.durability)?;
@@ -70,30 +73,75 @@ pub fn save_source(
             }
         },
     };
-    let durability = options.durability;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
     let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, options)).transpose()?;
     // A sidecar of the file that is replaced would describe another.
     let stale = Some(sidecar_path(data.place())).filter(|stale| !wanted && made_by_this_tool(stale));
     let companions = companions.finish();
-    let beside = sidecar.iter().chain(&companions).map(|file| &file.place).next().or(stale.as_ref());
-    // Other processes that write the same files wait, so that no file gets the sidecar of another.
-    let _lock = beside.map(|beside| lock_folder(beside, options.progress)).transpose()?;
-    data.check(options.existing)?;
-    let may_go = Existing::ReplaceIf(is_companion);
-    companions.iter().try_for_each(|companion| companion.check(may_go))?;
-    // The sidecar and the companions first: a data file never stands there without what it needs.
-    let existing = options.existing.of_sidecar();
-    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", existing, durability)).transpose()?;
-    let companions = companions.into_iter().map(|one| one.persist(format.name, may_go, durability));
-    let companions = companions.collect::<Result<Vec<_>>>()?;
-    let mut written = vec![data.persist(format.name, options)?];
-    written.extend(companions);
-    if let Some(stale) = stale {
-        std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
+    let mut written = vec![data.written(format.name)];
+    written.extend(companions.iter().map(|companion| companion.written(format.name)));
+    written.extend(sidecar.iter().map(|sidecar| sidecar.written("json")));
+    let SaveOptions { existing, durability, .. } = *options;
+    let saved = SavedOutput { data, sidecar, companions, stale, existing, durability };
+    match options.later {
+        Some(later) => later.0.lock().unwrap_or_else(PoisonError::into_inner).push(saved),
+        None => saved.name(options.progress)?,
     }
-    written.extend(sidecar);
     Ok(written)
+}
+
+/// Outputs that are whole and have no names yet. Until they have, an older file of the name is there; if this is dropped,
+/// nothing of them remains.
+#[derive(Default)]
+pub struct PendingNames(Mutex<Vec<SavedOutput>>);
+
+impl PendingNames {
+    /// Puts the outputs on the disk and gives them their names, as saving does otherwise.
+    ///
+    /// # Errors
+    /// If the disk does not take one, or a file is there that stays. What was at its path before is then still there.
+    pub fn give(self, progress: &dyn Progress) -> Result<()> {
+        let saved = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        saved.into_iter().try_for_each(|saved| saved.name(progress))
+    }
+}
+
+/// An output that is whole, under temporary names.
+struct SavedOutput {
+    data: UnnamedOutput,
+    sidecar: Option<Beside>,
+    companions: Vec<Beside>,
+    /// A sidecar that goes.
+    stale: Option<PathBuf>,
+    existing: Existing,
+    durability: Durability,
+}
+
+impl SavedOutput {
+    /// Puts all of it on the disk, and gives it its names.
+    fn name(self, progress: &dyn Progress) -> Result<()> {
+        let Self { data, sidecar, companions, stale, existing, durability } = self;
+        data.sync(durability)?;
+        companions.iter().chain(&sidecar).try_for_each(|file| file.sync(durability))?;
+        let place = data.place().to_path_buf();
+        let beside = sidecar.iter().chain(&companions).map(|file| &file.place).next().or(stale.as_ref());
+        // Other processes that write the same files wait, so that no file gets the sidecar of another.
+        let lock = beside.map(|beside| lock_folder(beside, progress)).transpose()?;
+        data.check(existing)?;
+        let may_go = Existing::ReplaceIf(is_companion);
+        companions.iter().try_for_each(|companion| companion.check(may_go))?;
+        // The sidecar and the companions first: a data file never stands there without what it needs.
+        sidecar.map_or(Ok(()), |sidecar| sidecar.persist(existing.of_sidecar()))?;
+        companions.into_iter().try_for_each(|one| one.persist(may_go))?;
+        data.persist(existing)?;
+        if let Some(stale) = stale {
+            std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
+        }
+        drop(lock);
+        // Once for all names: a file system with a journal keeps their order.
+        sync_name(&place, durability);
+        Ok(())
+    }
 }
 
 /// A file or a folder that is whole, under its temporary name.
@@ -103,6 +151,21 @@ enum UnnamedOutput {
 }
 
 impl UnnamedOutput {
+    fn written(&self, format: &'static str) -> Written {
+        match self {
+            Self::File(file) => file.written(format),
+            Self::Folder(folder) => folder.written(format),
+        }
+    }
+
+    /// Puts a file on the disk; a folder's are on their way.
+    fn sync(&self, durability: Durability) -> Result<()> {
+        match self {
+            Self::File(file) => file.sync(durability),
+            Self::Folder(_) => Ok(()),
+        }
+    }
+
     fn place(&self) -> &Path {
         match self {
             Self::File(file) => &file.place,
@@ -117,10 +180,10 @@ impl UnnamedOutput {
         }
     }
 
-    fn persist(self, format: &'static str, options: &SaveOptions) -> Result<Written> {
+    fn persist(self, existing: Existing) -> Result<()> {
         match self {
-            Self::File(file) => file.persist(format, options.existing, options.durability),
-            Self::Folder(folder) => folder.persist(format, options.existing),
+            Self::File(file) => file.persist(existing),
+            Self::Folder(folder) => folder.persist(existing),
         }
     }
 }
@@ -135,17 +198,15 @@ fn write_file(
 ) -> Result<Beside> {
     let dtype = checked_dtype(source, format, options)?;
     let durability = options.durability;
-    Beside::write(path, place, durability, |file| match format.write {
-        Write::Forward(write) => {
-            let mut out = Ahead::new(file.try_clone()?, durability);
-            write(source, &mut out, dtype, options)?;
-            out.finish()
+    Beside::write(path, place, |file| {
+        let mut out = Ahead::new(file.try_clone()?, durability);
+        match format.write {
+            Write::Forward(write) => write(source, &mut out, dtype, options)?,
+            Write::Seeking(write) => write(source, &mut out, dtype, options)?,
+            Write::Several(_, write) => write(source, &mut out, dtype, options, (path, companions))?,
+            Write::Folder(..) => return Err(io::ErrorKind::IsADirectory.into()),
         }
-        Write::Seeking(write) => buffered(file, |out| write(source, out, dtype, options)),
-        Write::Several(_, write) => {
-            buffered(file, |out| write(source, out, dtype, options, (path, companions)))
-        }
-        Write::Folder(..) => Err(io::ErrorKind::IsADirectory.into()),
+        out.finish()
     })
 }
 
@@ -247,9 +308,12 @@ pub fn save_bytes(
 ) -> Result<Written> {
     match Place::of(path)? {
         Place::File(file) => {
-            let durability = Durability::default();
-            Beside::write(path, &file, durability, |file| buffered(file, |out| write(out)))?
-                .persist(format, existing, durability)
+            let saved = Beside::write(path, &file, |file| buffered(file, |out| write(out)))?;
+            let (written, durability) = (saved.written(format), Durability::default());
+            saved.sync(durability)?;
+            saved.persist(existing)?;
+            sync_name(&file, durability);
+            Ok(written)
         }
         Place::Direct => {
             let bytes = open_direct(path)
@@ -355,7 +419,7 @@ fn write_sidecar(
     match Place::of(&path)? {
         Place::File(file) => {
             let text = metadata.to_json(Style::Pretty);
-            Beside::write(&path, &file, options.durability, |mut file| file.write_all(text.as_bytes()))
+            Beside::write(&path, &file, |mut file| file.write_all(text.as_bytes()))
         }
         Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
     }
@@ -373,9 +437,9 @@ fn save_directly(
 }
 
 /// A stream that counts what it passes on.
-struct CountedWriter<'a> {
-    out: &'a mut dyn io::Write,
-    bytes: u64,
+pub(super) struct CountedWriter<'a> {
+    pub out: &'a mut dyn io::Write,
+    pub bytes: u64,
 }
 
 impl io::Write for CountedWriter<'_> {

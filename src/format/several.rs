@@ -14,7 +14,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::open::{bytes_in, made_by_this_tool};
 use super::place::{
-    Beside, buffered, failure, folder_of, link_target, sync_folder, temporary, temporary_folder,
+    Beside, buffered, failure, folder_of, link_target, sync_folder, sync_name, temporary, temporary_folder,
 };
 use super::{Choice, Durability, Existing, Written};
 use crate::error::{Error, Result};
@@ -28,19 +28,18 @@ const MARK: &[u8] = b"voxelize ";
 
 /// The files beside one that an option names.
 pub(super) struct Companions {
-    durability: Durability,
     /// `None` for a stream, which has nothing beside it.
     made: Option<Mutex<Vec<Beside>>>,
 }
 
 impl Companions {
-    pub(super) fn new(durability: Durability) -> Self {
-        Self { durability, made: Some(Mutex::default()) }
+    pub(super) fn new() -> Self {
+        Self { made: Some(Mutex::default()) }
     }
 
     /// The companions of a stream.
     pub(super) fn none() -> Self {
-        Self { durability: Durability::Unsynced, made: None }
+        Self { made: None }
     }
 
     /// Whether files can be written beside the output.
@@ -56,7 +55,7 @@ impl Companions {
     /// Takes a file that is whole.
     pub(super) fn close(&self, path: &Path, file: NamedTempFile) -> io::Result<()> {
         let made = self.made.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        let beside = Beside::finish(path, &link_target(path), self.durability, file)?;
+        let beside = Beside::finish(path, &link_target(path), file)?;
         made.lock().unwrap_or_else(PoisonError::into_inner).push(beside);
         Ok(())
     }
@@ -186,23 +185,25 @@ impl NewFolder {
         self.syncer.take().flatten().map_or(Ok(()), FileSyncer::finish)
     }
 
+    /// What will be written.
+    pub(super) fn written(&self, format: &'static str) -> Written {
+        Written { path: self.path.clone(), format, bytes: bytes_in(self.folder.path()) }
+    }
+
     /// Gives the folder its name, in place of an older one.
-    pub(super) fn persist(mut self, format: &'static str, existing: Existing) -> Result<Written> {
+    pub(super) fn persist(mut self, existing: Existing) -> Result<()> {
         self.check(existing)?;
         self.finish_sync().map_err(|error| failure(error).in_file(&self.path))?;
         let Self { folder, place, path, durability, .. } = self;
         let new = folder.path();
-        let bytes = bytes_in(new);
         let replaced = match fs::symlink_metadata(&place) {
             Ok(_) => exchange(new, &place),
             Err(_) => fs::rename(new, &place),
         };
         replaced.map_err(|error| failure(error).in_file(&path))?;
-        if durability == Durability::Synced {
-            sync_folder(folder_of(&place));
-        }
+        sync_name(&place, durability);
         // The older folder, if there was one, has the temporary name now, and goes with its owner.
-        Ok(Written { path, format, bytes })
+        Ok(())
     }
 }
 
@@ -293,13 +294,14 @@ mod tests {
     const LAYOUT: FolderLayout =
         FolderLayout { index: "index.json", owns: |name| name.ends_with(".json"), pending: |_, _| vec![] };
 
-    fn write(path: &Path, text: &str) -> Result<Written> {
+    fn write(path: &Path, text: &str) -> Result<u64> {
         let place = LAYOUT.place(path)?;
         let folder = NewFolder::create(path, place, Durability::Synced).unwrap();
         for name in ["index.json", "a/b/c.json"] {
             folder.write(name, |out| out.write_all(text.as_bytes())).unwrap();
         }
-        folder.persist("test", Existing::Replace)
+        let bytes = folder.written("test").bytes;
+        folder.persist(Existing::Replace).map(|()| bytes)
     }
 
     #[test]
@@ -309,7 +311,7 @@ mod tests {
         assert!(!path.exists());
         fs::create_dir(&path).unwrap();
         fs::write(path.join("old.json"), "old").unwrap();
-        assert_eq!(write(&path, "new").unwrap().bytes, 6);
+        assert_eq!(write(&path, "new").unwrap(), 6);
         let names = |folder: &Path| {
             let mut names: Vec<_> = fs::read_dir(folder)
                 .unwrap()

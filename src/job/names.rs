@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::{Code, Error, Hint, Result};
 use crate::format::place::link_target;
 use crate::format::several::is_companion;
-use crate::format::{self, Existing, Format, OutputShape, SaveOptions, Written, npy, save};
+use crate::format::{self, Existing, Format, OutputShape, PendingNames, SaveOptions, Written, npy, save};
 use crate::grid::CellSource;
+use crate::par::Progress;
 
 /// The extension of sidecars, behind all of a name.
 pub const SIDECAR: &str = "json";
@@ -404,6 +405,14 @@ impl OutFile {
         self.check_companions(format, &shape)?;
         let options = SaveOptions { existing: self.existing, ..*options };
         format::save_source(source, &self.path, format, &options).map_err(|error| self.hinted(error))
+    }
+
+    /// Gives what was saved its names, as [`PendingNames::give`] does.
+    ///
+    /// # Errors
+    /// As those of [`PendingNames::give`].
+    pub fn give_names(&self, saved: PendingNames, progress: &dyn Progress) -> Result<()> {
+        saved.give(progress).map_err(|error| self.hinted(error))
     }
 
     /// Saves what `write` writes, as [`save_bytes`](save::save_bytes) does.

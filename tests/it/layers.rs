@@ -49,7 +49,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("draco_core", &["mesh"], ""),
     ("earcut", &["mesh"], ""),
     ("fearless_simd", &["kernel"], ""),
-    ("flate2", &["format", "mesh"], "format packs .nrrd and .nii.gz, mesh reads .stl.gz"),
+    ("flate2", &["format", "mesh"], "format packs .npz, .nrrd and .nii.gz, mesh reads .stl.gz"),
     ("image", &["mesh"], ""),
     ("indicatif", &["cli"], ""),
     ("memmap2", &["kernel/memory"], ""),
@@ -75,7 +75,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
         "geom shows its numbers, kernel names it as crate::geom",
     ),
     ("voxelize_kernel", &["lib"], ""),
-    ("zip", &["format", "mesh"], "format writes .npz, mesh reads 3MF"),
+    ("zip", &["format", "mesh"], "format reads .npz, mesh reads 3MF"),
 ];
 
 /// One source file.

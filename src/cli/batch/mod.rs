@@ -10,7 +10,7 @@ use std::time::Instant;
 use voxelize::format::Sidecar;
 use voxelize::grid::Quantities;
 use voxelize::job::UnitOfLength;
-use voxelize::{Bounds, Error, Kind, Progress, Result};
+use voxelize::{Bounds, Error, Kind, Progress, Result, tool};
 
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
 use super::argv::Argv;
@@ -41,6 +41,19 @@ struct BatchOptions {
     quantities: Quantities,
     grids: Grids,
     mode: Mode,
+}
+
+/// The threads that wait for the disk while cells are made. With eight it takes 500 files of 11 KB in less than half the
+/// time that it takes with two; more gain nothing.
+const NAMERS: usize = 8;
+
+/// A mesh whose cells are made: its files may still wait for their names.
+struct MadeItem<'a> {
+    n: usize,
+    item: &'a Item,
+    options: Options,
+    found: RunReport,
+    outcome: Outcome,
 }
 
 /// One of several meshes.
@@ -136,40 +149,45 @@ impl BatchOptions {
         bar.begin("meshes", self.items.len() as u64);
         type Numbered<'a> = (usize, (&'a Item, &'a Option<Error>));
         let size = |(_, (item, _)): &Numbered| item.size();
-        schedule::each(&numbered, &options.resources, size, |(n, (item, unreadable)), resources, slot| {
-            let found = RunReport::new(Instant::now());
-            let known = match (unreadable, &item.ready) {
-                // Interrupted: nothing else is begun.
-                _ if bar.cancelled() => Some(Error::interrupted()),
-                (Some(error), _) | (_, Err(error)) => Some(error.clone()),
-                _ => None,
-            };
-            let entry = match known {
-                Some(error) => Entry::new(self, item, None, &found, Outcome::of(error), call),
-                None => self.one(item, &options, resources, slot, call, found)?,
-            };
-            reporter.take(*n, entry);
+        let report = |n: usize, entry: Entry| {
+            reporter.take(n, entry);
             bar.advance(1);
-            Some(())
+        };
+        let name = |made: MadeItem| report(made.n, self.named(made, call));
+        tool::handed_on(NAMERS, name, |hand_on| {
+            schedule::each(&numbered, &options.resources, size, |(n, (item, unreadable)), resources, slot| {
+                let found = RunReport::new(Instant::now());
+                let known = match (unreadable, &item.ready) {
+                    // Interrupted: nothing else is begun.
+                    _ if bar.cancelled() => Some(Error::interrupted()),
+                    (Some(error), _) | (_, Err(error)) => Some(error.clone()),
+                    _ => None,
+                };
+                match known {
+                    Some(error) => report(*n, Entry::new(self, item, None, &found, Outcome::of(error), call)),
+                    None => hand_on(self.one((*n, item), &options, resources, slot, call, found)?),
+                }
+                Some(())
+            })
         })?;
         bar.clear();
         Ok(reporter.total())
     }
 
     /// One mesh in its slot; `None` if that has too little memory.
-    fn one(
+    fn one<'a>(
         &self,
-        item: &Item,
+        (n, item): (usize, &'a Item),
         options: &JobOptions,
         resources: &Resources,
         slot: Slot,
         call: &Call,
         mut found: RunReport,
-    ) -> Option<Entry> {
+    ) -> Option<MadeItem<'a>> {
         let (source, output) = item.ready.as_ref().ok()?;
         let options = JobOptions { resources: resources.clone(), ..options.clone() };
         let job = Job { source: source.clone(), options };
-        let output = output.clone();
+        let output = output.clone().named_later();
         let doubt = self.doubt.clone();
         let quantities = self.quantities;
         let mut options =
@@ -178,8 +196,21 @@ impl BatchOptions {
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         match run::convert(&mut options, &bar, call.signals, &mut found) {
             Outcome::Failed(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
-            outcome => Some(Entry::new(self, item, Some(&options), &found, outcome, call)),
+            outcome => Some(MadeItem { n, item, options, found, outcome }),
         }
+    }
+
+    /// The report of a mesh, whose files now get their names.
+    fn named(&self, made: MadeItem, call: &Call) -> Entry {
+        let MadeItem { item, mut options, mut found, mut outcome, .. } = made;
+        if matches!(outcome, Outcome::Done | Outcome::CheckFailed(_)) {
+            let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
+            if let Err(error) = guarded(|| options.output.give_names(&bar)) {
+                found.outputs = None;
+                outcome = run::failed(error, &options);
+            }
+        }
+        Entry::new(self, item, Some(&options), &found, outcome, call)
     }
 
     /// The options with one grid for all meshes, and why some of these cannot be read: they do not count.

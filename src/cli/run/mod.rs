@@ -15,7 +15,7 @@ use voxelize::grid::{CellKind, CellSource};
 use voxelize::job::{Extras, JobResult, OutFile, Prepared};
 use voxelize::rule::doubt::Doubt;
 use voxelize::run::Plan as Strategy;
-use voxelize::{BitGrid, Code, Finding, Lattice, Mesh, Progress, Record, Result, Run, par};
+use voxelize::{BitGrid, Code, Error, Finding, Lattice, Mesh, Progress, Record, Result, Run, par};
 
 pub use self::fill::{voxelizer, voxels};
 pub use self::findings::option_text;
@@ -44,15 +44,20 @@ pub fn convert(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut
     let threads = options.job.options.resources.threads;
     let result = guarded(|| par::with_threads(threads, || steps(options, bar, signals, report))?);
     bar.clear();
-    let outcome = match result {
-        // It appeared while its cells were made.
-        Err(error) if error.code() == Code::Exists && options.output.skips_existing() => Outcome::Skipped,
-        result => result.unwrap_or_else(Outcome::of),
-    };
+    let outcome = result.unwrap_or_else(|error| failed(error, options));
     if matches!(outcome, Outcome::PipeClosed) {
         report.warnings.push(Finding::new(Code::W005, "output pipe closed early"));
     }
     outcome
+}
+
+/// How a run ends that stopped with `error`.
+pub fn failed(error: Error, options: &Options) -> Outcome {
+    match error.code() {
+        // It appeared while its cells were made.
+        Code::Exists if options.output.skips_existing() => Outcome::Skipped,
+        _ => Outcome::of(error),
+    }
 }
 
 fn steps(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Outcome> {

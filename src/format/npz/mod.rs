@@ -23,7 +23,7 @@
 //! Surface and interior of a filled grid have no legend in the file: u8 cells 1 and 2 of a grid that this tool
 //! made by the rule filled are these.
 //!
-//! Members are deflated, fast, with the date 1980-01-01, so that equal grids make equal files; zip64
+//! Members are deflated, cells of bits run by run, with the date 1980-01-01, so that equal grids make equal files; zip64
 //! where it is needed. Without `voxels.npy` the only array in the file is read.
 
 mod archive;
@@ -38,7 +38,6 @@ use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice};
 use sparse::Sparse;
-pub(super) use write::member;
 
 pub(super) const FORMAT: Format = Format {
     name: "npz",

@@ -1,14 +1,18 @@
 //! Writing `.npz`.
 
-use std::io::{self, Write as _};
+use std::io;
 
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, System, ZipWriter};
+use flate2::Compression;
 
-use super::super::fail_once::FailOnce;
+use super::super::container::ArchiveWriter;
+use super::super::packed::LEVEL;
 use super::super::save::Sink;
+<<<<<<< HEAD
 use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, shares, values};
 use super::arrays::{self, KeptArrays};
+=======
+use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, values};
+>>>>>>> wb
 use super::sparse::{Sparse, SparseRows};
 use super::{DIGESTS, is_filled};
 use crate::grid::metadata::{Metadata, hex};
@@ -17,24 +21,29 @@ use crate::grid::{CellArray, CellSource, Legend};
 /// From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
 const LARGE: u128 = 0xf000_0000;
 
+/// The member of the cells.
+const CELLS_NAME: &str = "voxels.npy";
+
 pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Sink,
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
-    let mut zip = ZipWriter::new(FailOnce::new(out));
+    let mut archive = ArchiveWriter::new(out);
     match Sparse::of(options.choices) {
         Some(form) => {
             let rows = SparseRows::collect(source, form, dtype, options)?;
             for (name, header, mut data, bytes) in rows.members()? {
-                zip.start_file(format!("{name}.npy"), member().large_file(bytes > LARGE))?;
-                zip.write_all(&header)?;
-                io::copy(&mut data, &mut zip)?;
+                archive.deflate((&format!("{name}.npy"), Compression::fast()), bytes > LARGE, |out| {
+                    out.write_all(&header)?;
+                    io::copy(&mut data, out).map(drop)
+                })?;
             }
         }
         None => {
             let large = npy::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > LARGE);
+<<<<<<< HEAD
             zip.start_file("voxels.npy", member().large_file(large))?;
             let mut kept = KeptArrays::new(source);
             npy::write(&mut kept, &mut zip, dtype, options)?;
@@ -44,6 +53,17 @@ pub(super) fn write(
                 zip.start_file(format!("{}.npy", quantity.name()), member().large_file(large))?;
                 zip.write_all(&arrays::header(quantity, kept.dims(), options))?;
                 kept.write(n, &mut zip)?;
+=======
+            if runs::are_written(source.cell_type(), dtype, options) {
+                let header = npy::header_of_cells(source.dims(), dtype, options);
+                archive.put_deflated(CELLS_NAME, large, |out| {
+                    runs::write(source, &header, out, options.progress)
+                })?;
+            } else {
+                archive.deflate((CELLS_NAME, Compression::fast()), large, |out| {
+                    npy::write(source, out, dtype, options)
+                })?;
+>>>>>>> wb
             }
         }
     }
@@ -54,11 +74,10 @@ pub(super) fn write(
     }
     let others = small_members(&metadata, options);
     for (name, bytes) in of_bits.into_iter().chain(others) {
-        zip.start_file(format!("{name}.npy"), member())?;
-        zip.write_all(&bytes)?;
+        archive
+            .deflate((&format!("{name}.npy"), Compression::new(LEVEL)), false, |out| out.write_all(&bytes))?;
     }
-    zip.finish()?;
-    Ok(())
+    archive.finish()
 }
 
 /// Whether the cells are an array of packed bits.
@@ -71,16 +90,6 @@ fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
     let [name, order] = BIT_ORDER;
     let sizes = dims.map(|n| (n as i64).to_le_bytes()).concat();
     vec![(name, text(&[], &[order])), ("shape", [npy::header("<i8", &[3]), sizes].concat())]
-}
-
-/// How a member is packed, and what else is said of it.
-pub(in super::super) fn member() -> SimpleFileOptions {
-    SimpleFileOptions::DEFAULT
-        .compression_method(CompressionMethod::Deflated)
-        .compression_level(Some(1))
-        .last_modified_time(DateTime::DEFAULT)
-        .system(System::Unix)
-        .unix_permissions(0o644)
 }
 
 /// Everything but the cells.

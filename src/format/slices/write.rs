@@ -33,16 +33,9 @@ pub(super) fn archive(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
-    use zip::CompressionMethod::Stored;
-
-    let mut zip = zip::ZipWriter::new(super::super::fail_once::FailOnce::new(out));
-    let member = super::super::npz::member().compression_method(Stored).compression_level(None);
-    write(source, dtype, options, |name, bytes| {
-        zip.start_file(name, member)?;
-        zip.write_all(bytes)
-    })?;
-    zip.finish()?;
-    Ok(())
+    let mut archive = super::super::container::ArchiveWriter::new(out);
+    write(source, dtype, options, |name, bytes| archive.store(name, bytes))?;
+    archive.finish()
 }
 
 /// Hands each file to `put`, by its name.

@@ -1,6 +1,8 @@
 //! The layers that voxels are made of: those of a slab, with the last ones of the slab before. Of a hull only the cells are
 //! voxels that have an empty cell at one of their six faces, in whatever slab that cell is.
 
+use std::ops::Range;
+
 use super::super::Choice;
 use super::TILE_WORDS;
 use crate::error::Result;
@@ -119,6 +121,39 @@ impl<'a> SceneLayers<'a> {
             }
         }
         voxels
+    }
+
+    /// The words of plain cells, all of which become voxels, in rows `js` of layer `k` that are not zero: `each` is called
+    /// with the row, the place of the word behind word `first`, and the word. Of cells of another kind, or of a hull, `false`.
+    pub(super) fn each_word(
+        &self,
+        (js, k): (Range<usize>, usize),
+        first: usize,
+        mut each: impl FnMut(usize, usize, u64),
+    ) -> bool {
+        let (CellsRef::Bits(bits), Shell::Whole) = (self.slab.cells, self.shell) else { return false };
+        let k = k - self.slab.first;
+        let width = bits.row_words();
+        let Some(noted) = bits.noted(k) else {
+            let last = width.min(first + TILE_WORDS);
+            for j in js {
+                let row = bits.row(j, k)[first..last].iter().enumerate();
+                row.filter(|(_, word)| **word != 0).for_each(|(n, word)| each(j, n, *word));
+            }
+            return true;
+        };
+        let start = noted.partition_point(|(place, _)| *place < js.start * width);
+        let (mut j, mut row) = (js.start, js.start * width);
+        for &(place, word) in noted[start..].iter().take_while(|(place, _)| *place < js.end * width) {
+            while place >= row + width {
+                (j, row) = (j + 1, row + width);
+            }
+            let n = (place - row).wrapping_sub(first);
+            if n < TILE_WORDS {
+                each(j, n, word);
+            }
+        }
+        true
     }
 
     /// The four rows that touch row `(j, k)`; empty ones outside the grid.

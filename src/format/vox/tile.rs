@@ -63,9 +63,13 @@ impl Tile {
     fn count(&mut self, layers: &SceneLayers) {
         let mut row = layers.row_of_labels();
         for k in 0..self.size[2] {
-            let of_row =
-                |j| self.words(layers, [j, k], &mut row).iter().map(|word| word.count_ones()).sum::<u32>();
-            let voxels = (0..self.size[1]).map(of_row).sum::<u32>();
+            let mut voxels = 0;
+            if !self.each_word(layers, k, |_, _, word| voxels += word.count_ones()) {
+                let of_row = |j| {
+                    self.words(layers, [j, k], &mut row).iter().map(|word| word.count_ones()).sum::<u32>()
+                };
+                voxels = (0..self.size[1]).map(of_row).sum();
+            }
             self.voxels += voxels;
             match self.parts.last_mut() {
                 Some(part) if part.voxels + voxels <= PART => {
@@ -104,11 +108,24 @@ impl Tile {
         let mut voxels = Vec::with_capacity(4 * part.voxels as usize);
         let mut row = layers.row_of_labels();
         for k in part.layers.clone() {
-            for j in 0..self.size[1] {
-                self.push_row(&mut voxels, layers, &mut row, ([j, k], turn));
+            let is_plain = self.each_word(layers, k, |j, n, word| {
+                // No turn moves cells along x.
+                let [_, y, z] = turn.place([0, j, k], self.size);
+                push_word(&mut voxels, (n, word), [y, z], |_| PLAIN);
+            });
+            if !is_plain {
+                for j in 0..self.size[1] {
+                    self.push_row(&mut voxels, layers, &mut row, ([j, k], turn));
+                }
             }
         }
         voxels
+    }
+
+    /// Calls `each` with the words of layer `k` of the tile that are not zero, with their row in the tile, if its cells are plain.
+    fn each_word(&self, layers: &SceneLayers, k: usize, mut each: impl FnMut(usize, usize, u64)) -> bool {
+        let [x, y, z] = self.origin;
+        layers.each_word((y..y + self.size[1], z + k), x / 64, |j, n, word| each(j - y, n, word))
     }
 
     /// Adds the voxels of row `(j, k)`: of labels in planes one label after the other, else x fastest.
@@ -150,14 +167,24 @@ impl Tile {
 
 /// Adds the voxels of a row of a tile, of the colour of each column.
 fn push(voxels: &mut Vec<u8>, row: [u64; TILE_WORDS], [y, z]: [usize; 2], colour: impl Fn(usize) -> u8) {
-    let mut cells = [[0; 4]; 64];
     for (n, word) in row.into_iter().enumerate().filter(|(_, word)| *word != 0) {
-        let mut count = 0;
-        for bit in bits_of(word) {
-            let i = 64 * n + bit;
-            cells[count] = [i as u8, y as u8, z as u8, colour(i)];
-            count += 1;
-        }
-        voxels.extend_from_slice(cells[..count].as_flattened());
+        push_word(voxels, (n, word), [y, z], &colour);
     }
+}
+
+/// Adds the voxels of word `n` of a row.
+fn push_word(
+    voxels: &mut Vec<u8>,
+    (n, word): (usize, u64),
+    [y, z]: [usize; 2],
+    colour: impl Fn(usize) -> u8,
+) {
+    let mut cells = [[0; 4]; 64];
+    let mut count = 0;
+    for bit in bits_of(word) {
+        let i = 64 * n + bit;
+        cells[count] = [i as u8, y as u8, z as u8, colour(i)];
+        count += 1;
+    }
+    voxels.extend_from_slice(cells[..count].as_flattened());
 }

@@ -83,23 +83,23 @@ pub const FAULTS: &[Fault] = &[
     }),
     fault("SIGINT while voxelizing", &["a.npz"], |place| voxelizing(place, "INT")),
     fault("SIGTERM while voxelizing", &["a.npz"], |place| voxelizing(place, "TERM")),
-    fault("SIGINT while writing", &["a.npz"], |place| writing(place, "INT")),
-    fault("SIGTERM while writing", &["a.npz"], |place| writing(place, "TERM")),
-    fault("SIGTERM twice while writing", &["a.npz"], |place| writing(place, "TERM TERM")),
-    fault("SIGHUP while writing", &["a.npz"], |place| writing(place, "HUP")),
-    fault("SIGKILL while writing", &["a.npz"], |place| writing(place, "KILL")),
-    fault("SIGKILL while writing, and a later run to the same folder", &["a.npz"], |place| {
+    fault("SIGINT while writing", &["a.vti"], |place| writing(place, "INT")),
+    fault("SIGTERM while writing", &["a.vti"], |place| writing(place, "TERM")),
+    fault("SIGTERM twice while writing", &["a.vti"], |place| writing(place, "TERM TERM")),
+    fault("SIGHUP while writing", &["a.vti"], |place| writing(place, "HUP")),
+    fault("SIGKILL while writing", &["a.vti"], |place| writing(place, "KILL")),
+    fault("SIGKILL while writing, and a later run to the same folder", &["a.vti"], |place| {
         writing(place, "KILL");
         place.run("cube.stl -r 4 -o b.npz").expect(0);
         fs::remove_file(place.path("b.npz")).unwrap();
         0
     }),
-    fault("SIGQUIT while writing", &["a.npz"], |place| writing(place, "QUIT")),
-    fault("SIGUSR1 while writing", &["a.npz"], |place| writing(place, "USR1")),
-    fault("SIGALRM while writing", &["a.npz"], |place| writing(place, "ALRM")),
+    fault("SIGQUIT while writing", &["a.vti"], |place| writing(place, "QUIT")),
+    fault("SIGUSR1 while writing", &["a.vti"], |place| writing(place, "USR1")),
+    fault("SIGALRM while writing", &["a.vti"], |place| writing(place, "ALRM")),
     fault(
         "SIGTERM while the second of two meshes is written",
-        &["out/cube.npz", "out/long.npz"],
+        &["out/cube.vti", "out/long.vti"],
         second_of_two,
     ),
     fault("a reader of `-o -` that stops early", &["a.json"], stops_early),
@@ -284,7 +284,7 @@ fn temporary(place: &Place) -> Option<u64> {
 
 /// A grid of a billion cells, that is compressed for a while.
 fn writing(place: &Place, signals: &str) -> i32 {
-    signalled(place, "cube.stl -r 1 --pad 500 -o a.npz", signals, |place| {
+    signalled(place, "cube.stl -r 1 --pad 500 -o a.vti", signals, |place| {
         until(|| temporary(place) > Some(HEADERS))
     })
 }
@@ -300,9 +300,9 @@ fn until(happens: impl Fn() -> bool) {
 fn second_of_two(place: &Place) -> i32 {
     let thin = |z: f32| [[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z]];
     place.write("long.stl", stl(&[thin(0.0), thin(2000.0)]));
-    let first = place.path("out/cube.npz");
+    let first = place.path("out/cube.vti");
     let before = fs::read(&first).ok();
-    let line = "cube.stl long.stl --voxel-size 1 --pad 350 -f npz -o out -j 1";
+    let line = "cube.stl long.stl --voxel-size 1 --pad 350 -f vti -o out -j 1";
     let code = signalled(place, line, "TERM", |_| until(|| fs::read(&first).ok() != before));
     fs::remove_file(place.path("long.stl")).unwrap();
     code

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use voxelize::format::{PendingNames, Written};
 use voxelize::{Error, Kind, Progress, tool};
 
 use super::*;
@@ -45,6 +46,38 @@ fn a_cancelled_save_leaves_the_older_file() {
             }
             fs::remove_file(&path).unwrap();
         }
+    }
+}
+
+#[test]
+fn files_wait_for_their_names() {
+    let voxels = at_odd_place(full([30, 20, 10]));
+    for (format, dtype) in kinds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("grid").with_extension(format.extensions[0]);
+        let at_once = folder.path().join("at-once").with_extension(format.extensions[0]);
+        fs::write(&path, "old").unwrap();
+        let options = as_dtype(dtype);
+        let expected = format::save(&voxels, &at_once, format, &options).unwrap();
+        let before = names(folder.path());
+        let save = |later: &PendingNames| {
+            let options = SaveOptions { later: Some(later), ..options };
+            format::save(&voxels, &path, format, &options).unwrap()
+        };
+        // What gets no name is gone.
+        let dropped = PendingNames::default();
+        save(&dropped);
+        drop(dropped);
+        assert_eq!(names(folder.path()), before, "{}", format.name);
+        let later = PendingNames::default();
+        let written = save(&later);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        later.give(&()).unwrap();
+        let lengths = |all: &[Written]| all.iter().map(|one| (one.format, one.bytes)).collect::<Vec<_>>();
+        assert_eq!(lengths(&written), lengths(&expected));
+        assert!(fs::read(&path).unwrap() == fs::read(&at_once).unwrap(), "{}", format.name);
+        assert!(written.iter().all(|one| one.path.metadata().unwrap().len() == one.bytes));
+        assert_eq!(names(folder.path()).len(), 2 * written.len());
     }
 }
 

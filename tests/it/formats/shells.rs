@@ -20,6 +20,7 @@ const HULL: SaveOptions = SaveOptions {
     sidecar: Sidecar::Auto,
     durability: Durability::Unsynced,
     existing: voxelize::format::Existing::Replace,
+    later: None,
     progress: &(),
 };
 
