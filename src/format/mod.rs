@@ -67,12 +67,8 @@ use std::path::{Path, PathBuf};
 
 pub use self::choice::Choice;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};
-<<<<<<< HEAD
-pub use self::save::{save, save_source, write_source_to, write_to};
-pub use self::shares::check_rule as check_rule_of_bytes;
-=======
 pub use self::save::{PendingNames, save, save_source, write_source_to, write_to};
->>>>>>> wb
+pub use self::shares::check_rule as check_rule_of_bytes;
 
 use self::open::VoxelSource;
 use self::save::Sink;

@@ -31,13 +31,8 @@ use super::dense;
 use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
 use super::npy;
 use super::open::{VoxelSource, failure};
-<<<<<<< HEAD
-use super::packed::{self, GzipWriter};
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
-=======
 use super::packed;
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write};
->>>>>>> wb
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
 use crate::error::{Code, Error, Result};
 use crate::geom::Rational;
 use crate::grid::metadata::Metadata;

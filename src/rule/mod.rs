@@ -102,7 +102,7 @@ pub enum Rule {
         inside: Inside,
     },
     /// Every cell has the area of the mesh in it, in squares of the unit of the file: a field. Each triangle counts,
-    /// whatever mesh it is of; one on a wall in the cell that its normal points away from.
+    /// whatever mesh it is of and however it is wound; one on a wall in the cell above it, on the last wall in the last one.
     Area,
 }
 
@@ -216,7 +216,7 @@ pub static RULES: &[RuleInfo] = &[
         has_bricks: false,
         no_ties: [
             "the rule area measures triangles",
-            "one on a wall is in the cell on its inner side: only surface and filled have ties",
+            "one on a wall is in the cell above it: only surface and filled have ties",
         ],
         empty: "no cell has any area: the mesh is outside the grid",
     },

@@ -73,22 +73,29 @@ pub(super) struct QuantitySums {
     faces: [f64; 3],
     /// The area of the largest.
     largest: f64,
+    /// The walls along x and y whose pieces are in the cell below, if the winding does not say so.
+    ends: Option<[i64; 2]>,
 }
 
 impl QuantitySums {
     /// Of cells with these sides.
-    pub(super) fn new(bricks: SumBricks<[QuantitySum; CELLS]>, sides: [f64; 3]) -> Self {
+    pub(super) fn new(
+        bricks: SumBricks<[QuantitySum; CELLS]>,
+        sides: [f64; 3],
+        ends: Option<[i64; 2]>,
+    ) -> Self {
         let [x, y, z] = sides;
         let faces = [y * z, z * x, x * y];
         let largest = faces[0].max(faces[1]).max(faces[2]);
-        Self { bricks, faces: faces.map(|face| face / largest), largest }
+        Self { bricks, faces: faces.map(|face| face / largest), largest, ends }
     }
 
     /// Adds a piece in cell `(i, j, k)`, or on one of its low walls along x and y. Its layer is right already.
     pub(super) fn add(&mut self, mut cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
         let vector = area_vector(corners);
         for axis in 0..2 {
-            if is_on_wall(extents[axis]) && vector[axis] > 0.0 {
+            let is_below = self.ends.map_or(vector[axis] > 0.0, |ends| cell[axis] == ends[axis]);
+            if is_below && is_on_wall(extents[axis]) {
                 cell[axis] -= 1;
             }
         }

@@ -8,7 +8,7 @@ use super::place::{LAYERS, placed};
 use super::quantities::{Quantity, QuantitySum, QuantitySums, area_vector};
 use super::units::{LIMIT, UNITS, units, whole, without_sign};
 use crate::geom::Triangle;
-use crate::lattice::KernelLattice;
+use crate::lattice::{KernelAxis, KernelLattice};
 
 /// The sums of the pieces in one cell.
 #[derive(Clone, Copy, Default)]
@@ -81,15 +81,23 @@ impl<'a> LayerSums<'a> {
     #[must_use]
     pub fn with_quantities(mut self, sides: [f64; 3]) -> Self {
         let cells = [0, 1].map(|a| self.frame.axes[a].cells);
-        self.pieces.quantities = Some(QuantitySums::new(SumBricks::new(cells, self.layers.clone()), sides));
+        let bricks = SumBricks::new(cells, self.layers.clone());
+        let ends = (!self.is_oriented()).then(|| [0, 1].map(|a| end(&self.frame.axes[a])));
+        self.pieces.quantities = Some(QuantitySums::new(bricks, sides, ends));
         self
     }
 
-    /// Without the shares of cells.
+    /// Without the shares of cells, and whichever way triangles are wound; before [`with_quantities`](Self::with_quantities). A piece on a wall is in the cell above it, on
+    /// the last wall of a closed axis in the last one.
     #[must_use]
     pub fn without_shares(mut self) -> Self {
         self.pieces.cut = None;
         self
+    }
+
+    /// Whether the winding of triangles counts.
+    fn is_oriented(&self) -> bool {
+        self.pieces.cut.is_some()
     }
 
     /// The bytes of those of a lattice of these dims, at most.
@@ -104,15 +112,22 @@ impl<'a> LayerSums<'a> {
 
     /// Adds a triangle.
     pub fn add(&mut self, triangle: &Triangle) {
-        let corners = placed(self.frame, triangle);
+        let mut corners = placed(self.frame, triangle);
+        if !self.is_oriented() && corners[2] < corners[1] {
+            corners.swap(1, 2);
+        }
         let extents = [0, 1, 2].map(|a| extent(&corners, a));
         let [x, y, mut all] = extents.map(cells);
         if is_on_wall(extents[2]) {
             if self.pieces.quantities.is_none() {
                 return;
             }
-            // In the layer on its inner side.
-            if area_vector(&corners)[2] > 0.0 {
+            let is_below = match self.is_oriented() {
+                // In the layer on its inner side.
+                true => area_vector(&corners)[2] > 0.0,
+                false => all.start == end(&self.frame.axes[2]),
+            };
+            if is_below {
                 all = all.start - 1..all.start;
             }
         }
@@ -310,6 +325,11 @@ impl LayerSums<'_> {
             }
         }
     }
+}
+
+/// The wall at the end of an axis, if it belongs to the last cell; else none that there is.
+fn end(axis: &KernelAxis) -> i64 {
+    if axis.closed { axis.cells } else { i64::MAX }
 }
 
 /// The walls of a cell.

@@ -7,12 +7,8 @@ use flate2::Compression;
 use super::super::container::ArchiveWriter;
 use super::super::packed::LEVEL;
 use super::super::save::Sink;
-<<<<<<< HEAD
-use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, shares, values};
+use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, shares, values};
 use super::arrays::{self, KeptArrays};
-=======
-use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, values};
->>>>>>> wb
 use super::sparse::{Sparse, SparseRows};
 use super::{DIGESTS, is_filled};
 use crate::grid::metadata::{Metadata, hex};
@@ -43,27 +39,25 @@ pub(super) fn write(
         }
         None => {
             let large = npy::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > LARGE);
-<<<<<<< HEAD
-            zip.start_file("voxels.npy", member().large_file(large))?;
-            let mut kept = KeptArrays::new(source);
-            npy::write(&mut kept, &mut zip, dtype, options)?;
-            for (n, quantity) in kept.quantities().into_iter().enumerate() {
-                let dims = CellArray::dims_for(quantity, kept.dims());
-                let large = npy::bytes_for(dims, Dtype::F32).is_none_or(|bytes| bytes > LARGE);
-                zip.start_file(format!("{}.npy", quantity.name()), member().large_file(large))?;
-                zip.write_all(&arrays::header(quantity, kept.dims(), options))?;
-                kept.write(n, &mut zip)?;
-=======
             if runs::are_written(source.cell_type(), dtype, options) {
                 let header = npy::header_of_cells(source.dims(), dtype, options);
                 archive.put_deflated(CELLS_NAME, large, |out| {
                     runs::write(source, &header, out, options.progress)
                 })?;
             } else {
+                let mut kept = KeptArrays::new(source);
                 archive.deflate((CELLS_NAME, Compression::fast()), large, |out| {
-                    npy::write(source, out, dtype, options)
+                    npy::write(&mut kept, out, dtype, options)
                 })?;
->>>>>>> wb
+                for (n, quantity) in kept.quantities().into_iter().enumerate() {
+                    let dims = CellArray::dims_for(quantity, kept.dims());
+                    let large = npy::bytes_for(dims, Dtype::F32).is_none_or(|bytes| bytes > LARGE);
+                    let name = format!("{}.npy", quantity.name());
+                    archive.deflate((&name, Compression::fast()), large, |out| {
+                        out.write_all(&arrays::header(quantity, kept.dims(), options))?;
+                        kept.write(n, out)
+                    })?;
+                }
             }
         }
     }

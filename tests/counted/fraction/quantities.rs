@@ -180,16 +180,25 @@ pub(super) fn one_digest() -> Counts {
     vec![("meshes", meshes), ("ways", ways)]
 }
 
-/// The rule area has the areas beside shares, and those of open meshes.
+/// The rule area has the areas beside shares, but for those on walls, and those of open meshes.
 pub(super) fn area_alone() -> Counts {
-    let [mut meshes, mut open] = [0; 2];
+    let [mut meshes, mut open, mut compared] = [0; 3];
     let all = |mesh: &Mesh, lattice: &Lattice| {
         let made = Voxelizer::new(Rule::Area).run(mesh, lattice).expect("cells");
         made.voxels.field().expect("a field").values().to_vec()
     };
     for (name, mesh, lattice) in closed() {
         let areas = all(&mesh, &lattice);
-        assert!(areas == at_once(&mesh, &lattice)[0], "{name}");
+        let is_flat = |t: &Triangle| (0..3).any(|a| t[0][a] == t[1][a] && t[1][a] == t[2][a]);
+        let beside = at_once(&mesh, &lattice).swap_remove(0);
+        let sum = |areas: &[f32]| areas.iter().map(|area| f64::from(*area)).sum::<f64>();
+        assert!((sum(&areas) / sum(&beside) - 1.0).abs() < 1e-7, "{name}");
+        if !mesh.triangles().iter().any(is_flat) {
+            assert!(areas.iter().zip(&beside).all(|(a, b)| (a - b).abs() <= 2e-7 * b + 1e-9), "{name}");
+            compared += areas.len() as u64;
+        }
+        let other_way = mesh.triangles().iter().map(|[p, q, r]| [*q, *p, *r]).collect::<Vec<_>>();
+        assert!(areas == all(&Mesh::from_triangles(other_way).expect("finite"), &lattice), "{name}");
         // Of half of the triangles, and of the others.
         let is_first = |n: usize| n % 2 == 0;
         let halves = [true, false].map(|first| {
@@ -203,5 +212,5 @@ pub(super) fn area_alone() -> Counts {
         open += halves.iter().filter(|half| !half.edge_counts().is_closed()).count() as u64;
         meshes += 1;
     }
-    vec![("meshes", meshes), ("open halves", open)]
+    vec![("meshes", meshes), ("open halves", open), ("cells beside shares", compared)]
 }
