@@ -95,7 +95,8 @@ fn archives_of_packed_bits_are_small_and_say_their_dims() {
     let npz = format::by_name("npz").unwrap();
     let voxels = at_odd_place(scattered([300, 200, 20]));
     let (packed, _) = saved(&voxels, npz, Dtype::Bit);
-    assert!(packed.len() < 38 * 200 * 20, "{}", packed.len());
+    let (plain, _) = saved(&voxels, npz, Dtype::Bool);
+    assert!(packed.len() < plain.len(), "{} {}", packed.len(), plain.len());
     let text = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<_>>();
     let sizes = |dims: [i64; 3]| dims.map(i64::to_le_bytes).concat();
     for (order, dims, code) in [
