@@ -487,7 +487,7 @@ fn a_stream_names_the_folder_that_it_needs() {
 fn near_misses_are_guessed() {
     let place = Place::new();
     for (line, code, hint) in [
-        ("fromats", 3, "voxelize formats"),
+        ("fromats", 2, "voxelize formats"),
         ("cube.slt", 3, "cube.stl"),
         ("cube.stl --voxelsize 3", 2, "--voxel-size"),
     ] {

@@ -251,7 +251,7 @@ fn bad_options_and_bad_files_are_errors_with_a_hint() {
         ("diff cube.vox cube.npy -o d.vox --json=d.vox", 2),
         ("diff cube.vox cube.npy --json=missing/d.json", 6),
         ("diff cube.vox cube.npy -j 0", 2),
-        ("dif cube.vox cube.npy", 3),
+        ("dif cube.vox cube.npy", 2),
     ];
     let mut seen = 0;
     for (line, code) in cases {

@@ -204,7 +204,7 @@ fn bad_options_and_bad_files_are_errors_with_a_hint() {
         ("info text.txt", 3),
         ("info part.amf", 3),
         ("info cube.stl --json=cube.stl", 2),
-        ("ifno cube.stl", 3),
+        ("ifno cube.stl", 2),
         // A voxel file is not a mesh, and the error states it under any name.
         ("a.npz", 3),
         ("a.npz -o b.npz", 3),

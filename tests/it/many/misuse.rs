@@ -48,7 +48,7 @@ fn misuse_is_refused_with_a_hint() {
         ("cube.stl thirds.stl -o out/ --same-grid --like a.npz", 2),
         ("cube.stl thirds.stl -o out/ --same-grid -r 999999999", 5),
         ("cube.stl -o - -f raw --skip-existing", 2),
-        ("verfy goldens.toml", 3),
+        ("verfy goldens.toml", 2),
     ];
     let mut seen = 0;
     for (line, code) in cases {
