@@ -216,7 +216,7 @@ impl ComparedPairs {
         report.set("meshes", both().map(|(path, loaded)| mesh_json(path, loaded)).collect::<Value>());
         report.set("pairs", self.objects);
         // The worst first, and those as bad in the order of their names.
-        self.rows.sort_by(|one, other| one.badness.cmp(&other.badness));
+        self.rows.sort_by_key(|pair| pair.badness);
         self.rows.iter().for_each(|pair| report.out += &pair.rows);
         let worst = self.rows.iter().find(|pair| pair.is_closer);
         report.set("within", args.min_distance.as_ref().map(Rational::to_f64));

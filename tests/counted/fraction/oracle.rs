@@ -108,7 +108,7 @@ impl Exact {
                 let [low, high] = [0, 1].map(|n| Rational::from(cell[axis] as i64 + n));
                 let n = &area_vector(part)[axis];
                 let is_on = |wall: &Rational| part.iter().all(|p| p[axis] == *wall);
-                !(is_on(&low) && n.is_positive()) && !(is_on(&high) && *n < Rational::ZERO)
+                !(is_on(&low) && n.is_positive() || is_on(&high) && *n < Rational::ZERO)
             })
         };
         let in_cell: Vec<_> = in_cell.collect();

@@ -200,7 +200,7 @@ pub(super) fn area_alone() -> Counts {
         let other_way = mesh.triangles().iter().map(|[p, q, r]| [*q, *p, *r]).collect::<Vec<_>>();
         assert!(areas == all(&Mesh::from_triangles(other_way).expect("finite"), &lattice), "{name}");
         // Of half of the triangles, and of the others.
-        let is_first = |n: usize| n % 2 == 0;
+        let is_first = |n: usize| n.is_multiple_of(2);
         let halves = [true, false].map(|first| {
             let some = mesh.triangles().iter().enumerate().filter(|(n, _)| is_first(*n) == first);
             Mesh::from_triangles(some.map(|(_, triangle)| *triangle).collect::<Vec<_>>()).expect("finite")
