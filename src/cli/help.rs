@@ -15,6 +15,9 @@ const GROUPS: [&str; 5] = ["Grid", "Rule", "Input", "Output", "Run"];
 const COLUMN: usize = 31;
 const WIDTH: usize = 80;
 
+/// Commands that the short page only names.
+const RARE: [&str; 2] = ["completions", "man"];
+
 const SHORT_HEAD: &str = "\
 Turn triangle meshes into voxels, exactly.
 
@@ -123,16 +126,20 @@ fn exit_codes() -> String {
 }
 
 /// The commands, a line each, behind `margin`.
-fn list(commands: &[Command], margin: &str) -> String {
+fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> String {
     let line = |command: &Command| format!("{margin}{:11} {}\n", command.name, command.about);
-    commands.iter().filter(|command| !command.name.is_empty()).map(line).collect()
+    commands.into_iter().filter(|command| !command.name.is_empty()).map(line).collect()
 }
 
 /// The page of `-h`: one line for each option, rare options by name alone.
 fn short_page(commands: &[Command]) -> String {
     let parser = args::command();
     let groups: String = GROUPS.iter().map(|group| group_lines(&parser, group)).collect();
-    let commands = list(commands, "        ");
+    // What packagers need is named, no more.
+    let (rare, usual): (Vec<&Command>, Vec<&Command>) =
+        commands.iter().partition(|command| RARE.contains(&command.name));
+    let rare: String = rare.iter().map(|command| format!("  {}", command.name)).collect();
+    let commands = format!("{}        also{rare}\n", list(usual, "        "));
     let shared = "Commands, with -q, -v, --json, -j, --simd, before or after, and --help:";
     format!("{SHORT_HEAD}\n{groups}{shared}\n{commands}{SHORT_FOOT}")
 }
@@ -220,7 +227,8 @@ mod tests {
             assert!(page.contains(&format!("Usage: voxelize {} ", command.name)), "{page}");
             let example = |line: &&str| line.starts_with(&format!("voxelize {} ", command.name));
             assert!(command.examples.lines().filter(example).count() > 1, "{}", command.examples);
-            assert!(short_page(COMMANDS).contains(command.about), "{}", command.about);
+            let is_rare = RARE.contains(&command.name);
+            assert!(is_rare || short_page(COMMANDS).contains(command.about), "{}", command.about);
             for shared in ["--json", "--quiet", "--verbose", "--threads", "--simd", "--help"] {
                 assert!(named(&page).contains(&shared), "{shared} is not in\n{page}");
             }

@@ -115,7 +115,11 @@ fn tree() -> clap::Command {
 }
 
 fn parser_of(command: &Command) -> clap::Command {
-    let parser = (command.arguments)().about(command.about).disable_help_subcommand(true);
+    let parser = (command.arguments)()
+        .about(command.about)
+        .disable_help_subcommand(true)
+        .disable_help_flag(true)
+        .disable_version_flag(true);
     if command.name.is_empty() { parser.name(PROGRAM) } else { parser.name(command.name) }
 }
 
@@ -201,7 +205,9 @@ mod tests {
         let mut seen = 0;
         for command in COMMANDS {
             let text = String::from_utf8(page(command)).unwrap().replace("\\-", "-");
-            for long in (command.arguments)().get_arguments().filter_map(clap::Arg::get_long) {
+            let arguments = (command.arguments)();
+            let shown = arguments.get_arguments().filter(|arg| !arg.is_hide_set());
+            for long in shown.filter_map(clap::Arg::get_long) {
                 assert!(text.contains(&format!("--{long}")), "{}: --{long}", command.name);
                 seen += 1;
             }

@@ -20,7 +20,7 @@ use crate::run::Run;
 const ROW: usize = 8;
 
 /// Rows of bricks per thread, so that uneven ones balance, that are measured before they are copied.
-const ROWS_PER_THREAD: usize = 64;
+const ROWS_PER_THREAD: usize = 32;
 
 /// Cells of a brick.
 const CELLS: usize = SIDE * SIDE * SIDE;
@@ -76,8 +76,8 @@ impl Distances {
         let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
         let brick = size_of::<Measured>() + CELLS * size_of::<i32>();
         let rows: usize = lattice.dims().iter().map(|n| n.div_ceil(SIDE)).product::<usize>().div_ceil(ROW);
-        // A list that grows takes up to twice what is in it.
-        let bricks = 2 * ROW * rows.min(ROWS_PER_THREAD * threads);
+        // A list that grows takes up to twice what is in it, and each is copied to that of its layer.
+        let bricks = 4 * ROW * rows.min(ROWS_PER_THREAD * threads);
         TriangleTree::bytes_for(triangles)
             + threads as u128 * BrickSearch::bytes_for(triangles)
             + (centres + bricks * brick + rows * size_of::<[usize; 3]>()) as u128

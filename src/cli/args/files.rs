@@ -26,6 +26,7 @@ pub struct ReadArgs {
     /// read damaged meshes: drop bad triangles
     #[arg(
         long,
+        hide_short_help = true,
         long_help = "Read damaged meshes: drop truncated, malformed or non-finite triangles and report how \
                        many [default: refuse damage]"
     )]

@@ -15,7 +15,7 @@ pub struct RuleArgs {
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
           long_help = "Which cells are occupied. surface: the mesh touches them. thin: it crosses a line \
                        between centres of opposite faces. filled: they overlap the part. solid: centre inside. \
-                       offset: centre within --radius. Fields: distance; fraction: the share inside; area: of the mesh [default: surface]")]
+                       offset: centre within --radius. Fields: distance, fraction (the share inside), area [default: surface]")]
     pub rule: Option<Rule>,
 
     /// every cell the mesh touches; hollow [default]
