@@ -76,8 +76,8 @@ impl Distances {
         let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
         let brick = size_of::<Measured>() + CELLS * size_of::<i32>();
         let rows: usize = lattice.dims().iter().map(|n| n.div_ceil(SIDE)).product::<usize>().div_ceil(ROW);
-        // A list that grows takes up to twice what is in it, each is copied to that of its layer, and what is given back
-        // leaves holes.
+        // A list that grows takes up to twice what is in it, and its bricks move to the list of their layer, which grows as
+        // well. The allocator keeps what both gave back while they grew: as much again.
         let bricks = 8 * ROW * rows.min(ROWS_PER_THREAD * threads);
         TriangleTree::bytes_for(triangles)
             + threads as u128 * BrickSearch::bytes_for(triangles)

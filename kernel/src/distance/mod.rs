@@ -5,8 +5,8 @@
 //!
 //! - `order` puts triangles near each other in clusters of sixteen, [`tree`](TriangleTree) has their bounds, sixteen
 //!   to a node. Bounds farther than an upper bound of the distance are left out with all that is in them.
-//! - `search`: from a brick to its parts to its cells the bounds get tighter. The distance from the centre of a part
-//!   bounds those of its cells (Lipschitz), and leaves the clusters that may be the nearest for one of them.
+//! - `search`: from a brick to its eighths to blocks of sixteen cells the bounds get tighter. The distance from the middle
+//!   of a part bounds those of its cells (Lipschitz), and leaves the clusters that may be the nearest for one of them.
 //! - `near`: a point looks at clusters, sixteen at a time. `discs` bound a cluster more closely than boxes do.
 //! - `blocks`: sixteen cells look at each of the clusters that are left, and measure those that may be the nearest.
 //! - `frames`: what is left of a cluster is measured in floats, lanes across triangles, each within an error bound.

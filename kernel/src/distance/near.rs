@@ -199,7 +199,7 @@ impl LocalBrick {
                     self.gaps.push(stored);
                 }
                 // The cluster that may be the nearest is measured first: it mostly leaves nothing to do for the others.
-                // A cluster of another list beside it is measured for nothing.
+                // If it is not of the list, its distance is a bound all the same.
                 let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES).trailing_zeros();
                 let mut least = f32::INFINITY;
                 let mut most = start;

@@ -36,7 +36,7 @@ pub struct BrickSearch<'a> {
     /// The results of the last brick.
     pub found: SquaredBrick,
     near: LocalBrick,
-    /// Clusters for a brick, its parts, and theirs.
+    /// Clusters near a brick, and those that may be the nearest of its cells, and of an eighth of them.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
     few: CellLanes,
     blocks: BlockClusters,
@@ -231,10 +231,7 @@ impl<'a> BrickSearch<'a> {
     /// Measures the cells of the brick. The first list has its clusters.
     fn parts<S: Simd, const SCALAR: bool>(&mut self, simd: S, first: [usize; 3]) {
         let all = Part { low: [0; 3], high: self.near.cells };
-        let list = match self.narrowed::<S, SCALAR>(simd, 0, all) {
-            Some(list) => list,
-            None => return,
-        };
+        let Some(list) = self.narrowed::<S, SCALAR>(simd, 0, all) else { return };
         if !SCALAR && self.few::<S>(simd, list, first) {
             return;
         }
