@@ -4,7 +4,6 @@
 //! own; what they hold is then copied into the field, layer by layer. No two write to one cell, so nothing waits for
 //! anything else, and slabs of layers are the whole.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,13 +35,14 @@ pub(crate) struct Distances {
     dropped: Arc<Dropped>,
 }
 
-/// The cells of a brick that were measured.
-struct Measured {
-    /// The first of them.
+/// A row of bricks along x, measured.
+struct BrickRow {
+    /// The first cell of the first brick.
     first: [usize; 3],
-    /// Rows along y within the lattice.
-    rows: usize,
-    values: [f32; CELLS],
+    /// The bricks, by their bits, in which a distance is below the background: of the others nothing was written.
+    found: u8,
+    /// The distances of one brick after the other.
+    values: Vec<f32>,
     /// Empty if they are not wanted.
     nearest: Vec<i32>,
 }
@@ -73,15 +73,13 @@ impl Distances {
     pub(crate) fn bytes_for(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let triangles = mesh.triangles().len();
         let threads = run.thread_count();
+        let [bx, by, bz] = lattice.dims().map(|n| n.div_ceil(SIDE));
         let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
-        let brick = size_of::<Measured>() + CELLS * size_of::<i32>();
-        let rows: usize = lattice.dims().iter().map(|n| n.div_ceil(SIDE)).product::<usize>().div_ceil(ROW);
-        // A list that grows takes up to twice what is in it, and its bricks move to the list of their layer, which grows as
-        // well. The allocator keeps what both gave back while they grew: as much again.
-        let bricks = 8 * ROW * rows.min(ROWS_PER_THREAD * threads);
+        let rows = bx.div_ceil(ROW) * by * bz;
+        let row = size_of::<Mutex<BrickRow>>() + ROW * CELLS * (size_of::<f32>() + size_of::<i32>());
         TriangleTree::bytes_for(triangles)
             + threads as u128 * BrickSearch::bytes_for(triangles)
-            + (centres + bricks * brick + rows * size_of::<[usize; 3]>()) as u128
+            + (centres + rows.min(ROWS_PER_THREAD * threads) * row + rows * size_of::<[usize; 3]>()) as u128
     }
 
     /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if
@@ -106,12 +104,12 @@ impl Distances {
         if let Some(nearest) = &mut nearest {
             par::map(nearest.chunks_mut(layer).collect(), |cells: &mut [i32]| cells.fill(NO_TRIANGLE));
         }
-        self.measure(layers.clone(), background, with_nearest, run, |bricks, batch| {
+        self.measure(layers.clone(), background, with_nearest, run, |rows, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
             let values = &mut field.values_mut()[place.clone()];
-            copy(bricks, batch.start, values, [nx, layer], |brick| &brick.values);
+            copy(rows, batch.start, values, [nx, ny], |row| &row.values);
             if let Some(nearest) = &mut nearest {
-                copy(bricks, batch.start, &mut nearest[place], [nx, layer], |brick| &brick.nearest);
+                copy(rows, batch.start, &mut nearest[place], [nx, ny], |row| &row.nearest);
             }
         })
     }
@@ -127,32 +125,33 @@ impl Distances {
         grid: &mut BitGrid,
         run: &Run,
     ) -> Result<()> {
+        let [_, ny, _] = grid.dims();
         let row_words = grid.row_words();
         let layer = grid.layer_words();
         let above = most.next_up();
-        self.measure(layers.clone(), above, false, run, |bricks, batch| {
+        self.measure(layers.clone(), above, false, run, |rows, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
             let words = grid.words_mut()[place].chunks_mut(layer).enumerate().collect();
             par::map(words, |(k, words): (usize, &mut [u64])| {
-                for (row, j, cells) in rows(bricks, batch.start + k) {
-                    let values = &row.values[cells..cells + SIDE];
+                for (row, [x, y], from) in rows_of_layer(rows, batch.start + k, ny) {
+                    let values = &row.values[from..from + SIDE];
                     let bits =
                         values.iter().rev().fold(0, |bits, value| bits << 1 | u64::from(*value < above));
-                    words[j * row_words + row.first[0] / 64] |= bits << (row.first[0] % 64);
+                    words[y * row_words + x / 64] |= bits << (x % 64);
                 }
             });
         })
     }
 
-    /// Measures the bricks of some layers, a few rows at a time, and gives `put` those in which a value is below the
-    /// background, by their first layer, with the layers that they are in.
+    /// Measures the bricks of some layers, a few rows at a time, and gives `put` the rows in which a value is below the
+    /// background, in order, with the layers that they are in.
     fn measure(
         &self,
         layers: Range<usize>,
         background: f32,
         with_nearest: bool,
         run: &Run,
-        mut put: impl FnMut(&BTreeMap<usize, Vec<Measured>>, Range<usize>),
+        mut put: impl FnMut(&[&BrickRow], Range<usize>),
     ) -> Result<()> {
         let level = run.supported_level()?;
         // Distances that round to less than the background.
@@ -165,107 +164,119 @@ impl Distances {
             }
         }
         run.begin("voxelize", work.len() as u64);
+        let at_a_time = work.len().min(ROWS_PER_THREAD * par::current_threads());
+        let mut rows: Vec<_> = (0..at_a_time).map(|_| Mutex::new(BrickRow::new(with_nearest))).collect();
         // What a search has allocated serves the next.
         let idle = Mutex::new(vec![]);
-        for some in work.chunks(ROWS_PER_THREAD * par::current_threads()) {
-            let done = par::share(some, |next| {
+        for some in work.chunks(at_a_time.max(1)) {
+            let rows = &mut rows[..some.len()];
+            for (row, first) in rows.iter_mut().zip(some) {
+                let row = unlocked(row);
+                (row.first, row.found) = (*first, 0);
+            }
+            let done = par::share(rows, |next| {
                 let mut search = locked(&idle).pop().unwrap_or_else(|| {
                     let search = BrickSearch::new(&self.tree, &self.centres, limit);
                     if with_nearest { search.with_nearest() } else { search }
                 });
-                let mut found = vec![];
-                for first in next {
+                for row in next {
                     run.check()?;
                     run.advance(1);
-                    if limit.is_finite() && !search.is_near(level, *first, [ROW * SIDE, SIDE, SIDE]) {
+                    let row = &mut *locked(row);
+                    let [x, y, z] = row.first;
+                    if limit.is_finite() && !search.is_near(level, row.first, [ROW * SIDE, SIDE, SIDE]) {
                         continue;
                     }
-                    for x in (first[0]..nx.min(first[0] + ROW * SIDE)).step_by(SIDE) {
-                        let first = [x, first[1], first[2]];
-                        if search.brick(level, first) {
-                            found.extend(Measured::new(
-                                first,
-                                SIDE.min(ny - first[1]),
-                                &search.found,
-                                background,
-                                with_nearest.then_some(&*self.dropped),
-                            ));
+                    for (n, x) in (x..nx.min(x + ROW * SIDE)).step_by(SIDE).enumerate() {
+                        if search.brick(level, [x, y, z]) {
+                            row.set(n, &search.found, background, &self.dropped);
                         }
                     }
                 }
                 locked(&idle).push(search);
-                Ok(found)
+                Ok(())
             });
-            let mut bricks = BTreeMap::<usize, Vec<Measured>>::new();
-            for brick in done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-                bricks.entry(brick.first[2]).or_default().push(brick);
-            }
-            if let (Some(first), Some(last)) = (bricks.keys().next(), bricks.keys().next_back()) {
-                put(&bricks, *first..layers.end.min(last + SIDE));
+            done.into_iter().collect::<Result<()>>()?;
+            let rows: Vec<_> =
+                rows.iter_mut().map(|row| &*unlocked(row)).filter(|row| row.found != 0).collect();
+            if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
+                put(&rows, first.first[2]..layers.end.min(last.first[2] + SIDE));
             }
         }
         Ok(())
     }
 }
 
-impl Measured {
-    /// The values of a brick that are below the background, and the numbers of their triangles if those that are left
-    /// out are given; `None` if there are none.
-    fn new(
-        first: [usize; 3],
-        rows: usize,
-        found: &SquaredBrick,
-        background: f32,
-        dropped: Option<&Dropped>,
-    ) -> Option<Self> {
-        let mut values = [background; CELLS];
-        let mut nearest = if dropped.is_some() { vec![NO_TRIANGLE; CELLS] } else { vec![] };
+impl BrickRow {
+    /// Room for the distances, and for the numbers of triangles if they are wanted.
+    fn new(with_nearest: bool) -> Self {
+        let nearest = if with_nearest { vec![NO_TRIANGLE; ROW * CELLS] } else { vec![] };
+        Self { first: [0; 3], found: 0, values: vec![0.0; ROW * CELLS], nearest }
+    }
+
+    /// Takes the values of a brick that are below the background, and the numbers of their triangles among those that are
+    /// not dropped.
+    fn set(&mut self, brick: usize, found: &SquaredBrick, background: f32, dropped: &Dropped) {
+        let cells = brick * CELLS..(brick + 1) * CELLS;
         let mut any = false;
-        for (n, squared) in found.squared.iter().enumerate() {
-            let value = squared.sqrt() as f32;
-            if value < background {
-                (values[n], any) = (value, true);
-                if let Some(dropped) = dropped {
-                    nearest[n] = dropped.number(u64::from(found.nearest[n])) as i32;
-                }
+        for (value, squared) in self.values[cells.clone()].iter_mut().zip(&found.squared) {
+            let distance = squared.sqrt() as f32;
+            any |= distance < background;
+            *value = if distance < background { distance } else { background };
+        }
+        self.found |= u8::from(any) << brick;
+        if any && !self.nearest.is_empty() {
+            let nearest = self.nearest[cells.clone()].iter_mut().zip(&self.values[cells]);
+            for ((nearest, value), triangle) in nearest.zip(&found.nearest) {
+                let is_below = *value < background;
+                *nearest = if is_below { dropped.number(u64::from(*triangle)) as i32 } else { NO_TRIANGLE };
             }
         }
-        any.then_some(Self { first, rows, values, nearest })
     }
 }
 
-/// The searches that no thread has.
-fn locked<T>(idle: &Mutex<T>) -> MutexGuard<'_, T> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
+/// What a mutex guards, whether or not a thread panicked with it.
+fn locked<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
+    guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes `cells`, of layers from `first` on with so many cells a row and a layer, what bricks have of them.
+/// As [`locked`], where no other thread can have it.
+fn unlocked<T>(guarded: &mut Mutex<T>) -> &mut T {
+    guarded.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes `cells`, of layers from `first` on with so many cells a row and rows a layer, what bricks have of them.
 fn copy<T: Copy + Send + Sync>(
-    bricks: &BTreeMap<usize, Vec<Measured>>,
+    rows: &[&BrickRow],
     first: usize,
     cells: &mut [T],
-    [nx, layer]: [usize; 2],
-    of: impl Fn(&Measured) -> &[T] + Sync,
+    [nx, ny]: [usize; 2],
+    of: impl Fn(&BrickRow) -> &[T] + Sync,
 ) {
-    par::map(cells.chunks_mut(layer).enumerate().collect(), |(k, cells): (usize, &mut [T])| {
-        for (brick, j, from) in rows(bricks, first + k) {
-            let to = j * nx + brick.first[0];
-            let count = SIDE.min(nx - brick.first[0]);
-            cells[to..to + count].copy_from_slice(&of(brick)[from..from + count]);
+    par::map(cells.chunks_mut(nx * ny).enumerate().collect(), |(k, cells): (usize, &mut [T])| {
+        for (row, [x, y], from) in rows_of_layer(rows, first + k, ny) {
+            let to = y * nx + x;
+            let count = SIDE.min(nx - x);
+            cells[to..to + count].copy_from_slice(&of(row)[from..from + count]);
         }
     });
 }
 
-/// The rows of a layer of cells in the bricks that have some of it: the brick, the row of the layer, and the place of
-/// its first cell in the brick.
-fn rows(
-    bricks: &BTreeMap<usize, Vec<Measured>>,
+/// The rows of cells of a layer, of `ny`, in the bricks that have some of it: the row of bricks, the first cell, and its
+/// place among those of the bricks.
+fn rows_of_layer<'a>(
+    rows: &'a [&BrickRow],
     layer: usize,
-) -> impl Iterator<Item = (&Measured, usize, usize)> {
-    let found = bricks.range(..=layer).next_back().filter(|(first, _)| layer - **first < SIDE);
-    let bricks = found.map_or(&[][..], |(_, bricks)| bricks);
-    bricks.iter().flat_map(move |brick| {
-        let k = layer - brick.first[2];
-        (0..brick.rows).map(move |j| (brick, brick.first[1] + j, (k * SIDE + j) * SIDE))
+    ny: usize,
+) -> impl Iterator<Item = (&'a BrickRow, [usize; 2], usize)> {
+    let first = rows.partition_point(|row| row.first[2] + SIDE <= layer);
+    let end = rows.partition_point(|row| row.first[2] <= layer);
+    rows[first..end].iter().flat_map(move |row| {
+        let [x, y, z] = row.first;
+        let found = (0..ROW).filter(|brick| row.found >> brick & 1 != 0);
+        found.flat_map(move |brick| {
+            let from = brick * CELLS + (layer - z) * SIDE * SIDE;
+            (0..SIDE.min(ny - y)).map(move |j| (*row, [x + brick * SIDE, y + j], from + j * SIDE))
+        })
     })
 }
