@@ -297,7 +297,11 @@ impl<'a> Slabs<'a> {
         if let Some(background) = self.background {
             let mut field = match memory {
                 Some(Cells::Field(field)) if field.dims() == dims => field,
-                _ => Field::new_in_parallel(dims, background, run)?,
+                other => {
+                    // Both at a time are more than the plan counts.
+                    drop(other);
+                    Field::new_in_parallel(dims, background, run)?
+                }
             };
             if let Some(nearest) = &mut self.nearest {
                 let cells = dims.iter().product();
