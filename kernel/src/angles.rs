@@ -16,7 +16,76 @@ pub const BRICK: usize = 4;
 pub const CELLS: usize = BRICK * BRICK * BRICK;
 
 /// Factors between which the product is brought back to about one: each is between 1/√2 and 1.
-const FACTORS: usize = 512;
+pub(crate) const FACTORS: usize = 512;
+
+/// A sum of angles: whole turns, and what is left as the argument of a complex number.
+#[derive(Debug, Clone, Copy)]
+pub struct Turning {
+    /// Whole turns.
+    pub turns: f64,
+    /// Real part of the product.
+    pub real: f64,
+    /// Imaginary part of the product.
+    pub imaginary: f64,
+}
+
+/// Eight sums of angles, lane by lane.
+pub(crate) struct TurningLanes<S: Simd> {
+    pub turns: f64x8<S>,
+    pub real: f64x8<S>,
+    pub imaginary: f64x8<S>,
+}
+
+impl<S: Simd> TurningLanes<S> {
+    #[inline(always)]
+    pub fn none(simd: S) -> Self {
+        let zero = f64x8::splat(simd, 0.0);
+        Self { turns: zero, real: f64x8::splat(simd, 1.0), imaginary: zero }
+    }
+
+    /// Adds the arguments of complex numbers.
+    #[inline(always)]
+    pub fn turn(&mut self, simd: S, re: f64x8<S>, im: f64x8<S>) {
+        let zero = f64x8::splat(simd, 0.0);
+        let one = f64x8::splat(simd, 1.0);
+        let next = self.real * im + self.imaginary * re;
+        self.real = self.real * re - self.imaginary * im;
+        let up = self.imaginary.simd_ge(zero) & im.simd_ge(zero) & next.simd_lt(zero);
+        let down = self.imaginary.simd_lt(zero) & im.simd_lt(zero) & next.simd_ge(zero);
+        self.turns += up.select(one, zero) - down.select(one, zero);
+        self.imaginary = next;
+    }
+
+    /// Brings the products back to about one.
+    #[inline(always)]
+    pub fn rescale(&mut self, simd: S) {
+        let scale = f64x8::splat(simd, 1.0) / (self.real.abs() + self.imaginary.abs());
+        (self.real, self.imaginary) = (self.real * scale, self.imaginary * scale);
+    }
+
+    /// The sum of all lanes.
+    #[inline(always)]
+    pub fn all(mut self, simd: S) -> Turning {
+        self.rescale(simd);
+        let [turns, real, imaginary] = [self.turns, self.real, self.imaginary].map(|of| {
+            let mut lanes = [0.0; 8];
+            of.store_slice(&mut lanes);
+            lanes
+        });
+        let mut sum = Turning { turns: turns.iter().sum(), real: real[0], imaginary: imaginary[0] };
+        for n in 1..8 {
+            let next = sum.real * imaginary[n] + sum.imaginary * real[n];
+            sum.real = sum.real * real[n] - sum.imaginary * imaginary[n];
+            match (sum.imaginary < 0.0, imaginary[n] < 0.0, next < 0.0) {
+                (false, false, true) => sum.turns += 1.0,
+                (true, true, false) => sum.turns -= 1.0,
+                _ => {}
+            }
+            sum.imaginary = next;
+        }
+        sum
+    }
+}
 
 /// Sums of solid angles: whole turns, and what is left as the argument of a complex number.
 #[derive(Debug, Clone)]
@@ -62,9 +131,7 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
     for n in 0..CELLS / 8 {
         let [x, y] = [along, upper + splat((n % 2) as f64 * 2.0 * step[1])];
         let z = splat((n / 2) as f64 * step[2]);
-        let mut real = one;
-        let mut imaginary = zero;
-        let mut turns = zero;
+        let mut turning = TurningLanes::none(simd);
         let mut sum = zero;
         for some in triangles.chunks(FACTORS) {
             for t in some {
@@ -92,18 +159,11 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let scale = one / (across.abs() + along.abs());
                 let its = known.select((size * off + sides * off_slack) * scale, unknown);
                 sum += its;
-                let re = along * scale;
-                let im = across * scale;
-                let next = real * im + imaginary * re;
-                real = real * re - imaginary * im;
-                let up = imaginary.simd_ge(zero) & im.simd_ge(zero) & next.simd_lt(zero);
-                let down = imaginary.simd_lt(zero) & im.simd_lt(zero) & next.simd_ge(zero);
-                turns += up.select(one, zero) - down.select(one, zero);
-                imaginary = next;
+                turning.turn(simd, along * scale, across * scale);
             }
-            let scale = one / (real.abs() + imaginary.abs());
-            (real, imaginary) = (real * scale, imaginary * scale);
+            turning.rescale(simd);
         }
+        let TurningLanes { turns, real, imaginary } = turning;
         turns.store_slice(&mut to.turns[8 * n..8 * n + 8]);
         real.store_slice(&mut to.real[8 * n..8 * n + 8]);
         imaginary.store_slice(&mut to.imaginary[8 * n..8 * n + 8]);

@@ -24,6 +24,7 @@ pub mod crossings;
 pub mod distance;
 pub mod edge_sums;
 mod exact;
+pub mod fans;
 mod few;
 mod flat;
 pub mod fraction;

@@ -35,7 +35,7 @@ mod batches {
                 // From a larger box, and one between.
                 let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
                 let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
-                let view = BoxView::whole(&winding, &out[0], &out[1], Depth::Further).narrowed(
+                let view = BoxView::whole(&winding, &out[0], &out[1], Depth::Further, level).narrowed(
                     &winding,
                     &between[0],
                     &between[1],

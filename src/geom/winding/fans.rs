@@ -4,9 +4,11 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{self, U, Vector};
-use super::local::{Ball, EdgeSlopes, Local, Rim};
+use super::super::solid_angle::{self, Vector};
+use super::local::{Ball, EdgeSlopes, Local};
 use super::{AIM, Placed};
+use crate::kernel::Level;
+use crate::kernel::fans::{FanLanes, FanSeen};
 use voxelize_geom::vector::{dot, minus};
 
 /// The most fans that are looked at one by one. More are left to the tree: of a part with 16 small holes it took two
@@ -17,7 +19,7 @@ const MOST: usize = 8;
 #[derive(Debug, Clone)]
 pub(super) struct Fan {
     /// Its triangles, as they were given: from each first corner, over its second, to the apex.
-    triangles: Vec<[Vector; 3]>,
+    lanes: FanLanes,
     /// Their places among the sorted triangles.
     pub members: Vec<u32>,
     /// The middles of the edges of its loop, and how long these are.
@@ -55,7 +57,7 @@ impl Fan {
 
     /// The error that its polynomial may have: as much as of its triangles.
     pub(super) fn aim(&self) -> f64 {
-        AIM * self.triangles.len() as f64
+        AIM * self.members.len() as f64
     }
 }
 
@@ -96,61 +98,79 @@ pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan>
             (std::array::from_fn(|i| a[i] + along[i] / 2.0), dot(along, along).sqrt())
         };
         let rim = triangles.iter().map(edge).collect();
-        Fan { triangles, members, rim }
+        Fan { lanes: FanLanes::new(&triangles), members, rim }
     };
     fans.into_iter().map(fan).collect()
 }
 
 impl Local {
     /// Of a fan, if its loop is far enough and the ball does not meet it; evaluated from triangle `first` on.
-    pub(super) fn of_fan(fan: &Fan, first: usize, ball: &Ball, slack: f64) -> Option<Self> {
-        let reach = ball.radius;
-        let mut all = Self::default();
-        let mut slopes = EdgeSlopes::default();
-        let mut by_edges = 0.0;
-        let mut nearest = f64::INFINITY;
-        let mut farthest = 0.0_f64;
-        let (before, behind) = fan.triangles.split_at(first);
-        for triangle in behind.iter().chain(before) {
-            let corners = triangle.map(|v| minus(v, ball.centre));
-            let rim = Rim::of(&corners);
-            let to_edge = rim.distances[0];
-            let to_face = rim.to_face(&corners);
-            // Not a number where edges have no length.
-            let is_beside = to_edge >= 2.0 * reach && to_face >= 1.01 * reach && to_face > 0.0;
-            if !is_beside {
-                return None;
-            }
-            let seen = solid_angle::far_from(triangle, &ball.centre)?;
-            all.value += seen.value;
-            all.error += seen.error;
-            by_edges += rim.by_edge(0, reach);
-            slopes.add(&corners[0], &corners[1], rim.lengths[0], rim.lengths[1]);
-            // A point of the ball is no nearer to its edges than to the triangle.
-            let rest = to_face - reach;
-            let wide = (rim.farthest + reach) / rest;
-            let off = 0.05 * (64.0 * U + 23.0 * slack / rest) * wide * wide * wide;
-            all.direct += off.min(0.25) + 2f64.powi(-50);
-            (nearest, farthest) = (nearest.min(to_edge), farthest.max(rim.farthest));
-        }
-        let count = fan.triangles.len() as f64;
+    pub(super) fn of_fan(fan: &Fan, first: usize, ball: &Ball, slack: f64, level: Level) -> Option<Self> {
+        let seen = fan.lanes.seen(level, first, ball.centre, ball.radius, slack)?;
+        let FanSeen { turning, nearest, farthest, .. } = seen;
+        let count = fan.members.len() as f64;
         let wide = (farthest / nearest) * (farthest / nearest);
-        let left_out = 1.001 * reach * reach * reach / (4.0 * PI) * by_edges;
-        all.error += left_out + count * 2f64.powi(-44) * wide * wide;
-        all.size = 0.5 * count;
-        (all.gradient, all.square) = slopes.done();
+        let left_out = 1.001 * ball.radius * ball.radius * ball.radius / (4.0 * PI) * seen.by_edges;
+        let rounded = (count + 1.0) * 2f64.powi(-50);
+        let (gradient, square) = EdgeSlopes { gradient: seen.gradient, second: seen.second }.done();
+        let all = Self {
+            value: turning.turns + solid_angle::turn(turning.real, turning.imaginary),
+            gradient,
+            square,
+            error: seen.error + rounded + left_out + count * 2f64.powi(-44) * wide * wide,
+            direct: seen.direct + rounded,
+            size: 0.5 * count,
+        };
         all.error.is_finite().then_some(all)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::plus;
+    use super::super::tree;
     use super::*;
+    use crate::random::Random;
 
     /// Triangles from a loop of some edges to an apex, the last of them left out if it is open.
     fn loop_of(edges: usize, place: f64, is_open: bool) -> Vec<[Vector; 3]> {
         let at = |n: usize| [place + (n % edges) as f64, ((n % edges) * (n % edges)) as f64, 0.0];
         (0..edges - usize::from(is_open)).map(|n| [at(n + 1), at(n), [place, 1.0, 1.0]]).collect()
+    }
+
+    #[test]
+    fn a_fan_seen_from_a_ball_keeps_its_bound() {
+        let mut random = Random::new(24);
+        let mut seen = 0;
+        let mut worst = 0.0_f64;
+        for n in 0..6000 {
+            let count = [3, 4, 8, 9, 23, 40][n % 6];
+            let rough = [0.0, 0.1, 0.6][n % 3];
+            let rim = |n: usize, at: &Vector| {
+                let turn = n as f64 / count as f64 * std::f64::consts::TAU;
+                plus(&[turn.cos(), turn.sin(), 0.0], at, rough)
+            };
+            let rim: Vec<_> = (0..count).map(|n| rim(n, &random.point(1.0))).collect();
+            let apex = random.point(0.5);
+            let triangles: Vec<_> = (0..count).map(|n| [rim[(n + 1) % count], rim[n], apex]).collect();
+            let radius = 2f64.powf(3.0 * random.signed() - 5.0);
+            let ball = Ball { centre: random.point(1.5), radius };
+            let fan = placed(vec![triangles.clone()], &tree::sorted(triangles.clone(), &()).unwrap());
+            for level in Level::available() {
+                let Some(found) = Local::of_fan(&fan[0], n % count, &ball, 0.0, level) else { continue };
+                let h = random.direction().map(|x| x * ball.radius);
+                let at = plus(&ball.centre, &h, 1.0);
+                let each = triangles.iter().map(|t| solid_angle::of(t, &at, || unreachable!("it is beside")));
+                let (exact, error) = each.fold((0.0, 0.0), |(v, e), one| (v + one.value, e + one.error));
+                let off = (found.at(&h) - exact).abs();
+                let bound = found.error + error + 1e-14;
+                assert!(off <= bound, "{n} at {level:?}: {off} is above {bound}");
+                worst = worst.max(off / bound);
+                seen += 1;
+            }
+        }
+        println!("{seen} seen: at most {worst:.3} of the bound");
+        assert!(seen > 2000 && worst > 0.01, "{seen} {worst}");
     }
 
     #[test]

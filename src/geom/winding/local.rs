@@ -117,23 +117,23 @@ impl Local {
 }
 
 /// The edges of a triangle, seen from the middle of a ball.
-pub(super) struct Rim {
+struct Rim {
     /// How far the corners are.
-    pub lengths: [f64; 3],
+    lengths: [f64; 3],
     /// How long the edges are.
     edges: [f64; 3],
     /// How far they are.
-    pub distances: [f64; 3],
+    distances: [f64; 3],
     /// How far the nearest is.
     distance: f64,
     /// How far the farthest corner is.
-    pub farthest: f64,
+    farthest: f64,
     /// Twice the area, as a vector.
     normal: Vector,
 }
 
 impl Rim {
-    pub(super) fn of(corners: &[Vector; 3]) -> Self {
+    fn of(corners: &[Vector; 3]) -> Self {
         let lengths = corners.map(|v| dot(v, v).sqrt());
         let [a, b, c] = corners;
         let sides = [minus(*b, *a), minus(*c, *b), minus(*a, *c)];
@@ -154,7 +154,7 @@ impl Rim {
     }
 
     /// How far the triangle is: that of its plane where the middle is above its face.
-    pub(super) fn to_face(&self, corners: &[Vector; 3]) -> f64 {
+    fn to_face(&self, corners: &[Vector; 3]) -> f64 {
         let [a, b, c] = corners;
         let above = [(a, b), (b, c), (c, a)].iter().all(|(p, q)| dot(cross(**p, **q), self.normal) >= 0.0);
         let height = dot(*a, self.normal).abs() / dot(self.normal, self.normal).sqrt();
@@ -167,7 +167,7 @@ impl Rim {
     }
 
     /// The integral of 1/dist⁴ over one edge.
-    pub(super) fn by_edge(&self, n: usize, reach: f64) -> f64 {
+    fn by_edge(&self, n: usize, reach: f64) -> f64 {
         let d = self.distances[n];
         (self.edges[n] / d).min(PI / 2.0) / (d * d * d) / (1.0 - reach / d)
     }
@@ -196,13 +196,13 @@ fn slopes(corners: &[Vector; 3], lengths: &[f64; 3]) -> (Vector, [f64; 6]) {
 /// Biot and Savart.
 #[derive(Default)]
 pub(super) struct EdgeSlopes {
-    gradient: Vector,
-    second: [Vector; 3],
+    pub gradient: Vector,
+    pub second: [Vector; 3],
 }
 
 impl EdgeSlopes {
     /// Adds an edge by its ends, seen from the middle, and how far they are.
-    pub(super) fn add(&mut self, a: &Vector, b: &Vector, of_a: f64, of_b: f64) {
+    fn add(&mut self, a: &Vector, b: &Vector, of_a: f64, of_b: f64) {
         let v = cross(*a, *b);
         let both = of_a * of_b;
         let round = both + dot(*a, *b);

@@ -9,11 +9,13 @@ use super::Winding;
 use super::fans::FanGuess;
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
+use crate::kernel::Level;
 use voxelize_geom::vector::minus;
 
 /// Triangles around a box.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxView {
+    level: Level,
     pub(super) ball: Ball,
     low: Vector,
     high: Vector,
@@ -26,12 +28,12 @@ pub(crate) struct BoxView {
 
 impl BoxView {
     /// From the box with these corners.
-    pub(crate) fn whole(winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
+    pub(crate) fn whole(winding: &Winding, low: &Vector, high: &Vector, depth: Depth, level: Level) -> Self {
         let fans: Vec<u32> = (0..winding.fans.len() as u32).collect();
         let nodes = if winding.is_empty() || !fans.is_empty() { vec![] } else { vec![0] };
         let ball = ball(low, high);
         let far = Local::default();
-        let all = Self { ball, low: *low, high: *high, far, nodes, fans, near: vec![] };
+        let all = Self { level, ball, low: *low, high: *high, far, nodes, fans, near: vec![] };
         all.narrowed(winding, low, high, depth)
     }
 
@@ -40,7 +42,8 @@ impl BoxView {
     pub(crate) fn narrowed(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let ball = ball(low, high);
         let far = self.far.moved(&minus(ball.centre, self.ball.centre));
-        let mut here = Self { ball, low: *low, high: *high, far, nodes: vec![], fans: vec![], near: vec![] };
+        let mut here =
+            Self { ball, low: *low, high: *high, far, nodes: vec![], fans: vec![], near: vec![], ..*self };
         here.take_fans(winding, &self.fans, depth);
         self.near.iter().for_each(|n| here.take(winding, *n));
         let mut nodes = self.nodes.clone();
@@ -71,7 +74,8 @@ impl BoxView {
         for (FanGuess { left_out, first }, n) in &fans {
             let fan = &winding.fans[*n as usize];
             let is_asked = *left_out <= fan.aim() || rest.is_some() && left_out.is_finite();
-            let seen = is_asked.then(|| Local::of_fan(fan, *first, &self.ball, winding.slack)).flatten();
+            let seen =
+                is_asked.then(|| Local::of_fan(fan, *first, &self.ball, winding.slack, self.level)).flatten();
             match seen {
                 Some(seen) if seen.error <= fan.aim() => self.far.add(&seen),
                 _ => {
@@ -98,8 +102,7 @@ impl BoxView {
         match depth {
             Depth::Further => self.fans = near,
             Depth::Last => {
-                let members = near.iter().flat_map(|n| &winding.fans[*n as usize].members);
-                members.for_each(|n| self.take(winding, *n));
+                self.near.extend(near.iter().flat_map(|n| &winding.fans[*n as usize].members));
             }
         }
     }

@@ -156,7 +156,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
     /// All bricks of a box from the first on that are special.
     fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
-        let view = BoxView::whole(self.cells.winding, &low, &high, depth(size));
+        let view = BoxView::whole(self.cells.winding, &low, &high, depth(size), self.level);
         let whole = BrickBox { low: [0; 3], size, view };
         let mut parts = vec![whole];
         let mut found = vec![];
