@@ -43,6 +43,11 @@ mod batches {
                 );
                 let closer = view.narrowed(&winding, &low, &high, Depth::Last);
                 let whole = [view.outside(&winding), closer.outside(&winding)];
+                // Every other box by its own polynomials.
+                let closer = Some(&closer)
+                    .filter(|_| n % 2 == 1)
+                    .and_then(|closer| closer.sharpened(&winding))
+                    .unwrap_or(closer);
                 let (near, slack) = closer.near(&winding, &low);
                 let sums = angles::sums(level, &near, step, slack);
                 for cell in (0..CELLS).step_by(5) {

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 
 use super::super::solid_angle::{U, Vector};
 use super::Winding;
-use super::fans::FanGuess;
+use super::fans::{Fan, FanGuess};
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
 use crate::kernel::Level;
@@ -169,6 +169,16 @@ impl BoxView {
         let value = near + self.far.at(&minus(*p, self.ball.centre));
         let rest = self.margin(winding, off);
         whole_between(value - rest, value + rest)
+    }
+
+    /// The same with polynomials of this box alone, where there are fans: those of larger boxes leave out more.
+    pub(crate) fn sharpened(&self, winding: &Winding) -> Option<Self> {
+        let is_near = |fan: &Fan| fan.members.first().is_some_and(|n| self.near.contains(n));
+        let mut far = Local::default();
+        for fan in winding.fans.iter().filter(|fan| !is_near(fan)) {
+            far.add(&Local::of_fan(fan, 0, &self.ball, winding.slack, self.level)?);
+        }
+        (!winding.fans.is_empty()).then(|| Self { far, ..self.clone() })
     }
 
     /// How far from ½ a sum must be so that the sum of all angles one by one is on the same side of it, and

@@ -226,6 +226,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
         let from = self.centre(self.cell(brick, 0));
         let (near, slack) = view.near(winding, &from);
         let sums = angles::sums(self.level, &near, self.cells.aspect, slack);
+        let mut sharpened = None;
         let mut numbers = [0; CELLS];
         for (n, number) in numbers.iter_mut().enumerate() {
             let cell = self.cell(brick, n);
@@ -234,7 +235,10 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
             }
             let centre = self.centre(cell);
             let near = sums.turns[n] + solid_angle::turn(sums.real[n], sums.imaginary[n]);
-            *number = match view.outside_at(winding, &centre, near, sums.off[n]) {
+            let of = |view: &BoxView| view.outside_at(winding, &centre, near, sums.off[n]);
+            let known = of(view)
+                .or_else(|| sharpened.get_or_insert_with(|| view.sharpened(winding)).as_ref().and_then(of));
+            *number = match known {
                 Some(number) => number,
                 None => {
                     self.run.check()?;
