@@ -116,7 +116,13 @@ fn inputs() -> String {
 /// The first words about each format.
 fn formats_in_short() -> String {
     let row = |format: &voxelize::format::Format| {
-        let about = format.about.split([';', ',']).next().unwrap_or_default();
+        // Commas in brackets separate indices.
+        let mut depth = 0;
+        let is_end = |c: char| {
+            depth += i32::from(c == '[') - i32::from(c == ']');
+            depth == 0 && [';', ',', ':'].contains(&c)
+        };
+        let about = format.about.split(is_end).next().unwrap_or_default();
         let read = if format.is_readable() { "yes" } else { "" };
         [extensions(format.extensions), about.to_string(), read.to_string()]
     };
