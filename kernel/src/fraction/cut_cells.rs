@@ -3,7 +3,7 @@
 use super::bricks::{CELLS, SIDE};
 
 /// The sums of the pieces in one cell.
-#[derive(Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PieceSum {
     pub(super) area: i64,
     /// Twice the moment, and one more if the inside of the cell meets a piece: pieces on its walls do not.
@@ -18,8 +18,17 @@ impl PieceSum {
     }
 }
 
+/// Cells of a brick.
+type CutBrick = [PieceSum; CELLS];
+
+/// Bricks that are allocated at a time.
+const GROUP: usize = 32;
+
 /// No brick.
 const NONE: u32 = u32::MAX;
+
+/// A brick with pieces in it: its place along x, and its number.
+pub(super) type ListedBrick = [u32; 2];
 
 /// Cells of some layers, in bricks that are made as cells need them.
 pub(super) struct CutCells {
@@ -27,13 +36,14 @@ pub(super) struct CutCells {
     pub(super) cells: [usize; 2],
     /// Bricks along x.
     count: usize,
-    /// The number of the brick at each place, rows of bricks along x.
+    /// The numbers of bricks, in rows along x.
     places: Vec<u32>,
-    bricks: Vec<Box<[PieceSum; CELLS]>>,
-    /// Bricks that were used before.
-    spare: Vec<Box<[PieceSum; CELLS]>>,
-    /// The bricks of all rows of bricks, with their places along x.
-    listed: Vec<[u32; 2]>,
+    /// Bricks in groups, which stay where they are when more come.
+    groups: Vec<Box<[CutBrick; GROUP]>>,
+    /// The bricks that are in use.
+    made: usize,
+    /// The bricks of all rows of bricks.
+    listed: Vec<ListedBrick>,
     /// Where those of each row of bricks end in the list.
     ends: Vec<usize>,
 }
@@ -44,15 +54,17 @@ impl CutCells {
         let cells = cells.map(|n| n as usize);
         let [x, y] = cells.map(|n| n.div_ceil(SIDE));
         let places = vec![NONE; x * y];
-        Self { cells, count: x, places, bricks: vec![], spare: vec![], listed: vec![], ends: vec![] }
+        Self { cells, count: x, places, groups: vec![], made: 0, listed: vec![], ends: vec![] }
     }
 
     /// The bytes of those of a lattice of these dims, at most.
     pub(super) fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
-        let [x, y] = [nx, ny].map(|n| n.div_ceil(SIDE) as u128);
-        // Lists that grow take up to twice what is in them.
-        let brick = size_of::<[PieceSum; CELLS]>() + 4 * size_of::<Box<()>>() + 2 * size_of::<[u32; 2]>();
-        x * y * (size_of::<u32>() + brick) as u128 + y * 2 * size_of::<usize>() as u128
+        let [x, y] = [nx, ny].map(|n| n.div_ceil(SIDE));
+        // A list that grows takes up to twice what is in it.
+        let bricks = (x * y) as u128 * (size_of::<u32>() + 2 * size_of::<ListedBrick>()) as u128;
+        let group = size_of::<[CutBrick; GROUP]>() + 2 * size_of::<Box<()>>();
+        let groups = (x * y).div_ceil(GROUP) as u128 * group as u128;
+        bricks + groups + (y * 2 * size_of::<usize>()) as u128
     }
 
     /// Places from a row of bricks to the next one.
@@ -63,17 +75,18 @@ impl CutCells {
     /// Forgets all sums.
     pub(super) fn clear(&mut self) {
         self.places.fill(NONE);
-        self.spare.append(&mut self.bricks);
+        self.made = 0;
     }
 
     /// Adds a piece to the cell at a place: its number in its brick, the bricks in the order of rows.
     #[inline(always)]
     pub(super) fn add(&mut self, place: usize, area: i64, moment: i64, is_cut: bool) {
         let Some(number) = self.places.get_mut(place / CELLS) else { return };
-        if *number as usize >= self.bricks.len() {
-            *number = make(&mut self.bricks, &mut self.spare);
+        if *number == NONE {
+            *number = make(&mut self.groups, &mut self.made);
         }
-        let sum = &mut self.bricks[*number as usize][place % CELLS];
+        let number = *number as usize;
+        let sum = &mut self.groups[number / GROUP][number % GROUP][place % CELLS];
         // Of more pieces than 64 bits hold, the sums are right where their totals are.
         sum.area = sum.area.wrapping_add(area);
         sum.moment = sum.moment.wrapping_add(moment.wrapping_mul(2)) | i64::from(is_cut);
@@ -85,36 +98,47 @@ impl CutCells {
         self.ends.clear();
         for row in self.places.chunks(self.count) {
             let made = (0..).zip(row).filter(|(_, number)| **number != NONE);
-            self.listed.extend(made.map(|(n, number)| [n, *number]));
+            self.listed.extend(made.map(|(place, number)| [place, *number]));
             self.ends.push(self.listed.len());
         }
     }
 
-    /// The cells along x in the bricks along row `j` of a layer: the first of them, and their sums, which are not all
-    /// zero.
-    #[inline(always)]
-    pub(super) fn row(&self, j: usize, layer: usize) -> impl Iterator<Item = (usize, &[PieceSum; SIDE])> {
+    /// The bricks along row `j`.
+    pub(super) fn bricks_along(&self, j: usize) -> &[ListedBrick] {
         let first = (j / SIDE).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.listed[first..self.ends[j / SIDE]]
+    }
+
+    /// The sums of cells along row `j` of a layer in a brick, and the first of them, unless all are zero.
+    #[inline(always)]
+    pub(super) fn row(
+        &self,
+        [place, number]: &ListedBrick,
+        j: usize,
+        layer: usize,
+    ) -> Option<(usize, &[PieceSum; SIDE])> {
         let row = layer * SIDE + j % SIDE;
-        self.listed[first..self.ends[j / SIDE]].iter().filter_map(move |[n, number]| {
-            let sums = self.bricks[*number as usize][row * SIDE..].first_chunk::<SIDE>()?;
-            let any = sums.iter().fold(0, |any, sum| any | sum.area | sum.moment);
-            (any != 0).then_some((*n as usize * SIDE, sums))
-        })
+        let brick = &self.groups[*number as usize / GROUP][*number as usize % GROUP];
+        let sums = brick[row * SIDE..].first_chunk::<SIDE>()?;
+        let mut any = 0;
+        for n in 0..SIDE {
+            any |= sums[n].area | sums[n].moment;
+        }
+        (any != 0).then_some((*place as usize * SIDE, sums))
     }
 }
 
-/// Makes a brick of zeros; the answer is its number.
+/// Makes a brick of zeros; the answer is its number. All of it at once: that brings it near before its cells are needed,
+/// which takes less time than making single rows zero at their first piece.
 #[cold]
 #[inline(never)]
-fn make(bricks: &mut Vec<Box<[PieceSum; CELLS]>>, spare: &mut Vec<Box<[PieceSum; CELLS]>>) -> u32 {
-    let brick = match spare.pop() {
-        Some(mut brick) => {
-            brick.fill(PieceSum::default());
-            brick
-        }
-        None => Box::new([PieceSum::default(); CELLS]),
-    };
-    bricks.push(brick);
-    bricks.len() as u32 - 1
+fn make(groups: &mut Vec<Box<[CutBrick; GROUP]>>, made: &mut usize) -> u32 {
+    let number = *made;
+    if number / GROUP == groups.len() {
+        let bricks = vec![[PieceSum::default(); CELLS]; GROUP];
+        groups.push(bricks.into_boxed_slice().try_into().expect("so many bricks"));
+    }
+    groups[number / GROUP][number % GROUP].fill(PieceSum::default());
+    *made += 1;
+    number as u32
 }

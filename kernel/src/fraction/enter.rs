@@ -9,13 +9,10 @@ use super::cut_cells::CutCells;
 use super::lists::LaneList;
 use super::pieces::{add_piece, twice_area};
 use super::place::coordinate;
-use crate::gather::gather;
+use crate::gather::{Vertices, gather_numbers};
 use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
 use crate::levels::LANES;
-
-/// Triangles that are taken at once, and one more, so that whole vectors can be read.
-pub(super) type TakenTriangles = [Triangle; LANES + 1];
 
 /// A corner of sixteen triangles.
 type WorldPoint<S> = [f32x16<S>; 3];
@@ -30,19 +27,40 @@ pub(super) struct EnterLists<'a> {
     pub(super) cells: &'a mut CutCells,
 }
 
-/// Takes the first of sixteen triangles.
+/// Takes triangles of these numbers until a list has no room for more; the answer is how many it has taken.
 #[inline(always)]
 pub(super) fn enter<S: Simd>(
     simd: S,
     frame: &KernelLattice,
-    triangles: &TakenTriangles,
+    triangles: &[Triangle],
+    numbers: &[u32],
+    places: &RowPlaces,
+    to: &mut EnterLists,
+) -> usize {
+    let mut done = 0;
+    while done < numbers.len() && to.whole.has_room(LANES) && to.layer.has_room(LANES) {
+        let some = &numbers[done..numbers.len().min(done + LANES)];
+        let mut sixteen = [some[0]; LANES];
+        sixteen[..some.len()].copy_from_slice(some);
+        let rows = world_rows(simd, gather_numbers(simd, triangles, &sixteen));
+        enter_rows(simd, frame, &rows, some.len(), places, to);
+        done += some.len();
+    }
+    done
+}
+
+/// Takes the first of sixteen triangles.
+#[inline(always)]
+fn enter_rows<S: Simd>(
+    simd: S,
+    frame: &KernelLattice,
+    rows: &WorldRows,
     count: usize,
     places: &RowPlaces,
-    to: EnterLists,
+    to: &mut EnterLists,
 ) {
-    let rows = world_rows(simd, triangles);
     let EnterLists { whole: wholes, layer: layers, cells } = to;
-    let splat = |value: f64| S::f64s::splat(simd, value);
+    let zero = S::f64s::splat(simd, 0.0);
     let one = S::f64s::splat(simd, 1.0);
     let mut first = 0;
     while first < count {
@@ -62,32 +80,31 @@ pub(super) fn enter<S: Simd>(
         let [i, j, k] = [low[0].floor(), low[1].floor(), low[2].floor()];
         // Triangles in a wall across y or z have no area along x.
         let is_there = S::mask64s::from_bitmask(simd, left)
-            & high[2].simd_gt(k.max(splat(places.layers[0])))
-            & low[2].simd_lt(splat(places.layers[1]))
-            & high[1].simd_gt(j.max(splat(0.0)))
-            & low[1].simd_lt(splat(places.rows));
+            & high[2].simd_gt(k.max(S::f64s::splat(simd, places.layers[0])))
+            & low[2].simd_lt(S::f64s::splat(simd, places.layers[1]))
+            & high[1].simd_gt(j.max(zero))
+            & low[1].simd_lt(S::f64s::splat(simd, places.rows));
         let is_in_layer = is_there & high[2].simd_le(k + one);
         let is_in_cell = is_in_layer
             & high[1].simd_le(j + one)
             & high[0].simd_le(i + one)
-            & i.simd_ge(splat(0.0))
-            & i.simd_lt(splat(cells.cells[0] as f64));
+            & i.simd_ge(zero)
+            & i.simd_lt(S::f64s::splat(simd, cells.cells[0] as f64));
         if is_in_cell.any_true() {
             let twice = twice_area::<S>([b[1] - a[1], b[2] - a[2]], [c[1] - a[1], c[2] - a[2]]) * sign;
             let moment = twice * ((a[0] - i) + (b[0] - i) + (c[0] - i));
             let row = places.row::<S>(j, k) + one;
             add_piece::<S>(simd, cells, is_in_cell, [row, i], [twice, moment], high[0].simd_gt(i));
         }
-        let start = splat(places.layers[0]);
+        let start = S::f64s::splat(simd, places.layers[0]);
         wholes.push::<S>(whole::<S>(&corners, [sign, start]), is_there & !is_in_layer);
-        layers.push::<S>(layer::<S>(&corners, [sign, k, splat(0.0)]), is_in_layer & !is_in_cell);
+        layers.push::<S>(layer::<S>(&corners, [sign, k, zero]), is_in_layer & !is_in_cell);
     }
 }
 
 /// Sixteen triangles with their corners in order.
 #[inline(always)]
-fn world_rows<S: Simd>(simd: S, triangles: &TakenTriangles) -> WorldRows {
-    let axes = gather(simd, triangles);
+fn world_rows<S: Simd>(simd: S, axes: Vertices<S>) -> WorldRows {
     let mut sign = f32x16::splat(simd, 1.0);
     let mut corners = [[sign; 3]; 3];
     for axis in 0..3 {

@@ -16,6 +16,9 @@ pub(super) struct LaneList<const ROWS: usize> {
 }
 
 impl<const ROWS: usize> LaneList<ROWS> {
+    /// The bytes that it takes.
+    pub(super) const BYTES: usize = ROWS * size_of::<[f64; MOST + WIDEST]>();
+
     /// An empty one.
     pub(super) fn new() -> Self {
         Self { rows: Box::new([[0.0; MOST + WIDEST]; ROWS]), count: 0 }

@@ -47,36 +47,6 @@ fn share(mean: i64) -> f32 {
     (without_sign(mean) as f64 / UNITS) as f32
 }
 
-/// Calls `take` with the cells of a row in their order, the number of the first, and how often the mesh winds around
-/// the points of each on average, in units; `same` with the first cell, the end and the mean of some that have one.
-#[inline(always)]
-fn each_mean<T>(
-    cells: &CutCells,
-    [j, layer]: [usize; 2],
-    to: &mut T,
-    mut same: impl FnMut(&mut T, [usize; 2], i64),
-    mut take: impl FnMut(&mut T, usize, &[i64; SIDE]),
-) {
-    // The covered share of the wall between two cells.
-    let mut cover = 0_i64;
-    let mut done = 0;
-    for (first, sums) in cells.row(j, layer) {
-        if done < first {
-            cover = whole(cover);
-            same(to, [done, first], cover);
-        }
-        let mut means = [0; SIDE];
-        for n in 0..SIDE {
-            means[n] = next_mean(&mut cover, sums[n]);
-        }
-        take(to, first, &means);
-        done = first + SIDE;
-    }
-    if done < cells.cells[0] {
-        same(to, [done, cells.cells[0]], whole(cover));
-    }
-}
-
 /// The mean of the next cell; `cover` becomes the covered share of the wall behind it.
 #[inline(always)]
 fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
@@ -89,37 +59,55 @@ fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
 /// Makes `values` the shares of the cells of row `(j, k)`, in this layer of the bricks.
 #[inline(always)]
 pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f32], odd: &mut OddCells) {
-    let same = |(values, odd): &mut (&mut [f32], &mut OddCells), [first, end]: [usize; 2], mean| {
-        values[first..end].fill(share(mean));
-        odd.add_mean(mean, end - first, [first, j, k]);
-    };
-    let take = |(values, odd): &mut (&mut [f32], &mut OddCells), first: usize, means: &[i64; SIDE]| {
-        let end = values.len().min(first + SIDE);
+    // The covered share of the wall between two cells.
+    let mut cover = 0_i64;
+    let mut done = 0;
+    for brick in cells.bricks_along(j) {
+        let Some((first, sums)) = cells.row(brick, j, layer) else { continue };
+        if done < first {
+            cover = whole(cover);
+            values[done..first].fill(share(cover));
+            odd.add_mean(cover, first - done, [done, j, k]);
+        }
+        let mut means = [0; SIDE];
+        for n in 0..SIDE {
+            means[n] = next_mean(&mut cover, sums[n]);
+        }
         let mut shares = [0.0; SIDE];
         let mut is_any_odd = false;
         for n in 0..SIDE {
             is_any_odd |= is_odd(means[n]);
             shares[n] = share(means[n]);
         }
-        match values[first..].first_chunk_mut::<SIDE>() {
-            Some(values) => *values = shares,
-            None => values[first..end].copy_from_slice(&shares[..end - first]),
+        done = values.len().min(first + SIDE);
+        if let Some(values) = values[first..].first_chunk_mut::<SIDE>() {
+            *values = shares;
+        } else {
+            values[first..done].copy_from_slice(&shares[..done - first]);
         }
         if is_any_odd {
-            (first..end).for_each(|i| odd.add_mean(means[i - first], 1, [i, j, k]));
+            (first..done).for_each(|i| odd.add_mean(means[i - first], 1, [i, j, k]));
         }
-    };
-    each_mean(cells, [j, layer], &mut (values, odd), same, take);
+    }
+    if done < values.len() {
+        cover = whole(cover);
+        odd.add_mean(cover, values.len() - done, [done, j, k]);
+        values[done..].fill(share(cover));
+    }
 }
 
 /// The means of the cells of row `j` of a layer.
-pub(super) fn means(cells: &CutCells, place: [usize; 2]) -> Vec<i64> {
-    let mut means = vec![0; cells.cells[0].next_multiple_of(SIDE)];
-    let same = |means: &mut Vec<i64>, [first, end]: [usize; 2], mean| means[first..end].fill(mean);
-    let take = |means: &mut Vec<i64>, first: usize, some: &[i64; SIDE]| {
-        means[first..first + SIDE].copy_from_slice(some);
-    };
-    each_mean(cells, place, &mut means, same, take);
-    means.truncate(cells.cells[0]);
+pub(super) fn means(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<i64> {
+    let mut cover = 0;
+    let mut means = vec![];
+    for brick in cells.bricks_along(j) {
+        let Some((first, sums)) = cells.row(brick, j, layer) else { continue };
+        if means.len() < first {
+            cover = whole(cover);
+            means.resize(first, cover);
+        }
+        means.extend(sums.iter().map(|sum| next_mean(&mut cover, *sum)));
+    }
+    means.resize(cells.cells[0], whole(cover));
     means
 }

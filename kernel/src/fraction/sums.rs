@@ -6,7 +6,7 @@ use super::bands::{LAYER, LAYERS_OF_BAND, PART, ROWS_OF_BAND, RowPlaces, WHOLE, 
 use super::bricks::{CELLS, SIDE, SumBricks};
 use super::cut_cells::CutCells;
 use super::cutter::{PieceCutter, end};
-use super::enter::{EnterLists, TakenTriangles, enter};
+use super::enter::{EnterLists, enter};
 use super::lists::{LaneList, WIDEST};
 use super::pieces::{LONG, LONG_OF_STEP, add_long_parts, add_parts};
 use super::place::LAYERS;
@@ -33,7 +33,6 @@ struct CutSums {
     parts: LaneList<PART>,
     long: LaneList<LONG>,
     cells: CutCells,
-    taken: Box<TakenTriangles>,
 }
 
 impl LayerSums {
@@ -63,7 +62,8 @@ impl LayerSums {
 
     /// The bytes of those of a lattice of these dims, at most.
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
-        CutCells::bytes_for(dims)
+        let lists = (WHOLE + LAYER + PART + LONG) * LaneList::<1>::BYTES;
+        CutCells::bytes_for(dims) + lists as u128
     }
 
     /// The bytes of those of other numbers, at most.
@@ -167,7 +167,6 @@ impl CutSums {
             parts: LaneList::new(),
             long: LaneList::new(),
             cells: CutCells::new([0, 1].map(|a| frame.axes[a].cells)),
-            taken: Box::new([[[0.0; 3]; 3]; LANES + 1]),
         }
     }
 
@@ -196,18 +195,17 @@ impl CutSums {
     ) {
         let places = self.places(layers);
         let Some(token) = level.token() else { return };
-        for some in numbers.chunks(LANES) {
+        let mut numbers = numbers;
+        while !numbers.is_empty() {
+            let Self { whole, layer, cells, .. } = self;
+            let to = &mut EnterLists { whole, layer, cells };
+            let done = on_level!(token,
+                simd => enter(simd, frame, triangles, numbers, &places, to),
+                simd => enter(simd, frame, triangles, numbers, &places, to));
+            numbers = &numbers[done..];
             while !self.whole.has_room(LANES) || !self.layer.has_room(LANES) {
                 self.step(level, layers, false);
             }
-            for (taken, n) in self.taken.iter_mut().zip(some) {
-                *taken = triangles[*n as usize];
-            }
-            let Self { whole, layer, cells, taken, .. } = self;
-            let to = EnterLists { whole, layer, cells };
-            on_level!(token,
-                simd => enter(simd, frame, taken, some.len(), &places, to),
-                simd => enter(simd, frame, taken, some.len(), &places, to));
         }
     }
 
@@ -287,7 +285,8 @@ mod tests {
         let mut found = vec![];
         for (j, k) in (0..LAYERS).flat_map(|k| (0..ny).map(move |j| (j, k))) {
             let mut row = vec![[0; 2]; nx.next_multiple_of(SIDE)];
-            for (first, some) in sums.cut.as_ref().expect("shares").cells.row(j, k) {
+            let cells = &sums.cut.as_ref().expect("shares").cells;
+            for (first, some) in cells.bricks_along(j).iter().filter_map(|brick| cells.row(brick, j, k)) {
                 for (n, sum) in some.iter().enumerate() {
                     row[first + n] = [sum.area, sum.moment];
                 }
