@@ -34,7 +34,7 @@ pub(super) struct RowPlaces {
     pub(super) side: f64,
     /// Places from a row of bricks to the next one.
     pub(super) bricks: f64,
-    /// Places from a layer of a brick to the next one.
+    /// Places from a layer of bricks to the next one.
     pub(super) layer: f64,
     /// The layers that there are, and where the last one ends.
     pub(super) layers: [f64; 2],

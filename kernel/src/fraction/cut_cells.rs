@@ -1,6 +1,7 @@
 //! The sums of the pieces in the cells of some layers, in bricks.
 
-use super::bricks::{CELLS, SIDE};
+use super::bricks::SIDE;
+use super::place::LAYERS;
 
 /// The sums of the pieces in one cell.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,11 +19,13 @@ impl PieceSum {
     }
 }
 
-/// Cells of a brick.
+/// Cells of a brick. It is flat, as walls across z would fill a layer of others and leave most of them empty.
+pub(super) const CELLS: usize = SIDE * SIDE;
+
 type CutBrick = [PieceSum; CELLS];
 
 /// Bricks that are allocated at a time.
-const GROUP: usize = 32;
+const GROUP: usize = 128;
 
 /// No brick.
 const NONE: u32 = u32::MAX;
@@ -34,9 +37,9 @@ pub(super) type ListedBrick = [u32; 2];
 pub(super) struct CutCells {
     /// Cells along x and y.
     pub(super) cells: [usize; 2],
-    /// Bricks along x.
-    count: usize,
-    /// The numbers of bricks, in rows along x.
+    /// Bricks along x and y.
+    counts: [usize; 2],
+    /// The numbers of bricks, x fastest.
     places: Vec<u32>,
     /// Bricks in groups, which stay where they are when more come.
     groups: Vec<Box<[CutBrick; GROUP]>>,
@@ -52,14 +55,15 @@ impl CutCells {
     /// None yet, of so many cells along x and y.
     pub(super) fn new(cells: [i64; 2]) -> Self {
         let cells = cells.map(|n| n as usize);
-        let [x, y] = cells.map(|n| n.div_ceil(SIDE));
-        let places = vec![NONE; x * y];
-        Self { cells, count: x, places, groups: vec![], made: 0, listed: vec![], ends: vec![] }
+        let counts = cells.map(|n| n.div_ceil(SIDE));
+        let places = vec![NONE; counts[0] * counts[1] * LAYERS];
+        Self { cells, counts, places, groups: vec![], made: 0, listed: vec![], ends: vec![] }
     }
 
     /// The bytes of those of a lattice of these dims, at most.
     pub(super) fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
         let [x, y] = [nx, ny].map(|n| n.div_ceil(SIDE));
+        let y = y * LAYERS;
         // A list that grows takes up to twice what is in it.
         let bricks = (x * y) as u128 * (size_of::<u32>() + 2 * size_of::<ListedBrick>()) as u128;
         let group = size_of::<[CutBrick; GROUP]>() + 2 * size_of::<Box<()>>();
@@ -67,9 +71,10 @@ impl CutCells {
         bricks + groups + (y * 2 * size_of::<usize>()) as u128
     }
 
-    /// Places from a row of bricks to the next one.
-    pub(super) fn row_of_bricks(&self) -> usize {
-        self.count * CELLS
+    /// Places from a row of bricks to the next one, and from a layer of them.
+    pub(super) fn strides(&self) -> [usize; 2] {
+        let [x, y] = self.counts;
+        [x * CELLS, x * y * CELLS]
     }
 
     /// Forgets all sums.
@@ -78,7 +83,7 @@ impl CutCells {
         self.made = 0;
     }
 
-    /// Adds a piece to the cell at a place: its number in its brick, the bricks in the order of rows.
+    /// Adds a piece to the cell at a place: its number in its brick, the bricks x fastest.
     #[inline(always)]
     pub(super) fn add(&mut self, place: usize, area: i64, moment: i64, is_cut: bool) {
         let Some(number) = self.places.get_mut(place / CELLS) else { return };
@@ -96,30 +101,25 @@ impl CutCells {
     pub(super) fn list(&mut self) {
         self.listed.clear();
         self.ends.clear();
-        for row in self.places.chunks(self.count) {
+        for row in self.places.chunks(self.counts[0]) {
             let made = (0..).zip(row).filter(|(_, number)| **number != NONE);
             self.listed.extend(made.map(|(place, number)| [place, *number]));
             self.ends.push(self.listed.len());
         }
     }
 
-    /// The bricks along row `j`.
-    pub(super) fn bricks_along(&self, j: usize) -> &[ListedBrick] {
-        let first = (j / SIDE).checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.listed[first..self.ends[j / SIDE]]
+    /// The bricks along row `j` of a layer.
+    pub(super) fn bricks_along(&self, [j, layer]: [usize; 2]) -> &[ListedBrick] {
+        let row = layer * self.counts[1] + j / SIDE;
+        let first = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.listed[first..self.ends[row]]
     }
 
-    /// The sums of cells along row `j` of a layer in a brick, and the first of them, unless all are zero.
+    /// The sums of cells along row `j` in a brick, and the first of them, unless all are zero.
     #[inline(always)]
-    pub(super) fn row(
-        &self,
-        [place, number]: &ListedBrick,
-        j: usize,
-        layer: usize,
-    ) -> Option<(usize, &[PieceSum; SIDE])> {
-        let row = layer * SIDE + j % SIDE;
+    pub(super) fn row(&self, [place, number]: &ListedBrick, j: usize) -> Option<(usize, &[PieceSum; SIDE])> {
         let brick = &self.groups[*number as usize / GROUP][*number as usize % GROUP];
-        let sums = brick[row * SIDE..].first_chunk::<SIDE>()?;
+        let sums = brick[j % SIDE * SIDE..].first_chunk::<SIDE>()?;
         let mut any = 0;
         for n in 0..SIDE {
             any |= sums[n].area | sums[n].moment;

@@ -7,8 +7,8 @@
 use fearless_simd::{Simd, prelude::*};
 
 use super::bands::{LanePoint, PART, select};
-use super::bricks::{CELLS, SIDE};
-use super::cut_cells::CutCells;
+use super::bricks::SIDE;
+use super::cut_cells::{CELLS, CutCells};
 use super::lists::{LaneList, WIDEST};
 use super::units::{UNITS, WHOLE_UNITS};
 

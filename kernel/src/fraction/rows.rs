@@ -62,8 +62,8 @@ pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f3
     // The covered share of the wall between two cells.
     let mut cover = 0_i64;
     let mut done = 0;
-    for brick in cells.bricks_along(j) {
-        let Some((first, sums)) = cells.row(brick, j, layer) else { continue };
+    for brick in cells.bricks_along([j, layer]) {
+        let Some((first, sums)) = cells.row(brick, j) else { continue };
         if done < first {
             cover = whole(cover);
             values[done..first].fill(share(cover));
@@ -100,8 +100,8 @@ pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f3
 pub(super) fn means(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<i64> {
     let mut cover = 0;
     let mut means = vec![];
-    for brick in cells.bricks_along(j) {
-        let Some((first, sums)) = cells.row(brick, j, layer) else { continue };
+    for brick in cells.bricks_along([j, layer]) {
+        let Some((first, sums)) = cells.row(brick, j) else { continue };
         if means.len() < first {
             cover = whole(cover);
             means.resize(first, cover);

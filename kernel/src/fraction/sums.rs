@@ -176,10 +176,11 @@ impl CutSums {
 
     /// Where rows are.
     fn places(&self, layers: &Range<usize>) -> RowPlaces {
+        let [bricks, layer] = self.cells.strides().map(|n| n as f64);
         RowPlaces {
             side: SIDE as f64,
-            bricks: self.cells.row_of_bricks() as f64,
-            layer: (SIDE * SIDE) as f64,
+            bricks,
+            layer,
             layers: [layers.start as f64, layers.end as f64],
             rows: self.cells.cells[1] as f64,
         }
@@ -286,7 +287,7 @@ mod tests {
         for (j, k) in (0..LAYERS).flat_map(|k| (0..ny).map(move |j| (j, k))) {
             let mut row = vec![[0; 2]; nx.next_multiple_of(SIDE)];
             let cells = &sums.cut.as_ref().expect("shares").cells;
-            for (first, some) in cells.bricks_along(j).iter().filter_map(|brick| cells.row(brick, j, k)) {
+            for (first, some) in cells.bricks_along([j, k]).iter().filter_map(|brick| cells.row(brick, j)) {
                 for (n, sum) in some.iter().enumerate() {
                     row[first + n] = [sum.area, sum.moment];
                 }
