@@ -47,8 +47,8 @@ pub(super) fn add_parts<S: Simd>(
         let [mut area, mut moment] = [zero; 2];
         for n in 0..2 {
             let twice = twice_area::<S>(across[n], across[n + 1]);
-            area = area + twice;
-            moment = moment + twice * (x[0] + x[n + 1] + x[n + 2]);
+            area += twice;
+            moment += twice * (x[0] + x[n + 1] + x[n + 2]);
         }
         let is_long = (high - first).simd_gt(one);
         add_piece::<S>(simd, cells, lanes & !is_long, [row, first], [area, moment], high.simd_gt(first));
@@ -131,8 +131,8 @@ fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s
         let from = [is_below[n].select(across[n][0], down[0]), is_below[n].select(across[n][1], down[1])];
         let from_x = is_below[n].select(corners[n][0], zero);
         let twice = is_below[next].select(twice_area::<S>(from, across[next]), zero);
-        area = area + twice;
-        moment = moment + twice * (from_x + corners[next][0]);
+        area += twice;
+        moment += twice * (from_x + corners[next][0]);
     }
     [area, moment + area * (wall * 3.0)]
 }

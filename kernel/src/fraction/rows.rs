@@ -38,7 +38,7 @@ impl OddCells {
 /// Whether a mean is beyond 0 … 1 by more than rounding.
 #[inline(always)]
 fn is_odd(mean: i64) -> bool {
-    mean < -LIMIT || mean > ONE + LIMIT
+    !(-LIMIT..=ONE + LIMIT).contains(&mean)
 }
 
 /// The share of a cell that the mesh winds around so often on average: without its sign, and 1 at most.
