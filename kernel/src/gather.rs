@@ -18,21 +18,40 @@ const SQUARE: usize = 4;
 /// The first of some triangles in lanes; lanes beyond the last triangle repeat it.
 #[inline(always)]
 pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
-    let floats = triangles.as_flattened().as_flattened();
-    let wide = is_avx512(simd);
-    if wide && floats.len() >= FLOATS * (LANES - 1) + LANES {
-        transposed(simd, floats)
+    let last = triangles.len() - 1;
+    let are_rows_there = FLOATS * triangles.len() >= FLOATS * (LANES - 1) + LANES;
+    gather_by(simd, triangles, |lane| lane.min(last), are_rows_there)
+}
+
+/// Triangles of these numbers in lanes.
+#[inline(always)]
+pub fn gather_numbers<S: Simd>(simd: S, triangles: &[Triangle], numbers: &[u32; LANES]) -> Vertices<S> {
+    // A row of sixteen floats goes on into the next triangle.
+    let are_rows_there = numbers.iter().all(|n| (*n as usize) + 1 < triangles.len());
+    gather_by(simd, triangles, |lane| numbers[lane] as usize, are_rows_there)
+}
+
+/// The triangle of each lane; whether there are so many floats from its first one on as there are lanes.
+#[inline(always)]
+fn gather_by<S: Simd>(
+    simd: S,
+    triangles: &[Triangle],
+    number: impl Fn(usize) -> usize,
+    are_rows_there: bool,
+) -> Vertices<S> {
+    if is_avx512(simd) && are_rows_there {
+        transposed(simd, triangles.as_flattened().as_flattened(), number)
     } else {
-        by_squares(simd, triangles)
+        by_squares(simd, triangles, number)
     }
 }
 
 /// Rows of sixteen floats, of which nine are a triangle, transposed by interleaving them four times.
 #[inline(always)]
-fn transposed<S: Simd>(simd: S, floats: &[f32]) -> Vertices<S> {
+fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize) -> Vertices<S> {
     let mut rows = [f32x16::splat(simd, 0.0); LANES];
     for lane in 0..LANES {
-        rows[lane] = f32x16::from_slice(simd, &floats[FLOATS * lane..][..LANES]);
+        rows[lane] = f32x16::from_slice(simd, &floats[FLOATS * number(lane)..][..LANES]);
     }
     for _ in 0..LANES.ilog2() {
         let old = rows;
@@ -47,10 +66,10 @@ fn transposed<S: Simd>(simd: S, floats: &[f32]) -> Vertices<S> {
 
 /// Gathers vertices by squares of four triangles and four floats, in registers of four lanes.
 #[inline(always)]
-fn by_squares<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
+fn by_squares<S: Simd>(simd: S, triangles: &[Triangle], number: impl Fn(usize) -> usize) -> Vertices<S> {
     let mut parts = [[f32x4::splat(simd, 0.0); LANES / SQUARE]; FLOATS];
     for part in 0..LANES / SQUARE {
-        let lane = |n: usize| triangles[(SQUARE * part + n).min(triangles.len() - 1)].as_flattened();
+        let lane = |n: usize| triangles[number(SQUARE * part + n)].as_flattened();
         let four = [lane(0), lane(1), lane(2), lane(3)];
         for first in [0, SQUARE] {
             let mut rows = [f32x4::splat(simd, 0.0); SQUARE];

@@ -40,9 +40,10 @@ impl<'a> AreaCells<'a> {
     /// Fills the cells of some layers.
     fn fill_layers(&self, BrickLayers { layers, values, .. }: BrickLayers, run: &Run) -> Result<()> {
         let [nx, ny, _] = self.lattice.dims();
-        let sums = LayerSums::new(&self.frame, layers.clone()).without_shares();
-        let mut sums = sums.with_quantities(sides(self.lattice));
-        add_triangles(&mut sums, &self.bins, layers.start, self.triangles, run)?;
+        let sums = LayerSums::new(&self.frame, run.supported_level()?).without_shares();
+        let mut sums = sums.with_quantities(&self.frame, sides(self.lattice));
+        sums.begin(layers.clone());
+        add_triangles(&mut sums, &self.frame, &self.bins, layers.start, self.triangles, run)?;
         let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
         for (place, values) in places.zip(values.chunks_mut(nx)) {
             sums.quantity_row(place, &mut [(Quantity::Area, values)]);

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::inside::{Inside, Repairs, RobustParts, robust_parts};
 use super::{FillCells, InsideReport, Stats};
@@ -51,6 +52,8 @@ pub(super) struct FractionCells<'a> {
     lattice: &'a Lattice,
     frame: KernelLattice,
     bins: LayerBins,
+    /// What one layer of bricks has allocated serves the next.
+    idle: Mutex<Vec<LayerSums>>,
     used: Inside,
     repairs: Option<Repairs>,
 }
@@ -105,6 +108,7 @@ impl<'a> FractionCells<'a> {
             lattice,
             frame,
             bins,
+            idle: Mutex::new(vec![]),
             used: if is_repaired { Inside::Robust } else { Inside::Nonzero },
             repairs: is_repaired.then_some(repairs),
         })
@@ -114,11 +118,9 @@ impl<'a> FractionCells<'a> {
     fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<OddCells> {
         let BrickLayers { layers, values, mut arrays } = cells;
         let [nx, ny, _] = self.lattice.dims();
-        let mut sums = LayerSums::new(&self.frame, layers.clone());
-        if !arrays.is_empty() {
-            sums = sums.with_quantities(sides(self.lattice));
-        }
-        add_triangles(&mut sums, &self.bins, layers.start, &self.triangles, run)?;
+        let mut sums = self.sums(!arrays.is_empty(), run)?;
+        sums.begin(layers.clone());
+        add_triangles(&mut sums, &self.frame, &self.bins, layers.start, &self.triangles, run)?;
         let mut odd = OddCells::default();
         let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
         for (n, (place, values)) in places.zip(values.chunks_mut(nx)).enumerate() {
@@ -131,8 +133,26 @@ impl<'a> FractionCells<'a> {
                 sums.quantity_row(place, &mut rows.collect::<Vec<_>>());
             }
         }
+        if arrays.is_empty() {
+            self.idle().push(sums);
+        }
         run.advance(1);
         Ok(odd)
+    }
+
+    /// Sums in memory that was allocated before, if there is any.
+    fn sums(&self, with_arrays: bool, run: &Run) -> Result<LayerSums> {
+        if with_arrays {
+            let sums = LayerSums::new(&self.frame, run.supported_level()?);
+            return Ok(sums.with_quantities(&self.frame, sides(self.lattice)));
+        }
+        let idle = self.idle().pop();
+        idle.map_or_else(|| Ok(LayerSums::new(&self.frame, run.supported_level()?)), Ok)
+    }
+
+    /// The sums that no thread has.
+    fn idle(&self) -> MutexGuard<'_, Vec<LayerSums>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fills the cells of some layers, those of each layer of bricks in a thread.
@@ -209,18 +229,21 @@ pub(super) fn sides(lattice: &Lattice) -> [f64; 3] {
 /// Adds the triangles in the layer of bricks that begins at a layer.
 pub(super) fn add_triangles(
     sums: &mut LayerSums,
+    frame: &KernelLattice,
     bins: &LayerBins,
     layer: usize,
     triangles: &[Triangle],
     run: &Run,
 ) -> Result<()> {
+    // Those of a chunk may be in as many rows and cells as there are.
+    const CHUNK: usize = 1 << 10;
+    let (most, tall) = bins.of_layer(layer / LAYERS);
     run.check()?;
-    for (n, triangle) in bins.of_layer(layer / LAYERS).enumerate() {
-        if n % CHUNK == CHUNK - 1 {
-            run.check()?;
-        }
-        sums.add(&triangles[triangle as usize]);
+    for numbers in most.chunks(CHUNK).chain(tall.chunks(CHUNK)) {
+        sums.add(frame, triangles, numbers);
+        run.check()?;
     }
+    sums.end();
     Ok(())
 }
 

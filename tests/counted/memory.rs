@@ -69,7 +69,7 @@ fn is_full() -> bool {
     std::env::var_os("VOXELIZE_MEMORY").is_some()
 }
 
-const RULES: [&str; 15] = [
+const RULES: [&str; 16] = [
     "--surface",
     "--rule thin",
     "--rule offset --radius 2vx",
@@ -83,6 +83,7 @@ const RULES: [&str; 15] = [
     "--rule distance",
     "--rule distance --signed",
     "--rule distance --nearest n.npy",
+    "--rule fraction --inside robust",
     "--solid --doubt d.npz",
     "--filled --inside flood --leak l.npz",
 ];
@@ -139,7 +140,7 @@ fn runs() -> Counts {
                     chosen.push(("raw", 16));
                 }
                 for (format, threads) in chosen {
-                    let field = rule.contains("distance");
+                    let field = rule.contains("distance") || rule.contains("fraction");
                     let resolution =
                         [[300, 500, 300], [110, 150, 110]][usize::from(field)][usize::from(mesh == "plate")];
                     let line = format!(

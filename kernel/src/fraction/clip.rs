@@ -123,6 +123,7 @@ pub(super) fn is_on_wall([low, high]: [f64; 2]) -> bool {
 
 /// The integrals of a piece in the cell at `origin`, with the normal n outwards: ∫ n_x dA, and ∫ (x − x₀) n_x dA with
 /// the low x wall of the cell at x₀.
+#[cfg(test)]
 pub(super) fn integrals(corners: &[IndexPoint], origin: IndexPoint) -> [f64; 2] {
     let local = |corner: &IndexPoint| [0, 1, 2].map(|a| corner[a] - origin[a]);
     let [x, y, z] = local(&corners[0]);

@@ -20,7 +20,7 @@ pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint;
 }
 
 /// A coordinate of the mesh in index space, snapped.
-fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
+pub(super) fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     let index = axis.index(v);
     let half = (2.0 * index + 0.5_f64.copysign(index)) as i64 as f64;
     if axis.reach_of_snap == 0.0 || (2.0 * index - half).abs() > 2.0 * axis.margin {
@@ -78,17 +78,21 @@ impl LayerBins {
     /// The layers of bricks that a triangle reaches, first and last; the last is before the first if there are none.
     pub fn range(frame: &KernelLattice, triangle: &Triangle) -> [u32; 2] {
         let axis = &frame.axes[2];
-        let z = triangle.map(|corner| axis.index(corner[2]));
-        // Snapping and rounding move a coordinate by far less than a cell.
-        let low = (z[0].min(z[1]).min(z[2]) - 1.0).max(0.0);
-        let high = (z[0].max(z[1]).max(z[2]) + 1.0).min((axis.cells - 1) as f64);
-        if low > high { [1, 0] } else { [low, high].map(|z| z as u32 / LAYERS as u32) }
+        let [p, q, r] = triangle.map(|corner| corner[2]);
+        // Snapping and rounding move a coordinate by less than this.
+        const MOST: f64 = 1.0 / 64.0;
+        let low = axis.index(p.min(q).min(r)) - MOST;
+        let high = axis.index(p.max(q).max(r)) + MOST;
+        if high < 0.0 || low >= axis.cells as f64 {
+            return [1, 0];
+        }
+        [low.max(0.0), high.min((axis.cells - 1) as f64)].map(|z| z as u32 / LAYERS as u32)
     }
 
-    /// The triangles of a layer of bricks, in the order of their numbers but for the tall ones, which follow.
-    pub fn of_layer(&self, layer: usize) -> impl Iterator<Item = u32> {
-        let tall =
-            self.tall.iter().filter(move |(_, [first, last])| (*first..=*last).contains(&(layer as u32)));
-        self.numbers[self.starts[layer]..self.starts[layer + 1]].iter().copied().chain(tall.map(|(n, _)| *n))
+    /// The triangles of a layer of bricks: those in at most two layers in the order of their numbers, and the others.
+    pub fn of_layer(&self, layer: usize) -> (&[u32], Vec<u32>) {
+        let is_there = |(_, [first, last]): &&(u32, [u32; 2])| (*first..=*last).contains(&(layer as u32));
+        let tall = self.tall.iter().filter(is_there).map(|(n, _)| *n).collect();
+        (&self.numbers[self.starts[layer]..self.starts[layer + 1]], tall)
     }
 }

@@ -158,6 +158,12 @@ impl QuantitySums {
 }
 
 impl QuantitySum {
+    /// The area and the moment along x: the sums that shares are made of.
+    #[cfg(test)]
+    pub(super) fn along_x(&self) -> [i64; 2] {
+        [self.area_vector[0], self.moment[0]]
+    }
+
     /// The open share of the low face, in units: as shares of cells are, without its sign, and 1 at most.
     fn low_face(&self, axis: usize, mean: i64) -> i64 {
         let open = mean.wrapping_sub(self.moment[axis]).wrapping_add(self.area_vector[axis]);
@@ -178,6 +184,7 @@ impl QuantitySum {
 mod tests {
     use super::super::{LayerBins, LayerSums};
     use super::*;
+    use crate::Level;
     use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
     use crate::geom::{Bounds, Rational, Ties, Triangle};
     use crate::lattice::KernelLattice;
@@ -214,8 +221,10 @@ mod tests {
             let axes = [(); 3].map(|()| LatticeAxis { map: map(), cells: N, closed: true });
             let frame = KernelLattice::new(axes, &Bounds::of(&triangles), Ties::None);
             assert_eq!(LayerBins::range(&frame, &triangles[0]), [0, 0]);
-            let mut sums = LayerSums::new(&frame, 0..N).with_quantities([1.0; 3]);
-            triangles.iter().for_each(|triangle| sums.add(triangle));
+            let mut sums = LayerSums::new(&frame, Level::best()).with_quantities(&frame, [1.0; 3]);
+            sums.begin(0..N);
+            sums.add(&frame, &triangles, &Vec::from_iter(0..triangles.len() as u32));
+            sums.end();
             let found = sums.quantity_sums();
             let at = |[i, j, k]: [usize; 3]| &found[(k * N + j) * N + i];
             let area: f64 = found.iter().map(|(_, sum)| sum.area as f64 / UNITS).sum();

@@ -2,107 +2,68 @@
 
 use std::ops::Range;
 
+use super::bands::{LAYER, LAYERS_OF_BAND, PART, ROWS_OF_BAND, RowPlaces, WHOLE, cut_layers, cut_rows};
 use super::bricks::{CELLS, SIDE, SumBricks};
-use super::clip::{IndexPoint, Polygon, cells, extent, integrals, is_on_wall, split};
-use super::place::{LAYERS, placed};
-use super::quantities::{Quantity, QuantitySum, QuantitySums, area_vector};
-use super::units::{LIMIT, UNITS, units, whole, without_sign};
+use super::cut_cells::CutCells;
+use super::cutter::{PieceCutter, end};
+use super::enter::{EnterLists, enter};
+use super::lists::{LaneList, WIDEST};
+use super::pieces::{LONG, LONG_OF_STEP, add_long_parts, add_parts};
+use super::place::LAYERS;
+use super::quantities::{Quantity, QuantitySum, QuantitySums};
+use super::rows::{self, OddCells};
 use crate::geom::Triangle;
-use crate::lattice::{KernelAxis, KernelLattice};
+use crate::lattice::KernelLattice;
+use crate::levels::{LANES, Level, on_level};
 
-/// The sums of the pieces in one cell.
-#[derive(Clone, Copy, Default)]
-struct PieceSum {
-    area: i64,
-    moment: i64,
-}
-
-/// Cells that pieces lie in.
-struct CutBrick {
-    sums: [PieceSum; CELLS],
-    /// For each row, the cells whose inside a piece meets. Pieces on walls of cells do not.
-    cut: [u8; CELLS / SIDE],
-}
-
-/// The sums of pieces that lie in some layers of cells.
-struct PieceSums {
+/// The sums of at most [`LAYERS`] layers of cells at a time.
+pub struct LayerSums {
+    level: Level,
+    layers: Range<usize>,
     /// Of the shares of cells, if they are wanted.
-    cut: Option<SumBricks<CutBrick>>,
-    /// Of other numbers, if they are wanted.
-    quantities: Option<QuantitySums>,
+    cut: Option<CutSums>,
+    /// Of other numbers, if they are wanted, and what cuts triangles for them.
+    quantities: Option<(PieceCutter, QuantitySums)>,
 }
 
-/// The sums of at most [`LAYERS`] layers of cells.
-pub struct LayerSums<'a> {
-    frame: &'a KernelLattice,
-    layers: Range<i64>,
-    pieces: PieceSums,
-    /// A triangle, and two parts of it in layers, in rows, and in cells.
-    parts: Box<[Polygon; 7]>,
+/// The sums that shares are made of, and triangles on their way to them.
+struct CutSums {
+    whole: LaneList<WHOLE>,
+    layer: LaneList<LAYER>,
+    parts: LaneList<PART>,
+    long: LaneList<LONG>,
+    cells: CutCells,
 }
 
-/// The cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct OddCells {
-    /// How many.
-    pub cells: u64,
-    /// The mean that is farthest from 0 … 1, and the first of the cells that have it.
-    pub farthest: Option<(f64, [usize; 3])>,
-}
-
-impl OddCells {
-    /// Adds a cell, or cells, that follow.
-    pub fn add(&mut self, other: Self) {
-        self.cells += other.cells;
-        let off = |mean: f64| (mean - mean.clamp(0.0, 1.0)).abs();
-        let is_farther = |(mean, _): &(f64, _)| self.farthest.is_none_or(|(most, _)| off(*mean) > off(most));
-        if let Some(farther) = other.farthest.filter(is_farther) {
-            self.farthest = Some(farther);
-        }
-    }
-}
-
-impl<'a> LayerSums<'a> {
-    /// Of these layers of a lattice: at most [`LAYERS`].
-    pub fn new(frame: &'a KernelLattice, layers: Range<usize>) -> Self {
-        debug_assert!(layers.len() <= LAYERS);
-        let layers = layers.start as i64..layers.end as i64;
-        let cells = [0, 1].map(|a| frame.axes[a].cells);
-        let cut = Some(SumBricks::new(cells, layers.clone()));
-        Self {
-            frame,
-            layers,
-            pieces: PieceSums { cut, quantities: None },
-            parts: Box::new([const { Polygon::empty() }; 7]),
-        }
+impl LayerSums {
+    /// Of a lattice, at a level; of no layers yet.
+    pub fn new(frame: &KernelLattice, level: Level) -> Self {
+        Self { level, layers: 0..0, cut: Some(CutSums::new(frame)), quantities: None }
     }
 
     /// With other numbers of cells that have these sides, too.
     #[must_use]
-    pub fn with_quantities(mut self, sides: [f64; 3]) -> Self {
-        let cells = [0, 1].map(|a| self.frame.axes[a].cells);
-        let bricks = SumBricks::new(cells, self.layers.clone());
-        let ends = (!self.is_oriented()).then(|| [0, 1].map(|a| end(&self.frame.axes[a])));
-        self.pieces.quantities = Some(QuantitySums::new(bricks, sides, ends));
+    pub fn with_quantities(mut self, frame: &KernelLattice, sides: [f64; 3]) -> Self {
+        let is_oriented = self.cut.is_some();
+        let bricks = SumBricks::new([0, 1].map(|a| frame.axes[a].cells), 0..0);
+        let ends = (!is_oriented).then(|| [0, 1].map(|a| end(&frame.axes[a])));
+        self.quantities = Some((PieceCutter::new(is_oriented), QuantitySums::new(bricks, sides, ends)));
         self
     }
 
-    /// Without the shares of cells, and whichever way triangles are wound; before [`with_quantities`](Self::with_quantities). A piece on a wall is in the cell above it, on
-    /// the last wall of a closed axis in the last one.
+    /// Without the shares of cells, and whichever way triangles are wound; before
+    /// [`with_quantities`](Self::with_quantities). A piece on a wall is in the cell above it, on the last wall of a closed
+    /// axis in the last one.
     #[must_use]
     pub fn without_shares(mut self) -> Self {
-        self.pieces.cut = None;
+        self.cut = None;
         self
-    }
-
-    /// Whether the winding of triangles counts.
-    fn is_oriented(&self) -> bool {
-        self.pieces.cut.is_some()
     }
 
     /// The bytes of those of a lattice of these dims, at most.
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
-        SumBricks::<CutBrick>::bytes_for(dims)
+        let lists = (WHOLE + LAYER + PART + LONG) * LaneList::<1>::BYTES;
+        CutCells::bytes_for(dims) + lists as u128
     }
 
     /// The bytes of those of other numbers, at most.
@@ -110,163 +71,61 @@ impl<'a> LayerSums<'a> {
         SumBricks::<[QuantitySum; CELLS]>::bytes_for(dims)
     }
 
-    /// Adds a triangle.
-    pub fn add(&mut self, triangle: &Triangle) {
-        let mut corners = placed(self.frame, triangle);
-        if !self.is_oriented() && corners[2] < corners[1] {
-            corners.swap(1, 2);
+    /// Begins with other layers, at most [`LAYERS`] of them.
+    pub fn begin(&mut self, layers: Range<usize>) {
+        debug_assert!(layers.len() <= LAYERS);
+        if let Some(cut) = &mut self.cut {
+            cut.clear();
         }
-        let extents = [0, 1, 2].map(|a| extent(&corners, a));
-        let [x, y, mut all] = extents.map(cells);
-        if is_on_wall(extents[2]) {
-            if self.pieces.quantities.is_none() {
-                return;
-            }
-            let is_below = match self.is_oriented() {
-                // In the layer on its inner side.
-                true => area_vector(&corners)[2] > 0.0,
-                false => all.start == end(&self.frame.axes[2]),
-            };
-            if is_below {
-                all = all.start - 1..all.start;
-            }
+        if let Some((cutter, sums)) = &mut self.quantities {
+            cutter.layers = layers.start as i64..layers.end as i64;
+            sums.bricks = SumBricks::new(sums.bricks.cells, cutter.layers.clone());
         }
-        let mine = all.start.max(self.layers.start)..all.end.min(self.layers.end);
-        if mine.is_empty() {
-            return;
+        self.layers = layers;
+    }
+
+    /// Adds the triangles of these numbers.
+    pub fn add(&mut self, frame: &KernelLattice, triangles: &[Triangle], numbers: &[u32]) {
+        if let Some(cut) = &mut self.cut {
+            cut.add(frame, self.level, &self.layers, (triangles, numbers));
         }
-        if [&x, &y, &all].iter().all(|cells| cells.end - cells.start == 1) {
-            // Most triangles of a scan.
-            self.pieces.add([x.start, y.start, all.start], &corners, extents);
-            return;
-        }
-        self.parts[0].set(&corners);
-        if all.end - all.start == 1 {
-            self.add_layer(0, all.start);
-            return;
-        }
-        let [whole, part, other, ..] = &mut *self.parts;
-        if all.end - all.start == 2 {
-            split(whole, 2, (all.start + 1) as f64, [part, other]);
-            mine.for_each(|k| self.add_layer(if k == all.start { 1 } else { 2 }, k));
-            return;
-        }
-        for k in mine {
-            let [whole, part, ..] = &mut *self.parts;
-            part.set_band(whole, 2, walls(k));
-            self.add_layer(1, k);
+        if let Some((cutter, sums)) = &mut self.quantities {
+            numbers.iter().for_each(|n| cutter.add(frame, &triangles[*n as usize], sums));
         }
     }
 
-    /// Adds the part of the triangle in layer `k`, which is this one of the parts.
-    fn add_layer(&mut self, which: usize, k: i64) {
-        let corners = self.parts[which].corners();
-        if corners.len() < 3 {
-            return;
-        }
-        let all = cells(extent(corners, 1));
-        if all.end - all.start == 1 {
-            self.add_row(which, [all.start, k]);
-            return;
-        }
-        let (layers, [part, other, ..]) = self.parts.split_at_mut(3) else { return };
-        if all.end - all.start == 2 {
-            split(&layers[which], 1, (all.start + 1) as f64, [part, other]);
-            self.add_row(3, [all.start, k]);
-            self.add_row(4, [all.start + 1, k]);
-            return;
-        }
-        for j in all.start.max(0)..all.end.min(self.frame.axes[1].cells) {
-            let (layers, rows) = self.parts.split_at_mut(3);
-            rows[0].set_band(&layers[which], 1, walls(j));
-            self.add_row(3, [j, k]);
+    /// Ends with the last triangle.
+    pub fn end(&mut self) {
+        if let Some(cut) = &mut self.cut {
+            cut.end(self.level, &self.layers);
         }
     }
 
-    /// Adds the part of the triangle in a row of cells, which is this one of the parts.
-    fn add_row(&mut self, which: usize, [j, k]: [i64; 2]) {
-        let (rows, [piece, other]) = self.parts.split_at_mut(5) else { return };
-        let row = &rows[which];
-        if row.corners().len() < 3 {
-            return;
-        }
-        let extents = [0, 1, 2].map(|a| extent(row.corners(), a));
-        let all = cells(extents[0]);
-        if all.end - all.start == 1 {
-            self.pieces.add([all.start, j, k], row.corners(), extents);
-            return;
-        }
-        if all.end - all.start == 2 {
-            split(row, 0, (all.start + 1) as f64, [piece, other]);
-            for (i, half) in [(all.start, piece), (all.start + 1, other)] {
-                if half.corners().len() > 2 {
-                    self.pieces.add([i, j, k], half.corners(), [walls(i), extents[1], extents[2]]);
-                }
-            }
-            return;
-        }
-        let mut add = |i: i64, walls: [f64; 2]| {
-            piece.set_band(row, 0, walls);
-            if piece.corners().len() > 2 {
-                self.pieces.add([i, j, k], piece.corners(), [walls, extents[1], extents[2]]);
-            }
-        };
-        if all.start < 0 {
-            add(-1, [f64::NEG_INFINITY, 0.0]);
-        }
-        for i in all.start.max(0)..all.end.min(self.frame.axes[0].cells) {
-            add(i, walls(i));
-        }
-    }
-}
-
-impl PieceSums {
-    /// Adds a piece within one cell, or beside the lattice. The extents say whether it lies on a wall.
-    fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
-        if let Some(quantities) = &mut self.quantities {
-            quantities.add(cell, corners, extents);
-        }
-        // A piece in a wall along the row has no normal along it.
-        if let Some(cut) = self.cut.as_mut().filter(|_| !is_on_wall(extents[1]) && !is_on_wall(extents[2])) {
-            add_cut(cut, cell, corners, extents[0]);
-        }
-    }
-}
-
-/// Adds the integrals of a piece to its cell; of one before the first wall of the lattice, as if it were on it.
-fn add_cut(cut: &mut SumBricks<CutBrick>, cell: [i64; 3], corners: &[IndexPoint], extent: [f64; 2]) {
-    let [i, j, k] = cell;
-    let make = || CutBrick { sums: [PieceSum::default(); CELLS], cut: [0; CELLS / SIDE] };
-    let Some((brick, n)) = cut.at([i.max(0), j, k], make) else { return };
-    let [area, moment] = integrals(corners, cell.map(|n| n as f64));
-    let sum = &mut brick.sums[n];
-    // Of more pieces than 64 bits hold, the sums are right where their totals are.
-    sum.area = sum.area.wrapping_add(units(area));
-    if i >= 0 {
-        sum.moment = sum.moment.wrapping_add(units(moment));
-        brick.cut[n / SIDE] |= u8::from(!is_on_wall(extent)) << (n % SIDE);
-    }
-}
-
-impl LayerSums<'_> {
     /// Makes `values` the shares of the cells of a row; the answer has those that are beyond 0 … 1.
-    pub fn row(&self, place: [usize; 2], values: &mut [f32]) -> OddCells {
+    pub fn row(&self, [j, k]: [usize; 2], values: &mut [f32]) -> OddCells {
         let mut odd = OddCells::default();
-        self.each_mean(place, values.len(), |cells, mean| {
-            let (share, found) = share(mean, [cells.start, place[0], place[1]]);
-            odd.add(OddCells { cells: found.cells * cells.len() as u64, ..found });
-            values[cells].fill(share);
-        });
+        let (Some(cut), Some(token)) = (&self.cut, self.level.token()) else { return odd };
+        let place = [j, k, k - self.layers.start];
+        // Compiled for the level; it has no lanes of its own.
+        on_level!(token,
+            _simd => rows::fill(&cut.cells, place, values, &mut odd),
+            _simd => rows::fill(&cut.cells, place, values, &mut odd));
         odd
+    }
+
+    /// How often the mesh winds around the points of the cells of a row on average, in units.
+    fn means(&self, [j, k]: [usize; 2], cells: usize) -> Vec<i64> {
+        self.cut
+            .as_ref()
+            .map_or_else(|| vec![0; cells], |cut| rows::means(&cut.cells, [j, k - self.layers.start]))
     }
 
     /// Makes each of the arrays the numbers of the cells of a row: so many to a cell as its quantity has. Without the shares
     /// of cells, of quantities that need none.
     pub fn quantity_row(&self, place: [usize; 2], arrays: &mut [(Quantity, &mut [f32])]) {
-        let Some(quantities) = &self.pieces.quantities else { return };
+        let Some((_, quantities)) = &self.quantities else { return };
         let cells = quantities.bricks.cells[0] as usize;
-        let mut means = vec![0; cells];
-        self.each_mean(place, cells, |some, mean| means[some].fill(mean));
+        let means = self.means(place, cells);
         let (bricks, row) = quantities.bricks.row(place);
         for (n, brick) in bricks.enumerate() {
             let sums = brick.map(|sums| &sums[row * SIDE..][..SIDE]);
@@ -284,12 +143,11 @@ impl LayerSums<'_> {
     /// The means and the sums of all cells, x fastest.
     #[cfg(test)]
     pub(super) fn quantity_sums(&self) -> Vec<(i64, QuantitySum)> {
-        let quantities = self.pieces.quantities.as_ref().expect("quantities");
+        let (_, quantities) = self.quantities.as_ref().expect("quantities");
         let [nx, ny] = quantities.bricks.cells.map(|n| n as usize);
         let mut all = vec![];
-        for (j, k) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (j, k as usize))) {
-            let mut means = vec![0; nx];
-            self.each_mean([j, k], nx, |cells, mean| means[cells].fill(mean));
+        for (j, k) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (j, k))) {
+            let means = self.means([j, k], nx);
             let (bricks, row) = quantities.bricks.row([j, k]);
             let bricks: Vec<_> = bricks.collect();
             let sum = |i: usize| {
@@ -299,50 +157,190 @@ impl LayerSums<'_> {
         }
         all
     }
+}
 
-    /// Calls `take` with the cells of a row, one or some in their order, and how often the mesh winds around the points of
-    /// each on average, in units.
-    fn each_mean(&self, place: [usize; 2], count: usize, mut take: impl FnMut(Range<usize>, i64)) {
-        let Some(cut) = &self.pieces.cut else { return };
-        let (bricks, row) = cut.row(place);
-        // The covered share of the wall between two cells.
-        let mut cover = 0_i64;
-        for (n, brick) in bricks.enumerate() {
-            let some = n * SIDE..count.min((n + 1) * SIDE);
-            let Some(brick) = brick else {
-                cover = whole(cover);
-                take(some, cover);
-                continue;
-            };
-            let sums = &brick.sums[row * SIDE..][..SIDE];
-            for (cell, sum) in some.zip(sums) {
-                cover = cover.wrapping_sub(sum.area);
-                let is_cut = brick.cut[row] >> (cell % SIDE) & 1 != 0;
-                if !is_cut {
-                    cover = whole(cover);
-                }
-                take(cell..cell + 1, if is_cut { sum.moment.wrapping_add(cover) } else { cover });
+impl CutSums {
+    fn new(frame: &KernelLattice) -> Self {
+        Self {
+            whole: LaneList::new(),
+            layer: LaneList::new(),
+            parts: LaneList::new(),
+            long: LaneList::new(),
+            cells: CutCells::new([0, 1].map(|a| frame.axes[a].cells)),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.cells.clear();
+    }
+
+    /// Where rows are.
+    fn places(&self, layers: &Range<usize>) -> RowPlaces {
+        let [bricks, layer] = self.cells.strides().map(|n| n as f64);
+        RowPlaces {
+            side: SIDE as f64,
+            bricks,
+            layer,
+            layers: [layers.start as f64, layers.end as f64],
+            rows: self.cells.cells[1] as f64,
+        }
+    }
+
+    /// Adds the triangles of these numbers.
+    fn add(
+        &mut self,
+        frame: &KernelLattice,
+        level: Level,
+        layers: &Range<usize>,
+        (triangles, numbers): (&[Triangle], &[u32]),
+    ) {
+        let places = self.places(layers);
+        let Some(token) = level.token() else { return };
+        let mut numbers = numbers;
+        while !numbers.is_empty() {
+            let Self { whole, layer, cells, .. } = self;
+            let to = &mut EnterLists { whole, layer, cells };
+            let done = on_level!(token,
+                simd => enter(simd, frame, triangles, numbers, &places, to),
+                simd => enter(simd, frame, triangles, numbers, &places, to));
+            numbers = &numbers[done..];
+            while !self.whole.has_room(LANES) || !self.layer.has_room(LANES) {
+                self.step(level, layers, false);
             }
+        }
+    }
+
+    /// Ends with the last triangle.
+    fn end(&mut self, level: Level, layers: &Range<usize>) {
+        while self.whole.count() + self.layer.count() + self.parts.count() + self.long.count() > 0 {
+            self.step(level, layers, true);
+        }
+        self.cells.list();
+    }
+
+    /// Takes what is in a list that is full, or else the triangles that nothing is done with yet; all lists count as
+    /// full if no more triangles come.
+    fn step(&mut self, level: Level, layers: &Range<usize>, is_end: bool) {
+        let places = &self.places(layers);
+        let least = if is_end { 1 } else { WIDEST };
+        let Some(token) = level.token() else { return };
+        let Self { whole, layer, parts, long, cells, .. } = self;
+        if !long.has_room(LONG_OF_STEP) || (is_end && long.count() > 0) {
+            on_level!(token,
+                simd => add_long_parts(simd, long, cells, least),
+                simd => add_long_parts(simd, long, cells, least));
+        } else if !parts.has_room(ROWS_OF_BAND) || (is_end && parts.count() > 0) {
+            on_level!(token,
+                simd => add_parts(simd, parts, long, cells, least),
+                simd => add_parts(simd, parts, long, cells, least));
+        } else if !layer.has_room(LAYERS_OF_BAND) || (is_end && layer.count() > 0) {
+            on_level!(token,
+                simd => cut_rows(simd, layer, parts, places, least),
+                simd => cut_rows(simd, layer, parts, places, least));
+        } else {
+            on_level!(token,
+                simd => cut_layers(simd, whole, layer, places, least),
+                simd => cut_layers(simd, whole, layer, places, least));
         }
     }
 }
 
-/// The wall at the end of an axis, if it belongs to the last cell; else none that there is.
-fn end(axis: &KernelAxis) -> i64 {
-    if axis.closed { axis.cells } else { i64::MAX }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
+    use crate::geom::{Bounds, Rational, Ties};
+    use crate::random::Random;
 
-/// The walls of a cell.
-fn walls(cell: i64) -> [f64; 2] {
-    [cell as f64, (cell + 1) as f64]
-}
+    /// Cells along x and y; layers are those of one layer of bricks.
+    const CELLS_ACROSS: [usize; 2] = [21, 13];
 
-/// The share of a cell that the mesh winds around so often on average: without its sign, and 1 at most.
-fn share(mean: i64, cell: [usize; 3]) -> (f32, OddCells) {
-    const ONE: i64 = UNITS as i64;
-    let mut odd = OddCells::default();
-    if !(-LIMIT..=ONE + LIMIT).contains(&mean) {
-        odd = OddCells { cells: 1, farthest: Some((mean as f64 / UNITS, cell)) };
+    fn frame(triangles: &[Triangle]) -> KernelLattice {
+        let map = || AxisMap::new(Rational::ZERO, Rational::ONE, Snap::None);
+        let cells = [CELLS_ACROSS[0], CELLS_ACROSS[1], LAYERS];
+        let axes = cells.map(|cells| LatticeAxis { map: map(), cells, closed: false });
+        KernelLattice::new(axes, &Bounds::of(triangles), Ties::None)
     }
-    ((without_sign(mean) as f64 / UNITS) as f32, odd)
+
+    /// Triangles within a cell, across a few cells, and across all of the lattice and beyond it.
+    fn triangles(random: &mut Random) -> Vec<Triangle> {
+        let one = |n: usize| {
+            let size = [0.3, 1.0, 2.5, 40.0][n % 4];
+            let middle = [21.0, 13.0, 4.0].map(|cells| random.within(-1.0, cells + 1.0));
+            [(); 3].map(|()| middle.map(|c| (c + random.within(-size, size)) as f32))
+        };
+        (0..60).map(one).collect()
+    }
+
+    /// The sums of every cell, as far as it has any.
+    fn sums(frame: &KernelLattice, level: Level, triangles: &[Triangle]) -> (LayerSums, Vec<[i64; 2]>) {
+        let mut sums = LayerSums::new(frame, level).with_quantities(frame, [1.0; 3]);
+        // What was there before does not count.
+        sums.begin(0..LAYERS);
+        sums.add(frame, triangles, &[0, 1]);
+        sums.end();
+        sums.begin(0..LAYERS);
+        sums.add(frame, triangles, &Vec::from_iter(0..triangles.len() as u32));
+        sums.end();
+        let [nx, ny] = CELLS_ACROSS;
+        let mut found = vec![];
+        for (j, k) in (0..LAYERS).flat_map(|k| (0..ny).map(move |j| (j, k))) {
+            let mut row = vec![[0; 2]; nx.next_multiple_of(SIDE)];
+            let cells = &sums.cut.as_ref().expect("shares").cells;
+            for (first, some) in cells.bricks_along([j, k]).iter().filter_map(|brick| cells.row(brick, j)) {
+                for (n, sum) in some.iter().enumerate() {
+                    row[first + n] = [sum.area, sum.moment];
+                }
+            }
+            found.extend(&row[..nx]);
+        }
+        (sums, found)
+    }
+
+    #[test]
+    fn lanes_sum_what_pieces_one_by_one_do() {
+        // In units: far more than rounding, far less than any piece that is left out or counted twice.
+        const MOST: u64 = 1 << 10;
+        let mut random = Random::new(12);
+        let mut compared = 0;
+        for _ in 0..40 {
+            let triangles = triangles(&mut random);
+            let frame = frame(&triangles);
+            let (sums, found) = sums(&frame, Level::Scalar, &triangles);
+            for (n, (found, (_, pieces))) in found.iter().zip(sums.quantity_sums()).enumerate() {
+                // Pieces before the lattice count in the first cells of rows here.
+                if n % CELLS_ACROSS[0] == 0 {
+                    continue;
+                }
+                let [area, moment] = pieces.along_x();
+                let off = [found[0].abs_diff(area), (found[1] >> 1).abs_diff(moment)];
+                assert!(off.iter().all(|off| *off < MOST), "{n}: {found:?}, {area}, {moment}");
+                compared += u64::from(area != 0);
+            }
+        }
+        assert!(compared > 10_000, "{compared}");
+    }
+
+    #[test]
+    fn levels_and_orders_sum_the_same() {
+        let mut random = Random::new(13);
+        let mut compared = 0;
+        for n in 0..60 {
+            let mut triangles = triangles(&mut random);
+            if n % 3 == 0 {
+                // Corners, edges and faces on walls.
+                triangles.iter_mut().flatten().flatten().for_each(|c| *c = (*c * 2.0).round() / 2.0);
+            }
+            let frame = frame(&triangles);
+            let wanted = sums(&frame, Level::Scalar, &triangles).1;
+            let turned: Vec<_> = random.shuffled(&triangles).into_iter().map(|[p, q, r]| [q, r, p]).collect();
+            for level in Level::available() {
+                for triangles in [&triangles, &turned] {
+                    assert_eq!(sums(&frame, level, triangles).1, wanted, "{level:?}");
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared >= 120, "{compared}");
+    }
 }

@@ -6,12 +6,14 @@ pub(super) const UNITS: f64 = (1_u64 << 44) as f64;
 /// How far from 0 … 1 rounding may bring a share, in units: 2^-26, the error bound of docs/error-bounds.md.
 pub(super) const LIMIT: i64 = 1 << 18;
 
+/// A number of units plus this one is rounded to a whole one, which the last bits of the sum are.
+pub(super) const WHOLE_UNITS: f64 = 1.5 * (1_u64 << 52) as f64;
+
 /// An integral in units; at most 2^6 in size, as integrals of pieces are. Without an instruction for it
 /// `f64::round_ties_even` is a call: a sum with a number of this size is rounded to whole ones.
 pub(super) fn units(integral: f64) -> i64 {
-    const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
-    let sum = integral * UNITS + WHOLE;
-    sum.to_bits().wrapping_sub(WHOLE.to_bits()) as i64
+    let sum = integral * UNITS + WHOLE_UNITS;
+    sum.to_bits().wrapping_sub(WHOLE_UNITS.to_bits()) as i64
 }
 
 /// The nearest whole number, in units.

@@ -1,0 +1,268 @@
+//! Triangles cut into bands by the walls of an axis, in lanes: into layers, and these into rows of cells.
+//!
+//! The corners of a triangle are put in order along the axis. So every band has two corners on its low wall and two on
+//! its high one, of the long side of the triangle and of the two short ones, and perhaps the middle corner. Where an
+//! edge meets a wall is computed from its lower end along the axis: it is the same point for both triangles that share
+//! the edge, and for both bands that meet at the wall.
+
+use fearless_simd::{Simd, prelude::*};
+
+use super::lists::{LaneList, WIDEST};
+
+/// A point in index space, in lanes.
+pub(super) type LanePoint<S> = [<S as Simd>::f64s; 3];
+
+/// Numbers of a triangle that is to be cut across z: three corners, 1 or −1 for the way it is wound, the wall to begin
+/// at.
+pub(super) const WHOLE: usize = 11;
+
+/// Numbers of one that is to be cut across y: three corners, 1 or −1, its layer, the wall to begin at.
+pub(super) const LAYER: usize = 12;
+
+/// Numbers of a part in a row of cells: four corners, y being negative if they are wound the other way, and one more
+/// than the place of its row.
+pub(super) const PART: usize = 13;
+
+/// What a band adds to the list of those in layers at most, and to the list of those in rows.
+pub(super) const LAYERS_OF_BAND: usize = 5 * WIDEST;
+pub(super) const ROWS_OF_BAND: usize = 3 * WIDEST;
+
+/// Where rows of cells are in bricks.
+#[derive(Clone, Copy)]
+pub(super) struct RowPlaces {
+    /// Cells of a brick along y, and along x.
+    pub(super) side: f64,
+    /// Places from a row of bricks to the next one.
+    pub(super) bricks: f64,
+    /// Places from a layer of bricks to the next one.
+    pub(super) layer: f64,
+    /// The layers that there are, and where the last one ends.
+    pub(super) layers: [f64; 2],
+    /// Rows of a layer.
+    pub(super) rows: f64,
+}
+
+impl RowPlaces {
+    /// The place of row `(j, k)`.
+    #[inline(always)]
+    pub(super) fn row<S: Simd>(&self, j: S::f64s, k: S::f64s) -> S::f64s {
+        let brick = (j * (1.0 / self.side)).floor();
+        brick * self.bricks + (j - brick * self.side) * self.side + (k - self.layers[0]) * self.layer
+    }
+}
+
+/// The part of triangles between one wall and the next, and what is above it if that is the last part.
+struct WallBand<S: Simd> {
+    /// The corners on the low wall, or at the low end of the triangle: of its long side, and of the short ones.
+    low_ends: [LanePoint<S>; 2],
+    /// Those on the high wall, or at the high end.
+    high_ends: [LanePoint<S>; 2],
+    /// The middle corner of the triangle if it is in the band, else the high end of the short sides.
+    bend: LanePoint<S>,
+    /// The middle corner if it is above the band, else the high end of the short sides.
+    bend_above: LanePoint<S>,
+    /// The triangle with its corners in order.
+    sorted: [LanePoint<S>; 3],
+    sign: S::f64s,
+    low: S::f64s,
+    high: S::f64s,
+    is_there: S::mask64s,
+    /// Whether it has the low end of the triangle.
+    is_first: S::mask64s,
+    is_last: S::mask64s,
+    /// Whether the middle corner is in it.
+    is_bent: S::mask64s,
+    /// Whether one band is above, in the lattice.
+    has_last: S::mask64s,
+    /// Whether several are.
+    has_more: S::mask64s,
+}
+
+/// The one or the other point.
+#[inline(always)]
+pub(super) fn select<S: Simd>(lanes: S::mask64s, p: LanePoint<S>, q: LanePoint<S>) -> LanePoint<S> {
+    [lanes.select(p[0], q[0]), lanes.select(p[1], q[1]), lanes.select(p[2], q[2])]
+}
+
+/// Puts two corners in order along an axis; an exchange turns the sign.
+#[inline(always)]
+fn order<S: Simd>(axis: usize, [p, q]: [LanePoint<S>; 2], sign: &mut S::f64s) -> [LanePoint<S>; 2] {
+    let turned = p[axis].simd_gt(q[axis]);
+    *sign = turned.select(-*sign, *sign);
+    [select::<S>(turned, q, p), select::<S>(turned, p, q)]
+}
+
+/// Where edges from `p` up to `q` meet a wall; `inverse` is one over their extent along the axis.
+#[inline(always)]
+fn cut<S: Simd>(axis: usize, [p, q]: [&LanePoint<S>; 2], inverse: S::f64s, wall: S::f64s) -> LanePoint<S> {
+    let t = (wall - p[axis]) * inverse;
+    let mut point = [wall; 3];
+    for a in 0..3 {
+        if a != axis {
+            point[a] = p[a] + t * (q[a] - p[a]);
+        }
+        // Later cuts are across the axes before this one: no point may be beyond a wall that its edge is not.
+        if a < axis {
+            point[a] = point[a].max(p[a].min(q[a])).min(p[a].max(q[a]));
+        }
+    }
+    point
+}
+
+/// Where the short sides meet a wall, the lower or the upper one.
+#[inline(always)]
+fn cut_short<S: Simd>(
+    axis: usize,
+    [a, b, c]: &[LanePoint<S>; 3],
+    [lower, upper]: [S::f64s; 2],
+    wall: S::f64s,
+    is_lower: S::mask64s,
+) -> LanePoint<S> {
+    let p = select::<S>(is_lower, *a, *b);
+    let q = select::<S>(is_lower, *b, *c);
+    cut::<S>(axis, [&p, &q], is_lower.select(lower, upper), wall)
+}
+
+impl<S: Simd> WallBand<S> {
+    /// The first band of triangles from the wall `start` on, if it is below the wall `end`.
+    #[inline(always)]
+    fn new(
+        simd: S,
+        axis: usize,
+        [a, b, c]: [LanePoint<S>; 3],
+        mut sign: S::f64s,
+        start: S::f64s,
+        end: f64,
+    ) -> Self {
+        let [a, b] = order::<S>(axis, [a, b], &mut sign);
+        let [b, c] = order::<S>(axis, [b, c], &mut sign);
+        let [a, b] = order::<S>(axis, [a, b], &mut sign);
+        let sorted = [a, b, c];
+        let one = S::f64s::splat(simd, 1.0);
+        let end = S::f64s::splat(simd, end);
+        let low = a[axis].floor().max(start);
+        let high = low + one;
+        // A triangle in a wall is in no band.
+        let is_there = c[axis].simd_gt(low) & low.simd_lt(end);
+        let is_first = low.simd_le(a[axis]);
+        let is_last = high.simd_ge(c[axis]);
+        let is_above_low = b[axis].simd_gt(low);
+        let is_above_high = b[axis].simd_gt(high);
+        let is_bent = (is_above_low | is_first) & (b[axis].simd_lt(high) | is_last);
+        // Infinite ones are of edges that meet no wall.
+        let long = one / (c[axis] - a[axis]);
+        let short = [one / (b[axis] - a[axis]), one / (c[axis] - b[axis])];
+        let low_ends = [
+            select::<S>(is_first, a, cut::<S>(axis, [&a, &c], long, low)),
+            select::<S>(is_first, a, cut_short::<S>(axis, &sorted, short, low, is_above_low)),
+        ];
+        let high_ends = [
+            select::<S>(is_last, c, cut::<S>(axis, [&a, &c], long, high)),
+            select::<S>(is_last, c, cut_short::<S>(axis, &sorted, short, high, is_above_high)),
+        ];
+        let is_more = is_there & !is_last & high.simd_lt(end);
+        let is_one_more = (high + one).simd_ge(c[axis]);
+        Self {
+            low_ends,
+            high_ends,
+            bend: select::<S>(is_bent, b, high_ends[1]),
+            bend_above: select::<S>(is_above_high, b, high_ends[1]),
+            sorted,
+            sign,
+            low,
+            high,
+            is_there,
+            is_first,
+            is_last,
+            is_bent,
+            has_last: is_more & is_one_more,
+            has_more: is_more & !is_one_more,
+        }
+    }
+}
+
+/// The numbers of a triangle that is to be cut across z.
+#[inline(always)]
+pub(super) fn whole<S: Simd>([a, b, c]: &[LanePoint<S>; 3], rest: [S::f64s; 2]) -> [S::f64s; WHOLE] {
+    [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], rest[0], rest[1]]
+}
+
+/// The numbers of one that is to be cut across y.
+#[inline(always)]
+pub(super) fn layer<S: Simd>([a, b, c]: &[LanePoint<S>; 3], rest: [S::f64s; 3]) -> [S::f64s; LAYER] {
+    [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], rest[0], rest[1], rest[2]]
+}
+
+/// The numbers of a part in a row.
+#[inline(always)]
+fn part<S: Simd>([p, q, r, s]: [LanePoint<S>; 4], sign: S::f64s, row: S::f64s) -> [S::f64s; PART] {
+    [
+        p[0],
+        p[1] * sign,
+        p[2],
+        q[0],
+        q[1] * sign,
+        q[2],
+        r[0],
+        r[1] * sign,
+        r[2],
+        s[0],
+        s[1] * sign,
+        s[2],
+        row + 1.0,
+    ]
+}
+
+/// Cuts triangles across z into triangles of layers, until few are left or that list is full.
+#[inline(always)]
+pub(super) fn cut_layers<S: Simd>(
+    simd: S,
+    from: &mut LaneList<WHOLE>,
+    to: &mut LaneList<LAYER>,
+    places: &RowPlaces,
+    least: usize,
+) {
+    let zero = S::f64s::splat(simd, 0.0);
+    while from.count() >= least && to.has_room(LAYERS_OF_BAND) {
+        let [a0, a1, a2, b0, b1, b2, c0, c1, c2, sign, start] = from.pop(simd);
+        let corners = [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]];
+        let band = WallBand::new(simd, 2, corners, sign, start, places.layers[1]);
+        let WallBand { low_ends: [l0, s0], high_ends: [l1, s1], bend, bend_above, sorted, sign, .. } = band;
+        let rest = [sign, band.low, zero];
+        to.push::<S>(layer::<S>(&[l0, s0, bend], rest), band.is_there & !band.is_first);
+        to.push::<S>(layer::<S>(&[l0, bend, s1], rest), band.is_there & band.is_bent);
+        to.push::<S>(layer::<S>(&[l0, s1, l1], rest), band.is_there & !band.is_last);
+        let rest = [sign, band.high, zero];
+        let is_bent_above = sorted[1][2].simd_gt(band.high);
+        to.push::<S>(layer::<S>(&[l1, s1, bend_above], rest), band.has_last & is_bent_above);
+        to.push::<S>(layer::<S>(&[l1, bend_above, sorted[2]], rest), band.has_last);
+        from.push::<S>(whole::<S>(&sorted, [sign, band.high]), band.has_more);
+    }
+}
+
+/// Cuts triangles of layers across y into parts in rows, until few are left or that list is full.
+#[inline(always)]
+pub(super) fn cut_rows<S: Simd>(
+    simd: S,
+    from: &mut LaneList<LAYER>,
+    to: &mut LaneList<PART>,
+    places: &RowPlaces,
+    least: usize,
+) {
+    while from.count() >= least && to.has_room(ROWS_OF_BAND) {
+        let [a0, a1, a2, b0, b1, b2, c0, c1, c2, sign, k, start] = from.pop(simd);
+        let corners = [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]];
+        let band = WallBand::new(simd, 1, corners, sign, start, places.rows);
+        let WallBand { low_ends: [l0, s0], high_ends: [l1, s1], bend, bend_above, sorted, sign, .. } = band;
+        let row = places.row::<S>(band.low, k);
+        let second = select::<S>(band.is_first, bend, s0);
+        let third = select::<S>(band.is_first, s1, bend);
+        to.push::<S>(part::<S>([l0, second, third, l1], sign, row), band.is_there);
+        // One with neither end of the triangle, but its middle corner, has five corners.
+        let has_five = band.is_there & band.is_bent & !band.is_first & !band.is_last;
+        to.push::<S>(part::<S>([bend, s1, l1, l1], sign, row), has_five);
+        let row = places.row::<S>(band.high, k);
+        to.push::<S>(part::<S>([l1, s1, bend_above, sorted[2]], sign, row), band.has_last);
+        from.push::<S>(layer::<S>(&sorted, [sign, k, band.high]), band.has_more);
+    }
+}

@@ -1,0 +1,144 @@
+//! The sums of the pieces in the cells of some layers, in bricks.
+
+use super::bricks::SIDE;
+use super::place::LAYERS;
+
+/// The sums of the pieces in one cell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PieceSum {
+    pub(super) area: i64,
+    /// Twice the moment, and one more if the inside of the cell meets a piece: pieces on its walls do not.
+    pub(super) moment: i64,
+}
+
+impl PieceSum {
+    /// The moment, if the inside of the cell meets a piece.
+    #[inline(always)]
+    pub(super) fn cut(self) -> Option<i64> {
+        (self.moment & 1 != 0).then_some(self.moment >> 1)
+    }
+}
+
+/// Cells of a brick. It is flat, as walls across z would fill a layer of others and leave most of them empty.
+pub(super) const CELLS: usize = SIDE * SIDE;
+
+type CutBrick = [PieceSum; CELLS];
+
+/// Bricks that are allocated at a time.
+const GROUP: usize = 128;
+
+/// No brick.
+const NONE: u32 = u32::MAX;
+
+/// A brick with pieces in it: its place along x, and its number.
+pub(super) type ListedBrick = [u32; 2];
+
+/// Cells of some layers, in bricks that are made as cells need them.
+pub(super) struct CutCells {
+    /// Cells along x and y.
+    pub(super) cells: [usize; 2],
+    /// Bricks along x and y.
+    counts: [usize; 2],
+    /// The numbers of bricks, x fastest.
+    places: Vec<u32>,
+    /// Bricks in groups, which stay where they are when more come.
+    groups: Vec<Box<[CutBrick; GROUP]>>,
+    /// The bricks that are in use.
+    made: usize,
+    /// The bricks of all rows of bricks.
+    listed: Vec<ListedBrick>,
+    /// Where those of each row of bricks end in the list.
+    ends: Vec<usize>,
+}
+
+impl CutCells {
+    /// None yet, of so many cells along x and y.
+    pub(super) fn new(cells: [i64; 2]) -> Self {
+        let cells = cells.map(|n| n as usize);
+        let counts = cells.map(|n| n.div_ceil(SIDE));
+        let places = vec![NONE; counts[0] * counts[1] * LAYERS];
+        Self { cells, counts, places, groups: vec![], made: 0, listed: vec![], ends: vec![] }
+    }
+
+    /// The bytes of those of a lattice of these dims, at most.
+    pub(super) fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
+        let [x, y] = [nx, ny].map(|n| n.div_ceil(SIDE));
+        let y = y * LAYERS;
+        // A list that grows takes up to twice what is in it.
+        let bricks = (x * y) as u128 * (size_of::<u32>() + 2 * size_of::<ListedBrick>()) as u128;
+        let group = size_of::<[CutBrick; GROUP]>() + 2 * size_of::<Box<()>>();
+        let groups = (x * y).div_ceil(GROUP) as u128 * group as u128;
+        bricks + groups + (y * 2 * size_of::<usize>()) as u128
+    }
+
+    /// Places from a row of bricks to the next one, and from a layer of them.
+    pub(super) fn strides(&self) -> [usize; 2] {
+        let [x, y] = self.counts;
+        [x * CELLS, x * y * CELLS]
+    }
+
+    /// Forgets all sums.
+    pub(super) fn clear(&mut self) {
+        self.places.fill(NONE);
+        self.made = 0;
+    }
+
+    /// Adds a piece to the cell at a place: its number in its brick, the bricks x fastest.
+    #[inline(always)]
+    pub(super) fn add(&mut self, place: usize, area: i64, moment: i64, is_cut: bool) {
+        let Some(number) = self.places.get_mut(place / CELLS) else { return };
+        if *number == NONE {
+            *number = make(&mut self.groups, &mut self.made);
+        }
+        let number = *number as usize;
+        let sum = &mut self.groups[number / GROUP][number % GROUP][place % CELLS];
+        // Of more pieces than 64 bits hold, the sums are right where their totals are.
+        sum.area = sum.area.wrapping_add(area);
+        sum.moment = sum.moment.wrapping_add(moment.wrapping_mul(2)) | i64::from(is_cut);
+    }
+
+    /// Lists the bricks, after the last piece.
+    pub(super) fn list(&mut self) {
+        self.listed.clear();
+        self.ends.clear();
+        for row in self.places.chunks(self.counts[0]) {
+            let made = (0..).zip(row).filter(|(_, number)| **number != NONE);
+            self.listed.extend(made.map(|(place, number)| [place, *number]));
+            self.ends.push(self.listed.len());
+        }
+    }
+
+    /// The bricks along row `j` of a layer.
+    pub(super) fn bricks_along(&self, [j, layer]: [usize; 2]) -> &[ListedBrick] {
+        let row = layer * self.counts[1] + j / SIDE;
+        let first = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.listed[first..self.ends[row]]
+    }
+
+    /// The sums of cells along row `j` in a brick, and the first of them, unless all are zero.
+    #[inline(always)]
+    pub(super) fn row(&self, [place, number]: &ListedBrick, j: usize) -> Option<(usize, &[PieceSum; SIDE])> {
+        let brick = &self.groups[*number as usize / GROUP][*number as usize % GROUP];
+        let sums = brick[j % SIDE * SIDE..].first_chunk::<SIDE>()?;
+        let mut any = 0;
+        for n in 0..SIDE {
+            any |= sums[n].area | sums[n].moment;
+        }
+        (any != 0).then_some((*place as usize * SIDE, sums))
+    }
+}
+
+/// Makes a brick of zeros; the answer is its number. All of it at once: that brings it near before its cells are needed,
+/// which takes less time than making single rows zero at their first piece.
+#[cold]
+#[inline(never)]
+fn make(groups: &mut Vec<Box<[CutBrick; GROUP]>>, made: &mut usize) -> u32 {
+    let number = *made;
+    if number / GROUP == groups.len() {
+        let bricks = vec![[PieceSum::default(); CELLS]; GROUP];
+        groups.push(bricks.into_boxed_slice().try_into().expect("so many bricks"));
+    }
+    groups[number / GROUP][number % GROUP].fill(PieceSum::default());
+    *made += 1;
+    number as u32
+}

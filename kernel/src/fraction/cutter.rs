@@ -1,0 +1,141 @@
+//! Triangles cut into pieces one by one, for numbers that are wanted seldom.
+
+use std::ops::Range;
+
+use super::clip::{Polygon, cells, extent, is_on_wall, split};
+use super::place::placed;
+use super::quantities::{QuantitySums, area_vector};
+use crate::geom::Triangle;
+use crate::lattice::{KernelAxis, KernelLattice};
+
+/// Cuts triangles into pieces within cells of some layers.
+pub(super) struct PieceCutter {
+    pub(super) layers: Range<i64>,
+    /// A triangle, and two parts of it in layers, in rows, and in cells.
+    parts: Box<[Polygon; 7]>,
+    /// Whether the winding of triangles counts.
+    is_oriented: bool,
+}
+
+impl PieceCutter {
+    /// Of no layers yet.
+    pub(super) fn new(is_oriented: bool) -> Self {
+        Self { layers: 0..0, parts: Box::new([const { Polygon::empty() }; 7]), is_oriented }
+    }
+
+    /// Adds the pieces of a triangle to sums.
+    pub(super) fn add(&mut self, frame: &KernelLattice, triangle: &Triangle, sums: &mut QuantitySums) {
+        let mut corners = placed(frame, triangle);
+        if !self.is_oriented && corners[2] < corners[1] {
+            corners.swap(1, 2);
+        }
+        let extents = [0, 1, 2].map(|a| extent(&corners, a));
+        let [x, y, mut all] = extents.map(cells);
+        if is_on_wall(extents[2]) {
+            let is_below = match self.is_oriented {
+                // In the layer on its inner side.
+                true => area_vector(&corners)[2] > 0.0,
+                false => all.start == end(&frame.axes[2]),
+            };
+            if is_below {
+                all = all.start - 1..all.start;
+            }
+        }
+        let mine = all.start.max(self.layers.start)..all.end.min(self.layers.end);
+        if mine.is_empty() {
+            return;
+        }
+        if [&x, &y, &all].iter().all(|cells| cells.end - cells.start == 1) {
+            // Most triangles of a scan.
+            sums.add([x.start, y.start, all.start], &corners, extents);
+            return;
+        }
+        self.parts[0].set(&corners);
+        if all.end - all.start == 1 {
+            self.add_layer(frame, 0, all.start, sums);
+            return;
+        }
+        let [whole, part, other, ..] = &mut *self.parts;
+        if all.end - all.start == 2 {
+            split(whole, 2, (all.start + 1) as f64, [part, other]);
+            mine.for_each(|k| self.add_layer(frame, if k == all.start { 1 } else { 2 }, k, sums));
+            return;
+        }
+        for k in mine {
+            let [whole, part, ..] = &mut *self.parts;
+            part.set_band(whole, 2, walls(k));
+            self.add_layer(frame, 1, k, sums);
+        }
+    }
+
+    /// Adds the part of the triangle in layer `k`, which is this one of the parts.
+    fn add_layer(&mut self, frame: &KernelLattice, which: usize, k: i64, sums: &mut QuantitySums) {
+        let corners = self.parts[which].corners();
+        if corners.len() < 3 {
+            return;
+        }
+        let all = cells(extent(corners, 1));
+        if all.end - all.start == 1 {
+            self.add_row(frame, which, [all.start, k], sums);
+            return;
+        }
+        let (layers, [part, other, ..]) = self.parts.split_at_mut(3) else { return };
+        if all.end - all.start == 2 {
+            split(&layers[which], 1, (all.start + 1) as f64, [part, other]);
+            self.add_row(frame, 3, [all.start, k], sums);
+            self.add_row(frame, 4, [all.start + 1, k], sums);
+            return;
+        }
+        for j in all.start.max(0)..all.end.min(frame.axes[1].cells) {
+            let (layers, rows) = self.parts.split_at_mut(3);
+            rows[0].set_band(&layers[which], 1, walls(j));
+            self.add_row(frame, 3, [j, k], sums);
+        }
+    }
+
+    /// Adds the part of the triangle in a row of cells, which is this one of the parts.
+    fn add_row(&mut self, frame: &KernelLattice, which: usize, [j, k]: [i64; 2], sums: &mut QuantitySums) {
+        let (rows, [piece, other]) = self.parts.split_at_mut(5) else { return };
+        let row = &rows[which];
+        if row.corners().len() < 3 {
+            return;
+        }
+        let extents = [0, 1, 2].map(|a| extent(row.corners(), a));
+        let all = cells(extents[0]);
+        if all.end - all.start == 1 {
+            sums.add([all.start, j, k], row.corners(), extents);
+            return;
+        }
+        if all.end - all.start == 2 {
+            split(row, 0, (all.start + 1) as f64, [piece, other]);
+            for (i, half) in [(all.start, piece), (all.start + 1, other)] {
+                if half.corners().len() > 2 {
+                    sums.add([i, j, k], half.corners(), [walls(i), extents[1], extents[2]]);
+                }
+            }
+            return;
+        }
+        let mut add = |i: i64, walls: [f64; 2]| {
+            piece.set_band(row, 0, walls);
+            if piece.corners().len() > 2 {
+                sums.add([i, j, k], piece.corners(), [walls, extents[1], extents[2]]);
+            }
+        };
+        if all.start < 0 {
+            add(-1, [f64::NEG_INFINITY, 0.0]);
+        }
+        for i in all.start.max(0)..all.end.min(frame.axes[0].cells) {
+            add(i, walls(i));
+        }
+    }
+}
+
+/// The wall at the end of an axis, if it belongs to the last cell; else none that there is.
+pub(super) fn end(axis: &KernelAxis) -> i64 {
+    if axis.closed { axis.cells } else { i64::MAX }
+}
+
+/// The walls of a cell.
+fn walls(cell: i64) -> [f64; 2] {
+    [cell as f64, (cell + 1) as f64]
+}

@@ -1,0 +1,182 @@
+//! The integrals of parts of triangles in the cells of their rows, in lanes.
+//!
+//! With the normal n outwards, a part has the area `∫ n_x dA` and the moment `∫ x n_x dA`, from a fan of triangles.
+//! What is below a wall is a fan as well, from the point where the boundary leaves it. The piece in a cell is the
+//! difference of what is below its two walls.
+
+use fearless_simd::{Simd, prelude::*};
+
+use super::bands::{LanePoint, PART, select};
+use super::bricks::SIDE;
+use super::cut_cells::{CELLS, CutCells};
+use super::lists::{LaneList, WIDEST};
+use super::units::{UNITS, WHOLE_UNITS};
+
+/// Numbers of a part in several cells: its corners, with x from the low wall of its first cell; one more than the place
+/// of its row; its first cell; the walls that are done, and twice the area and six times the moment below the last one;
+/// these of all of it.
+pub(super) const LONG: usize = 19;
+
+/// What a step adds to the list of parts in several cells at most.
+pub(super) const LONG_OF_STEP: usize = WIDEST;
+
+/// Corners of a part.
+const CORNERS: usize = 4;
+
+/// Adds parts in one cell to it, and lists the others, until few are left or that list is full.
+#[inline(always)]
+pub(super) fn add_parts<S: Simd>(
+    simd: S,
+    from: &mut LaneList<PART>,
+    to: &mut LaneList<LONG>,
+    cells: &mut CutCells,
+    least: usize,
+) {
+    let zero = S::f64s::splat(simd, 0.0);
+    let one = S::f64s::splat(simd, 1.0);
+    let end = S::f64s::splat(simd, cells.cells[0] as f64);
+    while from.count() >= least && to.has_room(LONG_OF_STEP) {
+        let [p0, p1, p2, q0, q1, q2, r0, r1, r2, s0, s1, s2, row] = from.pop(simd);
+        let low = p0.min(q0).min(r0.min(s0));
+        let high = p0.max(q0).max(r0.max(s0));
+        // Cells before the lattice count as one.
+        let first = low.floor().max(-one);
+        let lanes = row.simd_ge(one) & first.simd_lt(end);
+        let x = [p0 - first, q0 - first, r0 - first, s0 - first];
+        let across = [[q1 - p1, q2 - p2], [r1 - p1, r2 - p2], [s1 - p1, s2 - p2]];
+        let [mut area, mut moment] = [zero; 2];
+        for n in 0..2 {
+            let twice = twice_area::<S>(across[n], across[n + 1]);
+            area += twice;
+            moment += twice * (x[0] + x[n + 1] + x[n + 2]);
+        }
+        let is_long = (high - first).simd_gt(one);
+        add_piece::<S>(simd, cells, lanes & !is_long, [row, first], [area, moment], high.simd_gt(first));
+        let long = [
+            x[0], p1, p2, x[1], q1, q2, x[2], r1, r2, x[3], s1, s2, row, first, zero, zero, zero, area,
+            moment,
+        ];
+        to.push::<S>(long, lanes & is_long);
+    }
+}
+
+/// Adds the piece in the next cell of parts in several cells, and the last one if it follows, until few are left.
+#[inline(always)]
+pub(super) fn add_long_parts<S: Simd>(
+    simd: S,
+    list: &mut LaneList<LONG>,
+    cells: &mut CutCells,
+    least: usize,
+) {
+    let one = S::f64s::splat(simd, 1.0);
+    let end = S::f64s::splat(simd, cells.cells[0] as f64);
+    while list.count() >= least {
+        let mut long = list.pop(simd);
+        let [p0, p1, p2, q0, q1, q2, r0, r1, r2, s0, s1, s2, row, first, done, area_done, moment_done, ..] =
+            long;
+        let lanes = row.simd_ge(one);
+        let wall = done + one;
+        let high = p0.max(q0).max(r0.max(s0));
+        let corners = [[p0 - wall, p1, p2], [q0 - wall, q1, q2], [r0 - wall, r1, r2], [s0 - wall, s1, s2]];
+        let [area_below, moment_below] = below_wall::<S>(simd, &corners, wall);
+        let area = area_below - area_done;
+        let moment = moment_below - moment_done - done * (area * 3.0);
+        add_piece::<S>(simd, cells, lanes, [row, first + done], [area, moment], lanes);
+        let next = first + wall;
+        let lanes = lanes & next.simd_lt(end);
+        let is_last = (wall + one).simd_ge(high);
+        let area = long[17] - area_below;
+        let moment = long[18] - moment_below - wall * (area * 3.0);
+        add_piece::<S>(simd, cells, lanes & is_last, [row, next], [area, moment], lanes);
+        (long[14], long[15], long[16]) = (wall, area_below, moment_below);
+        list.push::<S>(long, lanes & !is_last);
+    }
+}
+
+/// Twice the area of the triangle between two vectors along y and z.
+#[inline(always)]
+pub(super) fn twice_area<S: Simd>(p: [S::f64s; 2], q: [S::f64s; 2]) -> S::f64s {
+    p[0] * q[1] - p[1] * q[0]
+}
+
+/// Twice the area, and six times the moment from the first cell, of what is below a wall; x is the distance from it.
+#[inline(always)]
+fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s) -> [S::f64s; 2] {
+    let zero = S::f64s::splat(simd, 0.0);
+    let mut is_below = [zero.simd_le(zero); CORNERS];
+    for n in 0..CORNERS {
+        is_below[n] = corners[n][0].simd_le(zero);
+    }
+    // The edges where the boundary leaves what is below, and where it comes back, from below.
+    let mut up = [corners[0], corners[1]];
+    for n in 1..CORNERS {
+        let next = (n + 1) % CORNERS;
+        let leaves = is_below[n] & !is_below[next];
+        up = [select::<S>(leaves, corners[n], up[0]), select::<S>(leaves, corners[next], up[1])];
+    }
+    let mut down = [corners[0], corners[CORNERS - 1]];
+    for n in 1..CORNERS {
+        let comes = !is_below[n - 1] & is_below[n];
+        down = [select::<S>(comes, corners[n], down[0]), select::<S>(comes, corners[n - 1], down[1])];
+    }
+    let [up, down] = [meet::<S>(up), meet::<S>(down)];
+    let mut across = [[zero; 2]; CORNERS];
+    for n in 0..CORNERS {
+        across[n] = [corners[n][1] - up[0], corners[n][2] - up[1]];
+    }
+    let down = [down[0] - up[0], down[1] - up[1]];
+    let [mut area, mut moment] = [zero; 2];
+    for n in 0..CORNERS {
+        let next = (n + 1) % CORNERS;
+        let from = [is_below[n].select(across[n][0], down[0]), is_below[n].select(across[n][1], down[1])];
+        let from_x = is_below[n].select(corners[n][0], zero);
+        let twice = is_below[next].select(twice_area::<S>(from, across[next]), zero);
+        area += twice;
+        moment += twice * (from_x + corners[next][0]);
+    }
+    [area, moment + area * (wall * 3.0)]
+}
+
+/// Where edges from below a wall to above it meet it, along y and z; x is the distance from the wall.
+#[inline(always)]
+fn meet<S: Simd>([p, q]: [LanePoint<S>; 2]) -> [S::f64s; 2] {
+    let t = p[0] / (p[0] - q[0]);
+    [p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])]
+}
+
+/// Adds twice the area and six times the moment of pieces to the cells `i` of rows; of pieces before the first cell, as
+/// if they were on its low wall.
+#[inline(always)]
+pub(super) fn add_piece<S: Simd>(
+    simd: S,
+    cells: &mut CutCells,
+    lanes: S::mask64s,
+    [row, i]: [S::f64s; 2],
+    [area, moment]: [S::f64s; 2],
+    is_cut: S::mask64s,
+) {
+    let zero = S::f64s::splat(simd, 0.0);
+    let is_before = i.simd_lt(zero);
+    let moment = is_before.select(zero, moment);
+    let is_cut = (is_cut & !is_before).to_bitmask();
+    let i = i.max(zero);
+    let brick = (i * (1.0 / SIDE as f64)).floor();
+    let place = row - 1.0 + brick * ((CELLS - SIDE) as f64) + i;
+    // Sums with such a number have the bits of a whole number.
+    let area = area * (UNITS / 2.0) + WHOLE_UNITS;
+    let moment = moment * (UNITS / 6.0) + WHOLE_UNITS;
+    let place = place + WHOLE_UNITS;
+    let [place, area, moment] = [place.as_slice(), area.as_slice(), moment.as_slice()];
+    let mut bits = lanes.to_bitmask();
+    while bits != 0 {
+        let lane = bits.trailing_zeros() as usize % S::f64s::LEN;
+        bits &= bits - 1;
+        let whole = |sum: f64| sum.to_bits().wrapping_sub(WHOLE_UNITS.to_bits()) as i64;
+        cells.add(
+            whole(place[lane]) as usize,
+            whole(area[lane]),
+            whole(moment[lane]),
+            is_cut >> lane & 1 != 0,
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! The means of the cells of a row, from the sums of the pieces in them, and their shares.
+
+use super::bricks::SIDE;
+use super::cut_cells::{CutCells, PieceSum};
+use super::units::{LIMIT, UNITS, whole, without_sign};
+
+/// One cell, in units.
+const ONE: i64 = UNITS as i64;
+
+/// The cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct OddCells {
+    /// How many.
+    pub cells: u64,
+    /// The mean that is farthest from 0 … 1, and the first of the cells that have it.
+    pub farthest: Option<(f64, [usize; 3])>,
+}
+
+impl OddCells {
+    /// Adds a cell, or cells, that follow.
+    pub fn add(&mut self, other: Self) {
+        self.cells += other.cells;
+        let off = |mean: f64| (mean - mean.clamp(0.0, 1.0)).abs();
+        let is_farther = |(mean, _): &(f64, _)| self.farthest.is_none_or(|(most, _)| off(*mean) > off(most));
+        if let Some(farther) = other.farthest.filter(is_farther) {
+            self.farthest = Some(farther);
+        }
+    }
+
+    /// Adds some cells of this mean, if it is beyond 0 … 1 by more than rounding.
+    fn add_mean(&mut self, mean: i64, cells: usize, first: [usize; 3]) {
+        if is_odd(mean) {
+            self.add(Self { cells: cells as u64, farthest: Some((mean as f64 / UNITS, first)) });
+        }
+    }
+}
+
+/// Whether a mean is beyond 0 … 1 by more than rounding.
+#[inline(always)]
+fn is_odd(mean: i64) -> bool {
+    !(-LIMIT..=ONE + LIMIT).contains(&mean)
+}
+
+/// The share of a cell that the mesh winds around so often on average: without its sign, and 1 at most.
+#[inline(always)]
+fn share(mean: i64) -> f32 {
+    (without_sign(mean) as f64 / UNITS) as f32
+}
+
+/// The mean of the next cell; `cover` becomes the covered share of the wall behind it.
+#[inline(always)]
+fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
+    let rest = cover.wrapping_sub(sum.area);
+    let cut = sum.cut();
+    *cover = if cut.is_some() { rest } else { whole(rest) };
+    cover.wrapping_add(cut.unwrap_or(0))
+}
+
+/// Makes `values` the shares of the cells of row `(j, k)`, in this layer of the bricks.
+#[inline(always)]
+pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f32], odd: &mut OddCells) {
+    // The covered share of the wall between two cells.
+    let mut cover = 0_i64;
+    let mut done = 0;
+    for brick in cells.bricks_along([j, layer]) {
+        let Some((first, sums)) = cells.row(brick, j) else { continue };
+        if done < first {
+            cover = whole(cover);
+            values[done..first].fill(share(cover));
+            odd.add_mean(cover, first - done, [done, j, k]);
+        }
+        let mut means = [0; SIDE];
+        for n in 0..SIDE {
+            means[n] = next_mean(&mut cover, sums[n]);
+        }
+        let mut shares = [0.0; SIDE];
+        let mut is_any_odd = false;
+        for n in 0..SIDE {
+            is_any_odd |= is_odd(means[n]);
+            shares[n] = share(means[n]);
+        }
+        done = values.len().min(first + SIDE);
+        if let Some(values) = values[first..].first_chunk_mut::<SIDE>() {
+            *values = shares;
+        } else {
+            values[first..done].copy_from_slice(&shares[..done - first]);
+        }
+        if is_any_odd {
+            (first..done).for_each(|i| odd.add_mean(means[i - first], 1, [i, j, k]));
+        }
+    }
+    if done < values.len() {
+        cover = whole(cover);
+        odd.add_mean(cover, values.len() - done, [done, j, k]);
+        values[done..].fill(share(cover));
+    }
+}
+
+/// The means of the cells of row `j` of a layer.
+pub(super) fn means(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<i64> {
+    let mut cover = 0;
+    let mut means = vec![];
+    for brick in cells.bricks_along([j, layer]) {
+        let Some((first, sums)) = cells.row(brick, j) else { continue };
+        if means.len() < first {
+            cover = whole(cover);
+            means.resize(first, cover);
+        }
+        means.extend(sums.iter().map(|sum| next_mean(&mut cover, *sum)));
+    }
+    means.resize(cells.cells[0], whole(cover));
+    means
+}
