@@ -109,17 +109,27 @@ mod text;
 pub mod tool;
 pub mod view;
 
+#[doc(inline)]
 pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};
+#[doc(inline)]
 pub use geom::{Bounds, Rational, Ties};
+#[doc(inline)]
 pub use grid::record::TOOL;
+#[doc(inline)]
 pub use grid::{
     BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Length, LengthUnit, Record, Size, Snap, Voxels,
 };
+#[doc(inline)]
 pub use job::{Slabs, Voxelized, Voxelizer};
+#[doc(inline)]
 pub use kernel::Level;
+#[doc(inline)]
 pub use mesh::Mesh;
+#[doc(inline)]
 pub use par::{CancelToken, Progress};
+#[doc(inline)]
 pub use rule::{Band, Inside, METHODS, RULES, Rule, Stats, ThinFeatures};
+#[doc(inline)]
 pub use run::Run;
 
 pub(crate) use voxelize_kernel as kernel;

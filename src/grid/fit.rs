@@ -77,9 +77,12 @@ impl Fit {
     /// ```
     ///
     /// # Errors
-    /// If it is neither a decimal of at most 40 significant digits nor a fraction `p/q`.
+    /// If it is neither a decimal of at most 40 significant digits nor a fraction `p/q`, or not above zero.
     pub fn cell_size(decimal: &str) -> Result<Self> {
         let size = Rational::parse(decimal).map_err(Error::usage)?;
+        if !size.is_positive() {
+            return Err(Error::usage(format!("cell size {decimal}: must be above zero")));
+        }
         Ok(Self::new(Size::Spacing([size.clone(), size.clone(), size])))
     }
 

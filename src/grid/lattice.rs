@@ -57,6 +57,28 @@ impl Lattice {
         Ok(Self { dims, origin, spacing, closed, snap: Snap::default() })
     }
 
+    /// A lattice without closed axes, of doubles: each is taken as the number it is, `0.1` as 3602879701896397/2⁵⁵.
+    ///
+    /// ```
+    /// use voxelize::Lattice;
+    ///
+    /// let lattice = Lattice::from_f64([64, 64, 32], [-1.5, 0.0, 0.0], [0.25; 3])?;
+    /// assert_eq!(lattice.end()[2].to_f64(), 8.0);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), or if a number is not finite.
+    pub fn from_f64(dims: [usize; 3], origin: [f64; 3], spacing: [f64; 3]) -> Result<Self> {
+        let exact = |value: f64| {
+            Rational::from_f64(value).ok_or_else(|| Error::usage(format!("{value} is not a finite number")))
+        };
+        let [x, y, z] = origin;
+        let origin = [exact(x)?, exact(y)?, exact(z)?];
+        let [x, y, z] = spacing;
+        Self::new(dims, origin, [exact(x)?, exact(y)?, exact(z)?], [false; 3])
+    }
+
     /// This lattice with another way to take coordinates onto it.
     #[must_use]
     pub fn with_snap(mut self, snap: Snap) -> Self {
