@@ -16,6 +16,7 @@ mod reading;
 mod regions;
 mod regressions;
 mod repair;
+mod stores;
 
 #[cfg(feature = "cli")]
 mod check;

@@ -1,0 +1,79 @@
+//! The mesh of a store: its files, and the hash by which it is known.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::plan::RegionPlan;
+use crate::error::{Code, Error, Finding, Result, hint};
+use crate::grid::{BytesHasher, Hash};
+use crate::mesh::read::{self, Loaded, ReadOptions};
+use crate::mesh::{Mesh, PartKind};
+
+/// The hash of a mesh as its cells depend on it: its triangles in their order, and the parts that labels stand for.
+pub(super) fn mesh_hash(mesh: &Mesh, parts: Option<PartKind>) -> Hash {
+    let mut hasher = BytesHasher::default();
+    let mut buffer = Vec::with_capacity(64 << 10);
+    for triangles in mesh.triangles().chunks((64 << 10) / 36) {
+        buffer.clear();
+        for number in triangles.iter().flatten().flatten() {
+            buffer.extend_from_slice(&number.to_le_bytes());
+        }
+        put(&mut hasher, &buffer);
+    }
+    if let Some(parts) = parts.and_then(|kind| mesh.parts(kind)) {
+        for name in parts.names() {
+            put(&mut hasher, &(name.len() as u64).to_le_bytes());
+            put(&mut hasher, name.as_bytes());
+        }
+        let numbers = (0..mesh.triangles().len() as u32).map(|n| parts.of(n));
+        buffer.clear();
+        buffer.extend(numbers.flat_map(u32::to_le_bytes));
+        put(&mut hasher, &buffer);
+    }
+    hasher.finish()
+}
+
+fn put(hasher: &mut BytesHasher, bytes: &[u8]) {
+    hasher.write_all(bytes).expect("nothing is written that could fail");
+}
+
+impl RegionPlan {
+    /// The files of the mesh of a store at `root`.
+    pub fn meshes(&self, root: &Path) -> Vec<PathBuf> {
+        let folder = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+        let folder = folder.parent().map(Path::to_path_buf).unwrap_or_default();
+        self.store.source.meshes.iter().map(|name| folder.join(name)).collect()
+    }
+
+    /// Reads the mesh from these files, in the axes of the grid, with the findings about them.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is another than that of the plan.
+    pub fn read_mesh(&self, files: &[PathBuf], options: &ReadOptions) -> Result<(Mesh, Vec<Finding>)> {
+        let options = options.tolerance(self.tolerance);
+        let mut findings = vec![];
+        let mut all: Vec<(String, Loaded)> = vec![];
+        for path in files {
+            let held: u64 = all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum();
+            let left = options.max_memory.map(|most| most.saturating_sub(held));
+            let mut loaded = read::read_file(path, &options.memory(left))?;
+            let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+            findings.append(&mut loaded.findings);
+            all.push((name.into_owned(), loaded));
+        }
+        let mesh = match all.len() {
+            1 => all.remove(0).1.mesh,
+            _ => Mesh::join(all.iter().map(|(name, loaded)| (name.as_str(), &loaded.mesh)))?,
+        };
+        let mesh = self.parts.apply(mesh, self.part_kind().unwrap_or(PartKind::Object));
+        let mesh = mesh.and_then(|mesh| self.transform.apply(mesh));
+        let is_same = |mesh: &Mesh| mesh_hash(mesh, self.part_kind()) == self.store.source.hash;
+        let other = || {
+            let names: Vec<_> = files.iter().map(|path| path.display().to_string()).collect();
+            Error::input(Code::R004, "the mesh is not that of the plan")
+                .in_file(names.join(", "))
+                .with_hint(hint!["{} names the file if it lies elsewhere" Mesh = "FILE" | "plan the store again in a new folder"])
+        };
+        mesh.ok().filter(is_same).map(|mesh| (mesh, findings)).ok_or_else(other)
+    }
+}
