@@ -12,7 +12,7 @@ use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::error::{Error, Finding, Result};
 use crate::grid::{
     BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field, FieldSummary,
-    Hash, Label, Labels, LayerHash, Lattice, Legend, Quantity, Record, Slab, Voxels, layer_hashes,
+    Hash, Label, Labels, Lattice, LayerHash, Legend, Quantity, Record, Slab, Voxels, layer_hashes,
 };
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;

@@ -300,9 +300,8 @@ impl Transform {
     /// # Errors
     /// If a name or a value is unknown.
     pub(super) fn from_entries(entries: &[(&'static str, String)]) -> Result<Self> {
-        let unknown = |name: &str, value: &str| {
-            Error::usage(format!("the transform {name} {value} is unknown"))
-        };
+        let unknown =
+            |name: &str, value: &str| Error::usage(format!("the transform {name} {value} is unknown"));
         let mut transform = Self::default();
         for (name, value) in entries {
             let number = |text: &str| Rational::parse_fraction(text).map_err(|_| unknown(name, value));

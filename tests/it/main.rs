@@ -57,6 +57,8 @@ mod odd_meshes;
 #[cfg(feature = "cli")]
 mod readme;
 #[cfg(feature = "cli")]
+mod region_commands;
+#[cfg(feature = "cli")]
 mod safe;
 #[cfg(feature = "cli")]
 mod textures;

@@ -13,7 +13,7 @@ use crate::job::voxelizer::Voxelizer;
 use crate::mesh::Mesh;
 use crate::par;
 use crate::rule;
-use crate::run::{Demand, Plan};
+use crate::run::{Demand, Plan, Run};
 use crate::text::bytes;
 
 impl Voxelizer<'_> {
@@ -31,6 +31,40 @@ impl Voxelizer<'_> {
         let writer = format::by_name("zarr")
             .map_or(0, |zarr| zarr.memory(lattice.dims(), dtype, self.run.thread_count(), choices));
         demand.and(pending + u128::from(writer))
+    }
+}
+
+impl RegionPlan {
+    /// The layers that are made at a time, and the bytes of the process at most, without the program.
+    fn slab_layers(&self, mesh: &Mesh, voxelizer: &Voxelizer) -> Result<(usize, u128)> {
+        let Self { store: plan, lattice, .. } = self;
+        let [nx, ny, nz] = lattice.dims();
+        let region = lattice.region([0..nx, 0..ny, 0..plan.region_layers.min(nz)])?;
+        let pending = pending(lattice.dims(), &plan.choices, plan.shard_layers);
+        let demand = voxelizer.region_demand(mesh, &region, &pending, plan.dtype, &plan.choices);
+        let limit = voxelizer.run.max_memory.map_or(u128::MAX, u128::from);
+        let height = match demand.fit(limit, plan.shard_layers) {
+            Some(Plan::Slabs(height)) => height,
+            Some(_) => plan.region_layers,
+            None => {
+                let (layers, least, most) =
+                    (plan.shard_layers, bytes(demand.least(plan.shard_layers)), bytes(limit));
+                let text = format!(
+                    "a slab of {layers} layers, as the plan has them, needs {least}, {most} are allowed"
+                );
+                return Err(Error::too_large(text).with_hint(hint!["raise {}" MaxMemory]));
+            }
+        };
+        Ok((height, demand.bytes(Plan::Slabs(height))))
+    }
+
+    /// The memory that making a region takes at most, in bytes, without the program, in a process that runs so.
+    ///
+    /// # Errors
+    /// If not even the lowest slab fits into the limit.
+    pub fn region_bytes(&self, mesh: &Mesh, run: &Run) -> Result<u128> {
+        let like = Voxelizer::new(self.rule).with_run(*run);
+        self.slab_layers(mesh, &self.voxelizer(&like)).map(|(_, bytes)| bytes)
     }
 }
 
@@ -53,25 +87,9 @@ impl<'a> RegionMaker<'a> {
         like: &Voxelizer<'a>,
         durability: Durability,
     ) -> Result<Self> {
-        let RegionPlan { store: plan, lattice, .. } = &store.plan;
+        let RegionPlan { lattice, .. } = &store.plan;
         let voxelizer = store.plan.voxelizer(like);
-        let [nx, ny, nz] = lattice.dims();
-        let region = lattice.region([0..nx, 0..ny, 0..plan.region_layers.min(nz)])?;
-        let pending = pending(lattice.dims(), &plan.choices, plan.shard_layers);
-        let demand = voxelizer.region_demand(mesh, &region, &pending, plan.dtype, &plan.choices);
-        let limit = voxelizer.run.max_memory.map_or(u128::MAX, u128::from);
-        let height = match demand.fit(limit, plan.shard_layers) {
-            Some(Plan::Slabs(height)) => height,
-            Some(_) => plan.region_layers,
-            None => {
-                let (least, most) = (bytes(demand.least(plan.shard_layers)), bytes(limit));
-                let text = format!(
-                    "a slab of {} layers, as the plan has them, needs {least}, {most} are allowed",
-                    plan.shard_layers
-                );
-                return Err(Error::too_large(text).with_hint(hint!["raise {}" MaxMemory]));
-            }
-        };
+        let height = store.plan.slab_layers(mesh, &voxelizer)?.0;
         let slabs = Slabs::new(&voxelizer, mesh, lattice, Plan::Slabs(height))?;
         Ok(Self { store, voxelizer, slabs, durability })
     }
@@ -95,7 +113,8 @@ impl<'a> RegionMaker<'a> {
         let part = |slabs: &Slabs, shards: Vec<ShardFile>| {
             let Made { occupied, labels, field, stats, .. } = slabs.made();
             let findings = rule::findings_of_cells(rule, lattice, &stats, voxelizer.unit());
-            let findings = findings.iter().map(|one| (one.code().to_string(), one.first.message().to_string()));
+            let findings =
+                findings.iter().map(|one| (one.code().to_string(), one.first.message().to_string()));
             StorePart {
                 plan: *hash,
                 region,

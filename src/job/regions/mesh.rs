@@ -1,7 +1,7 @@
 //! The mesh of a store: its files, and the hash by which it is known.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::plan::RegionPlan;
 use crate::error::{Code, Error, Finding, Result, hint};
@@ -33,15 +33,43 @@ pub(super) fn mesh_hash(mesh: &Mesh, parts: Option<PartKind>) -> Hash {
     hasher.finish()
 }
 
+/// The folder that a file or a folder is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn put(hasher: &mut BytesHasher, bytes: &[u8]) {
     hasher.write_all(bytes).expect("nothing is written that could fail");
 }
 
 impl RegionPlan {
+    /// The name of a mesh in the plan of a store at `root`: a relative one from the folder that the store is in on, an
+    /// absolute one as it is.
+    ///
+    /// # Errors
+    /// If there is no such file, or the name is no Unicode.
+    pub fn mesh_name(root: &Path, mesh: &Path) -> Result<String> {
+        let unicode = |path: &Path| {
+            let error = || Error::usage("a name in a plan must be Unicode").in_file(mesh);
+            path.to_str().map(str::to_string).ok_or_else(error)
+        };
+        if mesh.is_absolute() {
+            return unicode(mesh);
+        }
+        let real = |path: &Path| {
+            let folder = folder_of(path);
+            folder.canonicalize().map_err(|e| Error::input(Code::Unreadable, e.to_string()).in_file(folder))
+        };
+        let (from, to) = (real(root)?, real(mesh)?);
+        let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+        let up = from.components().skip(common).map(|_| Component::ParentDir);
+        let relative: PathBuf = up.chain(to.components().skip(common)).collect();
+        unicode(&relative.join(mesh.file_name().unwrap_or_default()))
+    }
+
     /// The files of the mesh of a store at `root`.
     pub fn meshes(&self, root: &Path) -> Vec<PathBuf> {
-        let folder = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-        let folder = folder.parent().map(Path::to_path_buf).unwrap_or_default();
+        let folder = folder_of(root);
         self.store.source.meshes.iter().map(|name| folder.join(name)).collect()
     }
 

@@ -119,14 +119,8 @@ impl Voxelizer<'_> {
             ..Metadata::default()
         };
         drop(slabs);
-        let store = StorePlan {
-            grid,
-            dtype,
-            choices: request.choices.to_vec(),
-            region_layers,
-            shard_layers,
-            source,
-        };
+        let store =
+            StorePlan { grid, dtype, choices: request.choices.to_vec(), region_layers, shard_layers, source };
         let plan = RegionPlan::new(store).map_err(|fault| Error::internal(format!("the plan: {fault}")))?;
         let findings = self.findings_of_mesh(mesh, lattice, plan.rule);
         Ok((plan, findings))
@@ -298,6 +292,9 @@ mod tests {
             assert_eq!(labels_of(label_name(labels).unwrap()), Some(labels));
         }
         assert!(label_name(JobLabels::Colours).is_err());
-        assert_eq!(TOLERANCES.map(|(tolerance, _)| tolerance_name(tolerance)), TOLERANCES.map(|(_, name)| name));
+        assert_eq!(
+            TOLERANCES.map(|(tolerance, _)| tolerance_name(tolerance)),
+            TOLERANCES.map(|(_, name)| name)
+        );
     }
 }

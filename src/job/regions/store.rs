@@ -7,11 +7,10 @@ use super::plan::RegionPlan;
 use crate::error::{Code, Error, Finding, Hint, Opt, Result};
 use crate::format::zarr::store::{self, RegionState, StorePart, StorePlan};
 use crate::format::{Durability, Written};
-use crate::grid::{
-    CellSource, CellType, Digest, DigestBuilder, FieldSummary, Label, Lattice, Record, Slab,
-};
+use crate::grid::{CellSource, CellType, Digest, DigestBuilder, FieldSummary, Label, Lattice, Record, Slab};
 use crate::par::{self, Progress};
 use crate::rule;
+use crate::text::numbers_in_runs;
 
 /// A folder of Zarr with a plan of regions.
 #[derive(Debug, Clone)]
@@ -155,7 +154,9 @@ impl RegionStore {
         let digest = is_whole.then(|| digest.finish(plan.grid.lattice.as_ref()));
         let labels = plan.grid.legend.iter().flat_map(|legend| legend.labels());
         let cells = |value: u8| {
-            let of = |part: &&StorePart| part.labels.iter().find(|(one, _)| *one == value).map(|(_, cells)| *cells);
+            let of = |part: &&StorePart| {
+                part.labels.iter().find(|(one, _)| *one == value).map(|(_, cells)| *cells)
+            };
             whole.iter().filter_map(of).sum::<u64>()
         };
         let labels = labels.map(|label| (label.clone(), cells(label.value))).collect();
@@ -180,28 +181,43 @@ impl RegionStore {
         }
     }
 
-    /// The findings about regions that are not whole.
+    /// The findings about regions that are not whole: those that are missing or stale together, each damaged one with the
+    /// first of its files.
     fn findings_of_regions(&self, states: &[RegionState]) -> Vec<Finding> {
         let all = states.len();
-        let of = |(n, state): (usize, &RegionState)| {
-            let region = format!("region {}/{all}", n + 1);
-            let (code, text) = match state {
-                RegionState::Whole(_) => return None,
-                RegionState::Missing => (Code::R001, format!("{region} is missing")),
-                RegionState::Stale => (Code::R003, format!("{region} is of another plan or mesh")),
-                RegionState::Damaged(faults) => {
-                    let first = faults.first().map(|fault| format!("{} {}", fault.name, fault.fault));
-                    let more = match faults.len() {
-                        0 | 1 => String::new(),
-                        more => format!(" (and {} more files)", more - 1),
-                    };
-                    (Code::R002, format!("{region} is damaged: {}{more}", first.unwrap_or_default()))
-                }
-            };
-            let hint = Hint::default().with_step("make it again: {}", Opt::Region, format!("{}/{all}", n + 1));
-            Some(Finding::new(code, text).with_hint(hint))
+        let again = |numbers: &[usize], finding: Finding| {
+            let number = if let [only] = numbers { only.to_string() } else { "I".to_string() };
+            let hint = Hint::default().with_step("make it again: {}", Opt::Region, format!("{number}/{all}"));
+            Finding { count: numbers.len() as u64, ..finding.with_hint(hint) }
         };
-        states.iter().enumerate().filter_map(of).collect()
+        let together = |wanted: RegionState, code: Code, are: &str| {
+            let states = states.iter().enumerate();
+            let numbers: Vec<_> = states.filter(|(_, one)| **one == wanted).map(|(n, _)| n + 1).collect();
+            let text = format!("{} {are}", regions_text(&numbers, all));
+            (!numbers.is_empty()).then(|| again(&numbers, Finding::new(code, text)))
+        };
+        let damaged = |(n, state): (usize, &RegionState)| {
+            let RegionState::Damaged(faults) = state else { return None };
+            let first = faults.first().map_or_else(String::new, |one| format!("{} {}", one.name, one.fault));
+            let more = match faults.len() {
+                0 | 1 => String::new(),
+                2 => " (and 1 more file)".to_string(),
+                more => format!(" (and {} more files)", more - 1),
+            };
+            let text = format!("{} damaged: {first}{more}", regions_text(&[n + 1], all));
+            Some(again(&[n + 1], Finding::new(Code::R002, text)))
+        };
+        let missing = together(RegionState::Missing, Code::R001, "missing");
+        let stale = together(RegionState::Stale, Code::R003, "made by another plan or of another mesh");
+        missing.into_iter().chain(states.iter().enumerate().filter_map(damaged)).chain(stale).collect()
+    }
+}
+
+/// `region 3 of 16 is`, `regions 1–3, 7 of 16 are`.
+fn regions_text(numbers: &[usize], all: usize) -> String {
+    match numbers {
+        [only] => format!("region {only} of {all} is"),
+        _ => format!("regions {} of {all} are", numbers_in_runs(numbers)),
     }
 }
 

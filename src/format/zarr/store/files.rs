@@ -109,9 +109,7 @@ pub(crate) fn state(
     progress: &dyn Progress,
 ) -> Result<RegionState> {
     let name = part_name(region);
-    let damaged = |fault: String| {
-        Ok(RegionState::Damaged(vec![StoreFault { name: name.clone(), fault }]))
-    };
+    let damaged = |fault: String| Ok(RegionState::Damaged(vec![StoreFault { name: name.clone(), fault }]));
     let text = match fs::read(root.join(&name)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RegionState::Missing),
@@ -160,7 +158,11 @@ fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<()
         (Ok(_), Some(shard)) => {
             let mut hasher = BytesHasher::default();
             File::open(path).and_then(|mut file| io::copy(&mut file, &mut hasher)).map_err(cannot)?;
-            if hasher.finish() == shard.hash { Ok(()) } else { Err("has other bytes than it was made of".into()) }
+            if hasher.finish() == shard.hash {
+                Ok(())
+            } else {
+                Err("has other bytes than it was made of".into())
+            }
         }
     }
 }
@@ -195,7 +197,12 @@ pub(crate) fn make_region<S: CellSource>(
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn finish(root: &Path, plan: &StorePlan, source: &dyn CellSource, durability: Durability) -> Result<()> {
+pub(crate) fn finish(
+    root: &Path,
+    plan: &StorePlan,
+    source: &dyn CellSource,
+    durability: Durability,
+) -> Result<()> {
     let text = json::group(source, plan.dtype, plan.levels().len());
     remove_unfinished(root);
     write_file(&root.join(NODE), durability, &mut |out| out.write_all(text.as_bytes()))
@@ -249,7 +256,10 @@ fn write_file(
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
     let mut file = crate::format::place::unswept(folder, UNFINISHED)?;
-    let mut out = BufWriter::with_capacity(256 << 10, Hashed { file: file.as_file_mut(), hasher: BytesHasher::default(), bytes: 0 });
+    let mut out = BufWriter::with_capacity(
+        256 << 10,
+        Hashed { file: file.as_file_mut(), hasher: BytesHasher::default(), bytes: 0 },
+    );
     write(&mut out)?;
     let Hashed { hasher, bytes, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     let hash = hasher.finish();

@@ -53,9 +53,7 @@ impl StorePart {
             let range = field.range.map(|range| range.map(|value| value.to_string()));
             json!({"cells": field.cells, "nan": field.nan, "negated": field.negated, "range": range})
         });
-        let shard = |shard: &ShardFile| {
-            json!({"name": shard.name, "bytes": shard.bytes, "hash": shard.hash.to_string()})
-        };
+        let shard = |shard: &ShardFile| json!({"name": shard.name, "bytes": shard.bytes, "hash": shard.hash.to_string()});
         json!({
             "voxelize_part": 1,
             "plan": self.plan.to_string(),

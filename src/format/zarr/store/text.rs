@@ -41,7 +41,10 @@ pub(super) struct Fields<'a>(pub &'a Value);
 
 impl<'a> Fields<'a> {
     pub(super) fn value(&self, name: &str) -> Result<&'a Value, String> {
-        self.0.as_object().and_then(|map: &Map<_, _>| map.get(name)).ok_or_else(|| format!("it has no {name}"))
+        self.0
+            .as_object()
+            .and_then(|map: &Map<_, _>| map.get(name))
+            .ok_or_else(|| format!("it has no {name}"))
     }
 
     fn of<T>(&self, name: &str, get: impl Fn(&'a Value) -> Option<T>) -> Result<T, String> {
