@@ -200,3 +200,58 @@ fn a_process_that_is_killed_loses_nothing_that_is_whole() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn one_process_goes_on_after_it_was_killed() {
+    let (place, _) = place();
+    let options = "knot.stl -r 500 --filled";
+    let one = place.run(&format!("{options} -o one.zarr --json")).expect(0).json();
+    let line = format!("{options} -o cells.zarr --resume");
+    let mut killed = 0;
+    for n in 0..8 {
+        let mut child = place.command(&format!("{line} -q")).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(10 + 15 * n));
+        if child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            killed += 1;
+        }
+        child.wait().unwrap();
+    }
+    let json = place.run(&format!("{line} --json")).expect(0).json();
+    assert_eq!(json["digest"], one["digest"]);
+    for key in ["rule", "ties", "grid", "field", "volume", "transform", "warnings"] {
+        assert_eq!(json[key], one[key], "{key}");
+    }
+    assert_eq!(json["counts"], one["counts"]);
+    assert_eq!(json["outputs"][0]["format"], "zarr");
+    assert_eq!(
+        Voxels::open(place.path("cells.zarr")).unwrap(),
+        Voxels::open(place.path("one.zarr")).unwrap()
+    );
+    let time = |name: &str| fs::metadata(place.path(name)).unwrap().modified().unwrap();
+    let before = ["cells.zarr/0/c/1/0/0", "cells.zarr/parts/2.json"].map(time);
+    let run = place.run(&line).expect(0);
+    assert_eq!(run.line("digest"), format!("grid {}   cells {}", text(&one, "grid"), text(&one, "cells")));
+    assert_eq!(["cells.zarr/0/c/1/0/0", "cells.zarr/parts/2.json"].map(time), before, "it was whole");
+    // A process of many may go on with it, and the other way.
+    fs::remove_file(place.path("cells.zarr/parts/2.json")).unwrap();
+    assert_eq!(numbers(&place.run("cells.zarr --region 1/1 --json").expect(0).json())[1], (2, true));
+    assert!(killed > 2, "{killed} killed");
+    for (line, code, words) in [
+        ("knot.stl -r 500 --solid -o cells.zarr --resume", 6, "another plan"),
+        ("knot.stl -r 500 --solid -o cells.npz --resume", 2, "regions of a folder of Zarr"),
+        ("knot.stl --filled --inside flood -o new.zarr --resume", 2, "a flood"),
+        ("- -o new.zarr --resume", 2, "a pipe"),
+        ("knot.stl cube.stl -o new/ --resume", 2, "one grid"),
+        ("knot.stl --solid -o new.zarr --resume --max-doubt 1", 2, "beside the grid"),
+    ] {
+        let error = refused(&place, line, code);
+        assert!(error.contains(words), "{line}: {error}");
+        assert!(!place.path("new.zarr").exists(), "{line} left something");
+    }
+}
+
+fn text<'a>(json: &'a Value, key: &str) -> &'a str {
+    json["digest"][key].as_str().unwrap()
+}

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use serde_json::json;
 use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
-use voxelize::grid::CellKind;
 use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
 use voxelize::job::{Extras, JobLabels, NewFile, Target, UnitOfLength};
 use voxelize::{Error, Finding, Lattice, Mesh, Result, par};
@@ -116,10 +115,7 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
         .with_up(&args.up)
         .reported(&call.printer.options);
     let source = MeshSource::find_all(&args.meshes, &call.argv.commands, names)?;
-    if source.each().contains(&MeshSource::Stdin) {
-        let error = Error::usage("-: regions read the mesh again, which a pipe does not allow");
-        return Err(error.with_hint("save the mesh to a file"));
-    }
+    check_source(&source)?;
     let options = options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?;
     let zarr = format::by_path(&args.output).filter(|format| format.name == "zarr");
     let Some(zarr) = zarr else {
@@ -137,6 +133,15 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     Ok(Job { source, options })
 }
 
+/// Refuses a mesh from a pipe.
+pub fn check_source(source: &MeshSource) -> Result<()> {
+    if source.each().contains(&MeshSource::Stdin) {
+        let error = Error::usage("-: regions read the mesh again, which a pipe does not allow");
+        return Err(error.with_hint("save the mesh to a file"));
+    }
+    Ok(())
+}
+
 fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Result<Outcome> {
     let bar = call.bar();
     let mut found = RunReport::new(call.started);
@@ -148,9 +153,20 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
     let zarr = format::by_name("zarr").expect("zarr is a format");
     format::check(options.kind(), &placed, zarr, &SaveOptions::default())
         .map_err(|error| error.in_file(&args.output))?;
-    let (plan, findings) = planned(args, job, &mesh, &lattice, &bar)?;
-    found.warnings.extend(findings);
     let choices = args.choices();
+    let labels = match options.parts.labels {
+        JobLabels::Off if args.dtype.unwrap_or(Dtype::U8) == Dtype::U8 => JobLabels::SurfaceAndInterior,
+        labels => labels,
+    };
+    let chosen = StoreChoice {
+        root: &args.output,
+        dtype: args.dtype,
+        choices: &choices,
+        regions: args.regions,
+        labels,
+    };
+    let (plan, findings) = planned(&chosen, job, &mesh, &lattice, &bar)?;
+    found.warnings.extend(findings);
     let target =
         Target { format: zarr, path: Some(&args.output), dtype: Some(plan.store.dtype), choices: &choices };
     let size = target.size(&options.rule, &mesh, &lattice, true);
@@ -175,9 +191,18 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
     Ok(Outcome::Done)
 }
 
+/// What is chosen of a store.
+pub struct StoreChoice<'a> {
+    pub root: &'a Path,
+    pub dtype: Option<Dtype>,
+    pub choices: &'a [Choice],
+    pub regions: Option<usize>,
+    pub labels: JobLabels,
+}
+
 /// The plan, and the findings about mesh and rule.
-fn planned(
-    args: &PlanArgs,
+pub fn planned(
+    store: &StoreChoice,
     job: &Job,
     mesh: &Mesh,
     lattice: &Lattice,
@@ -185,22 +210,13 @@ fn planned(
 ) -> Result<(RegionPlan, Vec<Finding>)> {
     let name = |source: &MeshSource| {
         let path = source.path().unwrap_or(Path::new("-"));
-        RegionPlan::mesh_name(&args.output, path)
+        RegionPlan::mesh_name(store.root, path)
     };
     let options = &job.options;
-    let labels = match options.parts.labels {
-        JobLabels::Off
-            if args.dtype.unwrap_or(Dtype::U8) == Dtype::U8 && options.kind() == CellKind::Bits =>
-        {
-            JobLabels::SurfaceAndInterior
-        }
-        labels => labels,
-    };
-    let choices = args.choices();
     let request = RegionRequest {
-        dtype: args.dtype,
-        choices: &choices,
-        regions: args.regions,
+        dtype: store.dtype,
+        choices: store.choices,
+        regions: store.regions,
         meshes: job.source.each().iter().map(name).collect::<Result<_>>()?,
         tolerance: options.tolerance,
         parts: &options.parts.choice,
@@ -208,7 +224,7 @@ fn planned(
     let how = run::library_run(options, bar);
     let input = job.source.file_name();
     let voxelizer = run::voxelizer(options, &how).input(input.as_deref());
-    let extras = Extras { labels, ..Extras::default() };
+    let extras = Extras { labels: store.labels, ..Extras::default() };
     job.sized(voxelizer.extras(extras).plan_regions(mesh, lattice, &request))
 }
 

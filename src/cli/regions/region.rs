@@ -104,7 +104,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             findings = found;
             Ok(mesh)
         };
-        let work = || make(&store, &regions, mesh, &resources, &bar);
+        let work = || make(&store, &regions, mesh, &resources, Durability::Synced, &bar);
         let parts = par::with_threads(resources.threads, work)?;
         bar.clear();
         fill(&store, &parts?, call, report);
@@ -118,12 +118,13 @@ fn interrupted(error: Error, bar: &Bar) -> Error {
     if bar.cancelled() { Error::interrupted() } else { error }
 }
 
-/// The parts of these regions: those that are not whole are made, of the mesh that `mesh` reads if there are any.
+/// The parts of these regions, in their order: those that are not whole are made, of the mesh that `mesh` reads if there are any.
 pub fn make(
     store: &RegionStore,
     regions: &[usize],
     mesh: impl FnOnce() -> Result<Mesh>,
     resources: &Resources,
+    durability: Durability,
     bar: &Bar,
 ) -> Result<Parts> {
     bar.begin("check", regions.len() as u64);
@@ -146,7 +147,7 @@ pub fn make(
     let run = Run::default().threads(resources.threads).level(resources.level).progress(progress);
     let run = run.memory(resources.for_job());
     let like = Voxelizer::new(store.plan.rule).with_run(run).budget(resources.budget());
-    let mut maker = RegionMaker::new(store, &mesh, &like, Durability::Synced)?;
+    let mut maker = RegionMaker::new(store, &mesh, &like, durability)?;
     for (n, region) in wanted.iter().enumerate() {
         if wanted.len() > 1 {
             bar.begin(&format!("region {}/{}", n + 1, wanted.len()), 1);
