@@ -10,6 +10,7 @@ use voxelize::mesh::read::ReadOptions;
 use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Error, Mesh, Progress, Result, Run, Voxelizer, par};
 
+use super::super::args::values::{self, Share};
 use super::super::args::{PageArgs, ReportArgs, RunArgs};
 use super::super::command::{Call, Command};
 use super::super::memory::Resources;
@@ -47,8 +48,8 @@ struct RegionArgs {
     store: PathBuf,
 
     /// The regions to make: I, I + N, I + 2 N, …, counted from 1
-    #[arg(long, value_name = "I/N", required = true, value_parser = share, help_heading = "Input")]
-    region: RegionShare,
+    #[arg(long, value_name = "I/N", required = true, value_parser = values::share_of, allow_hyphen_values = true, help_heading = "Input")]
+    region: Share,
 
     /// The mesh, where it does not lie as the plan has it; once for each of several. It must be the same
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -64,33 +65,15 @@ struct RegionArgs {
     page: PageArgs,
 }
 
-/// The share of one of several processes.
-#[derive(Debug, Clone, Copy)]
-struct RegionShare {
-    number: usize,
-    of: usize,
-}
-
-/// `3/64`.
-fn share(text: &str) -> std::result::Result<RegionShare, String> {
-    let numbers = text.split_once('/').and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)));
-    match numbers {
-        Some((number, of)) if (1..=of).contains(&number) => Ok(RegionShare { number, of }),
-        Some((_, _)) => Err("counts from 1 to N".into()),
-        None => Err("expected a number and how many there are, such as 3/64".into()),
-    }
-}
-
 /// The parts of regions, each with whether it was made now.
-type Parts = Vec<(StorePart, bool)>;
+type RegionParts = Vec<(StorePart, bool)>;
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: RegionArgs = call.args()?;
     Ok(vec![Report::of(|report| {
         report.set("path", args.store.to_string_lossy());
         let store = RegionStore::open(&args.store)?;
-        let RegionShare { number, of } = args.region;
-        let regions: Vec<_> = (number - 1..store.plan.regions()).step_by(of).collect();
+        let regions: Vec<_> = args.region.of(store.plan.regions()).collect();
         call.check_files()?;
         call.signals.listen()?;
         let resources = call.resources(&args.run.power, args.run.max_memory)?;
@@ -126,7 +109,7 @@ pub fn make(
     resources: &Resources,
     durability: Durability,
     bar: &Bar,
-) -> Result<Parts> {
+) -> Result<RegionParts> {
     bar.begin("check", regions.len() as u64);
     let mut parts = vec![];
     let mut wanted = vec![];
@@ -162,7 +145,7 @@ pub fn make(
     Ok(parts)
 }
 
-fn fill(store: &RegionStore, parts: &Parts, call: &Call, report: &mut Report) {
+fn fill(store: &RegionStore, parts: &RegionParts, call: &Call, report: &mut Report) {
     let plan = &store.plan.store;
     let shards: usize = parts.iter().map(|(part, _)| part.shards.len()).sum();
     let size: u64 = parts.iter().flat_map(|(part, _)| &part.shards).map(|shard| shard.bytes).sum();
@@ -174,7 +157,7 @@ fn fill(store: &RegionStore, parts: &Parts, call: &Call, report: &mut Report) {
             "layers": [layers.start, layers.end],
             "made": is_new,
             "occupied": part.occupied,
-            "ms": part.milliseconds,
+            "time_ms": part.milliseconds,
         })
     };
     let total = call.started.elapsed();
@@ -200,18 +183,4 @@ fn fill(store: &RegionStore, parts: &Parts, call: &Call, report: &mut Report) {
         row("wrote", &format!("{}, {}", counted(shards as u64, "shard", "shards"), bytes(size)));
     }
     row("time", &duration(total));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_count_from_one() {
-        let of = |text: &str| share(text).map(|share| [share.number, share.of]);
-        assert_eq!((of("1/1"), of("3/64")), (Ok([1, 1]), Ok([3, 64])));
-        for wrong in ["0/4", "5/4", "3", "3/", "/4", "-1/4", "3/64/2", "a/b", "1/0"] {
-            assert!(of(wrong).is_err(), "{wrong}");
-        }
-    }
 }

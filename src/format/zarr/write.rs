@@ -63,8 +63,9 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let dims = source.dims();
     let levels = levels(dims, options.choices);
-    write_arrays(folder, source.cell_type(), dtype, &levels, &vec![CHUNK; levels.len()], options)?;
-    let layout = ShardLayout::new(&levels, 0..dims[2], vec![CHUNK; levels.len()]);
+    let shards = vec![CHUNK; levels.len()];
+    write_arrays(folder, source.cell_type(), dtype, &levels, &shards, options)?;
+    let layout = ShardLayout::new(&levels, &(0..dims[2]), &shards);
     write_shards(source, folder, dtype, &layout, options)?;
     let text = json::group(source, dtype, levels.len());
     folder.write(NODE, |out| out.write_all(text.as_bytes()))
@@ -93,29 +94,32 @@ fn background(cells: CellType) -> f32 {
     }
 }
 
-/// The layers that are written of each level, and how many of them a shard has.
-pub(super) struct ShardLayout {
-    /// The dims of the levels, each with the layers that are written.
-    levels: Vec<([usize; 3], Range<usize>)>,
-    shards: Vec<usize>,
+/// The layers that are written of a level, and how many of them a shard has.
+struct LevelLayers {
+    dims: [usize; 3],
+    layers: Range<usize>,
+    shard: usize,
 }
+
+/// The layers that are written of each level.
+pub(super) struct ShardLayout(Vec<LevelLayers>);
 
 impl ShardLayout {
     /// Those of the layers of the first level that become whole layers of the last, or reach its end.
-    pub(super) fn new(levels: &[[usize; 3]], layers: Range<usize>, shards: Vec<usize>) -> Self {
-        let of = |(level, dims): (usize, &[usize; 3])| {
-            (*dims, layers.start >> level..layers.end.div_ceil(1 << level))
+    pub(super) fn new(levels: &[[usize; 3]], layers: &Range<usize>, shards: &[usize]) -> Self {
+        let of = |(level, (dims, shard)): (usize, (&[usize; 3], &usize))| LevelLayers {
+            dims: *dims,
+            layers: layers.start >> level..layers.end.div_ceil(1 << level),
+            shard: *shard,
         };
-        Self { levels: levels.iter().enumerate().map(of).collect(), shards }
+        Self(levels.iter().zip(shards).enumerate().map(of).collect())
     }
 
     /// The names of the shards.
     pub(super) fn names(&self) -> impl Iterator<Item = String> {
-        let of = |(level, ((_, layers), shard)): (usize, (&([usize; 3], Range<usize>), &usize))| {
-            let places = layers.start / shard..layers.end.div_ceil(*shard);
-            places.map(move |z| shard_name(level, z)).collect::<Vec<_>>()
-        };
-        self.levels.iter().zip(&self.shards).enumerate().flat_map(of)
+        self.0.iter().enumerate().flat_map(|(level, LevelLayers { layers, shard, .. })| {
+            (layers.start / shard..layers.end.div_ceil(*shard)).map(move |z| shard_name(level, z))
+        })
     }
 }
 
@@ -133,29 +137,25 @@ pub(super) fn write_shards(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let background = background(source.cell_type());
-    let (_, layers) = layout.levels[0].clone();
-    let pending = layout.levels.iter().zip(&layout.shards).skip(1);
-    let pending = pending.map(|((dims, layers), shard)| {
-        PendingLayers::new(*dims, layers.clone(), *shard, source.cell_type(), dtype).map(Some)
-    });
-    let pending = pending.collect::<Result<Vec<_>>>().map_err(io::Error::other)?;
-    let mut shards = ShardWriter { files, options, background, shards: &layout.shards, pending };
+    let LevelLayers { layers, shard: height, .. } = &layout.0[0];
+    let pending = layout.0[1..].iter().map(|level| PendingLayers::new(level, source.cell_type(), dtype));
+    let pending = pending.map(|one| one.map(Some)).collect::<Result<Vec<_>>>().map_err(io::Error::other)?;
+    let mut shards = ShardWriter { files, options, background, levels: &layout.0, pending };
     options.progress.begin("write", layers.len() as u64);
-    let height = layout.shards[0];
     while let Some(slab) = next(source)? {
         let cells = match slab.cells {
             CellsRef::Labels(labels) if dtype != Dtype::U8 => CellsRef::Bits(labels.occupied()),
             cells => cells,
         };
         let count = cells.dims()[2];
-        if !slab.first.is_multiple_of(height)
-            || !count.is_multiple_of(height) && slab.first + count != layers.end
+        if !slab.first.is_multiple_of(*height)
+            || !count.is_multiple_of(*height) && slab.first + count != layers.end
         {
             let text = format!("a folder of Zarr is made of slabs of {height} layers");
             return Err(io::Error::other(Error::usage(text)));
         }
-        for first in (0..count).step_by(height) {
-            let window = LayerWindow { cells, first, count: height.min(count - first) };
+        for first in (0..count).step_by(*height) {
+            let window = LayerWindow { cells, first, count: (*height).min(count - first) };
             shards.add(0, window, slab.first + first)?;
             options.progress.advance(window.count as u64);
         }
@@ -174,14 +174,9 @@ struct PendingLayers {
 }
 
 impl PendingLayers {
-    fn new(
-        [nx, ny, _]: [usize; 3],
-        layers: Range<usize>,
-        shard: usize,
-        cells: CellType,
-        dtype: Dtype,
-    ) -> Result<Self> {
-        let dims = [nx, ny, layers.len().min(shard)];
+    fn new(level: &LevelLayers, cells: CellType, dtype: Dtype) -> Result<Self> {
+        let LevelLayers { dims: [nx, ny, _], layers, shard } = level;
+        let dims = [*nx, *ny, layers.len().min(*shard)];
         let cells = match cells {
             CellType::Field { background } => Field::new(dims, background)?.into(),
             CellType::Labels(legend) if dtype == Dtype::U8 => Labels::new(dims, legend.clone())?.into(),
@@ -211,8 +206,7 @@ struct ShardWriter<'a> {
     files: &'a dyn ShardFiles,
     options: &'a SaveOptions<'a>,
     background: f32,
-    /// How many layers a shard has.
-    shards: &'a [usize],
+    levels: &'a [LevelLayers],
     /// Of each level but the first.
     pending: Vec<Option<PendingLayers>>,
 }
@@ -220,7 +214,7 @@ struct ShardWriter<'a> {
 impl ShardWriter<'_> {
     /// Takes the layers of one shard of a level, the first of which is layer `z`.
     fn add(&mut self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
-        self.write(level, window, z / self.shards[level])?;
+        self.write(level, window, z / self.levels[level].shard)?;
         let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else { return Ok(()) };
         cancelled(self.options.progress)?;
         reduce(window, &mut pending.cells, pending.count);
@@ -236,7 +230,7 @@ impl ShardWriter<'_> {
 
     /// Writes shard `z` of a level, if it has anything but the fill value.
     fn write(&self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
-        let layers = self.shards[level];
+        let layers = self.levels[level].shard;
         let [nx, ny, _] = window.cells.dims().map(|n| n.div_ceil(CHUNK));
         let chunk =
             |n: usize| ShardChunk { window, x: n % nx, y: n / nx, layers, background: self.background };

@@ -1,45 +1,16 @@
-//! The mesh of a store: its files, and the hash by which it is known.
+//! The mesh of a store: the names of its files, and reading them.
 
-use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
+use super::hash::mesh_hash;
 use super::plan::RegionPlan;
 use crate::error::{Code, Error, Finding, Result, hint};
-use crate::grid::{BytesHasher, Hash};
 use crate::mesh::read::{self, Loaded, ReadOptions};
 use crate::mesh::{Mesh, PartKind};
-
-/// The hash of a mesh as its cells depend on it: its triangles in their order, and the parts that labels stand for.
-pub(super) fn mesh_hash(mesh: &Mesh, parts: Option<PartKind>) -> Hash {
-    let mut hasher = BytesHasher::default();
-    let mut buffer = Vec::with_capacity(64 << 10);
-    for triangles in mesh.triangles().chunks((64 << 10) / 36) {
-        buffer.clear();
-        for number in triangles.iter().flatten().flatten() {
-            buffer.extend_from_slice(&number.to_le_bytes());
-        }
-        put(&mut hasher, &buffer);
-    }
-    if let Some(parts) = parts.and_then(|kind| mesh.parts(kind)) {
-        for name in parts.names() {
-            put(&mut hasher, &(name.len() as u64).to_le_bytes());
-            put(&mut hasher, name.as_bytes());
-        }
-        let numbers = (0..mesh.triangles().len() as u32).map(|n| parts.of(n));
-        buffer.clear();
-        buffer.extend(numbers.flat_map(u32::to_le_bytes));
-        put(&mut hasher, &buffer);
-    }
-    hasher.finish()
-}
 
 /// The folder that a file or a folder is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn put(hasher: &mut BytesHasher, bytes: &[u8]) {
-    hasher.write_all(bytes).expect("nothing is written that could fail");
 }
 
 impl RegionPlan {
@@ -69,7 +40,7 @@ impl RegionPlan {
 
     /// The files of the mesh of a store at `root`.
     pub fn meshes(&self, root: &Path) -> Vec<PathBuf> {
-        let folder = folder_of(root);
+        let folder = root.parent().unwrap_or(Path::new(""));
         self.store.source.meshes.iter().map(|name| folder.join(name)).collect()
     }
 

@@ -4,6 +4,7 @@
 //! these layers, and writes them as whole shards of a folder of Zarr, with a part that lists their hashes. The hashes of
 //! layers of all parts give the digest that one process would have found.
 
+mod hash;
 mod maker;
 mod mesh;
 mod plan;
@@ -12,4 +13,4 @@ mod store;
 pub use self::maker::RegionMaker;
 pub use self::plan::{RegionPlan, RegionRequest};
 pub use self::store::{RegionStore, StoreReport};
-pub use crate::format::zarr::store::{RegionState, ShardFile, StoreFault, StorePart, StorePlan, StoreSource};
+pub use crate::format::zarr::store::{RegionState, ShardCheck, ShardFile, StoreFault, StorePart, StorePlan, StoreSource};

@@ -1,7 +1,7 @@
 //! The plan of regions: what decides cells, decided once, and how layers are shared out.
 
-use super::mesh::mesh_hash;
-use crate::error::{Code, Error, Finding, Hint, Result, hint};
+use super::hash::mesh_hash;
+use crate::error::{Code, Error, Finding, Hint, Result, Severity, hint};
 use crate::format::zarr::store::{StorePlan, StoreSource};
 use crate::format::{self, Choice, Dtype};
 use crate::grid::metadata::Metadata;
@@ -137,7 +137,10 @@ impl Voxelizer<'_> {
         }
         if let Rule::Solid { .. } = self.rule {
             let text = "skipped the search for lost features: regions are made alone";
-            found.push(Finding::new(Code::W010, text).with_hint(hint!["use {}, which loses nothing" Filled]));
+            let finding =
+                Finding::new(Code::W010, text).with_hint(hint!["use {}, which loses nothing" Filled]);
+            // It is so of every such plan.
+            found.push(Finding { severity: Severity::Note, ..finding });
         }
         let mut all = vec![];
         findings::add(&mut all, found);

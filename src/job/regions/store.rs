@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::plan::RegionPlan;
 use crate::error::{Code, Error, Finding, Hint, Opt, Result};
-use crate::format::zarr::store::{self, RegionState, StorePart, StorePlan};
+use crate::format::zarr::store::{self, RegionState, ShardCheck, StorePart, StorePlan};
 use crate::format::{Durability, Written};
 use crate::grid::{CellSource, CellType, Digest, DigestBuilder, FieldSummary, Label, Lattice, Record, Slab};
 use crate::par::{self, Progress};
@@ -106,8 +106,12 @@ impl RegionStore {
     /// # Errors
     /// If there is no such region, or it was cancelled.
     pub fn state(&self, region: usize, progress: &dyn Progress) -> Result<RegionState> {
+        self.state_by(region, ShardCheck::Bytes, progress)
+    }
+
+    fn state_by(&self, region: usize, check: ShardCheck, progress: &dyn Progress) -> Result<RegionState> {
         self.check_region(region)?;
-        store::state(&self.root, &self.plan.store, self.plan.hash, region, progress)
+        store::state(&self.root, &self.plan.store, self.plan.hash, region, check, progress)
     }
 
     /// Looks at all regions, in the threads this is called in.
@@ -115,10 +119,18 @@ impl RegionStore {
     /// # Errors
     /// If it was cancelled.
     pub fn check(&self, progress: &dyn Progress) -> Result<StoreReport> {
+        self.check_by(ShardCheck::Bytes, progress)
+    }
+
+    /// Looks at all regions, and at their shards in this way.
+    ///
+    /// # Errors
+    /// If it was cancelled.
+    pub fn check_by(&self, check: ShardCheck, progress: &dyn Progress) -> Result<StoreReport> {
         let regions = self.plan.regions();
         progress.begin("check", regions as u64);
         let states = par::map_range(0..regions, |region| {
-            let state = self.state(region, progress);
+            let state = self.state_by(region, check, progress);
             progress.advance(1);
             state
         });
@@ -130,7 +142,20 @@ impl RegionStore {
     /// # Errors
     /// If it was cancelled, or the node cannot be written.
     pub fn finish(&self, durability: Durability, progress: &dyn Progress) -> Result<StoreReport> {
-        let report = self.check(progress)?;
+        self.finish_by(ShardCheck::Bytes, durability, progress)
+    }
+
+    /// Does as [`finish`](Self::finish), with shards looked at in this way.
+    ///
+    /// # Errors
+    /// As those of [`finish`](Self::finish).
+    pub fn finish_by(
+        &self,
+        check: ShardCheck,
+        durability: Durability,
+        progress: &dyn Progress,
+    ) -> Result<StoreReport> {
+        let report = self.check_by(check, progress)?;
         if let Some(digest) = report.digest {
             let source = PlannedCells { plan: &self.plan.store, digest };
             store::finish(&self.root, &self.plan.store, &source, durability)?;
@@ -188,7 +213,7 @@ impl RegionStore {
         let again = |numbers: &[usize], finding: Finding| {
             let number = if let [only] = numbers { only.to_string() } else { "I".to_string() };
             let hint = Hint::default().with_step("make it again: {}", Opt::Region, format!("{number}/{all}"));
-            Finding { count: numbers.len() as u64, ..finding.with_hint(hint) }
+            finding.with_hint(hint)
         };
         let together = |wanted: RegionState, code: Code, are: &str| {
             let states = states.iter().enumerate();

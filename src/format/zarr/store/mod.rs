@@ -17,7 +17,7 @@ mod part;
 mod plan;
 mod text;
 
-pub use self::files::{RegionState, StoreFault};
+pub use self::files::{RegionState, ShardCheck, StoreFault};
 pub(crate) use self::files::{create, finish, make_region, read_plan, state};
 pub use self::part::{ShardFile, StorePart};
 pub use self::plan::{StorePlan, StoreSource};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::text::{self, Fields};
+use super::text::{self, JsonFields};
 use crate::grid::{FieldSummary, Hash, LayerHash};
 
 /// The numbers of a region that is made.
@@ -75,7 +75,7 @@ impl StorePart {
     /// A sentence that says what is wrong.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
-        let fields = Fields(&value);
+        let fields = JsonFields(&value);
         if fields.number("voxelize_part")? != 1 {
             return Err("it is of another version of voxelize".into());
         }
@@ -95,7 +95,7 @@ impl StorePart {
             Ok::<_, String>((text(&code)?, text(&message)?))
         };
         let shard = |value: &Value| {
-            let fields = Fields(value);
+            let fields = JsonFields(value);
             let name = fields.text("name")?.to_string();
             Ok::<_, String>(ShardFile {
                 name,
@@ -123,7 +123,7 @@ impl StorePart {
 }
 
 fn summary(value: &Value) -> Result<FieldSummary, String> {
-    let fields = Fields(value);
+    let fields = JsonFields(value);
     let range = Some(fields.value("range")?).filter(|range| !range.is_null());
     let number = |text: &String| text.parse::<f32>().map_err(|_| "its range is no numbers".to_string());
     let range = match range {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::write::ShardLayout;
 use super::super::{CHUNK, levels};
-use super::text::{self, Fields};
+use super::text::{self, JsonFields};
 use crate::format::{Choice, Dtype};
 use crate::grid::metadata::{Metadata, Style};
 use crate::grid::{CellType, Hash};
@@ -87,7 +87,7 @@ impl StorePlan {
 
     /// The shards of a region.
     pub(super) fn layout(&self, region: usize) -> ShardLayout {
-        ShardLayout::new(&self.levels(), self.layers(region), self.shards())
+        ShardLayout::new(&self.levels(), &self.layers(region), &self.shards())
     }
 
     /// The layers of which a region has a multiple, where shards have so many.
@@ -141,12 +141,12 @@ impl StorePlan {
     /// A sentence that says what is wrong.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
-        let fields = Fields(&value);
+        let fields = JsonFields(&value);
         if fields.number("voxelize_plan")? != 1 {
             return Err("it is of another version of voxelize".into());
         }
         let grid = Metadata::from_json(&fields.value("grid")?.to_string())?;
-        let source = Fields(fields.value("source")?);
+        let source = JsonFields(fields.value("source")?);
         let chosen = |name: &str, choice: Choice| {
             Ok::<_, String>(if fields.flag(name)? { None } else { Some(choice) })
         };

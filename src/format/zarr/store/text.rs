@@ -37,9 +37,9 @@ pub(super) fn unsealed(text: &str) -> Result<Value, String> {
 }
 
 /// An object, whose entries are asked for by name and kind.
-pub(super) struct Fields<'a>(pub &'a Value);
+pub(super) struct JsonFields<'a>(pub &'a Value);
 
-impl<'a> Fields<'a> {
+impl<'a> JsonFields<'a> {
     pub(super) fn value(&self, name: &str) -> Result<&'a Value, String> {
         self.0
             .as_object()
