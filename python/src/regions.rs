@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use ::voxelize::format::{Choice, Dtype, Durability};
 use ::voxelize::grid::CellKind;
-use ::voxelize::job::regions::{RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck};
+use ::voxelize::job::regions::{
+    RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck,
+};
 use ::voxelize::job::{Extras, JobLabels, PartChoice};
 use ::voxelize::mesh::read::ReadOptions;
 use ::voxelize::{Error, Lattice, Result, Voxelizer, Voxels};

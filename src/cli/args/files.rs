@@ -6,7 +6,7 @@ use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::{INPUTS, Tolerance};
 
 use super::choices::ChoiceArgs;
-use super::values::{self, CellValues, Share};
+use super::values::{self, CellValues, ProcessShare};
 
 /// The treatment of damaged and unusual mesh files.
 #[derive(Debug, Default, clap::Args)]
@@ -81,7 +81,7 @@ pub struct InputArgs {
           conflicts_with = "same_grid",
           long_help = "Of the meshes named, listed and found take number I, I + N, I + 2 N, …: N processes with the same words \
                        make all, each once. With --skip-existing a process that was killed goes on [default: all]")]
-    pub shard_list: Option<Share>,
+    pub shard_list: Option<ProcessShare>,
 
     /// one grid around all meshes
     #[arg(

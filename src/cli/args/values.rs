@@ -121,12 +121,12 @@ pub fn portion(text: &str) -> Result<Rational, String> {
 
 /// The share of one of several processes: `3/64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
+pub struct ProcessShare {
     number: usize,
     of: usize,
 }
 
-impl Share {
+impl ProcessShare {
     /// The places of so many things that are in it: every N-th, from the I-th on.
     pub fn of(self, count: usize) -> impl Iterator<Item = usize> {
         (self.number - 1..count).step_by(self.of)
@@ -139,10 +139,10 @@ impl Share {
 }
 
 /// `3/64`: the third of 64 shares.
-pub fn share_of(text: &str) -> Result<Share, String> {
+pub fn share_of(text: &str) -> Result<ProcessShare, String> {
     let numbers = text.split_once('/').and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)));
     match numbers {
-        Some((number, of)) if (1..=of).contains(&number) => Ok(Share { number, of }),
+        Some((number, of)) if (1..=of).contains(&number) => Ok(ProcessShare { number, of }),
         Some((_, _)) => Err("counts from 1 to N".into()),
         None => Err("expected a number and how many there are, such as 3/64".into()),
     }

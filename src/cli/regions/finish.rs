@@ -57,6 +57,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![Report::of(|report| {
         report.set("path", args.store.to_string_lossy());
         let store = RegionStore::open(&args.store)?;
+        call.names.reads(&store.plan_file(), "the plan of the store")?;
         call.check_files()?;
         call.signals.listen()?;
         let resources = call.resources(&args.power, None)?;

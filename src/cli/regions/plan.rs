@@ -126,8 +126,12 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
         let error = Error::usage(format!("--dtype {}: zarr cannot store this type", dtype.name()));
         return Err(error.with_hint("zarr has u8, bool"));
     }
-    if RegionStore::open_if_planned(&args.output)?.is_none() {
-        names.writes(NewFile::named(&args.output, "the store").of_format(zarr).as_output())?;
+    match RegionStore::open_if_planned(&args.output)? {
+        Some(store) => names.reads(&store.plan_file(), "the plan of the store").map(drop)?,
+        None => {
+            let store = NewFile::named(&args.output, "the store").of_format(zarr).as_output();
+            names.writes(store).map(drop)?;
+        }
     }
     call.check_files()?;
     Ok(Job { source, options })

@@ -10,7 +10,7 @@ use voxelize::mesh::read::ReadOptions;
 use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Error, Mesh, Progress, Result, Run, Voxelizer, par};
 
-use super::super::args::values::{self, Share};
+use super::super::args::values::{self, ProcessShare};
 use super::super::args::{PageArgs, ReportArgs, RunArgs};
 use super::super::command::{Call, Command};
 use super::super::memory::Resources;
@@ -49,7 +49,7 @@ struct RegionArgs {
 
     /// The regions to make: I, I + N, I + 2 N, …, counted from 1
     #[arg(long, value_name = "I/N", required = true, value_parser = values::share_of, allow_hyphen_values = true, help_heading = "Input")]
-    region: Share,
+    region: ProcessShare,
 
     /// The mesh, where it does not lie as the plan has it; once for each of several. It must be the same
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -73,6 +73,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![Report::of(|report| {
         report.set("path", args.store.to_string_lossy());
         let store = RegionStore::open(&args.store)?;
+        call.names.reads(&store.plan_file(), "the plan of the store")?;
+        args.mesh.iter().try_for_each(|file| call.names.reads(file, "the mesh").map(drop))?;
         let regions: Vec<_> = args.region.of(store.plan.regions()).collect();
         call.check_files()?;
         call.signals.listen()?;

@@ -61,8 +61,9 @@ fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
         let error = Error::usage("--resume: cells beside the grid are not made in regions");
         return Err(error.with_hint("leave out --doubt, --max-doubt, --leak and --nearest"));
     }
-    if RegionStore::open_if_planned(path)?.is_none() {
-        options.output = options.output.registered(&call.names)?;
+    match RegionStore::open_if_planned(path)? {
+        Some(store) => call.names.reads(&store.plan_file(), "the plan of the store").map(drop)?,
+        None => options.output = options.output.registered(&call.names)?,
     }
     call.check_files()?;
     Ok(options)

@@ -13,4 +13,6 @@ mod store;
 pub use self::maker::RegionMaker;
 pub use self::plan::{RegionPlan, RegionRequest};
 pub use self::store::{RegionStore, StoreReport};
-pub use crate::format::zarr::store::{RegionState, ShardCheck, ShardFile, StoreFault, StorePart, StorePlan, StoreSource};
+pub use crate::format::zarr::store::{
+    RegionState, ShardCheck, ShardFile, StoreFault, StorePart, StorePlan, StoreSource,
+};

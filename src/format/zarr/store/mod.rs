@@ -23,7 +23,7 @@ pub use self::part::{ShardFile, StorePart};
 pub use self::plan::{StorePlan, StoreSource};
 
 /// The file of the plan, and the folder of the parts.
-const PLAN: &str = "plan.json";
+pub(crate) const PLAN: &str = "plan.json";
 const PARTS: &str = "parts";
 
 /// The name of the part of a region, the first of which is 0.

@@ -188,3 +188,62 @@ impl StorePlan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::Rational;
+    use crate::grid::{BytesHasher, Lattice, Record};
+
+    #[test]
+    fn plans_round_trip_and_no_changed_byte_passes() {
+        let lattice = Lattice::new(
+            [300, 20, 500],
+            [const { Rational::ZERO }; 3],
+            [const { Rational::ONE }; 3],
+            [true; 3],
+        );
+        let record = Record { rule_name: Some("surface".into()), ..Record::default() };
+        let plan = StorePlan {
+            grid: Metadata {
+                dims: Some([300, 20, 500]),
+                lattice: lattice.ok(),
+                record,
+                ..Metadata::default()
+            },
+            dtype: Dtype::U8,
+            choices: vec![Choice::Uncompressed],
+            region_layers: 192,
+            shard_layers: 64,
+            source: StoreSource {
+                meshes: vec!["../a \"b\".stl".into()],
+                hash: BytesHasher::default().finish(),
+                triangles: 12,
+                tolerance: "usual".into(),
+                labels: "off".into(),
+                priority: vec![],
+                only: vec!["lid".into()],
+                skip: vec![],
+            },
+        };
+        let text = plan.text();
+        assert_eq!(StorePlan::parse(&text), Ok(plan.clone()));
+        assert_eq!((plan.regions(), plan.layers(2), plan.shards()), (3, 384..500, vec![64, 64, 48]));
+        let names: Vec<_> = plan.layout(2).names().collect();
+        let expected = ["0/c/6/0/0", "0/c/7/0/0", "1/c/3/0/0", "2/c/2/0/0"];
+        assert_eq!(names, expected);
+        let mut changed = 0;
+        for place in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[place] ^= 1 << (place % 7);
+            let read = String::from_utf8(bytes).map_err(|e| e.to_string());
+            assert!(read.and_then(|text| StorePlan::parse(&text)).is_err(), "byte {place}");
+            changed += 1;
+        }
+        assert!(changed > 500);
+        for (region, shard) in [(0, 64), (96, 64), (192, 63), (192, 0), (128, 128)] {
+            let text = StorePlan { region_layers: region, shard_layers: shard, ..plan.clone() }.text();
+            assert!(StorePlan::parse(&text).is_err(), "{region} {shard}");
+        }
+    }
+}
