@@ -39,6 +39,17 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
+/// `1–3, 7`: numbers in order, runs of three and more in short.
+pub fn numbers_in_runs(numbers: &[usize]) -> String {
+    let text = |run: &[usize]| match run {
+        [only] => only.to_string(),
+        [first, second] => format!("{first}, {second}"),
+        [first, .., last] => format!("{first}–{last}"),
+        [] => String::new(),
+    };
+    numbers.chunk_by(|a, b| a + 1 == *b).map(text).collect::<Vec<_>>().join(", ")
+}
+
 fn trimmed(decimal: &str) -> &str {
     if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
 }
@@ -102,6 +113,12 @@ mod tests {
         }
         assert_eq!((grouped_number(8000.0), grouped_number(-1234.5)), ("8,000".into(), "-1,234.5".into()));
         assert_eq!(counted(1, "triangle", "triangles"), "1 triangle");
+    }
+
+    #[test]
+    fn numbers_are_listed_in_runs() {
+        assert_eq!(numbers_in_runs(&[1, 2, 3, 7, 9, 10]), "1–3, 7, 9, 10");
+        assert_eq!((numbers_in_runs(&[]), numbers_in_runs(&[5])), (String::new(), "5".to_string()));
     }
 
     #[test]

@@ -52,6 +52,7 @@ fn spelled(Setting { option, value }: &Setting) -> Option<String> {
         | Opt::Help
         | Opt::Info
         | Opt::NulNames
+        | Opt::Region
         | Opt::Update
         | Opt::Verify => {
             return None;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ::voxelize::format::{self, Carries};
-use ::voxelize::job::{Extras, Transform, UnitOfLength, UpAxis, findings};
+use ::voxelize::job::{Extras, JobLabels, Transform, UnitOfLength, UpAxis, findings};
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -15,18 +15,68 @@ use crate::mesh::{Mesh as PyMesh, joined};
 use crate::options::{Options, named};
 use crate::work::{How, Watcher, run};
 
-/// A job without the interpreter.
-struct Job {
+/// The meshes of a job as one, without the interpreter.
+pub struct Source {
     mesh: Mesh,
     stated: (Option<UnitOfLength>, Option<UpAxis>),
     are_several: bool,
     /// The name of the input in the record.
-    name: Option<String>,
+    pub name: Option<String>,
+}
+
+/// One mesh of all, with what their files state in common.
+pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> {
+    let stated = |mesh: &PyMesh| (mesh.unit, mesh.up);
+    let Some(first) = meshes.first().map(|mesh| stated(mesh)) else {
+        return Err(raised(py, &Error::usage("no mesh is given")));
+    };
+    let is_common = meshes.iter().all(|mesh| stated(mesh) == first);
+    Ok(Source {
+        mesh: joined(meshes).map_err(|error| raised(py, &error))?,
+        stated: if is_common { first } else { (None, None) },
+        are_several: meshes.len() > 1,
+        name: if let [one] = meshes { Some(one.name.clone()).filter(|n| !n.is_empty()) } else { None },
+    })
+}
+
+impl Source {
+    /// The transform, the rule, the labels and the mesh in the axes of the grid.
+    fn turned(&self, options: &Options) -> Result<(Transform, Rule, JobLabels, Mesh)> {
+        let transform = options.transform(self.stated)?;
+        let rule = options.rule(&transform)?;
+        let labels = options.labels(self.are_several)?;
+        let mesh = transform.apply(options.choose(self.mesh.clone(), labels)?)?;
+        if mesh.triangles().is_empty() {
+            return Err(Error::unfit("the mesh has no triangles").with_hint("export the mesh again"));
+        }
+        Ok((transform, rule, labels, mesh))
+    }
+
+    /// These, and the lattice that is fitted to the mesh.
+    pub fn prepared(&self, options: &Options) -> Result<(Transform, Rule, JobLabels, Mesh, Lattice)> {
+        let (transform, rule, labels, mesh) = self.turned(options)?;
+        let lattice = options.fit(&rule, &transform)?.to(mesh.bounds())?;
+        rule.check_on(&lattice)?;
+        Ok((transform, rule, labels, mesh, lattice))
+    }
+}
+
+/// The voxelizer with the resources of a call.
+pub fn with_how<'a>(voxelizer: Voxelizer<'a>, how: &How, watcher: &'a Watcher) -> Result<Voxelizer<'a>> {
+    let mut voxelizer = voxelizer.threads(how.threads).progress(watcher);
+    if let Some(level) = how.simd.as_deref().filter(|level| *level != "auto") {
+        let known: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+        voxelizer = voxelizer.level(named("simd", level, Level::from_name(level), &known)?);
+    }
+    Ok(how.max_memory.map_or(voxelizer, |bytes| voxelizer.memory(bytes)))
+}
+
+/// A job without the interpreter.
+struct Job {
+    source: Source,
     options: Options,
     like: Option<Like>,
     has_nearest: bool,
-    level: Option<String>,
-    threads: usize,
     max_memory: Option<u64>,
 }
 
@@ -59,25 +109,10 @@ pub fn voxelize<'py>(
     like: Option<Like>,
     nearest: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let stated = |mesh: &PyMesh| (mesh.unit, mesh.up);
-    let Some(first) = meshes.first().map(|mesh| stated(mesh)) else {
-        return Err(raised(py, &Error::usage("no mesh is given")));
-    };
-    let is_common = meshes.iter().all(|mesh| stated(mesh) == first);
-    let job = Job {
-        mesh: joined(&meshes).map_err(|error| raised(py, &error))?,
-        stated: if is_common { first } else { (None, None) },
-        are_several: meshes.len() > 1,
-        name: if let [one] = &meshes[..] { Some(one.name.clone()).filter(|n| !n.is_empty()) } else { None },
-        options,
-        like,
-        has_nearest: nearest,
-        level: how.simd.clone(),
-        threads: how.threads,
-        max_memory: how.max_memory,
-    };
+    let source = common(py, &meshes)?;
+    let job = Job { source, options, like, has_nearest: nearest, max_memory: how.max_memory };
     drop(meshes);
-    let made = run(py, &how, |watcher| job.run(watcher))?;
+    let made = run(py, &how, |watcher| job.run(&how, watcher))?;
     let answer = PyDict::new(py);
     answer.set_item("findings", made.findings.iter().map(finding).collect::<Vec<_>>())?;
     answer.set_item("inside", made.inside)?;
@@ -88,31 +123,16 @@ pub fn voxelize<'py>(
 }
 
 impl Job {
-    fn run(self, watcher: &Watcher) -> Result<Made> {
-        let Self { options, .. } = &self;
-        let transform = options.transform(self.stated)?;
-        let rule = options.rule(&transform)?;
-        let labels = options.labels(self.are_several)?;
-        let mesh = transform.apply(options.choose(self.mesh.clone(), labels)?)?;
-        if mesh.triangles().is_empty() {
-            return Err(Error::unfit("the mesh has no triangles").with_hint("export the mesh again"));
-        }
+    fn run(self, how: &How, watcher: &Watcher) -> Result<Made> {
+        let Self { options, source, .. } = &self;
+        let (transform, rule, labels, mesh) = source.turned(options)?;
         let lattice = self.lattice(&rule, &transform, &mesh)?;
         rule.check_on(&lattice)?;
-        let mut voxelizer = Voxelizer::new(rule)
-            .threads(self.threads)
-            .progress(watcher)
+        let voxelizer = with_how(Voxelizer::new(rule), how, watcher)?
             .transform(&transform)
-            .input(self.name.as_deref())
+            .input(source.name.as_deref())
             .priority(&options.priority)
             .extras(Extras { labels, ..Extras::default() });
-        if let Some(level) = self.level.as_deref().filter(|level| *level != "auto") {
-            let known: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
-            voxelizer = voxelizer.level(named("simd", level, Level::from_name(level), &known)?);
-        }
-        if let Some(bytes) = self.max_memory {
-            voxelizer = voxelizer.memory(bytes);
-        }
         let mut found = findings::of_lattice(&mesh, &lattice, &rule, options.reading.tolerance())?;
         if self.like.is_some() {
             found.extend(findings::beyond(&mesh, &lattice, "like"));

@@ -7,6 +7,7 @@ mod grid;
 mod job;
 mod mesh;
 mod options;
+mod regions;
 mod work;
 
 use pyo3::prelude::*;
@@ -33,6 +34,8 @@ mod _native {
     use super::job::voxelize;
     #[pymodule_export]
     use super::mesh::Mesh;
+    #[pymodule_export]
+    use super::regions::{check_store, make_regions, plan_store, planned_grid, voxelize_block};
     #[pymodule_export]
     use super::work::Cancel;
 

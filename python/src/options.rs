@@ -177,7 +177,12 @@ impl Options {
     /// The mesh of the parts that are taken.
     pub fn choose(&self, mesh: voxelize::Mesh, labels: JobLabels) -> Result<voxelize::Mesh> {
         let kind = if let JobLabels::Parts(kind) = labels { kind } else { PartKind::Object };
-        PartChoice { only: self.only.clone(), skip: self.skip.clone() }.apply(mesh, kind)
+        self.parts().apply(mesh, kind)
+    }
+
+    /// The parts that are taken.
+    pub fn parts(&self) -> PartChoice {
+        PartChoice { only: self.only.clone(), skip: self.skip.clone() }
     }
 }
 

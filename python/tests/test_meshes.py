@@ -127,3 +127,12 @@ def test_meshes_are_read_once_and_used_often() -> None:
     assert len(mesh) > 100 and mesh.name == "knot.stl" and mesh.bounds is not None
     assert voxelize.voxelize(mesh, res=9) == voxelize.voxelize(PATH, res=9)
     assert copy.copy(voxelize.voxelize(mesh, res=9)).count > 0
+
+
+def test_arrays_may_begin_anywhere_in_memory() -> None:
+    corners = np.arange(27, dtype="<f4").reshape(3, 3, 3)
+    unaligned = np.frombuffer(b"." + corners.tobytes(), "<f4", offset=1).reshape(3, 3, 3)
+    assert not unaligned.flags.aligned
+    faces = np.frombuffer(b"." + np.array([[0, 1, 2]], "<u4").tobytes(), "<u4", offset=1).reshape(1, 3)
+    assert len(voxelize.mesh(unaligned)) == 3
+    assert len(voxelize.mesh(unaligned[0], faces)) == 1

@@ -63,6 +63,14 @@ impl Argv {
         self.command
     }
 
+    /// Whether `--long` is among the words, whatever options there are.
+    pub fn has_word(&self, long: &str) -> bool {
+        let words = self.words.iter().skip(1).map(|word| word.to_string_lossy());
+        let is_it =
+            |word: &str| word.strip_prefix("--").map(|word| word.split('=').next()) == Some(Some(long));
+        words.take_while(|word| word != "--").any(|word| is_it(&word))
+    }
+
     pub fn parse(&self) -> std::result::Result<ArgMatches, clap::Error> {
         self.parser.clone().try_get_matches_from(&self.words)
     }

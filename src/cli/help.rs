@@ -41,6 +41,7 @@ Turn triangle meshes into voxels, exactly.
 
 Usage: voxelize [OPTIONS] <MESH>...
        voxelize [OPTIONS] <COMMAND>
+       voxelize [OPTIONS] <STORE> --region I/N      ('voxelize plan --help')
 ";
 
 /// Examples of the command without a name.
@@ -103,8 +104,13 @@ pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
     let examples = indented(examples);
     let about = capitalised(about);
     parser
-        .before_help(format!("{about}.\n\nUsage: voxelize {name} {usage}\n\n{}", examples.trim_end()))
+        .before_help(format!("{about}.\n\nUsage: voxelize {}{usage}\n\n{}", verb(name), examples.trim_end()))
         .after_help(*notes)
+}
+
+/// The name of a command as it is typed, with a space; none of that which an option asks for.
+fn verb(name: &str) -> String {
+    if name == super::regions::REGION.name { String::new() } else { format!("{name} ") }
 }
 
 /// With a capital as its first letter.

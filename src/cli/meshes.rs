@@ -6,6 +6,7 @@ use super::args::{self, ConvertArgs};
 use super::batch;
 use super::command::{Call, Command};
 use super::options::Options;
+use super::regions;
 use super::report::{Outcome, Report};
 use super::run::{self, KEYS, RunReport};
 
@@ -27,6 +28,9 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
         return Err(
             error.with_hint("such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/")
         );
+    }
+    if args.resume {
+        return regions::resume(args, call);
     }
     if batch::is_requested(&args.input, &args.output) {
         return batch::convert(args, call);

@@ -24,6 +24,7 @@ mod output;
 mod pages;
 mod pipes;
 mod progress;
+mod regions;
 mod report;
 mod run;
 mod schedule;
@@ -60,6 +61,8 @@ static COMMANDS: &[Command] = &[
     info::COMMAND,
     view::COMMAND,
     formats::COMMAND,
+    regions::PLAN,
+    regions::FINISH,
     pages::COMPLETIONS,
     pages::MAN,
 ];
@@ -125,8 +128,10 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
 fn parse_command<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> (Argv, &'static Command) {
     let names: Vec<_> = COMMANDS.iter().map(|command| command.name).filter(|name| !name.is_empty()).collect();
     let argv = Argv::new(words, args::command(), &names);
-    let command = COMMANDS.iter().find(|command| command.name == argv.command().unwrap_or_default());
-    let command = command.unwrap_or(&meshes::COMMAND);
+    let command = match argv.command() {
+        None if argv.has_word("region") => &regions::REGION,
+        name => COMMANDS.iter().find(|one| one.name == name.unwrap_or_default()).unwrap_or(&meshes::COMMAND),
+    };
     (argv.with_parser(help::parser(command, COMMANDS)), command)
 }
 

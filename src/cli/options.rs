@@ -16,8 +16,8 @@ use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule
 use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
-    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, ReadArgs, RuleArgs,
-    RunArgs, prefixed,
+    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, OutputArgs, PartArgs, QuantityArgs, ReadArgs,
+    RuleArgs, RunArgs, prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -457,6 +457,17 @@ pub struct Options {
 impl Options {
     /// The options for these arguments; looks at files but changes none.
     pub fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
+        let options = Self::unchecked(args, call, Output::new)?;
+        call.check_files()?;
+        Ok(options)
+    }
+
+    /// The options for these arguments, with the output that `output` makes; whether files can be written is not checked.
+    pub fn unchecked(
+        args: ConvertArgs,
+        call: &Call,
+        output: fn(&OutputArgs, CellKind, &MeshSource, &Call) -> Result<Output>,
+    ) -> Result<Self> {
         let argv = call.argv;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
         let meshes = args.input.meshes;
@@ -471,13 +482,12 @@ impl Options {
         let source = MeshSource::find_all(&meshes, &argv.commands, names)?;
         let job = Job { source, options: options.for_meshes(meshes.iter().map(PathBuf::as_path))? };
         let rule = &job.options.rule;
-        let output = Output::new(&args.output, job.options.kind(), &job.source, call)?;
+        let output = output(&args.output, job.options.kind(), &job.source, call)?;
         output.check_rounding(&record_of(rule), argv)?;
         let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;
         let quantities = quantities(&args.quantities, &job.options, &output, argv)?;
-        call.check_files()?;
         Ok(Self { job, output, doubt, leak, nearest, quantities, mode })
     }
 

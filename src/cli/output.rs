@@ -118,6 +118,14 @@ impl Output {
 
     /// The output for these arguments.
     pub fn new(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
+        let output = Self::unregistered(args, kind, source, call)?;
+        // part.vox for part.vox: not its name is wrong.
+        let voxels = || source.path().filter(|_| !output.is_named).and_then(files::holds_voxels);
+        output.clone().registered(&call.names).map_err(|error| voxels().unwrap_or(error))
+    }
+
+    /// The output, of which the names of the run do not know yet.
+    pub fn unregistered(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let by_default = by_default(args, kind);
         let (destination, (format, by)) = match &args.output {
@@ -128,15 +136,13 @@ impl Output {
             Some(path) if path.as_os_str() == "-" => (stdout(call, "FILE")?, for_stdout(args, argv)?),
             Some(path) if is_folder(path) => {
                 let output = Self::in_folder(path, args, kind, argv)?;
-                return output.named(Path::new(&source.stem()?)).registered(&call.names);
+                return Ok(output.named(Path::new(&source.stem()?)));
             }
             Some(path) => (Destination::File(path.clone()), by_name(path, args, argv)?),
         };
         let output = Self::from_parts(destination, kind, format, by, args);
         output.check_options(argv)?;
-        // part.vox for part.vox: not its name is wrong.
-        let voxels = || source.path().filter(|_| !output.is_named).and_then(files::holds_voxels);
-        output.clone().registered(&call.names).map_err(|error| voxels().unwrap_or(error))
+        Ok(output)
     }
 
     fn from_parts(

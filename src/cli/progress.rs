@@ -83,9 +83,10 @@ impl BarPhase {
     }
 }
 
-/// `slab 2/7` as numbers.
+/// `slab 2/7` or `region 2/7` as numbers.
 fn slab(name: &str) -> Option<(f64, f64)> {
-    let (n, count) = name.strip_prefix("slab ")?.split_once('/')?;
+    let numbers = name.strip_prefix("slab ").or_else(|| name.strip_prefix("region "))?;
+    let (n, count) = numbers.split_once('/')?;
     Some((n.parse().ok()?, count.parse().ok().filter(|count| *count > 0.0)?))
 }
 
@@ -181,6 +182,7 @@ mod tests {
             &["read", "voxelize", "write"][..],
             &["read", "repair", "winding", "voxelize", "voxelize", "flood", "write"],
             &["read", "slab 1/3", "slab 2/3", "slab 2/3", "slab 3/3"],
+            &["read", "region 1/2", "region 2/2"],
             &["bounds", "meshes"],
             &["cases"],
             &["write"],

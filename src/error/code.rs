@@ -1,7 +1,7 @@
 //! Every code of a finding, its meaning and the advice for it. A test generates docs/findings.md from this
 //! table; errors, warnings and JSON use these codes. A code never changes its meaning.
 //!
-//! `S` are findings of the readers of meshes, `M` of the check of a mesh, `L` of a mesh on its lattice, `V` of the readers of voxels,
+//! `S` are findings of the readers of meshes, `M` of the check of a mesh, `L` of a mesh on its lattice, `R` of regions of a store, `V` of the readers of voxels,
 //! `G` of lists of goldens, `W` other warnings; other errors have a word. By default a finding in a mesh file
 //! is an error if it could silently change the result; otherwise it is a warning or a note.
 
@@ -93,6 +93,7 @@ const NOTHING: Advice =
 const NUMBERS: Advice =
     hint!["export the file with numbers such as 1.5 or 1.0e+00"; "{} drops such facets" Lenient];
 const PERMISSIONS: Advice = hint!["check its name and permissions"];
+const REMAKE: Advice = hint!["make it again: {}" Region = "I/N"];
 const REPAIR: Advice =
     hint!["repair the mesh in the program that made it"; "{} drops such triangles" Lenient];
 const SAVE: Advice = hint!["save the file again"];
@@ -173,6 +174,18 @@ codes! {
     M013 "M013" NOTED
         "edges whose vertices coincide, but have different numbers in the file"
         hint!["merge vertices in the program that made it, if another one goes by their numbers"];
+    R001 "R001" WARNED
+        "a region of a store is missing: no part says that it was made"
+        REMAKE;
+    R002 "R002" WARNED
+        "a region of a store is damaged: its part or a shard is not as it was written"
+        REMAKE;
+    R003 "R003" WARNED
+        "a region of a store is stale: its part is of another plan or mesh"
+        REMAKE;
+    R004 "R004" REFUSED
+        "the mesh is not that of the plan of a store"
+        hint!["{} names the file if it lies elsewhere" Mesh = "FILE" | "plan the store again in a new folder"];
     S001 "S001" REFUSED
         "the file is empty"
         AGAIN_ALONE;
@@ -300,7 +313,7 @@ codes! {
         "components that solid loses, as they contain no cell centre, or breaks into several pieces"
         SMALLER;
     W010 "W010" WARNED
-        "the search for lost features was skipped, as memory is short"
+        "the search for lost features was skipped, as memory is short or regions are made alone"
         hint!["raise {}" MaxMemory | "use {}, which loses nothing" Filled];
     W011 "W011" WARNED
         "thin places that solid loses, such as ribs, at least four cells long"

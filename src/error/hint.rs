@@ -44,11 +44,13 @@ options! {
     Lenient "lenient" "Damage in a file is tolerated where it can be";
     MaxMemory "max-memory" "The limit of memory";
     MaxPairs "max-pairs" "The limit of pairs of triangles";
+    Mesh "mesh" "The files of the mesh of a store";
     NulNames "null" "Names in a list end in NUL";
     Origin "origin" "A point that walls of the grid go through";
     Output "output" "The name of the output";
     OutputFormat "format" "The format of the output";
     Radius "radius" "The radius of the rule offset";
+    Region "region" "The call that makes a region of a store";
     Rule "rule" "The rule";
     Scale "scale" "The factor of the coordinates";
     Solid "solid" "The rule solid";

@@ -60,7 +60,7 @@ mod vox;
 #[cfg(feature = "vti")]
 mod vti;
 mod vtk_xml;
-mod zarr;
+pub(crate) mod zarr;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -105,6 +105,15 @@ pub(super) fn temporary_folder(place: &Path) -> io::Result<TempDir> {
     by_builder(folder, 0o777, |builder| builder.tempdir_in(folder))
 }
 
+/// A new file in `folder` whose name begins with `prefix`, removed unless persisted. Another process that writes there
+/// leaves it, even if it does not see that this one lives: it may run on another machine.
+pub(super) fn unswept(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(prefix);
+    with_usual_permissions(&mut builder, 0o666);
+    builder.tempfile_in(folder).map_err(without_name)
+}
+
 /// What `make` makes in `folder`, under a name by which others know its process, with the permissions that anything new
 /// gets: the system takes the umask off.
 fn by_builder<T>(folder: &Path, mode: u32, make: impl FnOnce(&Builder) -> io::Result<T>) -> io::Result<T> {
@@ -112,14 +121,19 @@ fn by_builder<T>(folder: &Path, mode: u32, make: impl FnOnce(&Builder) -> io::Re
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
+    with_usual_permissions(&mut builder, mode);
+    make(&builder).map_err(without_name)
+}
+
+/// The permissions that anything new gets.
+fn with_usual_permissions(builder: &mut Builder, mode: u32) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(mode));
     }
     #[cfg(not(unix))]
-    let _ = mode;
-    make(&builder).map_err(without_name)
+    let _ = (builder, mode);
 }
 
 /// The system's error without the name of the temporary file.

@@ -26,6 +26,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use super::bits::{BitGrid, bits_of};
@@ -157,11 +158,19 @@ impl DigestBuilder {
     /// If they are other cells, layers that are not there, or such as were taken.
     pub fn add_at<'a>(&mut self, first: usize, slab: impl Into<CellsRef<'a>>) {
         let slab = slab.into();
-        let [nx, ny, layers] = slab.dims();
-        let fits = first <= self.dims[2] && layers <= self.dims[2] - first;
-        assert!([nx, ny] == self.dims[..2] && fits, "layers of another grid");
+        let [nx, ny, _] = slab.dims();
+        assert!([nx, ny] == self.dims[..2], "layers of another grid");
         assert!(self.domain == Domain::of(slab.cell_type()), "cells of another type");
-        let hashes = par::map_range(0..layers, |k| layer_hash(slab, k, first + k));
+        self.put_layers(first, layer_hashes(first, slab));
+    }
+
+    /// Takes the hashes of consecutive layers from `first` on, as [`layer_hashes`] made them of cells of this grid.
+    ///
+    /// # Panics
+    /// If the grid has no such layers, or they were taken.
+    pub fn put_layers(&mut self, first: usize, hashes: Vec<Option<LayerHash>>) {
+        let fits = first <= self.dims[2] && hashes.len() <= self.dims[2] - first;
+        assert!(fits, "layers of another grid");
         for (k, hash) in hashes.into_iter().enumerate() {
             self.put(first + k, hash);
         }
@@ -212,11 +221,66 @@ impl DigestBuilder {
     }
 }
 
-/// The hash of a layer, and how many cells it covers.
-#[derive(Debug, Clone)]
-struct LayerHash {
+/// The hash of a layer, and how many cells it covers; `Display` writes 64 hex digits and that number, `FromStr` reads
+/// them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerHash {
     hash: blake3::Hash,
     occupied: u64,
+}
+
+impl LayerHash {
+    /// How many cells are occupied, or of a field have another value than the background.
+    pub fn occupied(&self) -> u64 {
+        self.occupied
+    }
+}
+
+impl fmt::Display for LayerHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.hash.to_hex(), self.occupied)
+    }
+}
+
+impl FromStr for LayerHash {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parse = || {
+            let (hash, occupied) = text.split_once(' ')?;
+            Some(Self { hash: blake3::Hash::from_hex(hash).ok()?, occupied: occupied.parse().ok()? })
+        };
+        parse().ok_or_else(|| format!("'{}' is not the hash of a layer", sanitize(text)))
+    }
+}
+
+/// The hashes of the layers of a slab that begins at layer `first` of a grid, in all threads; `None` for a layer without a
+/// non-zero word. [`DigestBuilder::put_layers`] takes them, in this process or in another.
+pub fn layer_hashes<'a>(first: usize, slab: impl Into<CellsRef<'a>>) -> Vec<Option<LayerHash>> {
+    let slab = slab.into();
+    par::map_range(0..slab.dims()[2], |k| layer_hash(slab, k, first + k))
+}
+
+/// Hashes bytes that are written to it, as digests are hashed: for files.
+#[derive(Debug, Clone, Default)]
+pub struct BytesHasher(blake3::Hasher);
+
+impl BytesHasher {
+    /// The hash of the bytes so far.
+    pub fn finish(&self) -> Hash {
+        Hash::cut(self.0.finalize())
+    }
+}
+
+impl io::Write for BytesHasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The hash of layer `k` of a slab, which is layer `layer` of the grid; `None` if it has no non-zero word.

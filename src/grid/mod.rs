@@ -30,7 +30,7 @@ pub(crate) use crate::geom::axis::{self};
 pub use arrays::{CellArray, Quantities, Quantity};
 pub use bits::BitGrid;
 pub use cells::{CellKind, CellType, Cells, CellsMut, CellsRef};
-pub use digest::{Digest, DigestBuilder, Hash};
+pub use digest::{BytesHasher, Digest, DigestBuilder, Hash, LayerHash, layer_hashes};
 pub use field::{Field, FieldSummary};
 pub use fit::{Fit, Size};
 pub use labels::Labels;

@@ -10,6 +10,7 @@ mod paint;
 mod parts;
 mod plan;
 mod prepared;
+pub mod regions;
 mod run;
 mod slabs;
 pub mod system;

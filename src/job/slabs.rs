@@ -12,7 +12,7 @@ use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::error::{Error, Finding, Result};
 use crate::grid::{
     BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field, FieldSummary,
-    Hash, Label, Labels, Lattice, Legend, Quantity, Record, Slab, Voxels,
+    Hash, Label, Labels, Lattice, LayerHash, Legend, Quantity, Record, Slab, Voxels, layer_hashes,
 };
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
@@ -32,8 +32,12 @@ pub struct Slabs<'a> {
     voxelizer: Voxelizer<'a>,
     sources: Vec<Source<'a>>,
     plan: Plan,
-    /// The layers that come next.
+    /// The layers that are made: all, or those of a region.
+    layers: Range<usize>,
+    /// The layer that comes next.
     next: usize,
+    /// The hashes of the layers so far, if they are wanted.
+    hashes: Option<Vec<Option<LayerHash>>>,
     /// The cells of one slab, whose memory is used again for the next.
     cells: Option<Cells>,
     /// What gives cells their colours, if they are to have some.
@@ -139,7 +143,9 @@ impl<'a> Slabs<'a> {
             voxelizer: *voxelizer,
             sources,
             plan,
+            layers: 0..lattice.dims()[2],
             next: 0,
+            hashes: None,
             cells: None,
             painter,
             legend,
@@ -159,6 +165,27 @@ impl<'a> Slabs<'a> {
         Self { nearest: self.background.map(|_| vec![]), ..self }
     }
 
+    /// Goes on with these layers, as if none had been made before: their hashes are kept. There is no digest of all.
+    pub(super) fn begin(&mut self, layers: Range<usize>) {
+        let cells = cell_type(&self.legend, self.background);
+        self.digest = DigestBuilder::new(self.lattice.dims(), cells);
+        let labels = std::mem::take(&mut self.made.labels);
+        let labels = labels.into_iter().map(|(label, _)| (label, 0)).collect();
+        self.made = Made { labels, ..Made::default() };
+        for source in &mut self.sources {
+            source.stats = Stats::default();
+            source.is_occupied = false;
+        }
+        self.next = layers.start;
+        self.layers = layers;
+        self.hashes = Some(vec![]);
+    }
+
+    /// The hashes of the layers since [`begin`](Self::begin).
+    pub(super) fn layer_hashes(&self) -> &[Option<LayerHash>] {
+        self.hashes.as_deref().unwrap_or_default()
+    }
+
     /// The number of the triangle nearest to each cell of the last slab, x fastest, the least of those equally near;
     /// −1 in cells of the background. Empty if they are not wanted, or the rule makes bits.
     pub fn nearest(&self) -> &[i32] {
@@ -174,10 +201,15 @@ impl<'a> Slabs<'a> {
             return Ok(false);
         }
         let start = Instant::now();
-        let Self { voxelizer, cells, digest, made, arrays, array_digests, .. } = self;
+        let Self { voxelizer, cells, digest, hashes, made, arrays, array_digests, next, .. } = self;
         let cells = cells.as_ref().expect("a slab was filled");
+        let first = *next - cells.as_ref().dims()[2];
         par::with_threads(voxelizer.run.thread_count(), || {
-            digest.add(cells);
+            let new = layer_hashes(first, cells);
+            if let Some(hashes) = hashes {
+                hashes.extend(new.iter().cloned());
+            }
+            digest.put_layers(first, new);
             for (digest, array) in array_digests.iter_mut().zip(&*arrays) {
                 array.as_field().into_iter().for_each(|field| digest.add(field));
             }
@@ -257,7 +289,7 @@ impl<'a> Slabs<'a> {
 
     /// How many slabs there will be.
     pub fn count(&self) -> usize {
-        self.lattice.dims()[2].div_ceil(self.height())
+        self.layers.len().div_ceil(self.height())
     }
 
     fn height(&self) -> usize {
@@ -269,7 +301,7 @@ impl<'a> Slabs<'a> {
 
     /// Fills the next slab, in the memory of the one before; false after the last.
     pub(super) fn fill_next(&mut self) -> Result<bool> {
-        let layers = self.next..self.lattice.dims()[2].min(self.next.saturating_add(self.height()));
+        let layers = self.next..self.layers.end.min(self.next.saturating_add(self.height()));
         if layers.is_empty() {
             return Ok(false);
         }

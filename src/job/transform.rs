@@ -295,6 +295,38 @@ impl Transform {
         Err(Error::usage("with a scale this length must be in cells").with_hint("such as 2vx"))
     }
 
+    /// The transform that has these entries.
+    ///
+    /// # Errors
+    /// If a name or a value is unknown.
+    pub(super) fn from_entries(entries: &[(&'static str, String)]) -> Result<Self> {
+        let unknown =
+            |name: &str, value: &str| Error::usage(format!("the transform {name} {value} is unknown"));
+        let mut transform = Self::default();
+        for (name, value) in entries {
+            let number = |text: &str| Rational::parse_fraction(text).map_err(|_| unknown(name, value));
+            match *name {
+                "up" => {
+                    let up = UpAxis::ALL.into_iter().find(|up| up.name() == value);
+                    transform.up = up.ok_or_else(|| unknown(name, value))?;
+                }
+                "axes" => transform.axes = value.parse()?,
+                "rotate" => transform.rotate = Some(value.parse()?),
+                "scale" => transform.scale = number(value)?,
+                "translate" => {
+                    let by = value.split(',').map(number).collect::<Result<Vec<_>>>()?;
+                    transform.translate = by.try_into().map_err(|_| unknown(name, value))?;
+                }
+                "unit" => {
+                    let unit = UnitOfLength::from_name(value).ok_or_else(|| unknown(name, value))?;
+                    transform.unit = Some(unit);
+                }
+                _ => return Err(unknown(name, value)),
+            }
+        }
+        Ok(transform)
+    }
+
     /// The entries of records about it, by name and value: what differs from the default.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let up = (self.up != UpAxis::default()).then(|| ("up", self.up.name().to_string()));

@@ -101,6 +101,11 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
+    /// By another rule.
+    pub(super) fn with_rule(self, rule: Rule) -> Self {
+        Self { rule, ..self }
+    }
+
     /// Run in this way.
     #[must_use]
     pub fn with_run(self, run: Run<'a>) -> Self {

@@ -38,10 +38,7 @@ pub fn findings(
     let cut = (inside.is_flood() && flood::enters_by_cut(mesh, lattice)).then(|| {
         Finding::new(Code::W007, "the grid boundary cuts the mesh, so the flood enters through the cut")
     });
-    let disputed = report.disputed.filter(|cells| *cells > 0).map(|cells| {
-        let cells = counted(cells, "cell", "cells");
-        Finding::new(Code::W008, format!("vote: the axes disagree on {cells}; majority used"))
-    });
+    let disputed = disputed(stats);
     let lost = match rule {
         Rule::Solid { thin: ThinFeatures::Keep, .. } => LostFeatures::default(),
         // All of it is lost, and another method helps.
@@ -53,6 +50,29 @@ pub fn findings(
     let components = lost.components.as_ref().map(|components| lost_components(components, unit));
     let thin = [components, lost.places.as_ref().map(|places| lost_places(places, unit))];
     [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
+}
+
+/// The findings about some of the cells that were filled, without those about the mesh.
+pub(crate) fn findings_of_cells(
+    rule: &Rule,
+    lattice: &Lattice,
+    stats: &Stats,
+    unit: Option<&str>,
+) -> Vec<Finding> {
+    match rule {
+        Rule::Fraction { .. } => {
+            let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+            fraction::findings(&stats.fraction, lattice, &unit)
+        }
+        _ => disputed(stats).into_iter().collect(),
+    }
+}
+
+fn disputed(stats: &Stats) -> Option<Finding> {
+    stats.inside.disputed.filter(|cells| *cells > 0).map(|cells| {
+        let cells = counted(cells, "cell", "cells");
+        Finding::new(Code::W008, format!("vote: the axes disagree on {cells}; majority used"))
+    })
 }
 
 /// The unit behind a length: ` mm`, or nothing.

@@ -22,6 +22,7 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 pub use self::distance::Band;
+pub(crate) use self::findings::findings_of_cells;
 pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::fraction::FractionReport;
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};

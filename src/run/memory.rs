@@ -108,6 +108,12 @@ impl Demand {
         Self { extra, ..self }
     }
 
+    /// The demand with so many bytes more, beside those of [`with`](Self::with).
+    #[must_use]
+    pub(crate) fn and(self, more: u128) -> Self {
+        Self { extra: self.extra + more, ..self }
+    }
+
     /// The bytes of cells of these dims, as they are held.
     pub(crate) fn cell_bytes(&self, dims: [usize; 3]) -> u128 {
         let cells = dims.iter().map(|&n| n as u128).product::<u128>();

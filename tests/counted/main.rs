@@ -20,6 +20,7 @@ mod offset;
 mod segments;
 mod separation;
 mod solid;
+mod stores;
 mod tri_tri;
 mod worlds;
 
@@ -40,6 +41,7 @@ const SUITES: &[Suite] = &[
     distance::SUITE,
     fraction::SUITE,
     segments::SUITE,
+    stores::SUITE,
     tri_tri::SUITE,
     #[cfg(all(target_os = "linux", feature = "cli"))]
     faults::SUITE,

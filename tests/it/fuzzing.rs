@@ -49,8 +49,10 @@ fn the_dictionary_of_plans_has_every_option_and_verb() {
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };
-    let verbs = ["verify", "check", "diff", "convert", "clearance", "info", "view", "formats"];
+    let verbs =
+        ["verify", "check", "diff", "convert", "clearance", "info", "view", "formats", "plan", "finish"];
     let pages: String = verbs.iter().map(|verb| help(&[verb])).collect::<String>() + &help(&[]);
+    let pages = pages + &help(&["a.zarr", "--region", "1/2"]);
     let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
     let options: BTreeSet<&str> = pages
         .split(|c| !is_word(c))

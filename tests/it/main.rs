@@ -16,6 +16,7 @@ mod reading;
 mod regions;
 mod regressions;
 mod repair;
+mod stores;
 
 #[cfg(feature = "cli")]
 mod check;
@@ -55,6 +56,8 @@ mod numbers;
 mod odd_meshes;
 #[cfg(feature = "cli")]
 mod readme;
+#[cfg(feature = "cli")]
+mod region_commands;
 #[cfg(feature = "cli")]
 mod safe;
 #[cfg(feature = "cli")]

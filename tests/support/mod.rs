@@ -12,5 +12,6 @@ pub mod oracle;
 pub mod place;
 pub mod random;
 pub mod solids;
+pub mod stores;
 pub mod suite;
 pub mod wild;

@@ -16,6 +16,7 @@ mesh, and nothing is scaled.
 
 from importlib.metadata import PackageNotFoundError, version
 
+from . import regions
 from ._errors import (
     Error,
     Finding,
@@ -65,5 +66,6 @@ __all__ = [
     "mesh",
     "offset",
     "open",
+    "regions",
     "voxelize",
 ]

@@ -102,7 +102,80 @@ def voxelize(
     run = how(threads, max_memory, simd, progress, _cancel)
     reading = Reading(lenient, strict, textures=labels == "colour")
     meshes, findings = all_of(mesh, reading, run)
-    options = {
+    options = chosen(
+        reading,
+        res=res,
+        voxel_size=voxel_size,
+        dims=dims,
+        stretch=stretch,
+        bounds=bounds,
+        origin=origin,
+        cube=cube,
+        pad=pad,
+        snap=snap,
+        rule=rule,
+        ties=ties,
+        inside=inside,
+        close_holes=close_holes,
+        keep_thin=keep_thin,
+        hollow=hollow,
+        radius=radius,
+        band=band,
+        signed=signed,
+        iso=iso,
+        labels=labels,
+        priority=priority,
+        only=only,
+        skip=skip,
+        up=up,
+        axes=axes,
+        rotate=rotate,
+        scale=scale,
+        translate=translate,
+        unit=unit,
+    )
+    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest))
+    findings += findings_of(made["findings"])
+    if _depth:
+        warn(findings, _depth + 1)
+    return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"])
+
+
+def chosen(
+    reading: Reading,
+    *,
+    res: int | None = None,
+    voxel_size: Size | None = None,
+    dims: Sequence[int] | None = None,
+    stretch: bool = False,
+    bounds: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
+    origin: Sequence[Number] | None = None,
+    cube: bool = False,
+    pad: int | None = None,
+    snap: str | None = None,
+    rule: str = "surface",
+    ties: str | None = None,
+    inside: str | None = None,
+    close_holes: int | None = None,
+    keep_thin: bool = False,
+    hollow: int | None = None,
+    radius: Number | None = None,
+    band: Number | None = None,
+    signed: bool = False,
+    iso: Number | None = None,
+    labels: str | None = None,
+    priority: Sequence[str] = (),
+    only: str | Sequence[str] = (),
+    skip: str | Sequence[str] = (),
+    up: str | None = None,
+    axes: str | None = None,
+    rotate: str | None = None,
+    scale: Number | None = None,
+    translate: Sequence[Number] | None = None,
+    unit: str | None = None,
+) -> dict[str, Any]:
+    """What decides the cells of a mesh, as texts that the library parses."""
+    return {
         "res": None if res is None else whole("res", res, 1),
         "voxel_size": None if voxel_size is None else size("voxel_size", voxel_size),
         "dims": None if dims is None else _dims(dims),
@@ -128,11 +201,6 @@ def voxelize(
         "unit": None if unit is None else word("unit", unit),
         "reading": reading,
     }
-    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest))
-    findings += findings_of(made["findings"])
-    if _depth:
-        warn(findings, _depth + 1)
-    return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"])
 
 
 def distance(

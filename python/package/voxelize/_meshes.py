@@ -109,7 +109,8 @@ def _indexed(vertices: Any, faces: Any, name: str) -> tuple[Mesh, list[Finding]]
         if corners.size and (corners.min() < 0 or corners.max() >= 2**32):
             raise usage("faces: an index is negative or too large", "indices count from 0")
         corners = corners.astype(np.uint32)
-    return Mesh.indexed(points, np.ascontiguousarray(corners), name), findings
+    # What comes over a network may begin anywhere in memory.
+    return Mesh.indexed(points, np.require(corners, np.uint32, ["C", "A"]), name), findings
 
 
 def _triangles(corners: Array, name: str) -> tuple[Mesh, list[Finding]]:
@@ -141,7 +142,7 @@ def _floats(array: Array, name: str, shape: Sequence[int | None]) -> tuple[npt.N
     if array.dtype.kind not in "fiu":
         raise usage(f"{name}: an array of numbers is expected, not of {array.dtype}")
     with np.errstate(over="ignore", invalid="ignore"):
-        floats = np.ascontiguousarray(array, dtype=np.float32)
+        floats = np.require(array, np.float32, ["C", "A"])
     if array.dtype == np.float32:
         return floats, []
     # Numbers that are not finite have an error of their own.

@@ -6,7 +6,7 @@ use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::{INPUTS, Tolerance};
 
 use super::choices::ChoiceArgs;
-use super::values::{self, CellValues};
+use super::values::{self, CellValues, ProcessShare};
 
 /// The treatment of damaged and unusual mesh files.
 #[derive(Debug, Default, clap::Args)]
@@ -75,6 +75,13 @@ pub struct InputArgs {
         long_help = "With --files-from: names end in a NUL byte, as 'find -print0' writes them"
     )]
     pub null: bool,
+
+    /// take a share of the meshes
+    #[arg(long, value_name = "I/N", value_parser = values::share_of, allow_hyphen_values = true, hide_short_help = true,
+          conflicts_with = "same_grid",
+          long_help = "Of the meshes named, listed and found take number I, I + N, I + 2 N, …: N processes with the same words \
+                       make all, each once. With --skip-existing a process that was killed goes on [default: all]")]
+    pub shard_list: Option<ProcessShare>,
 
     /// one grid around all meshes
     #[arg(

@@ -64,6 +64,13 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub run: RunArgs,
 
+    /// make a .zarr in regions; go on after a crash
+    #[arg(long, help_heading = "Output", hide_short_help = true, conflicts_with_all = ["skip_existing", "sidecar", "values", "dry_run"],
+          long_help = "Make the .zarr of -o in regions that are whole one after the other. After a crash the same words go on \
+                       with the regions that are missing; 'voxelize plan' shares them out among machines. Until the last is \
+                       whole, readers see no group [default: nothing is there before all is]")]
+    pub resume: bool,
+
     /// print grid, memory and bytes; write nothing
     #[arg(short = 'n', long, help_heading = "Run")]
     pub dry_run: bool,

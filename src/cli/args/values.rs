@@ -119,6 +119,35 @@ pub fn portion(text: &str) -> Result<Rational, String> {
     Ok(portion)
 }
 
+/// The share of one of several processes: `3/64`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessShare {
+    number: usize,
+    of: usize,
+}
+
+impl ProcessShare {
+    /// The places of so many things that are in it: every N-th, from the I-th on.
+    pub fn of(self, count: usize) -> impl Iterator<Item = usize> {
+        (self.number - 1..count).step_by(self.of)
+    }
+
+    /// Whether the thing at this place is in it.
+    pub fn has(self, place: usize) -> bool {
+        place % self.of == self.number - 1
+    }
+}
+
+/// `3/64`: the third of 64 shares.
+pub fn share_of(text: &str) -> Result<ProcessShare, String> {
+    let numbers = text.split_once('/').and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)));
+    match numbers {
+        Some((number, of)) if (1..=of).contains(&number) => Ok(ProcessShare { number, of }),
+        Some((_, _)) => Err("counts from 1 to N".into()),
+        None => Err("expected a number and how many there are, such as 3/64".into()),
+    }
+}
+
 /// `32,32,32`: cells per axis.
 pub fn dims(text: &str) -> Result<[usize; 3], String> {
     let parts = split(text);
@@ -460,6 +489,27 @@ mod tests {
         assert!(corners("-1,0,0,1,1,1").is_ok() && corners("2,0,0,1,1,1").is_err());
         assert!(cell_size("0").is_err() && cell_size("1,2").is_err() && point("1,2").is_err());
         assert!(cell_size(&format!("0.{}", "1".repeat(41))).unwrap_err().contains("40 significant digits"));
+    }
+
+    #[test]
+    fn shares_are_disjoint_and_make_up_the_whole() {
+        for wrong in ["0/4", "5/4", "3", "3/", "/4", "-1/4", "3/64/2", "a/b", "1/0", ""] {
+            assert!(share_of(wrong).is_err(), "{wrong}");
+        }
+        let mut seen = 0;
+        for (of, count) in [(1, 7), (3, 7), (7, 7), (9, 7), (4, 0)] {
+            let mut all: Vec<_> = (1..=of)
+                .flat_map(|n| {
+                    let share = share_of(&format!("{n}/{of}")).unwrap();
+                    assert!(share.of(count).all(|place| share.has(place)));
+                    share.of(count)
+                })
+                .collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..count).collect::<Vec<_>>());
+            seen += all.len();
+        }
+        assert_eq!(seen, 28);
     }
 
     #[test]

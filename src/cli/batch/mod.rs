@@ -82,9 +82,12 @@ enum Grids {
 
 /// Whether there may be more than one grid. Several meshes that are named go into one file, if `-o` names one.
 pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
-    let InputArgs { meshes, files_from, .. } = input;
+    let InputArgs { meshes, files_from, shard_list, .. } = input;
     let is_one_file = output.output.as_ref().is_some_and(|path| !output::is_folder(path));
-    files_from.is_some() || meshes.len() > 1 && !is_one_file || meshes.iter().any(|mesh| mesh.is_dir())
+    files_from.is_some()
+        || shard_list.is_some()
+        || meshes.len() > 1 && !is_one_file
+        || meshes.iter().any(|mesh| mesh.is_dir())
 }
 
 /// Voxelizes all meshes.
@@ -131,8 +134,13 @@ impl BatchOptions {
         if grids == Grids::Same {
             inputs::refuse_pipes(&found)?;
         }
-        let items = inputs::items(found, &output, call)?;
+        // Of all, so that every process finds the same names, and the same that collide.
+        let mut items = inputs::items(found, &output, call)?;
         let options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
+        if let Some(share) = args.input.shard_list {
+            let mut place = 0..;
+            items.retain(|_| place.next().is_some_and(|place| share.has(place)));
+        }
         call.check_files()?;
         Ok(Self { options, items, skipped, output, doubt, quantities, grids, mode })
     }

@@ -25,7 +25,7 @@ pub fn fitting(error: Error, options: fn() -> clap::Command) -> Error {
 
 /// Whether it is a call of the tool, not an option of a command.
 fn is_call(option: Opt) -> bool {
-    matches!(option, Opt::Formats | Opt::Help | Opt::Info | Opt::Update | Opt::Verify)
+    matches!(option, Opt::Formats | Opt::Help | Opt::Info | Opt::Region | Opt::Update | Opt::Verify)
 }
 
 /// The option with its value, or the call in quotes, as a user writes it.
@@ -34,6 +34,7 @@ pub fn spelled(Setting { option, value }: &Setting) -> String {
         Opt::Formats => "'voxelize formats",
         Opt::Help => "'voxelize -h",
         Opt::Info => "'voxelize info",
+        Opt::Region => "'voxelize STORE --region",
         Opt::Update => "'voxelize verify --update",
         Opt::Verify => "'voxelize verify --help",
         Opt::NulNames => "-0",

@@ -1,6 +1,6 @@
 //! From the options of a job to the library's own job, and from its result to the report.
 
-use voxelize::job::{Extras, JobResult, JobTimes, Prepared, findings};
+use voxelize::job::{Extras, JobResult, JobTimes, findings};
 use voxelize::{Digest, Mesh, Result, Run, Voxelizer, Voxels};
 
 use super::super::args::prefixed;
@@ -52,7 +52,7 @@ pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
 
 impl Job {
     /// A prepared job; the refusal for want of memory begins with the option that decides the size of the grid.
-    pub fn sized<'a>(&self, prepared: Result<Prepared<'a>>) -> Result<Prepared<'a>> {
+    pub fn sized<T>(&self, prepared: Result<T>) -> Result<T> {
         prepared.map_err(|error| prefixed(&format!("{}: ", self.options.grid.option), &error))
     }
 }

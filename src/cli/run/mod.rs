@@ -19,7 +19,7 @@ use voxelize::{BitGrid, Code, Error, Finding, Lattice, Mesh, Progress, Record, R
 
 pub use self::fill::{voxelizer, voxels};
 pub use self::findings::option_text;
-pub use self::object::{KEYS, fill_object};
+pub use self::object::{KEYS, fill_object, set_input};
 pub use self::prepare::{fit, fit_for, library_run, one_unit, read};
 pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, warning_lines};

@@ -11,7 +11,7 @@ use voxelize::job::system::peak_memory;
 use voxelize::job::{Transform, UnitOfLength};
 use voxelize::mesh::closed::Closedness;
 
-use super::super::options::{Mode, Options};
+use super::super::options::{JobOptions, Mode, Options};
 use super::super::report::{Report, value};
 use super::field;
 use super::findings;
@@ -22,9 +22,7 @@ pub const KEYS: &str = "input mesh transform grid rule [options] inside snap cou
 
 /// Sets the keys of `report`, for the mesh of this name.
 pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) {
-    report.set("input", or_null(mesh, |path| input(path, found)));
-    let unit = options.and_then(|options| options.job.options.grid.transform.unit).map(UnitOfLength::name);
-    report.set("mesh", mesh_json(found, unit));
+    set_input(report, mesh, options.map(|options| &options.job.options), found);
     if let Some(options) = options {
         set_options(report, options, found);
     }
@@ -54,6 +52,13 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
     report.set("memory", json!({"peak_bytes": peak_memory()}));
     report.set("outputs", or_null(found.outputs.as_ref(), value::outputs));
     report.set("doubt", or_null(found.doubt.as_ref(), DoubtReport::json));
+}
+
+/// Sets the keys about the mesh of this name.
+pub fn set_input(report: &mut Report, mesh: Option<&Path>, options: Option<&JobOptions>, found: &RunReport) {
+    report.set("input", or_null(mesh, |path| input(path, found)));
+    let unit = options.and_then(|options| options.grid.transform.unit).map(UnitOfLength::name);
+    report.set("mesh", mesh_json(found, unit));
 }
 
 /// The choices, and the plan of a dry run.

@@ -92,10 +92,16 @@ fn image_label(legend: &Legend) -> Value {
     }
 }
 
-/// The node of an array.
-pub(super) fn array(dims: [usize; 3], background: f32, dtype: Dtype, options: &SaveOptions) -> String {
+/// The node of an array whose chunks have so many layers.
+pub(super) fn array(
+    dims: [usize; 3],
+    layers: usize,
+    background: f32,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> String {
     let [nx, ny, nz] = dims;
-    let shard = [CHUNK, ny.next_multiple_of(CHUNK), nx.next_multiple_of(CHUNK)];
+    let shard = [layers, ny.next_multiple_of(CHUNK), nx.next_multiple_of(CHUNK)];
     let (data_type, fill) = match dtype {
         Dtype::F32 => ("float32", number(background)),
         Dtype::Bool => ("bool", Value::from(false)),
@@ -107,7 +113,7 @@ pub(super) fn array(dims: [usize; 3], background: f32, dtype: Dtype, options: &S
         codecs.push(json!({ "name": "gzip", "configuration": { "level": LEVEL } }));
     }
     let sharding = json!({
-        "chunk_shape": [CHUNK, CHUNK, CHUNK],
+        "chunk_shape": [layers, CHUNK, CHUNK],
         "codecs": codecs,
         "index_codecs": [bytes, { "name": "crc32c" }],
         "index_location": "end",

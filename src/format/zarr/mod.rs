@@ -37,6 +37,7 @@ mod json;
 mod node;
 mod pyramid;
 mod read;
+pub(crate) mod store;
 mod write;
 
 use super::several::FolderLayout;

@@ -1,6 +1,7 @@
 //! Writing a folder of Zarr: the shards of a slab, and those of smaller levels as soon as they have their layers.
 
 use std::io::{self, Write as _};
+use std::ops::Range;
 
 use super::super::packed::gzip;
 use super::super::save::{cancelled, next};
@@ -27,6 +28,33 @@ pub(super) fn bytes_at_once(dtype: Dtype, threads: usize) -> u64 {
     (2 * CHUNKS_PER_THREAD * threads * width * CHUNK.pow(3)) as u64
 }
 
+/// Where shards go, each by its name in the folder of the group.
+pub(super) trait ShardFiles: Sync {
+    /// Makes the file `name` of what `write` writes. It has its name once it is whole.
+    fn write(
+        &self,
+        name: &str,
+        write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
+    ) -> io::Result<()>;
+
+    /// All cells of the shard `name` have the fill value: it is no file.
+    fn leave_out(&self, name: &str) -> io::Result<()>;
+}
+
+impl ShardFiles for NewFolder {
+    fn write(
+        &self,
+        name: &str,
+        write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        Self::write(self, name, |out| write(out))
+    }
+
+    fn leave_out(&self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 pub(super) fn write(
     source: &mut dyn CellSource,
     folder: &NewFolder,
@@ -35,39 +63,104 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let dims = source.dims();
     let levels = levels(dims, options.choices);
-    let background = match source.cell_type() {
-        CellType::Field { background } => background,
-        _ => 0.0,
-    };
-    for (level, dims) in levels.iter().enumerate() {
-        let text = json::array(*dims, background, dtype, options);
+    let shards = vec![CHUNK; levels.len()];
+    write_arrays(folder, source.cell_type(), dtype, &levels, &shards, options)?;
+    let layout = ShardLayout::new(&levels, &(0..dims[2]), &shards);
+    write_shards(source, folder, dtype, &layout, options)?;
+    let text = json::group(source, dtype, levels.len());
+    folder.write(NODE, |out| out.write_all(text.as_bytes()))
+}
+
+/// Writes the node of the array of each level, whose shards have so many layers.
+pub(super) fn write_arrays(
+    folder: &NewFolder,
+    cells: CellType,
+    dtype: Dtype,
+    levels: &[[usize; 3]],
+    shards: &[usize],
+    options: &SaveOptions,
+) -> io::Result<()> {
+    for (level, (dims, layers)) in levels.iter().zip(shards).enumerate() {
+        let text = json::array(*dims, *layers, background(cells), dtype, options);
         folder.write(&format!("{level}/{NODE}"), |out| out.write_all(text.as_bytes()))?;
     }
-    let pending =
-        levels[1..].iter().map(|dims| PendingLayers::new(*dims, source.cell_type(), dtype).map(Some));
-    let pending = pending.collect::<Result<Vec<_>>>().map_err(io::Error::other)?;
-    let mut shards = ShardWriter { folder, options, background, pending };
-    options.progress.begin("write", dims[2] as u64);
+    Ok(())
+}
+
+fn background(cells: CellType) -> f32 {
+    match cells {
+        CellType::Field { background } => background,
+        _ => 0.0,
+    }
+}
+
+/// The layers that are written of a level, and how many of them a shard has.
+struct LevelLayers {
+    dims: [usize; 3],
+    layers: Range<usize>,
+    shard: usize,
+}
+
+/// The layers that are written of each level.
+pub(super) struct ShardLayout(Vec<LevelLayers>);
+
+impl ShardLayout {
+    /// Those of the layers of the first level that become whole layers of the last, or reach its end.
+    pub(super) fn new(levels: &[[usize; 3]], layers: &Range<usize>, shards: &[usize]) -> Self {
+        let of = |(level, (dims, shard)): (usize, (&[usize; 3], &usize))| LevelLayers {
+            dims: *dims,
+            layers: layers.start >> level..layers.end.div_ceil(1 << level),
+            shard: *shard,
+        };
+        Self(levels.iter().zip(shards).enumerate().map(of).collect())
+    }
+
+    /// The names of the shards.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.0.iter().enumerate().flat_map(|(level, LevelLayers { layers, shard, .. })| {
+            (layers.start / shard..layers.end.div_ceil(*shard)).map(move |z| shard_name(level, z))
+        })
+    }
+}
+
+/// The name of shard `z` of a level.
+fn shard_name(level: usize, z: usize) -> String {
+    format!("{level}/c/{z}/0/0")
+}
+
+/// Writes the shards of the layers of a source: those of all levels.
+pub(super) fn write_shards(
+    source: &mut dyn CellSource,
+    files: &dyn ShardFiles,
+    dtype: Dtype,
+    layout: &ShardLayout,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let background = background(source.cell_type());
+    let LevelLayers { layers, shard: height, .. } = &layout.0[0];
+    let pending = layout.0[1..].iter().map(|level| PendingLayers::new(level, source.cell_type(), dtype));
+    let pending = pending.map(|one| one.map(Some)).collect::<Result<Vec<_>>>().map_err(io::Error::other)?;
+    let mut shards = ShardWriter { files, options, background, levels: &layout.0, pending };
+    options.progress.begin("write", layers.len() as u64);
     while let Some(slab) = next(source)? {
         let cells = match slab.cells {
             CellsRef::Labels(labels) if dtype != Dtype::U8 => CellsRef::Bits(labels.occupied()),
             cells => cells,
         };
-        let layers = cells.dims()[2];
-        if !slab.first.is_multiple_of(CHUNK)
-            || !layers.is_multiple_of(CHUNK) && slab.first + layers != dims[2]
+        let count = cells.dims()[2];
+        if !slab.first.is_multiple_of(*height)
+            || !count.is_multiple_of(*height) && slab.first + count != layers.end
         {
-            let text = format!("a folder of Zarr is made of slabs of {CHUNK} layers");
+            let text = format!("a folder of Zarr is made of slabs of {height} layers");
             return Err(io::Error::other(Error::usage(text)));
         }
-        for first in (0..layers).step_by(CHUNK) {
-            let window = LayerWindow { cells, first, count: CHUNK.min(layers - first) };
+        for first in (0..count).step_by(*height) {
+            let window = LayerWindow { cells, first, count: (*height).min(count - first) };
             shards.add(0, window, slab.first + first)?;
             options.progress.advance(window.count as u64);
         }
     }
-    let text = json::group(source, dtype, levels.len());
-    folder.write(NODE, |out| out.write_all(text.as_bytes()))
+    Ok(())
 }
 
 /// The layers of a smaller level that wait until they fill a shard.
@@ -76,23 +169,24 @@ struct PendingLayers {
     /// The layer of the level that is the first here.
     first: usize,
     count: usize,
-    /// The layers of the level.
-    nz: usize,
+    /// The layer behind the last that is written.
+    end: usize,
 }
 
 impl PendingLayers {
-    fn new([nx, ny, nz]: [usize; 3], cells: CellType, dtype: Dtype) -> Result<Self> {
-        let dims = [nx, ny, nz.min(CHUNK)];
+    fn new(level: &LevelLayers, cells: CellType, dtype: Dtype) -> Result<Self> {
+        let LevelLayers { dims: [nx, ny, _], layers, shard } = level;
+        let dims = [*nx, *ny, layers.len().min(*shard)];
         let cells = match cells {
             CellType::Field { background } => Field::new(dims, background)?.into(),
             CellType::Labels(legend) if dtype == Dtype::U8 => Labels::new(dims, legend.clone())?.into(),
             _ => BitGrid::new(dims)?.into(),
         };
-        Ok(Self { cells, first: 0, count: 0, nz })
+        Ok(Self { cells, first: layers.start, count: 0, end: layers.end })
     }
 
     fn is_full(&self) -> bool {
-        self.count == CHUNK || self.first + self.count == self.nz
+        self.count == self.cells.as_ref().dims()[2] || self.first + self.count == self.end
     }
 
     /// Makes room for the next layers.
@@ -109,9 +203,10 @@ impl PendingLayers {
 
 /// Writes the shards of all levels.
 struct ShardWriter<'a> {
-    folder: &'a NewFolder,
+    files: &'a dyn ShardFiles,
     options: &'a SaveOptions<'a>,
     background: f32,
+    levels: &'a [LevelLayers],
     /// Of each level but the first.
     pending: Vec<Option<PendingLayers>>,
 }
@@ -119,7 +214,7 @@ struct ShardWriter<'a> {
 impl ShardWriter<'_> {
     /// Takes the layers of one shard of a level, the first of which is layer `z`.
     fn add(&mut self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
-        self.write(level, window, z / CHUNK)?;
+        self.write(level, window, z / self.levels[level].shard)?;
         let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else { return Ok(()) };
         cancelled(self.options.progress)?;
         reduce(window, &mut pending.cells, pending.count);
@@ -135,18 +230,21 @@ impl ShardWriter<'_> {
 
     /// Writes shard `z` of a level, if it has anything but the fill value.
     fn write(&self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
+        let layers = self.levels[level].shard;
         let [nx, ny, _] = window.cells.dims().map(|n| n.div_ceil(CHUNK));
-        let chunk = |n: usize| ShardChunk { window, x: n % nx, y: n / nx, background: self.background };
+        let chunk =
+            |n: usize| ShardChunk { window, x: n % nx, y: n / nx, layers, background: self.background };
         let is_stored = par::map_range(0..nx * ny, |n| !chunk(n).is_empty());
         let stored: Vec<_> = (0..nx * ny).filter(|n| is_stored[*n]).collect();
+        let name = shard_name(level, z);
         if stored.is_empty() {
-            return Ok(());
+            return self.files.leave_out(&name);
         }
         let is_packed = !self.options.has(Choice::Uncompressed);
         let encoded = |n| if is_packed { gzip(&chunk(n).bytes()) } else { Ok(chunk(n).bytes()) };
-        let mut places = vec![[NOT_STORED; 2]; nx * ny];
-        let mut offset = 0;
-        self.folder.write(&format!("{level}/c/{z}/0/0"), |out| {
+        self.files.write(&name, &mut |out| {
+            let mut places = vec![[NOT_STORED; 2]; nx * ny];
+            let mut offset = 0;
             for some in stored.chunks(CHUNKS_PER_THREAD * par::current_threads()) {
                 cancelled(self.options.progress)?;
                 for (n, bytes) in some.iter().zip(par::map(some.to_vec(), encoded)) {
@@ -168,6 +266,8 @@ struct ShardChunk<'a> {
     window: LayerWindow<'a>,
     x: usize,
     y: usize,
+    /// The layers of a chunk.
+    layers: usize,
     background: f32,
 }
 
@@ -219,7 +319,7 @@ impl ShardChunk<'_> {
                 self.spread(labels.occupied(), |n, j, k, cells| labels.word_values(n, j, k, cells))
             }
             CellsRef::Field(field) => {
-                let mut bytes = canonical(self.background).to_le_bytes().repeat(CHUNK * CHUNK * CHUNK);
+                let mut bytes = canonical(self.background).to_le_bytes().repeat(CHUNK * CHUNK * self.layers);
                 for (j, k, at) in self.rows() {
                     let places = bytes[4 * at..].as_chunks_mut::<4>().0;
                     for (place, value) in places.iter_mut().zip(self.values(field, j, k)) {
@@ -234,7 +334,7 @@ impl ShardChunk<'_> {
     /// A byte for each cell: `put` gives those of a word of a row.
     fn spread(&self, occupied: &BitGrid, put: impl Fn(usize, usize, usize, &mut [u8])) -> Vec<u8> {
         let nx = occupied.dims()[0];
-        let mut bytes = vec![0; CHUNK * CHUNK * CHUNK];
+        let mut bytes = vec![0; CHUNK * CHUNK * self.layers];
         for (j, k, at) in self.rows() {
             for (n, word) in self.words(occupied).enumerate() {
                 if occupied.row(j, k)[word] != 0 {

@@ -24,6 +24,48 @@ fn scans() -> Place {
     place
 }
 
+#[test]
+fn shares_of_processes_are_disjoint_and_make_all() {
+    let place = scans();
+    for n in 0..20 {
+        place.write(&format!("scans/right/{n}.stl"), stl(&cuboid([1.0 + n as f32, 2.0, 3.0])));
+    }
+    place.run("scans/ -r 20 -f npy -o all/ -q").expect(0);
+    let all = below(&place, "all");
+    let (mut seen, mut shares) = (vec![], 0);
+    for share in 1..=4 {
+        let line = format!("scans/ -r 20 -f npy -o out/ --shard-list {share}/4 --json");
+        let run = place.run(&line).expect(0);
+        let made: Vec<_> =
+            run.text().lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect();
+        seen.extend(made.iter().map(|json| json["outputs"][0]["path"].as_str().unwrap().to_string()));
+        shares += 1;
+        // As after a kill: what is there is skipped.
+        let again = place.run(&format!("{line} --skip-existing")).expect(0);
+        let is_skipped = |line: &str| serde_json::from_str::<Value>(line).unwrap()["status"] == "skipped";
+        assert!(again.text().lines().count() == made.len() && again.text().lines().all(is_skipped));
+    }
+    assert_eq!((shares, seen.len()), (4, all.len()));
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), all.len(), "none is made twice");
+    assert_eq!(below(&place, "out"), all);
+    for name in &all {
+        let bytes = |folder: &str| fs::read(place.path(&format!("{folder}/{name}"))).unwrap();
+        assert_eq!(bytes("out"), bytes("all"), "{name}");
+    }
+    place.run("scans/ -r 20 -o out/ --shard-list 99/99").expect(0);
+    place.run("scans/b.stl -r 20 -f npy -o one/ --shard-list 1/1").expect(0);
+    assert_eq!(below(&place, "one"), ["b.npy"]);
+    for line in [
+        "scans/ -o out/ --shard-list 0/4",
+        "scans/ -o out/ --shard-list 1/4 --same-grid",
+        "cube.stl --shard-list 1/1",
+    ] {
+        place.run(line).expect(2);
+    }
+}
+
 fn with_broken(place: &Place) {
     place.write("scans/right/cut.stl", &stl(&cuboid([1.0; 3]))[..400]);
     place.write("scans/right/none.stl", stl(&[]));

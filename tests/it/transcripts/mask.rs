@@ -4,7 +4,8 @@
 use voxelize::Level;
 
 /// Keys of JSON whose values are of one run: scalars, or flat objects.
-const KEYS: [&str; 6] = ["timings_ms", "time_ms", "peak_bytes", "simd", "version", "available_bytes"];
+const KEYS: [&str; 7] =
+    ["timings_ms", "region_bytes", "time_ms", "peak_bytes", "simd", "version", "available_bytes"];
 
 const TIME: [&str; 4] = ["ms", "s", "µs", "min"];
 const SIZE: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -1,0 +1,137 @@
+"""Stores in an object store, by fsspec: regions are made in temporary folders, and their files are moved when they are whole."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from . import _native
+from ._errors import OutputError
+from ._options import how, path
+from .regions import Finished, Store, finished_of, plan
+
+PLAN = "plan.json"
+NODE = "zarr.json"
+
+
+class Remote:
+    """A folder of an object store."""
+
+    def __init__(self, url: str, options: dict[str, Any]) -> None:
+        from fsspec.core import url_to_fs
+
+        self.url = url
+        self.fs, self.root = url_to_fs(url, **options)
+
+    def at(self, name: str) -> str:
+        return f"{self.root.rstrip('/')}/{name}"
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a file; None if there is none."""
+        try:
+            return bytes(self.fs.cat_file(self.at(name)))
+        except FileNotFoundError:
+            return None
+
+    def put(self, folder: Path, name: str) -> None:
+        """Moves a file there: an object appears when it is whole."""
+        self.fs.pipe_file(self.at(name), (folder / name).read_bytes())
+
+    def sizes(self) -> dict[str, int]:
+        """The names of all files with their lengths."""
+        self.fs.invalidate_cache()
+        try:
+            found = self.fs.find(self.root, detail=True)
+        except FileNotFoundError:
+            return {}
+        start = len(self.fs._strip_protocol(self.root).rstrip("/")) + 1
+        return {name[start:]: info["size"] for name, info in found.items()}
+
+
+def voxelize_remote(
+    mesh: Any,
+    url: str,
+    storage_options: dict[str, Any],
+    client: Any,
+    task: dict[str, Any],
+    retries: int,
+    planning: dict[str, Any],
+) -> Finished:
+    """Makes a store at a URL, or what is missing of it."""
+    remote = Remote(url, storage_options)
+    files = [os.path.abspath(path(file)) for file in (mesh if isinstance(mesh, list) else [mesh])]
+    with tempfile.TemporaryDirectory(prefix="voxelize-") as name:
+        folder = Path(name) / "store.zarr"
+        store = plan(files if isinstance(mesh, list) else files[0], folder, _depth=3, **planning)
+        planned = (folder / PLAN).read_bytes()
+        there = remote.read(PLAN)
+        if there not in (None, planned):
+            error = OutputError(f"{url}: is a store with another plan")
+            error.code, error.hint, error.file = "exists", "remove it, or name another one", url
+            raise error
+        arrays = sorted(str(node.relative_to(folder)) for node in folder.glob(f"*/{NODE}"))
+        nodes = {node: (folder / node).read_bytes() for node in arrays}
+        for node in [*arrays, PLAN]:
+            remote.put(folder, node)
+        todo = list(range(store.regions))
+        job = {"url": url, "storage_options": storage_options, "planned": planned, "nodes": nodes, "task": task}
+        if client is None:
+            for region in todo:
+                make(region, **job)
+        else:
+            client.gather(client.map(make, todo, **job, pure=False, retries=retries))
+        return _finish(remote, folder, store)
+
+
+def make(
+    region: int,
+    url: str,
+    storage_options: dict[str, Any],
+    planned: bytes,
+    nodes: dict[str, bytes],
+    task: dict[str, Any],
+) -> bool:
+    """A task: makes a region in a folder of its own and moves its files, unless they are there."""
+    remote = Remote(url, storage_options)
+    part = f"parts/{region + 1}.json"
+    with tempfile.TemporaryDirectory(prefix="voxelize-") as name:
+        folder = Path(name) / "store.zarr"
+        for node, content in [*nodes.items(), (PLAN, planned)]:
+            (folder / node).parent.mkdir(parents=True, exist_ok=True)
+            (folder / node).write_bytes(content)
+        there = remote.read(part)
+        if there is not None:
+            (folder / part).parent.mkdir(exist_ok=True)
+            (folder / part).write_bytes(there)
+            found = _native.check_store(str(folder), False, True, how())
+            sizes = remote.sizes()
+            if found["states"][region] == "whole" and all(sizes.get(name) == bytes for name, bytes in found["shards"]):
+                return False
+        store = Store(str(folder), region + 1)
+        store.make(region, **task)
+        shards = _native.check_store(str(folder), False, True, how())["shards"]
+        for shard, _ in shards:
+            remote.put(folder, shard)
+        remote.put(folder, part)
+    return True
+
+
+def _finish(remote: Remote, folder: Path, store: Store) -> Finished:
+    """Checks parts, and the names and lengths of shards; writes the node of the group."""
+    (folder / "parts").mkdir(exist_ok=True)
+    for region in range(store.regions):
+        content = remote.read(f"parts/{region + 1}.json")
+        if content is not None:
+            (folder / "parts" / f"{region + 1}.json").write_bytes(content)
+    found = _native.check_store(str(folder), True, True, how())
+    finished = finished_of(remote.url, found)
+    sizes = remote.sizes()
+    wrong = [name for name, bytes in found["shards"] if sizes.get(name) != bytes]
+    if wrong:
+        error = OutputError(f"{remote.url}: {wrong[0]} is not as it was made ({len(wrong)} files)")
+        error.code, error.hint, error.file = "R002", "the same call makes it again", remote.url
+        raise error
+    remote.put(folder, NODE)
+    return finished

@@ -1,0 +1,151 @@
+"""Regions and blocks of grids by Dask: a cluster, or the threads of this machine. Dask is imported when it is used.
+
+>>> from voxelize.dask import array, voxelize_zarr
+>>> a = array("part.stl", res=2048, rule="solid", chunks=256)       # lazy, a[x, y, z]    # doctest: +SKIP
+>>> voxelize_zarr("huge.stl", "huge.zarr", res=16384, client=client)                      # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._errors import usage
+from ._functions import chosen
+from ._meshes import Mesh, Reading, all_of
+from ._options import Listener, how, path, whole
+from ._voxels import Voxels
+from .regions import Finished, Store, plan
+
+
+def voxelize_zarr(
+    mesh: Any,
+    store: str | os.PathLike[str],
+    *,
+    client: Any = None,
+    regions: int | None = None,
+    threads: int | None = None,
+    max_memory: int | str | None = None,
+    retries: int = 3,
+    storage_options: dict[str, Any] | None = None,
+    progress: bool | Listener | None = None,
+    **options: Any,
+) -> Finished:
+    """Voxelizes a mesh into a folder of Zarr, one region a task; the digest is that of one process.
+
+    `client` is a client of Dask, whose workers read the mesh and write to the folder under the names given here. Each task uses
+    `threads` threads, by default one, and at most `max_memory`. A task whose worker goes away runs again elsewhere, and
+    regions that are whole are not made again: the same call goes on after a crash. Without a client this process makes
+    one region after the other, with all threads. `store` may be a URL of fsspec, such as "s3://bucket/huge.zarr": then a task
+    makes its region in a temporary folder and moves the files, the part last; `storage_options` go to fsspec. Other arguments are those of `voxelize.voxelize` and
+    `voxelize.regions.plan`.
+    """
+    task = {"threads": threads or (1 if client else 0), "max_memory": max_memory}
+    retries = whole("retries", retries)
+    if "://" in os.fspath(store):
+        from ._remote import voxelize_remote
+
+        planning = {"regions": regions, "max_memory": max_memory, **options}
+        return voxelize_remote(mesh, os.fspath(store), storage_options or {}, client, task, retries, planning)
+    made = plan(mesh, store, regions=regions, max_memory=max_memory, _depth=2, **options)
+    numbers = range(made.regions)
+    if client is None:
+        made.make(*numbers, progress=progress, **task)
+        return made.finish()
+    at = Store(os.path.abspath(made.path), made.regions)
+    futures = client.map(_make, numbers, store=at, task=task, pure=False, retries=retries)
+    client.gather(futures)
+    return at.finish()
+
+
+def _make(region: int, store: Store, task: dict[str, Any]) -> bool:
+    """A task: makes a region, unless it is whole."""
+    return store.make(region, **task)[0]
+
+
+def array(
+    mesh: Any,
+    *,
+    chunks: int | tuple[int, int, int] = 256,
+    lenient: bool = False,
+    strict: bool = False,
+    threads: int = 1,
+    max_memory: int | str | None = None,
+    **options: Any,
+) -> Any:
+    """The cells of a mesh as a lazy array of Dask, `a[x, y, z]`: bool, uint8 labels, or float32 of a field.
+
+    A block is made when it is needed, and has the cells that the whole grid has there. `mesh` is whatever
+    `voxelize.voxelize` takes; of files only the names are in the graph, and a process reads each once. Other arguments are
+    those of `voxelize.voxelize`.
+    """
+    import dask.array as da
+    from dask.base import tokenize
+
+    if "like" in options or "nearest" in options:
+        raise usage("blocks have no like and no nearest", "give res, voxel_size or dims")
+    reading = Reading(lenient, strict)
+    source = _source(mesh)
+    texts = chosen(reading, **options)
+    dims, kind = _native.planned_grid(_meshes(source, reading), texts, how(max_memory=max_memory))
+    dtype = np.dtype({"bits": bool, "labels": np.uint8, "field": np.float32}[kind])
+    size = da.core.normalize_chunks(chunks, shape=tuple(dims), dtype=dtype)
+    return da.map_blocks(
+        _block,
+        chunks=size,
+        dtype=dtype,
+        meta=np.empty((0, 0, 0), dtype),
+        name=f"voxelize-{tokenize(source, texts, size)}",
+        source=source,
+        reading=dict(reading),
+        texts=texts,
+        kind=kind,
+        task={"threads": whole("threads", threads), "max_memory": max_memory},
+    )
+
+
+def _block(
+    source: Any,
+    reading: dict[str, bool],
+    texts: dict[str, Any],
+    kind: str,
+    task: dict[str, Any],
+    block_info: Any = None,
+) -> Any:
+    """A task: the cells of a block."""
+    corners = [int(n) for pair in block_info[None]["array-location"] for n in pair]
+    meshes = _meshes(source, Reading(**reading))
+    voxels = Voxels._of(_native.voxelize_block(meshes, texts, corners, how(**task)))
+    return {"bits": voxels.numpy, "labels": lambda: voxels.labels, "field": lambda: voxels.field}[kind]()
+
+
+def _source(mesh: Any) -> Any:
+    """A mesh as it is sent to tasks: of a file its name and time, of anything else itself."""
+    if isinstance(mesh, list):
+        return [_source(one) for one in mesh]
+    if not isinstance(mesh, (str, os.PathLike)):
+        return mesh
+    name = os.path.abspath(path(mesh))
+    return ("file", name, os.stat(name).st_mtime_ns)
+
+
+def _meshes(source: Any, reading: Reading) -> list[Mesh]:
+    """The meshes of a source."""
+    if isinstance(source, list):
+        return [mesh for one in source for mesh in _meshes(one, reading)]
+    if isinstance(source, tuple) and len(source) == 3 and isinstance(source[0], str):
+        return [_file(source[1], source[2], tuple(sorted(reading.items())))]
+    return all_of(source, reading, how())[0]
+
+
+@lru_cache(maxsize=4)
+def _file(name: str, time: int, reading: tuple[tuple[str, bool], ...]) -> Mesh:
+    """The mesh of a file, read once in a process."""
+    return all_of(name, Reading(**dict(reading)), how())[0][0]
+
+
+__all__ = ["array", "voxelize_zarr"]

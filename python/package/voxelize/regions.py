@@ -1,0 +1,151 @@
+"""One grid by many processes: a store of Zarr whose regions are made alone, each restartable. docs/scale.md has the whole.
+
+>>> import tempfile, numpy as np, voxelize
+>>> from voxelize import regions
+>>> folder = tempfile.TemporaryDirectory()
+>>> mesh = folder.name + "/part.obj"
+>>> _ = open(mesh, "w").write("v 0 0 0\\nv 4 0 0\\nv 0 4 0\\nv 0 0 4\\nf 1 3 2\\nf 1 2 4\\nf 2 3 4\\nf 1 4 3\\n")
+>>> store = regions.plan(mesh, folder.name + "/part.zarr", res=200, rule="filled")
+>>> store.regions
+4
+>>> [store.make(n) for n in (2, 0, 1, 3, 3)]
+[[True], [True], [True], [True], [False]]
+>>> store.finish().digest == voxelize.voxelize(mesh, res=200, rule="filled").digest
+True
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from . import _native
+from ._errors import Finding, OutputError, findings_of, usage, warn
+from ._functions import chosen
+from ._meshes import Reading, all_of
+from ._options import Listener, how, path, whole, word
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A store that is whole."""
+
+    path: str
+    #: The digests of the grid and of its cells: those that one process would have found.
+    digest: str
+    cells_digest: str
+    #: Cells per axis, (nx, ny, nz); the array in the store is a[z, y, x].
+    shape: tuple[int, int, int]
+    #: Occupied cells; of a field, those with a value.
+    count: int
+    nbytes: int
+    findings: list[Finding]
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of Zarr with a plan of regions, which count from 0."""
+
+    path: str
+    #: How many regions there are.
+    regions: int
+
+    def make(
+        self,
+        *regions: int,
+        mesh: str | os.PathLike[str] | list[str] | None = None,
+        threads: int = 0,
+        max_memory: int | str | None = None,
+        simd: str | None = None,
+        progress: bool | Listener | None = None,
+    ) -> list[bool]:
+        """Makes regions that are not whole, and says of each whether it was made now.
+
+        `mesh` says where the mesh is, if it does not lie as the plan has it.
+        """
+        run = how(threads, max_memory, simd, progress)
+        files = None if mesh is None else [path(file) for file in (mesh if isinstance(mesh, list) else [mesh])]
+        return _native.make_regions(self.path, [whole("region", n) for n in regions], files, run)
+
+    def states(self) -> list[str]:
+        """What is there of each region: "whole", "missing", "damaged" or "stale"."""
+        found: list[str] = _native.check_store(self.path, False, False, how())["states"]
+        return found
+
+    def finish(self, *, threads: int = 0, progress: bool | Listener | None = None) -> Finished:
+        """Checks all regions, and writes the metadata by which readers know the store.
+
+        Raises
+        ------
+        OutputError
+            If regions are not whole; `states` says which.
+        """
+        found = _native.check_store(self.path, True, False, how(threads, progress=progress))
+        finished = finished_of(self.path, found)
+        warn(finished.findings, 2)
+        return finished
+
+
+def finished_of(store: str, found: dict[str, Any]) -> Finished:
+    """What is known of a store that is whole, or the error of one that is not."""
+    findings = findings_of(found["findings"])
+    if found["digest"] is None:
+        raise _unfinished(store, findings)
+    nx, ny, nz = found["shape"]
+    shape = (nx, ny, nz)
+    return Finished(store, found["digest"], found["cells_digest"], shape, found["occupied"], found["bytes"], findings)
+
+
+def _unfinished(store: str, findings: list[Finding]) -> OutputError:
+    texts = [finding.message for finding in findings if finding.code in ("R001", "R002", "R003")]
+    error = OutputError(f"{store}: {'; '.join(texts)}")
+    error.code, error.hint, error.file = findings[0].code, "make these regions again", store
+    return error
+
+
+def plan(
+    mesh: Any,
+    store: str | os.PathLike[str],
+    *,
+    regions: int | None = None,
+    dtype: str | None = None,
+    uncompressed: bool = False,
+    no_pyramid: bool = False,
+    lenient: bool = False,
+    strict: bool = False,
+    threads: int = 0,
+    max_memory: int | str | None = None,
+    simd: str | None = None,
+    progress: bool | Listener | None = None,
+    _depth: int = 1,
+    **options: Any,
+) -> Store:
+    """Plans the regions of a grid in a folder `NAME.zarr`, or takes the store that is there, if its plan is the same.
+
+    `mesh` is the name of a file, or several, since other processes read it again. At most `regions` are planned, by
+    default 64. `dtype` is "u8" or "bool". Other arguments are those of `voxelize.voxelize`.
+    """
+    files = mesh if isinstance(mesh, list) else [mesh]
+    if not all(isinstance(file, (str, os.PathLike)) for file in files):
+        raise usage("mesh: names of files are expected, as other processes read them", "save the mesh to a file")
+    if "like" in options or "nearest" in options:
+        raise usage("regions have no like and no nearest", "give res, voxel_size or dims")
+    run = how(threads, max_memory, simd, progress)
+    reading = Reading(lenient, strict)
+    meshes, findings = all_of(mesh, reading, run)
+    storing = {
+        "path": path(store),
+        "files": [path(file) for file in files],
+        "regions": None if regions is None else whole("regions", regions, 1),
+        "dtype": None if dtype is None else word("dtype", dtype),
+        "uncompressed": bool(uncompressed),
+        "no_pyramid": bool(no_pyramid),
+    }
+    made = _native.plan_store(meshes, chosen(reading, **options), storing, run)
+    findings += findings_of(made["findings"])
+    warn(findings, _depth + 1)
+    return Store(storing["path"], made["regions"])
+
+
+__all__ = ["Finished", "Store", "plan"]

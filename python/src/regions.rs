@@ -1,0 +1,196 @@
+//! Regions of a grid: stores whose regions processes make, and blocks of cells.
+
+use std::path::PathBuf;
+
+use ::voxelize::format::{Choice, Dtype, Durability};
+use ::voxelize::grid::CellKind;
+use ::voxelize::job::regions::{
+    RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck,
+};
+use ::voxelize::job::{Extras, JobLabels, PartChoice};
+use ::voxelize::mesh::read::ReadOptions;
+use ::voxelize::{Error, Lattice, Result, Voxelizer, Voxels};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{finding, raised};
+use crate::grid::Grid;
+use crate::job::{common, with_how};
+use crate::mesh::Mesh as PyMesh;
+use crate::options::{Options, named};
+use crate::work::{How, run};
+
+/// What is chosen of a store.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Storing {
+    path: PathBuf,
+    /// The files of the mesh, in the order of the meshes.
+    files: Vec<PathBuf>,
+    regions: Option<usize>,
+    dtype: Option<String>,
+    uncompressed: bool,
+    no_pyramid: bool,
+}
+
+/// Plans a store of the cells of meshes, or takes the one that is there if its plan is the same.
+#[pyfunction]
+pub fn plan_store<'py>(
+    py: Python<'py>,
+    meshes: Vec<PyRef<'py, PyMesh>>,
+    options: Options,
+    storing: Storing,
+    how: How,
+) -> PyResult<Bound<'py, PyDict>> {
+    let source = common(py, &meshes)?;
+    drop(meshes);
+    let (store, findings) = run(py, &how, |watcher| {
+        let (transform, rule, mut labels, mesh, lattice) = source.prepared(&options)?;
+        let dtype = storing.dtype.as_deref();
+        let known = |dtype: &Dtype| matches!(dtype, Dtype::U8 | Dtype::Bool);
+        let dtype =
+            dtype.map(|text| named("dtype", text, Dtype::from_name(text).filter(known), &["u8", "bool"]));
+        let dtype = dtype.transpose()?;
+        if labels == JobLabels::Off && dtype.unwrap_or(Dtype::U8) == Dtype::U8 {
+            labels = JobLabels::SurfaceAndInterior;
+        }
+        let choices = [(storing.uncompressed, Choice::Uncompressed), (storing.no_pyramid, Choice::NoPyramid)];
+        let choices: Vec<_> = choices.into_iter().filter_map(|(is, choice)| is.then_some(choice)).collect();
+        let name = |file: &PathBuf| RegionPlan::mesh_name(&storing.path, file);
+        let parts: PartChoice = options.parts();
+        let request = RegionRequest {
+            dtype,
+            choices: &choices,
+            regions: storing.regions,
+            meshes: storing.files.iter().map(name).collect::<Result<_>>()?,
+            tolerance: options.reading.tolerance(),
+            parts: &parts,
+        };
+        let voxelizer = with_how(Voxelizer::new(rule), &how, watcher)?
+            .transform(&transform)
+            .input(source.name.as_deref())
+            .priority(&options.priority)
+            .extras(Extras { labels, ..Extras::default() });
+        let (plan, findings) = voxelizer.plan_regions(&mesh, &lattice, &request)?;
+        let store = match RegionStore::open_if_planned(&storing.path)? {
+            // Layers may be shared out in another way.
+            Some(there) if there.plan.makes_same(&plan) => there,
+            _ => RegionStore::create(&storing.path, plan, Durability::Synced)?,
+        };
+        Ok((store, findings))
+    })?;
+    let answer = PyDict::new(py);
+    answer.set_item("regions", store.plan.regions())?;
+    answer.set_item("layers", store.plan.store.region_layers)?;
+    answer.set_item("findings", findings.iter().map(finding).collect::<Vec<_>>())?;
+    Ok(answer)
+}
+
+/// Makes these regions of a store, numbered from 0, that are not whole; whether each was made now.
+#[pyfunction]
+pub fn make_regions(
+    py: Python<'_>,
+    path: PathBuf,
+    regions: Vec<usize>,
+    files: Option<Vec<PathBuf>>,
+    how: How,
+) -> PyResult<Vec<bool>> {
+    let store = RegionStore::open(&path).map_err(|error| raised(py, &error))?;
+    run(py, &how, |watcher| {
+        let is_whole = |region: &usize| Ok(store.state(*region, watcher)?.part().is_some());
+        let whole = regions.iter().map(is_whole).collect::<Result<Vec<_>>>()?;
+        if whole.iter().all(|is_whole| *is_whole) {
+            return Ok(whole.iter().map(|_| false).collect());
+        }
+        let files = files.clone().unwrap_or_else(|| store.plan.meshes(&store.root));
+        let reading = ReadOptions::default().memory(how.max_memory).progress(watcher);
+        let (mesh, _) = store.plan.read_mesh(&files, &reading)?;
+        let like = with_how(Voxelizer::new(store.plan.rule), &how, watcher)?;
+        let mut maker = RegionMaker::new(&store, &mesh, &like, Durability::Synced)?;
+        for (region, _) in regions.iter().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
+            maker.make(*region)?;
+        }
+        Ok(whole.iter().map(|is_whole| !is_whole).collect())
+    })
+}
+
+/// Looks at all regions of a store, and writes its metadata if they are whole and that is wanted. Shards need not be there
+/// if they are `elsewhere`.
+#[pyfunction]
+pub fn check_store<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    finish: bool,
+    elsewhere: bool,
+    how: How,
+) -> PyResult<Bound<'py, PyDict>> {
+    let store = RegionStore::open(&path).map_err(|error| raised(py, &error))?;
+    let check = if elsewhere { ShardCheck::Skipped } else { ShardCheck::Bytes };
+    let report = run(py, &how, |watcher| match finish {
+        true => store.finish_by(check, Durability::Synced, watcher),
+        false => store.check_by(check, watcher),
+    })?;
+    let answer = PyDict::new(py);
+    answer.set_item("states", report.states.iter().map(RegionState::name).collect::<Vec<_>>())?;
+    answer.set_item("digest", report.digest.and_then(|digest| digest.grid).map(|hash| hash.to_string()))?;
+    answer.set_item("cells_digest", report.digest.map(|digest| digest.cells.to_string()))?;
+    answer.set_item("occupied", report.occupied)?;
+    answer.set_item("bytes", report.bytes)?;
+    answer.set_item("shape", store.plan.store.dims())?;
+    let shards = report.states.iter().filter_map(RegionState::part).flat_map(|part| &part.shards);
+    let shards: Vec<_> = shards.map(|shard| (shard.name.clone(), shard.bytes)).collect();
+    answer.set_item("shards", shards)?;
+    answer.set_item("findings", report.findings.iter().map(finding).collect::<Vec<_>>())?;
+    Ok(answer)
+}
+
+/// The dims of the grid around meshes, and whether its cells are `bits`, `labels` or a `field`.
+#[pyfunction]
+pub fn planned_grid(
+    py: Python<'_>,
+    meshes: Vec<PyRef<'_, PyMesh>>,
+    options: Options,
+    how: How,
+) -> PyResult<([usize; 3], &'static str)> {
+    let source = common(py, &meshes)?;
+    drop(meshes);
+    run(py, &how, |_| {
+        let (_, rule, labels, _, lattice) = source.prepared(&options)?;
+        if !rule.is_local() || labels == JobLabels::Colours {
+            let text = format!("blocks: {} needs cells beside a block", rule.name());
+            return Err(Error::usage(text).with_hint("make the grid at once"));
+        }
+        let kind = match rule.kind() {
+            CellKind::Field => "field",
+            _ if labels == JobLabels::Off => "bits",
+            _ => "labels",
+        };
+        Ok((lattice.dims(), kind))
+    })
+}
+
+/// The cells of a box of the grid around meshes: `[x0, x1, y0, y1, z0, z1]`.
+#[pyfunction]
+pub fn voxelize_block(
+    py: Python<'_>,
+    meshes: Vec<PyRef<'_, PyMesh>>,
+    options: Options,
+    block: [usize; 6],
+    how: How,
+) -> PyResult<Grid> {
+    let source = common(py, &meshes)?;
+    drop(meshes);
+    let voxels = run(py, &how, |watcher| {
+        let (transform, rule, labels, mesh, lattice) = source.prepared(&options)?;
+        let [x0, x1, y0, y1, z0, z1] = block;
+        let region: Lattice = lattice.region([x0..x1, y0..y1, z0..z1])?;
+        let voxelizer = with_how(Voxelizer::new(rule), &how, watcher)?
+            .transform(&transform)
+            .priority(&options.priority)
+            .extras(Extras { labels, ..Extras::default() })
+            .without_findings();
+        let made: Voxels = voxelizer.prepare(&mesh, &region, None)?.voxels()?.0;
+        Ok(made)
+    })?;
+    Ok(Grid::new(voxels))
+}

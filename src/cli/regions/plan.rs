@@ -1,0 +1,256 @@
+//! `voxelize plan`: a store whose regions other processes make.
+
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use serde_json::json;
+use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
+use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
+use voxelize::job::{Extras, JobLabels, NewFile, Target, UnitOfLength};
+use voxelize::{Error, Finding, Lattice, Mesh, Result, par};
+
+use super::super::args::transform::UpArgs;
+use super::super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
+use super::super::command::{Call, Command};
+use super::super::files::MeshSource;
+use super::super::options::{Job, JobOptions};
+use super::super::progress::Bar;
+use super::super::report::display::{self, bytes, counted};
+use super::super::report::{Outcome, Report, row};
+use super::super::run::{self, RunReport};
+use super::report::{add_findings, rule_text, set_plan};
+
+pub const COMMAND: Command = Command {
+    name: "plan",
+    usage: "[OPTIONS] <MESH>... -o NAME.zarr",
+    about: "plan a grid that processes make in regions",
+    examples: "\
+voxelize plan huge.stl -r 16384 --filled -o huge.zarr       the plan, and what it takes
+voxelize huge.zarr --region 1/64                            a share; 64 processes make all
+voxelize finish huge.zarr                                   what is missing, and the digest",
+    notes: "\
+A region is some layers of the grid: a process makes it alone, on any machine that reads the mesh and writes to the store. \
+The names of meshes in the plan are relative to the folder that the store is in; absolute names stay. A region that is \
+whole is left as it is, so every command can be repeated. docs/scale.md shows job arrays, Slurm and Dask.
+
+Rules whose cells depend on cells beside a region are refused: --inside flood, --keep-thin and --hollow. Lost features \
+are not searched.
+
+Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable mesh; 5 not even the lowest slab fits; \
+6 the store cannot be written, or has another plan",
+    keys: "path input mesh transform grid rule [fields] made_by snap regions memory size_bytes warnings outputs",
+    arguments: PlanArgs::command,
+    run,
+};
+
+#[derive(Debug, clap::Parser)]
+struct PlanArgs {
+    /// The mesh; several make one grid. Regions read it again
+    #[arg(value_name = "MESH", required = true, help_heading = "Input")]
+    meshes: Vec<PathBuf>,
+
+    /// The store, a folder of Zarr. One with the same plan stays as it is, one with another plan is refused
+    #[arg(short, long, value_name = "NAME.zarr", required = true, help_heading = "Output")]
+    output: PathBuf,
+
+    /// At most N regions; layers decide whether there can be so many [default: 64]
+    #[arg(long, value_name = "N", value_parser = values::count, help_heading = "Output")]
+    regions: Option<usize>,
+
+    /// u8 or bool, type of the numbers of bits and labels [default: u8]
+    #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_possible_values = true, help_heading = "Output")]
+    dtype: Option<Dtype>,
+
+    /// Do not pack the cells
+    #[arg(long, help_heading = "Output")]
+    uncompressed: bool,
+
+    /// The grid alone, without smaller levels
+    #[arg(long, help_heading = "Output")]
+    no_pyramid: bool,
+
+    #[command(flatten)]
+    grid: GridArgs,
+
+    #[command(flatten)]
+    rule: RuleArgs,
+
+    #[command(flatten)]
+    up: UpArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+impl PlanArgs {
+    fn choices(&self) -> Vec<Choice> {
+        let all = [(self.uncompressed, Choice::Uncompressed), (self.no_pyramid, Choice::NoPyramid)];
+        all.into_iter().filter_map(|(is_chosen, choice)| is_chosen.then_some(choice)).collect()
+    }
+}
+
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: PlanArgs = call.args()?;
+    Ok(vec![Report::of(|report| {
+        report.set("path", args.output.to_string_lossy());
+        let mut job = job(&args, call)?;
+        let threads = job.options.resources.threads;
+        par::with_threads(threads, || plan(&args, &mut job, call, report))?
+    })])
+}
+
+/// The mesh and its options; looks at files but changes none.
+fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
+    let names = &call.names;
+    let options = JobOptions::new(args.grid.clone(), &args.rule, &args.read, &args.run, call.argv, names)?
+        .with_up(&args.up)
+        .reported(&call.printer.options);
+    let source = MeshSource::find_all(&args.meshes, &call.argv.commands, names)?;
+    check_source(&source)?;
+    let options = options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?;
+    let zarr = format::by_path(&args.output).filter(|format| format.name == "zarr");
+    let Some(zarr) = zarr else {
+        let error = Error::usage("regions are made in a folder of Zarr").in_file(&args.output);
+        return Err(error.with_hint("-o NAME.zarr"));
+    };
+    if let Some(dtype) = args.dtype.filter(|dtype| !zarr.dtypes.contains(dtype)) {
+        let error = Error::usage(format!("--dtype {}: zarr cannot store this type", dtype.name()));
+        return Err(error.with_hint("zarr has u8, bool"));
+    }
+    match RegionStore::open_if_planned(&args.output)? {
+        Some(store) => names.reads(&store.plan_file(), "the plan of the store").map(drop)?,
+        None => {
+            let store = NewFile::named(&args.output, "the store").of_format(zarr).as_output();
+            names.writes(store).map(drop)?;
+        }
+    }
+    call.check_files()?;
+    Ok(Job { source, options })
+}
+
+/// Refuses a mesh from a pipe.
+pub fn check_source(source: &MeshSource) -> Result<()> {
+    if source.each().contains(&MeshSource::Stdin) {
+        let error = Error::usage("-: regions read the mesh again, which a pipe does not allow");
+        return Err(error.with_hint("save the mesh to a file"));
+    }
+    Ok(())
+}
+
+fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Result<Outcome> {
+    let bar = call.bar();
+    let mut found = RunReport::new(call.started);
+    let mesh = run::read(job, &bar, call.signals, &mut found)?;
+    let job = &*job;
+    let lattice = run::fit(job, &mesh, &mut found)?;
+    let options = &job.options;
+    let placed = options.grid.placed(&lattice)?;
+    let zarr = format::by_name("zarr").expect("zarr is a format");
+    format::check(options.kind(), &placed, zarr, &SaveOptions::default())
+        .map_err(|error| error.in_file(&args.output))?;
+    let choices = args.choices();
+    let labels = match options.parts.labels {
+        JobLabels::Off if args.dtype.unwrap_or(Dtype::U8) == Dtype::U8 => JobLabels::SurfaceAndInterior,
+        labels => labels,
+    };
+    let chosen = StoreChoice {
+        root: &args.output,
+        dtype: args.dtype,
+        choices: &choices,
+        regions: args.regions,
+        labels,
+    };
+    let (plan, findings) = planned(&chosen, job, &mesh, &lattice, &bar)?;
+    found.warnings.extend(findings);
+    let target =
+        Target { format: zarr, path: Some(&args.output), dtype: Some(plan.store.dtype), choices: &choices };
+    let size = target.size(&options.rule, &mesh, &lattice, true);
+    found.warnings.extend(target.findings(&lattice, options.grid.transform.up, size));
+    let need = plan.region_bytes(&mesh, &run::library_run(options, &bar))?;
+    let need = options.resources.budget().with_program(need);
+    let store = RegionStore::create(&args.output, plan, Durability::Synced)?;
+    bar.clear();
+
+    run::set_input(report, args.meshes.first().map(PathBuf::as_path), Some(options), &found);
+    set_plan(report, &store);
+    report.set("memory", json!({"region_bytes": u64::try_from(need).unwrap_or(u64::MAX)}));
+    report.set("size_bytes", size.map(FileSize::bytes));
+    report.set("outputs", json!([{"path": args.output.to_string_lossy(), "format": "zarr", "bytes": null}]));
+    if let Some(input) = &found.mesh {
+        row(&mut report.err, "mesh", &run::mesh_line(&job.source.name(), input));
+    }
+    let unit = options.grid.transform.unit.map(UnitOfLength::name);
+    row(&mut report.err, "grid", &display::planned_grid(&placed, unit));
+    report.err += &rows(&store, size, need);
+    add_findings(report, call, &found.warnings);
+    Ok(Outcome::Done)
+}
+
+/// What is chosen of a store.
+pub struct StoreChoice<'a> {
+    pub root: &'a Path,
+    pub dtype: Option<Dtype>,
+    pub choices: &'a [Choice],
+    pub regions: Option<usize>,
+    pub labels: JobLabels,
+}
+
+/// The plan, and the findings about mesh and rule.
+pub fn planned(
+    store: &StoreChoice,
+    job: &Job,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    bar: &Bar,
+) -> Result<(RegionPlan, Vec<Finding>)> {
+    let name = |source: &MeshSource| {
+        let path = source.path().unwrap_or(Path::new("-"));
+        RegionPlan::mesh_name(store.root, path)
+    };
+    let options = &job.options;
+    let request = RegionRequest {
+        dtype: store.dtype,
+        choices: store.choices,
+        regions: store.regions,
+        meshes: job.source.each().iter().map(name).collect::<Result<_>>()?,
+        tolerance: options.tolerance,
+        parts: &options.parts.choice,
+    };
+    let how = run::library_run(options, bar);
+    let input = job.source.file_name();
+    let voxelizer = run::voxelizer(options, &how).input(input.as_deref());
+    let extras = Extras { labels: store.labels, ..Extras::default() };
+    job.sized(voxelizer.extras(extras).plan_regions(mesh, lattice, &request))
+}
+
+/// The rows about the plan.
+fn rows(store: &RegionStore, size: Option<FileSize>, need: u128) -> String {
+    let mut rows = String::new();
+    let mut row = |label: &str, text: &str| row(&mut rows, label, text);
+    let plan = &store.plan.store;
+    let regions = counted(plan.regions() as u64, "region", "regions");
+    let layers = counted(plan.region_layers.min(plan.dims()[2]) as u64, "layer", "layers");
+    let shards = counted(plan.shard_layers as u64, "layer", "layers");
+    row("rule", &rule_text(&plan.grid.record));
+    row("plan", &format!("{regions} of {layers}, shards of {shards}"));
+    row("memory", &format!("at most {} for a process", bytes(need)));
+    match size {
+        Some(FileSize::About(size)) => row("disk", &format!("about {}", bytes(size))),
+        Some(FileSize::AtMost(size)) => row("disk", &format!("at most {}", bytes(size))),
+        None => {}
+    }
+    let name = store.root.display();
+    row("wrote", &format!("{name}, the plan"));
+    let last = if plan.regions() > 1 { format!(" … {0}/{0}", plan.regions()) } else { String::new() };
+    row("next", &format!("voxelize {name} --region 1/{}{last}, then voxelize finish {name}", plan.regions()));
+    rows
+}

@@ -1,0 +1,123 @@
+//! `--resume`: the plan, its regions and the end of a store in one process, which goes on after a crash.
+
+use voxelize::format::Durability;
+use voxelize::grid::record::INSIDE;
+use voxelize::job::findings;
+use voxelize::job::regions::{RegionPlan, RegionStore};
+use voxelize::{Error, Mesh, Result, par};
+
+use super::super::args::ConvertArgs;
+use super::super::batch;
+use super::super::command::Call;
+use super::super::guard::guarded;
+use super::super::options::Options;
+use super::super::output::Output;
+use super::super::progress::Bar;
+use super::super::report::{Outcome, Report};
+use super::super::run::{self, RunReport, timed};
+use super::plan::{StoreChoice, check_source, planned};
+use super::region;
+
+/// Makes the store of `-o`, or what is missing of it.
+pub fn resume(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
+    if batch::is_requested(&args.input, &args.output) {
+        let error = Error::usage("--resume makes one grid, in one .zarr");
+        return Err(error.with_hint("name the meshes of the grid, and -o NAME.zarr"));
+    }
+    Ok(vec![Report::of(|report| one(args, call, report))])
+}
+
+fn one(args: ConvertArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
+    let mut found = RunReport::new(call.started);
+    let mesh = args.input.meshes.first().cloned();
+    let mut options = match options(args, call) {
+        Ok(options) => options,
+        Err(error) => {
+            run::fill_object(report, mesh.as_deref(), None, &found);
+            return Err(error);
+        }
+    };
+    let bar = call.bar();
+    let threads = options.job.options.resources.threads;
+    let result = guarded(|| par::with_threads(threads, || steps(&mut options, call, &bar, &mut found))?);
+    bar.clear();
+    run::fill_object(report, mesh.as_deref(), Some(&options), &found);
+    result?;
+    report.err = run::summary(&options, &found);
+    report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
+    Ok(Outcome::Done)
+}
+
+/// The options; looks at files but changes none.
+fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
+    let mut options = Options::unchecked(args, call, Output::unregistered)?;
+    check_source(&options.job.source)?;
+    let path = options.output.destination.path();
+    let Some(path) = path.filter(|_| options.output.format.name == "zarr") else {
+        let error = Error::usage("--resume makes regions of a folder of Zarr");
+        return Err(error.with_hint("-o NAME.zarr"));
+    };
+    if options.aux_outputs().next().is_some() || options.doubt.is_some() {
+        let error = Error::usage("--resume: cells beside the grid are not made in regions");
+        return Err(error.with_hint("leave out --doubt, --max-doubt, --leak and --nearest"));
+    }
+    match RegionStore::open_if_planned(path)? {
+        Some(store) => call.names.reads(&store.plan_file(), "the plan of the store").map(drop)?,
+        None => options.output = options.output.registered(&call.names)?,
+    }
+    call.check_files()?;
+    Ok(options)
+}
+
+fn steps(options: &mut Options, call: &Call, bar: &Bar, found: &mut RunReport) -> Result<()> {
+    let mesh = run::read(&mut options.job, bar, call.signals, found)?;
+    let options = &*options;
+    let save = options.output.save_options(&());
+    let store = store(options, &mesh, save.durability, bar, found)?;
+    let all: Vec<_> = (0..store.plan.regions()).collect();
+    let resources = &options.job.options.resources;
+    let mut time = None;
+    timed(&mut time, || region::make(&store, &all, || Ok(mesh), resources, save.durability, bar))?;
+    found.times.voxelize = time;
+    let end = timed(&mut found.times.digest, || store.finish(save.durability, bar))?;
+    let Some(digest) = end.digest else {
+        let error = Error::output("regions were damaged while others were made").in_file(&store.root);
+        return Err(error.with_hint("the same words again make what is missing"));
+    };
+    found.digest = Some(digest);
+    found.occupied = Some(end.occupied);
+    found.field = end.field;
+    found.snapped = Some(end.snapped);
+    found.inside = store.plan.store.grid.record.field(INSIDE).map(str::to_string);
+    found.outputs = Some(vec![store.written(&end)]);
+    found.labels = end.labels;
+    findings::add(&mut found.warnings, end.findings);
+    Ok(())
+}
+
+/// The store that is there, if its plan makes the same cells, or a new one.
+fn store(
+    options: &Options,
+    mesh: &Mesh,
+    durability: Durability,
+    bar: &Bar,
+    found: &mut RunReport,
+) -> Result<RegionStore> {
+    let lattice = run::fit_for(options, mesh, found)?;
+    let target = options.output.target();
+    let root = options.output.destination.path().expect("it is a file");
+    let chosen = StoreChoice {
+        root,
+        dtype: options.output.requested_dtype(),
+        choices: target.choices,
+        regions: None,
+        labels: options.labels(),
+    };
+    let (plan, findings): (RegionPlan, _) = planned(&chosen, &options.job, mesh, &lattice, bar)?;
+    found.warnings.extend(findings);
+    match RegionStore::open_if_planned(root)? {
+        // Layers may be shared out in another way.
+        Some(there) if there.plan.makes_same(&plan) => Ok(there),
+        _ => RegionStore::create(root, plan, durability),
+    }
+}

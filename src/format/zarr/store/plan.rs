@@ -1,0 +1,249 @@
+//! The plan of a store: its grid, where its cells come from, and how its layers are shared out.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::super::write::ShardLayout;
+use super::super::{CHUNK, levels};
+use super::text::{self, JsonFields};
+use crate::format::{Choice, Dtype};
+use crate::grid::metadata::{Metadata, Style};
+use crate::grid::{CellType, Hash};
+
+/// The plan of a store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StorePlan {
+    /// The grid: its lattice, the record of how it is made, its legend or its background.
+    pub grid: Metadata,
+    /// The type of its numbers.
+    pub dtype: Dtype,
+    /// What else is chosen for the format.
+    pub choices: Vec<Choice>,
+    /// The layers of a region; the last may have fewer.
+    pub region_layers: usize,
+    /// The layers of a shard of the first level.
+    pub shard_layers: usize,
+    /// The mesh.
+    pub source: StoreSource,
+}
+
+/// The mesh of a store, and how it is taken, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreSource {
+    /// Its files: relative names are relative to the folder that the store is in.
+    pub meshes: Vec<String>,
+    /// The hash of its triangles, and of their parts.
+    pub hash: Hash,
+    /// How many triangles it has.
+    pub triangles: u64,
+    /// Which damage is tolerated.
+    pub tolerance: String,
+    /// What labels stand for.
+    pub labels: String,
+    /// The parts that win shared cells, those that are taken alone, and those that are left out.
+    pub priority: Vec<String>,
+    /// The parts that are taken alone.
+    pub only: Vec<String>,
+    /// The parts that are left out.
+    pub skip: Vec<String>,
+}
+
+impl StorePlan {
+    /// Cells per axis.
+    pub fn dims(&self) -> [usize; 3] {
+        self.grid.dims.unwrap_or([1; 3])
+    }
+
+    /// The kind of the cells, with their legend or background.
+    pub fn cell_type(&self) -> CellType<'_> {
+        match (&self.grid.legend, self.grid.background) {
+            (_, Some(background)) => CellType::Field { background },
+            (Some(legend), _) => CellType::Labels(legend),
+            _ => CellType::Bits,
+        }
+    }
+
+    /// How many regions there are.
+    pub fn regions(&self) -> usize {
+        self.dims()[2].div_ceil(self.region_layers)
+    }
+
+    /// The layers of a region, the first of which is 0.
+    pub fn layers(&self, region: usize) -> Range<usize> {
+        let first = region * self.region_layers;
+        first..self.dims()[2].min(first + self.region_layers)
+    }
+
+    /// The dims of its levels.
+    pub(super) fn levels(&self) -> Vec<[usize; 3]> {
+        levels(self.dims(), &self.choices)
+    }
+
+    /// The layers of a shard of each level: of a region at most.
+    pub(super) fn shards(&self) -> Vec<usize> {
+        (0..self.levels().len()).map(|level| self.shard_layers.min(self.region_layers >> level)).collect()
+    }
+
+    /// The shards of a region.
+    pub(super) fn layout(&self, region: usize) -> ShardLayout {
+        ShardLayout::new(&self.levels(), &self.layers(region), &self.shards())
+    }
+
+    /// The layers of which a region has a multiple, where shards have so many.
+    pub(crate) fn unit(dims: [usize; 3], choices: &[Choice], shard_layers: usize) -> usize {
+        shard_layers.max(1 << (levels(dims, choices).len() - 1))
+    }
+
+    /// The numbers of layers that shards may have: the most first.
+    pub(crate) fn heights() -> impl Iterator<Item = usize> {
+        (0..4).map(|n| CHUNK >> n)
+    }
+
+    /// The hash of the plan, by which parts name it.
+    pub fn hash(&self) -> Hash {
+        text::hash_of(&self.value())
+    }
+
+    /// The text of its file.
+    pub(super) fn text(&self) -> String {
+        text::sealed(self.value())
+    }
+
+    fn value(&self) -> Value {
+        let grid: Value = serde_json::from_str(&self.grid.to_json(Style::OneLine)).unwrap_or_default();
+        let source = &self.source;
+        json!({
+            "voxelize_plan": 1,
+            "grid": grid,
+            "dtype": self.dtype.name(),
+            "compressed": !self.choices.contains(&Choice::Uncompressed),
+            "pyramid": !self.choices.contains(&Choice::NoPyramid),
+            "regions": self.regions(),
+            "region_layers": self.region_layers,
+            "shard_layers": self.shard_layers,
+            "source": {
+                "meshes": source.meshes,
+                "hash": source.hash.to_string(),
+                "triangles": source.triangles,
+                "tolerance": source.tolerance,
+                "labels": source.labels,
+                "priority": source.priority,
+                "only": source.only,
+                "skip": source.skip,
+            },
+        })
+    }
+
+    /// Reads the text of its file.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let value = text::unsealed(text)?;
+        let fields = JsonFields(&value);
+        if fields.number("voxelize_plan")? != 1 {
+            return Err("it is of another version of voxelize".into());
+        }
+        let grid = Metadata::from_json(&fields.value("grid")?.to_string())?;
+        let source = JsonFields(fields.value("source")?);
+        let chosen = |name: &str, choice: Choice| {
+            Ok::<_, String>(if fields.flag(name)? { None } else { Some(choice) })
+        };
+        let choices = [chosen("compressed", Choice::Uncompressed)?, chosen("pyramid", Choice::NoPyramid)?];
+        let plan = Self {
+            dtype: Dtype::from_name(fields.text("dtype")?).ok_or("its dtype is unknown")?,
+            choices: choices.into_iter().flatten().collect(),
+            region_layers: fields.count("region_layers")?,
+            shard_layers: fields.count("shard_layers")?,
+            source: StoreSource {
+                meshes: source.texts("meshes")?,
+                hash: source.text("hash")?.parse()?,
+                triangles: source.number("triangles")?,
+                tolerance: source.text("tolerance")?.to_string(),
+                labels: source.text("labels")?.to_string(),
+                priority: source.texts("priority")?,
+                only: source.texts("only")?,
+                skip: source.texts("skip")?,
+            },
+            grid,
+        };
+        plan.check()?;
+        match plan.text() == text {
+            true => Ok(plan),
+            false => Err("it is not as it was written".into()),
+        }
+    }
+
+    /// Refuses layers that do not make whole shards.
+    fn check(&self) -> Result<(), String> {
+        let Some(dims) = self.grid.dims.filter(|_| self.grid.lattice.is_some()) else {
+            return Err("its grid has no lattice".into());
+        };
+        let is_height = Self::heights().any(|height| height == self.shard_layers);
+        let unit = Self::unit(dims, &self.choices, self.shard_layers);
+        match is_height && self.region_layers > 0 && self.region_layers.is_multiple_of(unit) {
+            true => Ok(()),
+            false => Err("its regions do not make whole shards".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::Rational;
+    use crate::grid::{BytesHasher, Lattice, Record};
+
+    #[test]
+    fn plans_round_trip_and_no_changed_byte_passes() {
+        let lattice = Lattice::new(
+            [300, 20, 500],
+            [const { Rational::ZERO }; 3],
+            [const { Rational::ONE }; 3],
+            [true; 3],
+        );
+        let record = Record { rule_name: Some("surface".into()), ..Record::default() };
+        let plan = StorePlan {
+            grid: Metadata {
+                dims: Some([300, 20, 500]),
+                lattice: lattice.ok(),
+                record,
+                ..Metadata::default()
+            },
+            dtype: Dtype::U8,
+            choices: vec![Choice::Uncompressed],
+            region_layers: 192,
+            shard_layers: 64,
+            source: StoreSource {
+                meshes: vec!["../a \"b\".stl".into()],
+                hash: BytesHasher::default().finish(),
+                triangles: 12,
+                tolerance: "usual".into(),
+                labels: "off".into(),
+                priority: vec![],
+                only: vec!["lid".into()],
+                skip: vec![],
+            },
+        };
+        let text = plan.text();
+        assert_eq!(StorePlan::parse(&text), Ok(plan.clone()));
+        assert_eq!((plan.regions(), plan.layers(2), plan.shards()), (3, 384..500, vec![64, 64, 48]));
+        let names: Vec<_> = plan.layout(2).names().collect();
+        let expected = ["0/c/6/0/0", "0/c/7/0/0", "1/c/3/0/0", "2/c/2/0/0"];
+        assert_eq!(names, expected);
+        let mut changed = 0;
+        for place in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[place] ^= 1 << (place % 7);
+            let read = String::from_utf8(bytes).map_err(|e| e.to_string());
+            assert!(read.and_then(|text| StorePlan::parse(&text)).is_err(), "byte {place}");
+            changed += 1;
+        }
+        assert!(changed > 500);
+        for (region, shard) in [(0, 64), (96, 64), (192, 63), (192, 0), (128, 128)] {
+            let text = StorePlan { region_layers: region, shard_layers: shard, ..plan.clone() }.text();
+            assert!(StorePlan::parse(&text).is_err(), "{region} {shard}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Do regions that are made alone give the cells, the levels and the digest of one process?
+
+use std::fs;
+
+use voxelize::format::{Choice, Durability};
+use voxelize::job::regions::{RegionMaker, RegionState, RegionStore};
+use voxelize::job::{Extras, JobLabels};
+use voxelize::mesh::PartKind;
+use voxelize::{Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, Voxelizer, Voxels};
+
+use crate::support::meshes::fixture;
+use crate::support::random::Random;
+use crate::support::stores::{files, make, plan, shuffled, store, whole};
+
+fn of_labels(rule: Rule, labels: JobLabels) -> Voxelizer<'static> {
+    Voxelizer::new(rule).extras(Extras { labels, ..Extras::default() })
+}
+
+/// Every kind of rule that is local, and labels.
+fn local() -> Vec<Voxelizer<'static>> {
+    let mut rules = vec![
+        Rule::surface(),
+        Rule::Thin,
+        Rule::offset("1.5vx".parse().unwrap()),
+        Rule::distance(),
+        Rule::distance().with_sign().unwrap(),
+        Rule::distance().with_iso("1vx".parse().unwrap()).unwrap(),
+        Rule::fraction(),
+        Rule::Area,
+    ];
+    for inside in [Inside::Auto, Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust] {
+        rules.extend([Rule::solid(), Rule::filled()].map(|rule| rule.with_inside(inside).unwrap()));
+    }
+    let mut all: Vec<_> = rules.into_iter().map(Voxelizer::new).collect();
+    all.push(of_labels(Rule::filled(), JobLabels::SurfaceAndInterior));
+    all.push(of_labels(Rule::surface(), JobLabels::Parts(PartKind::File)));
+    all.push(of_labels(Rule::solid(), JobLabels::Parts(PartKind::File)));
+    all
+}
+
+/// A mesh of two parts, higher than wide.
+fn mesh() -> Mesh {
+    let [knot, cube] = ["knot.stl", "cube.stl"].map(fixture);
+    Mesh::join([("knot", &knot), ("cube", &cube)]).unwrap()
+}
+
+#[test]
+fn regions_in_any_order_and_twice_give_the_digest_of_one_process() {
+    let mesh = mesh();
+    let lattice = Fit::longest(300).pad(2).to(mesh.bounds()).unwrap();
+    let mut random = Random(31);
+    let (mut rules, mut regions) = (0, 0);
+    for voxelizer in local() {
+        let expected = whole(&voxelizer.without_findings(), &mesh, &lattice);
+        let plan = plan(&voxelizer, &mesh, &lattice, 16, &[]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path(), &plan);
+        let order = [shuffled(&store, &mut random), shuffled(&store, &mut random)].concat();
+        for half in order.chunks(3) {
+            make(&store, &mesh, &voxelizer, half);
+        }
+        let report = store.finish(Durability::Unsynced, &()).unwrap();
+        let name = plan.rule.name();
+        assert_eq!(report.digest, Some(expected.digest), "{name}");
+        assert_eq!((report.occupied, report.field), (expected.occupied, expected.field), "{name}");
+        assert_eq!(report.labels, expected.labels, "{name}");
+        let voxels = Voxels::open(&store.root).unwrap();
+        assert_eq!(voxels.digest(), expected.digest, "{name}, read back");
+        rules += 1;
+        regions += store.plan.regions();
+    }
+    assert!(rules > 15 && regions > 3 * rules, "{rules} rules, {regions} regions");
+}
+
+/// The cells of a level, as an array of its own.
+fn level(root: &std::path::Path, level: usize) -> Voxels {
+    let group = fs::read_to_string(root.join("zarr.json")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files(root) {
+        let Some(rest) = name.strip_prefix(&format!("{level}/")) else { continue };
+        let path = folder.path().join("level.zarr").join(rest);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    assert!(group.contains(&format!("\"path\": \"{level}\"")), "{group}");
+    Voxels::open(folder.path().join("level.zarr")).unwrap()
+}
+
+#[test]
+fn every_level_has_the_cells_of_one_process() {
+    let mesh = mesh();
+    let lattice = Fit::longest(300).to(mesh.bounds()).unwrap();
+    let mut levels = 0;
+    for voxelizer in [
+        Voxelizer::new(Rule::solid()),
+        Voxelizer::new(Rule::distance()),
+        of_labels(Rule::filled(), JobLabels::SurfaceAndInterior),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan(&voxelizer, &mesh, &lattice, 3, &[]).unwrap();
+        let store = store(folder.path(), &plan);
+        make(&store, &mesh, &voxelizer, &(0..plan.regions()).rev().collect::<Vec<_>>());
+        store.finish(Durability::Unsynced, &()).unwrap();
+        let one = folder.path().join("one.zarr");
+        let voxels = voxelizer.run(&mesh, &lattice).unwrap().voxels;
+        voxels.save(&one).unwrap();
+        for n in 0.. {
+            if !store.root.join(format!("{n}")).exists() {
+                break;
+            }
+            let [a, b] = [&store.root, &one].map(|root| level(root, n));
+            assert_eq!(a.digest().cells, b.digest().cells, "{} level {n}", plan.rule.name());
+            levels += 1;
+        }
+        let group = |root: &std::path::Path| fs::read_to_string(root.join("zarr.json")).unwrap();
+        assert_eq!(group(&store.root), group(&one));
+    }
+    assert!(levels >= 6, "{levels}");
+}
+
+#[test]
+fn no_two_regions_write_one_file() {
+    let mesh = mesh();
+    let lattice = Fit::longest(520).to(mesh.bounds()).unwrap();
+    let voxelizer = Voxelizer::new(Rule::surface());
+    let (mut plans, mut shards) = (0, 0);
+    for choices in [&[][..], &[Choice::NoPyramid], &[Choice::Uncompressed]] {
+        for regions in [1, 2, 5, 100] {
+            let folder = tempfile::tempdir().unwrap();
+            let plan = plan(&voxelizer, &mesh, &lattice, regions, choices).unwrap();
+            let store = store(folder.path(), &plan);
+            assert!(plan.regions() <= regions);
+            let parts = make(&store, &mesh, &voxelizer, &(0..plan.regions()).collect::<Vec<_>>());
+            let mut names: Vec<_> =
+                parts.iter().flat_map(|part| part.shards.iter().map(|shard| &shard.name)).collect();
+            shards += names.len();
+            let all = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), all);
+            plans += 1;
+        }
+    }
+    assert!(plans == 12 && shards > 100, "{plans} plans, {shards} shards");
+}
+
+#[test]
+fn rules_that_need_more_than_a_region_are_refused_by_name() {
+    let mesh = fixture("knot.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
+    let refused = |voxelizer: &Voxelizer| plan(voxelizer, &mesh, &lattice, 2, &[]).unwrap_err();
+    for (rule, word) in [
+        (Rule::solid().with_inside(Inside::flood()).unwrap(), "a flood"),
+        (Rule::filled().with_shell(2).unwrap(), "hollow"),
+        (Rule::solid().with_thin(ThinFeatures::Keep).unwrap(), "keep-thin"),
+    ] {
+        let error = refused(&Voxelizer::new(rule));
+        assert!(error.message().contains(word) && error.hint().is_some(), "{error}");
+    }
+    assert!(refused(&of_labels(Rule::surface(), JobLabels::Colours)).message().contains("colours"));
+    let little = Voxelizer::new(Rule::surface()).memory(1000);
+    assert!(refused(&little).message().contains("a slab of 8 layers needs"));
+}
+
+#[test]
+fn another_mesh_or_plan_is_known() {
+    let mesh = fixture("knot.stl");
+    let lattice = Fit::longest(200).to(mesh.bounds()).unwrap();
+    let voxelizer = Voxelizer::new(Rule::surface());
+    let first = plan(&voxelizer, &mesh, &lattice, 2, &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path(), &first);
+    assert_eq!(RegionStore::open(&store.root).unwrap().plan.store, first.store);
+    make(&store, &mesh, &voxelizer, &[0, 1]);
+    let moved = mesh.map(|triangle| triangle.map(|[x, y, z]| [x, y, z + 0.01])).unwrap();
+    let second = plan(&voxelizer, &moved, &lattice, 2, &[]).unwrap();
+    let error = RegionStore::create(&store.root, second.clone(), Durability::Unsynced).unwrap_err();
+    assert!(error.message().contains("another plan"), "{error}");
+    // The parts of the first plan under the second.
+    let stale = RegionStore { root: store.root.clone(), plan: second };
+    assert_eq!(stale.state(0, &()).unwrap(), RegionState::Stale);
+    let report = stale.finish(Durability::Unsynced, &()).unwrap();
+    assert!(report.digest.is_none() && report.findings.iter().all(|finding| finding.code().name() == "R003"));
+    // The same plan again changes nothing.
+    let before = files(&store.root);
+    RegionStore::create(&store.root, first.clone(), Durability::Unsynced).unwrap();
+    assert_eq!(files(&store.root), before);
+    let path = folder.path().join("mesh.stl");
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cube.stl"), &path).unwrap();
+    let error = first.read_mesh(&first.meshes(&store.root), &Default::default()).unwrap_err();
+    assert_eq!(error.code().name(), "R004");
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl"), &path).unwrap();
+    let (read, _) = first.read_mesh(&first.meshes(&store.root), &Default::default()).unwrap();
+    assert_eq!(read, mesh);
+    let maker = RegionMaker::new(&store, &mesh, &voxelizer, Durability::Unsynced);
+    assert!(maker.unwrap().make(2).is_err());
+}

@@ -1,0 +1,81 @@
+//! Stores of regions for tests: planned, made, and the result of one process to compare with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use voxelize::format::{Choice, Dtype, Durability};
+use voxelize::job::regions::{RegionMaker, RegionPlan, RegionRequest, RegionStore, StorePart};
+use voxelize::job::{JobResult, PartChoice};
+use voxelize::mesh::read::Tolerance;
+use voxelize::{Lattice, Mesh, Voxelizer};
+
+use super::random::Random;
+
+/// The plan of so many regions.
+pub fn plan(
+    voxelizer: &Voxelizer,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    regions: usize,
+    choices: &[Choice],
+) -> voxelize::Result<RegionPlan> {
+    let request = RegionRequest {
+        dtype: None,
+        choices,
+        regions: Some(regions),
+        meshes: vec!["mesh.stl".into()],
+        tolerance: Tolerance::Usual,
+        parts: &PartChoice::default(),
+    };
+    voxelizer.plan_regions(mesh, lattice, &request).map(|(plan, _)| plan)
+}
+
+/// A store of this plan in a folder that is new.
+pub fn store(folder: &Path, plan: &RegionPlan) -> RegionStore {
+    RegionStore::create(&folder.join("cells.zarr"), plan.clone(), Durability::Unsynced).unwrap()
+}
+
+/// Makes these regions in this order.
+pub fn make(store: &RegionStore, mesh: &Mesh, like: &Voxelizer, regions: &[usize]) -> Vec<StorePart> {
+    let mut maker = RegionMaker::new(store, mesh, like, Durability::Unsynced).unwrap();
+    regions.iter().map(|region| maker.make(*region).unwrap()).collect()
+}
+
+/// The numbers of all regions, in any order.
+pub fn shuffled(store: &RegionStore, random: &mut Random) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..store.plan.regions()).collect();
+    for n in (1..all.len()).rev() {
+        all.swap(n, random.index(n + 1));
+    }
+    all
+}
+
+/// What one process makes.
+pub fn whole(voxelizer: &Voxelizer, mesh: &Mesh, lattice: &Lattice) -> JobResult {
+    let target = voxelize::job::Target {
+        format: voxelize::format::by_name("zarr").unwrap(),
+        path: None,
+        dtype: Some(Dtype::U8),
+        choices: &[],
+    };
+    voxelizer.prepare(mesh, lattice, Some(target)).unwrap().voxels().unwrap().1
+}
+
+/// The files below a folder with their bytes, by their names in it.
+pub fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
