@@ -76,7 +76,7 @@ def voxelize_remote(
         for node in [*arrays, PLAN]:
             remote.put(folder, node)
         todo = list(range(store.regions))
-        job = {"url": url, "storage_options": storage_options, "planned": planned, "nodes": nodes, "task": task}
+        job: dict[str, Any] = {"url": url, "storage_options": storage_options, "planned": planned, "nodes": nodes, "task": task}
         if client is None:
             for region in todo:
                 make(region, **job)

@@ -44,7 +44,7 @@ def voxelize_zarr(
     makes its region in a temporary folder and moves the files, the part last; `storage_options` go to fsspec. Other arguments are those of `voxelize.voxelize` and
     `voxelize.regions.plan`.
     """
-    task = {"threads": threads or (1 if client else 0), "max_memory": max_memory}
+    task: dict[str, Any] = {"threads": threads or (1 if client else 0), "max_memory": max_memory}
     retries = whole("retries", retries)
     if "://" in os.fspath(store):
         from ._remote import voxelize_remote
@@ -120,7 +120,12 @@ def _block(
     corners = [int(n) for pair in block_info[None]["array-location"] for n in pair]
     meshes = _meshes(source, Reading(**reading))
     voxels = Voxels._of(_native.voxelize_block(meshes, texts, corners, how(**task)))
-    return {"bits": voxels.numpy, "labels": lambda: voxels.labels, "field": lambda: voxels.field}[kind]()
+    match kind:
+        case "labels":
+            return voxels.labels
+        case "field":
+            return voxels.field
+    return voxels.numpy()
 
 
 def _source(mesh: Any) -> Any:

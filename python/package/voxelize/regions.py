@@ -134,8 +134,9 @@ def plan(
     run = how(threads, max_memory, simd, progress)
     reading = Reading(lenient, strict)
     meshes, findings = all_of(mesh, reading, run)
+    name = path(store)
     storing = {
-        "path": path(store),
+        "path": name,
         "files": [path(file) for file in files],
         "regions": None if regions is None else whole("regions", regions, 1),
         "dtype": None if dtype is None else word("dtype", dtype),
@@ -145,7 +146,7 @@ def plan(
     made = _native.plan_store(meshes, chosen(reading, **options), storing, run)
     findings += findings_of(made["findings"])
     warn(findings, _depth + 1)
-    return Store(storing["path"], made["regions"])
+    return Store(name, made["regions"])
 
 
 __all__ = ["Finished", "Store", "plan"]

@@ -66,7 +66,7 @@ impl StorePlan {
 
     /// How many regions there are.
     pub fn regions(&self) -> usize {
-        self.dims()[2].div_ceil(self.region_layers)
+        self.dims()[2].div_ceil(self.region_layers.max(1))
     }
 
     /// The layers of a region, the first of which is 0.
