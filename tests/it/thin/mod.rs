@@ -400,7 +400,7 @@ fn short_of_memory_the_search_is_skipped_with_a_warning() {
         (whole["digest"].clone(), 0)
     );
     // Many share the memory, but none has fewer findings for it.
-    let line = "knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 17.6M -o all/ -f npz --json";
+    let line = "knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 18.2M -o all/ -f npz --json";
     let many = place.run(line).expect(0);
     assert!(!many.text().contains("W010") && many.text().lines().count() == 3, "{}", many.text());
 }
