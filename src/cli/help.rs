@@ -16,7 +16,7 @@ const COLUMN: usize = 31;
 const WIDTH: usize = 80;
 
 /// Commands that the short page only names.
-const RARE: [&str; 2] = ["completions", "man"];
+const RARE: [&str; 4] = ["plan", "finish", "completions", "man"];
 
 const SHORT_HEAD: &str = "\
 Turn triangle meshes into voxels, exactly.
@@ -141,7 +141,7 @@ fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> St
 fn short_page(commands: &[Command]) -> String {
     let parser = args::command();
     let groups: String = GROUPS.iter().map(|group| group_lines(&parser, group)).collect();
-    // What packagers need is named, no more.
+    // What clusters and packagers need is named, no more.
     let (rare, usual): (Vec<&Command>, Vec<&Command>) =
         commands.iter().partition(|command| RARE.contains(&command.name));
     let rare: String = rare.iter().map(|command| format!("  {}", command.name)).collect();

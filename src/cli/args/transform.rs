@@ -28,7 +28,7 @@ pub struct TransformArgs {
     pub scale: Option<Rational>,
 
     /// turn the mesh about an axis: z,90
-    #[arg(long, value_name = "AXIS,DEGREES", value_parser = parsed::<Rotation>, allow_hyphen_values = true, hide_short_help = true,
+    #[arg(long, value_name = "AXIS,DEG", value_parser = parsed::<Rotation>, allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Turn the mesh about x, y or z, after --axes, counterclockwise seen from the \
                        positive end of the axis. Multiples of 90 are exact; by other angles coordinates are computed in \
                        64 bits and rounded to 32 once [default: not turned]")]

@@ -26,6 +26,7 @@ pub const COMMAND: Command = Command {
     about: "plan a grid that processes make in regions",
     examples: "\
 voxelize plan huge.stl -r 16384 --filled -o huge.zarr       the plan, and what it takes
+voxelize plan huge.stl -r 8192 -o s.zarr --max-memory 4G    regions for workers of 4 GiB
 voxelize huge.zarr --region 1/64                            a share; 64 processes make all
 voxelize finish huge.zarr                                   what is missing, and the digest",
     notes: "\
