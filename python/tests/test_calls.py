@@ -82,7 +82,9 @@ def test_findings_are_warnings_and_data() -> None:
 
 
 SLOW = """
-    import sys, time, voxelize
+    import signal, voxelize
+    # What a shell starts in the background ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         print("begins", flush=True)
         voxelize.voxelize({mesh!r}, res=500, rule="distance", band="all", threads=1)
