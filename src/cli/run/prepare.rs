@@ -170,8 +170,8 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     let target = output.target();
     let is_dry = options.mode == Mode::DryRun;
-    let cells = lattice.dims().iter().map(|n| *n as u64).product::<u64>();
-    let arrays = cells.saturating_mul(4 * options.quantities.numbers() as u64);
+    let arrays = 4 * lattice.cells() * options.quantities.numbers() as u128;
+    let arrays = u64::try_from(arrays).unwrap_or(u64::MAX);
     let size = target.size(&job.options.rule, mesh, &lattice, is_dry).map(|size| size.and_at_most(arrays));
     report.output_size = size.filter(|_| is_dry);
     report.warnings.extend(target.findings(&lattice, job.options.grid.transform.up, size));
