@@ -39,7 +39,7 @@ pub(crate) struct Distances {
 struct BrickRow {
     /// The first cell of the first brick.
     first: [usize; 3],
-    /// The bricks, by their bits, in which a distance is below the background: of the others nothing was written.
+    /// The bricks, by their bits, in which a distance is below the background: the values of the others mean nothing.
     found: u8,
     /// The distances of one brick after the other.
     values: Vec<f32>,

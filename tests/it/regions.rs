@@ -5,26 +5,10 @@ use voxelize::{Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, Voxels, voxelize}
 
 use crate::support::meshes::{cropped, fixture};
 use crate::support::random::Random;
+use crate::support::rules::local;
 
 fn solid(inside: Inside) -> Rule {
     Rule::solid().with_inside(inside).unwrap()
-}
-
-/// Rules whose cells depend on the mesh and the cell alone.
-fn local() -> Vec<Rule> {
-    let filled = |inside| Rule::filled().with_inside(inside).unwrap();
-    let mut rules = vec![
-        Rule::surface(),
-        Rule::Thin,
-        Rule::offset("1.5vx".parse().unwrap()),
-        Rule::distance(),
-        Rule::distance().with_sign().unwrap(),
-        Rule::distance().with_iso("1vx".parse().unwrap()).unwrap(),
-    ];
-    for inside in [Inside::Auto, Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust] {
-        rules.extend([solid(inside), filled(inside)]);
-    }
-    rules
 }
 
 /// Lattices of a mesh: with its upper end on the last wall, with room around it, and cutting it.

@@ -10,6 +10,7 @@ use voxelize::{Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, Voxelizer, Voxels
 
 use crate::support::meshes::fixture;
 use crate::support::random::Random;
+use crate::support::rules;
 use crate::support::stores::{files, make, plan, shuffled, store, whole};
 
 fn of_labels(rule: Rule, labels: JobLabels) -> Voxelizer<'static> {
@@ -18,20 +19,8 @@ fn of_labels(rule: Rule, labels: JobLabels) -> Voxelizer<'static> {
 
 /// Every kind of rule that is local, and labels.
 fn local() -> Vec<Voxelizer<'static>> {
-    let mut rules = vec![
-        Rule::surface(),
-        Rule::Thin,
-        Rule::offset("1.5vx".parse().unwrap()),
-        Rule::distance(),
-        Rule::distance().with_sign().unwrap(),
-        Rule::distance().with_iso("1vx".parse().unwrap()).unwrap(),
-        Rule::fraction(),
-        Rule::Area,
-    ];
-    for inside in [Inside::Auto, Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust] {
-        rules.extend([Rule::solid(), Rule::filled()].map(|rule| rule.with_inside(inside).unwrap()));
-    }
-    let mut all: Vec<_> = rules.into_iter().map(Voxelizer::new).collect();
+    let rules = rules::local().into_iter().chain([Rule::fraction(), Rule::Area]);
+    let mut all: Vec<_> = rules.map(Voxelizer::new).collect();
     all.push(of_labels(Rule::filled(), JobLabels::SurfaceAndInterior));
     all.push(of_labels(Rule::surface(), JobLabels::Parts(PartKind::File)));
     all.push(of_labels(Rule::solid(), JobLabels::Parts(PartKind::File)));

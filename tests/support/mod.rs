@@ -11,6 +11,7 @@ pub mod oracle;
 #[cfg(feature = "cli")]
 pub mod place;
 pub mod random;
+pub mod rules;
 pub mod solids;
 pub mod stores;
 pub mod suite;

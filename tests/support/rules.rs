@@ -1,0 +1,19 @@
+//! Rules that suites go through.
+
+use voxelize::{Inside, Rule};
+
+/// Rules whose cells depend on the mesh and the cell alone.
+pub fn local() -> Vec<Rule> {
+    let mut rules = vec![
+        Rule::surface(),
+        Rule::Thin,
+        Rule::offset("1.5vx".parse().unwrap()),
+        Rule::distance(),
+        Rule::distance().with_sign().unwrap(),
+        Rule::distance().with_iso("1vx".parse().unwrap()).unwrap(),
+    ];
+    for inside in [Inside::Auto, Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust] {
+        rules.extend([Rule::solid(), Rule::filled()].map(|rule| rule.with_inside(inside).unwrap()));
+    }
+    rules
+}
