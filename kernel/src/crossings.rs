@@ -77,11 +77,20 @@ impl Batches<'_> {
     }
 }
 
-/// Planes of rows in reach, along each axis across, of triangles that are taken in doubles.
+/// Planes of rows in reach, along each axis across, of triangles that are taken eight at a time, in doubles.
 const FEW: usize = 3;
+
+/// Of triangles that are taken one at a time, eight rows in lanes.
+const SOME: usize = 2 * HALF;
 
 /// Lanes of doubles.
 const HALF: usize = LANES / 2;
+
+/// Rows of a block: those that cross it are the bits of a word.
+const ROWS: usize = HALF * HALF;
+
+/// Blocks of a triangle.
+const BLOCKS: usize = (SOME / HALF) * (SOME / HALF);
 
 /// Finds crossings with rows along one axis.
 pub struct Crosser<'a> {
@@ -92,9 +101,6 @@ pub struct Crosser<'a> {
     cells: Box3,
     /// The error bound of index coordinates, as doubles.
     error: f64,
-    /// The error bound of the sides of a row to the edges of a triangle, for each cell that its corners are away from
-    /// the row.
-    side_error: f64,
     /// The axes in floats, and how near to a half-plane their coordinates are not known.
     floats: Option<([FloatAxis; 3], f32)>,
 }
@@ -106,8 +112,7 @@ impl<'a> Crosser<'a> {
         let order = across(axis);
         let mirrors = axis == 1;
         let floats = in_floats(frame);
-        let error = frame.local_error();
-        Self { frame, order, mirrors, cells, error, side_error: 4.1 * error + 32.0 * U, floats }
+        Self { frame, order, mirrors, cells, error: frame.local_error(), floats }
     }
 
     /// Gives every crossing of triangles with rows of the cells, some at a time. What lies before the first cell of a
@@ -127,15 +132,16 @@ impl<'a> Crosser<'a> {
     }
 
     /// Sixteen triangles at a time: most of them are between rows. Those with few rows in reach wait until there are
-    /// sixteen again.
+    /// sixteen again; those with some more are taken one by one.
     #[inline(always)]
     fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let mut snapped = 0;
         let mut waiting = [[[0.0; 3]; 3]; LANES];
         let mut count = 0;
+        let mut blocks = [Block::default(); BLOCKS];
         for first in (0..triangles.len()).step_by(LANES) {
             let all = (1 << LANES.min(triangles.len() - first)) - 1;
-            let mut sieved = Sieved { none: 0, few: 0 };
+            let mut sieved = Sieved { none: 0, few: 0, some: 0 };
             if let Some((axes, margin)) = &self.floats {
                 sieved = self.sieve(simd, &gather(simd, &triangles[first..]), axes, *margin);
             }
@@ -148,7 +154,10 @@ impl<'a> Crosser<'a> {
                     count = 0;
                 }
             }
-            for lane in bits_of(rest & !sieved.few) {
+            for lane in bits_of(rest & sieved.some) {
+                snapped += self.cross_some(simd, &triangles[first + lane], &mut blocks, put);
+            }
+            for lane in bits_of(rest & !(sieved.few | sieved.some)) {
                 snapped += self.cross_one(&triangles[first + lane], put);
             }
         }
@@ -166,6 +175,7 @@ impl<'a> Crosser<'a> {
         let mut alike = mask32x16::splat(simd, false);
         let mut near = mask32x16::splat(simd, true);
         let mut few = mask32x16::splat(simd, true);
+        let mut some = few;
         let mut local = *vertices;
         // Loops, not closures: only what is inlined here is compiled for the level.
         for a in 0..3 {
@@ -182,6 +192,7 @@ impl<'a> Crosser<'a> {
                 alike |= low.simd_eq(high);
                 near &= (low + 1.0).simd_eq(high);
                 few &= (high - low).simd_le(f32x16::splat(simd, FEW as f32));
+                some &= (high - low).simd_le(f32x16::splat(simd, SOME as f32));
                 // Where corners are within a cell of it, exact: multiples of the last place of `u`.
                 local[a] = [u[0] - high, u[1] - high, u[2] - high];
             }
@@ -198,7 +209,8 @@ impl<'a> Crosser<'a> {
         }
         let sure = nearest.simd_gt(f32x16::splat(simd, margin));
         let none = sure & (alike | (near & left & right));
-        Sieved { none: none.to_bitmask(), few: (sure & few).to_bitmask() }
+        let few = (sure & few).to_bitmask();
+        Sieved { none: none.to_bitmask(), few, some: (sure & some).to_bitmask() & !few }
     }
 
     /// Gives the crossings of up to sixteen triangles that have few rows in reach, and no coordinate near a half-plane.
@@ -245,7 +257,7 @@ impl<'a> Crosser<'a> {
         }
         let [x, y, z] = u;
         let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
-        let bound = f64x8::splat(simd, 4.0 * self.side_error);
+        let bound = f64x8::splat(simd, self.side_error((FEW + 1) as f64));
         let all = (1 << triangles.len()) - 1;
         let mut found = [RowCrossings::default(); FEW * FEW];
         let mut unsure = 0;
@@ -307,6 +319,107 @@ impl<'a> Crosser<'a> {
         }
     }
 
+    /// The error bound of the sides of a row to the edges of a triangle whose corners are up to so many cells away from
+    /// it, a power of two.
+    fn side_error(&self, cells: f64) -> f64 {
+        cells * (4.1 * self.error + 8.0 * cells * U)
+    }
+
+    /// Gives the crossings of a triangle that has some rows in reach, and no coordinate near a half-plane. Doubles tell
+    /// of eight rows at a time whether they cross, and where, of most triangles.
+    #[inline(always)]
+    fn cross_some<S: Simd>(
+        &self,
+        simd: S,
+        triangle: &Triangle,
+        blocks: &mut [Block; BLOCKS],
+        put: &mut Batches,
+    ) -> u64 {
+        let mut u = [[0.0; 3]; 3];
+        let mut cell = [0.0; 3];
+        let mut rows = [0; 3];
+        for a in 0..3 {
+            let axis = &self.frame.axes[a];
+            for v in 0..3 {
+                u[a][v] =
+                    ((f64::from(triangle[v][self.order[a]]) - axis.origin[0]) - axis.origin[1]) * axis.scale;
+            }
+            cell[a] = u[a][0].max(u[a][1]).max(u[a][2]).floor();
+            rows[a] = (cell[a] - u[a][0].min(u[a][1]).min(u[a][2]).floor()) as i64;
+            for u in &mut u[a] {
+                *u -= cell[a];
+            }
+        }
+        // Rows count down from the cells that the corners farthest up are in; these are within the cells.
+        let counted = |a: usize| {
+            let top = cell[a] as i64;
+            let from = (top + 1 - self.cells[a].end as i64).max(0);
+            from as usize..(top + 1 - self.cells[a].start as i64).clamp(from, rows[a].max(from)) as usize
+        };
+        let [js, ks] = [counted(1), counted(2)];
+        let [x, y, z] = u;
+        let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
+        let bound = self.side_error(SOME as f64);
+        let [cells, ..] = &self.cells;
+        // Added to a number, it makes the number's last bits those of the sum.
+        let whole = (1_u64 << 52) as f64;
+        let steps = f64x8::from_fn(simd, |n| n as f64);
+        let mut count = 0;
+        let mut inwards = false;
+        for k0 in ks.clone().step_by(HALF) {
+            for j0 in js.clone().step_by(HALF) {
+                let lanes = !0 >> (HALF - HALF.min(js.end - j0)) as u32 & ((1 << HALF) - 1);
+                let block = &mut blocks[count];
+                (block.rows, block.corner) = (0, [j0, k0]);
+                let here = steps + j0 as f64;
+                let y = [here + y[0], here + y[1], here + y[2]];
+                for k in k0..ks.end.min(k0 + HALF) {
+                    let z = [z[0] + k as f64, z[1] + k as f64, z[2] + k as f64];
+                    // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
+                    let sides =
+                        [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
+                    let least = sides[0].min(sides[1]).min(sides[2]);
+                    let most = sides[0].max(sides[1]).max(sides[2]);
+                    let reached = !(least.simd_lt(-bound) & most.simd_gt(bound));
+                    let out = most.simd_lt(-bound);
+                    let passed = least.simd_gt(bound) | out;
+                    let reached = reached.to_bitmask() & lanes;
+                    if reached == 0 {
+                        continue;
+                    }
+                    let area = sides[0] + sides[1] + sides[2];
+                    let crossing = (sides[0] * x[0] + sides[1] * x[1] + sides[2] * x[2]) / area;
+                    let error = (f64x8::splat(simd, bound) / area.abs() + U) * (reach * 13.0) + self.error;
+                    let sure = passed & (crossing - crossing.round_ties_even()).abs().simd_gt(error);
+                    if sure.to_bitmask() & reached != reached {
+                        return self.cross_one(triangle, put);
+                    }
+                    inwards |= out.to_bitmask() & reached != 0;
+                    block.rows |= reached << (HALF * (k - k0));
+                    let first = crossing.floor() + (cell[0] + 1.0);
+                    let first = first.max(cells.start as f64).min(cells.end as f64);
+                    (first + whole).store_slice(&mut block.first[HALF * (k - k0)..][..HALF]);
+                }
+                count += usize::from(block.rows != 0);
+            }
+        }
+        let [_, j, k] = cell.map(|cell| cell as i64);
+        for Block { rows, corner, first } in &blocks[..count] {
+            for bit in bits_of(*rows) {
+                let row = [j - (corner[0] + bit % HALF) as i64, k - (corner[1] + bit / HALF) as i64];
+                let first = first[bit].to_bits() as u32 as usize;
+                if first < cells.end {
+                    put.push(Crossing {
+                        row: row.map(|n| n as usize),
+                        first,
+                        inwards: inwards != self.mirrors,
+                    });
+                }
+            }
+        }
+        0
+    }
+
     /// The crossings of one triangle.
     #[inline(always)]
     fn cross_one(&self, triangle: &Triangle, put: &mut Batches) -> u64 {
@@ -344,11 +457,29 @@ impl<'a> Crosser<'a> {
     }
 }
 
-/// Which lanes surely have no crossing, and which have few rows in reach; no coordinate of either
+/// Which lanes surely have no crossing, and which have few rows in reach, or some more; no coordinate of any
 /// is near a half-plane.
 struct Sieved {
     none: u64,
     few: u64,
+    some: u64,
+}
+
+/// The rows of a block that cross a triangle: eight times eight rows.
+#[derive(Clone, Copy)]
+struct Block {
+    /// A bit for each row that does, eight for each layer.
+    rows: u64,
+    /// The first row, and layer, counted down.
+    corner: [usize; 2],
+    /// The first cell behind by row, in the last bits.
+    first: [f64; ROWS],
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { rows: 0, corner: [0; 2], first: [0.0; ROWS] }
+    }
 }
 
 /// The crossings of eight triangles with a row each.

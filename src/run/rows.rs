@@ -21,6 +21,9 @@ use crate::run::Run;
 /// Triangles that a thread takes at a time.
 const RUN: usize = 1 << 13;
 
+/// Triangles between two looks at whether there are too many crossings.
+const AT_ONCE: usize = 1 << 9;
+
 /// Slabs of a band, about.
 const SLABS: usize = 64;
 
@@ -187,18 +190,22 @@ fn note(
     let runs: Vec<&[Triangle]> = triangles.chunks(RUN).collect();
     progress.begin("inside", runs.len() as u64);
     let found = AtomicUsize::new(0);
+    // The slab of each layer, and the layer's first row there.
+    let places: Vec<(u32, u32)> =
+        (0..layers.len()).map(|k| ((k / height) as u32, (k % height * ny) as u32)).collect();
     let crosser = Crosser::new(frame, 0, cells);
     let parts = par::share(&runs, |next| {
         let mut part = ThreadShare { slabs: vec![vec![]; slabs], snapped: 0 };
         for triangles in next {
             progress.check()?;
             let mut count = 0;
-            for some in triangles.chunks(64) {
+            for some in triangles.chunks(AT_ONCE) {
                 part.snapped += crosser.cross(level, some, &mut |crossings| {
                     count += crossings.len();
-                    for crossing in crossings {
-                        let layer = crossing.row[1] - layers.start;
-                        part.slabs[layer / height].push(packed(crossing, layer % height * ny));
+                    // Too many are thrown away in any case.
+                    for crossing in if count <= most { crossings } else { &[] } {
+                        let (slab, row) = places[crossing.row[1] - layers.start];
+                        part.slabs[slab as usize].push(packed(crossing, row as usize));
                     }
                 });
                 if count > most {
