@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::geom::Triangle;
 use crate::par::{self, Progress};
 use orientation::{Face, face, is_inside_out};
-pub(crate) use outward::is_outward_patch;
+pub(crate) use outward::outward_patch;
 use patches::Patches;
 use sheets::Sheets;
 

@@ -72,9 +72,8 @@ pub(in crate::rule) struct RobustParts<'a> {
 }
 
 pub(in crate::rule) fn parts<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Result<RobustParts<'a>> {
-    if repair::is_outward_patch(mesh, progress)? {
-        let closed = mesh.triangles().into();
-        return Ok(RobustParts { closed, summed: vec![], caps: 0, repairs: Repairs::none() });
+    if let Some(closed) = repair::outward_patch(mesh, progress)? {
+        return Ok(RobustParts { closed, summed: vec![], caps: 0, repairs: Repairs::of_patch(mesh) });
     }
     let repaired = Repaired::with(mesh, progress)?;
     progress.check()?;
@@ -185,6 +184,11 @@ impl Repairs {
             holes: 0,
             longest: None,
         }
+    }
+
+    /// Of a mesh of which only triangles without area are dropped.
+    fn of_patch(mesh: &Mesh) -> Self {
+        Self { degenerate: mesh.degenerate(), ..Self::none() }
     }
 
     fn of(repaired: &Repaired) -> Self {
