@@ -15,6 +15,7 @@
 #![expect(clippy::needless_range_loop, reason = "several arrays run by one index; iterators hide it")]
 
 pub mod angles;
+pub mod apart;
 mod batch;
 mod bits;
 pub mod bricks;

@@ -18,17 +18,9 @@ const U: f64 = 1.0 / (1_u64 << 53) as f64;
 /// if nothing, or if all three vertices are the same. Vertices are shared where their names are equal: their
 /// coordinates, or numbers for these. The coordinates must be finite.
 pub(crate) fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) -> Option<Meeting> {
-    // A bit for every two vertices, so that no branch depends on which are equal.
-    let mut shared = 0_u32;
-    for (i, v) in names[0].iter().enumerate() {
-        for (j, w) in names[1].iter().enumerate() {
-            shared |= u32::from(v == w) << (3 * i + j);
-        }
-    }
-    let count = shared.count_ones();
-    let place = |bits: u32| (bits.trailing_zeros() as usize / 3, bits.trailing_zeros() as usize % 3);
-    let (i, j) = place(shared);
-    let (k, l) = place(shared & shared.wrapping_sub(1));
+    let shared = SharedVertices::of(names);
+    let count = shared.count();
+    let [[i, k, _], [j, l, _]] = shared.first().map(|order| order.map(usize::from));
     let is_proven = match count {
         0 => surely_apart(s, t),
         1 => fans_part(s[i], [s[(i + 1) % 3], s[(i + 2) % 3]], [t[(j + 1) % 3], t[(j + 2) % 3]]),
@@ -44,6 +36,59 @@ pub(crate) fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3
         (_, meeting) => Some(meeting),
     }
 }
+
+/// The vertices that two triangles share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SharedVertices {
+    /// Bit 3 i + j where vertex i of the first is vertex j of the second.
+    bits: u32,
+}
+
+impl SharedVertices {
+    /// Those with equal names.
+    #[inline(always)]
+    pub(crate) fn of<V: PartialEq>(names: [&[V; 3]; 2]) -> Self {
+        // A bit for every two vertices, so that no branch depends on which are equal.
+        let mut bits = 0;
+        for (i, v) in names[0].iter().enumerate() {
+            for (j, w) in names[1].iter().enumerate() {
+                bits |= u32::from(v == w) << (3 * i + j);
+            }
+        }
+        Self { bits }
+    }
+
+    /// How many there are, of triangles with an area.
+    #[inline(always)]
+    pub(crate) fn count(self) -> usize {
+        self.bits.count_ones() as usize
+    }
+
+    /// The vertices of both triangles, up to two shared ones first, in one order, and then the others.
+    #[inline(always)]
+    pub(crate) fn first(self) -> &'static [[u8; 3]; 2] {
+        &FIRST[self.bits as usize]
+    }
+}
+
+/// What [`SharedVertices::first`] says of each set of bits.
+static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
+    let mut all = [[[0; 3]; 2]; 1 << 9];
+    let mut bits = 0;
+    while bits < all.len() {
+        let one = bits.trailing_zeros() as u8 % 9;
+        let rest = bits & bits.wrapping_sub(1);
+        // Without a second one, the next vertices.
+        let next = [(one / 3 + 1) % 3, (one % 3 + 1) % 3];
+        let other = rest.trailing_zeros() as u8;
+        let [k, l] = if rest == 0 { next } else { [other / 3, other % 3] };
+        // Of triangles without area, whose vertices may be one, any: they are in no pair.
+        let third = [6 - one / 3 - k, 6 - one % 3 - l];
+        all[bits] = [[one / 3, k, third[0] % 3], [one % 3, l, third[1] % 3]];
+        bits += 1;
+    }
+    all
+};
 
 /// Whether doubles are sure that the triangles have nothing in common; they may have nothing without that. The
 /// coordinates must be finite.
@@ -141,6 +186,8 @@ fn is_no_fold([v, w]: [Point; 2], s: Point, t: Point) -> bool {
 mod tests {
     use super::*;
     use crate::geom::degenerate::is_degenerate;
+    use crate::kernel::Level;
+    use crate::kernel::apart::{Common, PAIRS, surely_part};
     use crate::random::Random;
 
     /// Without doubles.
@@ -151,12 +198,30 @@ mod tests {
         }
     }
 
+    /// How many of these pairs lanes prove to have nothing in common beyond so many shared vertices: the same ones at
+    /// all levels, and none that meet.
+    fn proven_by_lanes(count: usize, pairs: &[[Triangle; 2]]) -> u32 {
+        let common = [Common::Nothing, Common::Vertex, Common::Edge][count];
+        let [s, t] = [0, 1].map(|n| pairs.iter().map(|pair| pair[n]).collect::<Vec<_>>());
+        let levels = Level::available().into_iter().filter(|level| *level != Level::Scalar);
+        let found: Vec<u64> = levels.map(|level| surely_part(level, common, [&s, &t])).collect();
+        assert!(found.iter().all(|proven| *proven == found[0]), "{found:?}");
+        let proven = found.first().copied().unwrap_or(0);
+        for (n, [s, t]) in pairs.iter().enumerate().filter(|(n, _)| proven >> n & 1 == 1) {
+            assert_eq!(exactly(s, t), None, "{n}: {s:?} {t:?}");
+        }
+        proven.count_ones()
+    }
+
     #[test]
     fn doubles_never_contradict_the_exact_meeting() {
         let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
         let mut next = || random.unit();
         // By how many vertices are shared: pairs that meet beyond them, and pairs that do not.
         let mut seen = [[0_u32; 2]; 3];
+        // By how many vertices are shared: pairs that wait for lanes, and how many these have proven.
+        let mut waiting: [Vec<[Triangle; 2]>; 3] = [const { vec![] }; 3];
+        let mut proven = [0; 3];
         for n in 0..240_000_u32 {
             let scale = [1.0, 1e-30, 3e7][n as usize % 3];
             let step = [4.0, 2.0, 1000.0][n as usize / 3 % 3];
@@ -178,11 +243,20 @@ mod tests {
             let found = beyond_shared([&s, &t], [&s, &t]);
             assert_eq!(found, exactly(&s, &t), "{s:?} {t:?}");
             assert!(!surely_apart(&s, &t) || meeting(&s, &t) == Meeting::Apart, "{s:?} {t:?}");
-            let count = s.iter().filter(|v| t.contains(v)).count();
+            let shared = SharedVertices::of([&s, &t]);
+            let count = shared.count();
             if count < 3 {
                 seen[count][usize::from(found.is_some())] += 1;
+                let [of_s, of_t] = shared.first();
+                let corners = |t: &Triangle, order: &[u8; 3]| order.map(|n| t[usize::from(n)]);
+                waiting[count].push([corners(&s, of_s), corners(&t, of_t)]);
+                if waiting[count].len() == PAIRS {
+                    proven[count] += proven_by_lanes(count, &std::mem::take(&mut waiting[count]));
+                }
             }
         }
+        let has_lanes = Level::available().len() > 1;
+        assert!(!has_lanes || proven.iter().all(|count| *count > 1000), "{proven:?}");
         assert!(seen.as_flattened().iter().all(|count| *count > 2000), "{seen:?}");
     }
 }

@@ -4,9 +4,11 @@
 //! equal by their coordinates (−0 is 0).
 
 use crate::error::{Error, Result};
-use crate::geom::beyond::beyond_shared;
+use crate::geom::beyond::{SharedVertices, beyond_shared};
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Triangle, degenerate};
+use crate::kernel::Level;
+use crate::kernel::apart::{Common, PAIRS, surely_part};
 use crate::mesh::Mesh;
 use crate::mesh::pairs::{self, Exam, Examined, Findings, Pair, PairLimit, PairsOf};
 use crate::mesh::weld::Welded;
@@ -30,7 +32,8 @@ impl Mesh {
     /// If more pairs of triangles have bounds that meet than [`PairLimit::Usual`], or the work was cancelled.
     pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
         let welded = Welded::of(self.triangles())?;
-        let new = || ContactList { triangles: self.triangles(), vertices: &welded.triangles, found: vec![] };
+        let new =
+            || ContactList { queues: ContactQueues::new(self.triangles(), &welded.triangles), found: vec![] };
         let examined = self.examine_contacts(&welded, (PairLimit::Usual, progress), &new)?;
         if !examined.is_all {
             let most = PairLimit::Usual.pairs(self.triangles().len());
@@ -38,7 +41,7 @@ impl Mesh {
                 Error::too_large(format!("more than {most} pairs of triangles have bounds that meet"));
             return Err(error.with_hint("a check counts the first of them"));
         }
-        let mut found = examined.found.found;
+        let mut found = examined.found.finished();
         found.sort_unstable();
         Ok(found)
     }
@@ -57,26 +60,105 @@ impl Mesh {
     }
 }
 
-/// Pairs that meet beyond what they share.
-struct ContactList<'a> {
+/// Pairs on their way to be decided: by how many vertices they share, until there are enough for doubles to look at
+/// them together.
+pub(super) struct ContactQueues<'a> {
     triangles: &'a [Triangle],
     /// The numbers of their vertices.
     vertices: &'a [[u32; 3]],
+    level: Level,
+    queues: [ContactQueue; 3],
+}
+
+/// Pairs that share as many vertices, those first.
+#[derive(Clone, Copy)]
+struct ContactQueue {
+    common: Common,
+    waiting: usize,
+    pairs: [Pair; PAIRS],
+    corners: [[Triangle; PAIRS]; 2],
+}
+
+impl<'a> ContactQueues<'a> {
+    pub(super) fn new(triangles: &'a [Triangle], vertices: &'a [[u32; 3]]) -> Self {
+        let queues = [Common::Nothing, Common::Vertex, Common::Edge].map(|common| ContactQueue {
+            common,
+            waiting: 0,
+            pairs: [Pair { numbers: [0; 2], count: 0 }; PAIRS],
+            corners: [[[[0.0; 3]; 3]; PAIRS]; 2],
+        });
+        Self { triangles, vertices, level: Level::best(), queues }
+    }
+
+    /// Takes a pair of triangles with an area. `found` gets those that meet beyond what they share, sooner or later.
+    #[inline]
+    pub(super) fn take(&mut self, pair: Pair, found: impl FnMut(Pair, Meeting)) {
+        let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
+        let vertices = pair.numbers.map(|n| &self.vertices[n as usize]);
+        let shared = SharedVertices::of(vertices);
+        // All three: the same triangle twice.
+        let Some(queue) = self.queues.get_mut(shared.count()) else { return };
+        let place = queue.waiting;
+        queue.pairs[place] = pair;
+        for ((corners, triangle), order) in queue.corners.iter_mut().zip([s, t]).zip(shared.first()) {
+            for (corner, n) in corners[place].iter_mut().zip(order) {
+                *corner = triangle[usize::from(*n)];
+            }
+        }
+        queue.waiting += 1;
+        if queue.waiting == PAIRS {
+            self.decide(shared.count(), found);
+        }
+    }
+
+    /// Decides all pairs that wait.
+    pub(super) fn finish(&mut self, mut found: impl FnMut(Pair, Meeting)) {
+        (0..self.queues.len()).for_each(|n| self.decide(n, &mut found));
+    }
+
+    fn decide(&mut self, n: usize, mut found: impl FnMut(Pair, Meeting)) {
+        let queue = &mut self.queues[n];
+        let pairs = &queue.pairs[..std::mem::take(&mut queue.waiting)];
+        if pairs.is_empty() {
+            return;
+        }
+        let corners = queue.corners.each_ref().map(|corners| &corners[..pairs.len()]);
+        let proven = surely_part(self.level, queue.common, corners);
+        for (_, pair) in pairs.iter().enumerate().filter(|(n, _)| proven >> n & 1 == 0) {
+            let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
+            if let Some(meeting) = beyond_shared([s, t], pair.numbers.map(|n| &self.vertices[n as usize])) {
+                found(*pair, meeting);
+            }
+        }
+    }
+}
+
+/// Pairs that meet beyond what they share.
+struct ContactList<'a> {
+    queues: ContactQueues<'a>,
     found: Vec<Contact>,
+}
+
+impl ContactList<'_> {
+    /// All pairs that were taken, decided.
+    fn finished(mut self) -> Vec<Contact> {
+        self.queues.finish(|pair, meeting| self.found.push(contact(pair, meeting)));
+        self.found
+    }
+}
+
+fn contact(pair: Pair, meeting: Meeting) -> Contact {
+    let [a, b] = pair.numbers;
+    Contact { triangles: [a.min(b), a.max(b)], meeting }
 }
 
 impl Findings for ContactList<'_> {
     fn take(&mut self, pair: Pair) {
-        let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
-        let vertices = pair.numbers.map(|n| &self.vertices[n as usize]);
-        if let Some(meeting) = beyond_shared([s, t], vertices) {
-            let [a, b] = pair.numbers;
-            self.found.push(Contact { triangles: [a.min(b), a.max(b)], meeting });
-        }
+        self.queues.take(pair, |pair, meeting| self.found.push(contact(pair, meeting)));
     }
 
-    fn join(&mut self, mut other: Self) {
-        self.found.append(&mut other.found);
+    fn join(&mut self, other: Self) {
+        self.found.append(&mut other.finished());
     }
 }
 

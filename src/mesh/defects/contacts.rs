@@ -4,9 +4,8 @@
 use super::shape::meeting_point;
 use super::sites::{Search, Site, Sites, ascending};
 use crate::error::Result;
-use crate::geom::Triangle;
-use crate::geom::beyond::beyond_shared;
 use crate::geom::tri_tri::Meeting;
+use crate::mesh::contacts::ContactQueues;
 use crate::mesh::pairs::{Findings, Least, Pair, TriangleMarks};
 use crate::mesh::weld::Welded;
 
@@ -21,15 +20,17 @@ pub(super) fn contacts(search: &Search, welded: &Welded) -> Result<[Sites; KINDS
     let triangles = search.mesh.triangles();
     let marks: [TriangleMarks; KINDS] = std::array::from_fn(|_| TriangleMarks::new(triangles.len()));
     let new = || ContactCounts {
-        triangles,
-        welded,
-        marks: &marks,
-        counts: [0; KINDS],
-        first: std::array::from_fn(|_| Least::new(search.most)),
+        queues: ContactQueues::new(triangles, &welded.triangles),
+        found: MeetingCounts {
+            welded,
+            marks: &marks,
+            counts: [0; KINDS],
+            first: std::array::from_fn(|_| Least::new(search.most)),
+        },
     };
     let examined = search.mesh.examine_contacts(welded, (search.pairs, search.progress), &new)?;
     examined.distinct.iter().for_each(|distinct| marks.iter().for_each(|marks| marks.copy(distinct)));
-    let ContactCounts { counts, mut first, .. } = examined.found;
+    let MeetingCounts { counts, mut first, .. } = examined.found.finished();
     Ok(std::array::from_fn(|kind| Sites {
         count: counts[kind],
         places: counts[kind],
@@ -49,22 +50,44 @@ fn sites(first: Least<PairPlace>, welded: &Welded) -> Vec<Site> {
     first.into_sorted().into_iter().map(site).collect()
 }
 
-/// The counts of some pairs by kind.
+/// Some pairs, and the counts of those that are decided.
 struct ContactCounts<'a> {
-    triangles: &'a [Triangle],
+    queues: ContactQueues<'a>,
+    found: MeetingCounts<'a>,
+}
+
+/// The counts of some pairs that meet, by kind.
+struct MeetingCounts<'a> {
     welded: &'a Welded,
     marks: &'a [TriangleMarks; KINDS],
     counts: [u64; KINDS],
     first: [Least<PairPlace>; KINDS],
 }
 
+impl<'a> ContactCounts<'a> {
+    /// The counts of all pairs that were taken.
+    fn finished(mut self) -> MeetingCounts<'a> {
+        self.queues.finish(|pair, meeting| self.found.add(pair, meeting));
+        self.found
+    }
+}
+
 impl Findings for ContactCounts<'_> {
     fn take(&mut self, pair: Pair) {
+        self.queues.take(pair, |pair, meeting| self.found.add(pair, meeting));
+    }
+
+    fn join(&mut self, other: Self) {
+        let other = other.finished();
+        (0..KINDS).for_each(|kind| self.found.counts[kind] += other.counts[kind]);
+        self.found.first.iter_mut().zip(other.first).for_each(|(first, other)| first.join(other));
+    }
+}
+
+impl MeetingCounts<'_> {
+    fn add(&mut self, pair: Pair, meeting: Meeting) {
         let [a, b] = pair.numbers;
         let numbers = [a.min(b), a.max(b)];
-        let [s, t] = numbers.map(|n| &self.triangles[n as usize]);
-        let vertices = numbers.map(|n| &self.welded.triangles[n as usize]);
-        let Some(meeting) = beyond_shared([s, t], vertices) else { return };
         let kind = match meeting {
             Meeting::Crossing => 0,
             Meeting::Overlap => 2,
@@ -73,13 +96,8 @@ impl Findings for ContactCounts<'_> {
         self.counts[kind] += pair.count;
         numbers.iter().for_each(|n| self.marks[kind].set(*n));
         // In the order of the vertices, so that the order of the triangles does not matter.
-        let mut vertices = vertices.map(|vertices| ascending(*vertices));
+        let mut vertices = numbers.map(|n| ascending(self.welded.triangles[n as usize]));
         vertices.sort_unstable();
         self.first[kind].add((vertices, numbers));
-    }
-
-    fn join(&mut self, other: Self) {
-        (0..KINDS).for_each(|kind| self.counts[kind] += other.counts[kind]);
-        self.first.iter_mut().zip(other.first).for_each(|(first, other)| first.join(other));
     }
 }

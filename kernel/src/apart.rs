@@ -1,0 +1,124 @@
+//! Pairs of triangles that doubles prove to have nothing in common beyond the vertices they share, sixteen at a time.
+//!
+//! A plane through the shared vertex, or any where none is shared, proves it that has the rest of one triangle on one
+//! side and the rest of the other on the other; of triangles with a common edge, that they are not folded onto each other.
+//! One plane is tried, which most neighbours in a mesh have: across the line between their middles. What is left is for
+//! exact arithmetic.
+//!
+//! Differences of floats are off by a factor within 1 ± u, products by (1 ± u)^2, sums of three products by (1 ± u)^4:
+//! less than 4.01 u times the sum of the sizes. 8 u leaves room for the rounding of the test itself. The rounding of a
+//! direction does not matter. Nothing overflows or underflows: a direction is a sum of differences of floats.
+
+use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
+
+use crate::geom::Triangle;
+
+use super::gather::gather;
+use super::lattice::U;
+use super::levels::{LANES, Level, on_level};
+
+/// Pairs that are looked at together, at most.
+pub const PAIRS: usize = LANES;
+
+/// The vertices that two triangles share: the first ones of both, in the same order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Common {
+    /// None.
+    Nothing,
+    /// One.
+    Vertex,
+    /// Two.
+    Edge,
+}
+
+/// Which of up to [`PAIRS`] pairs surely have nothing in common beyond these vertices, by bit; pairs without a bit may have
+/// nothing, either. The coordinates must be finite, and the level must run here.
+pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u64 {
+    assert!(s.len() == t.len() && (1..=PAIRS).contains(&s.len()), "up to sixteen pairs");
+    let token = level.token().expect("the level was checked to run here");
+    let proven = on_level!(
+        token,
+        simd => part_lanes(simd, common, s, t),
+        _scalar => 0
+    );
+    proven & (!0 >> (64 - s.len()))
+}
+
+/// `[axis][vertex]` of eight triangles.
+type Corners<S> = [[f64x8<S>; 3]; 3];
+
+#[inline(always)]
+fn part_lanes<S: Simd>(simd: S, common: Common, s: &[Triangle], t: &[Triangle]) -> u64 {
+    let [s, t] = [gather(simd, s), gather(simd, t)];
+    let mut low = [[[f64x8::splat(simd, 0.0); 3]; 3]; 2];
+    let mut high = low;
+    // Loops, not closures: only what is inlined here is compiled for the level.
+    for a in 0..3 {
+        for v in 0..3 {
+            (low[0][a][v], high[0][a][v]) = s[a][v].widen();
+            (low[1][a][v], high[1][a][v]) = t[a][v].widen();
+        }
+    }
+    part_half(simd, common, &mut low) | part_half(simd, common, &mut high) << (LANES / 2)
+}
+
+#[inline(always)]
+fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [Corners<S>; 2]) -> u64 {
+    for a in 0..3 {
+        let origin = s[a][0];
+        for v in 0..3 {
+            s[a][v] -= origin;
+            t[a][v] -= origin;
+        }
+    }
+    if common == Common::Edge {
+        return is_no_fold(simd, s, t).to_bitmask();
+    }
+    // The shared vertex is zero.
+    let first = usize::from(common == Common::Vertex);
+    let mut direction = [f64x8::splat(simd, 0.0); 3];
+    for a in 0..3 {
+        direction[a] = (t[a][0] + t[a][1] + t[a][2]) - (s[a][0] + s[a][1] + s[a][2]);
+    }
+    let [_, most_of_s] = reach(simd, &direction, s, first);
+    let [least_of_t, _] = reach(simd, &direction, t, first);
+    // The direction is from one to the other, so that no other order is likely.
+    let parts = match common {
+        Common::Nothing => most_of_s.simd_lt(least_of_t),
+        _ => most_of_s.simd_lt(0.0) & least_of_t.simd_gt(0.0),
+    };
+    parts.to_bitmask()
+}
+
+/// The least and the most that the products of a direction and points are, from the first of these on.
+#[inline(always)]
+fn reach<S: Simd>(simd: S, direction: &[f64x8<S>; 3], points: &Corners<S>, first: usize) -> [f64x8<S>; 2] {
+    let mut least = f64x8::splat(simd, f64::INFINITY);
+    let mut most = f64x8::splat(simd, f64::NEG_INFINITY);
+    for v in first..3 {
+        let products =
+            [direction[0] * points[0][v], direction[1] * points[1][v], direction[2] * points[2][v]];
+        let product = products[0] + products[1] + products[2];
+        let error = (products[0].abs() + products[1].abs() + products[2].abs()) * (8.0 * U);
+        least = least.min(product - error);
+        most = most.max(product + error);
+    }
+    [least, most]
+}
+
+/// Where triangles with a common edge surely are not folded onto each other: the products of the edge with both have
+/// not one direction. With the sums `A` and `B` of the sizes of products in their components, those are off by less
+/// than 4.01 u `A` and 4.01 u `B`, and their dot product by less than 11.1 u times the sum of `A B`.
+#[inline(always)]
+fn is_no_fold<S: Simd>(simd: S, s: &Corners<S>, t: &Corners<S>) -> mask64x8<S> {
+    let mut dot = f64x8::splat(simd, 0.0);
+    let mut sizes = dot;
+    for [i, j] in [[1, 2], [2, 0], [0, 1]] {
+        let edge = [s[i][1], s[j][1]];
+        let of_s = [edge[0] * s[j][2], edge[1] * s[i][2]];
+        let of_t = [edge[0] * t[j][2], edge[1] * t[i][2]];
+        dot += (of_s[0] - of_s[1]) * (of_t[0] - of_t[1]);
+        sizes += (of_s[0].abs() + of_s[1].abs()) * (of_t[0].abs() + of_t[1].abs());
+    }
+    (-dot).simd_gt(sizes * (16.0 * U))
+}
