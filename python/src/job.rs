@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use ::voxelize::format::{self, Carries};
+use ::voxelize::grid::{CellArray, Quantities, Quantity};
 use ::voxelize::job::{Extras, JobLabels, Transform, UnitOfLength, UpAxis, findings};
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -77,6 +78,7 @@ struct Job {
     options: Options,
     like: Option<Like>,
     has_nearest: bool,
+    quantities: Vec<String>,
     max_memory: Option<u64>,
 }
 
@@ -96,6 +98,7 @@ struct Made {
     inside: Option<String>,
     snapped: u64,
     nearest: Option<Vec<i32>>,
+    arrays: Vec<CellArray>,
 }
 
 /// Fills the cells of a lattice around meshes by a rule. Several meshes are one grid, labelled by mesh unless `labels`
@@ -108,9 +111,10 @@ pub fn voxelize<'py>(
     how: How,
     like: Option<Like>,
     nearest: bool,
+    quantities: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let source = common(py, &meshes)?;
-    let job = Job { source, options, like, has_nearest: nearest, max_memory: how.max_memory };
+    let job = Job { source, options, like, has_nearest: nearest, quantities, max_memory: how.max_memory };
     drop(meshes);
     let made = run(py, &how, |watcher| job.run(&how, watcher))?;
     let answer = PyDict::new(py);
@@ -118,6 +122,11 @@ pub fn voxelize<'py>(
     answer.set_item("inside", made.inside)?;
     answer.set_item("snapped", made.snapped)?;
     answer.set_item("nearest", made.nearest.map(|numbers| numbers.into_pyarray(py)))?;
+    let arrays = made.arrays.iter().map(|array| {
+        let numbers = PyArray1::from_slice(py, array.numbers());
+        (array.quantity.name(), array.quantity.numbers(), numbers)
+    });
+    answer.set_item("arrays", arrays.collect::<Vec<_>>())?;
     answer.set_item("grid", Grid::new(made.voxels))?;
     Ok(answer)
 }
@@ -132,7 +141,7 @@ impl Job {
             .transform(&transform)
             .input(source.name.as_deref())
             .priority(&options.priority)
-            .extras(Extras { labels, ..Extras::default() });
+            .extras(Extras { labels, quantities: self.quantities(&transform)?, ..Extras::default() });
         let mut found = findings::of_lattice(&mesh, &lattice, &rule, options.reading.tolerance())?;
         if self.like.is_some() {
             found.extend(findings::beyond(&mesh, &lattice, "like"));
@@ -141,12 +150,37 @@ impl Job {
             let (made, nearest) = voxelizer.run_with_nearest(&mesh, &lattice)?;
             findings::add(&mut found, made.findings);
             let (voxels, inside, snapped) = (made.voxels, None, made.stats.snapped);
-            return Ok(Made { voxels, findings: found, inside, snapped, nearest: Some(nearest) });
+            let nearest = Some(nearest);
+            return Ok(Made { voxels, findings: found, inside, snapped, nearest, arrays: vec![] });
+        }
+        if !self.quantities.is_empty() {
+            let (made, arrays) = voxelizer.run_with_arrays(&mesh, &lattice)?;
+            findings::add(&mut found, made.findings);
+            let inside = made.voxels.record.field("inside").map(str::to_string);
+            let (voxels, snapped) = (made.voxels, made.stats.snapped);
+            return Ok(Made { voxels, findings: found, inside, snapped, nearest: None, arrays });
         }
         let (voxels, result) = voxelizer.prepare(&mesh, &lattice, None)?.voxels()?;
         findings::add(&mut found, result.findings);
         let (inside, snapped) = (result.inside, result.stats.snapped);
-        Ok(Made { voxels, findings: found, inside, snapped, nearest: None })
+        Ok(Made { voxels, findings: found, inside, snapped, nearest: None, arrays: vec![] })
+    }
+
+    /// The arrays that are wanted beside the cells.
+    fn quantities(&self, transform: &Transform) -> Result<Quantities> {
+        let known = Quantity::ALL.map(Quantity::name);
+        let one = |name: &String| {
+            let found = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
+            named("with_", name, found, &known)
+        };
+        let wanted: Quantities = self.quantities.iter().map(one).collect::<Result<_>>()?;
+        match wanted.iter().find(|one| one.is_area() && transform.is_scaled()) {
+            None => Ok(wanted),
+            Some(area) => {
+                let error = Error::usage(format!("scale: with_ {} is in units of the file", area.name()));
+                Err(error.with_hint("leave scale out"))
+            }
+        }
     }
 
     fn lattice(&self, rule: &Rule, transform: &Transform, mesh: &Mesh) -> Result<Lattice> {

@@ -255,7 +255,7 @@ def odd_call(random_: random.Random) -> None:
         "keep_thin": [True], "hollow": numbers, "unit": ["mm", "ft", *words], "scale": numbers, "translate": [(1, 2, 3), *numbers],
         "labels": ["file", "colour", "layer", *words], "only": words[:-2], "threads": [0, 1, 2, *numbers], "simd": ["scalar", *words],
         "max_memory": ["1M", "1G", *numbers], "like": [*numbers, CUBE], "bounds": [(0, 0, 0, 1, 1, 1), ((0, 0, 0), (9, 9, 9)), *numbers],
-        "cube": [True], "stretch": [True], "nearest": [True], "axes": ["x,-z,y", *words], "rotate": ["z,90", *words], "up": ["y", *words],
+        "cube": [True], "stretch": [True], "nearest": [True], "with_": ["area", ("area", "faces"), *words], "axes": ["x,-z,y", *words], "rotate": ["z,90", *words], "up": ["y", *words],
     }  # fmt: skip
     chosen = {name: pick(options[name]) for name in random_.sample(sorted(options), random_.randrange(5))}
     chosen.setdefault("max_memory", "32M")

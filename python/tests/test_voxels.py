@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import fixture
+from conftest import command, fixture
 
 import voxelize
 
@@ -69,6 +69,27 @@ def test_shares_of_cells_add_up_to_one_volume() -> None:
     assert abs(volumes[0] / volumes[1] - 1) < 1e-6
     with pytest.raises(voxelize.MeshError, match="not closed"):
         voxelize.fraction(fixture("open.stl"), res=9)
+
+
+def test_arrays_beside_shares_are_those_of_the_file(tmp_path: Path) -> None:
+    made = voxelize.fraction(F, res=20, with_=["area", "centroid"])
+    area, centroid = made.arrays["area"], made.arrays["centroid"]
+    assert list(made.arrays) == ["area", "centroid"] and area.shape == made.shape
+    assert centroid.shape == (3, *made.shape) and area.sum() > 0
+    # Of cells that are wholly inside, the middle.
+    assert made.field is not None and (centroid[:, (made.field == 1) & (area == 0)] == 0).all()
+    file = tmp_path / "a.npz"
+    [report] = command(F, "-r", "20", "--rule", "fraction", "-o", str(file), "--with", "area,centroid")
+    assert report["status"] == "ok"
+    with np.load(file) as written:
+        for name, array in made.arrays.items():
+            assert np.array_equal(written[name], array, equal_nan=True), name
+    again = pickle.loads(pickle.dumps(made))
+    assert np.array_equal(again.arrays["area"], area)
+    with pytest.raises(voxelize.UsageError, match="fraction has"):
+        voxelize.voxelize(F, res=9, with_="area")
+    with pytest.raises(voxelize.UsageError, match="volume"):
+        voxelize.fraction(F, res=9, with_="volume")
 
 
 def test_points_on_walls_belong_to_the_cell_above() -> None:

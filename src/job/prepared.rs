@@ -91,12 +91,7 @@ impl<'a> Voxelizer<'a> {
             let error = Error::usage(format!("labels: the rule {} makes a field", self.rule.name()));
             return Err(error.with_hint("rules that make bits have labels"));
         }
-        let has = self.rule.quantities();
-        if let Some(other) = self.extras.quantities.iter().find(|one| !has.contains(one)) {
-            let (rule, name) = (self.rule.name(), other.name());
-            return Err(Error::usage(format!("the rule {rule} has no {name} beside its cells"))
-                .with_hint("the rule fraction has"));
-        }
+        self.refuse_other_quantities()?;
         let needs = Needs { voxelizer: self, mesh, lattice, target };
         let memory = needs.plan(&self.budget)?;
         Ok(Prepared { voxelizer: *self, mesh, lattice, memory })

@@ -4,7 +4,7 @@ use super::findings;
 use super::slabs::Slabs;
 use super::voxelizer::{Extras, Voxelized, Voxelizer};
 use crate::error::{Error, Result};
-use crate::grid::{CellKind, Lattice};
+use crate::grid::{CellArray, CellKind, Lattice};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
 use crate::rule::Rule;
@@ -74,11 +74,56 @@ impl<'a> Voxelizer<'a> {
             self.extras(extras).admit(mesh, lattice, Plan::Dense)?;
             let mut slabs = Slabs::new(self, mesh, lattice, Plan::Dense)?.with_nearest();
             slabs.fill_next()?;
-            let (made, numbers) = slabs.into_voxelized();
+            let (made, numbers, _) = slabs.into_voxelized();
             nearest = numbers;
             Ok(made)
         })?;
         Ok((made, nearest))
+    }
+
+    /// The cells of [`run`](Self::run), with the arrays beside them that [`Extras::quantities`] names, in the order of
+    /// [`Quantity::ALL`](crate::grid::Quantity::ALL).
+    ///
+    /// ```
+    /// use voxelize::grid::Quantity;
+    /// use voxelize::job::Extras;
+    /// use voxelize::{Lattice, Mesh, Rule, Voxelizer};
+    ///
+    /// let mesh = Mesh::open("fixtures/cube.stl")?;
+    /// let lattice = Lattice::fit(mesh.bounds(), 16)?;
+    /// let quantities = [Quantity::Area].into_iter().collect();
+    /// let voxelizer = Voxelizer::new(Rule::fraction()).extras(Extras { quantities, ..Extras::default() });
+    /// let (_, arrays) = voxelizer.run_with_arrays(&mesh, &lattice)?;
+    /// let area: f64 = arrays[0].numbers().iter().map(|area| f64::from(*area)).sum();
+    /// assert_eq!(area, 6.0 * 64.0 * 64.0);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As those of [`run`](Self::run), and if the rule has no such arrays.
+    pub fn run_with_arrays(&self, mesh: &Mesh, lattice: &Lattice) -> Result<(Voxelized, Vec<CellArray>)> {
+        self.refuse_other_quantities()?;
+        let mut found = vec![];
+        let made = self.with_findings_of_lattice(mesh, lattice, || {
+            self.admit(mesh, lattice, Plan::Dense)?;
+            let mut slabs = Slabs::new(self, mesh, lattice, Plan::Dense)?;
+            slabs.fill_next()?;
+            let (made, _, arrays) = slabs.into_voxelized();
+            found = arrays;
+            Ok(made)
+        })?;
+        Ok((made, found))
+    }
+
+    /// Refuses quantities that the rule does not have.
+    pub(super) fn refuse_other_quantities(&self) -> Result<()> {
+        let has = self.rule.quantities();
+        let Some(other) = self.extras.quantities.iter().find(|one| !has.contains(one)) else {
+            return Ok(());
+        };
+        let (rule, name) = (self.rule.name(), other.name());
+        let error = Error::usage(format!("the rule {rule} has no {name} beside its cells"));
+        Err(error.with_hint("the rule fraction has"))
     }
 
     /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a

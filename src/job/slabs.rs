@@ -278,13 +278,13 @@ impl<'a> Slabs<'a> {
         all
     }
 
-    /// The slab made last, with the numbers of the nearest triangles: after [`Plan::Dense`], all cells.
-    pub(super) fn into_voxelized(self) -> (Voxelized, Vec<i32>) {
+    /// The slab made last, with the numbers of the nearest triangles and the arrays: after [`Plan::Dense`], all cells.
+    pub(super) fn into_voxelized(self) -> (Voxelized, Vec<i32>, Vec<CellArray>) {
         let findings = self.findings();
         let stats = self.stats();
         let cells = self.cells.expect("a slab was filled");
         let voxels = Voxels { cells, lattice: Some(self.placed), record: self.record };
-        (Voxelized { voxels, findings, stats }, self.nearest.unwrap_or_default())
+        (Voxelized { voxels, findings, stats }, self.nearest.unwrap_or_default(), self.arrays)
     }
 
     /// How many slabs there will be.

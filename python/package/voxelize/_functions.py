@@ -40,6 +40,7 @@ def voxelize(
     signed: bool = False,
     iso: Number | None = None,
     nearest: bool = False,
+    with_: str | Sequence[str] = (),
     labels: str | None = None,
     priority: Sequence[str] = (),
     only: str | Sequence[str] = (),
@@ -85,6 +86,8 @@ def voxelize(
     band, signed, iso, nearest
         Of "distance": its band in cells, or "all"; negative inside; cells up to a distance in place of a field; the numbers
         of the nearest triangles, too.
+    with_
+        Of "fraction": arrays beside the shares, `Voxels.arrays`: "area", "normal", "faces", "centroid".
     labels
         "file", "object", "material", "colour", or "layer" for surface and interior of a filled grid.
     unit
@@ -134,11 +137,11 @@ def voxelize(
         translate=translate,
         unit=unit,
     )
-    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest))
+    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest), strings("with_", with_))
     findings += findings_of(made["findings"])
     if _depth:
         warn(findings, _depth + 1)
-    return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"])
+    return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"], made["arrays"])
 
 
 def chosen(

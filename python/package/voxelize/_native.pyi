@@ -72,7 +72,12 @@ class Grid:
     def picture(self, size: tuple[int, int], layer: tuple[int, int] | None) -> builtins.bytes: ...
 
 def voxelize(
-    meshes: list[Mesh], options: dict[str, Any], how: How, like: Grid | str | None, nearest: bool
+    meshes: list[Mesh],
+    options: dict[str, Any],
+    how: How,
+    like: Grid | str | None,
+    nearest: bool,
+    quantities: list[str],
 ) -> dict[str, Any]: ...
 def plan_store(
     meshes: list[Mesh], options: dict[str, Any], storing: dict[str, Any], how: How

@@ -26,14 +26,15 @@ class Voxels:
     """Cells of a grid: bits, labels or a field, with the lattice they are on.
 
     Arrays are indexed ``a[x, y, z]``. Cell ``[i, j, k]`` is the box from ``origin + [i, j, k] * spacing`` to the next. Voxels
-    never change; ``copy.copy`` shares their memory, and pickles hold everything but the numbers of nearest triangles
-    in the form of an ``.npz`` file.
+    never change; ``copy.copy`` shares their memory, and pickles hold the cells in the form of an ``.npz`` file.
     """
 
-    __slots__ = ("__weakref__", "_grid", "_nearest", "findings", "inside", "snapped")
+    __slots__ = ("__weakref__", "_arrays", "_grid", "_nearest", "findings", "inside", "snapped")
 
     _grid: _native.Grid
     _nearest: npt.NDArray[np.int32] | None
+    #: Name, numbers of a cell, and all numbers, those of a cell side by side.
+    _arrays: list[tuple[str, int, npt.NDArray[np.float32]]]
     #: What was noticed while they were made.
     findings: list[Finding]
     #: The method that decided the inside, and how many coordinates snapped; None of files.
@@ -51,9 +52,10 @@ class Voxels:
         nearest: npt.NDArray[np.int32] | None = None,
         inside: str | None = None,
         snapped: int | None = None,
+        arrays: list[tuple[str, int, npt.NDArray[np.float32]]] | None = None,
     ) -> Voxels:
         self = object.__new__(cls)
-        self._grid, self._nearest = grid, nearest
+        self._grid, self._nearest, self._arrays = grid, nearest, arrays or []
         self.findings, self.inside, self.snapped = findings or [], inside, snapped
         return self
 
@@ -191,6 +193,12 @@ class Voxels:
     def nearest(self) -> npt.NDArray[np.int32] | None:
         """The triangle nearest to each cell (nx, ny, nz), −1 in the background; None if it was not wanted."""
         return None if self._nearest is None else self._shaped(self._nearest)
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[np.float32]]:
+        """The arrays that `with_` asked for, by name: (nx, ny, nz), or (3, nx, ny, nz) of normals, faces and
+        centroids."""
+        return {name: self._beside(count, numbers) for name, count, numbers in self._arrays}
 
     def cells(self) -> npt.NDArray[np.int32]:
         """The indices (n, 3) of occupied cells, x fastest; of a field, of those with a value."""
@@ -347,14 +355,20 @@ class Voxels:
         return hash((self.kind, self._grid.digests))
 
     def __copy__(self) -> Voxels:
-        return Voxels._of(self._grid, list(self.findings), self._nearest, self.inside, self.snapped)
+        return Voxels._of(
+            self._grid, list(self.findings), self._nearest, self.inside, self.snapped, self._arrays
+        )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Voxels:
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = (self.findings, self._nearest, self.inside, self.snapped)
+        facts = (self.findings, self._nearest, self.inside, self.snapped, self._arrays)
         return (_unpickled, (self.to_bytes("npz"), *facts))
+
+    def _beside(self, count: int, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        cells = numbers.reshape((count, *self.shape), order="F")
+        return cells[0] if count == 1 else cells
 
     def _shaped(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return cells.reshape(self.shape, order="F")
