@@ -141,7 +141,7 @@ impl Job {
             .transform(&transform)
             .input(source.name.as_deref())
             .priority(&options.priority)
-            .extras(Extras { labels, quantities: self.quantities(&transform)?, ..Extras::default() });
+            .extras(Extras { labels, quantities: self.quantities()?, ..Extras::default() });
         let mut found = findings::of_lattice(&mesh, &lattice, &rule, options.reading.tolerance())?;
         if self.like.is_some() {
             found.extend(findings::beyond(&mesh, &lattice, "like"));
@@ -167,20 +167,13 @@ impl Job {
     }
 
     /// The arrays that are wanted beside the cells.
-    fn quantities(&self, transform: &Transform) -> Result<Quantities> {
+    fn quantities(&self) -> Result<Quantities> {
         let known = Quantity::ALL.map(Quantity::name);
         let one = |name: &String| {
             let found = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
             named("with_", name, found, &known)
         };
-        let wanted: Quantities = self.quantities.iter().map(one).collect::<Result<_>>()?;
-        match wanted.iter().find(|one| one.is_area() && transform.is_scaled()) {
-            None => Ok(wanted),
-            Some(area) => {
-                let error = Error::usage(format!("scale: with_ {} is in units of the file", area.name()));
-                Err(error.with_hint("leave scale out"))
-            }
-        }
+        self.quantities.iter().map(one).collect()
     }
 
     fn lattice(&self, rule: &Rule, transform: &Transform, mesh: &Mesh) -> Result<Lattice> {

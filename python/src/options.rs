@@ -86,11 +86,7 @@ impl Options {
             let length = transform.length(&parsed::<WrittenLength>(name, text)?);
             fields.push((name.to_string(), length.map_err(|error| about(name, &error))?.to_string()));
         }
-        let rule = Rule::from_fields(&self.rule, fields)?;
-        if transform.is_scaled() && matches!(rule, Rule::Distance { iso: None, .. }) {
-            return Err(Error::usage("scale: the rule distance measures in units of the file"));
-        }
-        Ok(rule)
+        Rule::from_fields(&self.rule, fields)
     }
 
     /// How coordinates snap, if it is said.

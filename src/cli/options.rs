@@ -423,10 +423,6 @@ pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output, argv: 
             Error::usage(format!("{} {name}: the rule {rule} has nothing beside its cells", option()));
         return Err(error.with_hint("use it with --rule fraction"));
     }
-    if let Some(area) = wanted.iter().find(|one| one.is_area() && job.grid.transform.is_scaled()) {
-        let error = Error::usage(format!("--scale: {} {} is in units of the file", option(), area.name()));
-        return Err(error.with_hint("leave --scale out"));
-    }
     let checked = output.format.check_arrays(wanted.iter(), output.target().choices);
     checked.map_err(|error| prefixed(&format!("{}: ", option()), &error))?;
     Ok(wanted)

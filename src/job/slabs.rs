@@ -109,7 +109,8 @@ impl<'a> Slabs<'a> {
             Plan::Bricks(_) if !rule.has_bricks() => return Err(rule::no_bricks()),
             _ => {}
         }
-        let background = rule.background(lattice);
+        let placed = voxelizer.placed(lattice)?;
+        let background = rule.background(&placed);
         let parts = match extras.labels {
             JobLabels::Parts(kind) => parts::parts(mesh, kind, voxelizer.priority)?,
             _ => vec![(None, Cow::Borrowed(mesh))],
@@ -139,7 +140,7 @@ impl<'a> Slabs<'a> {
         Ok(Self {
             record,
             lattice,
-            placed: voxelizer.placed(lattice)?,
+            placed,
             voxelizer: *voxelizer,
             sources,
             plan,
@@ -326,13 +327,15 @@ impl<'a> Slabs<'a> {
         let memory = self.cells.take();
         let is_in_bricks = matches!(self.plan, Plan::Bricks(_));
         let first = &mut self.sources[0];
-        if let Some(background) = self.background {
+        if let (Some(background), Some(of_file)) =
+            (self.background, self.voxelizer.rule.background(self.lattice))
+        {
             let mut field = match memory {
-                Some(Cells::Field(field)) if field.dims() == dims => field,
+                Some(Cells::Field(field)) if field.dims() == dims => field.with_background(of_file),
                 other => {
                     // Both at a time are more than the plan counts.
                     drop(other);
-                    Field::new_in_parallel(dims, background, run)?
+                    Field::new_in_parallel(dims, of_file, run)?
                 }
             };
             if let Some(nearest) = &mut self.nearest {
@@ -351,7 +354,8 @@ impl<'a> Slabs<'a> {
             first.fill(layers, run, cells)?;
             first.is_occupied =
                 first.is_occupied || field.values().iter().any(|value| !field.is_background(*value));
-            return Ok(field.into());
+            self.scale(&mut field, background);
+            return Ok(field.with_background(background).into());
         }
         let (mut bits, plane) = grids(memory, dims)?;
         match (self.voxelizer.extras.labels, &self.legend) {
@@ -374,6 +378,34 @@ impl<'a> Slabs<'a> {
                     }
                 }
             }
+        }
+    }
+}
+
+impl Slabs<'_> {
+    /// Lengths and areas in units of the file become those of the grid, each rounded once; its background is this.
+    fn scale(&mut self, field: &mut Field, background: f32) {
+        let scale = self.voxelizer.scale();
+        if scale == 1.0 {
+            return;
+        }
+        let times = |by: f64| move |number: f32| (f64::from(number) * by) as f32;
+        let of_file = field.background();
+        let length = times(scale);
+        let area = times(scale * scale);
+        match self.voxelizer.rule.unit_power() {
+            0 => {}
+            // What is within the band stays so.
+            1 => each(field.values_mut(), |value| {
+                let is_within = value.abs() < of_file;
+                let size =
+                    if is_within { length(value).abs().min(background.next_down()) } else { background };
+                size.copysign(value)
+            }),
+            _ => each(field.values_mut(), area),
+        }
+        for array in self.arrays.iter_mut().filter(|array| array.quantity.is_area()) {
+            each(array.numbers_mut(), area);
         }
     }
 }
@@ -490,6 +522,13 @@ fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<Bit
         bits.reshape(dims)?;
     }
     Ok((bits, plane))
+}
+
+/// Replaces each number.
+fn each(numbers: &mut [f32], by: impl Fn(f32) -> f32 + Sync) {
+    par::map(numbers.chunks_mut(1 << 16).collect(), |numbers: &mut [f32]| {
+        numbers.iter_mut().for_each(|number| *number = by(*number));
+    });
 }
 
 /// The type of cells with this legend, or this background.

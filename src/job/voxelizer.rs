@@ -193,6 +193,11 @@ impl<'a> Voxelizer<'a> {
         self.transform.map_or_else(|| Ok(lattice.clone()), |transform| transform.place(lattice))
     }
 
+    /// What coordinates are multiplied by.
+    pub(super) fn scale(&self) -> f64 {
+        self.transform.map_or(1.0, |transform| transform.scale.to_f64())
+    }
+
     /// Whether cells are labelled.
     pub(super) fn has_labels(&self) -> bool {
         self.extras.labels == JobLabels::SurfaceAndInterior && self.rule.has_labels()

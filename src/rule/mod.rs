@@ -367,6 +367,15 @@ impl Rule {
         }
     }
 
+    /// Which power of the unit of length the values of its field are in.
+    pub(crate) fn unit_power(&self) -> i32 {
+        match self {
+            Self::Distance { iso: None, .. } => 1,
+            Self::Area => 2,
+            _ => 0,
+        }
+    }
+
     /// Makes sure that its options go with the cells of this lattice.
     ///
     /// # Errors

@@ -1,5 +1,9 @@
 //! Are fields that are made in slabs, under a limit of memory, the fields that are made at once?
 
+use voxelize::grid::Quantity;
+use voxelize::job::{Extras, Transform};
+use voxelize::{Fit, Mesh, Rational, Rule, Voxelizer};
+
 use crate::support::place::Place;
 
 #[test]
@@ -96,4 +100,44 @@ fn arrays_beside_shares_are_members_of_their_shape() {
         assert_eq!(plain["digest"], whole["digest"]);
     }
     assert_eq!(seen, 8);
+}
+
+#[test]
+fn scaled_fields_are_those_of_the_file_times_the_factor() {
+    let mesh = Mesh::open("fixtures/knot.stl").unwrap();
+    let mut seen = [0; 2];
+    for factor in ["2", "1/3", "1000", "0.001"] {
+        let scale = Rational::parse(factor).unwrap();
+        let transform = Transform { scale: scale.clone(), ..Transform::default() };
+        for (rule, power) in [(Rule::distance(), 1), (Rule::Area, 2), (Rule::fraction(), 0)] {
+            let lattice = Fit::longest(40).pad(3).to(mesh.bounds()).unwrap();
+            let quantities = (power == 0).then_some(Quantity::Area).into_iter().collect();
+            let voxelizer = Voxelizer::new(rule).extras(Extras { quantities, ..Extras::default() });
+            let (plain, areas) = voxelizer.run_with_arrays(&mesh, &lattice).unwrap();
+            let scaled = voxelizer.transform(&transform);
+            let (scaled, scaled_areas) = scaled.run_with_arrays(&mesh, &lattice).unwrap();
+            let placed = scaled.voxels.lattice.clone().unwrap();
+            assert_eq!(placed.spacing()[0], &lattice.spacing()[0] * &scale);
+
+            let [plain, scaled] = [&plain, &scaled].map(|made| made.voxels.field().unwrap());
+            assert_eq!(Some(scaled.background()), rule.background(&placed));
+            let by = scale.to_f64().powi(power);
+            for (value, scaled_value) in plain.values().iter().zip(scaled.values()) {
+                let is_background = plain.is_background(*value);
+                assert_eq!(scaled.is_background(*scaled_value), is_background, "{factor}: {value}");
+                if !is_background {
+                    let product = (f64::from(*value) * by) as f32;
+                    let limit = if power == 1 { scaled.background().next_down() } else { f32::INFINITY };
+                    assert_eq!(*scaled_value, product.min(limit), "{factor}: {value}");
+                }
+                seen[usize::from(is_background)] += 1;
+            }
+            let by = scale.to_f64().powi(2);
+            for (area, scaled) in areas.iter().zip(&scaled_areas) {
+                let products = area.numbers().iter().map(|area| (f64::from(*area) * by) as f32);
+                assert!(products.eq(scaled.numbers().iter().copied()), "{factor}");
+            }
+        }
+    }
+    assert!(seen.iter().all(|count| *count > 10_000), "{seen:?}");
 }

@@ -157,16 +157,7 @@ impl RuleArgs {
             [(self.surface, Rule::surface()), (self.filled, Rule::filled()), (self.solid, Rule::solid())];
         let named = named.into_iter().find_map(|(is_named, rule)| is_named.then_some(rule));
         let rule = self.rule.or(named).unwrap_or_default();
-        let rule = self.with_options(rule, transform).map_err(|error| prefixed("--", &error))?;
-        if transform.is_scaled() && matches!(rule, Rule::Distance { iso: None, .. } | Rule::Area) {
-            let error =
-                Error::usage(format!("--scale: the rule {} measures in units of the file", rule.name()));
-            return Err(error.with_hint(match rule {
-                Rule::Area => "leave --scale out",
-                _ => "leave --scale out, or use --iso 2vx",
-            }));
-        }
-        Ok(rule)
+        self.with_options(rule, transform).map_err(|error| prefixed("--", &error))
     }
 
     /// `rule` with the options that are given: the method first, on which the others depend.
