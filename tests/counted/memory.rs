@@ -228,13 +228,14 @@ fn large_grids() -> Counts {
 /// plan says.
 fn bins() -> Counts {
     let place = tempfile::tempdir().expect("a folder");
-    // A tower of steps: as many triangles in every layer.
+    // A tower of crumbs: as many in every layer.
     let count = if is_full() { 14_000_000_u64 } else { 2_800_000 };
     let layers = 1400;
     let each = count / layers;
-    let steps = (0..count).map(|n| [(n % each) as f32, (n / each) as f32]);
-    let triangle = |[x, z]: [f32; 2]| {
-        [[x / each as f32, 0.0, z], [x / each as f32, 300.0, z + 0.5], [300.0, x % 300.0, z]]
+    let steps = (0..count).map(|n| [n % each, n * 7 % each, n / each]);
+    let triangle = |[x, y, z]: [u64; 3]| {
+        let [x, y] = [x, y].map(|n| 400.0 * n as f32 / each as f32);
+        [[x, y, z as f32], [x + 0.25, y, z as f32], [x, y + 0.25, z as f32 + 0.5]]
     };
     let triangles: Vec<Triangle> = steps.map(triangle).collect();
     std::fs::write(place.path().join("tower.stl"), stl(&triangles)).expect("room on the disk");
