@@ -279,7 +279,7 @@ impl Mesh {
     /// Some triangles of a mesh with these bounds, which is closed so far: that is what this mesh says of itself, so that
     /// a rule takes it as it takes all of it.
     #[must_use]
-    pub(crate) fn as_some_of(self, bounds: Bounds, closedness: Closedness) -> Self {
+    pub(crate) fn made_some_of(self, bounds: Bounds, closedness: Closedness) -> Self {
         Self { bounds, whole: Some(closedness), ..self }
     }
 

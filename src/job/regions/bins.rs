@@ -158,7 +158,7 @@ impl RegionBins<'_> {
         let [min, max] = list.bounds;
         let closed = CLOSED.iter().find(|(_, name)| *name == list.closed);
         let closed = closed.ok_or_else(|| damaged("the list of the bins is of another version"))?.0;
-        let mesh = Mesh::from_triangles(triangles)?.as_some_of(Bounds { min, max }, closed);
+        let mesh = Mesh::from_triangles(triangles)?.made_some_of(Bounds { min, max }, closed);
         match kind {
             Some(kind) => mesh.with_parts(kind, MeshParts::new(list.parts.iter().cloned(), numbers)?),
             None => Ok(mesh),

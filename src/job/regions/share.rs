@@ -181,7 +181,7 @@ impl<'a> TriangleBins<'a> {
         found.map_err(|error| Error::internal(error.to_string()))?;
         let triangles = numbers.iter().map(|n| self.mesh.triangles()[*n as usize]).collect();
         let mesh = Mesh::from_triangles(triangles)?;
-        let mesh = mesh.as_some_of(*self.mesh.bounds(), self.mesh.closedness());
+        let mesh = mesh.made_some_of(*self.mesh.bounds(), self.mesh.closedness());
         match self.parts_of_labels() {
             Some((kind, parts)) => {
                 let of = numbers.iter().map(|n| parts.of(*n));
