@@ -124,11 +124,11 @@ def make(
             (folder / node).parent.mkdir(parents=True, exist_ok=True)
             (folder / node).write_bytes(content)
         if BINS in nodes:
-            name = f"bins/{region + 1}.bin"
-            content = remote.read(name)
+            own = f"bins/{region + 1}.bin"
+            bin = remote.read(own)
             # A bin that is missing is told of by its name.
-            if content is not None:
-                (folder / name).write_bytes(content)
+            if bin is not None:
+                (folder / own).write_bytes(bin)
         there = remote.read(part)
         if there is not None:
             (folder / part).parent.mkdir(exist_ok=True)
