@@ -48,6 +48,7 @@ fn spelled(Setting { option, value }: &Setting) -> Option<String> {
         Opt::VoxSplit => return Some("vox_split=True".to_string()),
         Opt::Formats => return Some("voxelize.formats()".to_string()),
         Opt::AllowOutside
+        | Opt::Bin
         | Opt::DryRun
         | Opt::Help
         | Opt::Info

@@ -1,9 +1,10 @@
 //! Regions of a grid: stores whose regions processes make, and blocks of cells.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use ::voxelize::format::{Choice, Dtype, Durability};
-use ::voxelize::grid::CellKind;
+use ::voxelize::grid::{BytesHasher, CellKind};
 use ::voxelize::job::regions::{
     RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck,
 };
@@ -31,6 +32,7 @@ pub struct Storing {
     dtype: Option<String>,
     uncompressed: bool,
     no_pyramid: bool,
+    bin: bool,
 }
 
 /// Plans a store of the cells of meshes, or takes the one that is there if its plan is the same.
@@ -65,6 +67,7 @@ pub fn plan_store<'py>(
             meshes: storing.files.iter().map(name).collect::<Result<_>>()?,
             tolerance: options.reading.tolerance(),
             parts: &parts,
+            bins: storing.bin,
         };
         let voxelizer = with_how(Voxelizer::new(rule), &how, watcher)?
             .transform(&transform)
@@ -72,10 +75,12 @@ pub fn plan_store<'py>(
             .priority(&options.priority)
             .extras(Extras { labels, ..Extras::default() });
         let (plan, findings) = voxelizer.plan_regions(&mesh, &lattice, &request)?;
-        let store = match RegionStore::open_if_planned(&storing.path)? {
-            // Layers may be shared out in another way.
-            Some(there) if there.plan.makes_same(&plan) => there,
-            _ => RegionStore::create(&storing.path, plan, Durability::Synced)?,
+        // Layers may be shared out in another way.
+        let there = RegionStore::open_if_planned(&storing.path)?.filter(|there| there.plan.makes_same(&plan));
+        let plan = there.map_or(plan, |there| there.plan);
+        let store = match storing.bin {
+            true => RegionStore::create_with_bins(&storing.path, plan, &mesh, Durability::Synced, watcher)?,
+            false => RegionStore::create(&storing.path, plan, Durability::Synced)?,
         };
         Ok((store, findings))
     })?;
@@ -102,13 +107,22 @@ pub fn make_regions(
         if whole.iter().all(|is_whole| *is_whole) {
             return Ok(whole.iter().map(|_| false).collect());
         }
+        let like = with_how(Voxelizer::new(store.plan.rule), &how, watcher)?;
+        let missing =
+            || regions.iter().zip(&whole).filter(|(_, is_whole)| !**is_whole).map(|(region, _)| *region);
+        if let (None, Some(bins)) = (&files, store.bins()?) {
+            for region in missing() {
+                let mesh = bins.mesh(region, how.max_memory, watcher)?;
+                RegionMaker::new(&store, &mesh, &like, Durability::Synced)?.make(region)?;
+            }
+            return Ok(whole.iter().map(|is_whole| !is_whole).collect());
+        }
         let files = files.clone().unwrap_or_else(|| store.plan.meshes(&store.root));
         let reading = ReadOptions::default().memory(how.max_memory).progress(watcher);
         let (mesh, _) = store.plan.read_mesh(&files, &reading)?;
-        let like = with_how(Voxelizer::new(store.plan.rule), &how, watcher)?;
         let mut maker = RegionMaker::new(&store, &mesh, &like, Durability::Synced)?;
-        for (region, _) in regions.iter().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
-            maker.make(*region)?;
+        for region in missing() {
+            maker.make(region)?;
         }
         Ok(whole.iter().map(|is_whole| !is_whole).collect())
     })
@@ -138,10 +152,21 @@ pub fn check_store<'py>(
     answer.set_item("bytes", report.bytes)?;
     answer.set_item("shape", store.plan.store.dims())?;
     let shards = report.states.iter().filter_map(RegionState::part).flat_map(|part| &part.shards);
-    let shards: Vec<_> = shards.map(|shard| (shard.name.clone(), shard.bytes)).collect();
+    let shards: Vec<_> =
+        shards.map(|shard| (shard.name.clone(), shard.bytes, shard.hash.to_string())).collect();
     answer.set_item("shards", shards)?;
     answer.set_item("findings", report.findings.iter().map(finding).collect::<Vec<_>>())?;
     Ok(answer)
+}
+
+/// The hash of bytes, as parts have those of shards.
+#[pyfunction]
+pub fn hash_of(py: Python<'_>, bytes: &[u8]) -> String {
+    py.detach(|| {
+        let mut hasher = BytesHasher::default();
+        hasher.write_all(bytes).expect("nothing is written that could fail");
+        hasher.finish().to_string()
+    })
 }
 
 /// The dims of the grid around meshes, and whether its cells are `bits`, `labels` or a `field`.

@@ -52,6 +52,25 @@ def test_a_store_has_the_digest_of_one_call(mesh: str, tmp_path: Path, options: 
     assert regions.plan(mesh, tmp_path / "a.zarr", res=300, **options).states() == ["whole"] * store.regions
 
 
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[3], OPTIONS[4]], ids=lambda options: str(options["rule"]))
+def test_bins_stand_for_the_mesh(mesh: str, tmp_path: Path, options: dict[str, Any]) -> None:
+    whole = voxelize.voxelize(mesh, res=300, **options)
+    store = regions.plan(mesh, tmp_path / "a.zarr", res=300, regions=3, bin=True, **options)
+    os.rename(mesh, tmp_path / "away.stl")
+    first, last = store.regions - 1, 0
+    assert store.make(first, last) == [True, True]
+    damaged = tmp_path / "a.zarr" / "bins" / "2.bin"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(voxelize.InputError, match=r"2\.bin") as raised:
+        store.make(1)
+    assert raised.value.code == "R005"
+    assert store.make(1, mesh=tmp_path / "away.stl") == [True]
+    assert store.make(*range(store.regions)) == [False] * store.regions
+    assert store.finish().digest == whole.digest
+    with pytest.raises(voxelize.UsageError, match="the method vote"):
+        regions.plan(tmp_path / "away.stl", tmp_path / "b.zarr", rule="solid", inside="vote", bin=True)
+
+
 def test_the_command_takes_a_store_over(mesh: str, tmp_path: Path) -> None:
     store = regions.plan(mesh, tmp_path / "a.zarr", res=300, regions=3, rule="filled")
     made = command(str(tmp_path / "a.zarr"), "--region", "1/1")[0]
@@ -223,7 +242,7 @@ def test_a_store_may_be_an_object_store(mesh: str, monkeypatch: pytest.MonkeyPat
     from voxelize.dask import voxelize_zarr
 
     url = "memory://bucket/a.zarr"
-    options: dict[str, Any] = {"res": 300, "rule": "filled", "regions": 3, "uncompressed": True}
+    options: dict[str, Any] = {"res": 300, "rule": "filled", "regions": 3, "uncompressed": True, "bin": True}
     whole = voxelize.voxelize(mesh, res=300, rule="filled")
     made: list[list[int]] = []
     make_regions = _native.make_regions
@@ -242,6 +261,12 @@ def test_a_store_may_be_an_object_store(mesh: str, monkeypatch: pytest.MonkeyPat
     files.rm(names[0])
     files.pipe_file(names[-1], files.cat_file(names[-1])[:-1])
     assert voxelize_zarr(mesh, url, **options).digest == whole.digest and count < len(made) <= count + 2
+    # Of the same length, with one bit turned.
+    count = len(made)
+    content = bytearray(files.cat_file(names[-1]))
+    content[len(content) // 2] ^= 4
+    files.pipe_file(names[-1], bytes(content))
+    assert voxelize_zarr(mesh, url, **options).digest == whole.digest and len(made) == count + 1
     with pytest.raises(voxelize.OutputError, match="another plan"):
         voxelize_zarr(mesh, url, **{**options, "res": 299})
     with pytest.MonkeyPatch.context() as patch:

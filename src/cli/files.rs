@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use voxelize::format::{self, Carries, Format};
 pub use voxelize::job::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
+use voxelize::job::regions::RegionStore;
 use voxelize::job::{InFile, Names};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
@@ -175,6 +176,9 @@ pub fn is_there(path: &Path) -> Result<()> {
 /// The error for a folder where a file is wanted, with the name of a file in it.
 fn is_folder(path: &Path) -> Error {
     let error = Error::input(Code::Folder, "is a folder; a file is expected").in_file(path);
+    if let Some(hint) = unfinished_store(path) {
+        return error.with_hint(hint);
+    }
     let is_known = |path: &PathBuf| path.is_file() && (is_mesh_name(path) || format::by_path(path).is_some());
     let entries = path.read_dir().into_iter().flatten().flatten();
     match entries.map(|entry| entry.path()).filter(is_known).min() {
@@ -239,6 +243,15 @@ pub fn voxel_format(path: &Path) -> Option<&'static Format> {
         named.is_some_and(|named| named.name == format.name) || format::describe(path).is_ok()
     };
     format::sniff(path).filter(is_voxels)
+}
+
+/// The advice about a folder that is a store whose regions are still to be made, or to be finished.
+pub fn unfinished_store(path: &Path) -> Option<String> {
+    let is_store = format::sniff(path).is_none() && matches!(RegionStore::open_if_planned(path), Ok(Some(_)));
+    let name = path.display();
+    is_store.then(|| {
+        format!("it is an unfinished store: 'voxelize {name} --region 1/1' makes its regions, then 'voxelize finish {name}'")
+    })
 }
 
 /// The error for a file that holds voxels where a mesh is expected.

@@ -92,6 +92,7 @@ const NOTHING: Advice =
     hint!["only {} refuses it: leave that out, or export the file again for other programs" Strict];
 const NUMBERS: Advice =
     hint!["export the file with numbers such as 1.5 or 1.0e+00"; "{} drops such facets" Lenient];
+const BIN: Advice = hint!["make the bins again: {}, with the words of the plan" Bin = "MESH … --bin"];
 const PERMISSIONS: Advice = hint!["check its name and permissions"];
 const REMAKE: Advice = hint!["make it again: {}" Region = "I/N"];
 const REPAIR: Advice =
@@ -186,6 +187,9 @@ codes! {
     R004 "R004" REFUSED
         "the mesh is not that of the plan of a store"
         hint!["{} names the file if it lies elsewhere" Mesh = "FILE" | "plan the store again in a new folder"];
+    R005 "R005" REFUSED
+        "a bin of a store, which has the triangles of a region, is missing or damaged"
+        BIN;
     S001 "S001" REFUSED
         "the file is empty"
         AGAIN_ALONE;

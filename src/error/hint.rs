@@ -31,6 +31,7 @@ macro_rules! options {
 options! {
     AllowOutside "allow-outside" "Paths of a list may lead out of its folder";
     Band "band" "The band of distances";
+    Bin "bin" "The call that bins the triangles of a store";
     Bounds "bounds" "The corners of the grid";
     CloseHoles "close-holes" "Holes that are closed before a flood";
     DryRun "dry-run" "A job is planned, and not run";

@@ -117,7 +117,7 @@ impl Mesh {
     /// [`edge_counts`](Self::edge_counts), and wrong with probability about 2^-62. The hashes have keys that are
     /// drawn at random, so that no mesh can be made for that. It is kept, so asking again costs nothing.
     pub fn closedness(&self) -> Closedness {
-        self.sums().closedness
+        self.whole.unwrap_or_else(|| self.sums().closedness)
     }
 
     /// The defect that its [`closedness`](Self::closedness) or its volume shows, if any: the cheap part of a

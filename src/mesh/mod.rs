@@ -34,7 +34,7 @@ use crate::kernel::Level;
 use crate::kernel::memory::Zeroed;
 use crate::kernel::seen::{self, SeenTriangles};
 use crate::par;
-use closed::MeshSums;
+use closed::{Closedness, MeshSums};
 use numbers::Dropped;
 
 /// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
@@ -52,6 +52,8 @@ pub struct Mesh {
     colours: Option<Arc<MeshColours>>,
     /// The numbers of the vertices of each triangle.
     numbered: Option<Arc<Vec<[u32; 3]>>>,
+    /// How far the mesh is closed of which these are some triangles.
+    whole: Option<Closedness>,
 }
 
 impl PartialEq for Mesh {
@@ -270,7 +272,15 @@ impl Mesh {
             parts: Default::default(),
             colours: None,
             numbered: None,
+            whole: None,
         }
+    }
+
+    /// Some triangles of a mesh with these bounds, which is closed so far: that is what this mesh says of itself, so that
+    /// a rule takes it as it takes all of it.
+    #[must_use]
+    pub(crate) fn made_some_of(self, bounds: Bounds, closedness: Closedness) -> Self {
+        Self { bounds, whole: Some(closedness), ..self }
     }
 
     /// The triangles, in the order of the file.

@@ -24,6 +24,7 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "no_command_takes_more_than_its_limit", run: commands },
         Check { name: "no_limit_changes_a_cell", run: equal_cells },
         Check { name: "large_grids_in_slabs_stay_within_their_limits", run: large_grids },
+        Check { name: "a_region_of_bins_takes_its_slab_and_little_more", run: bins },
         Check { name: "a_generous_limit_takes_the_plan_of_no_limit", run: generous },
     ],
 );
@@ -221,6 +222,56 @@ fn large_grids() -> Counts {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     vec![("within the limit", kept)]
+}
+
+/// A process that makes regions of bins takes a slab and 64 MiB, of a mesh that takes more than that by itself; and what the
+/// plan says.
+fn bins() -> Counts {
+    let place = tempfile::tempdir().expect("a folder");
+    // A tower of crumbs: as many in every layer.
+    let count = if is_full() { 14_000_000_u64 } else { 2_800_000 };
+    let layers = 1400;
+    let each = count / layers;
+    let steps = (0..count).map(|n| [n % each, n * 7 % each, n / each]);
+    let triangle = |[x, y, z]: [u64; 3]| {
+        let [x, y] = [x, y].map(|n| 400.0 * n as f32 / each as f32);
+        [[x, y, z as f32], [x + 0.25, y, z as f32], [x, y + 0.25, z as f32 + 0.5]]
+    };
+    let triangles: Vec<Triangle> = steps.map(triangle).collect();
+    std::fs::write(place.path().join("tower.stl"), stl(&triangles)).expect("room on the disk");
+    drop(triangles);
+    let run = |line: &str| {
+        let found = measure(place.path(), line);
+        assert_eq!(found.code, 0, "{line}: {}", found.err);
+        let report: Value = serde_json::from_str(&found.out).expect("JSON");
+        (report, found.peak)
+    };
+    let mesh = count * size_of::<Triangle>() as u64;
+    let mut counts = vec![];
+    for (rule, name) in [("--surface", "surface"), ("--rule offset --radius 2vx", "offset")] {
+        let plan = format!("plan tower.stl -r 1400 {rule} -j 2 -o {name}.zarr --regions 16 --json");
+        let (report, _) = run(&format!("{plan} --bin --max-memory 96M"));
+        let predicted = report["memory"]["region_bytes"].as_u64().expect("bytes");
+        let dims: Vec<_> =
+            report["grid"]["dims"].as_array().expect("dims").iter().map(|n| n.as_u64()).collect();
+        let slab = dims[0].expect("nx")
+            * dims[1].expect("ny")
+            * report["regions"]["shard_layers"].as_u64().expect("layers")
+            / 8;
+        let bound = slab + (64 << 20);
+        let (report, peak) = run(&format!("{name}.zarr --region 5/14 -j 2 --max-memory 96M --json"));
+        assert!(report["counts"]["occupied"].as_u64() > Some(0), "{rule}");
+        assert!(peak <= bound && peak <= predicted, "{rule}: {peak} of {bound}, {predicted} predicted");
+        // Of the mesh it takes more.
+        let (_, whole) = run(&format!("{name}.zarr --region 6/14 -j 2 --mesh tower.stl --json"));
+        assert!(
+            whole > bound && whole > mesh && mesh > (64 << 20),
+            "{rule}: {whole} of {bound}, the mesh {mesh}"
+        );
+        println!("{rule}: {} MiB of a bin, {} of the mesh, slab {}", peak >> 20, whole >> 20, slab >> 20);
+        counts.push((name, 1));
+    }
+    counts
 }
 
 /// A limit of eight times what a job takes without one has its plan. Half of that is kept, and what it took alone, whatever

@@ -45,9 +45,11 @@ fn table(title: &str, rows: &[&CodeInfo]) -> String {
 /// An option or a call as the command line has it.
 fn spelled(Setting { option, value }: &Setting) -> String {
     let words = match option {
+        Opt::Bin => "voxelize plan",
         Opt::Formats => "voxelize formats",
         Opt::Help => "voxelize -h",
         Opt::Info => "voxelize info",
+        Opt::Region => "voxelize STORE --region",
         Opt::Update => "voxelize verify --update",
         Opt::Output => "-o",
         Opt::OutputFormat => "-f",
@@ -66,11 +68,15 @@ fn page() -> String {
         table("Checks of meshes", &of('M')),
         table("Meshes on their grid", &of('L')),
         table("Voxel files", &of('V')),
+        table("Regions of stores", &of('R')),
         table("Lists of goldens", &of('G')),
         table("Other warnings", &of('W')),
         table("Other errors", &words),
     ];
-    format!("{HEAD}{}", parts.concat())
+    let page = format!("{HEAD}{}", parts.concat());
+    let is_there = |row: &&CodeInfo| page.contains(&format!("\n| {} |", row.name));
+    assert!(CODES.iter().all(|row| is_there(&row)), "a code is in no table");
+    page
 }
 
 #[test]

@@ -154,9 +154,15 @@ fn wrong_questions_are_refused() {
         ("cells.zarr --region 1/3 -r 64", 2, "-r"),
         ("cells.zarr --region 1/3 --max-memory 20M", 5, ""),
         ("cells.zarr", 2, "is a folder"),
+        ("info cells.zarr", 3, "is a folder"),
     ] {
         let error = refused(&place, line, code);
         assert!(error.contains(words), "{line}: {error}");
+    }
+    for (line, code) in [("cells.zarr", 2), ("cells.zarr -o cells.npz", 2), ("info cells.zarr", 3)] {
+        let run = place.run(line).expect(code);
+        let hint = "hint: it is an unfinished store: 'voxelize cells.zarr --region 1/1' makes its regions, then 'voxelize finish";
+        assert!(run.err.contains(hint), "{line}: {}", run.err);
     }
     assert_eq!(fs::read(place.path("cells.zarr/plan.json")).unwrap(), before);
     // A plan that was changed.
@@ -164,6 +170,44 @@ fn wrong_questions_are_refused() {
     fs::write(place.path("cells.zarr/plan.json"), text).unwrap();
     for line in ["cells.zarr --region 1/3", "finish cells.zarr", "plan knot.stl -o cells.zarr"] {
         assert!(refused(&place, line, 3).contains("the plan is damaged"), "{line}");
+    }
+}
+
+#[test]
+fn regions_are_made_of_bins_without_the_mesh() {
+    let (place, digest) = place();
+    let line = format!("plan {GRID} -o cells.zarr --bin --json");
+    let json = place.run(&line).expect(0).json();
+    let size =
+        |number: usize| fs::metadata(place.path(&format!("cells.zarr/bins/{number}.bin"))).unwrap().len();
+    let sizes = [1, 2, 3].map(size);
+    assert_eq!(json["bins"], json!({"bytes": sizes.iter().sum::<u64>(), "largest": sizes.iter().max()}));
+    fs::rename(place.path("knot.stl"), place.path("away.stl")).unwrap();
+    place.run("cells.zarr --region 1/2").expect(0);
+    let path = place.path("cells.zarr/bins/2.bin");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[1..]).unwrap();
+    let error = refused(&place, "cells.zarr --region 2/2", 3);
+    assert!(error.contains("R005") && error.contains("2.bin"), "{error}");
+    let run = place.run("cells.zarr --region 2/2").expect(3);
+    assert!(run.err.contains("hint: make the bins again: 'voxelize plan MESH … --bin'"), "{}", run.err);
+    assert!(!place.path("cells.zarr/parts/2.json").exists());
+    // The mesh in place of them.
+    place.run("cells.zarr --region 2/2 --mesh away.stl").expect(0);
+    assert_eq!(place.run("finish cells.zarr --json").expect(0).json()["digest"], digest);
+    fs::rename(place.path("away.stl"), place.path("knot.stl")).unwrap();
+    assert_eq!(place.run(&line).expect(0).json()["bins"], json["bins"]);
+    assert_eq!(fs::read(&path).unwrap(), bytes, "made again");
+    let run = place.run(&format!("plan {GRID} -o cells.zarr --bin")).expect(0);
+    assert!(run.line("bins").contains("the largest"), "{}", run.err);
+    for (line, words) in [
+        ("plan knot.stl --solid --inside vote --bin -o new.zarr", "the method vote"),
+        ("plan knot.stl --filled --inside robust --bin -o new.zarr", "the method robust"),
+        ("plan knot.stl --rule distance --band all --bin -o new.zarr", "a band of all cells"),
+    ] {
+        let error = refused(&place, line, 2);
+        assert!(error.contains(words), "{line}: {error}");
+        assert!(!place.path("new.zarr").exists(), "{line} left something");
     }
 }
 

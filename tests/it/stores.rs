@@ -3,15 +3,19 @@
 use std::fs;
 
 use voxelize::format::{Choice, Durability};
-use voxelize::job::regions::{RegionMaker, RegionState, RegionStore};
+use voxelize::job::regions::{RegionMaker, RegionState, RegionStore, StoreReport};
 use voxelize::job::{Extras, JobLabels};
 use voxelize::mesh::PartKind;
+use voxelize::rule::Band;
 use voxelize::{Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, Voxelizer, Voxels};
 
 use crate::support::meshes::fixture;
 use crate::support::random::Random;
 use crate::support::rules;
-use crate::support::stores::{files, make, plan, shuffled, store, whole};
+use crate::support::solids::between;
+use crate::support::stores::{
+    files, make, make_of_bins, plan, plan_with, shuffled, store, store_with_bins, whole,
+};
 
 fn of_labels(rule: Rule, labels: JobLabels) -> Voxelizer<'static> {
     Voxelizer::new(rule).extras(Extras { labels, ..Extras::default() })
@@ -24,6 +28,8 @@ fn local() -> Vec<Voxelizer<'static>> {
     all.push(of_labels(Rule::filled(), JobLabels::SurfaceAndInterior));
     all.push(of_labels(Rule::surface(), JobLabels::Parts(PartKind::File)));
     all.push(of_labels(Rule::solid(), JobLabels::Parts(PartKind::File)));
+    let nonzero = Rule::filled().with_inside(Inside::Nonzero).unwrap();
+    all.push(of_labels(nonzero, JobLabels::Parts(PartKind::File)));
     all
 }
 
@@ -183,4 +189,152 @@ fn another_mesh_or_plan_is_known() {
     assert_eq!(read, mesh);
     let maker = RegionMaker::new(&store, &mesh, &voxelizer, Durability::Unsynced);
     assert!(maker.unwrap().make(2).is_err());
+}
+
+#[test]
+fn each_part_finds_its_method_in_regions_too() {
+    // Lines along x go into the second box and not out of it.
+    let far = |triangle: &[[f32; 3]; 3]| triangle.iter().all(|corner| corner[0] == -6.0);
+    let closed = Mesh::from_triangles(between([0.0; 3], [4.0; 3])).unwrap();
+    let open = between([-10.0, 0.0, 0.0], [-6.0, 4.0, 4.0]).into_iter().filter(|triangle| !far(triangle));
+    let open = Mesh::from_triangles(open.collect()).unwrap();
+    assert_eq!(open.triangles().len(), 10);
+    let mesh = Mesh::join([("closed", &closed), ("open", &open)]).unwrap();
+    let lattice = Fit::longest(200).to(mesh.bounds()).unwrap();
+    let labelled =
+        |inside| of_labels(Rule::solid().with_inside(inside).unwrap(), JobLabels::Parts(PartKind::File));
+    let digests = [Inside::Auto, Inside::Nonzero].map(|inside| {
+        let voxelizer = labelled(inside);
+        let expected = whole(&voxelizer, &mesh, &lattice).digest;
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path(), &plan(&voxelizer, &mesh, &lattice, 4, &[]).unwrap());
+        make(&store, &mesh, &voxelizer, &(0..store.plan.regions()).collect::<Vec<_>>());
+        let found = store.finish(Durability::Unsynced, &()).unwrap().digest;
+        assert_eq!(found, Some(expected), "{inside:?}");
+        expected
+    });
+    assert_ne!(digests[0], digests[1], "the method matters");
+    let error = plan_with(&labelled(Inside::Auto), &mesh, &lattice, 4, &[], true).unwrap_err();
+    assert!(error.message().contains("whether a part is closed"), "{error}");
+}
+
+/// Whether a rule finds the inside by the whole mesh.
+fn needs_the_whole_mesh(rule: &Rule) -> bool {
+    matches!(rule.inside(), Some(Inside::Vote | Inside::Robust))
+}
+
+#[test]
+fn bins_give_the_cells_of_the_whole_mesh() {
+    let mesh = mesh();
+    let whole = Fit::longest(300).pad(2).to(mesh.bounds()).unwrap();
+    let [nx, ny, nz] = whole.dims();
+    // The mesh leaves the second one on all sides, and spans more than it along z.
+    let cut = whole.region([nx / 4..nx, ny / 3..2 * ny / 3, nz / 5..4 * nz / 5]).unwrap();
+    let mut random = Random(77);
+    let (mut binned, mut refused, mut fewer) = (0, 0, 0);
+    for lattice in [whole, cut] {
+        for voxelizer in local() {
+            let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+            let planned = plan_with(&voxelizer, &mesh, &lattice, 16, &[], true);
+            let plan = plan(&voxelizer, &mesh, &lattice, 16, &[]).unwrap();
+            let name = format!("{:?}", plan.rule);
+            if needs_the_whole_mesh(&plan.rule) || plan.store.source.auto {
+                let error = planned.unwrap_err();
+                let method = format!("the method {}", plan.rule.inside().unwrap().name());
+                let words = if plan.store.source.auto { "whether a part is closed" } else { &method };
+                assert!(error.message().contains(words), "{name}: {error}");
+                refused += 1;
+                continue;
+            }
+            assert_eq!(planned.unwrap().store, plan.store, "{name}: bins are no part of the plan");
+            let all = store(folders[0].path(), &plan);
+            make(&all, &mesh, &voxelizer, &(0..plan.regions()).collect::<Vec<_>>());
+            let bins = store_with_bins(folders[1].path(), &plan, &mesh);
+            make_of_bins(&bins, &voxelizer, &shuffled(&bins, &mut random));
+            let [all, of_bins] = [&all, &bins].map(|store| store.finish(Durability::Unsynced, &()).unwrap());
+            let numbers = |report: &StoreReport| {
+                let StoreReport { digest, occupied, labels, field, snapped, findings, shards, .. } =
+                    report.clone();
+                (digest, occupied, labels, field, snapped, findings, shards)
+            };
+            assert!(all.digest.is_some(), "{name}");
+            assert_eq!(numbers(&all), numbers(&of_bins), "{name}");
+            let most = plan.largest_bin(&mesh).unwrap().triangles().len();
+            fewer += usize::from(most < mesh.triangles().len() * 4 / 5);
+            binned += 1;
+        }
+    }
+    assert!(binned > 25 && refused == 10 && fewer >= 15, "{binned} {refused} {fewer}");
+    let all = Rule::distance().with_band(Band::All).unwrap();
+    let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
+    let error = plan_with(&Voxelizer::new(all), &mesh, &lattice, 2, &[], true).unwrap_err();
+    assert!(error.message().contains("a band of all cells") && error.hint().is_some(), "{error}");
+    let open = fixture("open.stl");
+    let error = plan_with(&Voxelizer::new(Rule::solid()), &open, &lattice, 2, &[], true).unwrap_err();
+    assert!(error.message().contains("the mesh is not closed"), "{error}");
+}
+
+#[test]
+fn a_damaged_bin_is_found_and_made_again() {
+    let mesh = mesh();
+    let lattice = Fit::longest(300).to(mesh.bounds()).unwrap();
+    let voxelizer = of_labels(Rule::surface(), JobLabels::Parts(PartKind::File));
+    let plan = plan(&voxelizer, &mesh, &lattice, 16, &[]).unwrap();
+    let [folder, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let store = store_with_bins(folder.path(), &plan, &mesh);
+    let good = files(&store.root);
+    let moved = mesh.map(|triangle| triangle.map(|[x, y, z]| [x + 0.25, y, z])).unwrap();
+    let other = {
+        let plan = self::plan(&voxelizer, &moved, &lattice, 16, &[]).unwrap();
+        files(&store_with_bins(second.path(), &plan, &moved).root)
+    };
+    let names: Vec<_> = good.keys().filter(|name| name.starts_with("bins/")).cloned().collect();
+    assert_eq!(names.len(), plan.regions() + 1);
+    let mut random = Random(4);
+    let mut damages = 0;
+    for name in &names {
+        let region = name.strip_prefix("bins/").and_then(|name| name.strip_suffix(".bin"));
+        let region: Option<usize> = region.map(|number| number.parse::<usize>().unwrap() - 1);
+        for kind in ["cut", "bit", "longer", "missing", "other"] {
+            let path = store.root.join(name);
+            let mut bytes = good[name].clone();
+            match kind {
+                "cut" => bytes.truncate(bytes.len() - 1 - random.index(bytes.len() - 1)),
+                "bit" => {
+                    let place = random.index(bytes.len());
+                    bytes[place] ^= 1 << random.index(8);
+                }
+                "longer" => bytes.extend_from_slice(&[0; 40]),
+                "missing" => {}
+                _ => bytes.clone_from(&other[name]),
+            }
+            match kind {
+                "missing" => fs::remove_file(&path).unwrap(),
+                _ => fs::write(&path, bytes).unwrap(),
+            }
+            for n in 0..plan.regions() {
+                let found = store.bins().and_then(|bins| bins.unwrap().mesh(n, None, &()).map(drop));
+                if region.is_some_and(|region| region != n) {
+                    found.unwrap();
+                    continue;
+                }
+                let error = found.unwrap_err();
+                assert_eq!(error.code().name(), "R005", "{kind} {name}: {error}");
+                assert!(error.file().unwrap().ends_with(name.as_str()), "{error}");
+            }
+            RegionStore::create_with_bins(&store.root, plan.clone(), &mesh, Durability::Unsynced, &())
+                .unwrap();
+            assert_eq!(files(&store.root), good, "{kind} {name}");
+            damages += 1;
+        }
+    }
+    assert!(damages > 20, "{damages}");
+    // Bins that were removed on purpose are not missed, and come to a store that is there.
+    fs::remove_dir_all(store.root.join("bins")).unwrap();
+    assert!(store.bins().unwrap().is_none());
+    RegionStore::create_with_bins(&store.root, plan, &mesh, Durability::Unsynced, &()).unwrap();
+    assert_eq!(files(&store.root), good);
+    let bins = store.bins().unwrap().unwrap();
+    let error = bins.mesh(0, Some(1000), &()).unwrap_err();
+    assert!(error.message().contains("of region 1 take"), "{error}");
 }

@@ -20,6 +20,18 @@ pub fn plan(
     regions: usize,
     choices: &[Choice],
 ) -> voxelize::Result<RegionPlan> {
+    plan_with(voxelizer, mesh, lattice, regions, choices, false)
+}
+
+/// The plan of so many regions, whose triangles are put in bins or not.
+pub fn plan_with(
+    voxelizer: &Voxelizer,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    regions: usize,
+    choices: &[Choice],
+    bins: bool,
+) -> voxelize::Result<RegionPlan> {
     let request = RegionRequest {
         dtype: None,
         choices,
@@ -27,6 +39,7 @@ pub fn plan(
         meshes: vec!["mesh.stl".into()],
         tolerance: Tolerance::Usual,
         parts: &PartChoice::default(),
+        bins,
     };
     voxelizer.plan_regions(mesh, lattice, &request).map(|(plan, _)| plan)
 }
@@ -40,6 +53,22 @@ pub fn store(folder: &Path, plan: &RegionPlan) -> RegionStore {
 pub fn make(store: &RegionStore, mesh: &Mesh, like: &Voxelizer, regions: &[usize]) -> Vec<StorePart> {
     let mut maker = RegionMaker::new(store, mesh, like, Durability::Unsynced).unwrap();
     regions.iter().map(|region| maker.make(*region).unwrap()).collect()
+}
+
+/// A store of this plan in a folder that is new, with bins.
+pub fn store_with_bins(folder: &Path, plan: &RegionPlan, mesh: &Mesh) -> RegionStore {
+    let root = folder.join("cells.zarr");
+    RegionStore::create_with_bins(&root, plan.clone(), mesh, Durability::Unsynced, &()).unwrap()
+}
+
+/// Makes these regions in this order, each of its bin.
+pub fn make_of_bins(store: &RegionStore, like: &Voxelizer, regions: &[usize]) -> Vec<StorePart> {
+    let bins = store.bins().unwrap().unwrap();
+    let make_one = |region: &usize| {
+        let mesh = bins.mesh(*region, None, &()).unwrap();
+        make(store, &mesh, like, &[*region]).remove(0)
+    };
+    regions.iter().map(make_one).collect()
 }
 
 /// The numbers of all regions, in any order.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,10 @@ from .regions import Finished, Store, finished_of, plan
 
 PLAN = "plan.json"
 NODE = "zarr.json"
+BINS = "bins/index.json"
+
+#: Shards that are read from an object store at a time, to compare them with their hashes.
+READERS = 8
 
 
 class Remote:
@@ -38,6 +44,18 @@ class Remote:
     def put(self, folder: Path, name: str) -> None:
         """Moves a file there: an object appears when it is whole."""
         self.fs.pipe_file(self.at(name), (folder / name).read_bytes())
+
+    def unlike(self, shards: list[tuple[str, int, str]]) -> list[str]:
+        """The names of shards that are missing, or have other bytes than they were made of: those are read."""
+        sizes = self.sizes()
+
+        def is_unlike(shard: tuple[str, int, str]) -> bool:
+            name, bytes, hash = shard
+            return sizes.get(name) != bytes or _native.hash_of(self.read(name) or b"") != hash
+
+        with ThreadPoolExecutor(READERS) as readers:
+            found = readers.map(is_unlike, shards)
+            return [shard[0] for shard, is_one in zip(shards, found, strict=True) if is_one]
 
     def sizes(self) -> dict[str, int]:
         """The names of all files with their lengths."""
@@ -73,8 +91,12 @@ def voxelize_remote(
             raise error
         arrays = sorted(str(node.relative_to(folder)) for node in folder.glob(f"*/{NODE}"))
         nodes = {node: (folder / node).read_bytes() for node in arrays}
-        for node in [*arrays, PLAN]:
-            remote.put(folder, node)
+        bins = sorted(str(file.relative_to(folder)) for file in folder.glob("bins/*.bin"))
+        for file in [*arrays, *bins, *([BINS] if bins else []), PLAN]:
+            remote.put(folder, file)
+        if bins:
+            nodes[BINS] = (folder / BINS).read_bytes()
+            shutil.rmtree(folder / "bins")
         todo = list(range(store.regions))
         job: dict[str, Any] = {"url": url, "storage_options": storage_options, "planned": planned, "nodes": nodes, "task": task}
         if client is None:
@@ -101,25 +123,30 @@ def make(
         for node, content in [*nodes.items(), (PLAN, planned)]:
             (folder / node).parent.mkdir(parents=True, exist_ok=True)
             (folder / node).write_bytes(content)
+        if BINS in nodes:
+            own = f"bins/{region + 1}.bin"
+            bin = remote.read(own)
+            # A bin that is missing is told of by its name.
+            if bin is not None:
+                (folder / own).write_bytes(bin)
         there = remote.read(part)
         if there is not None:
             (folder / part).parent.mkdir(exist_ok=True)
             (folder / part).write_bytes(there)
             found = _native.check_store(str(folder), False, True, how())
-            sizes = remote.sizes()
-            if found["states"][region] == "whole" and all(sizes.get(name) == bytes for name, bytes in found["shards"]):
+            if found["states"][region] == "whole" and not remote.unlike(found["shards"]):
                 return False
         store = Store(str(folder), region + 1)
         store.make(region, **task)
         shards = _native.check_store(str(folder), False, True, how())["shards"]
-        for shard, _ in shards:
+        for shard, *_ in shards:
             remote.put(folder, shard)
         remote.put(folder, part)
     return True
 
 
 def _finish(remote: Remote, folder: Path, store: Store) -> Finished:
-    """Checks parts, and the names and lengths of shards; writes the node of the group."""
+    """Checks parts, and reads all shards to compare them with their hashes; writes the node of the group."""
     (folder / "parts").mkdir(exist_ok=True)
     for region in range(store.regions):
         content = remote.read(f"parts/{region + 1}.json")
@@ -127,8 +154,7 @@ def _finish(remote: Remote, folder: Path, store: Store) -> Finished:
             (folder / "parts" / f"{region + 1}.json").write_bytes(content)
     found = _native.check_store(str(folder), True, True, how())
     finished = finished_of(remote.url, found)
-    sizes = remote.sizes()
-    wrong = [name for name, bytes in found["shards"] if sizes.get(name) != bytes]
+    wrong = remote.unlike(found["shards"])
     if wrong:
         error = OutputError(f"{remote.url}: {wrong[0]} is not as it was made ({len(wrong)} files)")
         error.code, error.hint, error.file = "R002", "the same call makes it again", remote.url

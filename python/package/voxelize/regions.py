@@ -112,6 +112,7 @@ def plan(
     dtype: str | None = None,
     uncompressed: bool = False,
     no_pyramid: bool = False,
+    bin: bool = False,
     lenient: bool = False,
     strict: bool = False,
     threads: int = 0,
@@ -124,7 +125,8 @@ def plan(
     """Plans the regions of a grid in a folder `NAME.zarr`, or takes the store that is there, if its plan is the same.
 
     `mesh` is the name of a file, or several, since other processes read it again. At most `regions` are planned, by
-    default 64. `dtype` is "u8" or "bool". Other arguments are those of `voxelize.voxelize`.
+    default 64. `dtype` is "u8" or "bool". With `bin` the triangles of each region are written to a file of the store, which its
+    process reads in place of the mesh. Other arguments are those of `voxelize.voxelize`.
     """
     files = mesh if isinstance(mesh, list) else [mesh]
     if not all(isinstance(file, (str, os.PathLike)) for file in files):
@@ -142,6 +144,7 @@ def plan(
         "dtype": None if dtype is None else word("dtype", dtype),
         "uncompressed": bool(uncompressed),
         "no_pyramid": bool(no_pyramid),
+        "bin": bool(bin),
     }
     made = _native.plan_store(meshes, chosen(reading, **options), storing, run)
     findings += findings_of(made["findings"])

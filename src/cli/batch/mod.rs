@@ -276,9 +276,11 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         [one] => format!("{} is a folder; its meshes need", one.display()),
         _ => "several meshes need".to_string(),
     };
+    let store = if let [one] = &*input.meshes { files::unfinished_store(one) } else { None };
     let Some(path) = &args.output else {
+        let usual = "-o DIR/ names it; -o FILE puts meshes that are named one by one into one grid";
         return Err(Error::usage(format!("{what} an output folder"))
-            .with_hint("-o DIR/ names it; -o FILE puts meshes that are named one by one into one grid"));
+            .with_hint(store.unwrap_or_else(|| usual.to_string())));
     };
     if output::is_folder(path) {
         return Ok(path.clone());
@@ -288,8 +290,8 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         Some("-") => "DIR".to_string(),
         _ => path.with_extension("").display().to_string(),
     };
-    Err(Error::usage(format!("{option}: {what} an output folder"))
-        .with_hint(format!("use -o {folder}/; meshes that are named one by one go into one file")))
+    let usual = || format!("use -o {folder}/; meshes that are named one by one go into one file");
+    Err(Error::usage(format!("{option}: {what} an output folder")).with_hint(store.unwrap_or_else(usual)))
 }
 
 /// The error for words that were hardly meant as meshes: a command, an output, a file for JSON.

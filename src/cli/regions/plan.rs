@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use serde_json::json;
 use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
-use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
-use voxelize::job::{Extras, JobLabels, NewFile, Target, UnitOfLength};
-use voxelize::{Error, Finding, Lattice, Mesh, Result, par};
+use voxelize::job::regions::{RegionBins, RegionPlan, RegionRequest, RegionStore};
+use voxelize::job::{Extras, JobLabels, MemoryLimit, NewFile, Target, UnitOfLength};
+use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
 use super::super::args::transform::UpArgs;
 use super::super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
@@ -27,6 +27,7 @@ pub const COMMAND: Command = Command {
     examples: "\
 voxelize plan huge.stl -r 16384 --filled -o huge.zarr       the plan, and what it takes
 voxelize plan huge.stl -r 8192 -o s.zarr --max-memory 4G    regions for workers of 4 GiB
+voxelize plan huge.stl -r 16384 -o huge.zarr --bin          each reads its part of the mesh alone
 voxelize huge.zarr --region 1/64                            a share; 64 processes make all
 voxelize finish huge.zarr                                   what is missing, and the digest",
     notes: "\
@@ -34,12 +35,14 @@ A region is some layers of the grid: a process makes it alone, on any machine th
 The names of meshes in the plan are relative to the folder that the store is in; absolute names stay. A region that is \
 whole is left as it is, so every command can be repeated. docs/scale.md shows job arrays, Slurm and Dask.
 
+With --bin the plan writes the triangles of each region to a file of the store: a process reads its own, not the mesh, which need not be there any more. --max-memory is that of such a process; the plan itself holds the whole mesh. Bins that were damaged or removed are made again by the same words. --inside vote and robust, which look at all of a mesh, and --band all are refused.
+
 Rules whose cells depend on cells beside a region are refused: --inside flood, --keep-thin and --hollow. Lost features \
 are not searched.
 
 Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable mesh; 5 not even the lowest slab fits; \
 6 the store cannot be written, or has another plan",
-    keys: "path input mesh transform grid rule [fields] made_by snap regions memory size_bytes warnings outputs",
+    keys: "path input mesh transform grid rule [fields] made_by snap regions bins memory size_bytes warnings outputs",
     arguments: PlanArgs::command,
     run,
 };
@@ -57,6 +60,10 @@ struct PlanArgs {
     /// At most N regions; layers decide whether there can be so many [default: 64]
     #[arg(long, value_name = "N", value_parser = values::count, help_heading = "Output")]
     regions: Option<usize>,
+
+    /// Write the triangles of each region to a file of the store, which its process reads in place of the mesh
+    #[arg(long, help_heading = "Output")]
+    bin: bool,
 
     /// u8 or bool, type of the numbers of bits and labels [default: u8]
     #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_possible_values = true, help_heading = "Output")]
@@ -150,7 +157,7 @@ pub fn check_source(source: &MeshSource) -> Result<()> {
 fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Result<Outcome> {
     let bar = call.bar();
     let mut found = RunReport::new(call.started);
-    let mesh = run::read(job, &bar, call.signals, &mut found)?;
+    let mesh = read(args, job, &bar, call, &mut found)?;
     let job = &*job;
     let lattice = run::fit(job, &mesh, &mut found)?;
     let options = &job.options;
@@ -169,6 +176,7 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
         choices: &choices,
         regions: args.regions,
         labels,
+        bins: args.bin,
     };
     let (plan, findings) = planned(&chosen, job, &mesh, &lattice, &bar)?;
     found.warnings.extend(findings);
@@ -176,13 +184,23 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
         Target { format: zarr, path: Some(&args.output), dtype: Some(plan.store.dtype), choices: &choices };
     let size = target.size(&options.rule, &mesh, &lattice, true);
     found.warnings.extend(target.findings(&lattice, options.grid.transform.up, size));
-    let need = plan.region_bytes(&mesh, &run::library_run(options, &bar))?;
+    let largest = if args.bin { Some(plan.largest_bin(&mesh)?) } else { None };
+    let of_one = largest.as_ref().unwrap_or(&mesh);
+    let need = plan.region_bytes(of_one, &run::library_run(options, &bar))?;
     let need = options.resources.budget().with_program(need);
-    let store = RegionStore::create(&args.output, plan, Durability::Synced)?;
+    drop(largest);
+    let store = match args.bin {
+        true => RegionStore::create_with_bins(&args.output, plan, &mesh, Durability::Synced, &bar),
+        false => RegionStore::create(&args.output, plan, Durability::Synced),
+    };
+    let store = store.map_err(|error| if bar.cancelled() { Error::interrupted() } else { error })?;
+    let bins = store.bins()?;
     bar.clear();
 
     run::set_input(report, args.meshes.first().map(PathBuf::as_path), Some(options), &found);
     set_plan(report, &store);
+    let sizes = |bins: &RegionBins| json!({"bytes": bins.bytes(), "largest": bins.largest()});
+    report.set("bins", bins.as_ref().map(sizes));
     report.set("memory", json!({"region_bytes": u64::try_from(need).unwrap_or(u64::MAX)}));
     report.set("size_bytes", size.map(FileSize::bytes));
     report.set("outputs", json!([{"path": args.output.to_string_lossy(), "format": "zarr", "bytes": null}]));
@@ -191,9 +209,20 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
     }
     let unit = options.grid.transform.unit.map(UnitOfLength::name);
     row(&mut report.err, "grid", &display::planned_grid(&placed, unit));
-    report.err += &rows(&store, size, need);
+    report.err += &rows(&store, bins.as_ref(), size, need);
     add_findings(report, call, &found.warnings);
     Ok(Outcome::Done)
+}
+
+/// Reads the mesh; the limit of memory is that of processes which do not, if they have bins.
+fn read(args: &PlanArgs, job: &mut Job, bar: &Bar, call: &Call, found: &mut RunReport) -> Result<Mesh> {
+    let limit = job.options.resources.memory;
+    if args.bin {
+        job.options.resources.memory = MemoryLimit::Unknown;
+    }
+    let mesh = run::read(job, bar, call.signals, found);
+    job.options.resources.memory = limit;
+    mesh
 }
 
 /// What is chosen of a store.
@@ -203,6 +232,7 @@ pub struct StoreChoice<'a> {
     pub choices: &'a [Choice],
     pub regions: Option<usize>,
     pub labels: JobLabels,
+    pub bins: bool,
 }
 
 /// The plan, and the findings about mesh and rule.
@@ -225,16 +255,18 @@ pub fn planned(
         meshes: job.source.each().iter().map(name).collect::<Result<_>>()?,
         tolerance: options.tolerance,
         parts: &options.parts.choice,
+        bins: store.bins,
     };
     let how = run::library_run(options, bar);
     let input = job.source.file_name();
     let voxelizer = run::voxelizer(options, &how).input(input.as_deref());
     let extras = Extras { labels: store.labels, ..Extras::default() };
-    job.sized(voxelizer.extras(extras).plan_regions(mesh, lattice, &request))
+    let planned = voxelizer.extras(extras).plan_regions(mesh, lattice, &request);
+    if matches!(&planned, Err(error) if error.kind() == Kind::Usage) { planned } else { job.sized(planned) }
 }
 
 /// The rows about the plan.
-fn rows(store: &RegionStore, size: Option<FileSize>, need: u128) -> String {
+fn rows(store: &RegionStore, bins: Option<&RegionBins>, size: Option<FileSize>, need: u128) -> String {
     let mut rows = String::new();
     let mut row = |label: &str, text: &str| row(&mut rows, label, text);
     let plan = &store.plan.store;
@@ -243,6 +275,9 @@ fn rows(store: &RegionStore, size: Option<FileSize>, need: u128) -> String {
     let shards = counted(plan.shard_layers as u64, "layer", "layers");
     row("rule", &rule_text(&plan.grid.record));
     row("plan", &format!("{regions} of {layers}, shards of {shards}"));
+    if let Some(bins) = bins {
+        row("bins", &format!("{}, the largest {}", bytes(bins.bytes()), bytes(bins.largest())));
+    }
     row("memory", &format!("at most {} for a process", bytes(need)));
     match size {
         Some(FileSize::About(size)) => row("disk", &format!("about {}", bytes(size))),

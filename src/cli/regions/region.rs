@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Durability;
-use voxelize::job::regions::{RegionMaker, RegionState, RegionStore, StorePart};
+use voxelize::job::regions::{RegionBins, RegionMaker, RegionState, RegionStore, StorePart};
 use voxelize::mesh::read::ReadOptions;
 use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Error, Mesh, Progress, Result, Run, Voxelizer, par};
@@ -31,11 +31,11 @@ voxelize huge.zarr --region 1/1                       all of them here, one afte
     notes: "\
 'voxelize plan' makes the store, and decides grid, rule and mesh. I/N makes the regions I, I + N, I + 2 N, … of the plan: \
 one, if N is the number of regions, and none beyond the last. A region that is whole is left as it is; one that is missing, \
-damaged or of another plan is made. Files get their names when they are whole, the part of the region last: what is killed \
+damaged or of another plan is made. If the plan has bins, each region is made of its own, and the mesh is not read. Files get their names when they are whole, the part of the region last: what is killed \
 is made again.
 
 Exit codes: 0 the regions are whole; 2 usage error; 3 the mesh or the plan cannot be read, or the mesh is another one \
-(R004); 5 the memory does not suffice; 6 a file cannot be written; 130 interrupted",
+(R004), or a bin is damaged (R005); 5 the memory does not suffice; 6 a file cannot be written; 130 interrupted",
     keys: "path regions counts shards bytes warnings timings_ms",
     arguments: RegionArgs::command,
     run,
@@ -51,7 +51,7 @@ struct RegionArgs {
     #[arg(long, value_name = "I/N", required = true, value_parser = values::share_of, allow_hyphen_values = true, help_heading = "Input")]
     region: ProcessShare,
 
-    /// The mesh, where it does not lie as the plan has it; once for each of several. It must be the same
+    /// The mesh, where it does not lie as the plan has it, or in place of bins; once for each of several. It must be the same
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     mesh: Vec<PathBuf>,
 
@@ -89,7 +89,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             findings = found;
             Ok(mesh)
         };
-        let work = || make(&store, &regions, mesh, &resources, Durability::Synced, &bar);
+        let bins = if args.mesh.is_empty() { store.bins()? } else { None };
+        let work = || match &bins {
+            Some(bins) => make_each(&store, &regions, bins, &resources, &bar),
+            None => make(&store, &regions, mesh, &resources, Durability::Synced, &bar),
+        };
         let parts = par::with_threads(resources.threads, work)?;
         bar.clear();
         fill(&store, &parts?, call, report);
@@ -103,15 +107,8 @@ fn interrupted(error: Error, bar: &Bar) -> Error {
     if bar.cancelled() { Error::interrupted() } else { error }
 }
 
-/// The parts of these regions, in their order: those that are not whole are made, of the mesh that `mesh` reads if there are any.
-pub fn make(
-    store: &RegionStore,
-    regions: &[usize],
-    mesh: impl FnOnce() -> Result<Mesh>,
-    resources: &Resources,
-    durability: Durability,
-    bar: &Bar,
-) -> Result<RegionParts> {
+/// The regions of these that are whole, and the numbers of those that are not.
+fn looked_at(store: &RegionStore, regions: &[usize], bar: &Bar) -> Result<(RegionParts, Vec<usize>)> {
     bar.begin("check", regions.len() as u64);
     let mut parts = vec![];
     let mut wanted = vec![];
@@ -122,17 +119,61 @@ pub fn make(
         }
         bar.advance(1);
     }
+    Ok((parts, wanted))
+}
+
+/// The parts of these regions, in their order: those that are not whole are made, each of its bin.
+fn make_each(
+    store: &RegionStore,
+    regions: &[usize],
+    bins: &RegionBins,
+    resources: &Resources,
+    bar: &Bar,
+) -> Result<RegionParts> {
+    let (mut parts, wanted) = looked_at(store, regions, bar)?;
+    for region in &wanted {
+        let mesh = bins.mesh(*region, resources.for_job(), bar).map_err(|error| interrupted(error, bar))?;
+        parts.extend(make_wanted(store, &[*region], &mesh, resources, Durability::Synced, bar)?);
+    }
+    parts.sort_by_key(|(part, _)| part.region);
+    Ok(parts)
+}
+
+/// The parts of these regions, in their order: those that are not whole are made, of the mesh that `mesh` reads if there are any.
+pub fn make(
+    store: &RegionStore,
+    regions: &[usize],
+    mesh: impl FnOnce() -> Result<Mesh>,
+    resources: &Resources,
+    durability: Durability,
+    bar: &Bar,
+) -> Result<RegionParts> {
+    let (mut parts, wanted) = looked_at(store, regions, bar)?;
     if wanted.is_empty() {
         return Ok(parts);
     }
-    let mesh = mesh()?;
+    parts.extend(make_wanted(store, &wanted, &mesh()?, resources, durability, bar)?);
+    parts.sort_by_key(|(part, _)| part.region);
+    Ok(parts)
+}
+
+/// Makes regions of a mesh.
+fn make_wanted(
+    store: &RegionStore,
+    wanted: &[usize],
+    mesh: &Mesh,
+    resources: &Resources,
+    durability: Durability,
+    bar: &Bar,
+) -> Result<RegionParts> {
     // Several are counted; one shows its slabs.
     let silent = Silent(bar);
     let progress: &dyn Progress = if wanted.len() > 1 { &silent } else { bar };
     let run = Run::default().threads(resources.threads).level(resources.level).progress(progress);
     let run = run.memory(resources.for_job());
     let like = Voxelizer::new(store.plan.rule).with_run(run).budget(resources.budget());
-    let mut maker = RegionMaker::new(store, &mesh, &like, durability)?;
+    let mut maker = RegionMaker::new(store, mesh, &like, durability)?;
+    let mut parts = vec![];
     for (n, region) in wanted.iter().enumerate() {
         if wanted.len() > 1 {
             bar.begin(&format!("region {}/{}", n + 1, wanted.len()), 1);
@@ -143,7 +184,6 @@ pub fn make(
         });
         parts.push((made?, true));
     }
-    parts.sort_by_key(|(part, _)| part.region);
     Ok(parts)
 }
 

@@ -112,6 +112,7 @@ fn store(
         choices: target.choices,
         regions: None,
         labels: options.labels(),
+        bins: false,
     };
     let (plan, findings): (RegionPlan, _) = planned(&chosen, &options.job, mesh, &lattice, bar)?;
     found.warnings.extend(findings);

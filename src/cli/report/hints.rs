@@ -25,12 +25,14 @@ pub fn fitting(error: Error, options: fn() -> clap::Command) -> Error {
 
 /// Whether it is a call of the tool, not an option of a command.
 fn is_call(option: Opt) -> bool {
-    matches!(option, Opt::Formats | Opt::Help | Opt::Info | Opt::Region | Opt::Update | Opt::Verify)
+    use Opt::{Bin, Formats, Help, Info, Region, Update, Verify};
+    matches!(option, Bin | Formats | Help | Info | Region | Update | Verify)
 }
 
 /// The option with its value, or the call in quotes, as a user writes it.
 pub fn spelled(Setting { option, value }: &Setting) -> String {
     let words = match option {
+        Opt::Bin => "'voxelize plan",
         Opt::Formats => "'voxelize formats",
         Opt::Help => "'voxelize -h",
         Opt::Info => "'voxelize info",

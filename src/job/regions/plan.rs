@@ -1,6 +1,9 @@
 //! The plan of regions: what decides cells, decided once, and how layers are shared out.
 
+use std::borrow::Cow;
+
 use super::hash::mesh_hash;
+use super::share::{TriangleBins, check_bins};
 use crate::error::{Code, Error, Finding, Hint, Result, Severity, hint};
 use crate::format::zarr::store::{StorePlan, StoreSource};
 use crate::format::{self, Choice, Dtype};
@@ -38,6 +41,8 @@ pub struct RegionRequest<'a> {
     pub tolerance: Tolerance,
     /// The parts of the mesh that were taken.
     pub parts: &'a PartChoice,
+    /// Whether the triangles of each region are put in a bin: then memory is planned for the largest, not for the mesh.
+    pub bins: bool,
 }
 
 /// A plan of regions: all that decides the cells, and the layers of each region.
@@ -95,11 +100,28 @@ impl Voxelizer<'_> {
         };
         let placed = self.placed(lattice)?;
         let dims = lattice.dims();
-        let shard_layers = self.shard_layers(mesh, lattice, dtype, request.choices)?;
-        let unit = StorePlan::unit(dims, request.choices, shard_layers);
-        let wanted = request.regions.unwrap_or(REGIONS).clamp(1, dims[2]);
-        let region_layers = dims[2].div_ceil(wanted).next_multiple_of(unit);
         let kind = if let JobLabels::Parts(kind) = self.extras.labels { Some(kind) } else { None };
+        let decides_by_part =
+            kind.is_some_and(|kind| mesh.parts(kind).is_some()) && self.rule.inside() == Some(Inside::Auto);
+        let region_layers = |shard_layers: usize| {
+            let unit = StorePlan::unit(dims, request.choices, shard_layers);
+            let wanted = request.regions.unwrap_or(REGIONS).clamp(1, dims[2]);
+            dims[2].div_ceil(wanted).next_multiple_of(unit)
+        };
+        let sharing = match request.bins {
+            true => {
+                let used = slabs.record.rule().unwrap_or(self.rule);
+                check_bins(&self.rule, &used, decides_by_part)?;
+                Some(TriangleBins::new(mesh, lattice, &used, kind))
+            }
+            false => None,
+        };
+        let mesh_of = |shard_layers: usize| match &sharing {
+            Some(sharing) => sharing.largest(region_layers(shard_layers)).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(mesh)),
+        };
+        let shard_layers = self.shard_layers(mesh_of, lattice, dtype, request.choices)?;
+        let region_layers = region_layers(shard_layers);
         let source = StoreSource {
             meshes: request.meshes.clone(),
             hash: mesh_hash(mesh, kind),
@@ -109,6 +131,7 @@ impl Voxelizer<'_> {
             priority: self.priority.to_vec(),
             only: request.parts.only.clone(),
             skip: request.parts.skip.clone(),
+            auto: decides_by_part,
         };
         let grid = Metadata {
             dims: Some(dims),
@@ -147,10 +170,10 @@ impl Voxelizer<'_> {
         all
     }
 
-    /// The most layers of a shard whose slab fits in memory.
-    fn shard_layers(
+    /// The most layers of a shard whose slab fits in memory, beside the mesh that `mesh_of` gives for so many.
+    fn shard_layers<'m>(
         &self,
-        mesh: &Mesh,
+        mesh_of: impl Fn(usize) -> Result<Cow<'m, Mesh>>,
         lattice: &Lattice,
         dtype: Dtype,
         choices: &[Choice],
@@ -158,22 +181,25 @@ impl Voxelizer<'_> {
         let [nx, ny, nz] = lattice.dims();
         let need = |layers: usize| {
             let pending = pending(lattice.dims(), choices, layers);
-            self.region_demand(mesh, lattice, &pending, dtype, choices).bytes(Plan::Slabs(layers))
+            let demand = self.region_demand(&*mesh_of(layers)?, lattice, &pending, dtype, choices);
+            Ok::<_, Error>(demand.bytes(Plan::Slabs(layers.min(nz))))
         };
         let cells = |layers: usize| match self.rule.kind() {
             CellKind::Field => 4 * (nx * ny * layers) as u128,
             _ => BitGrid::bytes_for([nx, ny, layers]),
         };
         let limit = self.run.max_memory.map_or(u128::MAX, u128::from);
-        let is_fit = |layers: &usize| need((*layers).min(nz)) <= limit;
-        let usual = |layers: &usize| cells((*layers).min(nz)) <= SLAB;
-        let found = StorePlan::heights().find(|layers| usual(layers) && is_fit(layers));
         let lowest = StorePlan::heights().last().unwrap_or(1);
-        found.or(Some(lowest).filter(is_fit)).ok_or_else(|| {
-            let (least, most) = (bytes(need(lowest)), bytes(limit));
-            Error::too_large(format!("a slab of {lowest} layers needs {least}, {most} are allowed"))
-                .with_hint(hint!["make the cells larger" | "raise {}" MaxMemory])
-        })
+        for layers in
+            StorePlan::heights().filter(|layers| cells((*layers).min(nz)) <= SLAB || *layers == lowest)
+        {
+            if need(layers)? <= limit {
+                return Ok(layers);
+            }
+        }
+        let (least, most) = (bytes(need(lowest)?), bytes(limit));
+        let text = format!("a slab of {lowest} layers needs {least}, {most} are allowed");
+        Err(Error::too_large(text).with_hint(hint!["make the cells larger" | "raise {}" MaxMemory]))
     }
 }
 
@@ -275,7 +301,11 @@ impl RegionPlan {
     /// The voxelizer of a region, which runs as `like` does.
     pub(super) fn voxelizer<'a>(&'a self, like: &Voxelizer<'a>) -> Voxelizer<'a> {
         let extras = Extras { labels: self.labels, ..Extras::default() };
-        like.with_rule(self.rule)
+        let rule = match self.store.source.auto {
+            true => self.rule.with_inside(Inside::Auto).unwrap_or(self.rule),
+            false => self.rule,
+        };
+        like.with_rule(rule)
             .extras(extras)
             .transform(&self.transform)
             .input(self.store.grid.record.input.as_deref())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::plan::RegionPlan;
 use crate::error::{Code, Error, Finding, Hint, Opt, Result};
-use crate::format::zarr::store::{self, RegionState, ShardCheck, StorePart, StorePlan};
+use crate::format::zarr::store::{self, NewBins, RegionState, ShardCheck, StorePart, StorePlan};
 use crate::format::{Durability, Written};
 use crate::grid::{CellSource, CellType, Digest, DigestBuilder, FieldSummary, Label, Lattice, Record, Slab};
 use crate::par::{self, Progress};
@@ -54,14 +54,26 @@ impl RegionStore {
     /// # Errors
     /// If the folder has another plan or other files, or cannot be written.
     pub fn create(root: &Path, plan: RegionPlan, durability: Durability) -> Result<Self> {
+        Self::create_by(root, plan, None, durability)
+    }
+
+    /// Does as [`create`](Self::create), and writes bins if they are wanted.
+    pub(super) fn create_by(
+        root: &Path,
+        plan: RegionPlan,
+        bins: Option<&NewBins>,
+        durability: Durability,
+    ) -> Result<Self> {
         match store::read_plan(root)? {
-            Some(there) if there == plan.store => {}
+            Some(there) if there == plan.store => {
+                bins.map_or(Ok(()), |bins| store::add_bins(root, &plan.store, bins, durability))?;
+            }
             Some(_) => {
                 return Err(Error::exists("is a store with another plan")
                     .in_file(root)
                     .with_hint("remove it, or name another one"));
             }
-            None => store::create(root, &plan.store, durability)?,
+            None => store::create(root, &plan.store, bins, durability)?,
         }
         Ok(Self { root: root.to_path_buf(), plan })
     }

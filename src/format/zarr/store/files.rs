@@ -1,22 +1,23 @@
 //! The files of a store: making, checking and finishing them.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::super::write::{ShardFiles, write_arrays, write_shards};
 use super::super::{LAYOUT, NODE, json};
+use super::bins::StoreBins;
 use super::part::{ShardFile, StorePart};
 use super::plan::StorePlan;
-use super::{PLAN, part_name};
+use super::{BINS, PLAN, bin_name, part_name};
 use crate::error::{Code, Error, Result};
 use crate::format::open::failure as unreadable;
 use crate::format::place::{failure, folder_of, sync_folder};
 use crate::format::several::NewFolder;
 use crate::format::{Durability, Existing, SaveOptions};
 use crate::grid::{BytesHasher, CellSource, Hash};
-use crate::par::Progress;
+use crate::par::{self, Progress};
 
 /// The start of the names of files that are being written, which no reader of Zarr knows.
 const UNFINISHED: &str = ".unfinished-";
@@ -69,19 +70,132 @@ pub struct StoreFault {
     pub fault: String,
 }
 
-/// Makes the folder of a store, with its plan and the nodes of its arrays. A folder of cells without a plan is replaced.
+/// The bins that a store is to have.
+pub(crate) struct NewBins<'a> {
+    /// The list, without bins.
+    pub list: StoreBins,
+    /// Writes the bytes of the bin of a region.
+    pub write: &'a (dyn Fn(usize, &mut dyn io::Write) -> io::Result<()> + Sync),
+}
+
+impl NewBins<'_> {
+    /// Writes all of them, and then their list.
+    fn write_to(&self, files: &dyn ShardFiles, regions: usize) -> io::Result<()> {
+        let bin = |region: usize| {
+            let name = bin_name(region);
+            let mut made = None;
+            files.write(&name, &mut |out| {
+                let mut hashed = Hashed { out, hasher: BytesHasher::default(), bytes: 0 };
+                (self.write)(region, &mut hashed)?;
+                made = Some((hashed.bytes, hashed.hasher.finish()));
+                Ok(())
+            })?;
+            let (bytes, hash) = made.ok_or_else(|| io::Error::other("a bin was not written"))?;
+            Ok(ShardFile { name, bytes, hash })
+        };
+        let bins = par::map_range(0..regions, bin).into_iter().collect::<io::Result<_>>()?;
+        let text = StoreBins { bins, ..self.list.clone() }.text();
+        files.write(BINS, &mut |out| out.write_all(text.as_bytes()))
+    }
+}
+
+/// Makes the folder of a store, with its plan, the nodes of its arrays and the bins that are wanted. A folder of cells
+/// without a plan is replaced.
 ///
 /// # Errors
 /// If it cannot be written, or is a folder with other files.
-pub(crate) fn create(root: &Path, plan: &StorePlan, durability: Durability) -> Result<()> {
+pub(crate) fn create(
+    root: &Path,
+    plan: &StorePlan,
+    bins: Option<&NewBins>,
+    durability: Durability,
+) -> Result<()> {
     let folder = NewFolder::create(root, LAYOUT.place(root)?, durability)?;
     let write = || {
         let options = SaveOptions { choices: &plan.choices, ..SaveOptions::default() };
         write_arrays(&folder, plan.cell_type(), plan.dtype, &plan.levels(), &plan.shards(), &options)?;
+        bins.map_or(Ok(()), |bins| bins.write_to(&folder, plan.regions()))?;
         folder.write(PLAN, |out| out.write_all(plan.text().as_bytes()))
     };
     write().map_err(|error| failure(error).in_file(root))?;
     folder.persist(Existing::Replace)
+}
+
+/// Adds bins to a store, or makes them again.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn add_bins(root: &Path, plan: &StorePlan, bins: &NewBins, durability: Durability) -> Result<()> {
+    let files = StoreFolder { root, durability, made: Mutex::default() };
+    bins.write_to(&files, plan.regions()).map_err(|error| failure(error).in_file(root))
+}
+
+/// A file of the bins that is not as it was written.
+fn damaged_bin(path: &Path, fault: &str) -> Error {
+    Error::input(Code::R005, format!("the bin {fault}")).in_file(path)
+}
+
+/// Reads the list of the bins of a store; `None` if it has none.
+///
+/// # Errors
+/// If it cannot be read, is not as it was written, or is that of another plan.
+pub(crate) fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<StoreBins>> {
+    let path = root.join(BINS);
+    let damaged =
+        |fault: &str| Error::input(Code::R005, format!("the list of the bins {fault}")).in_file(&path);
+    let text = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        // Bins without their list were there before.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return if folder_of(&path).is_dir() { Err(damaged("is missing")) } else { Ok(None) };
+        }
+        Err(error) => return Err(damaged(&format!("cannot be read: {error}"))),
+    };
+    let text = String::from_utf8(text).map_err(|_| "it is no text".to_string());
+    let bins = text.and_then(|text| StoreBins::parse(&text));
+    let bins = bins.map_err(|fault| damaged(&format!("is damaged: {fault}")))?;
+    match bins.plan == hash && bins.bins.len() == plan.regions() {
+        true => Ok(Some(bins)),
+        false => Err(damaged("is that of another plan")),
+    }
+}
+
+/// Reads the bin of a region, and gives its bytes to `take` as they come: what it made of them holds only if this does
+/// not fail.
+///
+/// # Errors
+/// If it is missing, has another length or other bytes than it was made of, or it was cancelled.
+pub(crate) fn read_bin(
+    root: &Path,
+    bin: &ShardFile,
+    progress: &dyn Progress,
+    take: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let path = root.join(&bin.name);
+    let cannot = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => damaged_bin(&path, "is missing"),
+        _ => damaged_bin(&path, &format!("cannot be read: {error}")),
+    };
+    let mut file = File::open(&path).map_err(cannot)?;
+    let length = file.metadata().map_err(cannot)?.len();
+    if length != bin.bytes {
+        return Err(damaged_bin(&path, &format!("has {length} bytes in place of {}", bin.bytes)));
+    }
+    let mut hasher = BytesHasher::default();
+    let mut buffer = vec![0; 256 << 10];
+    let mut left = length;
+    while left > 0 {
+        progress.check()?;
+        let some = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        file.read_exact(&mut buffer[..some]).map_err(cannot)?;
+        hasher.write_all(&buffer[..some]).map_err(cannot)?;
+        take(&buffer[..some])?;
+        left -= some as u64;
+    }
+    match hasher.finish() == bin.hash {
+        true => Ok(()),
+        false => Err(damaged_bin(&path, "has other bytes than it was made of")),
+    }
 }
 
 /// Reads the plan of a store; `None` if it has none.
@@ -271,7 +385,7 @@ fn write_file(
     let mut file = crate::format::place::unswept(folder, UNFINISHED)?;
     let mut out = BufWriter::with_capacity(
         256 << 10,
-        Hashed { file: file.as_file_mut(), hasher: BytesHasher::default(), bytes: 0 },
+        Hashed { out: file.as_file_mut(), hasher: BytesHasher::default(), bytes: 0 },
     );
     write(&mut out)?;
     let Hashed { hasher, bytes, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -287,22 +401,22 @@ fn write_file(
 }
 
 /// A file whose bytes are hashed as they are written.
-struct Hashed<'a> {
-    file: &'a mut File,
+struct Hashed<W> {
+    out: W,
     hasher: BytesHasher,
     bytes: u64,
 }
 
-impl io::Write for Hashed<'_> {
+impl<W: io::Write> io::Write for Hashed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = self.out.write(bytes)?;
         self.bytes += written as u64;
         self.hasher.write_all(&bytes[..written])?;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.out.flush()
     }
 }
 

@@ -30,7 +30,7 @@ pub struct StorePart {
     pub milliseconds: u64,
 }
 
-/// A shard of a store.
+/// A shard of a store, or another of its files that is known by its hash.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ShardFile {
     /// Its name in the store.
@@ -39,6 +39,23 @@ pub struct ShardFile {
     pub bytes: u64,
     /// The hash of its bytes.
     pub hash: Hash,
+}
+
+impl ShardFile {
+    /// Its entry in a file that lists it.
+    pub(super) fn value(&self) -> Value {
+        json!({"name": self.name, "bytes": self.bytes, "hash": self.hash.to_string()})
+    }
+
+    /// The file of an entry.
+    pub(super) fn of(value: &Value) -> Result<Self, String> {
+        let fields = JsonFields(value);
+        Ok(Self {
+            name: fields.text("name")?.to_string(),
+            bytes: fields.number("bytes")?,
+            hash: fields.text("hash")?.parse()?,
+        })
+    }
 }
 
 impl StorePart {
@@ -53,7 +70,6 @@ impl StorePart {
             let range = field.range.map(|range| range.map(|value| value.to_string()));
             json!({"cells": field.cells, "nan": field.nan, "negated": field.negated, "range": range})
         });
-        let shard = |shard: &ShardFile| json!({"name": shard.name, "bytes": shard.bytes, "hash": shard.hash.to_string()});
         json!({
             "voxelize_part": 1,
             "plan": self.plan.to_string(),
@@ -64,7 +80,7 @@ impl StorePart {
             "snapped": self.snapped,
             "findings": self.findings,
             "milliseconds": self.milliseconds,
-            "shards": self.shards.iter().map(shard).collect::<Value>(),
+            "shards": self.shards.iter().map(ShardFile::value).collect::<Value>(),
             "layers": self.layers.iter().map(layer).collect::<Vec<_>>(),
         })
     }
@@ -94,15 +110,6 @@ impl StorePart {
             let [code, message] = pair(value)?;
             Ok::<_, String>((text(&code)?, text(&message)?))
         };
-        let shard = |value: &Value| {
-            let fields = JsonFields(value);
-            let name = fields.text("name")?.to_string();
-            Ok::<_, String>(ShardFile {
-                name,
-                bytes: fields.number("bytes")?,
-                hash: fields.text("hash")?.parse()?,
-            })
-        };
         let part = Self {
             plan: fields.text("plan")?.parse()?,
             region: fields.count("region")?.checked_sub(1).ok_or("its region is missing")?,
@@ -112,7 +119,7 @@ impl StorePart {
             field: Some(fields.value("field")?).filter(|field| !field.is_null()).map(summary).transpose()?,
             snapped: fields.number("snapped")?,
             findings: fields.list("findings")?.iter().map(finding).collect::<Result<_, _>>()?,
-            shards: fields.list("shards")?.iter().map(shard).collect::<Result<_, _>>()?,
+            shards: fields.list("shards")?.iter().map(ShardFile::of).collect::<Result<_, _>>()?,
             milliseconds: fields.number("milliseconds")?,
         };
         match part.text() == text {

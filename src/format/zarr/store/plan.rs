@@ -47,6 +47,8 @@ pub struct StoreSource {
     pub only: Vec<String>,
     /// The parts that are left out.
     pub skip: Vec<String>,
+    /// Whether each part finds its method for the inside by itself; the record has that of the first.
+    pub auto: bool,
 }
 
 impl StorePlan {
@@ -113,7 +115,7 @@ impl StorePlan {
     fn value(&self) -> Value {
         let grid: Value = serde_json::from_str(&self.grid.to_json(Style::OneLine)).unwrap_or_default();
         let source = &self.source;
-        json!({
+        let mut value = json!({
             "voxelize_plan": 1,
             "grid": grid,
             "dtype": self.dtype.name(),
@@ -132,7 +134,11 @@ impl StorePlan {
                 "only": source.only,
                 "skip": source.skip,
             },
-        })
+        });
+        if source.auto {
+            value["source"]["auto"] = Value::Bool(true);
+        }
+        value
     }
 
     /// Reads the text of its file.
@@ -165,6 +171,7 @@ impl StorePlan {
                 priority: source.texts("priority")?,
                 only: source.texts("only")?,
                 skip: source.texts("skip")?,
+                auto: source.0.get("auto").is_some() && source.flag("auto")?,
             },
             grid,
         };
@@ -224,8 +231,12 @@ mod tests {
                 priority: vec![],
                 only: vec!["lid".into()],
                 skip: vec![],
+                auto: false,
             },
         };
+        let auto = StorePlan { source: StoreSource { auto: true, ..plan.source.clone() }, ..plan.clone() };
+        assert_eq!(StorePlan::parse(&auto.text()), Ok(auto.clone()));
+        assert_ne!(auto.hash(), plan.hash());
         let text = plan.text();
         assert_eq!(StorePlan::parse(&text), Ok(plan.clone()));
         assert_eq!((plan.regions(), plan.layers(2), plan.shards()), (3, 384..500, vec![64, 64, 48]));
