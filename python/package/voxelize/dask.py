@@ -86,8 +86,8 @@ def array(
     import dask.array as da
     from dask.base import tokenize
 
-    if "like" in options or "nearest" in options:
-        raise usage("blocks have no like and no nearest", "give res, voxel_size or dims")
+    if {"like", "nearest", "with_"} & options.keys():
+        raise usage("blocks have no like, nearest and with_", "give res, voxel_size or dims")
     reading = Reading(lenient, strict)
     source = _source(mesh)
     texts = chosen(reading, **options)

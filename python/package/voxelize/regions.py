@@ -131,8 +131,8 @@ def plan(
     files = mesh if isinstance(mesh, list) else [mesh]
     if not all(isinstance(file, (str, os.PathLike)) for file in files):
         raise usage("mesh: names of files are expected, as other processes read them", "save the mesh to a file")
-    if "like" in options or "nearest" in options:
-        raise usage("regions have no like and no nearest", "give res, voxel_size or dims")
+    if {"like", "nearest", "with_"} & options.keys():
+        raise usage("regions have no like, nearest and with_", "give res, voxel_size or dims")
     run = how(threads, max_memory, simd, progress)
     reading = Reading(lenient, strict)
     meshes, findings = all_of(mesh, reading, run)
