@@ -45,7 +45,7 @@ pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u6
 }
 
 /// `[axis][vertex]` of eight triangles.
-type Corners<S> = [[f64x8<S>; 3]; 3];
+type PairCorners<S> = [[f64x8<S>; 3]; 3];
 
 #[inline(always)]
 fn part_lanes<S: Simd>(simd: S, common: Common, s: &[Triangle], t: &[Triangle]) -> u64 {
@@ -63,7 +63,7 @@ fn part_lanes<S: Simd>(simd: S, common: Common, s: &[Triangle], t: &[Triangle]) 
 }
 
 #[inline(always)]
-fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [Corners<S>; 2]) -> u64 {
+fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [PairCorners<S>; 2]) -> u64 {
     for a in 0..3 {
         let origin = s[a][0];
         for v in 0..3 {
@@ -92,7 +92,12 @@ fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [Corners<S>; 2]) -> 
 
 /// The least and the most that the products of a direction and points are, from the first of these on.
 #[inline(always)]
-fn reach<S: Simd>(simd: S, direction: &[f64x8<S>; 3], points: &Corners<S>, first: usize) -> [f64x8<S>; 2] {
+fn reach<S: Simd>(
+    simd: S,
+    direction: &[f64x8<S>; 3],
+    points: &PairCorners<S>,
+    first: usize,
+) -> [f64x8<S>; 2] {
     let mut least = f64x8::splat(simd, f64::INFINITY);
     let mut most = f64x8::splat(simd, f64::NEG_INFINITY);
     for v in first..3 {
@@ -110,7 +115,7 @@ fn reach<S: Simd>(simd: S, direction: &[f64x8<S>; 3], points: &Corners<S>, first
 /// not one direction. With the sums `A` and `B` of the sizes of products in their components, those are off by less
 /// than 4.01 u `A` and 4.01 u `B`, and their dot product by less than 11.1 u times the sum of `A B`.
 #[inline(always)]
-fn is_no_fold<S: Simd>(simd: S, s: &Corners<S>, t: &Corners<S>) -> mask64x8<S> {
+fn is_no_fold<S: Simd>(simd: S, s: &PairCorners<S>, t: &PairCorners<S>) -> mask64x8<S> {
     let mut dot = f64x8::splat(simd, 0.0);
     let mut sizes = dot;
     for [i, j] in [[1, 2], [2, 0], [0, 1]] {

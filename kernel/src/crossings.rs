@@ -368,7 +368,7 @@ impl<'a> Crosser<'a> {
         let mut inwards = false;
         for k0 in ks.clone().step_by(HALF) {
             for j0 in js.clone().step_by(HALF) {
-                let lanes = !0 >> (HALF - HALF.min(js.end - j0)) as u32 & ((1 << HALF) - 1);
+                let lanes = !0_u64 >> (64 - HALF.min(js.end - j0));
                 let block = &mut blocks[count];
                 (block.rows, block.corner) = (0, [j0, k0]);
                 let here = steps + j0 as f64;
