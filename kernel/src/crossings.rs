@@ -571,3 +571,76 @@ impl Passage<'_> {
         Some(floor + i64::from(!is_behind))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
+    use crate::geom::{Bounds, Rational};
+    use crate::random::Random;
+
+    /// The crossings of triangles with rows of these cells, in order.
+    fn found(crosser: &Crosser, level: Level, triangles: &[Triangle]) -> Vec<([usize; 2], usize, bool)> {
+        let mut all = vec![];
+        crosser.cross(level, triangles, &mut |some| {
+            all.extend(some.iter().map(|crossing| (crossing.row, crossing.first, crossing.inwards)));
+        });
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn levels_agree_on_the_rows_of_any_box_for_triangles_of_any_size() {
+        const CELLS: usize = 60;
+        let mut random = Random::new(11);
+        let mut crossings = 0;
+        for sort in 0..12 {
+            let spacing = [Rational::ONE, Rational::new(1, 3), Rational::new(27, 256)][sort % 3].clone();
+            let size = spacing.to_f64() as f32;
+            let axis = || {
+                let map = AxisMap::new(Rational::new(-1, 7), spacing.clone(), Snap::Float);
+                LatticeAxis { map, cells: CELLS as i64, closed: true }
+            };
+            // Of less than a row to more than two blocks, some with corners on planes of centres.
+            let extent = [0.7, 3.0, 9.0, 17.0][sort / 3];
+            let triangles: Vec<Triangle> = (0..200)
+                .map(|_| {
+                    let at = [(); 3].map(|()| random.unit() * CELLS as f32);
+                    [(); 3].map(|()| {
+                        let place = |a: usize, unit: f32| {
+                            let cells = at[a] + extent * (unit - 0.5);
+                            let cells = if a == sort % 3 { cells.round() + 0.5 } else { cells };
+                            cells * size - 1.0 / 7.0
+                        };
+                        [0, 1, 2].map(|a| place(a, random.unit()))
+                    })
+                })
+                .collect();
+            for along in 0..3 {
+                let frame =
+                    KernelLattice::of_centres([axis(), axis(), axis()], &Bounds::of(&triangles), along);
+                let whole = || Crosser::new(&frame, along, [0..CELLS, 0..CELLS, 0..CELLS]);
+                let expected = found(&whole(), Level::Scalar, &triangles);
+                crossings += expected.len();
+                for _ in 0..4 {
+                    let cells: Box3 = [(); 3].map(|()| {
+                        let start = random.index(CELLS);
+                        start..start + 1 + random.index(CELLS - start)
+                    });
+                    let within = |(row, first, _): &&([usize; 2], usize, bool)| {
+                        cells[1].contains(&row[0]) && cells[2].contains(&row[1]) && *first < cells[0].end
+                    };
+                    let mut cut: Vec<_> = expected.iter().filter(within).copied().collect();
+                    cut.iter_mut().for_each(|(_, first, _)| *first = (*first).max(cells[0].start));
+                    cut.sort_unstable();
+                    let crosser = Crosser::new(&frame, along, cells);
+                    for level in Level::available() {
+                        assert_eq!(found(&whole(), level, &triangles), expected, "{level:?} {sort} {along}");
+                        assert_eq!(found(&crosser, level, &triangles), cut, "{level:?} {sort} {along}");
+                    }
+                }
+            }
+        }
+        assert!(crossings > 50_000, "{crossings}");
+    }
+}

@@ -32,7 +32,7 @@ pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
 
 /// For each triangle the first of its component, by a first pass that remembers so many vertices, a power of two.
 fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
-    let mut pieces = Pieces::of(triangles, remembered);
+    let mut pieces = VertexPieces::of(triangles, remembered);
     let mut sizes = vec![0_u32; pieces.forest.len()];
     pieces.of.iter().for_each(|piece| sizes[*piece as usize] += 1);
     let largest = (0..).zip(sizes).max_by_key(|(_, size)| *size);
@@ -41,7 +41,7 @@ fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
     {
         pieces.join_others(triangles, largest)?;
     }
-    let Pieces { mut of, first, .. } = pieces;
+    let VertexPieces { mut of, first, .. } = pieces;
     of.iter_mut().for_each(|piece| *piece = first[*piece as usize]);
     Ok(of)
 }
@@ -79,7 +79,7 @@ pub(super) fn folded(a: u64, b: u64) -> u64 {
 }
 
 /// Triangles that are known to be connected.
-struct Pieces {
+struct VertexPieces {
     /// The piece of each triangle.
     of: Vec<u32>,
     /// The first triangle of each piece, ascending.
@@ -90,7 +90,7 @@ struct Pieces {
 
 const NONE: u32 = u32::MAX;
 
-impl Pieces {
+impl VertexPieces {
     /// The connections that common vertices show, as far as a cache of so many remembers them.
     fn of(triangles: &[Triangle], remembered: usize) -> Self {
         // Vertices and their pieces.
@@ -313,7 +313,7 @@ mod tests {
                 for remembered in [1, 4, 32, REMEMBERED] {
                     let found = connected(&triangles, remembered).unwrap();
                     assert_eq!(found, wanted, "{count} triangles, {remembered} remembered");
-                    let pieces = Pieces::of(&triangles, remembered);
+                    let pieces = VertexPieces::of(&triangles, remembered);
                     let first = pieces.of.iter().map(|piece| pieces.first[*piece as usize]);
                     forgotten += first.zip(&wanted).filter(|(found, wanted)| found != *wanted).count();
                 }
