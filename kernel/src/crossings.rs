@@ -599,7 +599,7 @@ mod tests {
             let size = spacing.to_f64() as f32;
             let axis = || {
                 let map = AxisMap::new(Rational::new(-1, 7), spacing.clone(), Snap::Float);
-                LatticeAxis { map, cells: CELLS as i64, closed: true }
+                LatticeAxis { map, cells: CELLS, closed: true }
             };
             // Of less than a row to more than two blocks, some with corners on planes of centres.
             let extent = [0.7, 3.0, 9.0, 17.0][sort / 3];
