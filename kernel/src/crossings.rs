@@ -641,6 +641,6 @@ mod tests {
                 }
             }
         }
-        assert!(crossings > 50_000, "{crossings}");
+        assert!(crossings > 40_000, "{crossings}");
     }
 }
