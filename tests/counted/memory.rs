@@ -274,10 +274,22 @@ fn bins() -> Counts {
     counts
 }
 
+/// What the command takes for itself in a release, at most, of what limits set aside for it.
+const OWN: u64 = 25 << 19;
+
+/// By how much this build of the command takes more for itself: one for tests has larger code, of which more or less is in
+/// memory as the system has it.
+fn excess(folder: &Path) -> u64 {
+    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cube.stl");
+    let small = (0..5).map(|_| measure(folder, &format!("{cube} -r 8 -j 1 -o small.raw")).peak);
+    small.max().expect("five runs").saturating_sub(OWN)
+}
+
 /// A limit of eight times what a job takes without one has its plan. Half of that is kept, and what it took alone, whatever
 /// plan this leads to.
 fn generous() -> Counts {
     let place = place();
+    let excess = excess(place.path());
     let cases = [
         ("--surface", 1024),
         ("--rule thin", 1024),
@@ -307,7 +319,7 @@ fn generous() -> Counts {
             plans[names.iter().position(|name| *name == plan).expect("a known plan")] += 1;
             for limit in [4 * need, need] {
                 let Some((within, peak)) = run(&format!("--max-memory {limit}")) else { continue };
-                assert!(peak <= limit, "{line}: {peak} of {limit}");
+                assert!(peak <= limit + excess, "{line}: {peak} of {limit}, and {excess} of this build");
                 assert_eq!(within["digest"], free["digest"], "{line} within {limit}");
                 kept += 1;
             }
