@@ -1,6 +1,6 @@
 //! What is found about a mesh and its grid beside the cells: whether they meet, and what solid loses.
 
-use crate::error::{Code, Finding, Result};
+use crate::error::{Code, Finding, Result, hint};
 use crate::grid::{AXES, BitGrid, Lattice, Length};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
@@ -44,10 +44,7 @@ fn misses(lattice: &Lattice, mesh: &Mesh) -> Option<String> {
         let low = lattice.origin()[axis].to_f64();
         let high = end[axis].to_f64();
         let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
-        (max < low || min > high).then(|| {
-            let [min, max, low, high] = [min, max, low, high].map(number);
-            format!("along {} the mesh is in {min} … {max}, the grid in {low} … {high}", AXES[axis])
-        })
+        (max < low || min > high).then(|| extents(lattice, mesh, axis))
     };
     (0..3).find_map(apart).map(|apart| format!("no cell is occupied: the mesh is outside the grid; {apart}"))
 }
@@ -113,9 +110,30 @@ pub(crate) fn of_cells(
 ) -> Vec<Finding> {
     let mut findings = rule::findings(rule, mesh, lattice, stats, unit);
     if is_empty {
-        findings.push(rule::nothing_occupied(rule, &findings));
+        let is_flooded = findings.iter().any(|finding| finding.code() == Code::W007);
+        let within = within(lattice, mesh).filter(|_| !is_flooded);
+        findings.push(within.unwrap_or_else(|| rule::nothing_occupied(rule, &findings)));
     }
     findings
+}
+
+/// The finding that no cell is occupied of a lattice that is within the bounds of the mesh: often one of another unit.
+fn within(lattice: &Lattice, mesh: &Mesh) -> Option<Finding> {
+    let is_within = (0..3).all(|axis| lattice.is_passed(axis, mesh.bounds()) == [true; 2]);
+    is_within.then(|| {
+        let extents = extents(lattice, mesh, 0);
+        let text = format!("no cell is occupied: the grid lies between the surfaces of the mesh; {extents}");
+        Finding::new(Code::W002, text).with_hint(hint!["if they are in different units, give {}" Scale])
+    })
+}
+
+/// `along x the mesh is in 0 … 64, the grid in 1 … 2`.
+fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize) -> String {
+    let ends = [&lattice.origin()[axis], &lattice.end()[axis]].map(|end| number(end.to_f64()));
+    let bounds = mesh.bounds();
+    let of_mesh = [bounds.min[axis], bounds.max[axis]].map(|end| number(f64::from(end)));
+    let [[min, max], [low, high]] = [of_mesh, ends];
+    format!("along {} the mesh is in {min} … {max}, the grid in {low} … {high}", AXES[axis])
 }
 
 /// Adds findings to others; that no cell is occupied is said once.
