@@ -122,7 +122,7 @@ fn within(lattice: &Lattice, mesh: &Mesh) -> Option<Finding> {
     let is_within = (0..3).all(|axis| lattice.is_passed(axis, mesh.bounds()) == [true; 2]);
     is_within.then(|| {
         let extents = extents(lattice, mesh, 0);
-        let text = format!("no cell is occupied: the grid lies between the surfaces of the mesh; {extents}");
+        let text = format!("no cell is occupied: the grid lies within the bounds of the mesh; {extents}");
         Finding::new(Code::W002, text).with_hint(hint!["if they are in different units, give {}" Scale])
     })
 }

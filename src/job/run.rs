@@ -25,10 +25,18 @@ impl<'a> Voxelizer<'a> {
     /// # Errors
     /// As those of [`run`](Self::run).
     pub fn fill(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
+        Ok(self.filled(mesh, lattice)?.0)
+    }
+
+    /// All cells, with the numbers of the nearest triangles and the arrays that [`Extras`] asks for.
+    fn filled(&self, mesh: &Mesh, lattice: &Lattice) -> Result<(Voxelized, Vec<i32>, Vec<CellArray>)> {
         self.admit(mesh, lattice, Plan::Dense)?;
         let mut slabs = Slabs::new(self, mesh, lattice, Plan::Dense)?;
+        if self.extras.nearest {
+            slabs = slabs.with_nearest();
+        }
         slabs.fill_next()?;
-        Ok(slabs.into_voxelized().0)
+        Ok(slabs.into_voxelized())
     }
 
     /// The findings about the place of the lattice, and then what `fill` finds.
@@ -71,10 +79,7 @@ impl<'a> Voxelizer<'a> {
         let mut nearest = vec![];
         let made = self.with_findings_of_lattice(mesh, lattice, || {
             let extras = Extras { nearest: true, ..self.extras };
-            self.extras(extras).admit(mesh, lattice, Plan::Dense)?;
-            let mut slabs = Slabs::new(self, mesh, lattice, Plan::Dense)?.with_nearest();
-            slabs.fill_next()?;
-            let (made, numbers, _) = slabs.into_voxelized();
+            let (made, numbers, _) = self.extras(extras).filled(mesh, lattice)?;
             nearest = numbers;
             Ok(made)
         })?;
@@ -105,10 +110,7 @@ impl<'a> Voxelizer<'a> {
         self.refuse_other_quantities()?;
         let mut found = vec![];
         let made = self.with_findings_of_lattice(mesh, lattice, || {
-            self.admit(mesh, lattice, Plan::Dense)?;
-            let mut slabs = Slabs::new(self, mesh, lattice, Plan::Dense)?;
-            slabs.fill_next()?;
-            let (made, _, arrays) = slabs.into_voxelized();
+            let (made, _, arrays) = self.filled(mesh, lattice)?;
             found = arrays;
             Ok(made)
         })?;

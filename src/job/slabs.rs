@@ -383,7 +383,8 @@ impl<'a> Slabs<'a> {
 }
 
 impl Slabs<'_> {
-    /// Lengths and areas in units of the file become those of the grid, each rounded once; its background is this.
+    /// Turns lengths and areas from units of the file into those of the grid, each rounded once. `background` is that of the
+    /// field in units of the grid.
     fn scale(&mut self, field: &mut Field, background: f32) {
         let scale = self.voxelizer.scale();
         if scale == 1.0 {
