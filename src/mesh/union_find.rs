@@ -82,30 +82,35 @@ pub(super) fn folded(a: u64, b: u64) -> u64 {
 struct VertexPieces {
     /// The piece of each triangle.
     of: Vec<u32>,
-    /// The first triangle of each piece, ascending.
+    /// The first triangle of each piece, ascending; [`NONE`] has one that nobody reads.
     first: Vec<u32>,
     /// By piece: one that it is joined to, itself if it is the first of all these.
     forest: Vec<u32>,
 }
 
-const NONE: u32 = u32::MAX;
+/// The piece of a vertex that is not remembered: the one before all others, without triangles.
+const NONE: u32 = 0;
 
 impl VertexPieces {
     /// The connections that common vertices show, as far as a cache of so many remembers them.
     fn of(triangles: &[Triangle], remembered: usize) -> Self {
         // Vertices and their pieces.
         let mut last = vec![([0; 3], NONE); remembered.min(triangles.len().next_power_of_two())];
-        let mut pieces = Self { of: Vec::with_capacity(triangles.len()), first: vec![], forest: vec![] };
+        let mut pieces =
+            Self { of: Vec::with_capacity(triangles.len()), first: vec![NONE], forest: vec![NONE] };
         for triangle in triangles {
             let vertices = vertices(triangle);
             let slots = vertices.each_ref().map(|vertex| well_hashed(vertex) as usize & (last.len() - 1));
-            let mut piece = NONE;
-            for (slot, vertex) in slots.iter().zip(vertices) {
-                let (its, other) = last[*slot];
-                if its == vertex && other != piece && other != NONE {
-                    piece =
-                        if piece == NONE { other } else { forest::join(&mut pieces.forest, piece, other) };
-                }
+            // Without branches, and with what a piece has been joined to since: pieces seldom differ then.
+            let found: [u32; 3] = std::array::from_fn(|n| {
+                let (its, piece) = last[slots[n]];
+                let differing = (0..3).fold(0, |bits, a| bits | (its[a] ^ vertices[n][a]));
+                pieces.forest[(if differing == 0 { piece } else { NONE }) as usize]
+            });
+            let mut piece = found.into_iter().fold(NONE, u32::max);
+            if found.iter().fold(false, |differ, other| differ | (*other != piece) & (*other != NONE)) {
+                let others = found.into_iter().filter(|other| *other != NONE);
+                piece = others.fold(piece, |piece, other| forest::join(&mut pieces.forest, piece, other));
             }
             if piece == NONE {
                 piece = pieces.forest.len() as u32;
