@@ -146,6 +146,12 @@ impl Argv {
             }
             ErrorKind::ArgumentConflict => {
                 match first(ContextKind::PriorArg).map(|prior| self.as_typed(&prior)) {
+                    Some(second) if [&*name, &*second].iter().all(|option| CORNER_AND_COUNTS.contains(option)) => {
+                        exclusive(&name, &second).with_hint(
+                            "--bounds X0,Y0,Z0,X1,Y1,Z1 --voxel-size S is the grid of a corner, a cell size and \
+                             counts: the high corner is the low one + counts x size",
+                        )
+                    }
                     Some(second) if second != name => exclusive(&name, &second),
                     Some(_) => Error::usage(format!("{name} is given twice")).with_hint("give it once"),
                     None => Error::usage(format!("{name} cannot be used here")),
@@ -248,6 +254,9 @@ fn first_line(error: &clap::Error) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_string()
 }
+
+/// Options for a grid by its corner and its counts, which exclude each other.
+const CORNER_AND_COUNTS: [&str; 2] = ["--origin", "--dims"];
 
 /// The error for two options, as typed, that exclude each other.
 pub fn exclusive(first: &str, second: &str) -> Error {

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use voxelize::format::{self, Carries, Format};
+use voxelize::format::{self, Carries, Format, IMAGE_AXES};
 pub use voxelize::job::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
 use voxelize::job::regions::RegionStore;
 use voxelize::job::{InFile, Names};
@@ -183,6 +183,9 @@ fn is_folder(path: &Path) -> Error {
     let entries = path.read_dir().into_iter().flatten().flatten();
     match entries.map(|entry| entry.path()).filter(is_known).min() {
         Some(file) => error.with_hint(format!("name a file in it, such as {}", file.display())),
+        None if format::by_path(path).is_some_and(|format| format.name == "slices") => {
+            error.with_hint("pictures of layers are written and not read: write the cells to another format as well, such as .npz")
+        }
         None => error.with_hint("the folder has no mesh and no voxel file"),
     }
 }
@@ -210,16 +213,17 @@ pub fn open_within(file: &InFile, max_memory: Option<u64>) -> Result<Voxels> {
 }
 
 /// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
-/// sidecar is used only if it describes the cells of the file.
-pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<Lattice> {
+/// sidecar is used only if it describes the cells of the file. With the axes of an image that has others than x, y and z.
+pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<(Lattice, Option<String>)> {
     let path = file.path();
     is_there(path)?;
-    let description = format::describe(path).map_err(|error| if_mesh(error, path))?;
+    let mut description = format::describe(path).map_err(|error| if_mesh(error, path))?;
+    let axes = description.metadata.extra.remove(IMAGE_AXES);
     let lattice = match description.format.carries {
         Carries::InFile | Carries::Rounded => description.metadata.lattice,
         _ => open_within(file, max_memory)?.lattice,
     };
-    lattice.ok_or_else(|| {
+    lattice.map(|lattice| (lattice, axes)).ok_or_else(|| {
         let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
             Carries::InFile | Carries::Rounded => "use a file of voxelize, or one with the same metadata",

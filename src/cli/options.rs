@@ -92,8 +92,10 @@ pub struct GridOptions {
     pub snap: Snap,
     /// The option that decides the size, as typed: `-r 512`.
     pub option: String,
-    /// The box given, where it is grown to whole cells at its high end.
+    /// The box given, which may be grown to whole cells.
     pub grown_from: Option<BoxCorners>,
+    /// The axes of an image whose lattice is taken over, if they are not x, y and z.
+    pub image_axes: Option<String>,
     /// Whether a box was given: the mesh may go on in the padding then.
     pub is_bounded: bool,
     /// The map from coordinates of the file to coordinates of the grid.
@@ -235,7 +237,8 @@ impl GridOptions {
         let transform = args.transform.transform()?;
         if let Some(path) = &args.like {
             let file = names.reads_first(path, "the grid of --like")?;
-            return Self::like(files::lattice(&file, max_memory)?, args.snap, transform, argv);
+            let (lattice, image_axes) = files::lattice(&file, max_memory)?;
+            return Ok(Self { image_axes, ..Self::like(lattice, args.snap, transform, argv)? });
         }
         Self::of_lengths(args, rule, argv)
     }
@@ -258,7 +261,6 @@ impl GridOptions {
             _ => "res",
         };
         let option = argv.with_value(option).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
-        let whole_cells = !args.cube && args.dims.is_none();
         let snap = args.snap.unwrap_or_default();
         let fit = FitOptions {
             res: args.res,
@@ -275,8 +277,7 @@ impl GridOptions {
         let is_bounded = corners.is_some();
         let padding = Some(fit.clone());
         let from = GridFrom::Mesh(Box::new(fit));
-        let grown_from = corners.filter(|_| whole_cells);
-        Ok(Self { padding, from, snap, option, grown_from, is_bounded, transform })
+        Ok(Self { padding, from, snap, option, grown_from: corners, image_axes: None, is_bounded, transform })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
@@ -285,7 +286,8 @@ impl GridOptions {
         let snap = snap.unwrap_or(lattice.snap());
         let option = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
-        Ok(Self { padding: None, from, snap, option, grown_from: None, is_bounded: false, transform })
+        let (padding, grown_from, image_axes) = (None, None, None);
+        Ok(Self { padding, from, snap, option, grown_from, image_axes, is_bounded: false, transform })
     }
 
     /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.

@@ -16,7 +16,7 @@ use super::{Dtype, ORDER, metadata, shares};
 use crate::error::{Code, Error, Hint, Opt, Result, hint, sanitize};
 use crate::geom::Rational;
 use crate::grid::metadata::{Metadata, Style};
-use crate::grid::{BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend, Voxels};
+use crate::grid::{AXES, BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend, Voxels};
 
 /// The exact place of the centre of cell (0, 0, 0), and the step of cells.
 pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
@@ -31,6 +31,12 @@ pub(super) fn described(source: &dyn CellSource, dtype: Dtype) -> String {
     super::npy::annotate(dtype, &mut metadata);
     metadata.to_json(Style::OneLine)
 }
+
+/// The entry of what is known of an image for its axes, if these are not x, y and z: `-x,-y,z`.
+pub const IMAGE_AXES: &str = "axes";
+
+/// The axes of a lattice.
+const PLAIN: [(usize, bool); 3] = [(0, false), (1, false), (2, false)];
 
 /// Where the cells of an image are.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +72,18 @@ impl ImageFrame {
         let lattice = Lattice::new(all, origin, spacing, [true; 3]);
         let lattice = lattice.map_err(|error| Error::input(Code::V007, format!("its frame: {error}")))?;
         Ok(Self { lattice, dims, axes })
+    }
+
+    /// What is known without reading the cells: those of axes that run otherwise come in another order.
+    pub(super) fn describe(&self, mut metadata: Metadata) -> Metadata {
+        metadata.dims = Some(self.lattice.dims());
+        metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
+        if self.axes != PLAIN {
+            let name =
+                |(axis, is_back): (usize, bool)| format!("{}{}", if is_back { "-" } else { "" }, AXES[axis]);
+            metadata.extra.insert(IMAGE_AXES.into(), self.axes.map(name).join(","));
+        }
+        metadata
     }
 
     /// The lattice that `metadata` says exactly, if the image was not moved since; else that of the frame, if the file
@@ -114,7 +132,7 @@ impl ImageFrame {
 
     /// Cells in the order of the image, in that of the lattice.
     pub(super) fn turned(&self, cells: Cells) -> Result<Cells> {
-        if self.axes == [(0, false), (1, false), (2, false)] {
+        if self.axes == PLAIN {
             return Ok(cells);
         }
         let place = |cell: [usize; 3]| {
@@ -175,17 +193,27 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
         }
     }
     let sizes = steps.map(|step| step.iter().map(|part| part * part).sum::<f64>().sqrt());
+    // Of each axis of the image the nearest of x, y and z, if these are three.
+    let nearest =
+        steps.map(|step| (0..3).fold(0, |best, a| if step[a].abs() > step[best].abs() { a } else { best }));
+    let tilt = |n: usize| (steps[n][nearest[n]].abs() / sizes[n]).min(1.0).acos().to_degrees();
+    let tilt = (0..3).map(tilt).fold(0.0, f64::max);
+    let least_size = sizes.into_iter().fold(f64::INFINITY, f64::min);
+    let along = |axis: usize| nearest.iter().position(|near| *near == axis).map(|n| sizes[n]);
     let list = |numbers: &[f64]| numbers.iter().map(|n| format!("{n:.6}")).collect::<Vec<_>>().join(",");
-    let size = sizes.into_iter().fold(f64::INFINITY, f64::min);
-    let text = format!("the axes of the image are tilted against x, y and z: they are along {steps:?}");
+    let size = match [along(0), along(1), along(2)] {
+        [Some(x), Some(y), Some(z)] if x != y || y != z => list(&[x, y, z]),
+        _ => format!("{least_size:.6}"),
+    };
+    let text = format!("the axes of the image are tilted against x, y and z by up to {tilt:.4} degrees");
     let bounds = list(&[least, most].concat());
-    let hint =
-        Hint::from("resample the image along x, y and z").with_step("{} holds it", Opt::Bounds, bounds);
-    Error::input(Code::V004, text).with_hint(hint.with_step(
+    let hint = Hint::from("resample the image along x, y and z, or turn the mesh (docs/coming-from.md)");
+    let hint = hint.with_step("{} holds it", Opt::Bounds, bounds).with_step(
         "{} are its cells",
         Opt::VoxelSize,
-        format!("{size:.6}"),
-    ))
+        size,
+    );
+    Error::input(Code::V004, text).with_hint(hint)
 }
 
 /// What follows the header of an image.
@@ -237,10 +265,8 @@ impl ImageData {
     }
 
     /// What is known without reading the cells.
-    pub(super) fn describe(&self, mut metadata: Metadata) -> Metadata {
-        metadata.dims = Some(self.frame.lattice.dims());
-        metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
-        metadata
+    pub(super) fn describe(&self, metadata: Metadata) -> Metadata {
+        self.frame.describe(metadata)
     }
 }
 

@@ -28,12 +28,17 @@ pub fn of_lattice(mesh: &Mesh, lattice: &Lattice, rule: &Rule, tolerance: Tolera
 
 /// The finding that a lattice leaves out a part of a mesh that it was not fitted to (W001); `grid` names the lattice.
 pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
-    let is_passed = |axis: &usize| lattice.is_passed(*axis, mesh.bounds()).contains(&true);
-    let axes: Vec<_> = (0..3).filter(is_passed).map(|axis| AXES[axis].to_string()).collect();
-    let axes = if axes.is_empty() { return None } else { axes.join(", ") };
+    let axes = passed(mesh, lattice)?;
     let text =
         format!("the mesh extends beyond the grid of {grid} along {axes}; the part outside is left out");
     Some(Finding::new(Code::W001, text))
+}
+
+/// The axes along which a mesh goes on beyond a lattice: `x, z`.
+pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
+    let is_passed = |axis: &usize| lattice.is_passed(*axis, mesh.bounds()).contains(&true);
+    let axes: Vec<_> = (0..3).filter(is_passed).map(|axis| AXES[axis].to_string()).collect();
+    (!axes.is_empty()).then(|| axes.join(", "))
 }
 
 /// That no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.

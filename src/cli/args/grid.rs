@@ -56,7 +56,7 @@ pub struct GridArgs {
         long,
         conflicts_with = "dims",
         hide_short_help = true,
-        long_help = "As many cells on every axis as on the longest, the mesh centred"
+        long_help = "As many cells on every axis as on the longest, the mesh centred to whole cells"
     )]
     pub cube: bool,
 
@@ -70,8 +70,8 @@ pub struct GridArgs {
     /// the grid of this voxel file
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad"],
-          long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides). FILE: .vox, \
-                       .npz, or any format with a sidecar")]
+          long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides). FILE: a scan \
+                       (.nrrd, .nii, .vti), .npz, .vox, .zarr, or any file with a sidecar")]
     pub like: Option<PathBuf>,
 
     /// snap coordinates rounded to 32 bits [float]

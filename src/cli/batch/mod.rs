@@ -80,10 +80,13 @@ enum Grids {
     Same,
 }
 
-/// Whether there may be more than one grid. Several meshes that are named go into one file, if `-o` names one.
+/// Whether there may be more than one grid. Several meshes that are named go into one file, if `-o` names one: a name
+/// without an extension is hardly meant as that, unless it is there already, as a device is.
 pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
     let InputArgs { meshes, files_from, shard_list, .. } = input;
-    let is_one_file = output.output.as_ref().is_some_and(|path| !output::is_folder(path));
+    let is_one_file = output.output.as_ref().is_some_and(|path| {
+        !output::is_folder(path) && (path.extension().is_some() || path.as_os_str() == "-" || path.exists())
+    });
     files_from.is_some()
         || shard_list.is_some()
         || meshes.len() > 1 && !is_one_file

@@ -4,7 +4,7 @@
 use voxelize::grid::CellKind;
 use voxelize::job::{JobLabels, UnitOfLength, findings};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::{Error, Kind, Lattice, Mesh, Progress, Result, Run};
+use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run, Severity};
 
 use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
@@ -73,6 +73,13 @@ fn read_one(
         _ => stream(Inlet::stdin(signals)),
     };
     let loaded = loaded.map_err(|e| if bar.cancelled() { Error::interrupted() } else { e });
+    let loaded = loaded.map(|mut loaded| {
+        // Colours that were asked for and are not known are no oddity.
+        let unknown =
+            loaded.findings.iter_mut().filter(|finding| paints && finding.first.code() == Code::S110);
+        unknown.for_each(|finding| finding.severity = Severity::Warning);
+        loaded
+    });
     loaded.map_err(|e| match (e.kind(), e.hint()) {
         // A folder.
         (Kind::Usage, None) => {
@@ -152,6 +159,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     if let GridFrom::Like(_) = grid.from {
         report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
     }
+    report.cut = findings::passed(mesh, &lattice).filter(|_| grid.is_bounded);
     let options = &job.options;
     let found = findings::of_lattice(mesh, &lattice, &options.rule, options.tolerance);
     report.warnings.extend(found.map_err(|error| error.in_file(name))?);

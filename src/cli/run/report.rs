@@ -23,6 +23,8 @@ pub struct RunReport {
     pub peak: Option<u128>,
     /// The size of the output to come; only for a dry run, where its format allows a guess.
     pub output_size: Option<FileSize>,
+    /// The axes along which the mesh goes on beyond a box that was given: `x, z`.
+    pub cut: Option<String>,
     /// Coordinates that were snapped.
     pub snapped: Option<u64>,
     /// How far the mesh is closed, where that matters.
@@ -107,6 +109,7 @@ impl RunReport {
             memory: None,
             peak: None,
             output_size: None,
+            cut: None,
             snapped: None,
             inside: None,
             inside_report: InsideReport::default(),

@@ -35,7 +35,7 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
         row("check", &format!("{}: 'voxelize check {mesh}' shows where", defect.text()));
     }
     if let Some(lattice) = &found.lattice {
-        row("grid", &grid(options, lattice));
+        row("grid", &(grid(options, lattice) + &found.cut.as_deref().map(cut).unwrap_or_default()));
         if let Some(snapped @ 1..) = found.snapped {
             row("snap", &snap(snapped));
         }
@@ -159,22 +159,36 @@ fn grid(options: &Options, lattice: &Lattice) -> String {
     if let Some(grown) = grown(options, lattice) {
         text += &format!(", box grown to {grown}");
     }
+    if let Some(axes) = &grid.image_axes {
+        text += &format!(", its cells run along x, y, z, not {axes} as those of the image");
+    }
     text
 }
 
-/// Where the box that was given had to grow for its last cells to be whole: `x = 1.2, z = 3`.
+/// That the mesh goes on beyond a box that was given.
+fn cut(axes: &str) -> String {
+    format!(", the mesh goes on beyond it along {axes}")
+}
+
+/// Where the box that was given had to grow for its cells to be whole, or to be cubes: `x = 1.2, z = -1 … 3`.
 fn grown(options: &Options, lattice: &Lattice) -> Option<String> {
     let grid = &options.job.options.grid;
     let given = grid.grown_from.as_ref()?;
-    let end = |axis: usize| {
+    let ends = |axis: usize| {
         let pad = grid.padding(lattice).map_or(0, |padding| padding[axis]);
         let pad = &lattice.spacing()[axis] * &Rational::from(pad as i64);
-        &lattice.end()[axis] - &pad
+        [&lattice.origin()[axis] + &pad, &lattice.end()[axis] - &pad]
     };
-    let grown: Vec<_> = (0..3)
-        .filter(|&axis| end(axis) > given.max[axis])
-        .map(|axis| format!("{} = {}", AXES[axis], number(end(axis).to_f64())))
-        .collect();
+    let grown = |axis: usize| {
+        let [low, high] = ends(axis);
+        let [first, last] = [&low, &high].map(|end| number(end.to_f64()));
+        match (low < given.min[axis], high > given.max[axis]) {
+            (false, false) => None,
+            (false, true) => Some(format!("{} = {last}", AXES[axis])),
+            (true, _) => Some(format!("{} = {first} … {last}", AXES[axis])),
+        }
+    };
+    let grown: Vec<_> = (0..3).filter_map(grown).collect();
     (!grown.is_empty()).then(|| grown.join(", "))
 }
 
@@ -276,7 +290,7 @@ fn wrote(options: &Options, written: &Written) -> String {
             let is_bare = output.format.carries == Carries::SidecarOnRequest
                 && output.destination != Destination::Stdout
                 && output.sidecar_path().is_none();
-            let bare = if is_bare { "; --sidecar records the position of its cells" } else { "" };
+            let bare = if is_bare { "; --sidecar records the grid" } else { "" };
             numbers(&output.target()) + bare
         }
         None => String::new(),

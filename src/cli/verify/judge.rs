@@ -57,9 +57,9 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, shows: Shows)
 /// Why there is no picture of the differences.
 fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
     match outcome {
-        CaseResult::Grid(_) => {
-            Some("no picture: the grid changed; record with --bounds or --like, so that the grid stays put")
-        }
+        CaseResult::Grid(_) => Some(
+            "no picture: the grid changed; record with --like, or --bounds of a larger box, so that the grid stays put",
+        ),
         CaseResult::Digest => Some("no picture: the golden is a digest, which has no cells"),
         _ => None,
     }

@@ -28,6 +28,8 @@ struct CaseSlot {
     options: String,
     /// The file that keeps its cells, if not only their digest is kept.
     keep: Option<String>,
+    /// For a new case: how many the list has of its mesh.
+    others: usize,
 }
 
 /// Records the cases that `args` ask for.
@@ -98,6 +100,13 @@ fn note(
             let change = slot.change(recorded);
             changes.push(change);
             fill(report, task, recorded, change);
+            if change == Change::New && slot.others > 0 {
+                let cases = counted(slot.others as u64, "other case", "other cases");
+                let line = format!(
+                    "the list has {cases} of this mesh, unchanged: --update LIST alone records all again"
+                );
+                report.out.push_str(&format!("         {line}\n"));
+            }
             Ok(Outcome::Done)
         }));
         if let Ok(recorded) = recorded {
@@ -164,7 +173,10 @@ fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<
         let same = |case: &&Case| case.mesh == mesh && case::spelled(&case.options) == options;
         let mut slot = match goldens.cases().iter().find(same).cloned() {
             Some(case) => CaseSlot::listed(case),
-            None => CaseSlot { known: None, mesh, options: options.clone(), keep: None },
+            None => {
+                let others = goldens.cases().iter().filter(|case| case.mesh == mesh).count();
+                CaseSlot { known: None, mesh, options: options.clone(), keep: None, others }
+            }
         };
         if let (Some(cells), None) = (&args.verify.golden, &slot.keep) {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -191,7 +203,7 @@ impl CaseSlot {
             Golden::File(file) => Some(file.clone()),
             _ => None,
         };
-        Self { mesh: case.mesh.clone(), options: case.options.clone(), keep, known: Some(case) }
+        Self { mesh: case.mesh.clone(), options: case.options.clone(), keep, known: Some(case), others: 0 }
     }
 
     fn task(&self, list: &Path, names: &Names) -> Result<Task> {

@@ -120,6 +120,10 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
     match *arrays {
         [one] => Ok(one.to_string()),
         _ if arrays.contains(&"voxels.npy") => Ok("voxels.npy".into()),
+        [] if names.iter().any(|name| name.ends_with(".png")) => {
+            Err(Error::input(Code::V004, "an archive of pictures of layers, which are written and not read")
+                .with_hint("write the cells to another format as well, such as .npz"))
+        }
         _ => Err(Error::input(
             Code::V004,
             "no array is named 'voxels', and the archive does not have exactly \

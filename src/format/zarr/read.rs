@@ -1,8 +1,8 @@
 //! Reading the cells of an array: a row of chunks along its fastest axis at a time, unpacked side by side.
 
+use super::super::Dtype;
 use super::super::dense::RowValues;
 use super::super::open::{VoxelSource, bytes_in};
-use super::super::{Dtype, ORDER};
 use super::chunks::{ArrayFile, FileRows};
 use super::node::{ZarrArray, ZarrImage};
 use crate::error::{Error, Result};
@@ -17,10 +17,8 @@ const CHUNKS_PER_THREAD: usize = 4;
 const MOST: usize = 2 << 30;
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
-    let ZarrImage { frame, mut metadata, .. } = ZarrImage::open(source)?;
-    metadata.dims = Some(frame.lattice.dims());
-    metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
-    Ok(metadata)
+    let ZarrImage { frame, metadata, .. } = ZarrImage::open(source)?;
+    Ok(frame.describe(metadata))
 }
 
 pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
