@@ -8,11 +8,12 @@ use super::paint;
 use super::panel::Panel;
 use super::picture::{CLEAR, Pixel, over, pixel};
 use super::rays::{Hit, first_hit};
+use super::ring;
 use super::shade;
 use super::smooth::{REACH, Smooth, smooth};
 use super::solid::{Cell, Solid};
 use super::tiles::Tiles;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grid::{BitGrid, CellsRef, Label, Labels};
 use crate::par;
 
@@ -51,13 +52,21 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// If it is a field, or memory is short.
-    pub(super) fn new(cells: CellsRef<'a>, spacing: [f64; 3]) -> Result<Self> {
+    pub(super) fn new(cells: CellsRef<'a>, veil: Option<&BitGrid>, spacing: [f64; 3]) -> Result<Self> {
         let occupied = cells.occupied()?;
         let labels = if let CellsRef::Labels(labels) = cells { Some(labels) } else { None };
         let common = labels.filter(|labels| labels.legend().get(Label::COMMON.value) == Some(&Label::COMMON));
-        let (solid, veil) = match common {
-            None => (Solid::new(Cow::Borrowed(occupied))?, None),
-            Some(labels) => {
+        let (solid, veil) = match (veil, common) {
+            (Some(veil), _) => {
+                if veil.dims() != occupied.dims() {
+                    return Err(Error::usage("the cells around are on another grid"));
+                }
+                let mut veil = veil.clone();
+                veil.remove(occupied, 0);
+                (Solid::new(Cow::Borrowed(occupied))?, Solid::new(Cow::Owned(veil))?)
+            }
+            (None, None) => (Solid::new(Cow::Borrowed(occupied))?, None),
+            (None, Some(labels)) => {
                 let veil = labels.cells_of(Label::COMMON.value)?;
                 let mut solid: BitGrid = occupied.clone();
                 solid.differ(&veil);
@@ -78,6 +87,18 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Boxes of the few cells that are seen through a veil, or one box of all if they are more.
+    pub(super) fn small_boxes(&self) -> Vec<[[f64; 3]; 2]> {
+        let (Some(solid), Some(_)) = (&self.solid, &self.veil) else { return Vec::new() };
+        let place = |cell: [usize; 3], more: usize| {
+            std::array::from_fn(|a| (cell[a] + more) as f64 * self.spacing[a])
+        };
+        if solid.bits.count() <= ring::MOST as u64 {
+            return solid.bits.iter().map(|cell| [place(cell, 0), place(cell, 1)]).collect();
+        }
+        solid.bits.occupied_box().map(|[low, high]| [place(low, 0), place(high, 1)]).into_iter().collect()
+    }
+
     /// The meaning of the colours.
     pub(super) fn panel(&self) -> Panel {
         self.labels
@@ -87,8 +108,16 @@ impl<'a> Scene<'a> {
 
     fn colour(&self, cell: Cell) -> Colour {
         match &self.labels {
-            None => colours::SURFACE,
-            Some((labels, colours)) => colours[usize::from(labels.get(cell.map(|c| c as usize)))],
+            None => match (&self.veil, &self.solid) {
+                (Some(_), Some(solid)) if solid.holds(cell) => colours::MARKED,
+                (Some(_), _) => colours::COMMON,
+                (None, _) => colours::SURFACE,
+            },
+            // A cell of the veil has no label.
+            Some((labels, colours)) => match labels.get(cell.map(|c| c as usize)) {
+                0 => colours::COMMON,
+                value => colours[usize::from(value)],
+            },
         }
     }
 }
