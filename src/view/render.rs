@@ -48,15 +48,19 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Bits or labels. Cells common to two grids are a veil where anything differs.
+    /// Bits or labels. Cells common to two grids, and those around others, are a veil, if there are others.
     ///
     /// # Errors
     /// If it is a field, or memory is short.
     pub(super) fn new(cells: CellsRef<'a>, veil: Option<&BitGrid>, spacing: [f64; 3]) -> Result<Self> {
         let occupied = cells.occupied()?;
         let labels = if let CellsRef::Labels(labels) = cells { Some(labels) } else { None };
-        let common = labels.filter(|labels| labels.legend().get(Label::COMMON.value) == Some(&Label::COMMON));
-        let (solid, veil) = match (veil, common) {
+        let translucent = labels.and_then(|labels| {
+            let label = [Label::COMMON, Label::AROUND];
+            let label = label.into_iter().find(|one| labels.legend().get(one.value) == Some(one));
+            label.map(|label| (labels, label.value))
+        });
+        let (solid, veil) = match (veil, translucent) {
             (Some(veil), _) => {
                 if veil.dims() != occupied.dims() {
                     return Err(Error::usage("the cells around are on another grid"));
@@ -66,8 +70,8 @@ impl<'a> Scene<'a> {
                 (Solid::new(Cow::Borrowed(occupied))?, Solid::new(Cow::Owned(veil))?)
             }
             (None, None) => (Solid::new(Cow::Borrowed(occupied))?, None),
-            (None, Some(labels)) => {
-                let veil = labels.cells_of(Label::COMMON.value)?;
+            (None, Some((labels, value))) => {
+                let veil = labels.cells_of(value)?;
                 let mut solid: BitGrid = occupied.clone();
                 solid.differ(&veil);
                 (Solid::new(Cow::Owned(solid))?, Solid::new(Cow::Owned(veil))?)
