@@ -12,9 +12,6 @@ use crate::mesh::Mesh;
 use crate::rule::Rule;
 use crate::run::{Demand, Plan, Run};
 
-/// The label of cells without a defect.
-const SOUND: u8 = 100;
-
 /// The most triangles of parts that triangles have in common, where a mesh has fewer.
 const PARTS: usize = 4096;
 
@@ -39,15 +36,14 @@ impl MeshCheck {
     pub fn cells(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Labels> {
         let named = self.defects.iter().map(|defect| (value(defect.info), defect.info));
         let named = named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
-        let sound = Label::new(SOUND, "without defect").with_colour([0xd8, 0xd8, 0xd4]);
-        let mut labels = Labels::new(lattice.dims(), Legend::new(named.chain([sound]))?)?;
+        let mut labels = Labels::new(lattice.dims(), Legend::new(named.chain([Label::SOUND]))?)?;
         let surface = Voxelizer::new(Rule::surface()).with_run(*run).without_findings();
         let mut touch = |mesh: &Mesh, label: u8| {
             let touched = surface.fill(mesh, lattice)?.voxels;
             touched.occupied()?.iter().for_each(|cell| labels.set(cell, label));
             Ok(())
         };
-        touch(mesh, SOUND)?;
+        touch(mesh, Label::SOUND.value)?;
         // The last write stays.
         let mut order: Vec<&Defect> = self.defects.iter().rev().collect();
         order.sort_by_key(|defect| defect.info.severity());

@@ -58,11 +58,13 @@ impl Scale {
         }
     }
 
-    /// The colour of a value. Equal distances from zero are equally strong where values have both signs.
+    /// The colour of a value. Where values have both signs zero is the middle, and each side has its own colours, the
+    /// shorter side as if it were a quarter of the other at least.
     pub(super) fn colour(self, value: f64) -> Colour {
         let [low, high] = self.ends();
         if low < 0.0 && high > 0.0 {
-            return colours::of_signed_share(value / high.max(-low));
+            let side = if value < 0.0 { (-low).max(high / 4.0) } else { high.max(-low / 4.0) };
+            return colours::of_signed_share(value / side);
         }
         colours::of_share(if low < high { (value - low) / (high - low) } else { 0.5 })
     }
@@ -124,7 +126,11 @@ mod tests {
             let [r, g, b] = scale.colour(value);
             r.max(g).max(b) - r.min(g).min(b)
         };
-        assert!(strength(-5.0) > strength(0.0) && strength(25.0) > strength(5.0));
+        assert!(
+            strength(-5.0) > strength(-1.0)
+                && strength(25.0) > strength(5.0)
+                && strength(-5.0) > strength(0.0)
+        );
         let plain = Scale::around([1.0, 9.0]);
         assert_eq!((plain.colour(0.0), plain.colour(10.0)), (colours::of_share(0.0), colours::of_share(1.0)));
     }
