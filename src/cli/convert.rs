@@ -92,7 +92,7 @@ fn convert(
     report.set("bytes", description.bytes);
     let voxels = files::open_within(&source, resources.for_job())?;
 
-    let output = OutputArgs { output: Some(output), file, skip_existing: false };
+    let output = OutputArgs { output: Some(output), file, skip_existing: false, stack: false };
     let output = Output::new(&output, voxels.cells.as_ref().kind(), &MeshSource::File(source), call)?;
     output.check_rounding(&voxels.record, call.argv)?;
     call.check_files()?;

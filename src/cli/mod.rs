@@ -6,7 +6,6 @@ mod argv;
 mod batch;
 mod check;
 mod clearance;
-mod clearance_report;
 mod command;
 mod contents;
 mod convert;

@@ -64,7 +64,7 @@ pub struct PartOptions {
 }
 
 impl PartOptions {
-    fn new(args: &PartArgs) -> Self {
+    pub fn new(args: &PartArgs) -> Self {
         let PartArgs { labels, priority, only, skip } = args.clone();
         Self { labels: labels.unwrap_or_default(), priority, choice: PartChoice { only, skip } }
     }

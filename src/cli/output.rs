@@ -6,8 +6,8 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{
-    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, OutputShape, PendingNames,
-    SaveOptions, Sidecar, Written,
+    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, GridStack, OutputShape,
+    PendingNames, SaveOptions, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
@@ -51,6 +51,8 @@ pub struct Output {
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
+    /// The array of all meshes, and the place of this one, if there is such an array.
+    pub stack: Option<StackPlace>,
     /// Takes what is whole, if it waits for its names.
     later: Option<Arc<PendingNames>>,
     /// Whether `-o` names it.
@@ -63,6 +65,14 @@ pub enum FormatBy {
     Option,
     Extension,
     Default,
+}
+
+/// The place of a mesh in the array of all.
+#[derive(Clone)]
+pub struct StackPlace {
+    pub stack: Arc<GridStack>,
+    number: usize,
+    name: String,
 }
 
 /// The folder of `-o DIR/`.
@@ -165,6 +175,7 @@ impl Output {
             sidecar: if args.file.sidecar { Sidecar::Write } else { Sidecar::Auto },
             skips_existing: args.skip_existing,
             durability: if args.file.no_sync { Durability::Unsynced } else { Durability::Synced },
+            stack: None,
             later: None,
             is_named: args.output.is_some(),
         }
@@ -189,6 +200,35 @@ impl Output {
         output.check_options(argv)?;
         output.folder = Some(Arc::new(OutputFolder::new(folder)?));
         Ok(output)
+    }
+
+    /// The array of all meshes; [`Output::stacked_at`] makes the place of one.
+    pub fn stacked(args: &OutputArgs, kind: CellKind, call: &Call) -> Result<Self> {
+        let argv = call.argv;
+        let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-" && !is_folder(path))
+        else {
+            return Err(Error::usage("--stack needs a file").with_hint("-o FILE.npz names it"));
+        };
+        let (format, by) = by_name(path, args, argv)?;
+        let is_other =
+            ["dtype", "values", "sidecar"].into_iter().find(|option| argv.with_value(option).is_some());
+        if let Some(option) = is_other {
+            return Err(exclusive(&argv.name(option), "--stack").with_hint("leave it out"));
+        }
+        if format.name != "npz" || args.file.choices.0.iter().any(|choice| *choice != Choice::Zyx) {
+            let error = Error::usage(format!("--stack: {} is no .npz of whole grids", path.display()));
+            return Err(error.with_hint("-o FILE.npz, with --order zyx for voxels[n,z,y,x]"));
+        }
+        let mut output = Self::from_parts(Destination::File(path.clone()), kind, format, by, args);
+        output.check_options(argv)?;
+        output.stack = Some(StackPlace { stack: Arc::default(), number: 0, name: String::new() });
+        output.registered(&call.names)
+    }
+
+    /// The place of a mesh in the array of all.
+    pub fn stacked_at(&self, number: usize, name: String) -> Self {
+        let stack = self.stack.as_ref().map(|place| StackPlace { number, name, ..place.clone() });
+        Self { file: None, stack, ..self.clone() }
     }
 
     /// The output in that folder called `name`, which has no extension.
@@ -246,6 +286,10 @@ impl Output {
         let options = self.save_options(progress);
         let format = self.format;
         let path = self.destination.path();
+        if let Some(StackPlace { stack, number, name }) = &self.stack {
+            let bytes = stack.add(*number, name, source, &options)?;
+            return Ok(vec![Written { path: self.name().into(), format: format.name, bytes }]);
+        }
         let mut out = match &self.file {
             None => Outlet::stdout(signals),
             Some(file) if self.destination.may_block() => Outlet::open(file, signals),

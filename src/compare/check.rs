@@ -1,16 +1,14 @@
 //! The check of a mesh: its defects with their places and their effect on a fill, its components, and a verdict.
 //! Definitions are in docs/check.md.
 
-use crate::Voxelizer;
 use crate::error::{Code, Result, Severity};
-use crate::grid::{BitGrid, Label, Labels, Lattice, Legend};
+use crate::grid::Lattice;
 use crate::mesh::closed::Closedness;
 use crate::mesh::components::Component;
 use crate::mesh::defects::{Defects, Search, Site, Sites};
 use crate::mesh::{Mesh, PairLimit};
 use crate::par::Progress;
-use crate::rule::{Inside, Rule};
-use crate::run::{Demand, Plan, Run};
+use crate::rule::Inside;
 
 /// How a mesh is checked.
 #[derive(Clone, Copy)]
@@ -81,7 +79,7 @@ pub struct DefectInfo {
     /// The uses that it stands in the way of where nothing else does.
     pub may_hinder: &'static [Fitness],
     /// Red, green and blue of its cells.
-    colour: [u8; 3],
+    pub(super) colour: [u8; 3],
     sites: fn(&mut Defects) -> Option<&mut Sites>,
 }
 
@@ -492,9 +490,6 @@ fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>)
     }
 }
 
-/// The label of cells without a defect.
-const SOUND: u8 = 100;
-
 impl MeshCheck {
     /// The triangles with any defect, ascending.
     pub fn marked(&self) -> Vec<u32> {
@@ -503,47 +498,6 @@ impl MeshCheck {
         all.dedup();
         all
     }
-
-    /// The bytes that [`cells`](Self::cells) takes with the mesh, at most: labels, the cells of one defect at a time, and a
-    /// mesh of its triangles.
-    pub fn cell_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
-        let triangles = Run::estimate(mesh.triangles().len(), [0; 3]);
-        Demand::new(mesh, lattice, run)
-            .with(BitGrid::bytes_for(lattice.dims()) + cells + triangles)
-            .bytes(Plan::Dense)
-    }
-
-    /// The cells that the mesh touches, labelled by the defects of the triangles in them: of several the most
-    /// serious one, and of those the first. The label of defect `M004` is 4; cells without any have the label 100.
-    ///
-    /// # Errors
-    /// If the cells do not fit in memory, or the work is cancelled.
-    pub fn cells(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Labels> {
-        let named = self.defects.iter().map(|defect| (value(defect.info), defect.info));
-        let named = named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
-        let sound = Label::new(SOUND, "without defect").with_colour([0xd8, 0xd8, 0xd4]);
-        let mut labels = Labels::new(lattice.dims(), Legend::new(named.chain([sound]))?)?;
-        let surface = Voxelizer::new(Rule::surface()).with_run(*run).without_findings();
-        let mut touch = |mesh: &Mesh, label: u8| {
-            let touched = surface.fill(mesh, lattice)?.voxels;
-            touched.occupied()?.iter().for_each(|cell| labels.set(cell, label));
-            Ok(())
-        };
-        touch(mesh, SOUND)?;
-        // The last write stays.
-        let mut order: Vec<&Defect> = self.defects.iter().rev().collect();
-        order.sort_by_key(|defect| defect.info.severity());
-        for defect in order {
-            touch(&mesh.select(|n| defect.triangles.binary_search(&n).is_ok()), value(defect.info))?;
-        }
-        Ok(labels)
-    }
-}
-
-/// The label of a kind of defect: the number in its code.
-fn value(info: &DefectInfo) -> u8 {
-    info.code.name()[1..].parse().unwrap_or(u8::MAX)
 }
 
 #[cfg(test)]
@@ -554,6 +508,6 @@ mod tests {
     fn every_code_of_a_check_has_its_row() {
         let codes = crate::CODES.iter().filter(|row| row.name.starts_with('M')).map(|row| row.code);
         assert!(codes.eq(DEFECTS.iter().map(|info| info.code)));
-        assert!(DEFECTS.iter().zip(1..).all(|(info, n)| value(info) == n));
+        assert!(DEFECTS.iter().zip(1..).all(|(info, n)| super::super::check_cells::value(info) == n));
     }
 }

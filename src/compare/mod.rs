@@ -3,6 +3,7 @@
 //! Defects of a mesh: [`check`]. Distances and collisions of meshes: [`clearance`].
 
 pub mod check;
+mod check_cells;
 pub mod clearance;
 pub mod diff;
 pub(crate) mod field;

@@ -67,6 +67,8 @@ use std::path::{Path, PathBuf};
 
 pub use self::choice::Choice;
 pub use self::image::IMAGE_AXES;
+#[cfg(feature = "npz")]
+pub use self::npz::GridStack;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};
 pub use self::save::{PendingNames, save, save_source, write_source_to, write_to};
 pub use self::shares::check_rule as check_rule_of_bytes;

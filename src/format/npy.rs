@@ -104,14 +104,19 @@ pub(super) fn write(
     }
 }
 
-/// The header of an array of cells.
-pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOptions) -> Vec<u8> {
-    let descr = match dtype {
+/// The type of numbers, as NumPy calls it.
+pub(super) fn descr(dtype: Dtype) -> &'static str {
+    match dtype {
         Dtype::U8 | Dtype::Bit => "|u1",
         Dtype::I8 => "|i1",
         Dtype::F32 => "<f4",
         Dtype::Bool => "|b1",
-    };
+    }
+}
+
+/// The header of an array of cells.
+pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOptions) -> Vec<u8> {
+    let descr = descr(dtype);
     let [x, y, z] = if dtype == Dtype::Bit { dense::bit_row_shape(dims) } else { dims };
     if options.has(Choice::Zyx) { header_of_rows(descr, &[z, y, x]) } else { header(descr, &[x, y, z]) }
 }

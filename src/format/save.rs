@@ -252,7 +252,7 @@ pub fn write_source_to(
 }
 
 /// Writes to a temporary file, which is then passed on.
-fn spooled(
+pub(super) fn spooled(
     out: &mut dyn io::Write,
     options: &SaveOptions,
     write: impl FnOnce(&mut SpooledTempFile) -> io::Result<()>,
@@ -265,7 +265,11 @@ fn spooled(
 }
 
 /// The type of number of the cells, in a format that holds them on their lattice.
-fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions) -> Result<Dtype> {
+pub(super) fn checked_dtype(
+    source: &dyn CellSource,
+    format: &Format,
+    options: &SaveOptions,
+) -> Result<Dtype> {
     let dims = source.dims();
     let lattice = source.lattice();
     if let Some(other) = lattice.map(Lattice::dims).filter(|other| *other != dims) {

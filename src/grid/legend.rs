@@ -27,6 +27,14 @@ impl Label {
     /// Occupied in the first of two grids only.
     pub const REMOVED: Self = Self::standard(5, "removed");
 
+    /// Cells around others that are of interest: pictures draw them translucent.
+    pub const AROUND: Self =
+        Self { value: 255, name: Cow::Borrowed("around"), colour: Some(Self::STANDARD_COLOURS[2]) };
+
+    /// Cells without defect, around those of the defects of a mesh; translucent as well.
+    pub const SOUND: Self =
+        Self { value: 100, name: Cow::Borrowed("without defect"), colour: Some([0xd8, 0xd8, 0xd4]) };
+
     /// The labels that this crate gives itself.
     pub const STANDARD: [Self; 5] = [Self::SURFACE, Self::INTERIOR, Self::COMMON, Self::ADDED, Self::REMOVED];
 

@@ -273,6 +273,22 @@ impl Transform {
         Ok(if self.axes.is_mirror() { turned.with_turned_corners() } else { turned })
     }
 
+    /// The mesh in the coordinates of the grid, scaled and moved as well: each coordinate computed in doubles and rounded
+    /// to a float. Where only the grid has to fit the mesh, [`place`](Self::place) rounds nothing.
+    ///
+    /// # Errors
+    /// If there is not enough memory for another mesh, or a coordinate is beyond the range of floats.
+    pub fn apply_all(&self, mesh: Mesh) -> Result<Mesh> {
+        let mesh = self.apply(mesh)?;
+        if !self.is_scaled() && !self.is_moved() {
+            return Ok(mesh);
+        }
+        let scale = self.scale.to_f64();
+        let by = self.translate.each_ref().map(Rational::to_f64);
+        let point = |p: &Point| std::array::from_fn(|a| (scale * f64::from(p[a]) + by[a] + 0.0) as f32 + 0.0);
+        mesh.map(|triangle| triangle.each_ref().map(point))
+    }
+
     /// A length in the coordinates of the file, exactly.
     ///
     /// # Errors

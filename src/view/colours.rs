@@ -8,6 +8,13 @@ pub(super) type Colour = [f32; 3];
 /// Lines of boxes and labels.
 pub(super) const INK: Colour = rgb(0x6b, 0x72, 0x7c);
 
+/// Rings around few changed cells.
+pub(super) const RING: Colour = rgb(0x1c, 0x1f, 0x24);
+
+/// The cells around others, and bits that are seen through them.
+pub(super) const COMMON: Colour = of_bytes(Label::STANDARD_COLOURS[2]);
+pub(super) const MARKED: Colour = of_bytes(Label::STANDARD_COLOURS[4]);
+
 /// The axes x, y, z.
 pub(super) const AXES: [Colour; 3] = [rgb(0xd1, 0x4b, 0x4b), rgb(0x3f, 0x9b, 0x5a), rgb(0x3d, 0x74, 0xd6)];
 
@@ -62,10 +69,32 @@ const SCALE: [Colour; 25] = [
 
 /// The colour at a share of a scale, 0 to 1.
 pub(super) fn of_share(share: f64) -> Colour {
-    let place = share.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
-    let below = (place as usize).min(SCALE.len() - 2);
+    between(&SCALE, share)
+}
+
+/// The colour at a share of evenly spaced ones, 0 to 1.
+fn between(colours: &[Colour], share: f64) -> Colour {
+    let place = share.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
+    let below = (place as usize).min(colours.len() - 2);
     let rest = (place - below as f64) as f32;
-    std::array::from_fn(|c| SCALE[below][c] * (1.0 - rest) + SCALE[below + 1][c] * rest)
+    std::array::from_fn(|c| colours[below][c] * (1.0 - rest) + colours[below + 1][c] * rest)
+}
+
+/// The colours of signed values, evenly spaced: blue below zero, light at zero, orange above, which nearly all eyes
+/// tell apart.
+const SIGNED: [Colour; 7] = [
+    rgb(0x0b, 0x3c, 0x6e),
+    rgb(0x3f, 0x86, 0xbd),
+    rgb(0xa9, 0xcf, 0xe5),
+    rgb(0xfa, 0xf8, 0xf4),
+    rgb(0xfd, 0xcf, 0x9f),
+    rgb(0xe0, 0x82, 0x3d),
+    rgb(0x7f, 0x2b, 0x0a),
+];
+
+/// The colour at a share of a scale with its middle at zero, -1 to 1.
+pub(super) fn of_signed_share(share: f64) -> Colour {
+    between(&SIGNED, (share + 1.0) / 2.0)
 }
 
 /// Lightness of shares of cells just above 0 and just below 1: apart from those of empty and whole cells.

@@ -7,6 +7,9 @@
 use super::picture::{Pixel, over};
 use crate::grid::Field;
 
+/// The least side in pixels of a rectangle whose thick line is three pixels wide; in smaller ones it is one.
+const WIDE: usize = 200;
+
 /// Thin lines, and the thick one: dark, and so transparent.
 const THIN: Pixel = [0.08 * 0.45, 0.09 * 0.45, 0.1 * 0.45, 0.45];
 const THICK: Pixel = [0.08 * 0.9, 0.09 * 0.9, 0.1 * 0.9, 0.9];
@@ -30,6 +33,7 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
         let rank = |value: f64| values.iter().filter(|level| **level <= value).count();
         let line = |y: usize| -> Vec<Option<f64>> { (0..width).map(|x| self.value([x, y])).collect() };
         let mut above: Option<Vec<Option<f64>>> = None;
+        let mut zero = Vec::new();
         for y in 0..height {
             let here = line(y);
             for x in 0..width {
@@ -39,12 +43,31 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
                 let near = [left, over_it].into_iter().flatten();
                 let pixel = &mut rows[self.corner[1] + y][self.corner[0] + x];
                 if near.clone().any(|other| (other < 0.0) != (value < 0.0)) {
-                    *pixel = over(THICK, *pixel);
+                    zero.push([x, y]);
                 } else if near.clone().any(|other| rank(other) != rank(value)) {
                     *pixel = over(THIN, *pixel);
                 }
             }
             above = Some(here);
+        }
+        self.draw_thick(&zero, rows);
+    }
+
+    /// Draws the thick line through these pixels.
+    fn draw_thick(&self, line: &[[usize; 2]], rows: &mut [Vec<Pixel>]) {
+        let [width, height] = self.size;
+        let reach = usize::from(width.min(height) >= WIDE);
+        let mut wide: Vec<[usize; 2]> = Vec::new();
+        for [x, y] in line {
+            let columns = x.saturating_sub(reach)..(x + reach + 1).min(width);
+            let lines = y.saturating_sub(reach)..(y + reach + 1).min(height);
+            wide.extend(lines.flat_map(|y| columns.clone().map(move |x| [x, y])));
+        }
+        wide.sort_unstable();
+        wide.dedup();
+        for [x, y] in wide {
+            let pixel = &mut rows[self.corner[1] + y][self.corner[0] + x];
+            *pixel = over(THICK, *pixel);
         }
     }
 

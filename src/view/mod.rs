@@ -32,6 +32,8 @@ mod picture;
 mod png;
 mod rays;
 mod render;
+mod ring;
+mod scale;
 mod shade;
 mod shown;
 mod slices;
@@ -46,13 +48,13 @@ pub use self::picture::{Background, MAX_SIDE, Picture};
 #[cfg(feature = "png")]
 pub use self::png::made_by_this_tool;
 pub use self::render::{Borders, bytes_for};
-pub use self::shown::{FieldScale, Shown};
+pub use self::shown::{Enclosed, FieldScale, Shown};
 pub use self::slices::{Layer, mask, sheet, slice, slice_text};
 
 use self::camera::Camera;
 use self::picture::Pixel;
 use crate::error::{Error, Result};
-use crate::grid::CellsRef;
+use crate::grid::{BitGrid, CellsRef};
 use crate::mesh::Mesh;
 
 /// How cells are looked at. The default is 1200 × 900 pixels, from above one corner, transparent.
@@ -94,11 +96,26 @@ impl Default for View {
 /// # Errors
 /// If no cell is occupied, it is a field, a cell has no size, the picture has no pixels or too many, or memory is short.
 pub fn cells<'a>(cells: impl Into<CellsRef<'a>>, spacing: [f64; 3], view: &View) -> Result<Picture> {
+    cells_behind(cells, None, spacing, view)
+}
+
+/// The picture of [`cells`], with the cells of `veil` around them, grey and translucent. Where there is a veil, or cells
+/// common to two grids, few small ones are ringed.
+///
+/// # Errors
+/// Those of [`cells`], or the veil has other dimensions.
+pub fn cells_behind<'a>(
+    cells: impl Into<CellsRef<'a>>,
+    veil: Option<&BitGrid>,
+    spacing: [f64; 3],
+    view: &View,
+) -> Result<Picture> {
     check_size(view.size)?;
     check_spacing(spacing)?;
-    let scene = render::Scene::new(cells.into(), spacing)?;
+    let scene = render::Scene::new(cells.into(), veil, spacing)?;
     let camera = view.camera(|directions| scene.reach(directions), "no cell is occupied")?;
     let mut rows = render::rows(&scene, &camera, view.size, view.borders);
+    ring::draw(&camera, view.size, &scene.small_boxes(), &mut rows);
     scene.panel().draw(&mut rows, [0, 0], view.size);
     // The scene's largest side is 1.
     let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));

@@ -1,15 +1,16 @@
 //! How cells look in a slice: the colour and the letter of each, and what the colours mean.
 
 use super::colours::{self, Colour};
-use super::panel::{Panel, short};
-use super::shown::{FieldScale, Shown};
+use super::panel::{Panel, PanelScale, short};
+use super::scale::Scale;
+use super::shown::{Enclosed, FieldScale, Shown};
 use crate::grid::{BitGrid, CellsRef, Field, Label, Labels};
 use crate::par;
 
 /// The colours of cells.
 pub(super) enum Paint<'a> {
-    /// Occupied cells in one colour, those within in another.
-    Bits(&'a BitGrid),
+    /// Occupied cells in one colour; enclosed ones in another, but those of a shell.
+    Bits(&'a BitGrid, Enclosed),
     /// Every label in its own.
     Labels(&'a Labels, Box<[Colour; 256]>),
     /// Values on a scale; `None` if there are none but the background.
@@ -21,7 +22,7 @@ pub(super) enum Paint<'a> {
 impl<'a> Paint<'a> {
     pub(super) fn new(shown: Shown<'a>) -> Self {
         match shown.cells {
-            CellsRef::Bits(bits) => Self::Bits(bits),
+            CellsRef::Bits(bits) => Self::Bits(bits, shown.enclosed),
             CellsRef::Labels(labels) => Self::Labels(labels, Box::new(colours::of(labels.legend()))),
             CellsRef::Field(field) if shown.scale == FieldScale::Shares => Self::Shares(field),
             CellsRef::Field(field) => Self::Field(field, finite_range(field)),
@@ -31,9 +32,9 @@ impl<'a> Paint<'a> {
     /// The colour of a cell. Surface within other cells is drawn as interior.
     pub(super) fn colour(&self, cell: [usize; 3]) -> Colour {
         match self {
-            Self::Bits(bits) if !bits.get(cell) => colours::EMPTY,
-            Self::Bits(bits) if is_inner(bits, cell) => colours::INTERIOR,
-            Self::Bits(_) => colours::SURFACE,
+            Self::Bits(bits, _) if !bits.get(cell) => colours::EMPTY,
+            Self::Bits(bits, Enclosed::Apart) if is_inner(bits, cell) => colours::INTERIOR,
+            Self::Bits(..) => colours::SURFACE,
             Self::Labels(labels, colours) => match labels.get(cell) {
                 0 => colours::EMPTY,
                 value if is(labels, value, &Label::SURFACE) && is_inner(labels.occupied(), cell) => {
@@ -45,7 +46,9 @@ impl<'a> Paint<'a> {
                 Share::Background => colours::EMPTY,
                 Share::Negated => colours::NEGATED,
                 Share::NoValue => colours::NO_VALUE,
-                Share::Of(share) => colours::of_share(share),
+                Share::Of(_) => {
+                    range.map_or(colours::EMPTY, |range| Scale::around(range).colour(field.get(cell).into()))
+                }
             },
             Self::Shares(field) => colours::of_share_of_cell(field.get(cell)),
         }
@@ -57,7 +60,7 @@ impl<'a> Paint<'a> {
     /// and `#` is inside beyond the band.
     pub(super) fn letter(&self, cell: [usize; 3]) -> char {
         match self {
-            Self::Bits(bits) => {
+            Self::Bits(bits, _) => {
                 if bits.get(cell) {
                     '#'
                 } else {
@@ -104,7 +107,11 @@ impl<'a> Paint<'a> {
     /// The meaning of the colours; nothing if they are those of every picture.
     pub(super) fn panel(&self) -> Panel {
         match self {
-            Self::Bits(_) => Panel { squares: Vec::from(OF_BITS.map(named)), ..Panel::default() },
+            // One colour says nothing.
+            Self::Bits(_, Enclosed::Alike) => Panel::default(),
+            Self::Bits(_, Enclosed::Apart) => {
+                Panel { squares: Vec::from(OF_BITS.map(named)), ..Panel::default() }
+            }
             Self::Labels(labels, colours) => of_labels(labels, colours),
             Self::Field(field, range) => {
                 let summary = field.summary();
@@ -120,16 +127,12 @@ impl<'a> Paint<'a> {
                 if summary.nan > 0 {
                     squares.push((colours::NO_VALUE, "no value".to_string()));
                 }
-                Panel { range: *range, squares, ..Panel::default() }
+                Panel { scale: range.map(|range| PanelScale::Values(Scale::around(range))), squares }
             }
             Self::Shares(_) => {
                 let plain = [(0.0, "0: outside"), (1.0, "1: inside")];
                 let square = |(share, name)| named((colours::of_share_of_cell(share), name));
-                Panel {
-                    range: Some([0.0, 1.0]),
-                    squares: plain.map(square).into(),
-                    scale: FieldScale::Shares,
-                }
+                Panel { scale: Some(PanelScale::Shares), squares: plain.map(square).into() }
             }
         }
     }

@@ -4,7 +4,7 @@ use super::axes::label;
 use super::colours::{self, Colour};
 use super::font;
 use super::picture::{Pixel, over, pixel};
-use super::shown::FieldScale;
+use super::scale::Scale;
 
 /// The colour of names and values.
 pub(super) const TEXT: Colour = [0.15, 0.17, 0.2];
@@ -27,12 +27,35 @@ const MOST_LINES: usize = 40;
 /// The meaning of the colours of a picture.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Panel {
-    /// The lowest and the highest value of a scale.
-    pub range: Option<[f64; 2]>,
+    /// The values next to colours.
+    pub scale: Option<PanelScale>,
     /// Colours with their names.
     pub squares: Vec<(Colour, String)>,
-    /// The colours of the scale.
-    pub scale: FieldScale,
+}
+
+/// The values of a scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum PanelScale {
+    /// Any values.
+    Values(Scale),
+    /// Shares of cells, 0 to 1, as greys.
+    Shares,
+}
+
+impl PanelScale {
+    fn values(self, most: usize) -> Vec<f64> {
+        match self {
+            Self::Values(scale) => scale.values(most),
+            Self::Shares => Scale::around([0.0, 1.0]).values(most),
+        }
+    }
+
+    fn colour(self, value: f64) -> Colour {
+        match self {
+            Self::Values(scale) => scale.colour(value),
+            Self::Shares => colours::grey_of(value as f32),
+        }
+    }
 }
 
 impl Panel {
@@ -52,18 +75,15 @@ impl Panel {
         let scale = scale_of(picture);
         fill(rows, [left, top], size, GROUND);
         let at = |line: usize| [left + MARGIN * scale, top + (MARGIN + line * LINE) * scale];
-        let scale_lines = lines.iter().filter(|line| matches!(line, Line::Value(_))).count();
-        if scale_lines > 0 {
+        let values = self.values(picture);
+        if let (Some(panel_scale), Some(first), Some(last)) = (self.scale, values.first(), values.last()) {
             // From the middle of the first value to that of the last.
-            let height = (scale_lines - 1) * LINE * scale;
+            let height = (values.len() - 1) * LINE * scale;
             let [x, y] = at(0);
             let y = y + font::HEIGHT * scale / 2;
             for n in 0..=height {
-                let share = 1.0 - n as f64 / height.max(1) as f64;
-                let colour = match self.scale {
-                    FieldScale::Range => colours::of_share(share),
-                    FieldScale::Shares => colours::grey_of(share as f32),
-                };
+                let share = n as f64 / height.max(1) as f64;
+                let colour = panel_scale.colour(first + (last - first) * share);
                 fill(rows, [x, y + n], [SQUARE * scale, 1], pixel(colour, 1.0));
             }
         }
@@ -81,24 +101,18 @@ impl Panel {
 
     /// The values next to the scale in a picture of this size, the highest first.
     pub(super) fn values(&self, picture: [usize; 2]) -> Vec<f64> {
-        self.values_in(room(picture[1])).collect()
+        self.values_in(room(picture[1]))
     }
 
-    fn values_in(&self, room: usize) -> impl Iterator<Item = f64> {
-        let [low, high] = self.range.unwrap_or_default();
-        let steps = match self.range {
-            None => 0,
-            Some(_) if low == high => 1,
-            Some(_) => room.saturating_sub(self.squares.len()).clamp(2, 9),
-        };
-        (0..steps).map(move |n| high + (low - high) * n as f64 / (steps - 1).max(1) as f64)
+    fn values_in(&self, room: usize) -> Vec<f64> {
+        self.scale.map_or_else(Vec::new, |scale| scale.values(room.saturating_sub(self.squares.len())))
     }
 
     /// The lines of text that a height has room for; `None` if there are none.
     fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
         let room = room(height);
         let mut lines = Vec::new();
-        lines.extend(self.values_in(room).map(|value| Line::Value(short(value))));
+        lines.extend(self.values_in(room).into_iter().map(|value| Line::Value(short(value))));
         let left = room.saturating_sub(lines.len());
         let squares = |count: usize| self.squares.iter().take(count).map(|(c, name)| Line::Square(*c, name));
         if self.squares.len() <= left {
@@ -191,8 +205,9 @@ mod tests {
         assert_eq!(texts(4000).unwrap().len(), MOST_LINES);
         assert_eq!((texts(10), Panel::default().lines(500).is_none()), (None, true));
         let squares = vec![([0.0; 3], "background 7".into())];
-        let scale = Panel { range: Some([-1.0, 3.0]), squares, ..Panel::default() };
-        let lines = scale.lines(60).unwrap();
-        assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), ["3", "1", "-1", "background 7"]);
+        let scale = PanelScale::Values(Scale::around([-0.9, 3.8]));
+        let panel = Panel { scale: Some(scale), squares };
+        let lines = panel.lines(60).unwrap();
+        assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), ["4", "2", "0", "background 7"]);
     }
 }

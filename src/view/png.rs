@@ -12,7 +12,7 @@ use crate::job::OutFile;
 const MARK: &str = "Software";
 
 impl Picture {
-    /// The picture as a PNG file.
+    /// The picture as a PNG file, its pixels in a bit each if all are black or white.
     ///
     /// # Errors
     /// If it does not fit in memory.
@@ -21,14 +21,35 @@ impl Picture {
         let [width, height] = self.size().map(|n| n as u32);
         let fail = |e: png::EncodingError| Error::too_large(format!("the picture cannot be encoded: {e}"));
         let mut encoder = png::Encoder::new(&mut file, width, height);
-        encoder.set_color(png::ColorType::Rgba);
-        encoder.set_depth(png::BitDepth::Eight);
+        let bits = self.black_and_white();
+        let (colour, depth) = match &bits {
+            Some(_) => (png::ColorType::Grayscale, png::BitDepth::One),
+            None => (png::ColorType::Rgba, png::BitDepth::Eight),
+        };
+        encoder.set_color(colour);
+        encoder.set_depth(depth);
         encoder.set_compression(png::Compression::Balanced);
         encoder.add_text_chunk(MARK.into(), crate::TOOL.into()).map_err(fail)?;
         let mut writer = encoder.write_header().map_err(fail)?;
-        writer.write_image_data(self.as_bytes()).map_err(fail)?;
+        writer.write_image_data(bits.as_deref().unwrap_or(self.as_bytes())).map_err(fail)?;
         writer.finish().map_err(fail)?;
         Ok(file)
+    }
+
+    /// A bit for each pixel, rows filled up to whole bytes, the first pixel highest; `None` if any is neither black nor
+    /// white.
+    fn black_and_white(&self) -> Option<Vec<u8>> {
+        let [width, _] = self.size();
+        let is_either = |pixel: &[u8]| matches!(pixel, [0, 0, 0, 255] | [255, 255, 255, 255]);
+        if !self.as_bytes().chunks_exact(4).all(is_either) {
+            return None;
+        }
+        let byte = |pixels: &[u8]| {
+            let bits = pixels.chunks_exact(4).zip((0..8).rev());
+            bits.fold(0, |byte, (pixel, bit)| byte | (pixel[0] & 1) << bit)
+        };
+        let rows = self.as_bytes().chunks_exact(4 * width);
+        Some(rows.flat_map(|row| row.chunks(4 * 8).map(byte)).collect())
     }
 
     /// Saves the picture as a PNG at `path`, atomically.

@@ -8,11 +8,12 @@ use super::paint;
 use super::panel::Panel;
 use super::picture::{CLEAR, Pixel, over, pixel};
 use super::rays::{Hit, first_hit};
+use super::ring;
 use super::shade;
 use super::smooth::{REACH, Smooth, smooth};
 use super::solid::{Cell, Solid};
 use super::tiles::Tiles;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grid::{BitGrid, CellsRef, Label, Labels};
 use crate::par;
 
@@ -47,18 +48,31 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Bits or labels. Cells common to two grids are a veil where anything differs.
+    /// Bits or labels. Cells common to two grids, those around others, and those without defect are a veil, if there are
+    /// others.
     ///
     /// # Errors
     /// If it is a field, or memory is short.
-    pub(super) fn new(cells: CellsRef<'a>, spacing: [f64; 3]) -> Result<Self> {
+    pub(super) fn new(cells: CellsRef<'a>, veil: Option<&BitGrid>, spacing: [f64; 3]) -> Result<Self> {
         let occupied = cells.occupied()?;
         let labels = if let CellsRef::Labels(labels) = cells { Some(labels) } else { None };
-        let common = labels.filter(|labels| labels.legend().get(Label::COMMON.value) == Some(&Label::COMMON));
-        let (solid, veil) = match common {
-            None => (Solid::new(Cow::Borrowed(occupied))?, None),
-            Some(labels) => {
-                let veil = labels.cells_of(Label::COMMON.value)?;
+        let translucent = labels.and_then(|labels| {
+            let label = [Label::COMMON, Label::AROUND, Label::SOUND];
+            let label = label.into_iter().find(|one| labels.legend().get(one.value) == Some(one));
+            label.map(|label| (labels, label.value))
+        });
+        let (solid, veil) = match (veil, translucent) {
+            (Some(veil), _) => {
+                if veil.dims() != occupied.dims() {
+                    return Err(Error::usage("the cells around are on another grid"));
+                }
+                let mut veil = veil.clone();
+                veil.remove(occupied, 0);
+                (Solid::new(Cow::Borrowed(occupied))?, Solid::new(Cow::Owned(veil))?)
+            }
+            (None, None) => (Solid::new(Cow::Borrowed(occupied))?, None),
+            (None, Some((labels, value))) => {
+                let veil = labels.cells_of(value)?;
                 let mut solid: BitGrid = occupied.clone();
                 solid.differ(&veil);
                 (Solid::new(Cow::Owned(solid))?, Solid::new(Cow::Owned(veil))?)
@@ -78,6 +92,18 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Boxes of the few cells that are seen through a veil, or one box of all if they are more.
+    pub(super) fn small_boxes(&self) -> Vec<[[f64; 3]; 2]> {
+        let (Some(solid), Some(_)) = (&self.solid, &self.veil) else { return Vec::new() };
+        let place = |cell: [usize; 3], more: usize| {
+            std::array::from_fn(|a| (cell[a] + more) as f64 * self.spacing[a])
+        };
+        if solid.bits.count() <= ring::MOST as u64 {
+            return solid.bits.iter().map(|cell| [place(cell, 0), place(cell, 1)]).collect();
+        }
+        solid.bits.occupied_box().map(|[low, high]| [place(low, 0), place(high, 1)]).into_iter().collect()
+    }
+
     /// The meaning of the colours.
     pub(super) fn panel(&self) -> Panel {
         self.labels
@@ -87,8 +113,16 @@ impl<'a> Scene<'a> {
 
     fn colour(&self, cell: Cell) -> Colour {
         match &self.labels {
-            None => colours::SURFACE,
-            Some((labels, colours)) => colours[usize::from(labels.get(cell.map(|c| c as usize)))],
+            None => match (&self.veil, &self.solid) {
+                (Some(_), Some(solid)) if solid.holds(cell) => colours::MARKED,
+                (Some(_), _) => colours::COMMON,
+                (None, _) => colours::SURFACE,
+            },
+            // A cell of the veil has no label.
+            Some((labels, colours)) => match labels.get(cell.map(|c| c as usize)) {
+                0 => colours::COMMON,
+                value => colours[usize::from(value)],
+            },
         }
     }
 }
@@ -98,7 +132,9 @@ impl<'a> Scene<'a> {
 pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
     let pixel = size_of::<Pixel>() + 2 * size_of::<u32>();
     // A veil is a picture of its own, a band at a time.
-    let band = width * (BAND + 2 * REACH) * (size_of::<Option<SeenCell>>() + 2 * size_of::<Pixel>());
+    let band = width
+        * (BAND + 2 * REACH)
+        * (size_of::<Option<SeenCell>>() + 2 * (size_of::<Pixel>() + size_of::<f64>()));
     (width * height * pixel + threads.min(height.div_ceil(BAND)) * band) as u64
 }
 
@@ -114,21 +150,28 @@ pub(super) fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Bo
         let rows = n * BAND..((n + 1) * BAND).min(size[1]);
         match (&solid, &veil) {
             (None, None) => rows.map(|_| vec![CLEAR; size[0]]).collect(),
-            (Some(one), None) | (None, Some(one)) => one.band(rows),
+            (Some(one), None) | (None, Some(one)) => one.band(rows).0,
             (Some(solid), Some(veil)) => blend(&solid.band(rows.clone()), &veil.band(rows)),
         }
     };
     par::map_range(0..bands, band).into_iter().flatten().collect()
 }
 
-/// The colour seen through a translucent cell.
-fn blend(below: &[Vec<Pixel>], veil: &[Vec<Pixel>]) -> Vec<Vec<Pixel>> {
-    let mix = |(solid, veil): (&Pixel, &Pixel)| {
+/// The pixels of some rows, and how near what they show is: more is nearer.
+type Band = (Vec<Vec<Pixel>>, Vec<Vec<f64>>);
+
+/// The colour seen through a translucent cell, or of a cell before it.
+fn blend((solid, near): &Band, (veil, veil_near): &Band) -> Vec<Vec<Pixel>> {
+    let mix = |x: usize, y: usize| {
+        let [solid, veil] = [solid[y][x], veil[y][x]];
+        if near[y][x] >= veil_near[y][x] {
+            return over(solid, veil);
+        }
         // Where nothing is behind, it is as opaque as anything.
-        let thin = veil.map(|c| c * (1.0 - (1.0 - VEIL) * solid[3]));
-        over(thin, *solid)
+        over(veil.map(|c| c * (1.0 - (1.0 - VEIL) * solid[3])), solid)
     };
-    below.iter().zip(veil).map(|(below, veil)| below.iter().zip(veil).map(mix).collect()).collect()
+    let row = |(y, row): (usize, &Vec<Pixel>)| (0..row.len()).map(|x| mix(x, y)).collect();
+    solid.iter().enumerate().map(row).collect()
 }
 
 /// One solid in one picture.
@@ -164,13 +207,20 @@ impl Hits {
 }
 
 impl Frame<'_> {
-    fn band(&self, rows: std::ops::Range<usize>) -> Vec<Vec<Pixel>> {
+    fn band(&self, rows: std::ops::Range<usize>) -> Band {
         let first = rows.start.saturating_sub(REACH);
         let last = (rows.end + REACH).min(self.size[1]);
         let middle = |n: usize| n as f64 + 0.5;
         let row = |y: usize| (0..self.size[0]).map(|x| self.look([middle(x), middle(y)])).collect();
         let hits = Hits { first, rows: (first..last).map(row).collect() };
-        rows.map(|y| (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect()).collect()
+        let near = |x: usize, y: usize| {
+            hits.get(x as isize, y as isize).map_or(f64::NEG_INFINITY, |seen| seen.place[2])
+        };
+        rows.map(|y| {
+            let pixels: Vec<Pixel> = (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect();
+            (pixels, (0..self.size[0]).map(|x| near(x, y)).collect::<Vec<f64>>())
+        })
+        .unzip()
     }
 
     fn look(&self, at: [f64; 2]) -> Option<SeenCell> {

@@ -13,6 +13,16 @@ pub enum FieldScale {
     Shares,
 }
 
+/// The colour of occupied cells of bits in a slice whose six neighbours are occupied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Enclosed {
+    /// Another colour than others have.
+    #[default]
+    Apart,
+    /// The same colour: in a hollow shell they are where it is thick.
+    Alike,
+}
+
 /// Cells for a slice or a sheet. Made of [`Voxels`], it shows a field by the rule that made it.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
@@ -20,13 +30,17 @@ pub struct Shown<'a> {
     pub cells: CellsRef<'a>,
     /// The colours of a field.
     pub scale: FieldScale,
+    /// The colour of enclosed cells.
+    pub enclosed: Enclosed,
 }
 
 impl<'a> Shown<'a> {
     /// These cells, made by the rule of this name, if one is known.
     pub fn by_rule(cells: impl Into<CellsRef<'a>>, rule_name: Option<&str>) -> Self {
         let scale = if rule_name == Some("fraction") { FieldScale::Shares } else { FieldScale::Range };
-        Self { cells: cells.into(), scale }
+        let has_inside = rule_name.is_none_or(|name| ["filled", "solid", "offset"].contains(&name));
+        let enclosed = if has_inside { Enclosed::Apart } else { Enclosed::Alike };
+        Self { cells: cells.into(), scale, enclosed }
     }
 }
 

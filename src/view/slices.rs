@@ -34,7 +34,7 @@ pub struct Layer {
 
 impl Layer {
     /// The axes to the right and upwards.
-    fn plane(self) -> [usize; 2] {
+    pub fn plane(self) -> [usize; 2] {
         match self.axis {
             0 => [1, 2],
             1 => [0, 2],
@@ -181,20 +181,35 @@ pub fn slice<'a>(
     Ok(Picture::from_rows(all, &rows, background).with_scale(scale))
 }
 
-/// One layer as a picture with a pixel for each cell, white where it is occupied and black elsewhere: what a printer
-/// takes.
+/// One layer as a picture with a pixel for each cell, white where it is occupied and black elsewhere, as printers want
+/// it: of the size of the layer, or in the middle of a plate of this size.
 ///
 /// # Errors
-/// If there is no such layer, it has more cells along an axis than pictures have pixels, or the cells are a field.
-pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<Picture> {
+/// If there is no such layer, it has more cells along an axis than the plate or than pictures have pixels, or the cells
+/// are a field.
+pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer, plate: Option<[usize; 2]>) -> Result<Picture> {
     let cells = cells.into();
     Layers::new(cells.into(), [1.0; 3]).check(layer)?;
     let occupied = cells.occupied()?;
-    let size = layer.plane().map(|a| occupied.dims()[a]);
+    let dims = layer.plane().map(|a| occupied.dims()[a]);
+    let size = plate.unwrap_or(dims);
     super::check_size(size)?;
-    let colour = |cell| pixel([if occupied.get(cell) { 1.0 } else { 0.0 }; 3], 1.0);
-    let row = |up| (0..size[0]).map(|right| colour(layer.cell([right, up]))).collect();
-    let rows: Vec<Vec<Pixel>> = (0..size[1]).rev().map(row).collect();
+    if (0..2).any(|n| dims[n] > size[n]) {
+        let [columns, lines] = dims;
+        let [width, height] = size;
+        return Err(Error::usage(format!(
+            "a layer of {columns} × {lines} cells does not fit on a plate of {width} × {height} pixels"
+        )));
+    }
+    let [left, top] = [0, 1].map(|n| (size[n] - dims[n]) / 2);
+    let mut rows = vec![vec![pixel([0.0; 3], 1.0); size[0]]; size[1]];
+    for (row, up) in rows.iter_mut().skip(top).zip((0..dims[1]).rev()) {
+        for (place, right) in row.iter_mut().skip(left).zip(0..dims[0]) {
+            if occupied.get(layer.cell([right, up])) {
+                *place = pixel([1.0; 3], 1.0);
+            }
+        }
+    }
     Ok(Picture::from_rows(size, &rows, Background::default()))
 }
 

@@ -53,6 +53,11 @@ fn every_planted_defect_is_found_at_its_place() {
         let label = fixture.findings[0].0[2..].parse().unwrap();
         let labels = voxels.labels().unwrap();
         assert!(labels.count(label) > 0, "{mesh}");
+        // Where triangles meet, and not all of them.
+        if matches!(fixture.findings[0].0, "M009" | "M010" | "M011") {
+            let all = labels.occupied().count();
+            assert!(labels.count(label) * 8 < all, "{mesh}: {} of {all}", labels.count(label));
+        }
         assert_eq!(labels.legend().get(label).unwrap().name, first["name"].as_str().unwrap());
     }
     // STL does not number vertices.

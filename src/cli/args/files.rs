@@ -122,6 +122,17 @@ pub struct OutputArgs {
     /// skip meshes whose output file already exists
     #[arg(long, hide_short_help = true, long_help = "Skip meshes whose output file already exists")]
     pub skip_existing: bool,
+
+    /// one array of all meshes
+    #[arg(
+        long,
+        conflicts_with = "skip_existing",
+        hide_short_help = true,
+        long_help = "With -o FILE.npz: the grids of all meshes in one array voxels[n,x,y,z], with names, origin and \
+                       spacing; meshes that fail are left out. All grids have equal dims: --dims, --same-grid, \
+                       --like, --bounds, or -r with --cube"
+    )]
+    pub stack: bool,
 }
 
 /// How an output of voxels is written.

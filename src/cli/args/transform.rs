@@ -61,6 +61,21 @@ pub struct UpArgs {
 }
 
 impl TransformArgs {
+    /// The names of [`TransformArgs::set`].
+    pub const NAMES: [&str; 4] = ["axes", "rotate", "scale", "translate"];
+
+    /// Sets the option of this name, as it is written behind a mesh: `translate=0,0,5`.
+    pub fn set(&mut self, name: &str, value: &str) -> std::result::Result<(), String> {
+        let is_twice = match name {
+            "axes" => self.axes.replace(parsed(value)?).is_some(),
+            "rotate" => self.rotate.replace(parsed(value)?).is_some(),
+            "scale" => self.scale.replace(factor(value)?).is_some(),
+            "translate" => self.translate.replace(point(value)?).is_some(),
+            _ => return Err(format!("is none of {}", Self::NAMES.join(", "))),
+        };
+        if is_twice { Err("is there twice".to_string()) } else { Ok(()) }
+    }
+
     pub fn transform(&self) -> Result<Transform> {
         let by = |measure: &Measure| {
             measure.in_units_of(self.unit).map_err(|error| prefixed("--translate: ", &error))
@@ -80,7 +95,7 @@ impl TransformArgs {
     }
 }
 
-fn unit() -> impl TypedValueParser<Value = UnitOfLength> {
+pub fn unit() -> impl TypedValueParser<Value = UnitOfLength> {
     PossibleValuesParser::new(UnitOfLength::ALL.map(UnitOfLength::name))
         .try_map(|name| known(UnitOfLength::from_name(&name)))
 }

@@ -84,15 +84,10 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
     Ok(tolerance.to_f64())
 }
 
-/// `0.2` or `1/3`: a distance in units of the files, 0 or more, exactly.
-pub fn distance(text: &str) -> Result<Rational, String> {
-    let distance = match text.parse::<Measure>() {
-        Ok(measure) if measure.unit.is_some() => {
-            return Err("takes a plain number, in units of the files".to_string());
-        }
-        _ => Rational::parse(text)?,
-    };
-    if distance < Rational::ZERO {
+/// `0.2`, `1/3` or `0.2mm`: a distance, 0 or more, exactly.
+pub fn distance(text: &str) -> Result<Measure, String> {
+    let distance: Measure = parsed(text)?;
+    if distance.number < Rational::ZERO {
         return Err("must be 0 or more".to_string());
     }
     Ok(distance)

@@ -273,15 +273,20 @@ pub fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Result<Vec<
     }
     let mut written: HashMap<PathBuf, &Path> = HashMap::new();
     let mut items = vec![];
-    for (mesh, source) in found.iter().zip(sources.drain(..)) {
+    for (n, (mesh, source)) in found.iter().zip(sources.drain(..)).enumerate() {
         let ready = match source {
             Ok(source) => {
-                let output = output.named(&below(&common, &mesh.whole));
-                let path = output.destination.path().unwrap_or(Path::new("")).to_path_buf();
+                let (output, path) = if output.stack.is_some() {
+                    (output.stacked_at(n, mesh.path.display().to_string()), mesh.whole.clone())
+                } else {
+                    let output = output.named(&below(&common, &mesh.whole));
+                    let path = output.destination.path().unwrap_or(Path::new("")).to_path_buf();
+                    (output, path)
+                };
                 if let Some(other) = written.insert(path.clone(), &mesh.path) {
                     return Err(twice(other, &mesh.path, &path));
                 }
-                Ok((source, output.registered(&call.names)?))
+                Ok((source, if output.stack.is_some() { output } else { output.registered(&call.names)? }))
             }
             Err(error) => Err(error),
         };

@@ -7,7 +7,7 @@ mod report;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use voxelize::format::Sidecar;
+use voxelize::format::{GridStack, Sidecar, Written};
 use voxelize::grid::Quantities;
 use voxelize::job::UnitOfLength;
 use voxelize::{Bounds, Error, Kind, Progress, Result, tool};
@@ -18,7 +18,9 @@ use super::command::Call;
 use super::files::{self, MeshSource};
 use super::guard::guarded;
 use super::memory::Resources;
-use super::options::{self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options};
+use super::options::{
+    self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options, PartOptions,
+};
 use super::output::{self, Output};
 use super::progress::Bar;
 use super::report::{Outcome, Report, Verbosity};
@@ -88,6 +90,7 @@ pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
         !output::is_folder(path) && (path.extension().is_some() || path.as_os_str() == "-" || path.exists())
     });
     files_from.is_some()
+        || output.stack
         || shard_list.is_some()
         || meshes.len() > 1 && !is_one_file
         || meshes.iter().any(|mesh| mesh.is_dir())
@@ -104,7 +107,10 @@ impl BatchOptions {
     /// Looks at files but changes none.
     fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
         let argv = call.argv;
-        let folder = folder(&args.input, &args.output, argv)?;
+        if args.output.stack {
+            refuse_uneven(&args)?;
+        }
+        let folder = (!args.output.stack).then(|| folder(&args.input, &args.output, argv)).transpose()?;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
         let grids = if args.input.same_grid { Grids::Same } else { Grids::Own };
         let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv, &call.names)?
@@ -126,7 +132,10 @@ impl BatchOptions {
                 "a warning names the longest hole of each; --leak takes one mesh"
             }));
         }
-        let output = Output::in_folder(&folder, &args.output, options.kind(), argv)?;
+        let output = match &folder {
+            Some(folder) => Output::in_folder(folder, &args.output, options.kind(), argv)?,
+            None => Output::stacked(&args.output, options.kind(), call)?,
+        };
         output.check_rounding(&options::record_of(&options.rule), argv)?;
         let quantities = options::quantities(&args.quantities, &options, &output, argv)?;
         let mut named = args.input.meshes;
@@ -181,8 +190,25 @@ impl BatchOptions {
                 Some(())
             })
         })?;
+        let stacked = match &self.output.stack {
+            Some(place) if self.mode == Mode::Write && !place.stack.is_empty() && !bar.cancelled() => {
+                Some(self.write_stack(&place.stack, &bar)?)
+            }
+            _ => None,
+        };
         bar.clear();
-        Ok(reporter.total())
+        Ok(reporter.total(stacked))
+    }
+
+    /// Writes the array of all meshes.
+    fn write_stack(&self, stack: &GridStack, bar: &Bar) -> Result<Written> {
+        let need = u64::try_from(stack.bytes()).unwrap_or(u64::MAX);
+        self.options.admit(need, "a grid and a layer of the array")?;
+        let options = self.output.save_options(bar);
+        let write =
+            |out: &mut dyn std::io::Write| stack.write_to(out, &options).map_err(std::io::Error::other);
+        let file = self.output.file.as_ref().expect("an array has a file");
+        file.save_bytes("npz", write)
     }
 
     /// One mesh in its slot; `None` if that has too little memory.
@@ -266,6 +292,26 @@ impl BatchOptions {
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         let mesh = guarded(|| run::read(&mut job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;
         Ok((*mesh.bounds(), job.options.grid.transform.unit))
+    }
+}
+
+/// Refuses grids in one array whose dimensions may differ, or whose numbers may mean different things.
+fn refuse_uneven(args: &ConvertArgs) -> Result<()> {
+    let ConvertArgs { grid, input, rule, quantities, .. } = args;
+    let is_cube = grid.cube && grid.voxel_size.is_none();
+    let is_even =
+        grid.dims.is_some() || grid.like.is_some() || grid.bounds.is_some() || input.same_grid || is_cube;
+    if !is_even {
+        let error = Error::usage("--stack: the grids of the meshes would have different dimensions");
+        return Err(error.with_hint("add --dims X,Y,Z, -r N --cube, --same-grid, --bounds or --like FILE"));
+    }
+    if PartOptions::new(&rule.parts).labels.are_of_mesh() {
+        let error = Error::usage("--labels cannot be used with --stack: each mesh has labels of its own");
+        return Err(error.with_hint("-o DIR/ writes a file of each, with its legend"));
+    }
+    match quantities.with.is_empty() {
+        true => Ok(()),
+        false => Err(Error::usage("--with cannot be used with --stack").with_hint("-o DIR/ writes them")),
     }
 }
 

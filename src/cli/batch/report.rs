@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use voxelize::format::Written;
 use voxelize::{Code, Finding, Kind};
 
 use super::super::command::Call;
@@ -161,13 +162,13 @@ impl<'a> OrderedReporter<'a> {
             let next = state.next;
             let Some(mut entry) = state.waiting.remove(&next) else { return };
             state.next += 1;
-            state.add(&mut entry);
+            state.add(&mut entry, self.batch.output.stack.is_some());
             self.bar.aside(|| self.call.printer.print(&entry.report));
         }
     }
 
     /// The warnings of all, and what became of them.
-    pub fn total(&self) -> Vec<Report> {
+    pub fn total(&self, stacked: Option<Written>) -> Vec<Report> {
         let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let mut total = Report::default();
         let all = self.batch.items.len() as u64;
@@ -180,18 +181,19 @@ impl<'a> OrderedReporter<'a> {
         if let Some(skipped) = self.batch.skipped.text() {
             row(&mut total.err, "skipped", &skipped);
         }
-        row(&mut total.err, "total", &self.text(&state));
+        row(&mut total.err, "total", &self.text(&state, stacked.map(|file| file.bytes)));
         vec![total]
     }
 
     /// `490 of 500 written to out/, 10 failed; …`.
-    fn text(&self, state: &BatchState) -> String {
+    fn text(&self, state: &BatchState, stacked: Option<u64>) -> String {
         let batch = self.batch;
         let [good, skipped, failed, interrupted] = state.counts;
         let all = grouped(batch.items.len() as u64);
         let would = if batch.mode == Mode::DryRun { "would be written" } else { "written" };
-        let folder = batch.output.folder.as_ref().map_or_else(String::new, |f| f.root.display().to_string());
-        let mut text = format!("{} of {all} {would} to {folder}", grouped(good));
+        let folder = batch.output.folder.as_ref().map(|folder| folder.root.display().to_string());
+        let place = folder.unwrap_or_else(|| batch.output.name());
+        let mut text = format!("{} of {all} {would} to {place}", grouped(good));
         for (count, what) in [(skipped, "skipped"), (failed, "failed"), (interrupted, "interrupted")] {
             if count > 0 {
                 text += &format!(", {} {what}", grouped(count));
@@ -199,7 +201,11 @@ impl<'a> OrderedReporter<'a> {
         }
         text += &match batch.mode {
             Mode::Write => {
-                format!("; {} occupied, {}", counted(state.cells, "cell", "cells"), bytes(state.bytes))
+                format!(
+                    "; {} occupied, {}",
+                    counted(state.cells, "cell", "cells"),
+                    bytes(stacked.unwrap_or(state.bytes))
+                )
             }
             Mode::DryRun => {
                 let memory = bytes(state.memory);
@@ -220,11 +226,15 @@ fn summed_up(warning: &SameCode, all: u64) -> String {
 }
 
 impl BatchState {
-    fn add(&mut self, entry: &mut Entry) {
+    fn add(&mut self, entry: &mut Entry, is_stacked: bool) {
         if entry.kind == EntryKind::Interrupted {
             // Once for all.
             let is_first = self.counts[EntryKind::Interrupted as usize] == 0;
-            let text = if is_first { "error: interrupted; what was written is whole\n" } else { "" };
+            let text = match (is_first, is_stacked) {
+                (true, true) => "error: interrupted; nothing was written\n",
+                (true, false) => "error: interrupted; what was written is whole\n",
+                (false, _) => "",
+            };
             entry.report.error_text = Some(text.to_string());
         }
         self.counts[entry.kind as usize] += 1;

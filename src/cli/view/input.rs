@@ -7,7 +7,7 @@ use clap::Args as _;
 use serde_json::{Map, Value, json};
 use voxelize::job::InFile;
 use voxelize::view::{Shown, Up};
-use voxelize::{BitGrid, Cells, Digest, Lattice, Mesh, Rational, Result, Voxels};
+use voxelize::{BitGrid, Cells, Digest, Error, Lattice, Mesh, Rational, Result, Voxels};
 
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
 use super::super::argv::exclusive;
@@ -29,6 +29,8 @@ pub struct ViewInput {
     pub mesh: Option<Mesh>,
     /// The cells, where they are drawn.
     pub cells: Option<Cells>,
+    /// The cells around them.
+    pub veil: Option<BitGrid>,
     /// The axis that points up, where a voxel file says it.
     pub up: Option<Up>,
     /// The unit of length, if known.
@@ -47,6 +49,14 @@ pub enum ViewSource {
 }
 
 impl ViewSource {
+    /// The most bytes that cells may take.
+    fn limit(&self) -> Option<u64> {
+        match self {
+            Self::Voxels(_, limit) => *limit,
+            Self::Mesh(job) => job.options.resources.for_job(),
+        }
+    }
+
     /// The file, by its content, else by its name; options for meshes are refused with a voxel file.
     pub fn new(args: &ViewArgs, resources: Resources, call: &Call) -> Result<Self> {
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
@@ -83,8 +93,12 @@ impl ViewInput {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
         let unit = args.grid.transform.unit.map(|unit| unit.name().to_string());
-        let mut input = Self { name, mesh: None, cells: None, up: None, unit, rule: None, found };
+        let limit = source.limit();
+        let mut input = Self { name, mesh: None, cells: None, veil: None, up: None, unit, rule: None, found };
         let bar = call.bar();
+        let veil = args.picture.veil.as_ref().map(|path| call.names.reads(path, "the cells of --veil"));
+        let veil = veil.transpose()?;
+        call.check_files()?;
         match source {
             ViewSource::Mesh(mut job) if matches!(options.content, PictureContent::Mesh) => {
                 input.mesh = Some(run::read(&mut job, &bar, call.signals, &mut input.found)?);
@@ -99,7 +113,29 @@ impl ViewInput {
                 input.take(voxels, None);
             }
         }
+        if let Some(file) = veil {
+            input.veil = Some(input.around(&file, limit)?);
+        }
         Ok(input)
+    }
+
+    /// The cells of a voxel file on the same grid.
+    fn around(&self, file: &InFile, limit: Option<u64>) -> Result<BitGrid> {
+        // The picture has a copy of them.
+        let taken = 2 * BitGrid::bytes_for(self.dims());
+        let left = limit.map(|limit| limit.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX)));
+        let voxels = files::open_within(file, left)?;
+        let is_elsewhere = match (&voxels.lattice, &self.found.lattice) {
+            (Some(one), Some(other)) => one != other,
+            _ => voxels.cells.as_ref().dims() != self.dims(),
+        };
+        if is_elsewhere {
+            let error = Error::usage(format!("its grid is not that of {}", self.name)).in_file(file.path());
+            return Err(
+                error.with_hint("--veil takes cells of the same grid, such as the output of the same run")
+            );
+        }
+        Ok(voxels.occupied()?.clone())
     }
 
     fn take(&mut self, voxels: Voxels, digest: Option<Digest>) {

@@ -38,6 +38,7 @@ voxelize view part.npz --slice z=40      one layer, as text
 voxelize view part.npz --slice x -o x.png   the middle layer across x, as a picture
 voxelize view part.npz --slice z=all -o layers/  every layer, one pixel per cell, for a printer
 voxelize view part.npz --sheet z -o layers.png   layers side by side
+voxelize view leak.npz --veil part.npz   a leak, and the part around it, translucent
 voxelize view diff.vox                   the output of diff -o: blue is added, orange removed",
     notes: "\
 A picture has the same pixels on every machine and for any number of threads. It records \
@@ -100,8 +101,9 @@ struct ViewArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Picture")]
 struct PictureArgs {
-    /// Width and height in pixels; a slice is smaller if its cells do not fill it evenly. cells: a slice
-    /// with one pixel per cell, white where occupied, black elsewhere [default: 1200x900]
+    /// Width and height in pixels; a slice is smaller if its cells do not fill it evenly. cells: a slice with one
+    /// pixel per cell, white where occupied, black elsewhere. With --slice z=all: the plate that each layer is in the
+    /// middle of [default: 1200x900]
     #[arg(long, value_name = "WxH|cells", value_parser = values::picture_size)]
     size: Option<PixelSize>,
 
@@ -131,6 +133,11 @@ struct PictureArgs {
     /// [default: no sheet]
     #[arg(long, value_name = "AXIS", value_parser = values::axis)]
     sheet: Option<usize>,
+
+    /// A voxel file of the same grid: its cells are drawn around those of FILE, grey and translucent, as the part
+    /// around its leaks [default: none]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mesh", "slice", "sheet"])]
+    veil: Option<PathBuf>,
 
     /// Background colour: white, black or #rrggbb [default: transparent]
     #[arg(long, value_name = "COLOUR", value_parser = values::background)]
@@ -227,12 +234,34 @@ fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> P
     let unit = if has_length { unit } else { "cells" };
     let name =
         Path::new(&input.name).file_name().map_or(input.name.clone().into(), |name| name.to_string_lossy());
-    picture.with_caption(&format!("{name}: {what}"), unit, options.view.background)
+    let layer = layer_text(input, options).map_or_else(String::new, |layer| format!(", {layer}"));
+    picture.with_caption(&format!("{name}{layer}: {what}"), unit, options.view.background)
+}
+
+/// `z=40 (x right, y up)`: the layer of a picture, or the axis that layers are across, and the axes that are seen.
+fn layer_text(input: &ViewInput, options: &PictureOptions) -> Option<String> {
+    let (layer, what) = match options.content {
+        PictureContent::Slice(choice) => {
+            let layer = choice.layer(input.dims());
+            (layer, format!("{}={}", AXES[layer.axis], layer.index))
+        }
+        PictureContent::Sheet(axis) => (Layer { axis, index: 0 }, format!("layers across {}", AXES[axis])),
+        _ => return None,
+    };
+    let [right, up] = layer.plane().map(|axis| AXES[axis]);
+    Some(format!("{what} ({right} right, {up} up)"))
 }
 
 /// A file for each layer: `z0000.png`.
-fn draw_layers(choice: LayerChoice, cells: &Cells, folder: &Path, call: &Call) -> Result<Vec<Written>> {
+fn draw_layers(
+    choice: LayerChoice,
+    cells: &Cells,
+    (folder, plate): (&Path, Option<[usize; 2]>),
+    call: &Call,
+) -> Result<Vec<Written>> {
     let dims = cells.as_ref().dims();
+    // Before the first file.
+    view::mask(cells, Layer { axis: choice.layer(dims).axis, index: 0 }, plate)?;
     let digits = (choice.layers(dims).count().max(2) - 1).to_string().len();
     let file = |layer: Layer| {
         let path = folder.join(format!("{}{:0digits$}.png", AXES[layer.axis], layer.index));
@@ -250,7 +279,7 @@ fn draw_layers(choice: LayerChoice, cells: &Cells, folder: &Path, call: &Call) -
     bar.begin("write", files.len() as u64);
     for (layer, file) in &files {
         bar.check().map_err(|_| Error::interrupted_after(written.len(), files.len(), "layers"))?;
-        written.push(view::mask(cells, *layer)?.save_in(file)?);
+        written.push(view::mask(cells, *layer, plate)?.save_in(file)?);
         bar.advance(1);
     }
     bar.clear();
@@ -264,7 +293,9 @@ fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Draw
         (PictureContent::Mesh, _, Some(mesh)) => view::facets(mesh, view),
         (PictureContent::Cells, Some(Cells::Field(_)), _) => Err(Error::usage("a field is shown in slices")
             .with_hint("--slice z -o FILE.png shows the middle one, --sheet z many")),
-        (PictureContent::Cells, Some(cells), _) => view::cells(cells, spacing, view),
+        (PictureContent::Cells, Some(cells), _) => {
+            view::cells_behind(cells, input.veil.as_ref(), spacing, view)
+        }
         (PictureContent::Text(choice), Some(cells), _) => {
             return view::slice_text(input.shown(cells), choice.layer(input.dims()))
                 .map(Drawn::Text)
@@ -272,10 +303,14 @@ fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Draw
         }
         (PictureContent::Layers(choice), Some(cells), _) => {
             let folder = options.destination.path().unwrap_or(Path::new("."));
-            return draw_layers(choice, cells, folder, call).map(Drawn::Layers);
+            let drawn = draw_layers(choice, cells, (folder, options.plate), call);
+            return drawn.map(Drawn::Layers).map_err(|error| match error.kind() {
+                Kind::Usage => error.with_hint("--size names a larger plate"),
+                _ => error,
+            });
         }
         (PictureContent::Slice(choice), Some(cells), _) if options.is_mask => {
-            view::mask(cells, choice.layer(input.dims()))
+            view::mask(cells, choice.layer(input.dims()), None)
         }
         (PictureContent::Slice(choice), Some(cells), _) => {
             let layer = choice.layer(input.dims());
@@ -366,6 +401,9 @@ fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
     };
     let place = || format!("from {}°, {}°, {up}", number(from.azimuth), number(from.elevation));
     match options.content {
+        PictureContent::Cells if input.rule.as_deref() == Some("leak") && input.veil.is_none() => {
+            format!("{}; --veil PART.npz draws the part around", place())
+        }
         PictureContent::Cells => place(),
         PictureContent::Mesh => format!("triangles, {}", place()),
         PictureContent::Slice(choice) | PictureContent::Text(choice) => {

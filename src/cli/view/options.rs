@@ -26,6 +26,8 @@ pub struct PictureOptions {
     /// Whether a slice has a pixel for each cell, black or white.
     pub is_mask: bool,
     pub has_caption: bool,
+    /// The size of the pictures of all layers, a pixel a cell.
+    pub plate: Option<[usize; 2]>,
 }
 
 /// The content of a picture.
@@ -94,11 +96,15 @@ impl PictureOptions {
             ..default
         };
         let is_mask = options.size == Some(PixelSize::Cells);
-        if is_mask && !matches!(content, PictureContent::Slice(_)) {
+        if is_mask && !matches!(content, PictureContent::Slice(_) | PictureContent::Layers(_)) {
             return Err(Error::usage("--size cells: only a slice has a pixel for each cell")
                 .with_hint("add --slice z -o NAME.png"));
         }
-        Ok(Self { content, view, destination, file, is_mask, has_caption: options.caption })
+        let plate = match (content, options.size) {
+            (PictureContent::Layers(_), Some(PixelSize::Pixels(size))) => Some(size),
+            _ => None,
+        };
+        Ok(Self { content, view, destination, file, is_mask, has_caption: options.caption, plate })
     }
 
     /// The memory for drawing, without the cells or the mesh; an error if it exceeds half of the limit.
@@ -127,9 +133,8 @@ const ALWAYS_FRONT: &[&str] = &["from", "up", "perspective", "no_axes"];
 /// Refuses options that would have no effect.
 fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<()> {
     let idle: &[&str] = match content {
-        PictureContent::Text(_) | PictureContent::Layers(_) => {
-            &["from", "up", "perspective", "no_axes", "size", "background", "caption"]
-        }
+        PictureContent::Text(_) => &["from", "up", "perspective", "no_axes", "size", "background", "caption"],
+        PictureContent::Layers(_) => &["from", "up", "perspective", "no_axes", "background", "caption"],
         PictureContent::Slice(_) | PictureContent::Sheet(_) => ALWAYS_FRONT,
         PictureContent::Cells | PictureContent::Mesh => &[],
     };

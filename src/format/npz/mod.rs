@@ -31,7 +31,10 @@ mod arrays;
 mod read;
 mod read_sparse;
 mod sparse;
+mod stack;
 mod write;
+
+pub use self::stack::GridStack;
 
 use super::{CELLS, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy};
 use crate::error::{Error, Result};

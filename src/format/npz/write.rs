@@ -15,7 +15,7 @@ use crate::grid::metadata::{Metadata, hex};
 use crate::grid::{CellArray, CellSource, Legend};
 
 /// From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
-const LARGE: u128 = 0xf000_0000;
+pub(super) const LARGE: u128 = 0xf000_0000;
 
 /// The member of the cells.
 const CELLS_NAME: &str = "voxels.npy";
@@ -140,7 +140,7 @@ fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
 }
 
 /// An array of text: four bytes a character, each as long as the longest, zeros after the end.
-fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
+pub(super) fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
     let longest = values.iter().map(|value| value.chars().count()).max().unwrap_or(0).max(1);
     let mut bytes = npy::header(&format!("<U{longest}"), shape);
     for value in values {

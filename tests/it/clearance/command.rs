@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::place::{Place, cuboid, refused, stl};
 use crate::support::solids::between;
+use voxelize::Voxels;
 use voxelize::geom::Triangle;
 
 /// The cube of 20, one beside it at a distance of 3, a small one inside it, and one that touches it.
@@ -36,9 +37,11 @@ fn json_has_all_pairs() {
             "status",
             "exit_code",
             "meshes",
+            "unit",
             "pairs",
             "within",
             "closer",
+            "outputs",
             "warnings"
         ]
     );
@@ -255,8 +258,81 @@ fn bad_calls_have_their_exit_codes() {
         ("clearance cube.stl empty.stl", 4, "no triangles"),
         ("clearance cube.stl inner.stl --min-distance -1", 2, "0 or more"),
         ("clearance cube.stl inner.stl --json=inner.stl", 2, "inner.stl"),
+        (
+            "clearance cube.stl inner.stl@turn=z,90",
+            2,
+            "@turn=z,90: is none of axes, rotate, scale, translate",
+        ),
+        ("clearance cube.stl inner.stl@translate=1,2", 2, "three numbers"),
+        ("clearance cube.stl inner.stl@scale=2@scale=3", 2, "there twice"),
+        ("clearance cube.stl inner.stl@scale=1e38", 4, "inner.stl@scale=1e38"),
+        ("clearance cube.stl inner.stl@translate=1mm,2,3", 2, "--unit"),
+        ("clearance cube.stl inner.stl --min-distance 1mm", 2, "--unit"),
+        ("clearance cube.stl inner.stl -r 8", 2, "--mark"),
+        ("clearance cube.stl inner.stl --mark a.stl", 2, "a.stl"),
+        ("clearance cube.stl inner.stl --mark cube.stl", 2, "cube.stl"),
     ] {
         let message = refused(&place, line, code);
         assert!(message.contains(expected), "{line}: {message}");
     }
+}
+
+/// Meshes are moved before they are compared; lengths may have units.
+#[test]
+fn each_mesh_has_its_transforms_and_all_one_unit() {
+    let place = place();
+    for (line, distance) in [
+        ("beside.stl@translate=2,0,0", 5.0),
+        ("beside.stl@translate=2mm,0,0.5cm", 5.0),
+        ("beside.stl@scale=2", 26.0),
+        ("beside.stl@translate=-0.5,0,0@scale=2", 25.5),
+        // To the negative side of x, then of y.
+        ("beside.stl@rotate=z,180", 23.0),
+        ("beside.stl@axes=-x,y,z@translate=0,30,0", 37.802_116),
+    ] {
+        let json = place.run(&format!("clearance cube.stl {line} --unit mm --json")).expect(0).json();
+        let found = json["pairs"][0]["distance"].as_f64().unwrap();
+        assert!((found - distance).abs() < 1e-5, "{line}: {found}");
+        assert_eq!((&json["pairs"][0]["b"], &json["unit"]), (&json!(line), &json!("mm")));
+    }
+    let run = place.run("clearance cube.stl beside.stl --unit mm --min-distance 0.31cm").expect(1);
+    assert!(run.text().contains("FAIL    cube.stl and beside.stl are 3 mm apart"), "{}", run.text());
+    assert!(run.err.contains("1 of 1 pair fails --min-distance 3.1 mm"), "{}", run.err);
+    place.run("clearance cube.stl beside.stl --unit mm --min-distance 0.3cm").expect(0);
+    // A file of such a name is that file.
+    place.write("inner.stl@scale=2", stl(&between([30.0; 3], [31.0; 3])));
+    let json = place.run("clearance cube.stl inner.stl@scale=2 --json").expect(0).json();
+    assert_eq!(json["pairs"][0]["relation"], "apart");
+}
+
+/// Cells of the contact are those of both surfaces, and closest points have a line of cells.
+#[test]
+fn contacts_are_marked() {
+    let place = place();
+    let run = place
+        .run("clearance cube.stl corner.stl beside.stl@translate=5,0,0 --mark marked.npz -r 30")
+        .expect(0);
+    assert!(run.text().contains("wrote   marked.npz"), "{}", run.text());
+    let voxels = Voxels::open(place.path("marked.npz")).unwrap();
+    let labels = voxels.labels().unwrap();
+    let names: Vec<_> = labels.legend().labels().iter().map(|label| (label.value, &*label.name)).collect();
+    assert_eq!(names, [(1, "contact"), (2, "closest"), (255, "around")]);
+    // 30 cells of 1 along x. The faces at 20 and at 15 have a layer each.
+    let contact = labels.cells_of(1).unwrap();
+    assert!(
+        contact.count() > 0
+            && contact.iter().all(|cell| cell.iter().filter(|c| [15, 19, 20].contains(c)).count() >= 2),
+        "{:?}",
+        contact.iter().collect::<Vec<_>>()
+    );
+    let closest: Vec<_> = labels.cells_of(2).unwrap().iter().map(|[x, ..]| x).collect();
+    assert!((21..27).all(|x| closest.contains(&x)), "{closest:?}");
+    // All that the meshes touch, and the line.
+    let around = labels.count(255);
+    assert!(around > 1000, "{around}");
+    let json = place.run("clearance cube.stl corner.stl --mark marked.vox -r 30 --json").expect(0).json();
+    assert_eq!(json["outputs"][0]["path"], "marked.vox");
+    // A failing gate still marks.
+    place.run("clearance cube.stl corner.stl --min-distance 1 --mark gate.vox -r 30").expect(1);
+    assert!(place.path("gate.vox").exists());
 }

@@ -2,6 +2,7 @@
 //! reported for each, and the exit code.
 
 mod misuse;
+mod stack;
 mod together;
 
 use std::collections::BTreeMap;

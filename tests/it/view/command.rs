@@ -165,16 +165,21 @@ fn all_layers_are_pictures_of_a_pixel_a_cell() {
     let text = |layer: &str| String::from_utf8(all(&["view", "f.npz", "--slice", layer], 0).stdout).unwrap();
     let pixels = |name: &str| {
         let file = std::fs::File::open(folder.path().join(name)).unwrap();
-        let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap();
+        let mut decoder = png::Decoder::new(std::io::BufReader::new(file));
+        decoder.set_transformations(png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
+        // A bit for each pixel, as printers take them.
+        assert_eq!(reader.info().color_type, png::ColorType::Grayscale, "{name}");
+        assert_eq!(reader.info().bit_depth, png::BitDepth::One, "{name}");
         let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut bytes).unwrap();
-        let letter = |pixel: &[u8]| match pixel {
-            [255, 255, 255, 255] => '#',
-            [0, 0, 0, 255] => '.',
+        let letter = |pixel: &u8| match pixel {
+            255 => '#',
+            0 => '.',
             other => panic!("{other:?}"),
         };
-        let row = |row: &[u8]| row.chunks(4).map(letter).collect::<String>() + "\n";
-        bytes.chunks(4 * info.width as usize).map(row).collect::<String>()
+        let row = |row: &[u8]| row.iter().map(letter).collect::<String>() + "\n";
+        bytes.chunks(info.width as usize).map(row).collect::<String>()
     };
     let mut seen = 0;
     for axis in ["x", "y", "z"] {
@@ -189,10 +194,18 @@ fn all_layers_are_pictures_of_a_pixel_a_cell() {
     assert!(seen > 10, "{seen}");
     all(&["view", "f.npz", "--slice", "z=1", "--size", "cells", "-o", "one.png"], 0);
     assert_eq!(pixels("one.png"), text("z=1"));
+    // In the middle of a plate.
+    all(&["view", "f.npz", "--slice", "z=all", "--size", "9x12", "-o", "plate/"], 0);
+    let empty = ".".repeat(9) + "\n";
+    let middle: String = text("z=1").lines().map(|line| format!("..{line}..\n")).collect();
+    assert_eq!(pixels("plate/z1.png"), empty.repeat(2) + &middle + &empty.repeat(3));
+    let small = all(&["view", "f.npz", "--slice", "z=all", "--size", "4x12", "-o", "small/"], 2);
+    assert!(error(&small).contains("does not fit on a plate of 4 × 12 pixels"), "{}", error(&small));
+    assert!(!folder.path().join("small").exists());
     for args in [
         &["view", "f.npz", "--slice", "z=all"][..],
         &["view", "f.npz", "--slice", "z=all", "-o", "a.png"],
-        &["view", "f.npz", "--slice", "z=all", "-o", "z/", "--size", "9x9"],
+        &["view", "f.npz", "--slice", "z=all", "-o", "z/", "--caption"],
         &["view", "f.npz", "--size", "cells"],
         &["view", "f.npz", "--slice", "z=none"],
     ] {
@@ -213,4 +226,50 @@ fn a_caption_makes_a_picture_higher_and_changes_no_more() {
     assert_eq!(png(&["--json"]), serde_json::json!([320, 200]));
     assert_eq!(png(&["--json", "--caption"]), serde_json::json!([320, 217]));
     assert_eq!(png(&["--json", "--caption", "--perspective"]), serde_json::json!([320, 217]));
+}
+
+/// The part around a leak.
+#[test]
+fn cells_around_others_are_a_veil() {
+    let folder = folder();
+    let all = |args: &[&str], code: i32| {
+        let output = run(folder.path(), args);
+        assert_eq!(output.status.code(), Some(code), "{args:?} {}", error(&output));
+        output
+    };
+    all(&["f.stl", "-r", "14", "--filled", "-o", "part.npz", "-q"], 0);
+    all(&["f.stl", "-r", "14", "--solid", "--bounds", "0,0,0,5,7,3", "-o", "other.npz", "-q"], 0);
+    all(&["f.stl", "-r", "12", "-o", "coarse.npz", "-q"], 0);
+    // One cell of the part.
+    let mut bits = voxelize::BitGrid::new(
+        voxelize::Voxels::open(folder.path().join("part.npz")).unwrap().cells.as_ref().dims(),
+    )
+    .unwrap();
+    bits.set([1, 1, 1]);
+    let part = voxelize::Voxels::open(folder.path().join("part.npz")).unwrap();
+    let one =
+        voxelize::Voxels { cells: bits.into(), lattice: part.lattice.clone(), record: Default::default() };
+    one.save(folder.path().join("one.npz")).unwrap();
+    all(&["view", "one.npz", "--veil", "part.npz", "--size", "300x300", "-o", "veil.png", "-q"], 0);
+    let file = std::fs::File::open(folder.path().join("veil.png")).unwrap();
+    let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut bytes).unwrap();
+    let count = |is: fn(i32, i32, i32) -> bool| {
+        let is = |p: &&[u8]| p[3] == 255 && is(p[0].into(), p[1].into(), p[2].into());
+        bytes.chunks(4).filter(is).count()
+    };
+    // The cell is orange, the part grey, and a dark ring is around the cell.
+    assert!(count(|r, _, b| r > b + 40) > 20, "no cell");
+    assert!(count(|r, g, b| (r - g).abs() < 6 && (g - b).abs() < 6 && r > 90) > 10_000, "no part");
+    assert!(count(|r, _, b| r < 40 && b < 50) > 40, "no ring");
+    for (args, expected) in [
+        (&["view", "one.npz", "--veil", "coarse.npz"][..], "its grid is not that of one.npz"),
+        (&["view", "one.npz", "--veil", "part.npz", "--slice", "z"], "--slice"),
+    ] {
+        let output = all(args, 2);
+        assert!(error(&output).contains(expected), "{}", error(&output));
+    }
+    all(&["view", "one.npz", "--veil", "missing.npz"], 3);
+    assert!(!folder.path().join("one.png").exists());
 }

@@ -1,43 +1,47 @@
 //! The report of `voxelize clearance`: rows and objects of meshes and pairs of them.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use voxelize::compare::clearance::{Clearance, MeetingPair, Relation};
 use voxelize::geom::tri_tri::Meeting;
+use voxelize::job::UnitOfLength;
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::Loaded;
 
-use super::report::display::{counted, grouped, number};
-use super::report::row;
+use super::super::report::display::{counted, grouped, number};
+use super::super::report::row;
 
 /// `a.stl: 12 triangles, closed`.
-pub fn mesh_row(path: &Path, loaded: &Loaded) -> String {
+pub fn mesh_row(name: &str, loaded: &Loaded) -> String {
     let closed = match loaded.mesh.closedness() {
         Closedness::Oriented => "closed",
         Closedness::Closed => "closed, but not oriented; using evenodd",
         Closedness::Open => "not closed; using winding number > 0.5",
     };
     let triangles = counted(loaded.mesh.triangles().len() as u64, "triangle", "triangles");
-    format!("{}: {triangles}, {closed}", path.display())
+    format!("{name}: {triangles}, {closed}")
 }
 
-pub fn mesh_json(path: &Path, loaded: &Loaded) -> Value {
+pub fn mesh_json(name: &str, loaded: &Loaded) -> Value {
     let closedness = loaded.mesh.closedness();
     json!({
-        "path": path.display().to_string(),
+        "path": name,
         "triangles": loaded.mesh.triangles().len(),
         "closed": closedness != Closedness::Open,
         "oriented": closedness == Closedness::Oriented,
     })
 }
 
-/// How a pair lies: `a.stl and b.stl are 0.4 apart`.
-pub fn relation([a, b]: [&str; 2], found: &Clearance) -> String {
+/// A length with its unit, if that is known.
+pub fn length(length: f64, unit: Option<UnitOfLength>) -> String {
+    unit.map_or_else(|| number(length), |unit| format!("{} {}", number(length), unit.name()))
+}
+
+/// How a pair lies: `a.stl and b.stl are 0.4 mm apart`.
+pub fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) -> String {
     let at_least = if found.is_all { "" } else { "at least " };
     let meetings = counted(found.meetings, "pair of triangles meets", "pairs of triangles meet");
     let meetings = format!("{at_least}{meetings}");
-    let distance = number(found.distance);
+    let distance = length(found.distance, unit);
     let gap = format!("the surfaces are {distance} apart");
     match found.relation {
         Relation::Touching if !found.is_all && found.shares_volume.is_none() => format!(
@@ -74,14 +78,19 @@ pub fn badness(found: &Clearance) -> Badness {
 }
 
 /// How a pair lies, and where it meets or is closest. The first word says whether it is too close, if that is asked.
-pub fn pair_rows([a, b]: [&str; 2], found: &Clearance, is_closer: Option<bool>, listed: usize) -> String {
+pub fn pair_rows(
+    [a, b]: [&str; 2],
+    found: &Clearance,
+    is_closer: Option<bool>,
+    (unit, listed): (Option<UnitOfLength>, usize),
+) -> String {
     let mut rows = String::new();
     let verdict = match is_closer {
         None => "pair",
         Some(true) => "FAIL",
         Some(false) => "pass",
     };
-    row(&mut rows, verdict, &relation([a, b], found));
+    row(&mut rows, verdict, &relation([a, b], found, unit));
     for place in found.places.iter().take(listed) {
         row(&mut rows, "meet", &place_text(place));
     }

@@ -1,0 +1,54 @@
+//! The file of `--mark`: the cells where meshes meet or are closest, and the cells around.
+
+use voxelize::compare::clearance::{Clearance, cells};
+use voxelize::format::{SaveOptions, Sidecar, Written};
+use voxelize::grid::{CellKind, Fit};
+use voxelize::job::{Transform, UnitOfLength};
+use voxelize::{Bounds, Error, Mesh, Record, Result, Run};
+
+use super::super::command::Call;
+use super::super::memory::Resources;
+use super::super::output::AuxOutput;
+use super::super::progress::Bar;
+use super::ClearanceArgs;
+use super::meshes::MemoryLeft;
+
+/// Cells along the longest axis of all meshes, where no option says it.
+const RES: usize = 256;
+
+/// Where the cells go, and how many there are.
+pub struct ContactMark {
+    output: AuxOutput,
+    res: usize,
+}
+
+impl ContactMark {
+    pub fn new(args: &ClearanceArgs, call: &Call) -> Result<Option<Self>> {
+        let Some(path) = &args.mark else {
+            let error = || Error::usage("--res: nothing is voxelized").with_hint("--mark FILE takes it");
+            return if args.res.is_some() { Err(error()) } else { Ok(None) };
+        };
+        let output = AuxOutput::new(path, "--mark", "the cells of the contact", Sidecar::Auto, &call.names)?;
+        output.check_kind(CellKind::Labels)?;
+        Ok(Some(Self { output, res: args.res.unwrap_or(RES) }))
+    }
+
+    pub fn write(
+        &self,
+        meshes: &[&Mesh],
+        pairs: &[([usize; 2], Clearance)],
+        unit: Option<UnitOfLength>,
+        (resources, budget, bar): (&Resources, &MemoryLeft, &Bar),
+    ) -> Result<Vec<Written>> {
+        let all = meshes.iter().fold(Bounds::EMPTY, |all, mesh| all.union(mesh.bounds()));
+        let lattice = Fit::longest(self.res).to(&all)?;
+        self.output.check_lattice(CellKind::Labels, &lattice)?;
+        let run = Run::default().threads(resources.threads).level(resources.level).progress(bar);
+        let need = cells::cell_bytes(meshes, &lattice, &run);
+        budget.admit(u64::try_from(need).unwrap_or(u64::MAX))?;
+        let labels = cells::cells(meshes, pairs, &lattice, &run)?;
+        let transform = Transform { unit, ..Transform::default() };
+        let about = Record { transform: transform.entries(), ..Record::default() };
+        self.output.write(labels, &lattice, about, &SaveOptions::default())
+    }
+}

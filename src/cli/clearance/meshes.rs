@@ -1,0 +1,123 @@
+//! The meshes of a comparison: each with a transform of its own, `part.stl@rotate=z,90@translate=0,0,5`.
+
+use std::path::{Path, PathBuf};
+
+use voxelize::job::{InFile, Transform, UnitOfLength};
+use voxelize::mesh::read::{self, Loaded, ReadOptions};
+use voxelize::{Error, Kind, Mesh, Result};
+
+use super::super::args::transform::TransformArgs;
+use super::super::files;
+use super::super::memory::Resources;
+use super::super::progress::Bar;
+use super::super::report::display::bytes;
+use super::super::run::one_unit;
+use super::ClearanceArgs;
+
+/// The memory of a triangle, in bytes.
+const TRIANGLE: u64 = size_of::<[[f32; 3]; 3]>() as u64;
+
+/// A mesh as it was named.
+pub struct PlacedMesh {
+    /// The file with its transform, as reports call it.
+    pub name: String,
+    pub path: PathBuf,
+    transform: TransformArgs,
+}
+
+impl PlacedMesh {
+    /// The file, and the transform behind it. A file whose whole name is there has none.
+    pub fn new(argument: &Path) -> Result<Self> {
+        let name = argument.display().to_string();
+        let mut transform = TransformArgs::default();
+        let mut path = argument.to_str().unwrap_or_default();
+        if argument.exists() || path.is_empty() {
+            return Ok(Self { name, path: argument.to_path_buf(), transform });
+        }
+        while let Some((before, (option, value))) =
+            path.rsplit_once('@').and_then(|(before, part)| Some((before, part.split_once('=')?)))
+        {
+            transform.set(option, value).map_err(|why| {
+                let error = Error::usage(format!("{name}: @{option}={value}: {why}"));
+                error.with_hint("such as part.stl@rotate=z,90@translate=0,0,5")
+            })?;
+            path = before;
+        }
+        Ok(Self { path: PathBuf::from(path), name, transform })
+    }
+
+    fn transform(&self, unit: Option<UnitOfLength>) -> Result<Transform> {
+        let args = TransformArgs { unit, ..self.transform.clone() };
+        args.transform().map_err(|error| error.in_file(&self.name))
+    }
+}
+
+/// Reads all meshes, within the memory for them, and moves them to where they are compared; with the unit of all.
+pub fn read_all(
+    args: &ClearanceArgs,
+    named: &[PlacedMesh],
+    files: &[InFile],
+    budget: &mut MemoryLeft,
+    bar: &Bar,
+) -> Result<(Vec<Loaded>, Option<UnitOfLength>)> {
+    let read = files.iter().map(|file| {
+        let options = ReadOptions::default().tolerance(args.read.tolerance());
+        let loaded = open(file, &options.memory(budget.left).progress(bar))?;
+        budget.take(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
+        Ok(loaded)
+    });
+    let mut meshes = read.collect::<Result<Vec<_>>>()?;
+    let unit = match args.unit {
+        Some(unit) => Some(unit),
+        None => one_unit(meshes.iter().map(|loaded| loaded.unit))?,
+    };
+    for (loaded, named) in meshes.iter_mut().zip(named) {
+        let transform = named.transform(unit)?;
+        if transform.turns() || transform.is_scaled() || transform.is_moved() {
+            // Both are in memory for a while.
+            budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
+            let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
+            loaded.mesh = transform.apply_all(mesh).map_err(|error| error.in_file(&named.name))?;
+        }
+    }
+    Ok((meshes, unit))
+}
+
+fn open(file: &InFile, options: &ReadOptions) -> Result<Loaded> {
+    let path = file.path();
+    files::is_there(path)?;
+    read::read_file(path, options).map_err(|error| match error.kind() {
+        Kind::Input => files::holds_voxels(path).unwrap_or(error),
+        _ => error,
+    })
+}
+
+/// The memory that is left for meshes, their trees and the comparison.
+pub struct MemoryLeft<'a> {
+    resources: &'a Resources,
+    /// In bytes; none if there is no limit.
+    pub left: Option<u64>,
+}
+
+impl<'a> MemoryLeft<'a> {
+    pub fn new(resources: &'a Resources) -> Self {
+        Self { resources, left: resources.for_job() }
+    }
+
+    /// Takes memory, or refuses it.
+    pub fn take(&mut self, need: u64) -> Result<()> {
+        self.admit(need)?;
+        self.left = self.left.map(|left| left - need);
+        Ok(())
+    }
+
+    /// Refuses more memory than is left.
+    pub fn admit(&self, need: u64) -> Result<()> {
+        let Some(left) = self.left.filter(|left| need > *left) else { return Ok(()) };
+        let says = self.resources.memory.text().unwrap_or_default();
+        let need = bytes(need);
+        let left = bytes(left);
+        Err(Error::too_large(format!("the comparison needs {need} more, {left} are left for it: {says}"))
+            .with_hint("raise --max-memory, or compare fewer meshes at a time"))
+    }
+}

@@ -1,0 +1,276 @@
+//! `voxelize clearance`: whether meshes collide, and how far apart they are.
+
+mod mark;
+mod meshes;
+mod report;
+
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use serde_json::Value;
+use voxelize::compare::clearance::{Clearance, ClearanceBody, ClearanceOptions};
+use voxelize::job::{InFile, Measure, UnitOfLength};
+use voxelize::mesh::read::Loaded;
+use voxelize::{Error, Finding, Mesh, Rational, Result, par};
+
+use super::args::{
+    MemoryArgs, PageArgs, PairArgs, PowerArgs, ReadArgs, ReportArgs, prefixed, transform, values,
+};
+use super::command::{Call, Command};
+use super::memory::Resources;
+use super::progress::Bar;
+use super::report::display::{bytes, counted};
+use super::report::{Outcome, Report, finding_line, row, value};
+use mark::ContactMark;
+use meshes::{MemoryLeft, PlacedMesh, read_all};
+use report::{Badness, badness, mesh_json, mesh_row, pair_json, pair_rows, relation};
+
+/// How many places of a collision are listed: in JSON and with -v, and in the text.
+const LISTED: usize = 100;
+const SHOWN: usize = 3;
+
+/// The memory of the report on a pair of meshes and on a place, in bytes.
+const PAIR_BYTES: u64 = 8 << 10;
+const PLACE_BYTES: u64 = 3 << 10;
+
+pub const COMMAND: Command = Command {
+    name: "clearance",
+    usage: "[OPTIONS] A B [C ...]",
+    about: "find collisions and distances between meshes",
+    examples: "\
+voxelize clearance shaft.stl bearing.stl        the distance, or the places of contact
+voxelize clearance *.stl --min-distance 0.2     exit code 1 if any two are closer than that
+voxelize clearance pin.stl plate.stl@translate=0,0,5   the plate moved up by 5
+voxelize clearance gear.stl rack.stl --mark contact.vox   and 'voxelize view contact.vox' shows where
+voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
+    notes: "\
+Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share \
+volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that \
+touch, shared volume may not be known; --min-distance fails then. --min-distance 0 accepts contact and refuses \
+collisions. Closest points lie on the triangles; the direction is from B to A. How deep meshes \
+penetrate is not computed. docs/clearance.md defines the terms.
+
+A mesh may have transforms of its own behind its name: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, \
+as the options of 'voxelize', in any order. Its coordinates are then rounded to 32-bit floats.
+
+Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share volume; 2 usage error; \
+3 a mesh cannot be read; 4 a mesh has no triangles; 5 too little memory, or too many pairs to decide; \
+6 not written",
+    keys: "meshes unit pairs within closer outputs warnings",
+    arguments: ClearanceArgs::command,
+    run,
+};
+
+#[derive(Debug, clap::Parser)]
+struct ClearanceArgs {
+    /// Meshes, of any format that 'voxelize formats' lists, with transforms such as @translate=0,0,5 behind
+    /// their names; all pairs are compared
+    #[arg(value_name = "MESH", required = true, help_heading = "Files")]
+    meshes: Vec<PathBuf>,
+
+    /// Fail with exit code 1 if two meshes are closer than D, in units of the files or with a unit such as 0.2mm,
+    /// or share volume; decided exactly, for D as written [default: none]
+    #[arg(long, alias = "within", value_name = "D", value_parser = values::distance, allow_negative_numbers = true,
+          help_heading = "Compare")]
+    min_distance: Option<Measure>,
+
+    /// Write the cells that the meshes touch, labelled: contact, where two surfaces meet; closest, between the
+    /// closest points of two that do not; around, all others. .vox, .npz or any format with labels [default: none]
+    #[arg(long, value_name = "FILE", help_heading = "Compare")]
+    mark: Option<PathBuf>,
+
+    /// With --mark: cells on the longest axis of all meshes [default: 256]
+    #[arg(short, long, value_name = "N", value_parser = values::count, allow_negative_numbers = true,
+          help_heading = "Compare")]
+    res: Option<usize>,
+
+    /// The unit of the coordinates: um, mm, cm, m, in or ft. Nothing is scaled. D and transforms may then have
+    /// units; the report names it [default: what the files state]
+    #[arg(long, value_name = "UNIT", value_parser = transform::unit(), hide_possible_values = true,
+          help_heading = "Input")]
+    unit: Option<UnitOfLength>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    power: PowerArgs,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
+    pairs: PairArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: ClearanceArgs = call.args()?;
+    if args.meshes.len() < 2 {
+        let error = Error::usage("clearance compares at least two meshes");
+        return Err(error.with_hint("voxelize clearance A B"));
+    }
+    Ok(vec![Report::of(|report| {
+        let named = args.meshes.iter().map(|mesh| PlacedMesh::new(mesh)).collect::<Result<Vec<_>>>()?;
+        let read = |mesh: &PlacedMesh| call.names.reads(&mesh.path, "a mesh to be read");
+        let files = named.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let mark = ContactMark::new(&args, call)?;
+        call.check_files()?;
+        let resources = call.resources(&args.power, args.memory.max_memory)?;
+        call.signals.listen()?;
+        let bar = call.bar();
+        let comparison =
+            Comparison { args: &args, named, files: &files, mark, resources: &resources, call, bar: &bar };
+        let outcome = par::with_threads(resources.threads, || comparison.run(report))?;
+        bar.clear();
+        outcome.inspect_err(|_| report.out.clear())
+    })])
+}
+
+/// The comparison of all pairs of the meshes.
+struct Comparison<'a> {
+    args: &'a ClearanceArgs,
+    named: Vec<PlacedMesh>,
+    files: &'a [InFile],
+    mark: Option<ContactMark>,
+    resources: &'a Resources,
+    call: &'a Call<'a>,
+    bar: &'a Bar,
+}
+
+impl Comparison<'_> {
+    fn run(&self, report: &mut Report) -> Result<Outcome> {
+        let Self { args, files, resources, call, bar, .. } = *self;
+        let mut budget = MemoryLeft::new(resources);
+        let (meshes, unit) = read_all(args, &self.named, files, &mut budget, bar)?;
+        let min_distance = args.min_distance.as_ref().map(|distance| distance.in_units_of(unit));
+        let min_distance = min_distance.transpose().map_err(|error| prefixed("--min-distance: ", &error))?;
+        for loaded in &meshes {
+            budget.take(ClearanceBody::bytes_for(loaded.mesh.triangles().len()))?;
+        }
+        for (named, loaded) in self.named.iter().zip(&meshes) {
+            report.row("mesh", &mesh_row(&named.name, loaded));
+        }
+        let bodies = self.named.iter().zip(&meshes).map(|(named, loaded)| body(&named.name, loaded));
+        let bodies = bodies.collect::<Result<Vec<_>>>()?;
+        let has_json = call.printer.options.json.is_some();
+        let places = if has_json || call.printer.is_verbose() { LISTED } else { SHOWN };
+        let count = (bodies.len() * (bodies.len() - 1) / 2) as u64;
+        budget.take(count * (PAIR_BYTES + places as u64 * PLACE_BYTES))?;
+        let pairs = args.pairs.max_pairs.unwrap_or_default();
+        let options = ClearanceOptions { places, pairs, max_bytes: budget.left, progress: bar };
+        let shown = if call.printer.is_verbose() { LISTED } else { SHOWN };
+        let mut found = ComparedPairs { unit, min_distance, shown, ..ComparedPairs::default() };
+        let mut marked = Vec::new();
+        for (n, first) in bodies.iter().enumerate() {
+            for (m, second) in bodies.iter().enumerate().skip(n + 1) {
+                let names = [n, m].map(|n| self.named[n].name.as_str());
+                let clearance = first.clearance(second, &options);
+                let clearance = clearance.map_err(|error| error.in_file(names.join(", ")))?;
+                found.add(names, &clearance);
+                let triangles = [n, m].map(|n| meshes[n].mesh.triangles().len()).iter().sum();
+                let limit = match &clearance {
+                    Clearance { is_all: false, .. } => Some(pairs.finding(triangles)),
+                    Clearance { too_many_places: true, .. } => Some(pairs.finding_of_places(triangles)),
+                    _ => None,
+                };
+                found.findings.extend(limit.map(|finding| (format!("{}: ", names.join(", ")), finding)));
+                if self.mark.is_some() {
+                    marked.push(([n, m], clearance));
+                }
+            }
+        }
+        drop(bodies);
+        let written = match &self.mark {
+            None => vec![],
+            Some(mark) => {
+                let meshes: Vec<&Mesh> = meshes.iter().map(|loaded| &loaded.mesh).collect();
+                mark.write(&meshes, &marked, unit, (resources, &budget, bar))?
+            }
+        };
+        let outcome = found.report(&self.named, &meshes, count, report);
+        for one in &written {
+            row(&mut report.out, "wrote", &format!("{}, {}", one.path.display(), bytes(one.bytes)));
+        }
+        report.set("outputs", value::outputs(&written));
+        Ok(outcome)
+    }
+}
+
+/// The pairs of meshes that were compared.
+#[derive(Default)]
+struct ComparedPairs {
+    unit: Option<UnitOfLength>,
+    min_distance: Option<Rational>,
+    /// How many places of a collision the text lists.
+    shown: usize,
+    /// Their objects in JSON.
+    objects: Vec<Value>,
+    /// Their rows, with how bad they are, and how they lie.
+    rows: Vec<ComparedPair>,
+    /// Limits that were reached, with the names of both meshes.
+    findings: Vec<(String, Finding)>,
+    /// How many fail `--min-distance`.
+    closer: u64,
+}
+
+struct ComparedPair {
+    badness: Badness,
+    is_closer: bool,
+    relation: String,
+    rows: String,
+}
+
+impl ComparedPairs {
+    fn add(&mut self, names: [&str; 2], found: &Clearance) {
+        let is_closer = self.min_distance.as_ref().map(|distance| found.is_closer_than(distance));
+        self.closer += u64::from(is_closer == Some(true));
+        self.rows.push(ComparedPair {
+            badness: badness(found),
+            is_closer: is_closer == Some(true),
+            relation: relation(names, found, self.unit),
+            rows: pair_rows(names, found, is_closer, (self.unit, self.shown)),
+        });
+        self.objects.push(pair_json(names, found, is_closer));
+    }
+
+    fn report(mut self, named: &[PlacedMesh], meshes: &[Loaded], count: u64, report: &mut Report) -> Outcome {
+        let both = || named.iter().zip(meshes);
+        let of_files = both().flat_map(|(named, loaded)| {
+            loaded
+                .findings
+                .iter()
+                .map(move |finding| (format!("{}: ", named.path.display()), finding.clone()))
+        });
+        let findings: Vec<_> = of_files.chain(self.findings).collect();
+        report.set("meshes", both().map(|(named, loaded)| mesh_json(&named.name, loaded)).collect::<Value>());
+        report.set("unit", self.unit.map(UnitOfLength::name));
+        report.set("pairs", self.objects);
+        // The worst first, and those as bad in the order of their names.
+        self.rows.sort_by_key(|pair| pair.badness);
+        self.rows.iter().for_each(|pair| report.out += &pair.rows);
+        let worst = self.rows.iter().find(|pair| pair.is_closer);
+        report.set("within", self.min_distance.as_ref().map(Rational::to_f64));
+        report.set("closer", self.min_distance.as_ref().map(|_| self.closer));
+        report
+            .set("warnings", findings.iter().map(|(_, finding)| value::finding(finding)).collect::<Value>());
+        findings.iter().for_each(|(about, finding)| report.err += &finding_line(about, finding));
+        let failed =
+            self.min_distance.as_ref().zip(worst).map(|(distance, ComparedPair { relation, .. })| {
+                let fails = if self.closer == 1 { "fails" } else { "fail" };
+                let pairs = counted(count, "pair", "pairs");
+                let distance = report::length(distance.to_f64(), self.unit);
+                format!("{} of {pairs} {fails} --min-distance {distance}: {relation}", self.closer)
+            });
+        failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why)))
+    }
+}
+
+fn body<'a>(name: &str, loaded: &'a Loaded) -> Result<ClearanceBody<'a>> {
+    ClearanceBody::new(&loaded.mesh).map_err(|error| error.in_file(name))
+}

@@ -1,0 +1,137 @@
+//! The scale of the values of a field: round ends and steps, and the middle of its colours at zero where values have
+//! both signs.
+
+use super::colours::{self, Colour};
+
+/// The most values that stand next to a scale.
+const MOST: usize = 9;
+
+/// A range of values with round ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scale {
+    /// One value, or values without a round number near them.
+    Plain([f64; 2]),
+    /// From so many steps to so many.
+    Round(Step, [f64; 2]),
+}
+
+impl Scale {
+    /// The scale that holds a range.
+    pub(super) fn around([low, high]: [f64; 2]) -> Self {
+        let span = high - low;
+        if !span.is_normal() {
+            return Self::Plain([low, high]);
+        }
+        let ends = |step: Step| [(low / step.times(1.0)).floor(), (high / step.times(1.0)).ceil()];
+        let fits = |step: &Step| {
+            let [first, last] = ends(*step);
+            last - first < MOST as f64 && step.times(first).is_finite() && step.times(last).is_finite()
+        };
+        let step = Step::from(span / MOST as f64).find(fits);
+        step.map_or(Self::Plain([low, high]), |step| Self::Round(step, ends(step)))
+    }
+
+    /// Both ends.
+    fn ends(self) -> [f64; 2] {
+        match self {
+            Self::Plain(ends) => ends,
+            Self::Round(step, ends) => ends.map(|end| step.times(end)),
+        }
+    }
+
+    /// Round values from high to low, at most so many, or two.
+    pub(super) fn values(self, most: usize) -> Vec<f64> {
+        match self {
+            Self::Plain([low, high]) if low == high => vec![low],
+            Self::Plain([low, high]) => vec![high, low],
+            Self::Round(step, [first, last]) => {
+                // Every step, every second, every fifth: zero is one of them where it is in the range.
+                let places = |n: f64| ((first / n).ceil() as i64, (last / n).floor() as i64);
+                let has_room = |n: &f64| {
+                    let (low, high) = places(*n);
+                    high - low < most.max(2) as i64
+                };
+                let every = [1.0, 2.0, 5.0].into_iter().find(has_room).unwrap_or(5.0);
+                let (low, high) = places(every);
+                (low..=high).rev().map(|n| step.times(n as f64 * every)).collect()
+            }
+        }
+    }
+
+    /// The colour of a value. Where values have both signs zero is the middle, and each side has its own colours, the
+    /// shorter side as if it were a quarter of the other at least.
+    pub(super) fn colour(self, value: f64) -> Colour {
+        let [low, high] = self.ends();
+        if low < 0.0 && high > 0.0 {
+            let side = if value < 0.0 { (-low).max(high / 4.0) } else { high.max(-low / 4.0) };
+            return colours::of_signed_share(value / side);
+        }
+        colours::of_share(if low < high { (value - low) / (high - low) } else { 0.5 })
+    }
+}
+
+/// 1, 2 or 5 times a power of ten.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step {
+    digit: f64,
+    power: i32,
+}
+
+impl Step {
+    /// Steps from about this size on, each larger than the one before.
+    fn from(size: f64) -> impl Iterator<Item = Self> {
+        let power = size.log10().floor() as i32;
+        (power..power + 3).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| Self { digit, power }))
+    }
+
+    /// So many steps. A quotient by a power of ten is rounded once, a product with its inverse twice.
+    fn times(self, count: f64) -> f64 {
+        let ten = 10_f64.powi(self.power.abs());
+        let steps = self.digit * count;
+        // No minus before a zero.
+        (if self.power < 0 { steps / ten } else { steps * ten }) + 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_have_round_ends_and_steps() {
+        let cases: [([f64; 2], &[f64]); 5] = [
+            ([-5.377, 24.28], &[25.0, 20.0, 15.0, 10.0, 5.0, 0.0, -5.0, -10.0]),
+            ([3.137e-5, 4.104], &[5.0, 4.0, 3.0, 2.0, 1.0, 0.0]),
+            ([-0.1, 0.31], &[0.4, 0.3, 0.2, 0.1, 0.0, -0.1]),
+            ([0.0, 1.0], &[1.0, 0.8, 0.6, 0.4, 0.2, 0.0]),
+            ([7.0, 7.0], &[7.0]),
+        ];
+        for (range, values) in cases {
+            let scale = Scale::around(range);
+            let [low, high] = scale.ends();
+            assert!(low <= range[0] && high >= range[1], "{range:?} {scale:?}");
+            assert_eq!(scale.values(MOST), values, "{range:?}");
+            for most in 2..MOST {
+                let few = scale.values(most);
+                assert!(few.len() <= most && few.iter().all(|value| values.contains(value)), "{few:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn zero_is_the_middle_of_signed_values() {
+        let scale = Scale::around([-5.0, 25.0]);
+        assert_eq!(scale.colour(0.0), colours::of_signed_share(0.0));
+        let strength = |value: f64| {
+            let [r, g, b] = scale.colour(value);
+            r.max(g).max(b) - r.min(g).min(b)
+        };
+        assert!(
+            strength(-5.0) > strength(-1.0)
+                && strength(25.0) > strength(5.0)
+                && strength(-5.0) > strength(0.0)
+        );
+        let plain = Scale::around([1.0, 9.0]);
+        assert_eq!((plain.colour(0.0), plain.colour(10.0)), (colours::of_share(0.0), colours::of_share(1.0)));
+    }
+}
