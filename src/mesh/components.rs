@@ -89,6 +89,20 @@ impl Mesh {
     }
 }
 
+/// The number of its component for each of some triangles, and the bounds of the components; none if they are one.
+///
+/// # Errors
+/// If there are more than 1.4 thousand million triangles, or memory is not there.
+pub(crate) fn several(triangles: &[Triangle]) -> Result<Option<(Vec<u32>, Vec<Bounds>)>> {
+    weld::refuse_more(triangles.len())?;
+    let firsts = union_find::firsts(triangles)?;
+    if firsts.iter().all(|first| *first == 0) {
+        return Ok(None);
+    }
+    let (of, components) = numbered(triangles, firsts);
+    Ok(Some((of, components.iter().map(|component| component.bounds).collect())))
+}
+
 /// The number of its component for each triangle, and the bounds of the components, in the order of their least
 /// vertices; `firsts` are the first triangles of their components.
 fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Component>) {

@@ -11,6 +11,7 @@ mod inside;
 pub(crate) mod labels;
 pub mod leak_path;
 pub mod lost;
+mod near_parts;
 mod offset;
 mod options;
 mod solid;
