@@ -13,8 +13,8 @@ use crate::geom::{Bounds, Rational, Ties, Triangle};
 use crate::grid::{BitGrid, CellArray, CellsMut, Field, Lattice, Quantity};
 use crate::kernel::KernelLattice;
 use crate::kernel::fraction::{LAYERS, LayerBins, LayerSums, OddCells, UnitedCells};
-use crate::mesh::Mesh;
 use crate::mesh::closed::Closedness;
+use crate::mesh::{Mesh, components};
 use crate::par::{self, Progress};
 use crate::run::Run;
 use crate::run::cover::{self, IntersectionTarget};
@@ -330,6 +330,10 @@ impl FillCells for FractionCells<'_> {
 
     fn inside(&self) -> Option<Inside> {
         Some(self.used)
+    }
+
+    fn mesh_volume(&self) -> Option<f64> {
+        Some(components::volume(&self.triangles))
     }
 }
 

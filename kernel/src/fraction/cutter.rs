@@ -2,17 +2,11 @@
 
 use std::ops::Range;
 
-use super::clip::{IndexPoint, Polygon, cells, extent, is_on_wall, split};
+use super::clip::{Pieces, Polygon, cells, extent, is_on_wall, split};
 use super::place::placed;
 use super::quantities::area_vector;
 use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
-
-/// What takes pieces.
-pub(super) trait Pieces {
-    /// Takes a piece in a cell, or on one of its low walls along x and y. Its layer is right already.
-    fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]);
-}
 
 /// Cuts triangles into pieces within cells of some layers.
 pub(super) struct PieceCutter {

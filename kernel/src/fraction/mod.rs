@@ -27,4 +27,4 @@ pub use place::{LAYERS, LayerBins};
 pub use quantities::Quantity;
 pub use rows::OddCells;
 pub use sums::LayerSums;
-pub use unite::{NO_PART, UnitedCells};
+pub use unite::{NO_PART, OVERLAPS_ITSELF, UnitedCells, crossing_along_x};

@@ -9,8 +9,7 @@
 //! sides are inside.
 
 use super::bricks::{CELLS, SumBricks};
-use super::clip::{IndexPoint, is_on_wall};
-use super::cutter::Pieces;
+use super::clip::{IndexPoint, Pieces, is_on_wall};
 use super::units::{UNITS, units, without_sign};
 
 /// Numbers of a cell beside its share.

@@ -129,9 +129,10 @@ impl LayerSums {
         let mut united = UnitedCells::default();
         let Some(cut) = &self.cut else { return united };
         let [nx, ny] = cut.cells.cells;
-        let mut found = parts.map_or_else(Vec::new, |parts| {
+        let shared = parts.map_or_else(Vec::new, |parts| {
             shared_cells(frame, self.layers.clone(), (triangles, lists), parts)
         });
+        let mut found = shared.clone();
         if odd.cells > 0 {
             for (k, j) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (k, j))) {
                 let cells = rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]);
@@ -142,13 +143,15 @@ impl LayerSums {
         }
         for cells in found.chunks(CELLS_AT_A_TIME) {
             let mut row = ([u32::MAX; 2], vec![]);
-            each_union(frame, (triangles, lists), cells, |[k, j, i], facets| {
+            each_union(frame, (triangles, lists), cells, |cell, facets| {
+                let is_shared = shared.binary_search(&cell).is_ok();
+                let [k, j, i] = cell;
                 if row.0 != [j, k] {
                     row = ([j, k], self.means([j as usize, k as usize], nx));
                 }
                 let [i, j, k] = [i, j, k].map(|n| n as usize);
                 let value = &mut values[((k - self.layers.start) * ny + j) * nx + i];
-                united.set([i, j, k], union_in_cell(facets, number_of(row.1[i])), value);
+                united.set([i, j, k], union_in_cell(facets, number_of(row.1[i]), is_shared), value);
             });
         }
         united

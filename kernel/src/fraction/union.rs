@@ -10,7 +10,7 @@ use super::clip::{IndexPoint, extent};
 use super::units::UNITS;
 
 /// A triangle near a cell, from the low corner of the cell.
-pub(super) type Facet = [IndexPoint; 3];
+pub(super) type CellTriangle = [IndexPoint; 3];
 
 /// Triangles of a column, and pairs of them that may cross, at most: more are divided.
 const MOST_FACETS: usize = 40;
@@ -43,11 +43,20 @@ pub(super) enum CellUnion {
     Unknown,
 }
 
-/// The union in a cell that has all of these triangles near it, and this mean.
-pub(super) fn union_in_cell(facets: &[Facet], mean: f64) -> CellUnion {
+/// The union in a cell that has all of these triangles near it, equal ones one after the other, and this mean. A
+/// part alone is simple where it does not cross itself, unless it is known to overlap itself: then the cell is shared.
+pub(super) fn union_in_cell(facets: &[CellTriangle], mean: f64, is_shared: bool) -> CellUnion {
+    // Those that are there several times count at once.
+    let groups: Vec<_> = facets.chunk_by(|f, g| f == g).collect();
+    let all: Vec<_> = groups.iter().map(|group| (group[0], group.len() as i32)).collect();
+    let is_simple =
+        |(n, one): (usize, &Counted)| one.1 == 1 && all[..n].iter().all(|other| !may_cross(&other.0, &one.0));
+    if !is_shared && all.iter().enumerate().all(is_simple) {
+        return CellUnion::Simple;
+    }
     for start in STARTS {
-        let mut sweep = Sweep { all: facets, start, found: Volumes::new(), lists: SweepLists::default() };
-        sweep.column(&(0..facets.len()).collect::<Vec<_>>(), [[0.0, 1.0]; 2], 0);
+        let mut sweep = Sweep { all: &all, start, found: Volumes::new(), lists: SweepLists::default() };
+        sweep.column(&(0..all.len()).collect::<Vec<_>>(), [[0.0, 1.0]; 2], 0);
         if let Some(found) = sweep.found.union(mean) {
             return found;
         }
@@ -96,22 +105,26 @@ impl Volumes {
 }
 
 /// Where a mesh is crossed, and by how much the winding number is greater beyond.
-type Crossing = (f64, i32);
+type WindingStep = (f64, i32);
 
 /// The part of a facet in a plane, from where its boundary goes up through the plane to where it goes down.
 type Section = [IndexPoint; 2];
 
+/// A facet, and how often it is there.
+type Counted = (CellTriangle, i32);
+
 /// Lists that are filled again and again.
 #[derive(Default)]
 struct SweepLists {
-    sections: Vec<(usize, Section)>,
+    /// By the number of the facet, with how often it is there.
+    sections: Vec<(usize, i32, Section)>,
     rows: Vec<f64>,
-    across: Vec<Crossing>,
-    along: Vec<Crossing>,
+    across: Vec<WindingStep>,
+    along: Vec<WindingStep>,
 }
 
 struct Sweep<'a> {
-    all: &'a [Facet],
+    all: &'a [Counted],
     /// Where counts begin.
     start: IndexPoint,
     found: Volumes,
@@ -132,7 +145,7 @@ impl Sweep<'_> {
                 for y in halves(y) {
                     let meets = |n: &usize| {
                         [(1, y), (2, z)].into_iter().all(|(axis, [low, high])| {
-                            let [from, to] = extent(&self.all[*n], axis);
+                            let [from, to] = extent(&self.all[*n].0, axis);
                             from <= high && to >= low
                         })
                     };
@@ -171,7 +184,10 @@ impl Sweep<'_> {
     fn cut(&mut self, facets: &[usize], z: f64) {
         let sections = &mut self.lists.sections;
         sections.clear();
-        sections.extend(facets.iter().filter_map(|n| Some((*n, section(&self.all[*n], 2, z)?))));
+        sections.extend(facets.iter().filter_map(|n| {
+            let (facet, count) = &self.all[*n];
+            Some((*n, *count, section(facet, 2, z)?))
+        }));
     }
 
     /// Adds the plane of the sections, of some thickness, between some y. The winding number is that at the start of the
@@ -185,7 +201,7 @@ impl Sweep<'_> {
                 rows.push(row);
             }
         };
-        for (_, [p, q]) in &self.lists.sections {
+        for (.., [p, q]) in &self.lists.sections {
             add(p[1]);
             add(q[1]);
             for wall in [0.0, 1.0] {
@@ -194,10 +210,10 @@ impl Sweep<'_> {
                 }
             }
         }
-        let find = |n: usize| self.lists.sections.binary_search_by_key(&n, |(facet, _)| *facet).ok();
+        let find = |n: usize| self.lists.sections.binary_search_by_key(&n, |(facet, ..)| *facet).ok();
         for [m, n] in pairs {
             if let (Some(m), Some(n)) = (find(*m), find(*n)) {
-                meeting(&self.lists.sections[m].1, &self.lists.sections[n].1).into_iter().for_each(&mut add);
+                meeting(&self.lists.sections[m].2, &self.lists.sections[n].2).into_iter().for_each(&mut add);
             }
         }
         rows.sort_unstable_by(f64::total_cmp);
@@ -214,13 +230,14 @@ impl Sweep<'_> {
         let [x0, ..] = self.start;
         across.clear();
         along.clear();
-        for (_, [p, q]) in &*sections {
+        for (_, count, [p, q]) in &*sections {
             if (p[0] < x0) != (q[0] < x0) {
                 let (y, sign) = crossing([p, q], 0, x0, 1);
-                across.push((y, -sign));
+                across.push((y, -sign * count));
             }
             if (p[1] < y) != (q[1] < y) {
-                along.push(crossing([p, q], 1, y, 0));
+                let (x, sign) = crossing([p, q], 1, y, 0);
+                along.push((x, sign * count));
             }
         }
         along.sort_unstable_by(|p, q| p.0.total_cmp(&q.0));
@@ -238,14 +255,14 @@ impl Sweep<'_> {
 
     /// The pairs of facets in a column that may cross.
     fn pairs(&self, facets: &[usize], [y, z]: [[f64; 2]; 2]) -> Vec<[usize; 2]> {
-        let boxes: Vec<_> = facets.iter().map(|n| clipped(&self.all[*n], [y, z])).collect();
+        let boxes: Vec<_> = facets.iter().map(|n| clipped(&self.all[*n].0, [y, z])).collect();
         let mut pairs = vec![];
         for (at, m) in facets.iter().enumerate() {
             for (other, n) in facets.iter().enumerate().skip(at + 1) {
                 let meet = (0..3).all(|a| {
                     boxes[at][a][0].max(boxes[other][a][0]) <= boxes[at][a][1].min(boxes[other][a][1])
                 });
-                if meet && may_cross(&self.all[*m], &self.all[*n]) {
+                if meet && may_cross(&self.all[*m].0, &self.all[*n].0) {
                     pairs.push([*m, *n]);
                 }
             }
@@ -254,7 +271,7 @@ impl Sweep<'_> {
     }
 
     /// The heights between which areas in planes are quadratic: those of corners of facets, of their intersections, and of
-    /// both with walls. More of them do no harm.
+    /// both with walls, and of facets on edges of the column. More of them do no harm.
     fn levels(&self, facets: &[usize], pairs: &[[usize; 2]], [y, z]: [[f64; 2]; 2]) -> Vec<f64> {
         let mut levels = z.to_vec();
         let mut add = |level: f64| {
@@ -263,7 +280,7 @@ impl Sweep<'_> {
             }
         };
         let walls = [(0, 0.0), (0, 1.0), (1, y[0]), (1, y[1])];
-        for facet in facets.iter().map(|n| &self.all[*n]) {
+        for facet in facets.iter().map(|n| &self.all[*n].0) {
             facet.iter().for_each(|corner| add(corner[2]));
             for [p, q] in edges(facet) {
                 for (axis, wall) in walls {
@@ -276,12 +293,23 @@ impl Sweep<'_> {
         // Rounding may have moved a point out of a box that it is in: one too many does no harm.
         let is_in = |point: &IndexPoint, some: &[usize]| {
             some.iter().all(|n| {
-                let all = clipped(&self.all[*n], [y, z]);
+                let all = clipped(&self.all[*n].0, [y, z]);
                 (0..3).all(|a| (all[a][0] - 1e-6..=all[a][1] + 1e-6).contains(&point[a]))
             })
         };
+        let wall = |(axis, wall): (usize, f64)| {
+            let mut normal = [0.0; 3];
+            normal[axis] = 1.0;
+            (normal, wall)
+        };
+        for n in facets {
+            for (x, y) in walls[..2].iter().flat_map(|x| walls[2..].iter().map(move |y| (*x, *y))) {
+                let point = common([&plane(&self.all[*n].0), &wall(x), &wall(y)]);
+                point.filter(|point| is_in(point, &[*n])).into_iter().for_each(|point| add(point[2]));
+            }
+        }
         for (at, [m, n]) in pairs.iter().enumerate() {
-            let [f, g] = [m, n].map(|n| &self.all[*n]);
+            let [f, g] = [m, n].map(|n| &self.all[*n].0);
             for (facet, other) in [(f, g), (g, f)] {
                 let (normal, offset) = plane(other);
                 for [p, q] in edges(facet) {
@@ -292,16 +320,14 @@ impl Sweep<'_> {
                 }
             }
             let planes = [plane(f), plane(g)];
-            for (axis, wall) in walls {
-                let mut normal = [0.0; 3];
-                normal[axis] = 1.0;
-                let point = common([&planes[0], &planes[1], &(normal, wall)]);
+            for one in walls {
+                let point = common([&planes[0], &planes[1], &wall(one)]);
                 point.filter(|point| is_in(point, &[*m, *n])).into_iter().for_each(|point| add(point[2]));
             }
             // Of three that cross each other, the one whose numbers are in order.
             for [other, third] in &pairs[at + 1..] {
                 if other == m && pairs.contains(&[*n, *third]) {
-                    let point = common([&planes[0], &planes[1], &plane(&self.all[*third])]);
+                    let point = common([&planes[0], &planes[1], &plane(&self.all[*third].0)]);
                     let some = [*m, *n, *third];
                     point.filter(|point| is_in(point, &some)).into_iter().for_each(|point| add(point[2]));
                 }
@@ -314,7 +340,7 @@ impl Sweep<'_> {
 }
 
 /// The box of a facet, within the cell and between some y and z.
-fn clipped(facet: &Facet, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
+fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     let walls = [[0.0, 1.0], y, z];
     [0, 1, 2].map(|a| {
         let [low, high] = extent(facet, a);
@@ -323,18 +349,20 @@ fn clipped(facet: &Facet, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
 }
 
 /// Whether two facets may cross other than in an edge that they share.
-fn may_cross(f: &Facet, g: &Facet) -> bool {
+fn may_cross(f: &CellTriangle, g: &CellTriangle) -> bool {
     if f.iter().filter(|corner| g.contains(corner)).count() >= 2 {
         return false;
     }
     [(f, g), (g, f)].into_iter().all(|(facet, other)| {
         let (normal, offset) = plane(other);
-        let sides = facet.map(|corner| dot(&normal, &corner) - offset);
+        // A corner that they share is on both sides, and on neither.
+        let corners = facet.iter().filter(|corner| !other.contains(corner));
+        let sides: Vec<_> = corners.map(|corner| dot(&normal, corner) - offset).collect();
         !sides.iter().all(|side| *side > 0.0) && !sides.iter().all(|side| *side < 0.0)
     })
 }
 
-fn edges(facet: &Facet) -> [[&IndexPoint; 2]; 3] {
+fn edges(facet: &CellTriangle) -> [[&IndexPoint; 2]; 3] {
     let [a, b, c] = facet;
     [[a, b], [b, c], [c, a]]
 }
@@ -348,7 +376,7 @@ fn point_on(p: &IndexPoint, q: &IndexPoint, axis: usize, s: f64) -> IndexPoint {
 }
 
 /// The part of a facet at `s` along an axis.
-fn section(facet: &Facet, axis: usize, s: f64) -> Option<Section> {
+fn section(facet: &CellTriangle, axis: usize, s: f64) -> Option<Section> {
     let [mut up, mut down] = [None; 2];
     for [p, q] in edges(facet) {
         match (p[axis] < s, q[axis] < s) {
@@ -362,26 +390,30 @@ fn section(facet: &Facet, axis: usize, s: f64) -> Option<Section> {
 
 /// Where a section, or an edge, is at `t` along an axis, as a coordinate along another axis; and 1 if it goes up there. In
 /// a plane across z, that is by how much the winding number is greater beyond it along x, and smaller along y.
-fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> Crossing {
+fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> WindingStep {
     (point_on(p, q, axis, t)[along], if p[axis] < t { 1 } else { -1 })
 }
 
 /// Where facets are crossed along a line: the last of the axes, through these coordinates along the other two.
-fn line(facets: &[Facet], [first, second, last]: [usize; 3], [s, t]: [f64; 2]) -> Vec<Crossing> {
+pub(super) fn line(
+    facets: &[Counted],
+    [first, second, last]: [usize; 3],
+    [s, t]: [f64; 2],
+) -> Vec<WindingStep> {
     // The sign of x along lines in planes across z turns with the handedness of the axes.
     let turned = if (first + 2) % 3 == second { 1 } else { -1 };
-    let sections = facets.iter().filter_map(|facet| section(facet, first, s));
-    let crossed = sections.filter(|[p, q]| (p[second] < t) != (q[second] < t));
+    let sections = facets.iter().filter_map(|(facet, count)| Some((section(facet, first, s)?, count)));
+    let crossed = sections.filter(|([p, q], _)| (p[second] < t) != (q[second] < t));
     crossed
-        .map(|[p, q]| {
+        .map(|([p, q], count)| {
             let (at, sign) = crossing([&p, &q], second, t, last);
-            (at, turned * sign)
+            (at, turned * sign * count)
         })
         .collect()
 }
 
 /// By how much the winding number changes from one coordinate on a line to another.
-fn between(crossings: &[Crossing], from: f64, to: f64) -> i32 {
+fn between(crossings: &[WindingStep], from: f64, to: f64) -> i32 {
     let sum = |low: f64, high: f64| -> i32 {
         crossings.iter().filter(|(at, _)| low < *at && *at < high).map(|(_, sign)| sign).sum()
     };
@@ -399,7 +431,7 @@ fn meeting([p, q]: &Section, [r, s]: &Section) -> Option<f64> {
 /// A plane: the points whose product with the normal is the offset.
 type Plane = (IndexPoint, f64);
 
-fn plane([a, b, c]: &Facet) -> Plane {
+fn plane([a, b, c]: &CellTriangle) -> Plane {
     let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|n| corner[n] - a[n]));
     let normal = cross(&p, &q);
     (normal, dot(&normal, a))

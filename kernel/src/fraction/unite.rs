@@ -2,15 +2,24 @@
 
 use std::ops::Range;
 
-use super::clip::{IndexPoint, extent};
-use super::cutter::{PieceCutter, Pieces};
+use super::clip::{IndexPoint, Pieces, extent};
+use super::cutter::PieceCutter;
 use super::place::placed;
-use super::union::{CellUnion, Facet};
+use super::union::{CellTriangle, CellUnion, line};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
 
 /// The part of a triangle that is near no other part.
 pub const NO_PART: u32 = u32::MAX;
+
+/// Added to the number of a part that overlaps itself.
+pub const OVERLAPS_ITSELF: u32 = 1 << 31;
+
+/// Where a line along x at some y and z goes through a triangle, and by how much the winding number is greater beyond.
+/// Triangles that share an edge share its points.
+pub fn crossing_along_x(triangle: &[[f64; 3]; 3], [y, z]: [f64; 2]) -> Option<(f64, i32)> {
+    line(&[(*triangle, 1)], [2, 1, 0], [z, y]).pop()
+}
 
 /// Cells whose triangles are in memory together.
 pub(super) const CELLS_AT_A_TIME: usize = 1 << 10;
@@ -78,7 +87,7 @@ impl CellsOfParts {
     }
 }
 
-/// The cells of some layers, by k, j and i, in which triangles of several parts are.
+/// The cells of some layers, by k, j and i, in which triangles of several parts are, or of one that overlaps itself.
 pub(super) fn shared_cells(
     frame: &KernelLattice,
     layers: Range<usize>,
@@ -95,14 +104,9 @@ pub(super) fn shared_cells(
         }
     }
     cells.merge();
-    let mut shared: Vec<_> = cells
-        .found
-        .windows(2)
-        .filter(|pair| pair[0][..3] == pair[1][..3])
-        .map(|pair| [pair[0][0], pair[0][1], pair[0][2]])
-        .collect();
-    shared.dedup();
-    shared
+    let by_cell = cells.found.chunk_by(|p, q| p[..3] == q[..3]);
+    let is_shared = |group: &&[[u32; 4]]| group.len() > 1 || group[0][3] & OVERLAPS_ITSELF != 0;
+    by_cell.filter(is_shared).map(|group| [group[0][0], group[0][1], group[0][2]]).collect()
 }
 
 /// Hands on the triangles near each of some cells, which are in the order of k, j and i.
@@ -110,7 +114,7 @@ pub(super) fn each_union(
     frame: &KernelLattice,
     (triangles, lists): (&[Triangle], [&[u32]; 2]),
     cells: &[[u32; 3]],
-    mut take: impl FnMut([u32; 3], &[Facet]),
+    mut take: impl FnMut([u32; 3], &[CellTriangle]),
 ) {
     let mut near: Vec<(u32, u32)> = vec![];
     for n in lists.into_iter().flatten() {
@@ -154,7 +158,7 @@ pub(super) fn each_union(
         }
     }
     near.sort_unstable();
-    let mut facets: Vec<Facet> = vec![];
+    let mut facets: Vec<CellTriangle> = vec![];
     for group in near.chunk_by(|p, q| p.0 == q.0) {
         let cell = cells[group[0].0 as usize];
         let origin = low_corner(&cell);

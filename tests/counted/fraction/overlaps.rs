@@ -32,14 +32,22 @@ pub fn boxes() -> Counts {
     let [mut cells, mut united, mut unseen, mut pairs] = [0; 4];
     let mut worst = 0.0_f64;
     for n in 0..2_000 {
-        let parts = random.of(&[1, 2, 3, 4, 8]);
-        let corner = |random: &mut Random| random.whole(-2 * parts, 6 * parts) as f32 / parts as f32;
+        let parts = random.of(&[2, 3, 4, 7, 8, 10]);
+        let corner = |random: &mut Random| random.whole(-3 * parts, 3 * parts) as f32 / parts as f32;
         let boxes = [0; 2].map(|_| {
             let low = [0; 3].map(|_| corner(&mut random));
-            let size = [0; 3].map(|_| random.whole(1, 4 * parts) as f32 / parts as f32);
+            let size = [0; 3].map(|_| random.whole(parts, 5 * parts) as f32 / parts as f32);
             [low, [0, 1, 2].map(|a| low[a] + size[a])]
         });
         let solids = boxes.map(|[low, high]| between(low, high));
+        // As rounded.
+        let boxes = solids.each_ref().map(|solid| {
+            let corners = solid.as_flattened();
+            let bound = |of: fn(f32, f32) -> f32| {
+                corners.iter().copied().reduce(|p, q| [0, 1, 2].map(|a| of(p[a], q[a])))
+            };
+            [bound(f32::min), bound(f32::max)].map(|corner| corner.expect("corners"))
+        });
         let mut triangles = solids.concat();
         if n % 5 == 0 {
             // One inverted inside of the other is a hole, and outside of it counts as well.
@@ -145,7 +153,7 @@ pub fn solids() -> Counts {
     let lattice = unit(dims);
     let [mut cells, mut united, mut pairs] = [0; 3];
     let mut worst = 0.0_f64;
-    for n in 0..400 {
+    for n in 0..150 {
         let mut solid = || {
             let thin = random.of(&[1.0, 1.0, 0.1, 1e-3]);
             let radii = [random.of(&[1.0, thin]), 1.0, thin]
