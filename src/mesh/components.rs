@@ -95,7 +95,11 @@ impl Mesh {
 /// If there are more than 1.4 thousand million triangles, or memory is not there.
 pub(crate) fn of_triangles(triangles: &[Triangle]) -> Result<(Vec<u32>, Vec<Bounds>)> {
     weld::refuse_more(triangles.len())?;
-    let (of, components) = numbered(triangles, union_find::firsts(triangles)?);
+    let firsts = union_find::firsts(triangles)?;
+    if firsts.iter().all(|first| *first == 0) {
+        return Ok((firsts, vec![Bounds::of(triangles)]));
+    }
+    let (of, components) = numbered(triangles, firsts);
     Ok((of, components.iter().map(|component| component.bounds).collect()))
 }
 

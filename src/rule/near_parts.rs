@@ -74,11 +74,17 @@ fn overlapping(
     progress: &dyn Progress,
 ) -> Result<Vec<bool>> {
     let lines = ((MOST_LINES / bounds.len().max(1)) as f64).sqrt().clamp(1.0, LINES as f64) as usize;
+    let per_side = |bounds: &Bounds| {
+        let side = |a: usize| f64::from(bounds.max[a]) - f64::from(bounds.min[a]);
+        [0, 1, 2].map(|a| if side(a) > 0.0 { lines as f64 / side(a) } else { 0.0 })
+    };
+    let per_side: Vec<_> = bounds.iter().map(per_side).collect();
     let work = triangles.chunks(TRIANGLES).zip(of.chunks(TRIANGLES)).collect();
     let found = par::map(work, |(triangles, of): (&[Triangle], &[u32])| {
         let mut found = vec![];
         for (triangle, part) in triangles.iter().zip(of) {
-            on_lines(triangle, *part, &bounds[*part as usize], lines, &mut found);
+            let n = *part as usize;
+            on_lines(triangle, *part, (&bounds[n], &per_side[n]), lines, &mut found);
         }
         progress.check().map(|()| found)
     });
@@ -102,18 +108,25 @@ fn overlapping(
 }
 
 /// Finds the lines through a component on which one of its triangles is.
-fn on_lines(triangle: &Triangle, part: u32, bounds: &Bounds, lines: usize, found: &mut Vec<OnLine>) {
+fn on_lines(
+    triangle: &Triangle,
+    part: u32,
+    (bounds, per_side): (&Bounds, &[f64; 3]),
+    lines: usize,
+    found: &mut Vec<OnLine>,
+) {
     let at = |axis: usize, n: usize| {
         let [low, high] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
         low + (high - low) * (n as f64 + ASIDE) / lines as f64
     };
-    // The lines between the least and the greatest coordinate, one more on either side for rounding.
+    // The lines between the least and the greatest coordinate: one more on either side are tried, for rounding.
     let among = |axis: usize| {
         let all = triangle.map(|corner| corner[axis]);
         let [low, high] = [all[0].min(all[1]).min(all[2]), all[0].max(all[1]).max(all[2])].map(f64::from);
-        let [from, size] = [bounds.min[axis], bounds.max[axis] - bounds.min[axis]].map(f64::from);
-        let index = |c: f64| ((c - from) / size * lines as f64 - ASIDE).clamp(0.0, lines as f64);
-        let some = index(low).floor() as usize..(index(high).ceil() as usize + 1).min(lines);
+        let index = |c: f64| (c - f64::from(bounds.min[axis])) * per_side[axis] - ASIDE;
+        let some =
+            (index(low) - 1e-6).max(0.0).ceil() as usize..((index(high) + 1e-6).floor() + 1.0) as usize;
+        let some = some.start..some.end.min(lines);
         some.filter(move |n| (low..=high).contains(&at(axis, *n)))
     };
     let mut corners = None;

@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) type IndexPoint = [f64; 3];
 
 /// What takes pieces.
-pub(super) trait Pieces {
+pub(super) trait PieceTaker {
     /// Takes a piece in a cell, or on one of its low walls along x and y. Its layer is right already.
     fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]);
 }

@@ -9,7 +9,7 @@
 //! sides are inside.
 
 use super::bricks::{CELLS, SumBricks};
-use super::clip::{IndexPoint, Pieces, is_on_wall};
+use super::clip::{IndexPoint, PieceTaker, is_on_wall};
 use super::units::{UNITS, units, without_sign};
 
 /// Numbers of a cell beside its share.
@@ -91,7 +91,7 @@ impl QuantitySums {
     }
 }
 
-impl Pieces for QuantitySums {
+impl PieceTaker for QuantitySums {
     fn add(&mut self, mut cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
         let vector = area_vector(corners);
         for axis in 0..2 {

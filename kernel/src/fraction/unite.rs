@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::clip::{IndexPoint, Pieces, extent};
+use super::clip::{IndexPoint, PieceTaker, extent};
 use super::cutter::PieceCutter;
 use super::place::placed;
 use super::union::{CellTriangle, CellUnion, line};
@@ -68,7 +68,7 @@ struct CellsOfParts {
     found: Vec<[u32; 4]>,
 }
 
-impl Pieces for CellsOfParts {
+impl PieceTaker for CellsOfParts {
     fn add(&mut self, [i, j, k]: [i64; 3], _: &[IndexPoint], _: [[f64; 2]; 3]) {
         if (0..self.cells[0]).contains(&i) && (0..self.cells[1]).contains(&j) {
             self.found.push([k as u32, j as u32, i as u32, self.part]);
