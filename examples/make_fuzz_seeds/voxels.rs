@@ -23,6 +23,7 @@ fn grids() -> [(&'static str, Voxels); 3] {
         fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
         transform: vec![("up", "y".to_string()), ("unit", "mm".to_string())],
         snap: text("none"),
+        mesh_volume: None,
         input: text("f.stl"),
     };
     let empty = BitGrid::new([65, 2, 1]).expect("a grid");

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 use serde_json::Value;
-use voxelize::format;
+use voxelize::format::{self, ARRAYS};
 use voxelize::grid::InMemory;
 use voxelize::job::UpAxis;
-use voxelize::{BitGrid, Result, par};
+use voxelize::{BitGrid, Code, Finding, Hint, Result, par};
 
 use super::args::{FileArgs, MemoryArgs, OutputArgs, PageArgs, PowerArgs, ReportArgs};
 use super::command::{Call, Command};
@@ -105,7 +105,12 @@ fn convert(
     info::set_voxels(report, &voxels, &labels, voxels.occupied().ok().map(BitGrid::count));
     let up = if voxels.record.transform("up") == Some("y") { UpAxis::Y } else { UpAxis::Z };
     let lattice = voxels.lattice.as_ref();
-    let warnings = lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, up, None));
+    let mut warnings = lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, up, None));
+    if let Some(arrays) = description.metadata.extra.get(ARRAYS) {
+        let text = format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
+        let hint = Hint::from("take them from the input, or make them again of the mesh");
+        warnings.push(Finding::new(Code::W004, text).with_hint(hint));
+    }
     report.set("warnings", warnings.iter().map(value::finding).collect::<Value>());
     report.set("outputs", value::outputs(&written));
     let digest = voxels.digest();

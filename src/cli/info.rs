@@ -36,7 +36,7 @@ cancelled by its reverse; vertices are the same if their coordinates are.
 A file that fails does not stop the others; the exit code is then that of the failures, or 7 if they fail \
 for different reasons.",
     keys: "path kind format bytes mesh suggestions warnings dtype contents labels grid made_by input rule [fields] \
-           snap transform counts volume digest",
+           snap transform counts volume mesh_volume digest",
     arguments: InfoArgs::command,
     run,
 };
@@ -290,7 +290,10 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
         report.row("cells", &contents::valued(field));
         if let Some(volume) = volume_of_shares(&voxels) {
             let unit = unit(&voxels).map_or_else(String::new, |unit| format!(" {unit}³"));
-            report.row("volume", &format!("{}{unit}, the sum of all shares", grouped_number(volume)));
+            let mesh = mesh_volume(&voxels)
+                .map_or_else(String::new, |mesh| format!("; of the mesh {}{unit}", grouped_number(mesh)));
+            let sum = grouped_number(volume);
+            report.row("volume", &format!("{sum}{unit}, the sum of all shares{mesh}"));
         }
     }
     if let Some(occupied) = occupied {
@@ -328,12 +331,18 @@ pub fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], o
     let lattice = voxels.lattice.as_ref().zip(occupied);
     let volume = lattice.map(|(lattice, occupied)| value::volume(occupied, lattice));
     report.set("volume", volume.or_else(|| volume_of_shares(voxels)));
+    report.set("mesh_volume", mesh_volume(voxels));
 }
 
 /// The volume that shares of cells add up to; `None` of other cells, or where their size is not known.
 fn volume_of_shares(voxels: &Voxels) -> Option<f64> {
     voxels.record.rule().filter(|rule| matches!(rule, Rule::Fraction { .. }))?;
     Some(contents::sum(voxels.field()?) * voxels.lattice.as_ref()?.cell_volume().to_f64())
+}
+
+/// The volume of the mesh that shares are of, where the file has it.
+fn mesh_volume(voxels: &Voxels) -> Option<f64> {
+    voxels.record.mesh_volume.as_ref()?.parse().ok().filter(|volume: &f64| volume.is_finite())
 }
 
 fn grid(voxels: &Voxels, description: &Description) -> String {

@@ -335,7 +335,7 @@ codes! {
         "the mesh has more colours than 255 labels tell apart: those that are alike are merged"
         hint!["none: each cell has the colour that is closest to its own"];
     W016 "W016" WARNED
-        "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, so their shares are not exact"
+        "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, and their shares are those of the union"
         hint!["unite the parts where they were made" | "{} orients them" Inside = "robust"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"

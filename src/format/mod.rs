@@ -73,6 +73,9 @@ pub use self::open::{Description, describe, open, open_within, read_from, sniff}
 pub use self::save::{PendingNames, save, save_source, write_source_to, write_to};
 pub use self::shares::check_rule as check_rule_of_bytes;
 
+/// The entry of the [metadata](crate::grid::metadata::Metadata::extra) of a file that names the arrays beside its cells.
+pub const ARRAYS: &str = "arrays";
+
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};

@@ -309,6 +309,7 @@ mod tests {
                 fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
                 transform: TRANSFORM.map(|name| (name, format!("some {name}"))).into(),
                 snap: Some("none".into()),
+                mesh_volume: Some("0.5".into()),
                 input: None,
             },
             legend: Some(Legend::new([Label::new(7, "bone \"a\"").with_colour([0, 0x1f, 255])]).unwrap()),

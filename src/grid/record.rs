@@ -19,6 +19,9 @@ pub const INSIDE: &str = "inside";
 /// that those of the grid are, `x,-z,y`; the factor, `1/1000`; the unit, `mm`.
 pub const TRANSFORM: [&str; 6] = ["up", "axes", "rotate", "scale", "translate", "unit"];
 
+/// The name under which files have the volume of the mesh.
+pub const MESH_VOLUME: &str = "mesh_volume";
+
 /// How a grid was made, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
@@ -34,6 +37,8 @@ pub struct Record {
     pub transform: Vec<(&'static str, String)>,
     /// Whether coordinates snapped, by name.
     pub snap: Option<String>,
+    /// The volume of the mesh that shares of cells are of, as it was taken, in cubic units of the coordinates.
+    pub mesh_volume: Option<String>,
     /// The file it was made from, without its folder.
     pub input: Option<String>,
 }
@@ -59,13 +64,14 @@ impl Record {
         fn named<'a>(name: &'static str, value: &'a Option<String>) -> Option<(&'static str, &'a str)> {
             value.as_deref().map(|value| (name, value))
         }
-        let Self { tool, rule_name, fields, transform, snap, input } = self;
+        let Self { tool, rule_name, fields, transform, snap, mesh_volume, input } = self;
         let fields = fields.iter().chain(transform).map(|(name, value)| (*name, value.as_str()));
         named("tool", tool)
             .into_iter()
             .chain(named("rule", rule_name))
             .chain(fields)
             .chain(named("snap", snap))
+            .chain(named(MESH_VOLUME, mesh_volume))
             .chain(named("input", input))
     }
 
@@ -90,6 +96,7 @@ impl Record {
             fields,
             transform,
             snap: value("snap")?,
+            mesh_volume: value(MESH_VOLUME)?,
             input: value("input")?,
         })
     }
@@ -98,6 +105,6 @@ impl Record {
     pub(crate) fn has_entry(name: &str) -> bool {
         FIELDS.contains(&name)
             || TRANSFORM.contains(&name)
-            || ["tool", "rule", "snap", "input"].contains(&name)
+            || ["tool", "rule", "snap", MESH_VOLUME, "input"].contains(&name)
     }
 }

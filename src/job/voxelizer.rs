@@ -211,6 +211,11 @@ impl<'a> Voxelizer<'a> {
     pub(super) fn about(&self, record: Record) -> Record {
         let transform = self.transform.map(Transform::entries).unwrap_or_default();
         let input = self.input.map(str::to_string);
-        Record { transform, input, ..record }
+        let scaled = |text: String| match (self.scale(), text.parse::<f64>()) {
+            (scale, Ok(volume)) if scale != 1.0 => (volume * scale.powi(3)).to_string(),
+            _ => text,
+        };
+        let mesh_volume = record.mesh_volume.map(scaled);
+        Record { transform, mesh_volume, input, ..record }
     }
 }

@@ -89,6 +89,29 @@ impl Mesh {
     }
 }
 
+/// The number of its component for each of some triangles, and the bounds of the components.
+///
+/// # Errors
+/// If there are more than 1.4 thousand million triangles, or memory is not there.
+pub(crate) fn of_triangles(triangles: &[Triangle]) -> Result<(Vec<u32>, Vec<Bounds>)> {
+    weld::refuse_more(triangles.len())?;
+    let firsts = union_find::firsts(triangles)?;
+    if firsts.iter().all(|first| *first == 0) {
+        return Ok((firsts, vec![Bounds::of(triangles)]));
+    }
+    let (of, components) = numbered(triangles, firsts);
+    Ok((of, components.iter().map(|component| component.bounds).collect()))
+}
+
+/// The signed volume that triangles enclose, whatever their order.
+pub(crate) fn volume(triangles: &[Triangle]) -> f64 {
+    let unit = Unit::of(&Bounds::of(triangles));
+    let sums = par::map(triangles.chunks(CHUNK).collect(), |triangles: &[Triangle]| {
+        triangles.iter().map(|triangle| i128::from(unit.shares(triangle)[1])).sum::<i128>()
+    });
+    sums.into_iter().sum::<i128>() as f64 / FINE / 6.0 * unit.length.powi(3)
+}
+
 /// The number of its component for each triangle, and the bounds of the components, in the order of their least
 /// vertices; `firsts` are the first triangles of their components.
 fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Component>) {

@@ -283,6 +283,11 @@ impl Mesh {
         Self { bounds, whole: Some(closedness), ..self }
     }
 
+    /// Whether it was [made](Self::made_some_of) of some triangles of another mesh.
+    pub(crate) fn is_some_of_another(&self) -> bool {
+        self.whole.is_some()
+    }
+
     /// The triangles, in the order of the file.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles

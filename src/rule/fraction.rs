@@ -6,14 +6,15 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::inside::{Inside, Repairs, RobustParts, robust_parts};
+use super::near_parts::{self, near_parts};
 use super::{FillCells, InsideReport, Stats};
 use crate::error::{Code, Error, Finding, Result, hint};
 use crate::geom::{Bounds, Rational, Ties, Triangle};
 use crate::grid::{BitGrid, CellArray, CellsMut, Field, Lattice, Quantity};
 use crate::kernel::KernelLattice;
-use crate::kernel::fraction::{LAYERS, LayerBins, LayerSums, OddCells};
-use crate::mesh::Mesh;
+use crate::kernel::fraction::{LAYERS, LayerBins, LayerSums, OddCells, UnitedCells};
 use crate::mesh::closed::Closedness;
+use crate::mesh::{Mesh, components};
 use crate::par::{self, Progress};
 use crate::run::Run;
 use crate::run::cover::{self, IntersectionTarget};
@@ -27,6 +28,8 @@ const CHUNK: usize = 1 << 14;
 pub struct FractionReport {
     /// The cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
     pub odd: OddCells,
+    /// The cells in which surfaces of parts that overlap meet.
+    pub united: UnitedCells,
     /// The triangles that close holes, which count as walls.
     pub caps: u64,
     /// The cells whose inside these meet.
@@ -39,6 +42,7 @@ impl FractionReport {
     /// Adds the counts of layers that follow.
     pub(super) fn add(&mut self, other: Self) {
         self.odd.add(other.odd);
+        self.united.add(other.united);
         self.capped += other.capped;
         (self.caps, self.left_out) = (other.caps, other.left_out);
     }
@@ -52,6 +56,8 @@ pub(super) struct FractionCells<'a> {
     lattice: &'a Lattice,
     frame: KernelLattice,
     bins: LayerBins,
+    /// The part of each triangle that may overlap another part, if there are any.
+    parts: Option<Vec<u32>>,
     /// What one layer of bricks has allocated serves the next.
     idle: Mutex<Vec<LayerSums>>,
     used: Inside,
@@ -75,7 +81,7 @@ pub(super) fn extra_bytes(inside: Inside, mesh: &Mesh, lattice: &Lattice, run: &
         0
     };
     let sums = run.thread_count() as u128 * LayerSums::bytes_for(lattice.dims());
-    repair + sums + LayerBins::bytes_for(triangles, lattice.dims()[2])
+    repair + sums + LayerBins::bytes_for(triangles, lattice.dims()[2]) + near_parts::bytes_for(triangles)
 }
 
 /// The bytes that arrays beside the field take at most, while it is made.
@@ -101,6 +107,8 @@ impl<'a> FractionCells<'a> {
         let bounds = if is_repaired { Bounds::of(&closed) } else { *mesh.bounds() };
         let frame = KernelLattice::new(lattice.axes(), &bounds, Ties::None);
         let bins = bins(&frame, &closed, lattice.dims()[2], run)?;
+        // Of some triangles, parts are not those of the whole, which has none that overlap.
+        let parts = if mesh.is_some_of_another() { None } else { near_parts(&closed, &frame, run)? };
         Ok(Self {
             triangles: closed,
             caps: summed,
@@ -108,6 +116,7 @@ impl<'a> FractionCells<'a> {
             lattice,
             frame,
             bins,
+            parts,
             idle: Mutex::new(vec![]),
             used: if is_repaired { Inside::Robust } else { Inside::Nonzero },
             repairs: is_repaired.then_some(repairs),
@@ -115,13 +124,14 @@ impl<'a> FractionCells<'a> {
     }
 
     /// Fills the cells of some layers.
-    fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<OddCells> {
+    fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<(OddCells, UnitedCells)> {
         let BrickLayers { layers, values, mut arrays } = cells;
         let [nx, ny, _] = self.lattice.dims();
         let mut sums = self.sums(!arrays.is_empty(), run)?;
         sums.begin(layers.clone());
         add_triangles(&mut sums, &self.frame, &self.bins, layers.start, &self.triangles, run)?;
         let mut odd = OddCells::default();
+        let bricks = layers.start / LAYERS;
         let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
         for (n, (place, values)) in places.zip(values.chunks_mut(nx)).enumerate() {
             odd.add(sums.row(place, values));
@@ -133,11 +143,18 @@ impl<'a> FractionCells<'a> {
                 sums.quantity_row(place, &mut rows.collect::<Vec<_>>());
             }
         }
+        let mut united = UnitedCells::default();
+        if odd.cells > 0 || self.parts.is_some() {
+            run.check()?;
+            let (most, tall) = self.bins.of_layer(bricks);
+            let triangles = (&*self.triangles, [most, &tall]);
+            united = sums.unite(&self.frame, triangles, self.parts.as_deref(), &odd, values);
+        }
         if arrays.is_empty() {
             self.idle().push(sums);
         }
         run.advance(1);
-        Ok(odd)
+        Ok((odd, united))
     }
 
     /// Sums in memory that was allocated before, if there is any.
@@ -162,12 +179,14 @@ impl<'a> FractionCells<'a> {
         field: &mut Field,
         arrays: &mut [CellArray],
         run: &Run,
-    ) -> Result<OddCells> {
+    ) -> Result<(OddCells, UnitedCells)> {
         let work = in_bricks(layers, field, arrays);
         run.begin("voxelize", work.len() as u64);
         let found = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
-        found.into_iter().try_fold(OddCells::default(), |mut all, odd| {
-            all.add(odd?);
+        found.into_iter().try_fold(<(OddCells, UnitedCells)>::default(), |mut all, found| {
+            let (odd, united) = found?;
+            all.0.add(odd);
+            all.1.add(united);
             Ok(all)
         })
     }
@@ -294,11 +313,17 @@ impl FillCells for FractionCells<'_> {
                 return Err(Error::usage(text));
             }
         };
-        let odd = self.fill_field(layers.clone(), field, arrays, run)?;
+        let (odd, united) = self.fill_field(layers.clone(), field, arrays, run)?;
         let capped = self.count_capped(layers, run)?;
         Ok(Stats {
             inside: InsideReport { repairs: self.repairs.clone(), ..InsideReport::default() },
-            fraction: FractionReport { odd, caps: self.caps.len() as u64, capped, left_out: self.left_out },
+            fraction: FractionReport {
+                odd,
+                united,
+                caps: self.caps.len() as u64,
+                capped,
+                left_out: self.left_out,
+            },
             ..Stats::default()
         })
     }
@@ -306,11 +331,15 @@ impl FillCells for FractionCells<'_> {
     fn inside(&self) -> Option<Inside> {
         Some(self.used)
     }
+
+    fn mesh_volume(&self) -> Option<f64> {
+        Some(components::volume(&self.triangles))
+    }
 }
 
 /// The findings about shares: cells that have none by the winding number alone, and walls that nobody drew.
 pub(super) fn findings(report: &FractionReport, lattice: &Lattice, unit: &str) -> Vec<Finding> {
-    let FractionReport { odd, caps, capped, left_out } = report;
+    let FractionReport { odd, united, caps, capped, left_out } = report;
     let mut found = vec![];
     if *caps > 0 {
         let caps = counted(*caps, "triangle closes holes", "triangles close holes");
@@ -324,14 +353,34 @@ pub(super) fn findings(report: &FractionReport, lattice: &Lattice, unit: &str) -
         let text = counted(*left_out, "triangle of ragged patches is", "triangles of ragged patches are");
         found.push(Finding::new(Code::W006, format!("the mesh is not closed: {text} left out")));
     }
-    if let Some((mean, cell)) = odd.farthest {
+    let place = |cell: &[usize; 3]| {
+        let half = |a: usize| number(lattice.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64());
+        format!("({}){unit}", [0, 1, 2].map(half).join(", "))
+    };
+    if let Some((mean, cell)) = &odd.farthest {
         let cells = counted(odd.cells, "cell", "cells");
         let off = number(mean - mean.clamp(0.0, 1.0));
-        let half = |a: usize| number(lattice.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64());
-        let place = [0, 1, 2].map(half).join(", ");
+        let place = place(cell);
         let text = format!(
             "overlapping or inverted parts: in {cells} the mean winding number is not within 0 … 1, by up to {off} in \
-             the cell around ({place}){unit}; their shares are its absolute value, and 1 at most"
+             the cell around {place}; their shares are its absolute value, and 1 at most"
+        );
+        found.push(Finding::new(Code::W016, text));
+    }
+    if let Some(first) = &united.first {
+        let cells = counted(united.cells, "cell", "cells");
+        let place = place(first);
+        let text = format!(
+            "surfaces of overlapping parts meet in {cells}, the first around {place}: their shares are those of the union, \
+             off by at most {:.1e} and the rounding to a float",
+            united.error
+        );
+        found.push(Finding::new(Code::W016, text));
+    }
+    if united.unknown > 0 {
+        let cells = counted(united.unknown, "cell", "cells");
+        let text = format!(
+            "the union of overlapping parts in {cells} is lost in rounding: their shares are by the mean"
         );
         found.push(Finding::new(Code::W016, text));
     }

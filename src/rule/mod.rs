@@ -11,6 +11,7 @@ mod inside;
 pub(crate) mod labels;
 pub mod leak_path;
 pub mod lost;
+mod near_parts;
 mod offset;
 mod options;
 mod solid;
@@ -28,6 +29,7 @@ pub use self::fraction::FractionReport;
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
+pub(crate) use self::near_parts::may_overlap;
 
 use self::area::AreaCells;
 use self::distance::DistanceCells;
@@ -242,6 +244,11 @@ trait FillCells: Send + Sync {
 
     /// The method that finds the inside, never [`Inside::Auto`].
     fn inside(&self) -> Option<Inside> {
+        None
+    }
+
+    /// The volume of the mesh as it is taken, if the cells are shares of it.
+    fn mesh_volume(&self) -> Option<f64> {
         None
     }
 }
@@ -561,6 +568,7 @@ impl PreparedRule<'_> {
             fields: rule.fields(),
             transform: vec![],
             snap: Some(self.lattice.snap().name().to_string()),
+            mesh_volume: self.cells.mesh_volume().map(|volume| volume.to_string()),
             input: None,
         }
     }

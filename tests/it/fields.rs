@@ -103,6 +103,22 @@ fn arrays_beside_shares_are_members_of_their_shape() {
 }
 
 #[test]
+fn a_conversion_says_which_arrays_it_leaves_out() {
+    let place = Place::new();
+    place.run("cube.stl -r 4 --rule fraction --with faces,area -o with.npz").expect(0);
+    place.run("cube.stl -r 4 --rule fraction -o without.npz").expect(0);
+    for output in ["a.npz", "a.vti"] {
+        let run = place.run(&format!("convert with.npz {output} --json")).expect(0).json();
+        let warnings = run["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert_eq!(warnings[0]["code"], "W004");
+        assert!(warnings[0]["message"].as_str().unwrap().contains("area, faces"), "{warnings:?}");
+        let run = place.run(&format!("convert without.npz {output} --json")).expect(0).json();
+        assert_eq!(run["warnings"], serde_json::json!([]));
+    }
+}
+
+#[test]
 fn scaled_fields_are_those_of_the_file_times_the_factor() {
     let mesh = Mesh::open("fixtures/knot.stl").unwrap();
     let mut seen = [0; 2];

@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::support::place::{Place, Run, cuboid, refused, stl};
 use serde_json::{Value, json};
+use voxelize::Mesh;
 use voxelize::format::FORMATS;
 
 /// The fixtures that are open, and how many open edges they have.
@@ -126,6 +127,48 @@ fn a_voxel_file_is_described_in_every_format() {
 }
 
 #[test]
+fn the_volume_of_shares_is_beside_that_of_the_mesh() {
+    let place = Place::new();
+    for name in ["knot.stl", "open.stl"] {
+        let from = format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+        fs::copy(from, place.path(name)).unwrap();
+    }
+    let mesh = Mesh::open("fixtures/knot.stl").unwrap();
+    let mut seen = 0;
+    for (name, dtype, off) in [
+        ("a.npz", "", 1e-8),
+        ("a.vti", "", 1e-8),
+        ("a.nrrd", "", 1e-8),
+        ("b.npz", " --dtype u8", 1e-3),
+        ("a.raw --sidecar", "", 1e-8),
+    ] {
+        for scale in [1.0, 0.5] {
+            place.run(&format!("knot.stl -r 40 --scale {scale} --rule fraction{dtype} -o {name}")).expect(0);
+            let name = name.split(' ').next().unwrap();
+            let json = &objects(&place.run(&format!("info {name} --json")).expect(0))[0];
+            let [volume, of_mesh] = ["volume", "mesh_volume"].map(|key| json[key].as_f64().unwrap());
+            let wanted = mesh.volume() * f64::powi(scale, 3);
+            assert!((of_mesh / wanted - 1.0).abs() < 1e-12, "{name}: {of_mesh} for {wanted}");
+            assert!((volume / wanted - 1.0).abs() < off, "{name}: {volume} for {wanted}");
+            let text = place.run(&format!("info {name}")).expect(0);
+            assert!(text.text().contains("the sum of all shares; of the mesh "), "{}", text.text());
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 10);
+    // A hole is closed first, and cells beside a small grid have no share of the mesh.
+    place.run("open.stl -r 8 --rule fraction --inside robust -o a.npz").expect(0);
+    let closed = objects(&place.run("info a.npz --json").expect(0))[0].clone();
+    let [volume, of_mesh] = ["volume", "mesh_volume"].map(|key| closed[key].as_f64().unwrap());
+    assert!((volume / of_mesh - 1.0).abs() < 1e-7, "{volume}, {of_mesh}");
+    place.run("cube.stl --bounds 0,0,0,20,20,10 -r 8 --rule fraction -o a.npz").expect(0);
+    let half = objects(&place.run("info a.npz --json").expect(0))[0].clone();
+    assert_eq!([&half["volume"], &half["mesh_volume"]], [&json!(4_000.0), &json!(8_000.0)]);
+    place.run("cube.stl -r 8 -o a.npz").expect(0);
+    assert_eq!(objects(&place.run("info a.npz --json").expect(0))[0]["mesh_volume"], json!(null));
+}
+
+#[test]
 fn fractions_are_shown_where_decimals_round_them() {
     let place = Place::new();
     for (how, sizes) in [("-r 7", &["20/7"][..]), ("--dims 3,7,1 --stretch", &["20/3", "20/7", "20/1"])] {
@@ -173,7 +216,7 @@ fn one_failing_file_does_not_stop_the_others() {
     let objects = objects(&run);
     let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let expected = "schema tool command status exit_code path kind format bytes mesh suggestions warnings dtype contents labels grid \
-        made_by input rule variant radius ties band iso inside close_holes snap transform counts volume digest";
+        made_by input rule variant radius ties band iso inside close_holes snap transform counts volume mesh_volume digest";
     assert_eq!(keys(&objects[1]), expected.split_whitespace().collect::<Vec<_>>());
     for (object, path) in objects.iter().zip(["cut.stl", "cube.stl", "missing.vox"]) {
         assert_eq!(object["path"], path);

@@ -9,6 +9,12 @@ use std::ops::Range;
 /// A point in index space: cell `i` of an axis is from `i` to `i + 1`.
 pub(super) type IndexPoint = [f64; 3];
 
+/// What takes pieces.
+pub(super) trait PieceTaker {
+    /// Takes a piece in a cell, or on one of its low walls along x and y. Its layer is right already.
+    fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]);
+}
+
 /// Corners of a piece at most. A convex polygon gains two corners when it is cut by two parallel walls; one that
 /// rounding has bent by a unit in the last place may gain one an edge.
 const MOST: usize = 24;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::clip::{Polygon, cells, extent, is_on_wall, split};
+use super::clip::{PieceTaker, Polygon, cells, extent, is_on_wall, split};
 use super::place::placed;
-use super::quantities::{QuantitySums, area_vector};
+use super::quantities::area_vector;
 use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
 
@@ -24,7 +24,7 @@ impl PieceCutter {
     }
 
     /// Adds the pieces of a triangle to sums.
-    pub(super) fn add(&mut self, frame: &KernelLattice, triangle: &Triangle, sums: &mut QuantitySums) {
+    pub(super) fn add(&mut self, frame: &KernelLattice, triangle: &Triangle, sums: &mut impl PieceTaker) {
         let mut corners = placed(frame, triangle);
         if !self.is_oriented && corners[2] < corners[1] {
             corners.swap(1, 2);
@@ -69,7 +69,7 @@ impl PieceCutter {
     }
 
     /// Adds the part of the triangle in layer `k`, which is this one of the parts.
-    fn add_layer(&mut self, frame: &KernelLattice, which: usize, k: i64, sums: &mut QuantitySums) {
+    fn add_layer(&mut self, frame: &KernelLattice, which: usize, k: i64, sums: &mut impl PieceTaker) {
         let corners = self.parts[which].corners();
         if corners.len() < 3 {
             return;
@@ -94,7 +94,7 @@ impl PieceCutter {
     }
 
     /// Adds the part of the triangle in a row of cells, which is this one of the parts.
-    fn add_row(&mut self, frame: &KernelLattice, which: usize, [j, k]: [i64; 2], sums: &mut QuantitySums) {
+    fn add_row(&mut self, frame: &KernelLattice, which: usize, [j, k]: [i64; 2], sums: &mut impl PieceTaker) {
         let (rows, [piece, other]) = self.parts.split_at_mut(5) else { return };
         let row = &rows[which];
         if row.corners().len() < 3 {

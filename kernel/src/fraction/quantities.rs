@@ -9,7 +9,7 @@
 //! sides are inside.
 
 use super::bricks::{CELLS, SumBricks};
-use super::clip::{IndexPoint, is_on_wall};
+use super::clip::{IndexPoint, PieceTaker, is_on_wall};
 use super::units::{UNITS, units, without_sign};
 
 /// Numbers of a cell beside its share.
@@ -89,9 +89,10 @@ impl QuantitySums {
         let largest = faces[0].max(faces[1]).max(faces[2]);
         Self { bricks, faces: faces.map(|face| face / largest), largest, ends }
     }
+}
 
-    /// Adds a piece in cell `(i, j, k)`, or on one of its low walls along x and y. Its layer is right already.
-    pub(super) fn add(&mut self, mut cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
+impl PieceTaker for QuantitySums {
+    fn add(&mut self, mut cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
         let vector = area_vector(corners);
         for axis in 0..2 {
             let is_below = self.ends.map_or(vector[axis] > 0.0, |ends| cell[axis] == ends[axis]);

@@ -96,6 +96,19 @@ pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f3
     }
 }
 
+/// The cells of a row whose means are beyond 0 … 1, and whose inside the mesh meets.
+pub(super) fn odd_cut_cells(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<usize> {
+    let means = means(cells, [j, layer]);
+    let mut found = vec![];
+    for (first, sums) in cells.bricks_along([j, layer]).iter().filter_map(|brick| cells.row(brick, j)) {
+        let is_cut = |(n, sum): &(usize, &PieceSum)| {
+            sum.cut().is_some() && means.get(first + n).is_some_and(|mean| is_odd(*mean))
+        };
+        found.extend(sums.iter().enumerate().filter(is_cut).map(|(n, _)| first + n));
+    }
+    found
+}
+
 /// The means of the cells of row `j` of a layer.
 pub(super) fn means(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<i64> {
     let mut cover = 0;

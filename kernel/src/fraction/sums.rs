@@ -12,6 +12,8 @@ use super::pieces::{LONG, LONG_OF_STEP, add_long_parts, add_parts};
 use super::place::LAYERS;
 use super::quantities::{Quantity, QuantitySum, QuantitySums};
 use super::rows::{self, OddCells};
+use super::union::{number_of, union_in_cell};
+use super::unite::{CELLS_AT_A_TIME, UnitedCells, each_union, shared_cells};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
 use crate::levels::{LANES, Level, on_level};
@@ -111,6 +113,48 @@ impl LayerSums {
             _simd => rows::fill(&cut.cells, place, values, &mut odd),
             _simd => rows::fill(&cut.cells, place, values, &mut odd));
         odd
+    }
+
+    /// Makes the values of cells in which parts overlap those of their union, the rows of `values` being those of the
+    /// layers. `parts` has the part of each triangle that may be near another one, if there are any. `odd` are the
+    /// cells that [`row`](Self::row) found.
+    pub fn unite(
+        &self,
+        frame: &KernelLattice,
+        (triangles, lists): (&[Triangle], [&[u32]; 2]),
+        parts: Option<&[u32]>,
+        odd: &OddCells,
+        values: &mut [f32],
+    ) -> UnitedCells {
+        let mut united = UnitedCells::default();
+        let Some(cut) = &self.cut else { return united };
+        let [nx, ny] = cut.cells.cells;
+        let shared = parts.map_or_else(Vec::new, |parts| {
+            shared_cells(frame, self.layers.clone(), (triangles, lists), parts)
+        });
+        let mut found = shared.clone();
+        if odd.cells > 0 {
+            for (k, j) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (k, j))) {
+                let cells = rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]);
+                found.extend(cells.into_iter().map(|i| [k as u32, j as u32, i as u32]));
+            }
+            found.sort_unstable();
+            found.dedup();
+        }
+        for cells in found.chunks(CELLS_AT_A_TIME) {
+            let mut row = ([u32::MAX; 2], vec![]);
+            each_union(frame, (triangles, lists), cells, |cell, facets| {
+                let is_shared = shared.binary_search(&cell).is_ok();
+                let [k, j, i] = cell;
+                if row.0 != [j, k] {
+                    row = ([j, k], self.means([j as usize, k as usize], nx));
+                }
+                let [i, j, k] = [i, j, k].map(|n| n as usize);
+                let value = &mut values[((k - self.layers.start) * ny + j) * nx + i];
+                united.set([i, j, k], union_in_cell(facets, number_of(row.1[i]), is_shared), value);
+            });
+        }
+        united
     }
 
     /// How often the mesh winds around the points of the cells of a row on average, in units.

@@ -9,11 +9,13 @@
 //! | `runs.npy` | int32, (n, 4) | in its place with `--sparse runs`: x, y and z of the first of cells in a row along x, and how many they are |
 //! | `values.npy` | u8 or float32, (n,) | with these two, the label or the value of each cell or each run; none of bits |
 //! | `shape.npy` | int64, (3,) | with these two and with bits, the cells along each axis |
-//! | `area.npy` | float32, (nx, ny, nz) | with `--with area`, the area of the mesh in each cell |\n//! | `normal.npy`, `faces.npy`, `centroid.npy` | float32, (3, nx, ny, nz); (nz, ny, nx, 3) with `--order zyx` | with `--with normal,faces,centroid`, their x, y and z |\n//! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
+//! | `area.npy` | float32, (nx, ny, nz) | with `--with area`, the area of the mesh in each cell |
+//! | `normal.npy`, `faces.npy`, `centroid.npy` | float32, (3, nx, ny, nz); (nz, ny, nx, 3) with `--order zyx` | with `--with normal,faces,centroid`, their x, y and z |\n//! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
 //! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
 //! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
 //! | `order.npy` | text, () | `xyz`: the order of the axes; `zyx` with `--order zyx`, which writes `voxels[z, y, x]` of C order |
 //! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
+//! | `mesh_volume.npy` | text, () | with shares of cells, the volume of the mesh, a decimal |
 //! | `cells_digest.npy`, `grid_digest.npy` | text, () | the digests, unless they cover labels or floats that are not in the file |
 //! | `label_values.npy`, `label_names.npy`, `label_colours.npy` | u8, text, text, (n,) | the legend of labels; a colour is `#rrggbb` or empty |
 //! | `label_digest.npy` | text, () | what digests of the labels cover, `occupancy` or `values` |

@@ -7,14 +7,14 @@ use zip::ZipArchive;
 use super::super::npy::{self, Header};
 use super::super::open::{VoxelSource, failure, nameless};
 use super::super::room::CellRoom;
-use super::super::{BIT_ORDER, Dtype, shares};
+use super::super::{ARRAYS, BIT_ORDER, Dtype, shares};
 use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, in_member, small};
 use super::read_sparse;
 use super::sparse::Sparse;
 use super::{DIGESTS, is_filled};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions, parse_hex};
-use crate::grid::{Cells, Label, LabelDigest, Lattice, Legend, Record, Snap, Voxels};
+use crate::grid::{Cells, Label, LabelDigest, Lattice, Legend, Quantity, Record, Snap, Voxels};
 
 pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut metadata = describe(source)?;
@@ -89,6 +89,11 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     for (name, key) in DIGESTS {
         let digest = texts(&mut archive, name)?.and_then(|texts| texts.into_iter().next());
         metadata.extra.extend(digest.map(|digest| (key.to_string(), digest)));
+    }
+    let is_there = |name: &&str| archive.index_for_name(&format!("{name}.npy")).is_some();
+    let arrays: Vec<_> = Quantity::ALL.map(Quantity::name).into_iter().filter(is_there).collect();
+    if !arrays.is_empty() && is_there(&"voxels") {
+        metadata.extra.insert(ARRAYS.to_string(), arrays.join(", "));
     }
     Ok(metadata)
 }

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use super::plan::RegionPlan;
-use super::share::{TriangleBins, check_bins};
+use super::share::{TriangleBins, check_bins, check_parts};
 use super::store::RegionStore;
 use crate::error::{Code, Error, Result, hint};
 use crate::format::Durability;
@@ -51,6 +51,7 @@ impl RegionStore {
         progress: &dyn Progress,
     ) -> Result<Self> {
         check_bins(&plan.rule, &plan.rule, plan.store.source.auto)?;
+        check_parts(mesh, &plan.lattice, &plan.rule, progress)?;
         let sharing = plan.sharing(mesh);
         let Bounds { min, max } = *mesh.bounds();
         let closed = CLOSED.iter().find(|(one, _)| *one == mesh.closedness());

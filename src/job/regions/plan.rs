@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::hash::mesh_hash;
-use super::share::{TriangleBins, check_bins};
+use super::share::{TriangleBins, check_bins, check_parts};
 use crate::error::{Code, Error, Finding, Hint, Result, Severity, hint};
 use crate::format::zarr::store::{StorePlan, StoreSource};
 use crate::format::{self, Choice, Dtype};
@@ -112,6 +112,7 @@ impl Voxelizer<'_> {
             true => {
                 let used = slabs.record.rule().unwrap_or(self.rule);
                 check_bins(&self.rule, &used, decides_by_part)?;
+                check_parts(mesh, lattice, &used, &())?;
                 Some(TriangleBins::new(mesh, lattice, &used, kind))
             }
             false => None,

@@ -13,13 +13,27 @@ use crate::geom::{Rational, Triangle};
 use crate::grid::Lattice;
 use crate::mesh::{Mesh, MeshParts, PartKind};
 use crate::par::{self, Progress};
-use crate::rule::{Band, Inside, Rule};
+use crate::rule::{self, Band, Inside, Rule};
 
 /// Triangles whose extent is known together.
 const CHUNK: usize = 1 << 12;
 
 /// The layers around a region whose triangles its cells may depend on: a layer of bricks, in which shares are summed.
 const LAYERS_OF_SUMS: i64 = 8;
+
+/// Refuses shares of a mesh whose parts may overlap: which parts triangles are of, no region knows by itself.
+pub(super) fn check_parts(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    used: &Rule,
+    progress: &dyn Progress,
+) -> Result<()> {
+    if matches!(used, Rule::Fraction { .. }) && rule::may_overlap(mesh, lattice, progress)? {
+        let text = "bins have the triangles near a region alone: parts of the mesh may overlap, or lie in each other";
+        return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));
+    }
+    Ok(())
+}
 
 /// Refuses a rule whose cells depend on triangles anywhere.
 pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Result<()> {

@@ -4,6 +4,7 @@
 //! `VOXELIZE_FRACTION_SOAK=100` takes so many times as many random meshes.
 
 mod oracle;
+mod overlaps;
 mod quantities;
 
 use voxelize::geom::Triangle;
@@ -31,6 +32,10 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "mean_of_eight_is_the_coarse_cell", run: mean_of_eight },
         Check { name: "a_sphere_converges_with_the_square_of_the_cell", run: a_sphere },
         Check { name: "overlaps_are_found", run: overlaps_are_found },
+        Check { name: "overlapping_boxes_are_their_union", run: overlaps::boxes },
+        Check { name: "overlapping_solids_are_their_union", run: overlaps::solids },
+        Check { name: "unions_have_one_digest", run: overlaps::one_digest },
+        Check { name: "parts_that_do_not_overlap_change_nothing", run: overlaps::apart },
         Check { name: "open_meshes_are_refused_and_closed_by_robust", run: open_meshes },
         Check { name: "quantities_are_as_triangles_cut_in_rationals_say", run: quantities::cells_are_exact },
         Check { name: "quantities_add_up", run: quantities::sums },

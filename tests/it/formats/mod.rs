@@ -61,6 +61,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
         fields: FIELDS.map(|name| (name, format!("some \"{name}\""))).into(),
         transform: TRANSFORM.map(|name| (name, format!("some \"{name}\""))).into(),
         snap: text("none"),
+        mesh_volume: text("0.125"),
         input: text("Würfel \"1\".stl"),
     };
     Voxels { cells: bits.into(), lattice: Some(lattice.with_snap(voxelize::Snap::None)), record }

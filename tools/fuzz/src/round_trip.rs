@@ -125,18 +125,18 @@ fn lattice(input: &mut Unstructured, dims: [usize; 3]) -> arbitrary::Result<Opti
 /// A record of any words; how a lattice snaps is part of it.
 fn record(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Record> {
     let flags: u16 = input.arbitrary()?;
-    let mut words = [const { None }; 3 + FIELDS.len()];
+    let mut words = [const { None }; 4 + FIELDS.len()];
     for (n, word) in words.iter_mut().enumerate() {
         let length = usize::from(input.arbitrary::<u8>()?).min(input.len());
         // Texts of arrays end at a 0.
         let text = String::from_utf8_lossy(input.bytes(length)?).replace('\0', "");
         *word = (flags >> n & 1 == 1).then_some(text);
     }
-    let [tool, rule_name, input, fields @ ..] = words;
+    let [tool, rule_name, input, fields @ .., mesh_volume] = words;
     let fields = FIELDS.into_iter().zip(fields).filter_map(|(name, word)| Some((name, word?))).collect();
     // A grid whose y is up is turned in scenes.
     let transform = if flags >> 15 == 1 { vec![("up", "y".to_string())] } else { vec![] };
-    Ok(Record { tool, rule_name, fields, transform, snap: Some(snap.name().into()), input })
+    Ok(Record { tool, rule_name, fields, transform, snap: Some(snap.name().into()), mesh_volume, input })
 }
 
 fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {

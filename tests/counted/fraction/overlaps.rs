@@ -1,0 +1,274 @@
+//! Parts of one mesh that overlap: the shares of their union, against products and against solids cut in rational numbers.
+
+use voxelize::geom::Triangle;
+use voxelize::grid::{CellSource, Field};
+use voxelize::run::Plan;
+use voxelize::{Digest, Fit, Lattice, Level, Mesh, Rational, Rule, Snap, Voxelizer};
+
+use super::oracle::Point;
+use super::{field, lattice, octahedron, unit};
+use crate::support::random::Random;
+use crate::support::solids::{between, inside_out};
+use crate::support::suite::Counts;
+
+/// What the share of a union may be off by, beside the rounding to a float: 2^-30.
+const MOST: f64 = 1.0 / (1_u64 << 30) as f64;
+
+fn made(triangles: Vec<Triangle>, lattice: &Lattice) -> (Field, u64) {
+    let mesh = Mesh::from_triangles(triangles).expect("finite");
+    let made = Voxelizer::new(Rule::fraction()).run(&mesh, lattice).expect("a closed mesh");
+    let united = made.stats.fraction.united;
+    assert_eq!(united.unknown, 0);
+    assert!(united.error < MOST, "{united:?}");
+    assert_eq!(united.cells > 0, united.first.is_some());
+    (made.voxels.field().expect("a field").clone(), united.cells)
+}
+
+/// Boxes whose corners are at p/q, in all positions: the union of two is the sum less what they have in common.
+pub fn boxes() -> Counts {
+    let mut random = Random::new(41);
+    let dims = [4, 5, 3];
+    let lattice = unit(dims);
+    let [mut cells, mut united, mut unseen, mut pairs] = [0; 4];
+    let mut worst = 0.0_f64;
+    for n in 0..2_000 {
+        let parts = random.of(&[2, 3, 4, 7, 8, 10]);
+        let corner = |random: &mut Random| random.whole(-3 * parts, 3 * parts) as f32 / parts as f32;
+        let boxes = [0; 2].map(|_| {
+            let low = [0; 3].map(|_| corner(&mut random));
+            let size = [0; 3].map(|_| random.whole(parts, 5 * parts) as f32 / parts as f32);
+            [low, [0, 1, 2].map(|a| low[a] + size[a])]
+        });
+        let solids = boxes.map(|[low, high]| between(low, high));
+        // As rounded.
+        let boxes = solids.each_ref().map(|solid| {
+            let corners = solid.as_flattened();
+            let bound = |of: fn(f32, f32) -> f32| {
+                corners.iter().copied().reduce(|p, q| [0, 1, 2].map(|a| of(p[a], q[a])))
+            };
+            [bound(f32::min), bound(f32::max)].map(|corner| corner.expect("corners"))
+        });
+        let mut triangles = solids.concat();
+        if n % 5 == 0 {
+            // One inverted inside of the other is a hole, and outside of it counts as well.
+            triangles = [solids[0].clone(), inside_out(solids[1].clone())].concat();
+        }
+        let mesh = Mesh::from_triangles(triangles.clone()).expect("finite");
+        if mesh.volume() < 0.0 {
+            continue;
+        }
+        let (field, some) = made(triangles, &lattice);
+        united += some;
+        pairs += 1;
+        for (at, share) in field.values().iter().enumerate() {
+            let cell = [at % dims[0], at / dims[0] % dims[1], at / dims[0] / dims[1]];
+            let volume = |[low, high]: [[f32; 3]; 2]| -> f64 {
+                let side = |a: usize| {
+                    let [low, high] = [low, high].map(|v| (f64::from(v[a]) - cell[a] as f64).clamp(0.0, 1.0));
+                    (high - low).max(0.0)
+                };
+                side(0) * side(1) * side(2)
+            };
+            let [[a, b], [c, d]] = boxes;
+            let common = volume([[0, 1, 2].map(|n| a[n].max(c[n])), [0, 1, 2].map(|n| b[n].min(d[n]))]);
+            let [one, other] = [volume([a, b]), volume([c, d])];
+            let wanted = one + other - if n % 5 == 0 { 2.0 } else { 1.0 } * common;
+            let mean = one + if n % 5 == 0 { -other } else { other };
+            unseen += u64::from((0.0..=1.0).contains(&mean) && (mean - wanted).abs() > 1e-6);
+            let off = (f64::from(*share) - wanted).abs();
+            worst = worst.max(off - 6e-8 * wanted);
+            assert!(off <= 6e-8 * wanted + MOST, "{n} {boxes:?} {cell:?}: {share} for {wanted}");
+            cells += 1;
+        }
+    }
+    println!("largest error beside rounding {worst:e}");
+    vec![("pairs", pairs), ("cells", cells), ("united", united), ("whose means say nothing of it", unseen)]
+}
+
+/// The half-spaces in which a convex solid is, by its triangles.
+struct Convex {
+    triangles: Vec<[Point; 3]>,
+}
+
+impl Convex {
+    fn new(triangles: &[Triangle]) -> Self {
+        let exact = |v: [f32; 3]| v.map(|c| Rational::from_f32(c).expect("finite"));
+        Self { triangles: triangles.iter().map(|t| t.map(exact)).collect() }
+    }
+
+    /// The part of a polygon in it.
+    fn clip(&self, polygon: Vec<Point>) -> Vec<Point> {
+        self.triangles.iter().fold(polygon, |part, triangle| below(&part, triangle))
+    }
+}
+
+/// The part of a polygon on the inner side of the plane of a triangle.
+fn below(part: &[Point], [a, b, c]: &[Point; 3]) -> Vec<Point> {
+    let minus = |p: &Point, q: &Point| [0, 1, 2].map(|n| &p[n] - &q[n]);
+    let [d, e] = [minus(b, a), minus(c, a)];
+    let normal = [0, 1, 2].map(|n| {
+        let (i, j) = ((n + 1) % 3, (n + 2) % 3);
+        &(&d[i] * &e[j]) - &(&d[j] * &e[i])
+    });
+    let height = |p: &Point| (0..3).fold(Rational::ZERO, |sum, n| sum + &normal[n] * &(&p[n] - &a[n]));
+    let mut kept = vec![];
+    for n in 0..part.len() {
+        let (p, q) = (&part[n], &part[(n + 1) % part.len()]);
+        let [s, t] = [height(p), height(q)];
+        if !s.is_positive() {
+            kept.push(p.clone());
+        }
+        if s.is_positive() != t.is_positive() && !s.is_zero() && !t.is_zero() {
+            let u = &s / &(&s - &t);
+            kept.push([0, 1, 2].map(|a| &p[a] + &(&u * &(&q[a] - &p[a]))));
+        }
+    }
+    kept
+}
+
+/// The volume that convex solids, none of whose faces are in one plane, have in common.
+fn common(solids: &[&Convex]) -> Rational {
+    let mut six = Rational::ZERO;
+    for (n, solid) in solids.iter().enumerate() {
+        for triangle in &solid.triangles {
+            let others = solids.iter().enumerate().filter(|(other, _)| *other != n);
+            let part = others.fold(triangle.to_vec(), |part, (_, other)| other.clip(part));
+            for n in 2..part.len() {
+                let [a, b, c] = [&part[0], &part[n - 1], &part[n]];
+                let across = (0..3).fold(Rational::ZERO, |sum, n| {
+                    let (i, j) = ((n + 1) % 3, (n + 2) % 3);
+                    sum + &a[n] * &(&(&b[i] * &c[j]) - &(&b[j] * &c[i]))
+                });
+                six = six + across;
+            }
+        }
+    }
+    six / Rational::from(6)
+}
+
+/// Octahedra in all positions, large and small ones, needles and plates among them: one more of them than is said.
+pub fn solids() -> Counts {
+    let mut random = Random::new(42);
+    let dims = [3, 2, 3];
+    let lattice = unit(dims);
+    let [mut cells, mut united, mut pairs] = [0; 3];
+    let mut worst = 0.0_f64;
+    for n in 0..150 {
+        let mut solid = || {
+            let thin = random.of(&[1.0, 1.0, 0.1, 1e-3]);
+            let radii = [random.of(&[1.0, thin]), 1.0, thin]
+                .map(|most| [0, 1].map(|_| most * random.within(0.3, 2.0)));
+            let middle = dims.map(|n| random.within(0.0, n as f64));
+            octahedron(&mut random, middle, radii, 0.0)
+        };
+        // Of equal corners there would be planes in common.
+        let solids = [solid(), solid()];
+        let mut triangles = solids.concat();
+        if n % 3 == 0 {
+            // Twice the same: it winds around its points twice, or three times where they overlap.
+            triangles.extend(solids[0].clone());
+        }
+        let (field, some) = made(triangles, &lattice);
+        united += some;
+        pairs += 1;
+        let [one, other] = [&solids[0], &solids[1]].map(|solid| Convex::new(solid));
+        for (at, share) in field.values().iter().enumerate() {
+            let cell = [at % dims[0], at / dims[0] % dims[1], at / dims[0] / dims[1]];
+            let low = cell.map(|n| n as f32);
+            let cube = Convex::new(&between(low, low.map(|c| c + 1.0)));
+            let volumes = [vec![&one, &cube], vec![&other, &cube], vec![&one, &other, &cube]];
+            let [a, b, c] = volumes.map(|solids| common(&solids));
+            let wanted = (a + b - c).to_f64();
+            let off = (f64::from(*share) - wanted).abs();
+            worst = worst.max(off - 6e-8 * wanted);
+            assert!(off <= 6e-8 * wanted + MOST, "{n} {cell:?}: {share} for {wanted}: {solids:?}");
+            cells += 1;
+        }
+    }
+    println!("largest error beside rounding {worst:e}");
+    vec![("pairs", pairs), ("cells", cells), ("united", united)]
+}
+
+/// Balls that overlap, of many triangles in a cell, and a third one inside out.
+fn balls(steps: usize) -> Vec<Triangle> {
+    let ball = super::sphere(steps);
+    let moved = |by: [f32; 3], scale: f32| {
+        let moved = move |v: [f32; 3]| [0, 1, 2].map(|a| v[a] * scale + by[a]);
+        ball.triangles().iter().map(move |t| t.map(moved)).collect::<Vec<_>>()
+    };
+    [moved([0.0; 3], 1.0), moved([0.9, 0.3, 0.2], 0.8), inside_out(moved([-0.5, 0.1, -0.3], 0.6))].concat()
+}
+
+pub fn one_digest() -> Counts {
+    let [mut ways, mut united] = [0; 2];
+    let mut random = Random::new(43);
+    for (steps, cells) in [(6, 9), (24, 13), (60, 6)] {
+        let mesh = Mesh::from_triangles(balls(steps)).expect("finite");
+        let lattice = Fit::longest(cells).pad(1).to(mesh.bounds()).expect("a small grid");
+        let made = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("a closed mesh");
+        united += made.stats.fraction.united.cells;
+        let wanted = made.voxels.field().expect("a field").clone();
+        let mut check = |found: &Field, how: &str| {
+            assert_eq!(*found, wanted, "{steps} {how}");
+            ways += 1;
+        };
+        for threads in [1, 2, 5] {
+            for level in Level::available() {
+                let voxelizer = Voxelizer::new(Rule::fraction()).threads(threads).level(level);
+                let made = voxelizer.run(&mesh, &lattice).expect("cells");
+                check(made.voxels.field().expect("a field"), "in threads");
+            }
+        }
+        for _ in 0..3 {
+            let turned = random.shuffled(mesh.triangles()).into_iter().map(|[p, q, r]| [q, r, p]).collect();
+            check(&field(&Mesh::from_triangles(turned).expect("finite"), &lattice), "shuffled");
+        }
+        let digest = Digest::of(&wanted, Some(&lattice));
+        for height in [1, 3, 4, 7, 8] {
+            let voxelizer = Voxelizer::new(Rule::fraction()).threads(2);
+            let mut slabs = voxelizer.slabs(&mesh, &lattice, Plan::Slabs(height)).expect("slabs");
+            while slabs.advance().expect("a slab") {}
+            assert_eq!(slabs.digest(), digest, "{steps} in slabs of {height}");
+            ways += 1;
+        }
+    }
+    vec![("ways", ways), ("united", united)]
+}
+
+/// Parts near each other, in each other's holes and side by side: nothing overlaps, and each share is the sum of those of
+/// the parts.
+pub fn apart() -> Counts {
+    let [mut cells, mut shared] = [0; 2];
+    let mut random = Random::new(44);
+    for n in 0..200 {
+        let low = [0; 3].map(|_| random.whole(0, 8) as f32 / 8.0);
+        let outer = [low, low.map(|c| c + 4.0)];
+        let hole = [low.map(|c| c + 0.25), low.map(|c| c + 3.75)];
+        let core = [low.map(|c| c + 0.5), low.map(|c| c + 2.0)];
+        let beside = [[low[0] + 2.125, low[1] + 0.5, low[2] + 0.5], low.map(|c| c + 3.5)];
+        let lattice = lattice(
+            [const { Rational::ZERO }; 3],
+            [const { Rational::ONE }; 3],
+            [6; 3],
+            [Snap::None, Snap::Float][n % 2],
+        );
+        let parts =
+            [(outer, false), (hole, true), (core, false), (beside, false)].map(|([low, high], is_hole)| {
+                let solid = between(low, high);
+                if is_hole { inside_out(solid) } else { solid }
+            });
+        let (field, united) = made(parts.concat(), &lattice);
+        assert_eq!(united, 0);
+        let alone = |[low, high]: [[f32; 3]; 2]| {
+            super::field(&Mesh::from_triangles(between(low, high)).expect("finite"), &lattice)
+        };
+        let [outer, hole, core, beside] = [outer, hole, core, beside].map(alone);
+        for (at, share) in field.values().iter().enumerate() {
+            let [a, b, c, d] = [&outer, &hole, &core, &beside].map(|field| field.values()[at]);
+            shared += u64::from(a > 0.0 && c > 0.0 && *share < 1.0);
+            assert_eq!(*share, a - b + c + d, "{n} {at}");
+            cells += 1;
+        }
+    }
+    vec![("cells", cells), ("with several parts", shared)]
+}
