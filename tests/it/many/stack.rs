@@ -99,8 +99,8 @@ fn arrays_of_uneven_grids_are_refused() {
     for (line, expected) in [
         ("scans --stack -o all.npz", "different dimensions"),
         ("scans --stack -o all.npz --voxel-size 0.5 --cube", "different dimensions"),
-        ("scans --stack --dims 4,4,4", "-o FILE.npz"),
-        ("scans --stack --dims 4,4,4 -o out/", "-o FILE.npz"),
+        ("scans --stack --dims 4,4,4", "--stack needs a file"),
+        ("scans --stack --dims 4,4,4 -o out/", "--stack needs a file"),
         ("scans --stack --dims 4,4,4 -o all.npy", "no .npz"),
         ("scans --stack --dims 4,4,4 -o all.npz --sparse runs", "no .npz"),
         ("scans --stack --dims 4,4,4 -o all.npz --dtype u8", "--dtype"),
