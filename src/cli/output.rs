@@ -468,8 +468,13 @@ fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Form
             None => "no extension names the format".to_string(),
         };
         let option = typed(argv, &path.to_string_lossy());
-        Error::usage(format!("{option}: {why}"))
-            .with_hint(format!("formats are {}; -f FORMAT overrides the extension", format_names()))
+        let error = Error::usage(format!("{option}: {why}"));
+        if files::has_extension(path, "png") {
+            return error.with_hint(
+                "'voxelize view MESH -o FILE.png' draws a picture; slices are pictures of layers",
+            );
+        }
+        error.with_hint(format!("formats are {}; -f FORMAT overrides the extension", format_names()))
     })?;
     Ok((format, FormatBy::Extension))
 }

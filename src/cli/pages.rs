@@ -78,9 +78,7 @@ struct ManArgs {
 fn completions(call: &Call) -> Result<Vec<Report>> {
     let CompletionsArgs { shell, .. } = call.args()?;
     call.check_files()?;
-    let mut text = vec![];
-    clap_complete::generate(shell, &mut tree(), PROGRAM, &mut text);
-    Ok(vec![printed(text)])
+    Ok(vec![printed(script(shell))])
 }
 
 fn man(call: &Call) -> Result<Vec<Report>> {
@@ -106,6 +104,80 @@ fn printed(text: Vec<u8>) -> Report {
 /// The commands that have a name.
 fn named() -> impl Iterator<Item = &'static Command> {
     COMMANDS.iter().filter(|command| !command.name.is_empty())
+}
+
+/// The completions of a shell.
+fn script(shell: Shell) -> Vec<u8> {
+    if shell == Shell::Zsh {
+        return zsh().into_bytes();
+    }
+    generated(shell, tree(), PROGRAM)
+}
+
+fn generated(shell: Shell, mut parser: clap::Command, name: &str) -> Vec<u8> {
+    let mut text = vec![];
+    clap_complete::generate(shell, &mut parser, name, &mut text);
+    text
+}
+
+/// The completions of zsh. The generated script knows commands behind a mesh alone: here each command has a function of
+/// its own, and the first of them among the words is called.
+fn zsh() -> String {
+    // The function, without the lines that make a file of it.
+    let function = |command: &Command| {
+        let name = if command.name.is_empty() { "mesh" } else { command.name };
+        let name = format!("{PROGRAM}-{name}");
+        let text = String::from_utf8_lossy(&generated(Shell::Zsh, parser_of(command), &name)).into_owned();
+        let start = text.find(&format!("_{name}()")).unwrap_or(0);
+        text[start..text.find("\n(( $+functions").unwrap_or(text.len())].to_string() + "\n"
+    };
+    // Where a mesh may be a command may be.
+    let whole = function(&COMMANDS[0]);
+    let is_mesh = |line: &&str| line.starts_with("'*::meshes");
+    let of_mesh = whole.lines().find(is_mesh).unwrap_or_default();
+    let whole = whole.replace(of_mesh, &format!("'*::mesh or command:_{PROGRAM}-words' \\"));
+    let functions: String = named().map(function).collect();
+    let names: Vec<_> = named().map(|command| command.name).collect();
+    let names = names.join("|");
+    let escaped = |about: &str| about.replace('\'', "'\\''").replace(':', "\\:");
+    let list: String =
+        named().map(|command| format!("        '{}:{}'\n", command.name, escaped(command.about))).collect();
+    format!(
+        "#compdef {PROGRAM}
+
+autoload -U is-at-least
+
+_{PROGRAM}-words() {{
+    local -a commands=(
+{list}    )
+    (( CURRENT == 1 )) && _describe -t commands command commands
+    _files
+}}
+
+{whole}
+{functions}
+_{PROGRAM}() {{
+    local -i n
+    for (( n = 2; n < CURRENT; n++ )); do
+        case $words[n] in
+        ({names})
+            local command=$words[n]
+            words=(\"$words[1]\" \"${{(@)words[n+1,-1]}}\")
+            (( CURRENT -= n - 1 ))
+            _{PROGRAM}-$command
+            return
+        esac
+    done
+    _{PROGRAM}-mesh
+}}
+
+if [ \"$funcstack[1]\" = \"_{PROGRAM}\" ]; then
+    _{PROGRAM} \"$@\"
+else
+    compdef _{PROGRAM} {PROGRAM}
+fi
+"
+    )
 }
 
 /// The whole command line as one parser.
@@ -186,9 +258,7 @@ mod tests {
     fn completions_know_every_command_and_option() {
         let mut seen = 0;
         for shell in Shell::value_variants() {
-            let mut text = vec![];
-            clap_complete::generate(*shell, &mut tree(), PROGRAM, &mut text);
-            let text = String::from_utf8(text).unwrap();
+            let text = String::from_utf8(script(*shell)).unwrap();
             for command in COMMANDS {
                 assert!(text.contains(command.name), "{shell}: {}", command.name);
                 for long in (command.arguments)().get_arguments().filter_map(clap::Arg::get_long) {

@@ -1,11 +1,12 @@
 //! The progress bar: on a terminal only, and only for work that takes a while. One bar shows all phases of a run.
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, Once};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use voxelize::Progress;
 
 use super::report::Verbosity;
@@ -83,6 +84,20 @@ impl BarPhase {
     }
 }
 
+/// The time that the rest takes, if it goes on as all of it went on average: the rate of a phase alone would jump with each
+/// phase. Nothing for the first part, of which there is little to tell.
+fn time_left(share: f64, elapsed: Duration) -> String {
+    if share < 0.02 || elapsed < Duration::from_secs(2) {
+        return String::new();
+    }
+    let seconds = (elapsed.as_secs_f64() * (1.0 - share) / share).ceil();
+    match seconds {
+        s if s < 60.0 => format!("{s} s left"),
+        s if s < 3600.0 => format!("{} min left", (s / 60.0).ceil()),
+        s => format!("{} h left", (s / 3600.0).ceil()),
+    }
+}
+
 /// `slab 2/7` or `region 2/7` as numbers.
 fn slab(name: &str) -> Option<(f64, f64)> {
     let numbers = name.strip_prefix("slab ").or_else(|| name.strip_prefix("region "))?;
@@ -94,8 +109,12 @@ impl Bar {
     /// A bar that is not shown yet, and never if quiet or off a terminal.
     pub fn new(verbosity: Verbosity, signals: Signals) -> Self {
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {eta:>4} left") {
-            bar.set_style(style);
+        if let Ok(style) = ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {left:>10}") {
+            let left = |state: &ProgressState, out: &mut dyn fmt::Write| {
+                // A failure to draw is none of the work.
+                let _ = out.write_str(&time_left(f64::from(state.fraction()), state.elapsed()));
+            };
+            bar.set_style(style.with_key("left", left));
         }
         let shows = verbosity != Verbosity::Quiet && std::io::stderr().is_terminal();
         let due = shows.then(|| Instant::now() + SHOWN_AFTER);
@@ -174,6 +193,13 @@ mod tests {
             places.extend((0..=4).map(|done| phase.place(done)));
         }
         places
+    }
+
+    #[test]
+    fn the_time_left_is_that_of_the_average() {
+        let left = |share: f64, seconds: u64| time_left(share, Duration::from_secs(seconds));
+        assert_eq!([left(0.5, 1), left(0.01, 50)], ["", ""]);
+        assert_eq!([left(0.5, 10), left(0.25, 40), left(0.1, 900)], ["10 s left", "2 min left", "3 h left"]);
     }
 
     #[test]

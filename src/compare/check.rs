@@ -321,7 +321,7 @@ pub static DEFECTS: &[DefectInfo] = &[
         code: Code::M008,
         name: "inside-out-shells",
         nouns: ["shell inside out", "shells inside out"],
-        effect: "nonzero fills it, except where it overlaps another shell",
+        effect: "nonzero fills it all the same, but it cancels where it overlaps another shell",
         exact: false,
         hinders: &[Fitness::Solid],
         may_hinder: &[],

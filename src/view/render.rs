@@ -158,10 +158,10 @@ pub(super) fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Bo
 }
 
 /// The pixels of some rows, and how near what they show is: more is nearer.
-type Band = (Vec<Vec<Pixel>>, Vec<Vec<f64>>);
+type DrawnBand = (Vec<Vec<Pixel>>, Vec<Vec<f64>>);
 
 /// The colour seen through a translucent cell, or of a cell before it.
-fn blend((solid, near): &Band, (veil, veil_near): &Band) -> Vec<Vec<Pixel>> {
+fn blend((solid, near): &DrawnBand, (veil, veil_near): &DrawnBand) -> Vec<Vec<Pixel>> {
     let mix = |x: usize, y: usize| {
         let [solid, veil] = [solid[y][x], veil[y][x]];
         if near[y][x] >= veil_near[y][x] {
@@ -207,7 +207,7 @@ impl Hits {
 }
 
 impl Frame<'_> {
-    fn band(&self, rows: std::ops::Range<usize>) -> Band {
+    fn band(&self, rows: std::ops::Range<usize>) -> DrawnBand {
         let first = rows.start.saturating_sub(REACH);
         let last = (rows.end + REACH).min(self.size[1]);
         let middle = |n: usize| n as f64 + 0.5;

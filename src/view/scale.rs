@@ -12,7 +12,7 @@ pub(super) enum Scale {
     /// One value, or values without a round number near them.
     Plain([f64; 2]),
     /// From so many steps to so many.
-    Round(Step, [f64; 2]),
+    Round(ScaleStep, [f64; 2]),
 }
 
 impl Scale {
@@ -22,12 +22,12 @@ impl Scale {
         if !span.is_normal() {
             return Self::Plain([low, high]);
         }
-        let ends = |step: Step| [(low / step.times(1.0)).floor(), (high / step.times(1.0)).ceil()];
-        let fits = |step: &Step| {
+        let ends = |step: ScaleStep| [(low / step.times(1.0)).floor(), (high / step.times(1.0)).ceil()];
+        let fits = |step: &ScaleStep| {
             let [first, last] = ends(*step);
             last - first < MOST as f64 && step.times(first).is_finite() && step.times(last).is_finite()
         };
-        let step = Step::from(span / MOST as f64).find(fits);
+        let step = ScaleStep::from(span / MOST as f64).find(fits);
         step.map_or(Self::Plain([low, high]), |step| Self::Round(step, ends(step)))
     }
 
@@ -72,12 +72,12 @@ impl Scale {
 
 /// 1, 2 or 5 times a power of ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
+pub(super) struct ScaleStep {
     digit: f64,
     power: i32,
 }
 
-impl Step {
+impl ScaleStep {
     /// Steps from about this size on, each larger than the one before.
     fn from(size: f64) -> impl Iterator<Item = Self> {
         let power = size.log10().floor() as i32;

@@ -17,9 +17,9 @@ pub struct ReadArgs {
         long,
         conflicts_with = "lenient",
         hide_short_help = true,
-        long_help = "Treat every finding about the file (S and L codes in docs/findings.md; for check its M \
-                       codes) as an error, even notes without effect. Open meshes (W006) pass: 'voxelize check \
-                       --require solid' refuses them [default: refuse damage]"
+        long_help = "Refuse files with any irregularity, even a harmless one: every S and L code of docs/findings.md, \
+                       for check its M codes. Holes (W006) do not count: 'voxelize check --require solid' refuses them \
+                       [default: refuse damage]"
     )]
     pub strict: bool,
 

@@ -365,6 +365,9 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
         return None;
     } else if files::is_voxel_name(last) {
         (not_there(last), format!("{} -o {}", line(before), last.display()))
+    } else if files::has_extension(last, "png") && before.len() == 1 {
+        let mesh = first.display();
+        (not_there(last), format!("voxelize view {mesh} -o {}", last.display()))
     } else if files::has_extension(last, "json") && argv.json().is_some() {
         (not_there(last), format!("{} --json={}", line(before), last.display()))
     } else if last.extension().is_none() && before.iter().all(|mesh| mesh.exists()) {

@@ -7,6 +7,7 @@ use voxelize::job::{Transform, UnitOfLength};
 use voxelize::{Bounds, Error, Mesh, Record, Result, Run};
 
 use super::super::command::Call;
+use super::super::files;
 use super::super::memory::Resources;
 use super::super::output::AuxOutput;
 use super::super::progress::Bar;
@@ -29,6 +30,10 @@ impl ContactMark {
             return if args.res.is_some() { Err(error()) } else { Ok(None) };
         };
         let output = AuxOutput::new(path, "--mark", "the cells of the contact", Sidecar::Auto, &call.names)?;
+        if files::has_extension(path, "stl") {
+            let error = Error::usage("--mark: .stl holds no labels").in_file(path);
+            return Err(error.with_hint("--mark takes .vox, .npz or another format with labels"));
+        }
         output.check_kind(CellKind::Labels)?;
         Ok(Some(Self { output, res: args.res.unwrap_or(RES) }))
     }

@@ -77,7 +77,10 @@ pub fn read_all(
             // Both are in memory for a while.
             budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
             let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
-            loaded.mesh = transform.apply_all(mesh).map_err(|error| error.in_file(&named.name))?;
+            loaded.mesh = transform.apply_all(mesh).map_err(|_| {
+                let error = Error::unfit("a coordinate is beyond 32-bit floats").in_file(&named.name);
+                error.with_hint("use a smaller @scale or @translate")
+            })?;
         }
     }
     Ok((meshes, unit))

@@ -3,7 +3,7 @@
 use voxelize::job::MemoryLimit;
 use voxelize::mesh::closed::Closedness;
 use voxelize::run::Plan as Strategy;
-use voxelize::{Inside, Lattice, Level, Rule, Snap, ThinFeatures, par};
+use voxelize::{Inside, Lattice, Level, Rational, Rule, Snap, ThinFeatures, par};
 
 use super::super::options::{GridFrom, Options};
 use super::super::output::FormatBy;
@@ -100,11 +100,17 @@ fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
         let open = if open.is_empty() { "no axis".to_string() } else { open.join(", ") };
         format!("last walls belong to the grid except along {open}: {}", grid.option)
     } else if open.is_empty() {
-        "last walls belong to the grid: the mesh does not extend beyond them".to_string()
+        "a face on the last wall of an axis marks the last layer: the mesh does not extend beyond it"
+            .to_string()
     } else {
         format!("last wall does not belong to the grid along {}: the mesh extends beyond it", open.join(", "))
     };
-    [format!("cells of exactly {size}: {}", grid.option), format!("corner at exactly ({x}, {y}, {z})"), last]
+    let short = |number: &Rational| {
+        let text = number.to_string();
+        text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
+    };
+    let corner = [x, y, z].map(short).join(", ");
+    [format!("cells of exactly {size}: {}", grid.option), format!("corner at exactly ({corner})"), last]
 }
 
 fn format(options: &Options) -> String {

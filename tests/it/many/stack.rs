@@ -81,7 +81,7 @@ fn one_array_has_the_cells_of_each_mesh() {
     assert_eq!(fs::read(place.path("one.npz")).unwrap(), fs::read(place.path("two.npz")).unwrap());
     let json = place.run("scans --dims 7,6,5 --stack -o all.npz --json").expect(3);
     let lines: Vec<serde_json::Value> =
-        json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        json.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let failed: Vec<_> = lines.iter().filter(|line| line["status"] == "error").collect();
     assert_eq!((lines.len(), failed.len()), (4, 1));
     assert!(
@@ -99,8 +99,8 @@ fn arrays_of_uneven_grids_are_refused() {
     for (line, expected) in [
         ("scans --stack -o all.npz", "different dimensions"),
         ("scans --stack -o all.npz --voxel-size 0.5 --cube", "different dimensions"),
-        ("scans --stack --dims 4,4,4", "-o FILE.npz"),
-        ("scans --stack --dims 4,4,4 -o out/", "-o FILE.npz"),
+        ("scans --stack --dims 4,4,4", "--stack needs a file"),
+        ("scans --stack --dims 4,4,4 -o out/", "--stack needs a file"),
         ("scans --stack --dims 4,4,4 -o all.npy", "no .npz"),
         ("scans --stack --dims 4,4,4 -o all.npz --sparse runs", "no .npz"),
         ("scans --stack --dims 4,4,4 -o all.npz --dtype u8", "--dtype"),

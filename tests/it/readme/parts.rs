@@ -58,11 +58,8 @@ fn slice() -> String {
 }
 
 fn rules() -> String {
-    let row = |info: &voxelize::rule::RuleInfo| {
-        let ties = info.rule.ties().map_or("does not apply".to_string(), |ties| format!("`{}`", ties.name()));
-        [format!("`{}`", info.name), info.about.to_string(), ties]
-    };
-    table(["rule", "occupied is", "default ties"], RULES.iter().map(row))
+    let row = |info: &voxelize::rule::RuleInfo| [format!("`{}`", info.name), info.about.to_string()];
+    table(["rule", "occupied is"], RULES.iter().map(row))
 }
 
 /// One layer of the prism under each of the ties, side by side.
