@@ -55,7 +55,7 @@ pub(super) fn union_in_cell(facets: &[CellTriangle], mean: f64, is_shared: bool)
         return CellUnion::Simple;
     }
     for start in STARTS {
-        let mut sweep = Sweep { all: &all, start, found: Volumes::new(), lists: SweepLists::default() };
+        let mut sweep = CellSweep { all: &all, start, found: Volumes::new(), lists: SweepLists::default() };
         sweep.column(&(0..all.len()).collect::<Vec<_>>(), [[0.0, 1.0]; 2], 0);
         if let Some(found) = sweep.found.union(mean) {
             return found;
@@ -123,7 +123,7 @@ struct SweepLists {
     along: Vec<WindingStep>,
 }
 
-struct Sweep<'a> {
+struct CellSweep<'a> {
     all: &'a [Counted],
     /// Where counts begin.
     start: IndexPoint,
@@ -131,7 +131,7 @@ struct Sweep<'a> {
     lists: SweepLists,
 }
 
-impl Sweep<'_> {
+impl CellSweep<'_> {
     /// Adds the volumes of a column between some y and some z, with these of the facets in it.
     fn column(&mut self, facets: &[usize], [y, z]: [[f64; 2]; 2], divisions: u32) {
         let pairs = (facets.len() <= MOST_FACETS).then(|| self.pairs(facets, [y, z]));
@@ -429,9 +429,9 @@ fn meeting([p, q]: &Section, [r, s]: &Section) -> Option<f64> {
 }
 
 /// A plane: the points whose product with the normal is the offset.
-type Plane = (IndexPoint, f64);
+type FacetPlane = (IndexPoint, f64);
 
-fn plane([a, b, c]: &CellTriangle) -> Plane {
+fn plane([a, b, c]: &CellTriangle) -> FacetPlane {
     let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|n| corner[n] - a[n]));
     let normal = cross(&p, &q);
     (normal, dot(&normal, a))
@@ -446,7 +446,7 @@ fn cross(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
 }
 
 /// The point of three planes; none if they have no single one.
-fn common([(l, a), (m, b), (n, c)]: [&Plane; 3]) -> Option<IndexPoint> {
+fn common([(l, a), (m, b), (n, c)]: [&FacetPlane; 3]) -> Option<IndexPoint> {
     let [mn, nl, lm] = [cross(m, n), cross(n, l), cross(l, m)];
     let inverse = 1.0 / dot(l, &mn);
     let point = [0, 1, 2].map(|i| (a * mn[i] + b * nl[i] + c * lm[i]) * inverse);
