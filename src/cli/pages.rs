@@ -135,7 +135,7 @@ fn zsh() -> String {
     let whole = function(&COMMANDS[0]);
     let is_mesh = |line: &&str| line.starts_with("'*::meshes");
     let of_mesh = whole.lines().find(is_mesh).unwrap_or_default();
-    let whole = whole.replace(of_mesh, &format!("'*::mesh or command:_{PROGRAM}-words' \\"));
+    let whole = whole.replace(of_mesh, &format!("'*:mesh or command:_{PROGRAM}-words' \\"));
     let functions: String = named().map(function).collect();
     let names: Vec<_> = named().map(|command| command.name).collect();
     let names = names.join("|");
@@ -150,7 +150,8 @@ autoload -U is-at-least
 _{PROGRAM}-words() {{
     local -a commands=(
 {list}    )
-    (( CURRENT == 1 )) && _describe -t commands command commands
+    # Not behind a mesh.
+    (( ${{#words[2,CURRENT-1]:#-*}} )) || _describe -t commands command commands
     _files
 }}
 

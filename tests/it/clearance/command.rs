@@ -268,7 +268,7 @@ fn bad_calls_have_their_exit_codes() {
         ("clearance cube.stl inner.stl@scale=1e38", 4, "inner.stl@scale=1e38: a coordinate is beyond"),
         ("clearance cube.stl inner.stl@translate=1mm,2,3", 2, "unit of the file is unknown"),
         ("clearance cube.stl inner.stl --min-distance 1mm", 2, "unit of the file is unknown"),
-        ("clearance cube.stl inner.stl -r 8", 2, "--mark"),
+        ("clearance cube.stl inner.stl -r 8", 2, "nothing is voxelized"),
         ("clearance cube.stl inner.stl --mark a.stl", 2, "a.stl"),
         ("clearance cube.stl inner.stl --mark cube.stl", 2, "cube.stl"),
     ] {
