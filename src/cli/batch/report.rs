@@ -190,7 +190,11 @@ impl<'a> OrderedReporter<'a> {
         let batch = self.batch;
         let [good, skipped, failed, interrupted] = state.counts;
         let all = grouped(batch.items.len() as u64);
-        let would = if batch.mode == Mode::DryRun { "would be written" } else { "written" };
+        let would = match batch.mode {
+            Mode::DryRun => "would be written",
+            Mode::Write if batch.output.stack.is_some() && stacked.is_none() => "made, not written",
+            Mode::Write => "written",
+        };
         let folder = batch.output.folder.as_ref().map(|folder| folder.root.display().to_string());
         let place = folder.unwrap_or_else(|| batch.output.name());
         let mut text = format!("{} of {all} {would} to {place}", grouped(good));

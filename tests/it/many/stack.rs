@@ -115,7 +115,8 @@ fn arrays_of_uneven_grids_are_refused() {
     // Nothing is good: no file, and the one that was there stays.
     place.write("bad.stl", "solid a\nfacet");
     place.write("all.npz", "mine");
-    place.run("bad.stl --stack --dims 4,4,4 -o all.npz").expect(3);
+    let bad = place.run("bad.stl --stack --dims 4,4,4 -o all.npz").expect(3);
+    assert!(bad.err.contains("0 of 1 made, not written to all.npz, 1 failed"), "{}", bad.err);
     assert_eq!(fs::read(place.path("all.npz")).unwrap(), b"mine");
     place.run("scans --stack --dims 4,4,4 -o all.npz -n").expect(0);
     assert_eq!(fs::read(place.path("all.npz")).unwrap(), b"mine");
