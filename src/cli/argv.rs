@@ -146,7 +146,7 @@ impl Argv {
             }
             ErrorKind::ArgumentConflict => {
                 match first(ContextKind::PriorArg).map(|prior| self.as_typed(&prior)) {
-                    Some(second) if [&*name, &*second].iter().all(|option| CORNER_AND_COUNTS.contains(option)) => {
+                    Some(second) if second != name && CORNER_AND_COUNTS.iter().all(|one| [&*name, &*second].contains(one)) => {
                         exclusive(&name, &second).with_hint(
                             "--bounds X0,Y0,Z0,X1,Y1,Z1 --voxel-size S is the grid of a corner, a cell size and \
                              counts: the high corner is the low one + counts x size",

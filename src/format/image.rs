@@ -32,7 +32,7 @@ pub(super) fn described(source: &dyn CellSource, dtype: Dtype) -> String {
     metadata.to_json(Style::OneLine)
 }
 
-/// The entry of what is known of an image for its axes, if these are not x, y and z: `-x,-y,z`.
+/// The key in [`Metadata::extra`] for the axes of an image, if these are not x, y and z in this order: `-x,-y,z`.
 pub const IMAGE_AXES: &str = "axes";
 
 /// The axes of a lattice.

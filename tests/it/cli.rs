@@ -606,3 +606,19 @@ fn a_plan_that_no_disk_has_room_for_is_warned_of() {
     assert_eq!(codes("cube.stl -r 8 -n -o a.raw"), [""; 0]);
     assert!(!place.path("a.raw").exists());
 }
+
+#[test]
+fn what_was_meant_is_said_of_options_and_outputs() {
+    let place = Place::new();
+    for (line, said) in [
+        ("cube.stl --dims 4,4,4 --dims 5,5,5 -o a.npz", "--dims is given twice"),
+        ("cube.stl --origin 0,0,0 --dims 5,5,5 -o a.npz", "the grid of a corner, a cell size and counts"),
+        (
+            "cube.stl thirds.stl -f npz -o out",
+            "use -o out/; meshes that are named one by one go into one file",
+        ),
+    ] {
+        let found = place.run(line).expect(2);
+        assert!(found.err.contains(said), "{line}: {}", found.err);
+    }
+}

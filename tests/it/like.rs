@@ -190,3 +190,32 @@ fn a_sidecar_of_a_program_without_a_name_is_replaced() {
     assert!(format::save(&voxels, &place.path("a.npy"), npy, &options).is_err());
     assert_eq!(std::fs::read_to_string(place.path("a.npy.json")).unwrap(), "mine");
 }
+
+#[test]
+fn an_image_whose_axes_run_otherwise_is_named() {
+    let place = Place::new();
+    let head = |directions: &str| {
+        format!(
+            "NRRD0004\ntype: unsigned char\ndimension: 3\nsizes: 7 3 5\nspace: left-posterior-superior\n\
+             space directions: {directions}\nspace origin: (0,0,0)\nencoding: raw\n\n"
+        )
+    };
+    for (directions, said) in [
+        ("(0.1,0,0) (0,0.1,0) (0,0,0.1)", None),
+        (
+            "(-0.1,0,0) (0,0.1,0) (0,0,0.1)",
+            Some("the axes of the image run -x,y,z, those of the output x,y,z"),
+        ),
+        (
+            "(0,0.1,0) (0.1,0,0) (0,0,-0.1)",
+            Some("the axes of the image run y,x,-z, those of the output x,y,z"),
+        ),
+    ] {
+        let file = [head(directions).as_bytes(), &[0; 105]].concat();
+        place.write("scan.nrrd", file);
+        let found = place.run("thirds.stl --like scan.nrrd -o new.npz").expect(0);
+        let grid = found.err.lines().find(|line| line.starts_with("grid")).unwrap();
+        assert_eq!(grid.contains("axes of the image"), said.is_some(), "{grid}");
+        assert!(said.is_none_or(|said| grid.ends_with(said)), "{grid}");
+    }
+}

@@ -35,7 +35,7 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
         row("check", &format!("{}: 'voxelize check {mesh}' shows where", defect.text()));
     }
     if let Some(lattice) = &found.lattice {
-        row("grid", &(grid(options, lattice) + &found.cut.as_deref().map(cut).unwrap_or_default()));
+        row("grid", &grid(options, lattice, found.cut.as_deref()));
         if let Some(snapped @ 1..) = found.snapped {
             row("snap", &snap(snapped));
         }
@@ -140,7 +140,8 @@ pub fn triangles(mesh: &MeshInput) -> String {
     text
 }
 
-fn grid(options: &Options, lattice: &Lattice) -> String {
+/// The grid; `cut` are the axes along which the mesh goes on beyond a box that was given.
+fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     let grid = &options.job.options.grid;
     let unit = grid.transform.unit.map(UnitOfLength::name);
     let mut text = match options.mode {
@@ -160,14 +161,12 @@ fn grid(options: &Options, lattice: &Lattice) -> String {
         text += &format!(", box grown to {grown}");
     }
     if let Some(axes) = &grid.image_axes {
-        text += &format!(", its cells run along x, y, z, not {axes} as those of the image");
+        text += &format!(", the axes of the image run {axes}, those of the output x,y,z");
+    }
+    if let Some(axes) = cut {
+        text += &format!(", the mesh goes on beyond it along {axes}");
     }
     text
-}
-
-/// That the mesh goes on beyond a box that was given.
-fn cut(axes: &str) -> String {
-    format!(", the mesh goes on beyond it along {axes}")
 }
 
 /// Where the box that was given had to grow for its cells to be whole, or to be cubes: `x = 1.2, z = -1 … 3`.
