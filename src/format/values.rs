@@ -64,10 +64,7 @@ fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, Stri
             ));
         }
         if values[..n].contains(value) {
-            return Err(format!(
-                "the value {value} is there twice: cells could not be told apart. Two values are of empty and of all \
-                 occupied cells"
-            ));
+            return Err(format!("the value {value} is there twice: cells could not be told apart"));
         }
     }
     // The bytes of i8 are those of its two's complement.
