@@ -70,8 +70,10 @@ impl Mesh {
         let units: Vec<Unit> = components.iter().map(|component| Unit::of(&component.bounds)).collect();
         let chunks = self.triangles().chunks(CHUNK).zip(of.chunks(CHUNK)).collect();
         let shares = par::map(chunks, |(triangles, of): (&[Triangle], &[u32])| {
-            let share =
-                |(triangle, component): (&Triangle, &u32)| units[*component as usize].shares(triangle);
+            let share = |(triangle, component): (&Triangle, &u32)| {
+                let unit = &units[*component as usize];
+                [unit.area(triangle), unit.volume(triangle)]
+            };
             triangles.iter().zip(of).map(share).collect::<Vec<_>>()
         });
         let mut sums = vec![[0_i128; 2]; components.len()];
@@ -89,25 +91,25 @@ impl Mesh {
     }
 }
 
-/// The number of its component for each of some triangles, and the bounds of the components.
+/// The number of its component for each of some triangles, which have these bounds, and the bounds of the components.
 ///
 /// # Errors
 /// If there are more than 1.4 thousand million triangles, or memory is not there.
-pub(crate) fn of_triangles(triangles: &[Triangle]) -> Result<(Vec<u32>, Vec<Bounds>)> {
+pub(crate) fn of_triangles(triangles: &[Triangle], bounds: &Bounds) -> Result<(Vec<u32>, Vec<Bounds>)> {
     weld::refuse_more(triangles.len())?;
     let firsts = union_find::firsts(triangles)?;
     if firsts.iter().all(|first| *first == 0) {
-        return Ok((firsts, vec![Bounds::of(triangles)]));
+        return Ok((firsts, vec![*bounds]));
     }
     let (of, components) = numbered(triangles, firsts);
     Ok((of, components.iter().map(|component| component.bounds).collect()))
 }
 
-/// The signed volume that triangles enclose, whatever their order.
-pub(crate) fn volume(triangles: &[Triangle]) -> f64 {
-    let unit = Unit::of(&Bounds::of(triangles));
+/// The signed volume that triangles enclose, which have these bounds, whatever their order.
+pub(crate) fn volume(triangles: &[Triangle], bounds: &Bounds) -> f64 {
+    let unit = Unit::of(bounds);
     let sums = par::map(triangles.chunks(CHUNK).collect(), |triangles: &[Triangle]| {
-        triangles.iter().map(|triangle| i128::from(unit.shares(triangle)[1])).sum::<i128>()
+        triangles.iter().map(|triangle| i128::from(unit.volume(triangle))).sum::<i128>()
     });
     sums.into_iter().sum::<i128>() as f64 / FINE / 6.0 * unit.length.powi(3)
 }
@@ -166,14 +168,26 @@ impl Unit {
         }
     }
 
-    /// Twice the area of a triangle and six times the volume between it and the middle, in [`FINE`]s of the
-    /// unit. All corners are within a unit of the middle, so neither is more than three.
-    fn shares(&self, triangle: &Triangle) -> [i64; 2] {
+    /// A corner of a triangle, from the middle. All of them are within a unit of it.
+    fn from_middle(&self, corner: Point) -> [f64; 3] {
         // Of a power of two this is exact.
         let per_unit = 1.0 / self.length;
-        let [a, b, c] = turned(triangle).map(|v| minus(v.map(f64::from), self.middle).map(|x| x * per_unit));
+        minus(corner.map(f64::from), self.middle).map(|x| x * per_unit)
+    }
+
+    /// Twice the area of a triangle, in [`FINE`]s of the unit: not more than three.
+    fn area(&self, triangle: &Triangle) -> i64 {
+        let [a, b, c] = turned(triangle).map(|corner| self.from_middle(corner));
         let normal = cross(minus(b, a), minus(c, a));
-        [dot(normal, normal).sqrt(), dot(a, cross(b, c))].map(|share| (share * FINE) as i64)
+        (dot(normal, normal).sqrt() * FINE) as i64
+    }
+
+    /// Six times the volume between a triangle and the middle, in [`FINE`]s of the unit: not more than three.
+    fn volume(&self, triangle: &Triangle) -> i64 {
+        let [a, b, c] = triangle.map(|corner| self.from_middle(corner));
+        // From each corner on, rounding makes another number of it; the second of three is the same for all.
+        let [p, q, r] = [dot(a, cross(b, c)), dot(b, cross(c, a)), dot(c, cross(a, b))];
+        (p.min(q).max(p.max(q).min(r)) * FINE) as i64
     }
 }
 

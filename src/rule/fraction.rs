@@ -51,6 +51,7 @@ impl FractionReport {
 /// The shares of cells that are inside.
 pub(super) struct FractionCells<'a> {
     triangles: Cow<'a, [Triangle]>,
+    bounds: Bounds,
     caps: Vec<Triangle>,
     left_out: u64,
     lattice: &'a Lattice,
@@ -108,9 +109,11 @@ impl<'a> FractionCells<'a> {
         let frame = KernelLattice::new(lattice.axes(), &bounds, Ties::None);
         let bins = bins(&frame, &closed, lattice.dims()[2], run)?;
         // Of some triangles, parts are not those of the whole, which has none that overlap.
-        let parts = if mesh.is_some_of_another() { None } else { near_parts(&closed, &frame, run)? };
+        let parts =
+            if mesh.is_some_of_another() { None } else { near_parts((&closed, &bounds), &frame, run)? };
         Ok(Self {
             triangles: closed,
+            bounds,
             caps: summed,
             left_out,
             lattice,
@@ -333,7 +336,7 @@ impl FillCells for FractionCells<'_> {
     }
 
     fn mesh_volume(&self) -> Option<f64> {
-        Some(components::volume(&self.triangles))
+        Some(components::volume(&self.triangles, &self.bounds))
     }
 }
 

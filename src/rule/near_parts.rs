@@ -22,11 +22,11 @@ const EMPTY: IndexBox = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
 /// The component of each triangle that may be in one cell with another component; [`NO_PART`] of the others.
 /// Components that overlap themselves are marked by [`OVERLAPS_ITSELF`]. `None` if there are neither.
 pub(super) fn near_parts(
-    triangles: &[Triangle],
+    (triangles, bounds): (&[Triangle], &Bounds),
     frame: &KernelLattice,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<u32>>> {
-    let (mut of, bounds) = components::of_triangles(triangles)?;
+    let (mut of, bounds) = components::of_triangles(triangles, bounds)?;
     // What is in one cell with a component is at most a cell away from its bounds.
     let boxes: Vec<_> = bounds.iter().map(|bounds| index_box(frame, bounds, 1.0)).collect();
     let shared = shared_boxes(&boxes, progress)?;
@@ -49,7 +49,7 @@ pub(super) fn near_parts(
 /// Whether a mesh has parts that may overlap, or that overlap themselves.
 pub(crate) fn may_overlap(mesh: &Mesh, lattice: &Lattice, progress: &dyn Progress) -> Result<bool> {
     let frame = KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::None);
-    Ok(near_parts(mesh.triangles(), &frame, progress)?.is_some())
+    Ok(near_parts((mesh.triangles(), mesh.bounds()), &frame, progress)?.is_some())
 }
 
 /// Lines along x through the bounds of a component, across y and across z: these of a component that is alone, fewer of
@@ -124,9 +124,10 @@ fn on_lines(
         let all = triangle.map(|corner| corner[axis]);
         let [low, high] = [all[0].min(all[1]).min(all[2]), all[0].max(all[1]).max(all[2])].map(f64::from);
         let index = |c: f64| (c - f64::from(bounds.min[axis])) * per_side[axis] - ASIDE;
-        let some =
-            (index(low) - 1e-6).max(0.0).ceil() as usize..((index(high) + 1e-6).floor() + 1.0) as usize;
-        let some = some.start..some.end.min(lines);
+        // Rounded up without a call of a function; below zero to zero.
+        let from = index(low) - 1e-6;
+        let first = from as usize;
+        let some = first + usize::from((first as f64) < from)..lines.min((index(high) + 1e-6 + 1.0) as usize);
         some.filter(move |n| (low..=high).contains(&at(axis, *n)))
     };
     let mut corners = None;

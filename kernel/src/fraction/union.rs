@@ -6,7 +6,7 @@
 //! in z, and the length on a line linear in y: two planes and one line in each interval make an integral that is exact but
 //! for rounding. A cell of many triangles is divided across y and z first.
 
-use super::clip::{IndexPoint, extent};
+use super::clip::{IndexPoint, Polygon, extent};
 use super::units::UNITS;
 
 /// A triangle near a cell, from the low corner of the cell.
@@ -45,13 +45,14 @@ pub(super) enum CellUnion {
 
 /// The union in a cell that has all of these triangles near it, equal ones one after the other, and this mean. A
 /// part alone is simple where it does not cross itself, unless it is known to overlap itself: then the cell is shared.
+/// A shared cell in which nothing crosses is simple, too, if all facets are between the same two winding numbers.
 pub(super) fn union_in_cell(facets: &[CellTriangle], mean: f64, is_shared: bool) -> CellUnion {
     // Those that are there several times count at once.
     let groups: Vec<_> = facets.chunk_by(|f, g| f == g).collect();
     let all: Vec<_> = groups.iter().map(|group| (group[0], group.len() as i32)).collect();
     let is_simple =
         |(n, one): (usize, &Counted)| one.1 == 1 && all[..n].iter().all(|other| !may_cross(&other.0, &one.0));
-    if !is_shared && all.iter().enumerate().all(is_simple) {
+    if all.iter().enumerate().all(is_simple) && (!is_shared || have_two_windings(&all)) {
         return CellUnion::Simple;
     }
     for start in STARTS {
@@ -62,6 +63,49 @@ pub(super) fn union_in_cell(facets: &[CellTriangle], mean: f64, is_shared: bool)
         }
     }
     CellUnion::Unknown
+}
+
+/// Whether facets that do not cross have the same two winding numbers on their sides in a cell. No region of the cell is
+/// without facets around it, unless it is the whole cell.
+fn have_two_windings(all: &[Counted]) -> bool {
+    let (mut least, mut most) = (0, 0);
+    for (n, (facet, _)) in all.iter().enumerate() {
+        let [mut part, mut whole] = [const { Polygon::empty() }; 2];
+        whole.set(facet);
+        for axis in 0..3 {
+            part.set_band(&whole, axis, [0.0, 1.0]);
+            std::mem::swap(&mut part, &mut whole);
+        }
+        let corners = whole.corners();
+        if corners.len() < 3 {
+            continue;
+        }
+        let middle = [0, 1, 2].map(|a| corners.iter().map(|p| p[a]).sum::<f64>() / corners.len() as f64);
+        let Some(sides) = windings_beside(all, n, &middle) else { return false };
+        (least, most) = sides.into_iter().fold((least, most), |(l, m), side| (side.min(l), side.max(m)));
+    }
+    most - least <= 1
+}
+
+/// The winding numbers on both sides of a facet at a point of it, counted from a start, by three lines: the last one goes
+/// through the facet.
+fn windings_beside(all: &[Counted], n: usize, point: &IndexPoint) -> Option<[i32; 2]> {
+    let start = STARTS[0];
+    let (normal, _) = plane(&all[n].0);
+    let last = (0..3).max_by(|a, b| normal[*a].abs().total_cmp(&normal[*b].abs()))?;
+    let [first, second] = [(last + 1) % 3, (last + 2) % 3];
+    let along =
+        |axes: [usize; 3], at: [f64; 2]| between(&line(all, axes, at), start[axes[2]], point[axes[2]]);
+    let winding = along([second, last, first], [start[second], start[last]])
+        + along([first, last, second], [point[first], start[last]]);
+    let at = [point[first], point[second]];
+    let own = line(&all[n..=n], [first, second, last], at).pop()?.1;
+    let others: i32 = [&all[..n], &all[n + 1..]]
+        .map(|some| between(&line(some, [first, second, last], at), start[last], point[last]))
+        .iter()
+        .sum();
+    let before = winding + others;
+    Some([before, before + if start[last] < point[last] { own } else { -own }])
 }
 
 /// Windings from the start on that have a volume of their own, to either side.
@@ -348,18 +392,34 @@ fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     })
 }
 
-/// Whether two facets may cross other than in an edge that they share.
+/// Whether two facets may cross other than in an edge or a corner that they share: neither their planes nor the planes
+/// across them through their edges, in which the other side of an edge of a neighbour in the same plane is, separate them.
 fn may_cross(f: &CellTriangle, g: &CellTriangle) -> bool {
     if f.iter().filter(|corner| g.contains(corner)).count() >= 2 {
         return false;
     }
-    [(f, g), (g, f)].into_iter().all(|(facet, other)| {
-        let (normal, offset) = plane(other);
-        // A corner that they share is on both sides, and on neither.
+    // A corner that they share is on both sides, and on neither.
+    let is_beside = |facet: &CellTriangle, (normal, offset): &FacetPlane, other: &CellTriangle| {
         let corners = facet.iter().filter(|corner| !other.contains(corner));
-        let sides: Vec<_> = corners.map(|corner| dot(&normal, corner) - offset).collect();
-        !sides.iter().all(|side| *side > 0.0) && !sides.iter().all(|side| *side < 0.0)
-    })
+        corners.fold([true; 2], |[above, below], corner| {
+            let side = dot(normal, corner) - offset;
+            [above && side > 0.0, below && side < 0.0]
+        })
+    };
+    let both = [(f, g), (g, f)];
+    let planes = both.map(|(_, other)| plane(other));
+    let are_apart = both
+        .iter()
+        .zip(&planes)
+        .any(|((facet, other), plane)| is_beside(facet, plane, other).contains(&true));
+    let is_beyond_edge = |(facet, other): &(&CellTriangle, &CellTriangle), (normal, _): &FacetPlane| {
+        edges(other).into_iter().any(|[p, q]| {
+            // Away from the facet, whose corners are counterclockwise around its normal.
+            let out = cross(&[0, 1, 2].map(|a| q[a] - p[a]), normal);
+            is_beside(facet, &(out, dot(&out, p)), other)[0]
+        })
+    };
+    !are_apart && !both.iter().zip(&planes).any(|(both, plane)| is_beyond_edge(both, plane))
 }
 
 fn edges(facet: &CellTriangle) -> [[&IndexPoint; 2]; 3] {

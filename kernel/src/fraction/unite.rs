@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::bricks::SIDE;
 use super::clip::{IndexPoint, PieceTaker, extent};
 use super::cutter::PieceCutter;
 use super::place::placed;
@@ -59,21 +60,74 @@ impl UnitedCells {
     }
 }
 
+/// The part of bricks in which several may be, or one that overlaps itself.
+const SEVERAL: u32 = NO_PART - 1;
+
+/// The bricks of some layers, by the part that is in them.
+struct PartBricks {
+    /// Bricks along x.
+    count: usize,
+    parts: Vec<u32>,
+}
+
+impl PartBricks {
+    /// Of a lattice with so many cells along x and y.
+    fn new(cells: [i64; 2]) -> Self {
+        let [x, y] = cells.map(|n| (n as usize).div_ceil(SIDE));
+        Self { count: x, parts: vec![NO_PART; x * y] }
+    }
+
+    /// The bricks within the extents of a triangle.
+    fn near(&self, corners: &[IndexPoint; 3]) -> impl Iterator<Item = usize> + use<> {
+        let count = self.count;
+        let all = [count, self.parts.len() / count.max(1)];
+        let [x, y] = [0, 1].map(|axis| {
+            let [low, high] = extent(corners, axis);
+            // Of a triangle on a wall, the bricks on both sides.
+            let brick = |x: f64| x.clamp(0.0, f64::from(u32::MAX)) as usize / SIDE;
+            brick(low.next_down())..(brick(high) + 1).min(all[axis])
+        });
+        y.flat_map(move |y| x.clone().map(move |x| y * count + x))
+    }
+
+    fn add(&mut self, corners: &[IndexPoint; 3], part: u32) {
+        for brick in self.near(corners) {
+            let its = &mut self.parts[brick];
+            let is_other = *its != NO_PART && *its != part;
+            *its = if is_other || part & OVERLAPS_ITSELF != 0 { SEVERAL } else { part };
+        }
+    }
+
+    fn has_several(&self, corners: &[IndexPoint; 3]) -> bool {
+        self.near(corners).any(|brick| self.parts[brick] == SEVERAL)
+    }
+
+    fn has_several_in(&self, [i, j]: [i64; 2]) -> bool {
+        self.parts[j as usize / SIDE * self.count + i as usize / SIDE] == SEVERAL
+    }
+}
+
 /// The cells that triangles are in, with the parts of these.
-#[derive(Default)]
 struct CellsOfParts {
     part: u32,
     cells: [i64; 2],
+    /// Only cells of bricks with several parts count.
+    bricks: PartBricks,
     /// k, j and i of a cell, and the part.
     found: Vec<[u32; 4]>,
 }
 
 impl PieceTaker for CellsOfParts {
     fn add(&mut self, [i, j, k]: [i64; 3], _: &[IndexPoint], _: [[f64; 2]; 3]) {
-        if (0..self.cells[0]).contains(&i) && (0..self.cells[1]).contains(&j) {
+        let is_there = (0..self.cells[0]).contains(&i) && (0..self.cells[1]).contains(&j);
+        if is_there && self.bricks.has_several_in([i, j]) {
             self.found.push([k as u32, j as u32, i as u32, self.part]);
             if self.found.len() == self.found.capacity() {
                 self.merge();
+                // Else a list that is nearly full would be merged again and again.
+                if self.found.len() > self.found.capacity() / 2 {
+                    self.found.reserve(self.found.capacity());
+                }
             }
         }
     }
@@ -94,13 +148,17 @@ pub(super) fn shared_cells(
     (triangles, lists): (&[Triangle], [&[u32]; 2]),
     parts: &[u32],
 ) -> Vec<[u32; 3]> {
+    let cells = [0, 1].map(|a| frame.axes[a].cells);
+    let mut bricks = PartBricks::new(cells);
+    let numbers = || lists.into_iter().flatten().map(|n| *n as usize).filter(|n| parts[*n] != NO_PART);
+    numbers().for_each(|n| bricks.add(&placed(frame, &triangles[n]), parts[n]));
     let mut cutter = PieceCutter::new(true);
     cutter.layers = layers.start as i64..layers.end as i64;
-    let mut cells = CellsOfParts { cells: [0, 1].map(|a| frame.axes[a].cells), ..CellsOfParts::default() };
-    for n in lists.into_iter().flatten() {
-        cells.part = parts[*n as usize];
-        if cells.part != NO_PART {
-            cutter.add(frame, &triangles[*n as usize], &mut cells);
+    let mut cells = CellsOfParts { part: NO_PART, cells, bricks, found: vec![] };
+    for n in numbers() {
+        if cells.bricks.has_several(&placed(frame, &triangles[n])) {
+            cells.part = parts[n];
+            cutter.add(frame, &triangles[n], &mut cells);
         }
     }
     cells.merge();
