@@ -2,7 +2,7 @@
 
 `shares.py sphere [SVG]`: errors against the exact shares of a sphere, and times, by the size of cells; drawn into SVG.
 `shares.py union [CELLS]`: two spheres in twenty distances, against the shares of manifold3d's union of them.
-`shares.py peers [CELLS]`: adze, and samples by trimesh and Open3D, on a sphere of 320 triangles.
+`shares.py peers [CELLS]`: r3d, adze, and samples by trimesh and Open3D, on a sphere of 320 triangles.
 """
 
 import json
@@ -21,6 +21,7 @@ RADIUS = 1.0
 HALF = 1.25  # of the grid
 SAMPLES = (8, 16)  # a side of a cell
 RUNS = 5
+R3D = Path("target/peers/r3d-peer")  # built where its sources are at hand
 
 
 def save(path, corners):
@@ -210,9 +211,14 @@ def peers(cells="8"):
     mesh = trimesh.creation.icosphere(subdivisions=2, radius=RADIUS)
     mesh = trimesh.Trimesh(mesh.vertices.astype(numpy.float32), mesh.faces, process=False)
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        save(place / "sphere.stl", mesh.triangles)
-        ours, ms, _ = made(place / "sphere.stl", cells, place, "--rule", "fraction", "--snap", "none")
+        stl, volumes = Path(folder) / "sphere.stl", Path(folder) / "volumes"
+        save(stl, mesh.triangles)
+        ours, ms, _ = made(stl, cells, Path(folder), "--rule", "fraction", "--snap", "none")
+        by_r3d = None
+        if R3D.exists():
+            command = [R3D, stl, str(cells), str(HALF), volumes]
+            times = [float(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(RUNS)]
+            by_r3d = sorted(times)[RUNS // 2], numpy.fromfile(volumes).reshape((cells,) * 3) / (2 * HALF / cells) ** 3
     cut = numpy.argwhere((ours > 0) & (ours < 1))
     row("by", "time of all cells", "times ours", "largest error")
     row("---", "---:", "---:", "---:")
@@ -221,6 +227,8 @@ def peers(cells="8"):
     def said(name, seconds, error):
         row(name, f"{seconds * 1e3:,.0f} ms", f"{seconds * 1e3 / ms:,.0f}", f"{error:.1e}")
 
+    if by_r3d:
+        said("r3d, a tetrahedron for each triangle", by_r3d[0], numpy.abs(by_r3d[1] - ours).max())
     try:
         import adze
 
