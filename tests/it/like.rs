@@ -252,6 +252,9 @@ fn a_grid_in_another_unit_than_the_mesh_is_refused() {
     let found = place.run("info b.npz").expect(0).text().to_string();
     assert!(found.contains("7 × 3 × 5 cells of 100 mm, corner (-50, -50, -50) mm"), "{found}");
     // Files of this tool state their unit, too.
+    place.run("convert b.npz b.nrrd").expect(0);
+    let header = std::fs::read(place.path("b.nrrd")).unwrap();
+    assert!(String::from_utf8_lossy(&header).contains("\nspace units: \"mm\" \"mm\" \"mm\"\n"));
     place.run("thirds.stl -r 8 --unit in -o in.npz").expect(0);
     let run = place.run("cube.stl --like in.npz --unit cm -o a.npz").expect(2);
     assert!(run.err.contains("--scale 50/127 --unit in"), "{}", run.err);
