@@ -76,7 +76,8 @@
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
 //! - [`compare`]: what differs between two grids, and between their lattices.
 //! - [`view`]: pictures of cells.
-//! - [`Cells`]: [`BitGrid`] (64 cells to a word), [`Labels`] or [`Field`]; with the feature `ndarray`, dense arrays.
+//! - [`Cells`]: [`BitGrid`] (64 cells to a word), [`Labels`] or [`Field`]; with the feature `ndarray`, dense arrays
+//!   `[x, y, z]` in Fortran order, x fastest.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
 //!
 //! Without the default feature `cli` no crate of the command line is pulled in.

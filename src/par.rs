@@ -259,6 +259,9 @@ pub trait Progress: Sync {
     }
 
     /// An error if the work was cancelled, to end it with `?`.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
     fn check(&self) -> Result<()> {
         if self.cancelled() { Err(Error::interrupted()) } else { Ok(()) }
     }

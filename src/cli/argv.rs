@@ -139,7 +139,7 @@ impl Argv {
             ErrorKind::ValueValidation => {
                 let reason = std::error::Error::source(error).map_or_else(String::new, ToString::to_string);
                 let error = Error::usage(format!("{name} {value}: {reason}"));
-                match self.with_commas(&name) {
+                match self.with_commas(&option, &name) {
                     Some(meant) => error.with_hint(format!("did you mean {meant}?")),
                     None => self.with_help(error, &option),
                 }
@@ -161,17 +161,25 @@ impl Argv {
         }
     }
 
-    /// An option whose numbers stand in words of their own, with commas between them: `--bounds 0,0,0,1,1,1`.
-    fn with_commas(&self, name: &str) -> Option<String> {
+    /// An option whose numbers stand in words of their own, with commas between them: `--bounds 0,0,0,1,1,1`; of three
+    /// numbers of cells for an option that takes one, `--dims`.
+    fn with_commas(&self, long: &str, name: &str) -> Option<String> {
         let numbers = self.numbers_of(name);
-        (numbers.len() > 1).then(|| format!("{name} {}", numbers.join(",")))
+        if numbers.len() < 2 {
+            return None;
+        }
+        Some(match (long.trim_start_matches("--").starts_with("res "), numbers.len()) {
+            (true, 3) => format!("--dims {}", numbers.join(",")),
+            (true, _) => format!("{name} {}", numbers[0]),
+            (false, _) => format!("{name} {}", numbers.join(",")),
+        })
     }
 
     /// The words behind an option, as typed, that are numbers.
     fn numbers_of(&self, name: &str) -> Vec<&str> {
         let words = self.words.iter().filter_map(|word| word.to_str());
         let values = words.skip_while(|word| *word != name).skip(1);
-        let numbers = values.map(|word| word.trim_end_matches(','));
+        let numbers = values.flat_map(str::split_whitespace).map(|word| word.trim_end_matches(','));
         numbers.take_while(|word| word.parse::<f64>().is_ok()).collect()
     }
 
@@ -179,13 +187,8 @@ impl Argv {
     pub fn loose_numbers(&self) -> Option<Error> {
         ["res", "voxel-size"].into_iter().find_map(|long| {
             let name = self.name(long);
-            let meant = self.with_commas(&name)?;
+            let meant = self.with_commas(&format!("{long} "), &name)?;
             let numbers = self.numbers_of(&name);
-            let meant = match (long, numbers.len()) {
-                ("res", 3) => format!("--dims {}", numbers.join(",")),
-                ("res", _) => format!("{name} {}", numbers[0]),
-                _ => meant,
-            };
             let error = Error::usage(format!("{name} {}: one word is expected", numbers.join(" ")));
             Some(error.with_hint(format!("did you mean {meant}?")))
         })

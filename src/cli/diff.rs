@@ -35,7 +35,8 @@ voxelize diff old.npy new.npy --allow 3  up to 3 cells may differ
 voxelize diff -q old.raw new.raw         the exit code alone",
     notes: "\
 Files of any two formats can be compared. diff first compares the positions of the cells, exactly, \
-and ends with exit code 2 if they differ. A file without positions is compared by its cells alone, \
+and ends with exit code 2 if they differ; images of other programs may differ by the rounding of \
+numbers to 32-bit floats. A file without positions is compared by its cells alone, \
 and the report states it. Labels are compared where both files have one; surface and interior of \
 filled grids count as equal. For fields, the report has the largest difference and the number of \
 cells that differ by more than --tolerance. Without --tolerance -0 differs from +0, since the sign of \
@@ -250,6 +251,8 @@ struct ComparedGrid<'a> {
     lattice: Option<&'a Lattice>,
     /// The differences.
     mismatches: Vec<Mismatch>,
+    /// Whether they are rounding: an image of another program has no exact position.
+    is_rounding: bool,
     /// Whether both say where their cells are.
     known: [bool; 2],
     ignored: bool,
@@ -263,13 +266,20 @@ impl<'a> ComparedGrid<'a> {
             _ if first.dims() != second.dims() => vec![Mismatch::Dims([first.dims(), second.dims()])],
             _ => Vec::new(),
         };
-        let lattice = first.lattice.as_ref().or(second.lattice.as_ref()).filter(|_| mismatches.is_empty());
-        Self { lattice, mismatches, known, ignored: args.ignore_grid }
+        let is_rounding = match (&first.lattice, &second.lattice) {
+            (Some(a), Some(b)) if is_rounded(&args.first, first) || is_rounded(&args.second, second) => {
+                !mismatches.is_empty() && compare::differ_by_rounding(a, b)
+            }
+            _ => false,
+        };
+        let is_one = mismatches.is_empty() || is_rounding;
+        let lattice = first.lattice.as_ref().or(second.lattice.as_ref()).filter(|_| is_one);
+        Self { lattice, mismatches, is_rounding, known, ignored: args.ignore_grid }
     }
 
     fn check(&self, args: &DiffArgs) -> Result<()> {
         let dims = self.mismatches.iter().any(|m| matches!(m, Mismatch::Dims(_)));
-        if self.mismatches.is_empty() || self.ignored && !dims {
+        if self.mismatches.is_empty() || self.is_rounding || self.ignored && !dims {
             return Ok(());
         }
         let first = args.first.display();
@@ -294,7 +304,7 @@ impl<'a> ComparedGrid<'a> {
 
     /// Whether the cells are known to be the same boxes.
     fn is_same(&self) -> bool {
-        self.known == [true; 2] && self.mismatches.is_empty()
+        self.known == [true; 2] && (self.mismatches.is_empty() || self.is_rounding)
     }
 
     fn json(&self, dims: [usize; 3]) -> Value {
@@ -309,7 +319,8 @@ impl<'a> ComparedGrid<'a> {
     fn text(&self, args: &DiffArgs) -> String {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
-            return format!("the same: {}", display::cells(lattice));
+            let but = if self.is_rounding { " but for rounding to 32-bit floats" } else { "" };
+            return format!("the same{but}: {}", display::cells(lattice));
         }
         if !self.mismatches.is_empty() {
             return format!("differs, ignored; {}", difference_text(&self.mismatches));
@@ -319,6 +330,12 @@ impl<'a> ComparedGrid<'a> {
         let verb = if silent.len() == 1 { "does" } else { "do" };
         format!("compared by cells: {} {verb} not contain the position of the cells", silent.join(" and "))
     }
+}
+
+/// Whether a file is an image of another program, whose position is in decimals or floats.
+fn is_rounded(path: &Path, voxels: &Voxels) -> bool {
+    let is_image = |format: &Format| ["nrrd", "nii", "nii.gz", "vti"].contains(&format.name);
+    voxels.record.tool.is_none() && format::sniff(path).is_some_and(is_image)
 }
 
 /// The differences; a difference equal on all axes appears once.
@@ -351,10 +368,13 @@ fn spacings(mismatch: &Mismatch) -> Option<&[Rational; 2]> {
     }
 }
 
-/// Two numbers that differ: to six digits if that shows it, else exactly.
+/// Two numbers that differ: to six digits if that shows it, else exactly, and by how much.
 fn pair([first, second]: &[Rational; 2]) -> String {
     let [a, b] = [first, second].map(|value| number(value.to_f64()));
-    if a == b { format!("{first} → {second}") } else { format!("{a} → {b}") }
+    match a == b {
+        true => format!("{first} → {second}, {} apart", number((first - second).abs().to_f64())),
+        false => format!("{a} → {b}"),
+    }
 }
 
 fn json_of(mismatch: &Mismatch) -> Value {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use voxelize::format::{self, Carries, Format, IMAGE_AXES};
 pub use voxelize::job::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
 use voxelize::job::regions::RegionStore;
-use voxelize::job::{InFile, Names};
+use voxelize::job::{InFile, Names, UnitOfLength};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
 
@@ -212,18 +212,28 @@ pub fn open_within(file: &InFile, max_memory: Option<u64>) -> Result<Voxels> {
     })
 }
 
+/// Where the cells of a voxel file are.
+pub struct LatticeInFile {
+    pub lattice: Lattice,
+    /// The axes of an image that has others than x, y and z.
+    pub axes: Option<String>,
+    /// The unit of its coordinates, if the file states it.
+    pub unit: Option<UnitOfLength>,
+}
+
 /// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
-/// sidecar is used only if it describes the cells of the file. With the axes of an image that has others than x, y and z.
-pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<(Lattice, Option<String>)> {
+/// sidecar is used only if it describes the cells of the file.
+pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<LatticeInFile> {
     let path = file.path();
     is_there(path)?;
     let mut description = format::describe(path).map_err(|error| if_mesh(error, path))?;
     let axes = description.metadata.extra.remove(IMAGE_AXES);
+    let unit = description.metadata.record.transform("unit").and_then(UnitOfLength::from_name);
     let lattice = match description.format.carries {
         Carries::InFile | Carries::Rounded => description.metadata.lattice,
         _ => open_within(file, max_memory)?.lattice,
     };
-    lattice.map(|lattice| (lattice, axes)).ok_or_else(|| {
+    lattice.map(|lattice| LatticeInFile { lattice, axes, unit }).ok_or_else(|| {
         let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
             Carries::InFile | Carries::Rounded => "use a file of voxelize, or one with the same metadata",

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
-use voxelize::format::{self, Carries, Description};
+use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNREAD_TYPE};
+use voxelize::grid::metadata::Metadata;
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
-use voxelize::job::{DEFAULT_RES, InFile};
+use voxelize::job::{DEFAULT_RES, InFile, UnitOfLength};
 use voxelize::mesh::closed::EdgeCounts;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par};
@@ -17,7 +18,7 @@ use super::command::{Call, Command};
 use super::contents::{self, LabelCount};
 use super::files;
 use super::memory::Resources;
-use super::report::display::{self, bytes, counted, grouped, grouped_number, number, occupancy, ranges};
+use super::report::display::{self, bytes, counted, grouped, number, occupancy, ranges};
 use super::report::finding_line;
 use super::report::{Outcome, Report, value};
 use super::run::{MeshInput, mesh_format, option_text, triangles};
@@ -127,8 +128,10 @@ fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> R
     let input = MeshInput::new(mesh, loaded.format, loaded.bytes, loaded.packing, loaded.dropped);
     report.set("format", loaded.format);
     report.set("bytes", loaded.bytes);
+    let unit = loaded.unit.map(UnitOfLength::name);
     let mut known = mesh_json(mesh, &edges, volume, median);
     known["dropped"] = json!(loaded.dropped);
+    known["unit"] = json!(unit);
     report.set("mesh", known);
     let warnings = &loaded.findings;
     report.set("warnings", warnings.iter().map(value::finding).collect::<Value>());
@@ -140,11 +143,11 @@ fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> R
     let size = bytes(loaded.bytes);
     report.row("mesh", &format!("{}: {kind}, {triangles}, {size}", path.display()));
     if !mesh.bounds().is_empty() {
-        report.row("size", &extent(mesh.bounds()));
-        report.row("closed", &closed(&edges, volume));
+        report.row("size", &extent(mesh.bounds(), &display::suffix(unit)));
+        report.row("closed", &closed(&edges, volume, unit));
     }
     for (n, suggestion) in suggestions.iter().enumerate() {
-        report.row(if n == 0 { "cells" } else { "" }, &suggestion.text());
+        report.row(if n == 0 { "cells" } else { "" }, &suggestion.text(&display::suffix(unit)));
     }
     warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     Ok(())
@@ -167,20 +170,20 @@ fn mesh_json(mesh: &Mesh, edges: &EdgeCounts, volume: Option<f64>, median: Optio
     })
 }
 
-/// `63 × 65 × 28: x -28.5 … 34.5, …`.
-fn extent(bounds: &Bounds) -> String {
+/// `63 × 65 × 28 mm: x -28.5 … 34.5, …`.
+fn extent(bounds: &Bounds, unit: &str) -> String {
     let low = bounds.min.map(f64::from);
     let high = bounds.max.map(f64::from);
     let extent = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
-    format!("{extent}: {}", ranges([low, high]))
+    format!("{extent}{unit}: {}", ranges([low, high]))
 }
 
-fn closed(edges: &EdgeCounts, volume: Option<f64>) -> String {
+fn closed(edges: &EdgeCounts, volume: Option<f64>, unit: Option<&str>) -> String {
     match volume {
-        Some(volume) if volume < 0.0 => {
-            format!("yes, but inside out: volume {}", grouped_number(volume))
+        Some(inverted) if inverted < 0.0 => {
+            format!("yes, but inside out: volume {}", display::volume(inverted, unit))
         }
-        Some(volume) => format!("yes, and oriented; volume {}", grouped_number(volume)),
+        Some(volume) => format!("yes, and oriented; volume {}", display::volume(volume, unit)),
         None if edges.is_closed() => {
             let edges = counted(edges.unbalanced_edges, "edge is", "edges are");
             format!("yes, but not oriented: {edges} not cancelled by their reverse")
@@ -237,11 +240,11 @@ fn suggestions(bounds: &Bounds, median: Option<f64>) -> Vec<Suggestion> {
 }
 
 impl Suggestion {
-    fn text(&self) -> String {
+    fn text(&self, unit: &str) -> String {
         let [x, y, z] = self.lattice.dims().map(|n| grouped(n as u64));
         let size = number(self.lattice.spacing()[0].to_f64());
         let memory = bytes(BitGrid::bytes_for(self.lattice.dims()));
-        format!("{} ({}): {x} × {y} × {z} of {size}, {memory} as bits", self.option, self.why)
+        format!("{} ({}): {x} × {y} × {z} of {size}{unit}, {memory} as bits", self.option, self.why)
     }
 
     fn json(&self) -> Value {
@@ -261,18 +264,27 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
     let description = format::describe(path)?;
     report.set("format", description.format.name);
     report.set("bytes", description.bytes);
-    report.set("dtype", description.dtype.map(|dtype| dtype.name()));
+    let unread = description.metadata.extra.get(UNREAD_TYPE).map(String::as_str);
+    let dtype = description.dtype.map(|dtype| dtype.name()).or(unread);
+    report.set("dtype", dtype);
+    let dtype = dtype.map_or_else(String::new, |dtype| format!(", {dtype}"));
+    let size = bytes(description.bytes);
+    let first = format!("{}: {}{dtype}, {size}", path.display(), description.format.name);
+    if let Some(dtype) = unread {
+        report.row("voxels", &first);
+        describe_header(&description, report);
+        let like = format!("'--like {}' takes the grid", path.display());
+        report.row("cells", &format!("not read: their type is {dtype}, not uint8 or float; {like}"));
+        return Ok(());
+    }
     let voxels = files::open_within(file, resources.for_job())?;
     let labels = contents::labels(voxels.cells.as_ref());
     // A field has no occupied cells.
     let occupied = voxels.occupied().ok().map(BitGrid::count);
     set_voxels(report, &voxels, &labels, occupied);
 
-    let dtype = description.dtype.map_or_else(String::new, |dtype| format!(", {}", dtype.name()));
-    let format = description.format.name;
-    let size = bytes(description.bytes);
-    report.row("voxels", &format!("{}: {format}{dtype}, {size}", path.display()));
-    report.row("grid", &grid(&voxels, &description));
+    report.row("voxels", &first);
+    report.row("grid", &grid(voxels.lattice.as_ref(), voxels.dims(), &voxels.record, &description));
     if let Some(exact) = voxels.lattice.as_ref().and_then(exact) {
         report.row("exact", &exact);
     }
@@ -289,11 +301,10 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
         report.row("field", &contents::range(field));
         report.row("cells", &contents::valued(field));
         if let Some(volume) = volume_of_shares(&voxels) {
-            let unit = unit(&voxels).map_or_else(String::new, |unit| format!(" {unit}³"));
-            let mesh = mesh_volume(&voxels)
-                .map_or_else(String::new, |mesh| format!("; of the mesh {}{unit}", grouped_number(mesh)));
-            let sum = grouped_number(volume);
-            report.row("volume", &format!("{sum}{unit}, the sum of all shares{mesh}"));
+            let text = |volume| display::volume(volume, unit(&voxels));
+            let mesh =
+                mesh_volume(&voxels).map_or_else(String::new, |mesh| format!("; of the mesh {}", text(mesh)));
+            report.row("volume", &format!("{}, the sum of all shares{mesh}", text(volume)));
         }
     }
     if let Some(occupied) = occupied {
@@ -306,6 +317,19 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
     Ok(())
 }
 
+/// Describes the grid of an image whose cells are not read.
+fn describe_header(description: &Description, report: &mut Report) {
+    let Metadata { dims, lattice, record, .. } = &description.metadata;
+    report.set("transform", transform(record));
+    report.set("grid", lattice.as_ref().map_or_else(|| json!({"dims": dims}), value::lattice));
+    report.row("grid", &grid(lattice.as_ref(), dims.unwrap_or_default(), record, description));
+}
+
+fn transform(record: &Record) -> Value {
+    let all = record.transform.iter().map(|(name, value)| (name.to_string(), json!(value)));
+    Value::Object(all.collect())
+}
+
 /// Sets the keys about cells.
 pub fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], occupied: Option<u64>) {
     let Record { tool, rule_name, snap, input, .. } = &voxels.record;
@@ -314,9 +338,7 @@ pub fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], o
         report.set(key, value.clone());
     }
     report.set("contents", contents::json(voxels.cells.as_ref(), labels));
-    let transform: serde_json::Map<_, _> =
-        voxels.record.transform.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
-    report.set("transform", Value::Object(transform));
+    report.set("transform", transform(&voxels.record));
     let count = |label: &LabelCount| json!({"label": label.name, "cells": label.cells});
     report.set("labels", labels.iter().map(count).collect::<Vec<_>>());
     let dims = || json!({"dims": voxels.dims()});
@@ -345,24 +367,23 @@ fn mesh_volume(voxels: &Voxels) -> Option<f64> {
     voxels.record.mesh_volume.as_ref()?.parse().ok().filter(|volume: &f64| volume.is_finite())
 }
 
-fn grid(voxels: &Voxels, description: &Description) -> String {
-    let Some(lattice) = &voxels.lattice else {
+fn grid(lattice: Option<&Lattice>, dims: [usize; 3], record: &Record, description: &Description) -> String {
+    let Some(lattice) = lattice else {
         let hint = match (&description.metadata.lattice, description.format.carries) {
             (Some(_), _) => ", and its .json describes other cells",
             (None, Carries::InFile | Carries::Rounded) => "",
             (None, _) => "; --sidecar writes it to a .json",
         };
-        return format!(
-            "{} cells; the file does not contain their position{hint}",
-            display::dims(voxels.dims())
-        );
+        return format!("{} cells; the file does not contain their position{hint}", display::dims(dims));
     };
     let open: Vec<_> =
         ["x", "y", "z"].into_iter().zip(lattice.closed()).filter(|(_, closed)| !closed).collect();
     let open: Vec<_> = open.into_iter().map(|(axis, _)| axis).collect();
     let open =
         if open.is_empty() { String::new() } else { format!(", open at the end of {}", open.join(", ")) };
-    format!("{}{open}", display::grid_in(lattice, unit(voxels)))
+    let axes = description.metadata.extra.get(IMAGE_AXES);
+    let axes = axes.map_or_else(String::new, |axes| format!(", the axes of the image run {axes}"));
+    format!("{}{open}{axes}", display::grid_in(lattice, record.transform("unit")))
 }
 
 /// The fractions, where decimals do not say them.
@@ -407,8 +428,7 @@ fn cells(voxels: &Voxels, occupied: u64) -> String {
         // The volume of a shell would be read as that of the part.
         _ if voxels.record.rule().is_some_and(|rule| rule.is_hollow()) => format!("{cells}; hollow"),
         Some(lattice) => {
-            let unit = unit(voxels).map_or_else(String::new, |unit| format!(" {unit}³"));
-            format!("{cells}, volume {}{unit}", grouped_number(value::volume(occupied, lattice)))
+            format!("{cells}, volume {}", display::volume(value::volume(occupied, lattice), unit(voxels)))
         }
         None => cells,
     }

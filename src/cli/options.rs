@@ -21,7 +21,7 @@ use super::args::{
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
-use super::files::{self, MeshSource};
+use super::files::{self, LatticeInFile, MeshSource};
 use super::memory::Resources;
 use super::output::{AuxOutput, Output};
 use super::report::display::bytes;
@@ -96,6 +96,8 @@ pub struct GridOptions {
     pub grown_from: Option<BoxCorners>,
     /// The axes of an image whose lattice is taken over, if they are not x, y and z.
     pub image_axes: Option<String>,
+    /// The unit that the file of a lattice that is taken over states.
+    pub unit_of_like: Option<UnitOfLength>,
     /// Whether a box was given: the mesh may go on in the padding then.
     pub is_bounded: bool,
     /// The map from coordinates of the file to coordinates of the grid.
@@ -141,6 +143,7 @@ impl JobOptions {
         if waiting.is_some() {
             grid.transform.unit = None;
         }
+        grid.check_unit()?;
         if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint(match rule {
@@ -222,7 +225,7 @@ impl JobOptions {
                 self.grid.transform.up = up;
             }
         }
-        Ok(())
+        self.grid.check_unit()
     }
 }
 
@@ -237,8 +240,7 @@ impl GridOptions {
         let transform = args.transform.transform()?;
         if let Some(path) = &args.like {
             let file = names.reads_first(path, "the grid of --like")?;
-            let (lattice, image_axes) = files::lattice(&file, max_memory)?;
-            return Ok(Self { image_axes, ..Self::like(lattice, args.snap, transform, argv)? });
+            return Self::like(files::lattice(&file, max_memory)?, args.snap, transform, argv);
         }
         Self::of_lengths(args, rule, argv)
     }
@@ -277,17 +279,37 @@ impl GridOptions {
         let is_bounded = corners.is_some();
         let padding = Some(fit.clone());
         let from = GridFrom::Mesh(Box::new(fit));
-        Ok(Self { padding, from, snap, option, grown_from: corners, image_axes: None, is_bounded, transform })
+        let (grown_from, image_axes, unit_of_like) = (corners, None, None);
+        Ok(Self { padding, from, snap, option, grown_from, image_axes, unit_of_like, is_bounded, transform })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
-    fn like(lattice: Lattice, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
+    fn like(found: LatticeInFile, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
+        let LatticeInFile { lattice, axes: image_axes, unit: unit_of_like } = found;
         let lattice = transform.unplace(&lattice)?;
         let snap = snap.unwrap_or(lattice.snap());
         let option = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
-        let (padding, grown_from, image_axes) = (None, None, None);
-        Ok(Self { padding, from, snap, option, grown_from, image_axes, is_bounded: false, transform })
+        let (padding, grown_from, is_bounded) = (None, None, false);
+        Ok(Self { padding, from, snap, option, grown_from, image_axes, unit_of_like, is_bounded, transform })
+    }
+
+    /// Refuses a lattice that is taken over and whose coordinates are in another unit than those of the mesh.
+    fn check_unit(&self) -> Result<()> {
+        let (Some(of_grid), Some(of_mesh)) = (self.unit_of_like, self.transform.unit) else { return Ok(()) };
+        if of_grid == of_mesh {
+            return Ok(());
+        }
+        let scale = &(&self.transform.scale * &of_mesh.millimetres()) / &of_grid.millimetres();
+        let scale = scale.to_string();
+        let scale = scale.strip_suffix("/1").unwrap_or(&scale);
+        let [grid, mesh] = [of_grid, of_mesh].map(UnitOfLength::name);
+        let moved =
+            if self.transform.is_moved() { format!(", with --translate in {grid}") } else { String::new() };
+        let error = Error::usage(format!("{}: that grid is in {grid}, the mesh in {mesh}", self.option));
+        Err(error.with_hint(format!(
+            "--scale {scale} --unit {grid} converts the mesh{moved}; --unit {grid} if its coordinates are in {grid}"
+        )))
     }
 
     /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.

@@ -11,16 +11,17 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     near.min().map(|(_, name)| name)
 }
 
-/// The option that `word` may have been meant as: one near to it, or one that shares a stem: `resolution` and `res`,
-/// `size` and `voxel-size`.
+/// The option that `word` may have been meant as: one near to it, the last part of it, as of `output-format`, or one that
+/// shares a stem: `resolution` and `res`, `size` and `voxel-size`.
 pub fn option<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let names: Vec<&str> = names.into_iter().collect();
     let shares_stem = |name: &&str| {
         let begins = |long: &str, short: &str| short.len() >= STEM && long.starts_with(short);
         begins(word, name) || begins(name, word) || name.split('-').any(|part| part == word)
     };
+    let last = || names.iter().copied().find(|name| word.rsplit('-').next() == Some(*name));
     let stems = || names.iter().copied().filter(shares_stem).min_by_key(|name| name.len());
-    nearest(word, names.iter().copied()).or_else(stems)
+    nearest(word, names.iter().copied()).or_else(last).or_else(stems)
 }
 
 /// The fewest letters that make a stem.
@@ -92,7 +93,17 @@ mod tests {
 
     #[test]
     fn options_share_a_stem_or_are_near() {
-        let names = ["res", "voxel-size", "keep-thin", "sidecar", "quiet", "hollow", "max-memory"];
+        let names = [
+            "res",
+            "voxel-size",
+            "keep-thin",
+            "sidecar",
+            "quiet",
+            "hollow",
+            "max-memory",
+            "output",
+            "format",
+        ];
         for (word, found) in [
             ("resolution", Some("res")),
             ("size", Some("voxel-size")),
@@ -100,6 +111,8 @@ mod tests {
             ("thin", Some("keep-thin")),
             ("memory", Some("max-memory")),
             ("hollo", Some("hollow")),
+            ("output-format", Some("format")),
+            ("output-file", Some("output")),
             ("color", None),
             ("colour", None),
             ("unit", None),

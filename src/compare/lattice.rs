@@ -55,6 +55,37 @@ pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
     found
 }
 
+/// Whether two lattices are equal but for the rounding of numbers to 32-bit floats: both have as many cells, closed at
+/// the same ends, and sizes of cells, and centres of the first cell, differ by at most 2⁻²³ of themselves (of the size of a
+/// cell, for a centre that is smaller). Images have floats or decimals for their position.
+///
+/// ```
+/// use voxelize::compare::differ_by_rounding;
+/// use voxelize::{Lattice, Rational};
+///
+/// let lattice = |size: f32| {
+///     let spacing = [(); 3].map(|()| Rational::from_f64(size.into()).unwrap());
+///     Lattice::new([8, 4, 2], [const { Rational::ZERO }; 3], spacing, [true; 3])
+/// };
+/// assert!(differ_by_rounding(&lattice(0.1)?, &lattice(0.1_f32.next_up())?));
+/// assert!(!differ_by_rounding(&lattice(0.1)?, &lattice(0.1001)?));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+pub fn differ_by_rounding(first: &Lattice, second: &Lattice) -> bool {
+    let half = Rational::new(1, 2);
+    let is_near = |a: &Rational, b: &Rational, least: &Rational| {
+        let size = if a.abs() > *least { a.abs() } else { least.clone() };
+        (a - b).abs() <= &size * &Rational::new(1, 1 << 23)
+    };
+    let is_axis_near = |axis: usize| {
+        let [a, b] = [first, second].map(|lattice| &lattice.spacing()[axis]);
+        let [u, v] =
+            [first, second].map(|lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &half));
+        is_near(a, b, a) && is_near(&u, &v, a)
+    };
+    first.dims() == second.dims() && first.closed() == second.closed() && (0..3).all(is_axis_near)
+}
+
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // 3, not 3/1.

@@ -50,6 +50,7 @@ options! {
     Origin "origin" "A point that walls of the grid go through";
     Output "output" "The name of the output";
     OutputFormat "format" "The format of the output";
+    Priority "priority" "The parts that come first where several share cells";
     Radius "radius" "The radius of the rule offset";
     Region "region" "The call that makes a region of a store";
     Rule "rule" "The rule";

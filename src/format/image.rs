@@ -35,6 +35,16 @@ pub(super) fn described(source: &dyn CellSource, dtype: Dtype) -> String {
 /// The key in [`Metadata::extra`] for the axes of an image, if these are not x, y and z in this order: `-x,-y,z`.
 pub const IMAGE_AXES: &str = "axes";
 
+/// The key in [`Metadata::extra`] for the type of cells that are not read, in the word of the format: `int16`.
+pub const UNREAD_TYPE: &str = "type";
+
+/// Takes over the unit that the header of an image states, where this tool has said nothing of the cells.
+pub(super) fn take_unit(metadata: &mut Metadata, unit: Option<&str>) {
+    if metadata.dims.is_none() {
+        metadata.record.transform.extend(unit.map(|unit| ("unit", unit.to_string())));
+    }
+}
+
 /// The axes of a lattice.
 const PLAIN: [(usize, bool); 3] = [(0, false), (1, false), (2, false)];
 
@@ -266,7 +276,11 @@ impl ImageData {
 
     /// What is known without reading the cells.
     pub(super) fn describe(&self, metadata: Metadata) -> Metadata {
-        self.frame.describe(metadata)
+        let mut metadata = self.frame.describe(metadata);
+        if self.dtype.is_none() {
+            metadata.extra.insert(UNREAD_TYPE.into(), sanitize(&self.type_name));
+        }
+        metadata
     }
 }
 

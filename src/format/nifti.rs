@@ -28,7 +28,7 @@ use std::io::{self, Read};
 use flate2::read::MultiGzDecoder;
 
 use super::dense;
-use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
+use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata, take_unit};
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
@@ -49,6 +49,9 @@ const COMMENT: u32 = 6;
 
 /// The number that bytes of shares are multiplied by.
 const SLOPE_OF_SHARES: f32 = 1.0 / 255.0;
+
+/// The units by their numbers.
+const UNITS: [Option<&str>; 8] = [None, Some("m"), Some("mm"), Some("um"), None, None, None, None];
 
 /// The most cells per axis: sizes have 15 bits.
 const MOST: usize = i16::MAX as usize;
@@ -150,13 +153,9 @@ fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
     let [kind, bits] = if dtype == Dtype::F32 { [16_u16, 32] } else { [2, 8] };
     put(70, &kind.to_le_bytes());
     put(72, &bits.to_le_bytes());
-    let unit = match source.record().transform("unit") {
-        Some("m") => 1,
-        Some("mm") => 2,
-        Some("um") => 3,
-        _ => 0,
-    };
-    put(123, &[unit]);
+    let unit = source.record().transform("unit");
+    let unit = UNITS.iter().position(|known| known.is_some() && *known == unit);
+    put(123, &[unit.unwrap_or(0) as u8]);
     put(148, b"voxelize");
     put(344, b"n+1\0");
     header
@@ -275,7 +274,12 @@ impl NiftiHeader {
             4 => "int16".into(),
             8 => "int32".into(),
             64 => "float64".into(),
+            128 => "rgb24".into(),
+            256 => "int8".into(),
             512 => "uint16".into(),
+            768 => "uint32".into(),
+            1024 => "int64".into(),
+            1280 => "uint64".into(),
             other => other.to_string(),
         };
         Ok(ImageData {
@@ -348,6 +352,8 @@ impl NiftiHeader {
         let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
         // Of an image that has neither form the sizes of its cells are known at least, unless it is ours.
         let is_said = metadata.dims.is_none() || self.i16(252) > 0;
+        // The lower three bits; those above are of time.
+        take_unit(&mut metadata, UNITS[usize::from(self.bytes[123] & 7)]);
         metadata.lattice = frame.lattice_of(&metadata, is_said, |exact| exact.to_f32().into());
         if self.i16(70) == 2 && self.is_of_shares() {
             shares::annotate(&mut metadata);

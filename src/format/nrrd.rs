@@ -8,13 +8,15 @@
 //! | `space: left-posterior-superior` | x to the left, y to the back, z up |
 //! | `space directions: (sx,0,0) (0,sy,0) (0,0,sz)` | the steps from cell to cell |
 //! | `space origin: (x,y,z)` | the centre of the first cell, as the nearest doubles |
+//! | `space units: "m" "m" "m"` | the unit, if it is known |
 //! | `kinds: domain domain domain`, `endian: little` | |
 //! | `encoding: gzip` | `raw` if it is chosen |
 //! | `Segment0_Name:=bone` … | labels as 3D Slicer knows them in a `.seg.nrrd`: name, number, colour, extent |
 //! | `voxelize:={…}` | the lattice exactly, and how the grid was made, as JSON; `\` is written `\\` |
 //!
 //! Other files are read if their axes are along x, y and z, in any order and direction, in LPS, RAS, or a space without a
-//! name, which is taken as LPS. `.nhdr` files are described, but their cells lie elsewhere.
+//! name, which is taken as LPS. Coordinates of a space with a name are in mm unless `space units` says another unit.
+//! `.nhdr` files are described, but their cells lie elsewhere.
 //!
 //! <https://teem.sourceforge.net/nrrd/format.html>
 
@@ -22,7 +24,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::dense;
-use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
+use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata, take_unit};
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
@@ -37,6 +39,16 @@ const MAX_HEADER: u64 = 1 << 20;
 
 /// The key of our JSON.
 const KEY: &str = "voxelize";
+
+/// The words for units, and the units.
+const UNITS: [(&[&str], &str); 6] = [
+    (&["um", "µm", "μm", "micron", "microns"], "um"),
+    (&["mm"], "mm"),
+    (&["cm"], "cm"),
+    (&["m"], "m"),
+    (&["in"], "in"),
+    (&["ft"], "ft"),
+];
 
 pub(super) const FORMAT: Format = Format {
     name: "nrrd",
@@ -86,6 +98,9 @@ fn header(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
             "space: left-posterior-superior\nsizes: {nx} {ny} {nz}\nspace directions: ({sx},0,0) (0,{sy},0) (0,0,{sz})\n\
              kinds: domain domain domain\nendian: little\nencoding: {encoding}\nspace origin: ({x},{y},{z})\n"
         );
+        if let Some(unit) = source.record().transform("unit") {
+            text += &format!("space units: \"{unit}\" \"{unit}\" \"{unit}\"\n");
+        }
     } else {
         text += &format!("sizes: {nx} {ny} {nz}\nendian: little\nencoding: {encoding}\n");
     }
@@ -240,10 +255,22 @@ impl NrrdHeader {
         ImageFrame::new(dims, &centre, &steps)
     }
 
+    /// The unit that the file states; spaces of patients are in millimetres unless it does.
+    fn unit(&self) -> Option<&'static str> {
+        let Some(all) = self.field("space units").or(self.field("units")) else {
+            return self.field("space").map(|_| "mm");
+        };
+        let mut words = all.split_whitespace().map(|word| word.trim_matches('"'));
+        let first = words.next().filter(|first| words.all(|word| word == *first))?;
+        let is_it = |(names, _): &&(&[&str], &'static str)| names.contains(&first);
+        UNITS.iter().find(is_it).map(|(_, unit)| *unit)
+    }
+
     /// What the file says of the cells: in our JSON, or as segments.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata = parse_metadata(self.keys.get(KEY).map(String::as_str), frame.lattice.dims())?;
         let is_said = ["space directions", "spacings"].iter().any(|name| self.field(name).is_some());
+        take_unit(&mut metadata, self.unit());
         metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
         if metadata.dims.is_none() {
             metadata.legend = self.legend();

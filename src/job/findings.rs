@@ -1,7 +1,7 @@
 //! What is found about a mesh and its grid beside the cells: whether they meet, and what solid loses.
 
-use crate::error::{Code, Finding, Result, hint};
-use crate::grid::{AXES, BitGrid, Lattice, Length};
+use crate::error::{Code, Finding, Result, hint, sanitize};
+use crate::grid::{AXES, BitGrid, Label, Lattice, Length};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
 use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
@@ -139,6 +139,23 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize) -> String {
     let of_mesh = [bounds.min[axis], bounds.max[axis]].map(|end| number(f64::from(end)));
     let [[min, max], [low, high]] = [of_mesh, ends];
     format!("along {} the mesh is in {min} … {max}, the grid in {low} … {high}", AXES[axis])
+}
+
+/// The finding that some parts have no cell, where others have.
+pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
+    const SHOWN: usize = 12;
+    let without =
+        labels.iter().filter(|(_, cells)| *cells == 0).map(|(label, _)| sanitize(label.name.as_bytes()));
+    let without: Vec<_> = without.collect();
+    let more = without.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = without.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let (count, all) = (without.len(), labels.len());
+    let text = format!(
+        "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
+    );
+    let hint = hint!["use smaller cells, or {}" Priority = "NAME"];
+    (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
 }
 
 /// Adds findings to others; that no cell is occupied is said once.

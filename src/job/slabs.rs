@@ -264,8 +264,8 @@ impl<'a> Slabs<'a> {
         let Voxelizer { rule, has_findings, .. } = &self.voxelizer;
         let unit = self.voxelizer.unit();
         let mut all: Vec<_> = self.painter.iter().filter_map(Painter::finding).collect();
+        let is_empty = self.sources.iter().all(|source| !source.is_occupied);
         for source in &self.sources {
-            let is_empty = !source.is_occupied;
             let mesh = &source.mesh;
             let mut found: Vec<_> = source.lost.iter().flat_map(|lost| lost.skipped.clone()).collect();
             if *has_findings {
@@ -275,6 +275,10 @@ impl<'a> Slabs<'a> {
                 Some(label) => all.extend(found.into_iter().map(|finding| finding.about(&label.name))),
                 None => all.extend(found),
             }
+        }
+        let is_of_parts = matches!(self.voxelizer.extras.labels, JobLabels::Parts(_));
+        if is_of_parts && *has_findings && !is_empty {
+            all.extend(findings::parts_without_cells(&self.made.labels));
         }
         all
     }

@@ -56,7 +56,22 @@ impl Picture {
             Background::Transparent => CLEAR,
             Background::Plain(rgb) => pixel(rgb.map(|c| f32::from(c) / 255.0), 1.0),
         };
-        let rgba = rows.iter().flatten().flat_map(|pixel| bytes(over(*pixel, ground))).collect();
+        let mut rgba = Vec::with_capacity(4 * size[0] * size[1]);
+        rows.iter().flatten().for_each(|pixel| rgba.extend(bytes(over(*pixel, ground))));
+        Self { size, rgba, scale: None }
+    }
+
+    /// A black picture on which `is_white` says which pixels of a box of this size are white, the box in the middle.
+    pub(super) fn mask(size: [usize; 2], inner: [usize; 2], is_white: impl Fn([usize; 2]) -> bool) -> Self {
+        let [left, top] = [0, 1].map(|n| (size[n] - inner[n]) / 2);
+        let mut rgba = [0, 0, 0, 255].repeat(size[0] * size[1]);
+        for (y, row) in rgba.chunks_exact_mut(4 * size[0]).skip(top).take(inner[1]).enumerate() {
+            for (x, pixel) in row.chunks_exact_mut(4).skip(left).take(inner[0]).enumerate() {
+                if is_white([x, y]) {
+                    pixel.fill(255);
+                }
+            }
+        }
         Self { size, rgba, scale: None }
     }
 

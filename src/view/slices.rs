@@ -201,16 +201,7 @@ pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer, plate: Option<[usi
             "a layer of {columns} × {lines} cells does not fit on a plate of {width} × {height} pixels"
         )));
     }
-    let [left, top] = [0, 1].map(|n| (size[n] - dims[n]) / 2);
-    let mut rows = vec![vec![pixel([0.0; 3], 1.0); size[0]]; size[1]];
-    for (row, up) in rows.iter_mut().skip(top).zip((0..dims[1]).rev()) {
-        for (place, right) in row.iter_mut().skip(left).zip(0..dims[0]) {
-            if occupied.get(layer.cell([right, up])) {
-                *place = pixel([1.0; 3], 1.0);
-            }
-        }
-    }
-    Ok(Picture::from_rows(size, &rows, Background::default()))
+    Ok(Picture::mask(size, dims, |[x, y]| occupied.get(layer.cell([x, dims[1] - 1 - y]))))
 }
 
 /// Layers across an axis side by side, each with its name: all, or as many as there is room for,

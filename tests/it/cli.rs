@@ -617,8 +617,21 @@ fn what_was_meant_is_said_of_options_and_outputs() {
             "cube.stl thirds.stl -f npz -o out",
             "use -o out/; meshes that are named one by one go into one file",
         ),
+        ("cube.stl --output-format npz", "did you mean --format?"),
+        ("cube.stl --filled --hollow 2mm --unit mm", "takes cells only, without a unit: 3 for three cells"),
+        ("cube.stl --rule distance --band 2mm --unit mm", "takes cells only, without a unit: 3, 2.5 or all"),
     ] {
         let found = place.run(line).expect(2);
         assert!(found.err.contains(said), "{line}: {}", found.err);
     }
+    // Blanks stand for commas where that means one thing.
+    let with = |option: &str, value: &str| {
+        place.command("cube.stl -o a.npz").args([option, value]).output().unwrap()
+    };
+    for (option, value) in [("--bounds", "0 0 0 10 10 10"), ("--dims", "4 4 4"), ("--voxel-size", "1 1 2")] {
+        assert!(with(option, value).status.success(), "{option} '{value}'");
+    }
+    let refused = with("-r", "64 64 64");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && said.contains("did you mean --dims 64,64,64?"), "{said}");
 }

@@ -282,3 +282,31 @@ fn shared_options_stand_before_and_after() {
     let text = std::fs::read_to_string(place.path("d.json")).unwrap();
     assert!(text.contains("\"status\":\"failed\"") && text.lines().count() == 1, "{text}");
 }
+
+#[test]
+fn images_of_other_programs_may_round_where_their_cells_are() {
+    let place = Place::new();
+    let head = |size: &str, origin: &str| {
+        format!(
+            "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\nspace directions: ({size},0,0) (0,{size},0) \
+             (0,0,{size})\nspace origin: ({origin},0,0)\nencoding: raw\n\n\u{1}\0\0\0\0\0\0\0"
+        )
+    };
+    place.write("exact.nrrd", head("0.1", "0.3"));
+    let float = |value: f32| format!("{:.20}", f64::from(value));
+    place.write("float.nrrd", head(&float(0.1), &float(0.3)));
+    place.write("other.nrrd", head("0.1001", "0.3"));
+    place.write("moved.nrrd", head("0.1", "0.3000001"));
+    let same = place.run("diff exact.nrrd float.nrrd").expect(0).text().to_string();
+    assert!(same.contains("the same but for rounding to 32-bit floats: cells of 0.1, "), "{same}");
+    let json = place.run("diff float.nrrd exact.nrrd --json").expect(0).json();
+    assert_eq!(json["grid"]["compared_by"], json!("lattice"));
+    for (other, said) in [("other", "cell size: 0.1 → 0.1001"), ("moved", ", 1e-7 apart")] {
+        let refused = place.run(&format!("diff exact.nrrd {other}.nrrd")).expect(2);
+        assert!(refused.err.contains(said), "{}", refused.err);
+    }
+    // Files of this tool have exact positions.
+    place.run("cube.stl -r 4 -o a.npz").expect(0);
+    place.run("cube.stl -r 4 --translate 0.0000001,0,0 -o b.npz").expect(0);
+    place.run("diff a.npz b.npz").expect(2);
+}

@@ -270,3 +270,40 @@ fn bad_options_and_bad_files_are_errors_with_a_hint() {
     let run = place.run("cube.stl b.npy").expect(2);
     assert!(run.line("hint:").contains("-o b.npy"), "{}", run.err);
 }
+
+#[test]
+fn images_of_types_that_are_not_read_are_described() {
+    let place = Place::new();
+    let head = "NRRD0004\ntype: unsigned short\ndimension: 3\nspace: RAS\nsizes: 4 3 2\n\
+                space directions: (0.5,0,0) (0,0.5,0) (0,0,1.25)\nspace origin: (-10,5,20)\nencoding: raw\n\n";
+    place.write("ct.nrrd", [head.as_bytes(), &[0; 48]].concat());
+    let said = place.run("info ct.nrrd").expect(0).text().to_string();
+    for part in [
+        "ct.nrrd: nrrd, unsigned short, ",
+        "4 × 3 × 2 cells of 0.5 × 0.5 × 1.25 mm, corner (8.25, -6.25, 19.375) mm, the axes of the image run -x,-y,z",
+        "not read: their type is unsigned short, not uint8 or float; '--like ct.nrrd' takes the grid",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let json = place.run("info ct.nrrd --json").expect(0).json();
+    assert_eq!((&json["dtype"], &json["grid"]["dims"]), (&json!("unsigned short"), &json!([4, 3, 2])));
+    assert_eq!((&json["transform"], &json["contents"]), (&json!({"unit": "mm"}), &Value::Null));
+
+    let mut nifti = vec![0; 352 + 48];
+    nifti[..4].copy_from_slice(&348_u32.to_le_bytes());
+    (0..4).for_each(|n| nifti[40 + 2 * n] = [3, 4, 3, 2][n]);
+    (70..).step_by(2).zip([4, 16]).for_each(|(at, n)| nifti[at] = n);
+    (76..).step_by(4).zip([1.0_f32, 0.5, 0.5, 1.25]).for_each(|(at, size)| {
+        nifti[at..at + 4].copy_from_slice(&size.to_le_bytes());
+    });
+    nifti[108..112].copy_from_slice(&352_f32.to_le_bytes());
+    // Millimetres and seconds.
+    nifti[123] = 2 + 8;
+    nifti[344..347].copy_from_slice(b"n+1");
+    place.write("ct.nii", &nifti);
+    let said = place.run("info ct.nii").expect(0).text().to_string();
+    assert!(said.contains("ct.nii: nii, int16, ") && said.contains("cells of 0.5 × 0.5 × 1.25 mm"), "{said}");
+    // The cells are still refused, with the types that are read.
+    let refused = place.run("convert ct.nii a.npz").expect(3);
+    assert!(refused.err.contains("of type 'int16', not uint8 or float"), "{}", refused.err);
+}

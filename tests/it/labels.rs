@@ -193,7 +193,7 @@ fn the_command_labels_objects_and_files_name_them() {
         }
     }
     let run = place.run("three.stl -r 20 --solid --labels object -o a.npz").expect(0);
-    assert!(run.err.contains("labels  body "), "{}", run.err);
+    assert!(run.err.contains("labels  body (1): "), "{}", run.err);
     let refused = place.run("three.stl -r 20 --rule distance --labels object -o a.npz").expect(2);
     assert!(refused.err.contains("--labels: the rule distance makes a field"), "{}", refused.err);
 }
@@ -322,4 +322,30 @@ fn parts_are_layers_of_a_scene() {
         let [a, b] = ["a.vox", "b.vox"].map(|name| std::fs::read(place.path(name)).unwrap());
         assert!(a == b, "{count}: other bytes by threads");
     }
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn parts_without_cells_are_named_once() {
+    let place = Place::new();
+    let [body, core, far] = [[[0.0; 3], [8.0; 3]], [[3.0; 3], [5.0; 3]], [[20.0; 3], [21.0; 3]]];
+    let all =
+        [("body", body), ("core", core), ("far", far)].map(|(name, [low, high])| (name, between(low, high)));
+    place.write("three.stl", ascii(&all));
+    let line = "three.stl --voxel-size 1 --bounds 0,0,0,12,12,12 --solid --labels object -o a.npz";
+    let run = place.run(line).expect(0);
+    let said: Vec<_> = run.err.lines().filter(|line| line.contains("W002")).collect();
+    assert!(
+        said.len() == 1 && said[0].contains("no cell is labelled core, far (2 of 3 parts): "),
+        "{said:?}"
+    );
+    // With priority the inner box has cells.
+    let run = place.run(&format!("{line} --priority core")).expect(0);
+    assert!(run.err.contains("no cell is labelled far (1 of 3 parts)"), "{}", run.err);
+    assert!(run.err.contains("core (2): 8"), "{}", run.err);
+    // Where no part has any, that is all there is to say.
+    let run =
+        place.run("three.stl --voxel-size 1 --bounds 50,50,50,60,60,60 --solid --labels object -o a.npz");
+    let run = run.expect(0);
+    assert_eq!(run.err.matches("W002").count(), 1, "{}", run.err);
 }

@@ -219,3 +219,43 @@ fn an_image_whose_axes_run_otherwise_is_named() {
         assert!(said.is_none_or(|said| grid.ends_with(said)), "{grid}");
     }
 }
+
+#[test]
+fn a_grid_in_another_unit_than_the_mesh_is_refused() {
+    let place = Place::new();
+    let head = |space: &str| {
+        format!(
+            "NRRD0004\ntype: short\ndimension: 3\nsizes: 7 3 5\n{space}\
+             space directions: (100,0,0) (0,100,0) (0,0,100)\nspace origin: (0,0,0)\nencoding: raw\n\n"
+        )
+    };
+    place.write("mm.nrrd", head("space: left-posterior-superior\n"));
+    place.write("m.nrrd", head("space: left-posterior-superior\nspace units: \"m\" \"m\" \"m\"\n"));
+    place.write("unknown.nrrd", head(""));
+    for (file, options, hint) in [
+        ("mm", "--unit m", "--scale 1000 --unit mm converts the mesh; --unit mm if"),
+        (
+            "mm",
+            "--unit m --scale 2 --translate 0,0,1",
+            "--scale 2000 --unit mm converts the mesh, with --translate in mm;",
+        ),
+        ("m", "--unit mm", "--scale 1/1000 --unit m converts the mesh; --unit m if"),
+    ] {
+        let run = place.run(&format!("thirds.stl --like {file}.nrrd {options} -o a.npz")).expect(2);
+        assert!(run.err.contains(hint) && run.err.contains("that grid is in"), "{}", run.err);
+    }
+    for (file, options) in [("mm", "--unit mm"), ("m", "--unit m"), ("mm", ""), ("unknown", "--unit ft")] {
+        place.run(&format!("thirds.stl --like {file}.nrrd {options} -o a.npz")).expect(0);
+    }
+    // The hint gives the grid of the scan.
+    place.run("thirds.stl --like mm.nrrd --scale 1000 --unit mm -o b.npz").expect(0);
+    let found = place.run("info b.npz").expect(0).text().to_string();
+    assert!(found.contains("7 × 3 × 5 cells of 100 mm, corner (-50, -50, -50) mm"), "{found}");
+    // Files of this tool state their unit, too.
+    place.run("convert b.npz b.nrrd").expect(0);
+    let header = std::fs::read(place.path("b.nrrd")).unwrap();
+    assert!(String::from_utf8_lossy(&header).contains("\nspace units: \"mm\" \"mm\" \"mm\"\n"));
+    place.run("thirds.stl -r 8 --unit in -o in.npz").expect(0);
+    let run = place.run("cube.stl --like in.npz --unit cm -o a.npz").expect(2);
+    assert!(run.err.contains("--scale 50/127 --unit in"), "{}", run.err);
+}

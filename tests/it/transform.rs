@@ -206,6 +206,13 @@ fn the_unit_and_the_up_axis_of_a_file_are_taken() {
     {
         place.run(&format!("{line} -o a.npz --rule offset --radius 1mm")).expect(2);
     }
+    let said = place.run("info scene.gltf").expect(0);
+    assert!(said.text().contains("0.5 × 0.25 × 0 m: x 0 … 0.5"), "{}", said.text());
+    assert_eq!(place.run("info scene.gltf --json").expect(0).json()["mesh"]["unit"], metres);
+    let said = place.run("check scene.gltf").expect(0).text().to_string();
+    assert!(said.contains(" m, ") && said.contains(" m long") && said.contains(" m³"), "{said}");
+    let said = place.run("check scene.gltf --scale 20").expect(0).text().to_string();
+    assert!(said.contains("coordinates are those before --scale") && !said.contains(" m³"), "{said}");
     // Of several files with one grid each their own, with one grid for all the same.
     place.run("scene.gltf tower.stl -o all/ --voxel-size 50mm").expect(2);
     place.run("scene.gltf -o all/ --voxel-size 50mm").expect(0);

@@ -53,7 +53,7 @@ pub struct RuleArgs {
     pub keep_thin: bool,
 
     /// with --filled: only a shell N cells thick
-    #[arg(long, value_name = "N", value_parser = values::steps, allow_negative_numbers = true,
+    #[arg(long, value_name = "N", value_parser = values::shell, allow_negative_numbers = true,
           hide_short_help = true,
           long_help = "With --filled: keep only a shell N cells thick (26-neighbourhood; outside the grid is \
                        empty) [default: all cells]")]

@@ -19,10 +19,20 @@ pub type Exact3 = [Rational; 3];
 
 /// `3`, `2.5`, `all`: the width of a band, in cells.
 pub fn band(text: &str) -> Result<Band, String> {
+    cells_only(text, "3, 2.5 or all", parsed)
+}
+
+/// `3`: the thickness of a shell, in cells.
+pub fn shell(text: &str) -> Result<u32, String> {
+    cells_only(text, "3 for three cells, the thickness divided by the size of a cell", steps)
+}
+
+/// What `parse` makes of `text`; a length with a unit is refused with what to write.
+fn cells_only<T>(text: &str, right: &str, parse: fn(&str) -> Result<T, String>) -> Result<T, String> {
     let has_unit = text.parse().is_ok_and(|measure: Measure| measure.unit.is_some());
-    match parsed(text) {
-        Err(_) if has_unit => Err("takes cells only, without a unit: 3, 2.5 or all".to_string()),
-        band => band,
+    match parse(text) {
+        Err(_) if has_unit => Err(format!("takes cells only, without a unit: {right}")),
+        result => result,
     }
 }
 
@@ -432,8 +442,18 @@ pub fn known<T>(found: Option<T>) -> Result<T, String> {
     found.ok_or_else(|| "no such name".to_string())
 }
 
+/// The parts between commas, and between blanks where each part is a number: `0 0 5`, but not `5 mm`.
 fn split(text: &str) -> Vec<&str> {
-    text.split(',').map(str::trim).collect()
+    let is_number = |part: &str| part.contains(|c: char| c.is_ascii_digit());
+    let numbers = |part: &'_ str| part.split_whitespace().all(is_number);
+    let mut all = vec![];
+    for part in text.split(',').map(str::trim) {
+        match !part.is_empty() && numbers(part) {
+            true => all.extend(part.split_whitespace()),
+            false => all.push(part),
+        }
+    }
+    all
 }
 
 fn measures(text: &str) -> Result<Vec<Measure>, String> {
@@ -482,6 +502,8 @@ mod tests {
         assert_eq!(cell_size("0.1").unwrap().map(|size| size.number), [(); 3].map(|()| Rational::new(1, 10)));
         let corners = |text: &str| corners(text).unwrap().resolve(None);
         assert!(corners("-1,0,0,1,1,1").is_ok() && corners("2,0,0,1,1,1").is_err());
+        assert_eq!(corners("-1 0 0, 1 1.5 1").unwrap().max[1], Rational::new(3, 2));
+        assert_eq!(cell_size("5 mm").unwrap().map(|size| size.number), [(); 3].map(|()| Rational::from(5)));
         assert!(cell_size("0").is_err() && cell_size("1,2").is_err() && point("1,2").is_err());
         assert!(cell_size(&format!("0.{}", "1".repeat(41))).unwrap_err().contains("40 significant digits"));
     }
@@ -509,7 +531,7 @@ mod tests {
 
     #[test]
     fn counts_start_at_one() {
-        assert_eq!(dims("1, 2,3"), Ok([1, 2, 3]));
+        assert_eq!((dims("1, 2,3"), dims(" 1 2  3")), (Ok([1, 2, 3]), Ok([1, 2, 3])));
         for text in ["0", "-1", "1.5", "", "99999999999999999999"] {
             assert!(count(text).is_err(), "{text}");
         }

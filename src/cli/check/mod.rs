@@ -184,7 +184,8 @@ impl Checking<'_> {
         let placed = shown.map(|lattice| self.job.options.grid.placed(lattice)).transpose()?;
         report::set(report, &found, &checked, placed.as_ref(), self.places[1]);
         let name = self.job.source.name();
-        report::rows(report, &name, &found, &checked, self.places[0], shown);
+        let transform = &self.job.options.grid.transform;
+        report::rows(report, &name, &found, &checked, self.places[0], shown, transform);
         self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;
         bar.clear();
         let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(&name));

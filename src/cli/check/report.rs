@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck};
 use voxelize::format::Written;
+use voxelize::job::{Transform, UnitOfLength};
 use voxelize::{Code, Error, Lattice};
 
-use super::super::report::display::{bytes, counted, grouped, grouped_number, number};
+use super::super::report::display::{self, bytes, counted, grouped, number};
 use super::super::report::{Report, finding_line, value};
-use super::super::run::{RunReport, mesh_format, triangles};
+use super::super::run::{RunReport, extent, mesh_format, triangles};
 
 /// Components that have a row.
 const LISTED: usize = 10;
@@ -103,32 +104,37 @@ pub(super) fn rows(
     checked: &MeshCheck,
     most: usize,
     lattice: Option<&Lattice>,
+    transform: &Transform,
 ) {
+    let is_scaled = transform.is_scaled();
+    let unit = transform.unit.filter(|_| !is_scaled).map(UnitOfLength::name);
     if let Some(mesh) = &found.mesh {
         let kind = mesh_format(mesh.format);
         let triangles = triangles(mesh);
         let size = bytes(mesh.bytes);
-        report.row("mesh", &format!("{name}: {kind}, {triangles}, {size}"));
+        let extent = extent(&mesh.bounds, 1.0) + &display::suffix(unit);
+        report.row("mesh", &format!("{name}: {kind}, {triangles}, {extent}, {size}"));
     }
     let vertices = counted(checked.vertices, "vertex", "vertices");
-    report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
+    let before = if is_scaled { "; coordinates are those before --scale and --translate" } else { "" };
+    report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0){before}"));
     found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     if checked.defects.is_empty() {
         let walls = lattice.map_or("; thin walls are searched only with a grid, such as -r 256", |_| "");
         let so_far = if checked.is_partial { " among the pairs examined" } else { "" };
         report.row("found", &format!("no defect{so_far}{walls}"));
     }
-    checked.defects.iter().for_each(|defect| defect_rows(report, defect, most));
-    component_rows(report, &checked.components);
+    checked.defects.iter().for_each(|defect| defect_rows(report, defect, most, unit));
+    component_rows(report, &checked.components, unit);
 }
 
-fn defect_rows(report: &mut Report, defect: &Defect, most: usize) {
+fn defect_rows(report: &mut Report, defect: &Defect, most: usize, unit: Option<&str>) {
     let severity = defect.info.severity().name();
     let how = if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" };
     report.row(defect.info.code.name(), &format!("{severity}: {}, {how}", count(defect)));
     report.row("", &format!("effect on a fill: {}", defect.info.effect));
     let (shown, more) = shown(defect, most);
-    shown.iter().for_each(|place| report.row("", &place_text(place)));
+    shown.iter().for_each(|place| report.row("", &place_text(place, unit)));
     if more > 0 {
         let at_least = if defect.is_partial { "at least " } else { "" };
         report.row("", &format!("and {at_least}{}", counted(more, "more place", "more places")));
@@ -143,20 +149,21 @@ fn count(defect: &Defect) -> String {
 }
 
 /// `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
-fn place_text(place: &DefectPlace) -> String {
+fn place_text(place: &DefectPlace, unit: Option<&str>) -> String {
+    let unit = display::suffix(unit);
     let DefectPlace { at, triangles, component, cell, length, edges, .. } = place;
     // Rounding in a sum of edges is not worth reading.
     let least = 1e-9 * length.unwrap_or(0.0);
     let at = at.map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
-    let mut text = format!("at ({at})");
+    let mut text = format!("at ({at}){unit}");
     if let Some([i, j, k]) = cell {
         text += &format!(", cell ({i}, {j}, {k})");
     }
     text += &match (length, edges) {
         (Some(length), Some(edges)) => {
-            format!(": {}, {} long", counted(*edges as u64, "edge", "edges"), number(*length))
+            format!(": {}, {}{unit} long", counted(*edges as u64, "edge", "edges"), number(*length))
         }
-        (Some(length), None) => format!(": {} thick", number(*length)),
+        (Some(length), None) => format!(": {}{unit} thick", number(*length)),
         _ => String::new(),
     };
     let numbers: Vec<_> = triangles.iter().map(u64::to_string).collect();
@@ -164,13 +171,13 @@ fn place_text(place: &DefectPlace) -> String {
     format!("{text}; {triangles} {}; component {component}", numbers.join(", "))
 }
 
-fn component_rows(report: &mut Report, components: &[CheckedComponent]) {
+fn component_rows(report: &mut Report, components: &[CheckedComponent], unit: Option<&str>) {
     let all = counted(components.len() as u64, "component", "components");
     report.row("parts", &format!("{all}, connected by vertices"));
     for (n, checked) in components.iter().enumerate().take(LISTED) {
         let CheckedComponent { component, closed, oriented } = checked;
         let triangles = counted(component.triangles, "triangle", "triangles");
-        let volume = grouped_number(component.volume);
+        let volume = display::volume(component.volume, unit);
         let volume = match (closed, oriented) {
             (true, true) => format!("volume {volume}"),
             (true, false) => format!("closed, not oriented; signed volume {volume}"),

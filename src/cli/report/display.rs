@@ -47,6 +47,17 @@ pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
     format!("{} = {all} {}", dims(lattice.dims()), cells_in(lattice, unit))
 }
 
+/// A unit behind a length: ` mm`, or nothing.
+pub fn suffix(unit: Option<&str>) -> String {
+    unit.map_or_else(String::new, |unit| format!(" {unit}"))
+}
+
+/// `8,000 mm³`.
+pub fn volume(volume: f64, unit: Option<&str>) -> String {
+    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}³"));
+    format!("{}{unit}", grouped_number(volume))
+}
+
 /// The cells without their number.
 pub fn cells(lattice: &Lattice) -> String {
     cells_in(lattice, None)
@@ -54,7 +65,7 @@ pub fn cells(lattice: &Lattice) -> String {
 
 fn cells_in(lattice: &Lattice, unit: Option<&str>) -> String {
     let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
-    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+    let unit = suffix(unit);
     format!(
         "cells of {}{unit}, corner ({corner}){unit}",
         sizes(lattice.spacing().each_ref().map(Rational::to_f64))

@@ -8,26 +8,24 @@ use voxelize::job::system::peak_memory;
 use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
-use voxelize::{Lattice, Length, Rational};
+use voxelize::{Bounds, Lattice, Length, Rational};
 
 use super::super::files::Destination;
 use super::super::memory::Resources;
 use super::super::options::{Mode, Options};
-use super::super::report::display::{
-    self, bytes, counted, durations, grouped, grouped_number, listed, number, occupancy,
-};
+use super::super::report::display::{self, bytes, counted, durations, grouped, listed, number, occupancy};
 use super::super::report::finding_line;
 use super::super::report::{Verbosity, row, value};
 use super::field;
 use super::findings;
-use super::report::{MeshInput, RunReport};
+use super::report::{MeshInput, RunReport, surface_and_interior};
 
 /// The rows of the summary, as far as the run came.
 pub fn summary(options: &Options, found: &RunReport) -> String {
     let mut rows = String::new();
     let mut row = |label: &str, text: &str| row(&mut rows, label, text);
     if let Some(mesh) = &found.mesh {
-        let transform = transform_text(&options.job.options.grid.transform);
+        let transform = transform_text(&options.job.options.grid.transform, &mesh.bounds);
         row("mesh", &format!("{}{transform}", mesh_line(&options.job.source.name(), mesh)));
     }
     if let Some(defect) = found.defect {
@@ -50,9 +48,12 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
             }
             (None, Some(occupied)) => {
                 row("cells", &cells(options, occupied, lattice, found.kept));
-                if options.labels().are_of_mesh() {
-                    let counted =
-                        |(label, cells): &(Label, u64)| format!("{} {}", label.name, grouped(*cells));
+                // Cells that are all surface have one value.
+                let is_surface = matches!(surface_and_interior(&found.labels), Some([_, 0]));
+                if !found.labels.is_empty() && !is_surface {
+                    let counted = |(label, cells): &(Label, u64)| {
+                        format!("{} ({}): {}", label.name, label.value, grouped(*cells))
+                    };
                     row("labels", &listed(found.labels.iter().map(counted)));
                 }
             }
@@ -97,13 +98,18 @@ pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
         _ => format!("{} in gzip", mesh_format(mesh.format)),
     };
     let triangles = triangles(mesh);
-    let bounds = &mesh.bounds;
-    let extent = [0, 1, 2].map(|axis| number(f64::from(bounds.max[axis]) - f64::from(bounds.min[axis])));
-    format!("{name}: {format}, {triangles}, {}", extent.join(" × "))
+    format!("{name}: {format}, {triangles}, {}", extent(&mesh.bounds, 1.0))
 }
 
-/// The unit and the transforms of a mesh: ` mm, y up`.
-fn transform_text(transform: &Transform) -> String {
+/// The size of a mesh: `20 × 20 × 20`.
+pub fn extent(bounds: &Bounds, scale: f64) -> String {
+    let side = |axis: usize| scale * (f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]));
+    [0, 1, 2].map(|axis| number(side(axis))).join(" × ")
+}
+
+/// The unit and the transforms of a mesh of these bounds: ` mm, y up`, `, scaled by 0.001 to 2 × 2 × 2 m`.
+fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
+    let unit = transform.unit.map_or_else(String::new, |unit| format!(" {}", unit.name()));
     let text = |(name, value): (&str, String)| match name {
         "unit" if transform.is_scaled() => String::new(),
         "unit" => format!(" {value}"),
@@ -111,7 +117,10 @@ fn transform_text(transform: &Transform) -> String {
         "rotate" if transform.rotate.as_ref().is_some_and(|rotation| !rotation.is_exact()) => {
             format!(", rotate {value}, coordinates rounded")
         }
-        "scale" => format!(", scaled by {}", number(transform.scale.to_f64())),
+        "scale" => {
+            let scale = transform.scale.to_f64();
+            format!(", scaled by {} to {}{unit}", number(scale), extent(bounds, scale))
+        }
         _ => format!(", {name} {value}"),
     };
     let (units, others): (Vec<_>, Vec<_>) =
@@ -216,9 +225,8 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice, kept: Option<u64>)
         // The volume of a shell would be read as that of the part.
         format!("{cells}; hollow; --filled fills it")
     } else {
-        let unit =
-            options.job.options.grid.transform.unit.map_or_else(String::new, |u| format!(" {}³", u.name()));
-        format!("{cells}, volume {}{unit}", grouped_number(value::volume(occupied, lattice)))
+        let unit = options.job.options.grid.transform.unit.map(UnitOfLength::name);
+        format!("{cells}, volume {}", display::volume(value::volume(occupied, lattice), unit))
     }
 }
 

@@ -12,7 +12,7 @@ use voxelize::format::Written;
 use voxelize::grid::AXES;
 use voxelize::job::{NewFile, OutFile};
 use voxelize::view::{self, Layer, Picture, Up};
-use voxelize::{Cells, Error, Kind, Progress, Rational, Result, par};
+use voxelize::{Cells, Error, Kind, Progress, Rational, Result, par, tool};
 
 use super::args::values::{LayerChoice, PixelSize};
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
@@ -172,7 +172,7 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
     }
     input.set(report);
     let mut drawing = None;
-    let drawn = timed(&mut drawing, || draw(&options, &input, call))?;
+    let drawn = timed(&mut drawing, || draw(&options, &input, resources.threads, call))?;
     call.bar().check()?;
     let written = match drawn {
         Drawn::Text(text) => {
@@ -257,6 +257,7 @@ fn draw_layers(
     choice: LayerChoice,
     cells: &Cells,
     (folder, plate): (&Path, Option<[usize; 2]>),
+    threads: usize,
     call: &Call,
 ) -> Result<Vec<Written>> {
     let dims = cells.as_ref().dims();
@@ -275,18 +276,24 @@ fn draw_layers(
     let made = MadeFolders::default();
     let bar = call.bar();
     made.make(folder)?;
-    let mut written = vec![];
     bar.begin("write", files.len() as u64);
-    for (layer, file) in &files {
-        bar.check().map_err(|_| Error::interrupted_after(written.len(), files.len(), "layers"))?;
-        written.push(view::mask(cells, *layer, plate)?.save_in(file)?);
+    let write = |(layer, file): &(Layer, OutFile)| {
+        bar.check()?;
+        let written = view::mask(cells, *layer, plate)?.save_in(file)?;
         bar.advance(1);
-    }
+        Ok(written)
+    };
+    // The disk is waited for side by side, too.
+    let done: Vec<Result<Written>> = tool::side_by_side(&files, threads.min(files.len()), 1, write)?;
     bar.clear();
-    Ok(written)
+    let count = done.iter().flatten().count();
+    done.into_iter().collect::<Result<_>>().map_err(|error| match error.kind() {
+        Kind::Interrupted => Error::interrupted_after(count, files.len(), "layers"),
+        _ => error,
+    })
 }
 
-fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Drawn> {
+fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call) -> Result<Drawn> {
     let spacing = input.spacing();
     let view = &options.view;
     let picture = match (options.content, &input.cells, &input.mesh) {
@@ -303,7 +310,7 @@ fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Draw
         }
         (PictureContent::Layers(choice), Some(cells), _) => {
             let folder = options.destination.path().unwrap_or(Path::new("."));
-            let drawn = draw_layers(choice, cells, (folder, options.plate), call);
+            let drawn = draw_layers(choice, cells, (folder, options.plate), threads, call);
             return drawn.map(Drawn::Layers).map_err(|error| match error.kind() {
                 Kind::Usage => error.with_hint("--size names a larger plate"),
                 _ => error,

@@ -35,6 +35,7 @@ use super::{Carries, Choice, Dtype, FileSize, Format, Write};
 use crate::error::{Code, Error, Finding, Result, hint};
 use crate::geom::Rational;
 use crate::grid::{AXES, CellKind, Lattice};
+use crate::text::number;
 
 /// The state of a node, as a file has it: 0 unknown, 1 free, 2 occupied, or [`INNER`].
 type NodeState = u8;
@@ -134,7 +135,7 @@ fn shift(lattice: &Lattice) -> Option<Finding> {
     if x.is_zero() && y.is_zero() && z.is_zero() {
         return None;
     }
-    let [x, y, z] = [x, y, z].map(|by| by.to_f64());
+    let [x, y, z] = [x, y, z].map(|by| number(by.to_f64()));
     let text = format!(
         "the walls of an octree of OctoMap are at multiples of the cell size; in the file the cells are moved by {x} {y} {z}"
     );

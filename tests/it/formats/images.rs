@@ -229,7 +229,7 @@ fn a_scan_gives_its_grid() {
         seen += 1;
     }
     assert_eq!(seen, 4);
-    let refused = place.run("info ct.nrrd").expect(3);
+    let refused = place.run("convert ct.nrrd a.npz").expect(3);
     assert!(refused.err.contains("'short'") && refused.err.contains("uint8 or float"), "{}", refused.err);
     let wrong = place.run("ct.nrrd -r 8 -o a.vox").expect(3);
     assert!(wrong.err.contains("holds voxels (nrrd)"), "{}", wrong.err);
