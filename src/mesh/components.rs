@@ -168,8 +168,8 @@ impl Unit {
         }
     }
 
-    /// A corner of a triangle, from the middle. All of them are within a unit of it.
-    fn from_middle(&self, corner: Point) -> [f64; 3] {
+    /// A corner of a triangle from the middle: within one unit of it.
+    fn in_units(&self, corner: Point) -> [f64; 3] {
         // Of a power of two this is exact.
         let per_unit = 1.0 / self.length;
         minus(corner.map(f64::from), self.middle).map(|x| x * per_unit)
@@ -177,14 +177,14 @@ impl Unit {
 
     /// Twice the area of a triangle, in [`FINE`]s of the unit: not more than three.
     fn area(&self, triangle: &Triangle) -> i64 {
-        let [a, b, c] = turned(triangle).map(|corner| self.from_middle(corner));
+        let [a, b, c] = turned(triangle).map(|corner| self.in_units(corner));
         let normal = cross(minus(b, a), minus(c, a));
         (dot(normal, normal).sqrt() * FINE) as i64
     }
 
     /// Six times the volume between a triangle and the middle, in [`FINE`]s of the unit: not more than three.
     fn volume(&self, triangle: &Triangle) -> i64 {
-        let [a, b, c] = triangle.map(|corner| self.from_middle(corner));
+        let [a, b, c] = triangle.map(|corner| self.in_units(corner));
         // From each corner on, rounding makes another number of it; the second of three is the same for all.
         let [p, q, r] = [dot(a, cross(b, c)), dot(b, cross(c, a)), dot(c, cross(a, b))];
         (p.min(q).max(p.max(q).min(r)) * FINE) as i64

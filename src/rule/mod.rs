@@ -199,7 +199,7 @@ pub static RULES: &[RuleInfo] = &[
             "the rule distance measures from cell centres",
             "a distance has no ties: only surface and filled have ties",
         ],
-        empty: "no cell is within the band: the mesh is outside the grid",
+        empty: "no cell centre is within the band: it is narrower than cells are, or the mesh is outside the grid",
     },
     RuleInfo {
         rule: Rule::fraction(),
