@@ -211,10 +211,13 @@ impl Argv {
             .get_arguments()
             .flat_map(|arg| arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default()));
         let long = long.trim_start_matches('-');
+        let error = Error::usage(format!("{word}: no such option"));
+        if let Some(here) = suggest::elsewhere(long) {
+            return error.with_hint(here);
+        }
         let rule = RULES.iter().find(|rule| rule.name == long).map(|rule| format!("--rule {}", rule.name));
         let near = suggest::option(long, options).map(|near| format!("--{near}"));
         let meant: Vec<_> = rule.into_iter().chain(near).collect();
-        let error = Error::usage(format!("{word}: no such option"));
         if meant.is_empty() {
             error
         } else {

@@ -225,6 +225,8 @@ impl JobOptions {
                 self.grid.transform.up = up;
             }
         }
+        // What is on the grid of a scan is in its unit.
+        self.grid.transform.unit = self.grid.transform.unit.or(self.grid.unit_of_like);
         self.grid.check_unit()
     }
 }

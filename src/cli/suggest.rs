@@ -36,6 +36,21 @@ const SYNONYMS: [(&[&str], &str); 5] = [
     (&["describe", "stat", "stats"], "info"),
 ];
 
+/// Options of other tools, and what does the same here.
+const ELSEWHERE: [(&[&str], &str); 3] = [
+    (
+        &["plate", "build-plate"],
+        "'voxelize view MESH --slice z=all --size WxH -o DIR/' draws layers on a plate",
+    ),
+    (&["palette", "colours", "colors", "vertex-colors"], "--labels colour takes the colours of the mesh"),
+    (&["sdf", "esdf"], "--rule distance --signed"),
+];
+
+/// What does here what an option of another tool does.
+pub fn elsewhere(word: &str) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(words, _)| words.contains(&word)).map(|(_, here)| *here)
+}
+
 /// The command that `path` may have been meant as: a bare word similar to its name, or a synonym.
 pub fn command(path: &Path, commands: &[&'static str]) -> Option<&'static str> {
     let word = path.to_str().filter(|word| !word.contains(['.', '/', MAIN_SEPARATOR]))?;

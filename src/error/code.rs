@@ -293,7 +293,8 @@ codes! {
         "the mesh extends beyond a grid that was given; the part outside is left out"
         hint!["give a larger grid"];
     W002 "W002" WARNED
-        "no cell is occupied: the mesh is outside the grid, lies on its walls, is thinner than the cells, or a flood leaked"
+        "no cell is occupied: the mesh is outside the grid, lies on its walls, is thinner than the cells, or a flood leaked; \
+            or other meshes of the grid have all cells of one"
         hint!["{} has every cell that the mesh overlaps" Filled; "check {}, {} and {}" Bounds, Ties, Inside];
     W003 "W003" WARNED
         "the extension of the output belongs to another format than its content"
@@ -337,6 +338,12 @@ codes! {
     W016 "W016" WARNED
         "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, and their shares are those of the union"
         hint!["unite the parts where they were made" | "{} orients them" Inside = "robust"];
+    W017 "W017" WARNED
+        "cells of a given size have one layer more than the mesh is long, as its coordinates are rounded to floats"
+        hint!["{} puts walls where the decimals of its low corner are" Origin = "X,Y,Z"];
+    W018 "W018" WARNED
+        "the axes of the image whose grid is taken run other ways than those of the output, x, y and z"
+        hint!["positions agree, and indices do not: turn one of two arrays before they are combined"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

@@ -179,6 +179,27 @@ impl Fit {
         Ok(Lattice::new(dims, origin, spacing, closed)?.with_snap(self.snap))
     }
 
+    /// The axes along which cells of a given size have one layer more than the mesh is long as its coordinates are meant:
+    /// it reaches that layer by no more than the rounding of coordinates to floats. None where an origin or bounds are
+    /// given, or where coordinates are not taken onto walls.
+    pub(crate) fn rounded_axes(&self, mesh: &Bounds) -> [bool; 3] {
+        /// Steps of floats: half of one for each end, and for what a size in floats is off by.
+        const STEPS: f64 = 4.0;
+        let (Size::Spacing(sizes), Snap::Float, None, None) =
+            (&self.size, self.snap, &self.origin, &self.bounds)
+        else {
+            return [false; 3];
+        };
+        std::array::from_fn(|axis| {
+            let [low, high] = [mesh.min[axis], mesh.max[axis]];
+            let Some(first) = Rational::from_f32(low) else { return false };
+            let above = AxisMap::new(first, sizes[axis].clone(), self.snap).index(high).to_f64();
+            let largest = low.abs().max(high.abs());
+            let step = f64::from(largest.next_up() - largest) / sizes[axis].to_f64();
+            above > 1.0 && above - (above.ceil() - 1.0) <= STEPS * step
+        })
+    }
+
     fn spacing(&self, target: &[[Rational; 3]; 2]) -> Result<[Rational; 3]> {
         let extent: [Rational; 3] = std::array::from_fn(|a| &target[1][a] - &target[0][a]);
         let per_cell = |dims: &[usize; 3]| -> Result<[Rational; 3]> {
@@ -298,6 +319,24 @@ mod tests {
         assert_eq!(with(Snap::Float).dims(), [3, 7, 5]);
         assert_eq!(with(Snap::None).dims(), [4, 7, 5], "0.3 is above three tenths as a float");
         assert_eq!(with(Snap::None).closed(), [true; 3]);
+    }
+
+    #[test]
+    fn a_layer_for_the_rounding_of_coordinates_is_seen() {
+        let cube = |low: f32, high: f32| bounds([low; 3], [high; 3]);
+        let fit = Fit::new(size("0.1"));
+        for (mesh, is_rounded, cells) in [
+            (cube(-0.3, 0.3), true, 7),
+            (cube(0.0, 0.3), false, 3),
+            (cube(-0.3, 0.31), false, 7),
+            (cube(-1e-9, 0.05), false, 1),
+        ] {
+            let lattice = fit.to(&mesh).unwrap();
+            assert_eq!((fit.rounded_axes(&mesh), lattice.dims()), ([is_rounded; 3], [cells; 3]), "{mesh:?}");
+        }
+        let tenths = fit.origin([decimal("-0.3"), decimal("-0.3"), decimal("-0.3")]);
+        let mesh = cube(-0.3, 0.3);
+        assert_eq!((tenths.rounded_axes(&mesh), tenths.to(&mesh).unwrap().dims()), ([false; 3], [6; 3]));
     }
 
     #[test]

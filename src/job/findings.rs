@@ -1,7 +1,8 @@
 //! What is found about a mesh and its grid beside the cells: whether they meet, and what solid loses.
 
-use crate::error::{Code, Finding, Result, hint, sanitize};
-use crate::grid::{AXES, BitGrid, Label, Lattice, Length};
+use super::Transform;
+use crate::error::{Code, Finding, Hint, Opt, Result, hint, sanitize};
+use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
 use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
@@ -32,6 +33,22 @@ pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
     let text =
         format!("the mesh extends beyond the grid of {grid} along {axes}; the part outside is left out");
     Some(Finding::new(Code::W001, text))
+}
+
+/// The finding that cells of a given size have a layer that the mesh reaches only by the rounding of its coordinates (W017).
+pub fn rounded(mesh: &Mesh, fit: &Fit, transform: &Transform) -> Option<Finding> {
+    let is_rounded = fit.rounded_axes(mesh.bounds());
+    let axes: Vec<_> = (0..3).filter(|a| is_rounded[*a]).map(|a| AXES[a].to_string()).collect();
+    let text = format!(
+        "along {} the mesh reaches the last layer of cells only by the rounding of its coordinates to floats",
+        axes.join(", ")
+    );
+    let found = (!axes.is_empty()).then(|| Finding::new(Code::W017, text))?;
+    // The shortest decimals that are these floats.
+    let origin = mesh.bounds().min.map(|c| (c + 0.0).to_string()).join(",");
+    let is_as_written = !transform.is_scaled() && !transform.is_moved();
+    let hint = || Hint::default().with_step("{} has one layer less", Opt::Origin, origin);
+    Some(if is_as_written { found.with_hint(hint()) } else { found })
 }
 
 /// The axes along which a mesh goes on beyond a lattice: `x, z`.

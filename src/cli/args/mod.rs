@@ -101,7 +101,7 @@ pub struct ReportArgs {
     #[arg(short, long, long_help = "Also print each choice and the reason for it")]
     pub verbose: bool,
 
-    /// colour of messages [auto]
+    /// colour of messages; --labels colour is for that of the mesh [auto]
     #[arg(long, alias = "colour", value_name = "WHEN", value_parser = values::colour(), hide_short_help = true,
           long_help = "Colour the first word of errors and warnings: always, never, or auto: on a terminal, unless \
                        NO_COLOR is set [default: auto]")]

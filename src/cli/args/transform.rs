@@ -40,7 +40,7 @@ pub struct TransformArgs {
                        and the origin apply to the moved mesh [default: 0,0,0]")]
     pub translate: Option<[Measure; 3]>,
 
-    /// unit of the file: um, mm, cm, m, in, ft
+    /// unit, after --scale: um, mm, cm, m, in, ft
     #[arg(long, value_name = "UNIT", value_parser = unit(), hide_possible_values = true,
           display_order = LAST, long_help = "The unit of the coordinates after --scale: um, mm, cm, m, in or ft. \
                        Nothing is scaled. Lengths may then have units, --voxel-size 5cm; summary, JSON and \

@@ -57,6 +57,9 @@ pub fn threads(text: &str) -> Result<usize, String> {
 
 /// `0`, `1`: layers of cells around.
 pub fn padding(text: &str) -> Result<usize, String> {
+    if split(text).len() > 1 {
+        return Err("one number is for all sides; --bounds X0,Y0,Z0,X1,Y1,Z1 sets each of them".to_string());
+    }
     match whole(text)? {
         n if n > MAX_DIM => Err(format!("the most is {MAX_DIM}")),
         n => Ok(n),

@@ -113,7 +113,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ClearanceArgs = call.args()?;
     if args.meshes.len() < 2 {
         let error = Error::usage("clearance compares at least two meshes");
-        return Err(error.with_hint("voxelize clearance A B"));
+        return Err(
+            error.with_hint("voxelize clearance A B; 'voxelize check' finds where a mesh crosses itself")
+        );
     }
     Ok(vec![Report::of(|report| {
         let named = args.meshes.iter().map(|mesh| PlacedMesh::new(mesh)).collect::<Result<Vec<_>>>()?;

@@ -4,7 +4,7 @@
 use voxelize::grid::CellKind;
 use voxelize::job::{JobLabels, UnitOfLength, findings};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run, Severity};
+use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Run, Severity};
 
 use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
@@ -156,8 +156,17 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
         Kind::Unfit => e.in_file(&name),
         _ => prefixed(&format!("{}: ", grid.option), &e),
     })?;
-    if let GridFrom::Like(_) = grid.from {
-        report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
+    match &grid.from {
+        GridFrom::Like(_) => {
+            report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
+            report.warnings.extend(grid.image_axes.as_ref().map(|axes| {
+                let text = format!("the axes of the image run {axes}, those of the output x,y,z");
+                Finding::new(Code::W018, text)
+                    .with_hint("positions agree, and indices do not: docs/consumers.md turns arrays")
+            }));
+        }
+        GridFrom::Mesh(fit) => report.warnings.extend(findings::rounded(mesh, fit, &grid.transform)),
+        GridFrom::Shared(_) => {}
     }
     report.cut = findings::passed(mesh, &lattice).filter(|_| grid.is_bounded);
     let options = &job.options;

@@ -169,9 +169,6 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     if let Some(grown) = grown(options, lattice) {
         text += &format!(", box grown to {grown}");
     }
-    if let Some(axes) = &grid.image_axes {
-        text += &format!(", the axes of the image run {axes}, those of the output x,y,z");
-    }
     if let Some(axes) = cut {
         text += &format!(", the mesh goes on beyond it along {axes}");
     }
