@@ -184,7 +184,7 @@ fn unknown(path: &Path) -> Error {
         Some(format) => Error::input(Code::V001, format!("files of {} are written, not read", format.name))
             .with_hint(format!("files of {} are read", known())),
         None => Error::input(Code::V001, "is not a voxel file of a known format")
-            .with_hint(format!("the formats are {}", known())),
+            .with_hint(format!("the formats are {}; save other images as .nrrd or .nii.gz", known())),
     }
 }
 

@@ -120,7 +120,11 @@ pub struct OutputArgs {
     pub file: FileArgs,
 
     /// skip meshes whose output file already exists
-    #[arg(long, hide_short_help = true, long_help = "Skip meshes whose output file already exists")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        long_help = "Skip meshes whose output file already exists, whatever options made it"
+    )]
     pub skip_existing: bool,
 
     /// one array of all meshes

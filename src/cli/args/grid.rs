@@ -41,8 +41,8 @@ pub struct GridArgs {
     /// with --voxel-size: walls pass through this point
     #[arg(long, value_name = "X,Y,Z", value_parser = values::point, allow_hyphen_values = true,
           conflicts_with_all = ["dims", "bounds"], hide_short_help = true,
-          long_help = "With --voxel-size: a point that walls between cells pass through on every axis; the \
-                       corner of the grid may lie elsewhere [default: the mesh's smallest coordinates]")]
+          long_help = "With --voxel-size: walls between cells pass through this point on every axis, so that \
+                       0,0,0 makes them multiples of the cell size; the corner of the grid may lie elsewhere [default: the mesh's smallest coordinates]")]
     pub origin: Option<[Measure; 3]>,
 
     /// fit the cells to this box

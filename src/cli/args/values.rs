@@ -367,7 +367,11 @@ pub fn layer(text: &str) -> Result<LayerChoice, String> {
     match text.split_once('=') {
         None => Ok(choice),
         Some((_, "all")) => Ok(LayerChoice { is_all: true, ..choice }),
-        Some((_, index)) => Ok(LayerChoice { index: Some(whole(index)?), ..choice }),
+        Some((_, index)) => {
+            let place = "the layer at a height is (height - corner) / cell size, which 'voxelize info' has";
+            let index = whole(index).map_err(|why| format!("{why}: {place}"))?;
+            Ok(LayerChoice { index: Some(index), ..choice })
+        }
     }
 }
 

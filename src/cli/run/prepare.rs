@@ -162,7 +162,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
             report.warnings.extend(grid.image_axes.as_ref().map(|axes| {
                 let text = format!("the axes of the image run {axes}, those of the output x,y,z");
                 Finding::new(Code::W018, text)
-                    .with_hint("positions agree, and indices do not: docs/consumers.md turns arrays")
+                    .with_hint("positions agree, and indices do not: to index both alike, turn one, as docs/consumers.md does")
             }));
         }
         GridFrom::Mesh(fit) => report.warnings.extend(findings::rounded(mesh, fit, &grid.transform)),

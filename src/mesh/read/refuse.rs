@@ -22,6 +22,8 @@ const CAD: &str = "export STL or 3MF from the CAD program, which makes triangles
 const DECOMPRESS: &str = "decompress it first";
 const MESH: &str = "a mesh is expected";
 const VOXELS: &str = "it holds voxels, and a mesh is expected";
+const SCAN: &str =
+    "it holds voxels, and a mesh is expected; saved as .nrrd or .nii.gz, its grid can be taken";
 const NONE: (usize, &[u8]) = (0, b"");
 
 const fn other(
@@ -50,8 +52,8 @@ static OTHERS: &[Other] = &[
     other("NIfTI", &["nii"], (344, b"n+1\0"), VOXELS),
     other("NIfTI", &["hdr"], (344, b"ni1\0"), VOXELS),
     other("NIfTI", &[], (4, b"n+2\0"), VOXELS),
-    other("MetaImage", &["mha", "mhd"], (0, b"ObjectType"), VOXELS),
-    other("DICOM", &["dcm"], (128, b"DICM"), VOXELS),
+    other("MetaImage", &["mha", "mhd"], (0, b"ObjectType"), SCAN),
+    other("DICOM", &["dcm"], (128, b"DICM"), SCAN),
     other("binvox", &["binvox"], (0, b"#binvox"), VOXELS),
     other("OpenVDB", &["vdb"], (0, b" BDV"), VOXELS),
     other("OctoMap", &["bt", "ot"], (0, b"# Octomap"), VOXELS),
