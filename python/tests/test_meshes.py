@@ -92,17 +92,22 @@ def test_doubles_are_rounded_once_and_that_is_said() -> None:
 
 
 def test_a_list_of_meshes_gives_labels() -> None:
-    both = voxelize.voxelize([fixture("cube.stl"), fixture("f.stl")], voxel_size=2, rule="solid")
+    with pytest.warns(voxelize.FindingWarning, match=r"\[W002\] no cell is labelled f.stl \(1 of 2 parts\)"):
+        both = voxelize.voxelize([fixture("cube.stl"), fixture("f.stl")], voxel_size=2, rule="solid")
     assert [label.name for label in both.legend.values()] == ["cube.stl", "f.stl"]
     cells = both.labels
     assert cells is not None
     for value, label in both.legend.items():
         assert np.count_nonzero(cells == value) == label.count
-    first = voxelize.voxelize([fixture("f.stl"), fixture("cube.stl")], voxel_size=2, rule="solid", priority=["cube.stl"])
+    with pytest.warns(voxelize.FindingWarning, match="W002"):
+        first = voxelize.voxelize(
+            [fixture("f.stl"), fixture("cube.stl")], voxel_size=2, rule="solid", priority=["cube.stl"]
+        )
     assert {label.name: label.count for label in first.legend.values()} == {
         label.name: label.count for label in both.legend.values()
     }
-    arrays = voxelize.voxelize([indexed(), indexed()], res=20)
+    with pytest.warns(voxelize.FindingWarning, match="no cell is labelled 1"):
+        arrays = voxelize.voxelize([indexed(), indexed()], res=20)
     assert [label.name for label in arrays.legend.values()][:1] == ["0"]
 
 
