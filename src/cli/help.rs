@@ -33,7 +33,7 @@ Usage: voxelize [OPTIONS] <MESH>...        (- reads standard input)
 
 const SHORT_FOOT: &str = "\
 Exit: 0 ok, 1 check failed, 2 usage error, 3 unreadable input, 4 unsuitable
-      mesh, 5 too large, 6 not written, 7 mixed kinds, 70 a bug, 130 interrupted
+      mesh, 5 too large, 6 not written, 7 mixed codes, 70 a bug, 130 interrupted
 -h this page, --help everything, 'voxelize COMMAND --help' one command";
 
 const LONG_HEAD: &str = "\

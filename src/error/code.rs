@@ -294,7 +294,7 @@ codes! {
         hint!["give a larger grid"];
     W002 "W002" WARNED
         "no cell is occupied: the mesh is outside the grid, lies on its walls, is thinner than the cells, or a flood leaked; \
-            or other meshes of the grid have all cells of one"
+            or all cells of one of several meshes belong to others"
         hint!["{} has every cell that the mesh overlaps" Filled; "check {}, {} and {}" Bounds, Ties, Inside];
     W003 "W003" WARNED
         "the extension of the output belongs to another format than its content"
@@ -339,7 +339,7 @@ codes! {
         "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, and their shares are those of the union"
         hint!["unite the parts where they were made" | "{} orients them" Inside = "robust"];
     W017 "W017" WARNED
-        "cells of a given size have one layer more than the mesh is long, as its coordinates are rounded to floats"
+        "the mesh reaches the last layer of cells only by the rounding of its coordinates to floats"
         hint!["{} puts walls where the decimals of its low corner are" Origin = "X,Y,Z"];
     W018 "W018" WARNED
         "the axes of the image whose grid is taken run other ways than those of the output, x, y and z"

@@ -38,12 +38,11 @@ pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
 /// The finding that cells of a given size have a layer that the mesh reaches only by the rounding of its coordinates (W017).
 pub fn rounded(mesh: &Mesh, fit: &Fit, transform: &Transform) -> Option<Finding> {
     let is_rounded = fit.rounded_axes(mesh.bounds());
-    let axes: Vec<_> = (0..3).filter(|a| is_rounded[*a]).map(|a| AXES[a].to_string()).collect();
+    let axes = axes_where(|axis| is_rounded[*axis])?;
     let text = format!(
-        "along {} the mesh reaches the last layer of cells only by the rounding of its coordinates to floats",
-        axes.join(", ")
+        "along {axes} the mesh reaches the last layer of cells only by the rounding of its coordinates to floats"
     );
-    let found = (!axes.is_empty()).then(|| Finding::new(Code::W017, text))?;
+    let found = Finding::new(Code::W017, text);
     // The shortest decimals that are these floats.
     let origin = mesh.bounds().min.map(|c| (c + 0.0).to_string()).join(",");
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
@@ -53,8 +52,12 @@ pub fn rounded(mesh: &Mesh, fit: &Fit, transform: &Transform) -> Option<Finding>
 
 /// The axes along which a mesh goes on beyond a lattice: `x, z`.
 pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
-    let is_passed = |axis: &usize| lattice.is_passed(*axis, mesh.bounds()).contains(&true);
-    let axes: Vec<_> = (0..3).filter(is_passed).map(|axis| AXES[axis].to_string()).collect();
+    axes_where(|axis| lattice.is_passed(*axis, mesh.bounds()).contains(&true))
+}
+
+/// The names of the axes of which something is so, if there are any: `x, z`.
+fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
+    let axes: Vec<_> = (0..3).filter(is_so).map(|axis| AXES[axis].to_string()).collect();
     (!axes.is_empty()).then(|| axes.join(", "))
 }
 

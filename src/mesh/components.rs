@@ -185,7 +185,7 @@ impl Unit {
     /// Six times the volume between a triangle and the middle, in [`FINE`]s of the unit: not more than three.
     fn volume(&self, triangle: &Triangle) -> i64 {
         let [a, b, c] = triangle.map(|corner| self.in_units(corner));
-        // From each corner on, rounding makes another number of it; the second of three is the same for all.
+        // Rounding makes another number of it from each corner; the middle one of the three depends on no first corner.
         let [p, q, r] = [dot(a, cross(b, c)), dot(b, cross(c, a)), dot(c, cross(a, b))];
         (p.min(q).max(p.max(q).min(r)) * FINE) as i64
     }

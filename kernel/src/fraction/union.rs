@@ -392,8 +392,8 @@ fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     })
 }
 
-/// Whether two facets may cross other than in an edge or a corner that they share: neither their planes nor the planes
-/// across them through their edges, in which the other side of an edge of a neighbour in the same plane is, separate them.
+/// Whether two facets may cross other than in an edge or a corner that they share. They do not if the plane of one of them
+/// separates them, or the plane through one of its edges at right angles to it, as for neighbours in one plane.
 fn may_cross(f: &CellTriangle, g: &CellTriangle) -> bool {
     if f.iter().filter(|corner| g.contains(corner)).count() >= 2 {
         return false;
