@@ -14,7 +14,7 @@ pub struct LabelCount {
 }
 
 impl LabelCount {
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         format!("{} {}", grouped(self.cells), self.name)
     }
 
@@ -33,6 +33,15 @@ pub fn labels(cells: CellsRef) -> Vec<LabelCount> {
         LabelCount { value, name: legend.name(value).into_owned(), colour, cells }
     };
     labels.counts().into_iter().map(counted).collect()
+}
+
+/// `2,295 surface` of each label; where more than a few have no cell, one text of these.
+pub fn texts(labels: &[LabelCount]) -> Vec<String> {
+    const FEW: usize = 4;
+    let without = labels.iter().filter(|label| label.cells == 0).count();
+    let is_shown = |label: &&LabelCount| label.cells > 0 || without <= FEW;
+    let rest = (without > FEW).then(|| format!("{without} of {} labels have no cell", labels.len()));
+    labels.iter().filter(is_shown).map(LabelCount::text).chain(rest).collect()
 }
 
 /// The kind of cells, with their legend or their values.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
-use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNREAD_TYPE};
+use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 use voxelize::grid::metadata::Metadata;
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
@@ -310,7 +310,7 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
     if let Some(occupied) = occupied {
         report.row("cells", &cells(&voxels, occupied));
     }
-    labels.iter().for_each(|label| report.row("", &label.text()));
+    contents::texts(&labels).iter().for_each(|text| report.row("", text));
     let digest = voxels.digest();
     report.set("digest", value::digest(&digest));
     report.row("digest", &display::digest(&digest));
@@ -382,7 +382,11 @@ fn grid(lattice: Option<&Lattice>, dims: [usize; 3], record: &Record, descriptio
     let open =
         if open.is_empty() { String::new() } else { format!(", open at the end of {}", open.join(", ")) };
     let axes = description.metadata.extra.get(IMAGE_AXES);
-    let axes = axes.map_or_else(String::new, |axes| format!(", the axes of the image run {axes}"));
+    let axes = match axes.map(String::as_str) {
+        None => String::new(),
+        Some(UNKNOWN_AXES) => ", as its qform and sform do not say how its axes run".into(),
+        Some(axes) => format!(", the axes of the image run {axes}"),
+    };
     format!("{}{open}{axes}", display::grid_in(lattice, record.transform("unit")))
 }
 

@@ -390,9 +390,10 @@ impl DoubtOptions {
             let error = Error::usage(format!("{option} needs --solid or --filled"));
             return Err(error.with_hint(format!("--rule {rule} leaves the inside empty")));
         }
-        let new =
-            |path: &PathBuf| AuxOutput::new(path, "--doubt", "the cells in doubt", sidecar, &call.names);
-        let file = args.doubt.as_ref().map(new);
+        let file = args.doubt.as_ref().map(|path| {
+            let about = ("--doubt", "the cells in doubt");
+            AuxOutput::new(path, CellKind::Labels, about, sidecar, &call.names)
+        });
         Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))
     }
 }
@@ -416,7 +417,7 @@ pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Resu
         let error = Error::usage(format!("{}: needs a flood, but {why}", argv.name("leak")));
         return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
-    AuxOutput::new(path, "--leak", "the leak path", sidecar, &call.names).map(Some)
+    AuxOutput::new(path, CellKind::Bits, ("--leak", "the leak path"), sidecar, &call.names).map(Some)
 }
 
 /// The file of the nearest triangles, if these arguments ask for it.
@@ -436,7 +437,8 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Au
             .in_file(path)
             .with_hint("such as --nearest nearest.npy"));
     }
-    AuxOutput::new(path, "--nearest", "the nearest triangles", Sidecar::Auto, &call.names).map(Some)
+    let about = ("--nearest", "the nearest triangles");
+    AuxOutput::new(path, CellKind::Bits, about, Sidecar::Auto, &call.names).map(Some)
 }
 
 /// The arrays beside the field, if these arguments ask for some.

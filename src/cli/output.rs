@@ -9,7 +9,7 @@ use voxelize::format::{
     self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, GridStack, OutputShape,
     PendingNames, SaveOptions, Sidecar, Written,
 };
-use voxelize::grid::{CellKind, CellSource, InMemory};
+use voxelize::grid::{CellKind, CellSource, InMemory, Labels};
 use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
 use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
 
@@ -496,16 +496,17 @@ pub struct AuxOutput {
     format: &'static Format,
     /// The option that asks for it.
     option: &'static str,
+    kind: CellKind,
     /// The meaning of the cells.
     pub about: &'static str,
 }
 
 impl AuxOutput {
-    /// The file of this name, in the format of its extension.
+    /// The file of this name, in the format of its extension, for cells of this kind.
     pub fn new(
         path: &Path,
-        option: &'static str,
-        about: &'static str,
+        kind: CellKind,
+        (option, about): (&'static str, &'static str),
         sidecar: Sidecar,
         names: &Names,
     ) -> Result<Self> {
@@ -517,22 +518,33 @@ impl AuxOutput {
             names.writes(new.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS))?;
         }
         let file = names.writes(NewFile::named(path, about).of_format(format).hint(hint))?;
-        Ok(Self { file, format, option, about })
+        Ok(Self { file, format, option, kind, about })
     }
 
-    /// Makes sure that the file can hold cells of this kind on `lattice`.
-    pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
+    /// The kind of cells in the file: the one that is wanted, or bits where the format does not hold it.
+    fn held(&self) -> CellKind {
+        if self.format.holds(self.kind) { self.kind } else { CellKind::Bits }
+    }
+
+    /// Makes sure that the file can hold these cells on `lattice`.
+    pub fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
+        let kind = self.held();
         format::check(kind, lattice, self.format, &SaveOptions::default())
             .map_err(|e| e.in_file(self.file.path()))?;
         let shape = OutputShape { kind, dims: lattice.dims(), is_y_up: false, choices: &[] };
         self.file.check_companions(self.format, &shape)
     }
 
-    /// Refuses a format that does not hold cells of this kind.
-    pub fn check_kind(&self, kind: CellKind) -> Result<()> {
-        self.format.check_kind(kind).map_err(|error| {
-            error.in_file(self.file.path()).with_hint(takes(self.option, |format| format.holds(kind)))
+    /// Refuses a format that does not hold cells of the kind that is wanted.
+    pub fn check_kind(&self) -> Result<()> {
+        self.format.check_kind(self.kind).map_err(|error| {
+            error.in_file(self.file.path()).with_hint(takes(self.option, |format| format.holds(self.kind)))
         })
+    }
+
+    /// These labels as the file has them.
+    pub fn labels(&self, labels: Labels) -> Cells {
+        if self.held() == CellKind::Labels { labels.into() } else { labels.into_occupied().into() }
     }
 
     pub fn write(

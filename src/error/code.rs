@@ -342,7 +342,7 @@ codes! {
         "the mesh reaches the last layer of cells only by the rounding of its coordinates to floats"
         hint!["{} puts walls where the decimals of its low corner are" Origin = "X,Y,Z"];
     W018 "W018" WARNED
-        "the axes of the image whose grid is taken run other ways than those of the output, x, y and z"
+        "the axes of the image whose grid is taken run other ways than those of the output, x, y and z, or are not known"
         hint!["positions agree, and indices do not: turn one of two arrays before they are combined"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"

@@ -35,6 +35,9 @@ pub(super) fn described(source: &dyn CellSource, dtype: Dtype) -> String {
 /// The key in [`Metadata::extra`] for the axes of an image, if these are not x, y and z in this order: `-x,-y,z`.
 pub const IMAGE_AXES: &str = "axes";
 
+/// Its value where the image does not say how its axes run: they are taken as x, y and z.
+pub const UNKNOWN_AXES: &str = "unknown";
+
 /// The key in [`Metadata::extra`] for the type of cells that are not read, in the word of the format: `int16`.
 pub const UNREAD_TYPE: &str = "type";
 

@@ -66,7 +66,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::choice::Choice;
-pub use self::image::{IMAGE_AXES, UNREAD_TYPE};
+pub use self::image::{IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 #[cfg(feature = "npz")]
 pub use self::npz::GridStack;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};

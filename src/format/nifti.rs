@@ -28,7 +28,9 @@ use std::io::{self, Read};
 use flate2::read::MultiGzDecoder;
 
 use super::dense;
-use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata, take_unit};
+use super::image::{
+    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata, take_unit,
+};
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
@@ -243,6 +245,11 @@ impl NiftiHeader {
             .at_byte(108))
     }
 
+    /// Whether a qform or an sform says where its cells are.
+    fn is_placed(&self) -> bool {
+        self.i16(252) > 0 || self.i16(254) > 0
+    }
+
     /// Whether its bytes are 255ths.
     fn is_of_shares(&self) -> bool {
         [self.float(112), self.float(116)] == [SLOPE_OF_SHARES, 0.0]
@@ -378,5 +385,10 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let header = NiftiHeader::read(source)?;
     let data = header.data()?;
     let metadata = header.metadata(&data.frame)?;
-    Ok(data.describe(metadata))
+    let is_unplaced = metadata.dims.is_none() && !header.is_placed();
+    let mut metadata = data.describe(metadata);
+    if is_unplaced {
+        metadata.extra.insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
+    }
+    Ok(metadata)
 }

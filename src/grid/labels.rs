@@ -1,7 +1,7 @@
 //! Labels: a value from 1 to 255 for every occupied cell, 0 for empty ones.
 //!
-//! Up to four named values are stored as two bits a cell in addition to the occupancy, which is what most grids
-//! of this crate need (surface and interior, added and removed); other labels as a byte a cell.
+//! Up to sixteen named values are stored as one to four bits a cell in addition to the occupancy, which is what most
+//! grids of this crate need (surface and interior, added and removed); other labels as a byte a cell.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::kernel::memory::Zeroed;
 use crate::par;
 
 /// The most labels that are stored in planes of bits.
-const IN_PLANES: usize = 4;
+const IN_PLANES: usize = 16;
 
 /// A label for every occupied cell of a grid of `[nx, ny, nz]` cells.
 ///
@@ -204,6 +204,9 @@ impl Labels {
                         let word = plane.row(j, k)[n];
                         bits & if place >> p & 1 == 1 { word } else { !word }
                     });
+                    if bits == 0 {
+                        continue;
+                    }
                     for (cell, is_there) in cells.iter_mut().zip(spread(bits).as_flattened()) {
                         *cell |= label.value * is_there;
                     }
@@ -289,13 +292,12 @@ impl Labels {
     /// If labels are not stored in planes.
     pub(crate) fn words(&self, place: usize, j: usize, k: usize) -> impl Iterator<Item = u64> + '_ {
         let LabelValues::Planes(planes) = &self.values else { panic!("labels are stored as bytes") };
-        let plane = move |p: usize, n: usize| {
-            let word = planes.get(p).map_or(0, |plane| plane.row(j, k)[n]);
-            if place >> p & 1 == 1 { word } else { !word }
-        };
         self.occupied.row(j, k).iter().enumerate().map(move |(n, word)| match word {
             0 => 0,
-            word => word & plane(0, n) & plane(1, n),
+            word => planes.iter().enumerate().fold(*word, |cells, (p, plane)| {
+                let word = plane.row(j, k)[n];
+                cells & if place >> p & 1 == 1 { word } else { !word }
+            }),
         })
     }
 
@@ -389,13 +391,8 @@ pub struct Unnamed(pub u8);
 
 /// How many planes the labels of this legend take; `None` if they are stored as bytes.
 fn planes_for(legend: &Legend) -> Option<usize> {
-    match legend.labels().len() {
-        0 => None,
-        1 => Some(0),
-        2 => Some(1),
-        3..=IN_PLANES => Some(2),
-        _ => None,
-    }
+    let count = legend.labels().len();
+    (1..=IN_PLANES).contains(&count).then(|| count.next_power_of_two().ilog2() as usize)
 }
 
 impl PartialEq for Labels {

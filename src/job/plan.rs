@@ -58,7 +58,7 @@ impl Voxelizer<'_> {
             // The cells of one part, and of labels the occupancy and the planes or bytes.
             _ if let JobLabels::Parts(kind) = self.extras.labels => {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
-                demand.grids(2 + if parts > 4 { 8 } else { 2 })
+                demand.grids(2 + if parts > 16 { 8 } else { 4 })
             }
             // A byte for each cell, and its nearest triangle, which is found as a field is.
             _ if self.extras.labels == JobLabels::Colours => {
@@ -88,6 +88,7 @@ impl Needs<'_> {
     fn phases(&self) -> Vec<MemoryPhase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
         let [doubt, leak] = [self.voxelizer.extras.doubt, self.voxelizer.extras.leak].map(u128::from);
+        let doubt = doubt * doubt::RESULT_GRIDS;
         let kept = if self.is_whole() { doubt + leak } else { 0 };
         let extra = self.voxelizer.rule_bytes(self.mesh, self.lattice);
         let mut phases = vec![MemoryPhase { name: "rule", bytes: extra + grids(kept) }];

@@ -1,9 +1,9 @@
-//! Doubt: the cells on which four methods that find the inside disagree. In a closed, sound mesh there are few; in a
-//! broken one they surround its defects. A flood that leaked is left out: it reached cells of the inside, so what it
-//! calls outside means nothing.
+//! Doubt: the cells on which four methods that find the inside disagree, each labelled with those that call it inside.
+//! In a closed, sound mesh there are few; in a broken one they surround its defects. A flood that leaked is left out:
+//! it reached cells of the inside, so what it calls outside means nothing.
 
 use crate::error::Result;
-use crate::grid::{BitGrid, Lattice};
+use crate::grid::{BitGrid, Label, LabelDigest, Labels, Lattice, Legend};
 use crate::mesh::Mesh;
 use crate::par;
 use crate::run::{Demand, Plan, Run};
@@ -11,18 +11,25 @@ use crate::run::{Demand, Plan, Run};
 use super::Inside;
 use super::inside::flood::{self, Flood};
 
-/// The methods that are compared for every cell, besides flood.
+/// The methods that are compared for every cell, in the order of their bits in a label. Flood has the next.
 const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
-/// Grids in memory at a time, besides the result. The flood has the most: walls, outside, and the inside by evenodd of
-/// the mesh and of the caps of its holes.
-pub(crate) const GRIDS: u128 = 3;
+/// The labels of cells in doubt: every set of the four methods but none and all.
+const LABELS: std::ops::Range<u8> = 1..(1 << (COMPARED.len() + 1)) - 1;
+
+/// Grids in memory at a time, besides one for the cells of the run: those of the methods, and the cells that flood
+/// does not call outside. The flood itself has no more: walls, outside, and the inside by evenodd of the mesh and of
+/// the caps of its holes.
+const GRIDS: u128 = 4;
+
+/// Grids of the result: its cells, and four planes of labels.
+pub(crate) const RESULT_GRIDS: u128 = 5;
 
 /// The cells that are in doubt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
-    /// The cells that some methods call inside, and others outside.
-    pub cells: BitGrid,
+    /// The cells that some methods call inside, and others outside. Their labels, by [`legend`], say which.
+    pub cells: Labels,
     /// How many cells any of the compared methods calls inside.
     pub inside: u64,
     /// How many each method calls inside; the flood is the first.
@@ -34,7 +41,7 @@ pub struct Doubt {
 impl Doubt {
     /// How many of the cells that any compared method calls inside are in doubt; 0 if there are none.
     pub fn share(&self) -> f64 {
-        if self.inside == 0 { 0.0 } else { self.cells.count() as f64 / self.inside as f64 }
+        if self.inside == 0 { 0.0 } else { self.cells.occupied().count() as f64 / self.inside as f64 }
     }
 }
 
@@ -52,7 +59,7 @@ impl Doubt {
 /// let mesh = Mesh::open("fixtures/open.stl")?;
 /// let lattice = Lattice::fit(mesh.bounds(), 32)?;
 /// let found = doubt::doubt(&mesh, &lattice, Inside::Auto, &Run::default())?;
-/// println!("{} cells of {} are in doubt", found.cells.count(), found.inside);
+/// println!("{} cells of {} are in doubt", found.cells.occupied().count(), found.inside);
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 ///
@@ -65,7 +72,7 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
     run.refuse_above(need, || {
         let [x, y, z] = lattice.dims();
         let triangles = mesh.triangles().len();
-        format!("four grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
+        format!("five grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
     })?;
     par::with_threads(run.thread_count(), || compare(mesh, lattice, inside, run))?
 }
@@ -76,23 +83,58 @@ pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     methods.into_iter().max().unwrap_or(0) + GRIDS * BitGrid::bytes_for(lattice.dims())
 }
 
+/// The labels of cells in doubt: the methods that call a cell inside. The value is the sum of 1 for nonzero, 2 for
+/// evenodd, 4 for robust and 8 for flood. No digest covers them.
+pub fn legend() -> Legend {
+    let names: Vec<_> = COMPARED.iter().chain(&[Inside::flood()]).map(|method| method.info().name).collect();
+    let label = |value: u8| {
+        let inside = names.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
+        let inside: Vec<_> = inside.map(|(_, name)| *name).collect();
+        Label::new(value, format!("inside by {}", inside.join(", ")))
+    };
+    let legend = Legend::new(LABELS.map(label)).expect("names differ");
+    legend.with_digest(LabelDigest::Occupancy)
+}
+
 fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     let layers = 0..lattice.dims()[2];
-    let FloodCells { count, leaked, inside: mut any, not_outside: mut all } =
-        flooded(mesh, lattice, inside, run)?;
+    let FloodCells { count, leaked, inside: flood, not_outside } = flooded(mesh, lattice, inside, run)?;
     let mut by = vec![(Inside::flood(), count)];
-    let mut cells = BitGrid::try_from(lattice)?;
+    let mut planes = Vec::new();
     for method in COMPARED {
-        cells.clear();
+        let mut cells = BitGrid::try_from(lattice)?;
         method.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut cells)?;
         by.push((method, cells.count()));
-        any.add(&cells);
-        all.keep(&cells);
+        planes.push(cells);
     }
-    let count = any.count();
-    any.remove(&all, 0);
+    planes.push(flood);
+    let (cells, inside) = label(not_outside, &mut planes);
     let by = by.try_into().expect("flood, and the others");
-    Ok(Doubt { cells: any, inside: count, by, leaked })
+    Ok(Doubt { cells: Labels::from_planes(cells, planes, legend()), inside, by, leaked })
+}
+
+/// The cells in doubt, and how many any method calls inside. `planes` are the cells that each of them does; they
+/// become the planes of labels, whose bits are those of a label's place in the legend: its value less one.
+fn label(not_outside: BitGrid, planes: &mut [BitGrid]) -> (BitGrid, u64) {
+    let mut cells = not_outside;
+    let mut planes: Vec<&mut [u64]> = planes.iter_mut().map(BitGrid::words_mut).collect();
+    let (flood, others) = planes.split_last().expect("one for each method");
+    let mut inside = 0;
+    for (n, cell) in cells.words_mut().iter_mut().enumerate() {
+        let any = others.iter().fold(flood[n], |any, plane| any | plane[n]);
+        let all = others.iter().fold(*cell, |all, plane| all & plane[n]);
+        inside += u64::from(any.count_ones());
+        *cell = any & !all;
+    }
+    for (n, &cell) in cells.words().iter().enumerate() {
+        let mut borrow = cell;
+        for plane in &mut planes {
+            let bits = plane[n] & cell;
+            plane[n] = bits ^ borrow;
+            borrow &= !bits;
+        }
+    }
+    (cells, inside)
 }
 
 /// The answers of the flood.

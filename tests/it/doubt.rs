@@ -1,16 +1,17 @@
 //! Are the cells in doubt those on which the methods do not agree, and does the gate say so? Are cells of
 //! filled labelled in every format that can, in memory and in slabs?
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::support::meshes::{fixture, fixtures, surface};
 use crate::support::place::{Place, Triangle, cuboid, refused, stl};
 use serde_json::json;
 use voxelize::format::{self, Carries, FORMATS, SaveOptions};
-use voxelize::grid::{CellKind, CellSource, Label, Legend};
+use voxelize::grid::{CellKind, CellSource, Label, Labels, Legend};
 use voxelize::rule::{doubt, surface_and_interior};
 use voxelize::{
-    BitGrid, Bounds, Code, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Ties, Voxelizer,
+    Bounds, Cells, Code, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Ties, Voxelizer,
     Voxels, voxelize,
 };
 
@@ -30,8 +31,9 @@ fn has_leaked(mesh: &Mesh, lattice: &Lattice) -> bool {
     found.findings.iter().any(|finding| finding.code() == Code::W007)
 }
 
-/// The cells in doubt and how many any method calls inside, cell by cell. A flood that leaked does not vote.
-fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
+/// The cells in doubt, labelled by those that call them inside, and how many any method does, cell by cell. A flood
+/// that leaked does not vote.
+fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (Labels, u64) {
     let solid = |inside: Inside| {
         voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().into_occupied().unwrap()
     };
@@ -39,7 +41,7 @@ fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
     let flood = solid(Inside::flood());
     let walls = surface(mesh, lattice, Ties::Up);
     let leaked = has_leaked(mesh, lattice);
-    let mut cells = BitGrid::new(lattice.dims()).unwrap();
+    let mut cells = Labels::new(lattice.dims(), doubt::legend()).unwrap();
     let mut inside = 0;
     let [nx, ny, nz] = lattice.dims();
     for n in 0..nx * ny * nz {
@@ -50,7 +52,8 @@ fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
         }
         inside += u64::from(votes.contains(&true));
         if votes.contains(&true) && votes.contains(&false) {
-            cells.set(cell);
+            let inside = votes.iter().zip([1, 2, 4, 8]).filter(|(vote, _)| **vote);
+            cells.set(cell, inside.map(|(_, value)| value).sum());
         }
     }
     (cells, inside)
@@ -73,6 +76,7 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
     ]);
     let mut compared = 0;
     let mut leaks = 0;
+    let mut sets = BTreeSet::new();
     for (name, mesh) in &cases {
         let whole = *mesh.bounds();
         let half = Bounds { max: [0, 1, 2].map(|a| f32::midpoint(whole.min[a], whole.max[a])), ..whole };
@@ -80,23 +84,26 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
         for (n, (fit, bounds)) in grids.into_iter().enumerate() {
             let Ok(lattice) = fit.to(&bounds) else { continue };
             let (cells, inside) = expected_doubt(mesh, &lattice);
+            let count = cells.occupied().count();
+            sets.extend(cells.counts().into_iter().filter(|(_, count)| *count > 0).map(|(value, _)| value));
             for threads in [1, 3] {
                 let found =
                     doubt::doubt(mesh, &lattice, Inside::Auto, &Run::default().threads(threads)).unwrap();
                 assert!(found.cells == cells && found.inside == inside, "{name} {n}");
                 assert_eq!(found.leaked, has_leaked(mesh, &lattice), "{name} {n}");
-                let share = if inside == 0 { 0.0 } else { cells.count() as f64 / inside as f64 };
+                let share = if inside == 0 { 0.0 } else { count as f64 / inside as f64 };
                 assert_eq!(found.share(), share, "{name} {n}");
                 compared += 1;
                 leaks += usize::from(found.leaked);
             }
             let all_agree = ["cube", "turned", "cube.stl", "sphere.stl"].contains(&name.as_str());
             let some_differ = ["two overlap", "cavity", "open along x"].contains(&name.as_str()) && n < 2;
-            assert!(!all_agree || cells.count() == 0 && inside > 0, "{name} {n}: {}", cells.count());
-            assert!(!some_differ || cells.count() > 0, "{name} {n}");
+            assert!(!all_agree || count == 0 && inside > 0, "{name} {n}: {count}");
+            assert!(!some_differ || count > 0, "{name} {n}");
         }
     }
     assert!(compared > 40 && leaks > 10 && leaks < compared, "{compared} {leaks}");
+    assert!(sets.len() >= 5 && sets.iter().any(|set| *set >= 8), "{sets:?}");
 }
 
 #[test]
@@ -110,7 +117,7 @@ fn a_flood_that_leaked_has_no_vote() {
     let by = |wanted: Inside| found.by.iter().find(|(method, _)| *method == wanted).unwrap().1;
     assert!(found.leaked);
     assert_eq!([Inside::flood(), Inside::Nonzero, Inside::EvenOdd].map(by), [0, 8000, 8000]);
-    assert_eq!((by(Inside::Robust), found.inside, found.cells.count()), (8000, 8000, 0));
+    assert_eq!((by(Inside::Robust), found.inside, found.cells.occupied().count()), (8000, 8000, 0));
     // Its hole closed, the flood does not leak, and counts.
     let closed = Inside::Flood { close_holes: Some(20) };
     let found = doubt::doubt(&mesh, &lattice, closed, &Run::default()).unwrap();
@@ -165,8 +172,10 @@ fn the_gate_says_no_and_all_is_written() {
     let place = with_open();
     let mesh = Mesh::from_triangles(open()).unwrap();
     let lattice = Lattice::fit(mesh.bounds(), 24).unwrap();
-    let (cells, inside) = expected_doubt(&mesh, &lattice);
+    let (labels, inside) = expected_doubt(&mesh, &lattice);
+    let cells = labels.occupied();
     let base = "open.stl --solid -r 24 -q";
+    let mut labelled = Vec::new();
     for (name, gate, code, most) in [
         ("a", "", 0, json!(null)),
         ("b", " --max-doubt 0", 1, json!(0.0)),
@@ -200,10 +209,20 @@ fn the_gate_says_no_and_all_is_written() {
             assert_eq!(report["doubt"]["inside_by"]["flood"], 0, "{line}");
             let paths = [&report["outputs"][0]["path"], &report["outputs"][1]["path"]];
             assert_eq!(paths, [output.as_str(), doubtful.as_str()], "{line}");
-            assert!(Voxels::open(place.path(&doubtful)).unwrap().into_occupied().unwrap() == cells, "{line}");
+            let opened = Voxels::open(place.path(&doubtful)).unwrap();
+            if let Cells::Labels(opened) = &opened.cells {
+                let values = |labels: &Labels| labels.iter().collect::<Vec<_>>();
+                assert!(values(opened) == values(&labels), "{line}");
+                labelled.push(format.name);
+            }
+            assert!(opened.into_occupied().unwrap() == *cells, "{line}");
             assert!(Voxels::open(place.path(&output)).unwrap().count() > 0, "{line}");
         }
     }
+    assert!(["npz", "vox", "npy", "zarr"].iter().all(|format| labelled.contains(format)), "{labelled:?}");
+    // The set of methods has a name, in files that have names.
+    let info = place.run("info doubt-a.npz").expect(0);
+    assert!(info.text().contains("inside by robust"), "{}", info.text());
     // Its grid is that of the mesh, but it is none by a rule of it.
     place.run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz")).expect(0);
     assert_eq!(place.run("info doubt.npy --json").expect(0).json()["rule"], "doubt");

@@ -303,6 +303,14 @@ fn images_of_types_that_are_not_read_are_described() {
     place.write("ct.nii", &nifti);
     let said = place.run("info ct.nii").expect(0).text().to_string();
     assert!(said.contains("ct.nii: nii, int16, ") && said.contains("cells of 0.5 × 0.5 × 1.25 mm"), "{said}");
+    // Its qform and sform are 0, which a run on its grid warns of.
+    assert!(said.contains("do not say how its axes run"), "{said}");
+    let run = place.run("cube.stl --like ct.nii -o a.npz").expect(0);
+    assert!(run.err.contains("W018]: neither qform nor sform"), "{}", run.err);
+    nifti[252] = 1;
+    place.write("placed.nii", &nifti);
+    let run = place.run("cube.stl --like placed.nii -o a.npz").expect(0);
+    assert!(run.err.contains("W018]: the axes of the image run -x,-y,z"), "{}", run.err);
     // The cells are still refused, with the types that are read.
     let refused = place.run("convert ct.nii a.npz").expect(3);
     assert!(refused.err.contains("of type 'int16', not uint8 or float"), "{}", refused.err);

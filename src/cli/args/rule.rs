@@ -284,8 +284,9 @@ pub struct DoubtArgs {
         conflicts_with = "skip_existing",
         hide_short_help = true,
         long_help = "With --solid and --filled: write to FILE the cells on which nonzero, evenodd, robust and \
-                       flood disagree. flood counts only off the surface, and not at all if it leaked. Takes \
-                       four times the memory of the grid [default: none]"
+                       flood disagree, labelled by those that call them inside. flood counts only off the \
+                       surface, and not at all if it leaked. Takes six times the memory of the grid \
+                       [default: none]"
     )]
     pub doubt: Option<PathBuf>,
 

@@ -27,9 +27,10 @@ impl MarkOutput {
         if files::has_extension(path, "stl") {
             return names.writes(NewFile::named(path, "the file of --mark")).map(Self::Triangles);
         }
-        let output = AuxOutput::new(path, OPTION, "the cells of the defects", Sidecar::Auto, names)
+        let about = (OPTION, "the cells of the defects");
+        let output = AuxOutput::new(path, CellKind::Labels, about, Sidecar::Auto, names)
             .map_err(|e| e.with_hint("--mark takes .stl for triangles, .vox or .npz for cells"))?;
-        output.check_kind(CellKind::Labels)?;
+        output.check_kind()?;
         Ok(Self::Cells(output))
     }
 
@@ -41,7 +42,7 @@ impl MarkOutput {
     pub(super) fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
         match self {
             Self::Triangles(_) => Ok(()),
-            Self::Cells(output) => output.check_lattice(CellKind::Labels, lattice),
+            Self::Cells(output) => output.check_lattice(lattice),
         }
     }
 

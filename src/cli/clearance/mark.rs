@@ -29,12 +29,13 @@ impl ContactMark {
             let error = || Error::usage("--res: nothing is voxelized").with_hint("--mark FILE takes it");
             return if args.res.is_some() { Err(error()) } else { Ok(None) };
         };
-        let output = AuxOutput::new(path, "--mark", "the cells of the contact", Sidecar::Auto, &call.names)?;
+        let about = ("--mark", "the cells of the contact");
+        let output = AuxOutput::new(path, CellKind::Labels, about, Sidecar::Auto, &call.names)?;
         if files::has_extension(path, "stl") {
             let error = Error::usage("--mark: .stl holds no labels").in_file(path);
             return Err(error.with_hint("--mark takes .vox, .npz or another format with labels"));
         }
-        output.check_kind(CellKind::Labels)?;
+        output.check_kind()?;
         Ok(Some(Self { output, res: args.res.unwrap_or(RES) }))
     }
 
@@ -47,7 +48,7 @@ impl ContactMark {
     ) -> Result<Vec<Written>> {
         let all = meshes.iter().fold(Bounds::EMPTY, |all, mesh| all.union(mesh.bounds()));
         let lattice = Fit::longest(self.res).to(&all)?;
-        self.output.check_lattice(CellKind::Labels, &lattice)?;
+        self.output.check_lattice(&lattice)?;
         let run = Run::default().threads(resources.threads).level(resources.level).progress(bar);
         let need = cells::cell_bytes(meshes, &lattice, &run);
         budget.admit(u64::try_from(need).unwrap_or(u64::MAX))?;

@@ -15,7 +15,7 @@ use voxelize::grid::{CellKind, CellSource};
 use voxelize::job::{Extras, JobResult, OutFile, Prepared};
 use voxelize::rule::doubt::Doubt;
 use voxelize::run::Plan as Strategy;
-use voxelize::{BitGrid, Code, Error, Finding, Lattice, Mesh, Progress, Record, Result, Run, par};
+use voxelize::{BitGrid, Cells, Code, Error, Finding, Lattice, Mesh, Progress, Record, Result, Run, par};
 
 pub use self::fill::{voxelizer, voxels};
 pub use self::findings::option_text;
@@ -154,7 +154,7 @@ fn write_aux(
     let grid = &options.job.options.grid;
     let placed = grid.placed(lattice)?;
     let transform = grid.transform.entries();
-    let write = |aux: &AuxOutput, cells: BitGrid, report: &mut RunReport| {
+    let write = |aux: &AuxOutput, cells: Cells, report: &mut RunReport| {
         let about =
             Record { input: input_name(&options.job), transform: transform.clone(), ..Record::default() };
         let written = aux.write(cells, &placed, about, &save_options)?;
@@ -163,18 +163,19 @@ fn write_aux(
     };
     let mut outcome = Outcome::Done;
     if let Some((options, Doubt { cells, inside, by, leaked })) = options.doubt.as_ref().zip(doubt) {
-        let found = DoubtReport { cells: cells.count(), inside, by, leaked, most: options.most.clone() };
+        let found =
+            DoubtReport { cells: cells.occupied().count(), inside, by, leaked, most: options.most.clone() };
         if !found.passes() {
             outcome = Outcome::CheckFailed(Some(found.refusal()));
         }
         report.doubt = Some(found);
         if let Some(aux) = &options.file {
-            write(aux, cells, report)?;
+            write(aux, aux.labels(cells), report)?;
         }
     }
     if let Some((aux, cells)) = options.leak.as_ref().zip(leak) {
         report.leak_path = Some(cells.count());
-        write(aux, cells, report)?;
+        write(aux, cells.into(), report)?;
     }
     Ok(outcome)
 }

@@ -1,7 +1,7 @@
 //! From options to what will be done: the mesh is read, its lattice fitted, and a plan of memory found. A dry
 //! run ends here.
 
-use voxelize::grid::CellKind;
+use voxelize::format::UNKNOWN_AXES;
 use voxelize::job::{JobLabels, UnitOfLength, findings};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Run, Severity};
@@ -145,6 +145,23 @@ impl MeshFile {
     }
 }
 
+/// The finding about the axes of an image whose grid is taken (W018).
+fn image_axes(axes: &str) -> Finding {
+    let (text, hint) = match axes {
+        UNKNOWN_AXES => (
+            "neither qform nor sform of the image says where it is: its axes are taken as x,y,z, its first cell as \
+             around 0,0,0"
+                .to_string(),
+            "set one of them in the program that made it; others place such an image in other ways",
+        ),
+        axes => (
+            format!("the axes of the image run {axes}, those of the output x,y,z"),
+            "positions agree, and indices do not: to index both alike, turn one, as docs/consumers.md does",
+        ),
+    };
+    Finding::new(Code::W018, text).with_hint(hint)
+}
+
 /// Where the cells of a mesh will be.
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let grid = &job.options.grid;
@@ -159,11 +176,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     match &grid.from {
         GridFrom::Like(_) => {
             report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
-            report.warnings.extend(grid.image_axes.as_ref().map(|axes| {
-                let text = format!("the axes of the image run {axes}, those of the output x,y,z");
-                Finding::new(Code::W018, text)
-                    .with_hint("positions agree, and indices do not: to index both alike, turn one, as docs/consumers.md does")
-            }));
+            report.warnings.extend(grid.image_axes.as_deref().map(image_axes));
         }
         GridFrom::Mesh(fit) => report.warnings.extend(findings::rounded(mesh, fit, &grid.transform)),
         GridFrom::Shared(_) => {}
@@ -192,6 +205,6 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let size = target.size(&job.options.rule, mesh, &lattice, is_dry).map(|size| size.and_at_most(arrays));
     report.output_size = size.filter(|_| is_dry);
     report.warnings.extend(target.findings(&lattice, job.options.grid.transform.up, size));
-    options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &placed))?;
+    options.aux_outputs().try_for_each(|aux| aux.check_lattice(&placed))?;
     Ok(lattice)
 }

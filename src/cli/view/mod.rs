@@ -17,7 +17,7 @@ use voxelize::{Cells, Error, Kind, Progress, Rational, Result, par, tool};
 use super::args::values::{LayerChoice, PixelSize};
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
 use super::command::{Call, Command};
-use super::contents::{self, LabelCount};
+use super::contents;
 use super::files::{Destination, MadeFolders};
 use super::memory::Resources;
 use super::report::display::{self, bytes, counted, grouped, listed, number};
@@ -394,7 +394,7 @@ fn cells(input: &ViewInput) -> String {
         Some(Cells::Field(field)) => format!("field, {}", contents::range(field)),
         Some(Cells::Labels(labels)) => match contents::labels(labels.into()).as_slice() {
             [_] => occupied,
-            labels => listed(labels.iter().map(LabelCount::text)),
+            labels => listed(contents::texts(labels).into_iter()),
         },
         _ => occupied,
     }
