@@ -3,11 +3,11 @@
 use super::*;
 use crate::grid::legend::Label;
 
-/// Legends of every store: without names, in none, one and two planes, in bytes.
+/// Legends of every store: without names, in none to four planes, in bytes.
 fn legends() -> Vec<Legend> {
     let named =
-        |count: u8| Legend::new((1..=count).map(|n| Label::new(n * 17, format!("label {n}")))).unwrap();
-    vec![Legend::default(), named(1), named(2), named(3), named(4), named(5), named(15)]
+        |count: u8| Legend::new((1..=count).map(|n| Label::new(n * 15, format!("label {n}")))).unwrap();
+    [1, 2, 3, 4, 5, 15, 16, 17].map(named).into_iter().chain([Legend::default()]).collect()
 }
 
 /// A grid of several words a row, its values drawn from the legend.
