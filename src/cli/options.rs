@@ -111,8 +111,8 @@ pub enum GridFrom {
     Mesh(Box<Fit>),
     /// A voxel file, all of it.
     Like(Box<Lattice>),
-    /// The bounds of many meshes.
-    Shared(Box<Lattice>),
+    /// The bounds of many meshes, these.
+    Shared(Box<Lattice>, Bounds),
 }
 
 impl JobOptions {
@@ -329,7 +329,7 @@ impl GridOptions {
     pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
         match &self.from {
             GridFrom::Mesh(fit) => fit.to(mesh),
-            GridFrom::Like(lattice) | GridFrom::Shared(lattice) => Ok(lattice.as_ref().clone()),
+            GridFrom::Like(lattice) | GridFrom::Shared(lattice, _) => Ok(lattice.as_ref().clone()),
         }
     }
 }

@@ -339,7 +339,7 @@ codes! {
         "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, and their shares are those of the union"
         hint!["unite the parts where they were made" | "{} orients them" Inside = "robust"];
     W017 "W017" WARNED
-        "the mesh reaches the last layer of cells only by the rounding of its coordinates to floats"
+        "the last layer of cells is reached only by the rounding of coordinates to floats"
         hint!["{} puts walls where the decimals of its low corner are" Origin = "X,Y,Z"];
     W018 "W018" WARNED
         "the axes of the image whose grid is taken run other ways than those of the output, x, y and z, or are not known"

@@ -2,6 +2,7 @@
 
 use super::Transform;
 use crate::error::{Code, Finding, Hint, Opt, Result, hint, sanitize};
+use crate::geom::Bounds;
 use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
@@ -35,16 +36,17 @@ pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
     Some(Finding::new(Code::W001, text))
 }
 
-/// The finding that cells of a given size have a layer that the mesh reaches only by the rounding of its coordinates (W017).
-pub fn rounded(mesh: &Mesh, fit: &Fit, transform: &Transform) -> Option<Finding> {
-    let is_rounded = fit.rounded_axes(mesh.bounds());
+/// The finding that cells of a given size have a layer that a mesh, or all that share a grid, reach only by the rounding
+/// of coordinates (W017).
+pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Finding> {
+    let is_rounded = fit.rounded_axes(bounds);
     let axes = axes_where(|axis| is_rounded[*axis])?;
     let text = format!(
-        "along {axes} the mesh reaches the last layer of cells only by the rounding of its coordinates to floats"
+        "along {axes} the last layer of cells is reached only by the rounding of coordinates to floats"
     );
     let found = Finding::new(Code::W017, text);
     // The shortest decimals that are these floats.
-    let origin = mesh.bounds().min.map(|c| (c + 0.0).to_string()).join(",");
+    let origin = bounds.min.map(|c| (c + 0.0).to_string()).join(",");
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
     let hint = || Hint::default().with_step("{} has one layer less", Opt::Origin, origin);
     Some(if is_as_written { found.with_hint(hint()) } else { found })

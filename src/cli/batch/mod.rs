@@ -274,7 +274,7 @@ impl BatchOptions {
                 }
                 _ => prefixed(&format!("{}: ", options.grid.option), &e),
             })?;
-            options.grid = GridOptions { from: GridFrom::Shared(Box::new(lattice)), ..options.grid };
+            options.grid = GridOptions { from: GridFrom::Shared(Box::new(lattice), all), ..options.grid };
         }
         Ok((options, found.into_iter().map(Result::err).collect()))
     }

@@ -178,8 +178,11 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
             report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
             report.warnings.extend(grid.image_axes.as_deref().map(image_axes));
         }
-        GridFrom::Mesh(fit) => report.warnings.extend(findings::rounded(mesh, fit, &grid.transform)),
-        GridFrom::Shared(_) => {}
+        GridFrom::Mesh(fit) => report.warnings.extend(findings::rounded(mesh.bounds(), fit, &grid.transform)),
+        GridFrom::Shared(_, all) => {
+            let found = grid.padding.iter().filter_map(|fit| findings::rounded(all, fit, &grid.transform));
+            report.warnings.extend(found);
+        }
     }
     report.cut = findings::passed(mesh, &lattice).filter(|_| grid.is_bounded);
     let options = &job.options;
