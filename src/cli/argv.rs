@@ -212,6 +212,9 @@ impl Argv {
             .flat_map(|arg| arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default()));
         let long = long.trim_start_matches('-');
         let error = Error::usage(format!("{word}: no such option"));
+        if self.command == Some("convert") && matches!(long, "o" | "output") {
+            return error.with_hint("the output is the second file: 'voxelize convert IN OUT'");
+        }
         if let Some(here) = suggest::elsewhere(long) {
             return error.with_hint(here);
         }

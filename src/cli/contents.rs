@@ -35,13 +35,12 @@ pub fn labels(cells: CellsRef) -> Vec<LabelCount> {
     labels.counts().into_iter().map(counted).collect()
 }
 
-/// `2,295 surface` of each label; where more than a few have no cell, one text of these.
+/// `2,295 surface` of each label, without those of no cell if these are more than a few.
 pub fn texts(labels: &[LabelCount]) -> Vec<String> {
     const FEW: usize = 4;
     let without = labels.iter().filter(|label| label.cells == 0).count();
     let is_shown = |label: &&LabelCount| label.cells > 0 || without <= FEW;
-    let rest = (without > FEW).then(|| format!("{without} of {} labels have no cell", labels.len()));
-    labels.iter().filter(is_shown).map(LabelCount::text).chain(rest).collect()
+    labels.iter().filter(is_shown).map(LabelCount::text).collect()
 }
 
 /// The kind of cells, with their legend or their values.

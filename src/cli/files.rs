@@ -272,7 +272,10 @@ pub fn unfinished_store(path: &Path) -> Option<String> {
 pub fn holds_voxels(path: &Path) -> Option<Error> {
     let format = voxel_format(path)?;
     let error = Error::input(Code::V004, format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
-    Some(error.with_hint(format!("'voxelize info {}' describes it", path.display())))
+    let path = path.display();
+    Some(error.with_hint(format!(
+        "'voxelize info {path}' describes it, 'voxelize convert {path} OUT' saves it as another"
+    )))
 }
 
 /// `error` with `hint`, unless it has one that says more.

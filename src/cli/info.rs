@@ -384,7 +384,10 @@ fn grid(lattice: Option<&Lattice>, dims: [usize; 3], record: &Record, descriptio
     let axes = description.metadata.extra.get(IMAGE_AXES);
     let axes = match axes.map(String::as_str) {
         None => String::new(),
-        Some(UNKNOWN_AXES) => ", as its qform and sform do not say how its axes run".into(),
+        Some(UNKNOWN_AXES) => {
+            "; the image does not say where it is: taken as along x, y, z, its first cell around 0, 0, 0"
+                .into()
+        }
         Some(axes) => format!(", the axes of the image run {axes}"),
     };
     format!("{}{open}{axes}", display::grid_in(lattice, record.transform("unit")))

@@ -521,9 +521,9 @@ impl AuxOutput {
         Ok(Self { file, format, option, kind, about })
     }
 
-    /// The kind of cells in the file: the one that is wanted, or bits where the format does not hold it.
+    /// The kind of cells in the file: the one that is wanted, or bits where the format does not hold all of it.
     fn held(&self) -> CellKind {
-        if self.format.holds(self.kind) { self.kind } else { CellKind::Bits }
+        if self.format.dtypes_of(self.kind).is_empty() { CellKind::Bits } else { self.kind }
     }
 
     /// Makes sure that the file can hold these cells on `lattice`.

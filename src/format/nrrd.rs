@@ -24,7 +24,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::dense;
-use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata, take_unit};
+use super::image::{
+    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata, take_unit,
+};
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
@@ -214,6 +216,11 @@ impl NrrdHeader {
         })
     }
 
+    /// Whether it says where its cells are, and not their sizes alone.
+    fn is_placed(&self) -> bool {
+        ["space", "space directions", "space origin"].iter().any(|name| self.field(name).is_some())
+    }
+
     fn frame(&self) -> Result<ImageFrame> {
         let dims = self.dims()?;
         let turn = match self.field("space").map(str::to_lowercase).as_deref() {
@@ -345,7 +352,12 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let header = NrrdHeader::read(source)?;
     let data = header.data()?;
     let metadata = header.metadata(&data.frame)?;
-    Ok(data.describe(metadata))
+    let is_unplaced = metadata.dims.is_none() && !header.is_placed();
+    let mut metadata = data.describe(metadata);
+    if is_unplaced {
+        metadata.extra.insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
+    }
+    Ok(metadata)
 }
 
 #[cfg(test)]

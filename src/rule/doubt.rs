@@ -90,7 +90,7 @@ pub fn legend() -> Legend {
     let label = |value: u8| {
         let inside = names.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
         let inside: Vec<_> = inside.map(|(_, name)| *name).collect();
-        Label::new(value, format!("inside by {}", inside.join(", ")))
+        Label::new(value, format!("inside by {}", inside.join(" + ")))
     };
     let legend = Legend::new(LABELS.map(label)).expect("names differ");
     legend.with_digest(LabelDigest::Occupancy)

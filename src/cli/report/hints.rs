@@ -34,7 +34,7 @@ pub fn spelled(Setting { option, value }: &Setting) -> String {
     let words = match option {
         Opt::Bin => "'voxelize plan",
         Opt::Formats => "'voxelize formats",
-        Opt::Help => "'voxelize -h",
+        Opt::Help => "'voxelize --help",
         Opt::Info => "'voxelize info",
         Opt::Region => "'voxelize STORE --region",
         Opt::Update => "'voxelize verify --update",

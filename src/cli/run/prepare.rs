@@ -149,14 +149,13 @@ impl MeshFile {
 fn image_axes(axes: &str) -> Finding {
     let (text, hint) = match axes {
         UNKNOWN_AXES => (
-            "neither qform nor sform of the image says where it is: its axes are taken as x,y,z, its first cell as \
-             around 0,0,0"
-                .to_string(),
-            "set one of them in the program that made it; others place such an image in other ways",
+            "the image does not say where it is: its axes are taken as x,y,z, its first cell as around 0,0,0"
+                .into(),
+            "state it where the image was made (qform or sform of NIfTI, space of NRRD): other readers may place it elsewhere",
         ),
         axes => (
             format!("the axes of the image run {axes}, those of the output x,y,z"),
-            "positions agree, and indices do not: to index both alike, turn one, as docs/consumers.md does",
+            "positions agree, and indices do not: to index both alike, turn one, as docs/python.md does",
         ),
     };
     Finding::new(Code::W018, text).with_hint(hint)
