@@ -22,6 +22,55 @@ pub fn number(value: f64) -> String {
     trimmed(&format!("{value:.*}", (DIGITS - 1 - magnitude).max(0) as usize)).to_string()
 }
 
+/// How messages and reports write places and lengths of the mesh: in coordinates of the grid, by doubles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GridCoordinates {
+    /// What coordinates of the mesh are multiplied by.
+    pub scale: f64,
+    /// What is added to them after that.
+    pub by: [f64; 3],
+    /// The unit of the grid's coordinates, if it is known.
+    pub unit: Option<&'static str>,
+}
+
+impl Default for GridCoordinates {
+    fn default() -> Self {
+        Self { scale: 1.0, by: [0.0; 3], unit: None }
+    }
+}
+
+impl GridCoordinates {
+    /// A coordinate along an axis.
+    pub fn at(&self, axis: usize, coordinate: f64) -> f64 {
+        self.scale * coordinate + self.by[axis]
+    }
+
+    /// A point.
+    pub fn point(&self, point: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|axis| self.at(axis, point[axis]))
+    }
+
+    /// A length.
+    pub fn length(&self, length: f64) -> f64 {
+        self.scale * length
+    }
+
+    /// `3.4 mm`.
+    pub fn length_text(&self, length: f64) -> String {
+        number(self.length(length)) + &self.suffix()
+    }
+
+    /// `(0, 1, 2) mm`.
+    pub fn point_text(&self, point: [f64; 3]) -> String {
+        format!("({}){}", self.point(point).map(number).join(", "), self.suffix())
+    }
+
+    /// The unit behind a length: ` mm`, or nothing.
+    pub fn suffix(&self) -> String {
+        self.unit.map_or_else(String::new, |unit| format!(" {unit}"))
+    }
+}
+
 /// A number with its thousands apart, for volumes: `8,000`.
 pub fn grouped_number(value: f64) -> String {
     let text = number(value);

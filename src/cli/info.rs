@@ -11,6 +11,7 @@ use voxelize::grid::{Label, Record};
 use voxelize::job::{DEFAULT_RES, InFile, UnitOfLength};
 use voxelize::mesh::closed::EdgeCounts;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
+use voxelize::tool::text::GridCoordinates;
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par};
 
 use super::args::{MemoryArgs, PageArgs, PowerArgs, ReadArgs, ReportArgs};
@@ -159,7 +160,7 @@ fn mesh_json(mesh: &Mesh, edges: &EdgeCounts, volume: Option<f64>, median: Optio
     json!({
         "triangles": mesh.triangles().len(),
         "degenerate": mesh.degenerate(),
-        "bounds": value::bounds(bounds),
+        "bounds": value::bounds(bounds, &GridCoordinates::default()),
         "extent": (!bounds.is_empty()).then_some(extent),
         "closed": edges.is_closed(),
         "oriented": edges.is_oriented(),

@@ -7,7 +7,6 @@ pub(crate) mod cells;
 pub(crate) mod components;
 pub(crate) mod digest;
 pub(crate) mod erode;
-mod far;
 pub(crate) mod field;
 mod find;
 pub(crate) mod fit;

@@ -1,24 +1,30 @@
 //! What is found about a mesh and its grid beside the cells: whether they meet, and what solid loses.
 
 use super::Transform;
-use crate::error::{Code, Finding, Hint, Opt, Result, hint, sanitize};
-use crate::geom::Bounds;
+use crate::error::{Code, Error, Finding, Hint, Opt, Result, hint, sanitize};
+use crate::geom::{Bounds, Rational};
 use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
 use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
 use crate::run::Run;
-use crate::text::{bytes, number};
+use crate::text::{GridCoordinates, bytes, number};
 
 /// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), or so far from the
 /// origin that its coordinates are coarser than the cells (L001).
 ///
 /// # Errors
 /// If the mesh is too far from the origin and nothing is tolerated.
-pub fn of_lattice(mesh: &Mesh, lattice: &Lattice, rule: &Rule, tolerance: Tolerance) -> Result<Vec<Finding>> {
-    let misses = misses(lattice, mesh).filter(|_| rule.margin() == Length::ZERO);
+pub fn of_lattice(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    rule: &Rule,
+    tolerance: Tolerance,
+    coordinates: &GridCoordinates,
+) -> Result<Vec<Finding>> {
+    let misses = misses(lattice, mesh, coordinates).filter(|_| rule.margin() == Length::ZERO);
     let mut findings: Vec<Finding> = misses.map(|text| Finding::new(Code::W002, text)).into_iter().collect();
-    match lattice.far_from_origin(mesh.bounds()) {
+    match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),
         Some(far) => {
             findings.push(Finding { severity: tolerance.severity(far.code()), first: far, count: 1 })
@@ -26,6 +32,30 @@ pub fn of_lattice(mesh: &Mesh, lattice: &Lattice, rule: &Rule, tolerance: Tolera
         None => {}
     }
     Ok(findings)
+}
+
+/// The finding that a mesh of these bounds is so far from the origin that the floats of its coordinates are more than a
+/// hundredth of a cell apart (L001): faces may be off by so much, unseen. It is about the worst axis.
+fn far_from_origin(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Error> {
+    const PART: i64 = 100;
+    let coarse = (0..3).filter_map(|axis| {
+        let farthest = mesh.min[axis].abs().max(mesh.max[axis].abs());
+        let step = f64::from(farthest.next_up()) - f64::from(farthest);
+        let spacing = &lattice.spacing()[axis];
+        (&Rational::from_f64(step)? * &Rational::from(PART) > *spacing)
+            .then(|| (axis, farthest, step, step / spacing.to_f64()))
+    });
+    let (axis, farthest, step, _) = coarse.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let name = AXES[axis];
+    let size = lattice.spacing()[axis].to_f64();
+    let [step, size] = [step, size].map(|length| coordinates.length_text(length));
+    let scaled = if coordinates.scale == 1.0 { "" } else { " when scaled" };
+    let text = format!(
+        "far from the origin: 32-bit floats near {name} = {} in the file are {step} apart{scaled}, where cells are {size}",
+        number(f64::from(farthest))
+    );
+    let hint = "move the mesh to the origin in the program that made it, and export it again";
+    Some(Error::input(Code::L001, text).with_hint(hint))
 }
 
 /// The finding that a lattice leaves out a part of a mesh that it was not fitted to (W001); `grid` names the lattice.
@@ -64,14 +94,14 @@ fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
 }
 
 /// That no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.
-fn misses(lattice: &Lattice, mesh: &Mesh) -> Option<String> {
+fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<String> {
     let bounds = mesh.bounds();
     let end = lattice.end();
     let apart = |axis: usize| {
         let low = lattice.origin()[axis].to_f64();
         let high = end[axis].to_f64();
         let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
-        (max < low || min > high).then(|| extents(lattice, mesh, axis))
+        (max < low || min > high).then(|| extents(lattice, mesh, axis, coordinates))
     };
     (0..3).find_map(apart).map(|apart| format!("no cell is occupied: the mesh is outside the grid; {apart}"))
 }
@@ -126,41 +156,44 @@ impl LostSearch<'_> {
     }
 }
 
-/// The findings about cells that were filled: those of the rule, and that there are none. `unit` is that of lengths.
+/// The findings about cells that were filled: those of the rule, and that there are none.
 pub(crate) fn of_cells(
     rule: &Rule,
     mesh: &Mesh,
     lattice: &Lattice,
     stats: &Stats,
     is_empty: bool,
-    unit: Option<&str>,
+    coordinates: &GridCoordinates,
 ) -> Vec<Finding> {
-    let mut findings = rule::findings(rule, mesh, lattice, stats, unit);
+    let mut findings = rule::findings(rule, mesh, lattice, stats, coordinates);
     if is_empty {
         let is_flooded = findings.iter().any(|finding| finding.code() == Code::W007);
-        let within = within(lattice, mesh).filter(|_| !is_flooded);
+        let within = within(lattice, mesh, coordinates).filter(|_| !is_flooded);
         findings.push(within.unwrap_or_else(|| rule::nothing_occupied(rule, &findings)));
     }
     findings
 }
 
 /// The finding that no cell is occupied of a lattice that is within the bounds of the mesh: often one of another unit.
-fn within(lattice: &Lattice, mesh: &Mesh) -> Option<Finding> {
+fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<Finding> {
     let is_within = (0..3).all(|axis| lattice.is_passed(axis, mesh.bounds()) == [true; 2]);
     is_within.then(|| {
-        let extents = extents(lattice, mesh, 0);
+        let extents = extents(lattice, mesh, 0, coordinates);
         let text = format!("no cell is occupied: the grid lies within the bounds of the mesh; {extents}");
         Finding::new(Code::W002, text).with_hint(hint!["if they are in different units, give {}" Scale])
     })
 }
 
-/// `along x the mesh is in 0 … 64, the grid in 1 … 2`.
-fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize) -> String {
-    let ends = [&lattice.origin()[axis], &lattice.end()[axis]].map(|end| number(end.to_f64()));
+/// `along x the mesh is in 0 … 64 mm, the grid in 1 … 2 mm`.
+fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordinates) -> String {
+    let ends = [&lattice.origin()[axis], &lattice.end()[axis]].map(Rational::to_f64);
     let bounds = mesh.bounds();
-    let of_mesh = [bounds.min[axis], bounds.max[axis]].map(|end| number(f64::from(end)));
-    let [[min, max], [low, high]] = [of_mesh, ends];
-    format!("along {} the mesh is in {min} … {max}, the grid in {low} … {high}", AXES[axis])
+    let of_mesh = [bounds.min[axis], bounds.max[axis]].map(f64::from);
+    let [[min, max], [low, high]] =
+        [of_mesh, ends].map(|ends| ends.map(|end| number(coordinates.at(axis, end))));
+    let unit = coordinates.suffix();
+    let axis = AXES[axis];
+    format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
 }
 
 /// The finding that some parts have no cell, where others have.

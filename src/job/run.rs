@@ -47,7 +47,7 @@ impl<'a> Voxelizer<'a> {
         fill: impl FnOnce() -> Result<Voxelized>,
     ) -> Result<Voxelized> {
         let mut all = match self.has_findings {
-            true => findings::of_lattice(mesh, lattice, &self.rule, Tolerance::Usual)?,
+            true => findings::of_lattice(mesh, lattice, &self.rule, Tolerance::Usual, &self.coordinates())?,
             false => vec![],
         };
         let made = fill()?;

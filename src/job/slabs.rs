@@ -262,14 +262,14 @@ impl<'a> Slabs<'a> {
     /// with its name.
     pub fn findings(&self) -> Vec<Finding> {
         let Voxelizer { rule, has_findings, .. } = &self.voxelizer;
-        let unit = self.voxelizer.unit();
+        let coordinates = &self.voxelizer.coordinates();
         let mut all: Vec<_> = self.painter.iter().filter_map(Painter::finding).collect();
         let is_empty = self.sources.iter().all(|source| !source.is_occupied);
         for source in &self.sources {
             let mesh = &source.mesh;
             let mut found: Vec<_> = source.lost.iter().flat_map(|lost| lost.skipped.clone()).collect();
             if *has_findings {
-                found.extend(findings::of_cells(rule, mesh, self.lattice, &source.stats(), is_empty, unit));
+                found.extend(findings::of_cells(rule, mesh, self.lattice, &source.stats(), is_empty, coordinates));
             }
             match &source.label {
                 Some(label) => all.extend(found.into_iter().map(|finding| finding.about(&label.name))),

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::geom::{Point, Rational, Triangle};
 use crate::grid::{AXES, Lattice, Length, LengthUnit};
 use crate::mesh::{Mesh, UnitOfLength, UpAxis};
+use crate::text::GridCoordinates;
 
 use super::measure::WrittenLength;
 
@@ -255,6 +256,15 @@ impl Transform {
     pub fn unplace(&self, lattice: &Lattice) -> Result<Lattice> {
         let back = self.translate.each_ref().map(|by| -by);
         lattice.moved(&back)?.scaled(&(Rational::ONE / &self.scale))
+    }
+
+    /// How reports write places and lengths of the mesh that was turned.
+    pub fn coordinates(&self) -> GridCoordinates {
+        GridCoordinates {
+            scale: self.scale.to_f64(),
+            by: self.translate.each_ref().map(Rational::to_f64),
+            unit: self.unit.map(UnitOfLength::name),
+        }
     }
 
     /// The mesh in the axes of the grid.

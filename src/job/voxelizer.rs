@@ -9,6 +9,7 @@ use crate::mesh::PartKind;
 use crate::par::{CancelToken, Progress};
 use crate::rule::{Rule, Stats};
 use crate::run::Run;
+use crate::text::GridCoordinates;
 
 /// Fills cells by a rule; options chain.
 ///
@@ -203,8 +204,9 @@ impl<'a> Voxelizer<'a> {
         self.extras.labels == JobLabels::SurfaceAndInterior && self.rule.has_labels()
     }
 
-    pub(super) fn unit(&self) -> Option<&'static str> {
-        Some(self.transform?.unit?.name())
+    /// How findings write places of the mesh.
+    pub(super) fn coordinates(&self) -> GridCoordinates {
+        self.transform.map(Transform::coordinates).unwrap_or_default()
     }
 
     /// A record that says how the mesh is transformed, too.

@@ -1,7 +1,5 @@
 //! Findings about the inside of a mesh, in words: what a result may lack, where, and what to do about it.
 
-use std::fmt;
-
 use super::fraction;
 use super::inside::flood;
 use super::{Inside, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, Stats, ThinFeatures};
@@ -12,29 +10,28 @@ use crate::mesh::boundary::Loop;
 use crate::mesh::closed::Closedness;
 use crate::run::holes;
 use crate::run::leak::Leak;
-use crate::text::{counted, grouped, number};
+use crate::text::{GridCoordinates, counted, grouped, number};
 
 /// The findings about cells that were filled by `rule`, from the counts of the run that filled them. Lengths are given
-/// in `unit`, if it is known.
+/// in `coordinates`.
 pub fn findings(
     rule: &Rule,
     mesh: &Mesh,
     lattice: &Lattice,
     stats: &Stats,
-    unit: Option<&str>,
+    coordinates: &GridCoordinates,
 ) -> Vec<Finding> {
     let report = &stats.inside;
-    let unit = &Suffix(unit.map_or_else(String::new, |unit| format!(" {unit}")));
     if let Rule::Fraction { .. } = rule {
-        return fraction::findings(&stats.fraction, lattice, &unit.0);
+        return fraction::findings(&stats.fraction, lattice, coordinates);
     }
     let Some(inside) = rule.inside() else { return vec![] };
     let open = match inside {
         Inside::Auto if mesh.is_two_sided() => Some(two_sided()),
-        Inside::Auto => report.repairs.as_ref().map(|repairs| open(repairs, unit)),
+        Inside::Auto => report.repairs.as_ref().map(|repairs| open(repairs, coordinates)),
         chosen => unfit(chosen, mesh),
     };
-    let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice, unit));
+    let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice, coordinates));
     let cut = (inside.is_flood() && flood::enters_by_cut(mesh, lattice)).then(|| {
         Finding::new(Code::W007, "the grid boundary cuts the mesh, so the flood enters through the cut")
     });
@@ -47,8 +44,8 @@ pub fn findings(
         _ if leak.is_some() || cut.is_some() => LostFeatures::default(),
         _ => stats.lost.unwrap_or_default(),
     };
-    let components = lost.components.as_ref().map(|components| lost_components(components, unit));
-    let thin = [components, lost.places.as_ref().map(|places| lost_places(places, unit))];
+    let components = lost.components.as_ref().map(|components| lost_components(components, coordinates));
+    let thin = [components, lost.places.as_ref().map(|places| lost_places(places, coordinates))];
     [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
 }
 
@@ -57,12 +54,11 @@ pub(crate) fn findings_of_cells(
     rule: &Rule,
     lattice: &Lattice,
     stats: &Stats,
-    unit: Option<&str>,
+    coordinates: &GridCoordinates,
 ) -> Vec<Finding> {
     match rule {
         Rule::Fraction { .. } => {
-            let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
-            fraction::findings(&stats.fraction, lattice, &unit)
+            fraction::findings(&stats.fraction, lattice, coordinates)
         }
         _ => disputed(stats).into_iter().collect(),
     }
@@ -73,15 +69,6 @@ fn disputed(stats: &Stats) -> Option<Finding> {
         let cells = counted(cells, "cell", "cells");
         Finding::new(Code::W008, format!("vote: the axes disagree on {cells}; majority used"))
     })
-}
-
-/// The unit behind a length: ` mm`, or nothing.
-struct Suffix(String);
-
-impl fmt::Display for Suffix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 /// The finding that no cell is occupied; `others` are those that [`findings`] has.
@@ -97,11 +84,11 @@ pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     }
 }
 
-fn open(repairs: &Repairs, unit: &Suffix) -> Finding {
+fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
     let why = match &repairs.longest {
-        Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest, unit)),
+        Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest, coordinates)),
         Some(longest) => {
-            format!("{} holes, the longest: {}", grouped(repairs.holes as u64), hole_text(longest, unit))
+            format!("{} holes, the longest: {}", grouped(repairs.holes as u64), hole_text(longest, coordinates))
         }
         None => match repaired(repairs) {
             nothing if nothing.is_empty() => "no holes, but edges of several triangles".to_string(),
@@ -161,7 +148,7 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
     Some(Finding::new(Code::W006, text).with_hint(hint!["use {}" Inside = "robust"]))
 }
 
-fn lost_components(found: &LostComponents, unit: &Suffix) -> Finding {
+fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Finding {
     let LostComponents { components, lost, broken, pieces, largest, thickness, cell, .. } = found;
     let all = counted(*components, "component", "components");
     let (verb, is) = if *lost == 1 { ("contains", "is") } else { ("contain", "are") };
@@ -176,13 +163,13 @@ fn lost_components(found: &LostComponents, unit: &Suffix) -> Finding {
         _ => format!("{none}, {}", in_pieces("")),
     };
     let which = if lost + broken == 1 { "" } else { "the largest " };
-    text += &format!(": {which}{}", extent(*largest, unit));
+    text += &format!(": {which}{}", extent(*largest, coordinates));
     // Smaller cells help where the whole of it is thinner than one.
     let mut smaller = "or smaller cells".to_string();
     if *thickness > 0.0 && thickness < cell {
-        let thick = two_digits(*thickness);
-        text += &format!(", about {thick}{unit} thick (2 × volume / area)");
-        smaller = format!("or cells of {thick}{unit} or smaller");
+        let thick = two_digits(coordinates.length(*thickness)) + &coordinates.suffix();
+        text += &format!(", about {thick} thick (2 × volume / area)");
+        smaller = format!("or cells of {thick} or smaller");
     }
     Finding::new(Code::W009, text).with_hint(Hint::default().with_step(
         format!("use {{}}, {smaller}"),
@@ -191,22 +178,22 @@ fn lost_components(found: &LostComponents, unit: &Suffix) -> Finding {
     ))
 }
 
-fn lost_places(thin: &LostPlaces, unit: &Suffix) -> Finding {
+fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
     let LostPlaces { places, cells, largest, .. } = thin;
     let (is, which) = if *places == 1 { ("is", "") } else { ("are", "the longest ") };
     let places = counted(*places, "thin place", "thin places");
     let cells = counted(*cells, "cell", "cells");
-    let extent = extent(*largest, unit);
+    let extent = extent(*largest, coordinates);
     let text =
         format!("{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}");
     Finding::new(Code::W011, text).with_hint(hint!["use {}, or smaller cells" KeepThin])
 }
 
 /// `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
-fn extent([low, high]: [[f64; 3]; 2], unit: &Suffix) -> String {
-    let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
-    let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
-    format!("{size}{unit} around ({centre}){unit}")
+fn extent([low, high]: [[f64; 3]; 2], coordinates: &GridCoordinates) -> String {
+    let size = [0, 1, 2].map(|a| number(coordinates.length(high[a] - low[a]))).join(" × ");
+    let centre = coordinates.point_text([0, 1, 2].map(|a| (low[a] + high[a]) / 2.0));
+    format!("{size}{} around {centre}", coordinates.suffix())
 }
 
 /// Two digits of a length, not rounded up.
@@ -218,7 +205,7 @@ fn two_digits(length: f64) -> String {
     number((length * scale).floor() / scale)
 }
 
-fn leaked(leak: &Leak, lattice: &Lattice, unit: &Suffix) -> Finding {
+fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Finding {
     let cells = counted(leak.cells, "cell", "cells");
     let mut text = format!("the flood reached {cells} that evenodd calls inside");
     let mut hint = None;
@@ -227,7 +214,7 @@ fn leaked(leak: &Leak, lattice: &Lattice, unit: &Suffix) -> Finding {
             1 => (String::new(), "it"),
             n => (format!(", the longest of {}", grouped(n as u64)), "them"),
         };
-        text += &format!(", through a hole of {}{others}", hole_text(longest, unit));
+        text += &format!(", through a hole of {}{others}", hole_text(longest, coordinates));
         match holes::sides(&leak.holes, lattice).into_iter().max().unwrap_or(0).max(1) {
             most if most <= MAX_DIM as u64 => {
                 hint = Some(Hint::default().with_step(format!("{{}} closes {them}"), Opt::CloseHoles, most));
@@ -243,10 +230,10 @@ fn leaked(leak: &Leak, lattice: &Lattice, unit: &Suffix) -> Finding {
 }
 
 /// `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
-fn hole_text(hole: &Loop, unit: &Suffix) -> String {
+fn hole_text(hole: &Loop, coordinates: &GridCoordinates) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
     // Rounding in a sum of edges is not worth reading.
     let least = 1e-9 * hole.length();
-    let centre = hole.centre().map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
-    format!("{edges}, {}{unit} around its rim, centred at ({centre}){unit}", number(hole.length()))
+    let centre = coordinates.point_text(hole.centre().map(|c| if c.abs() < least { 0.0 } else { c }));
+    format!("{edges}, {} around its rim, centred at {centre}", coordinates.length_text(hole.length()))
 }

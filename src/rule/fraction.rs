@@ -18,7 +18,7 @@ use crate::mesh::{Mesh, components};
 use crate::par::{self, Progress};
 use crate::run::Run;
 use crate::run::cover::{self, IntersectionTarget};
-use crate::text::{counted, number};
+use crate::text::{GridCoordinates, counted, number};
 
 /// Triangles between two looks at whether to go on.
 const CHUNK: usize = 1 << 14;
@@ -341,7 +341,7 @@ impl FillCells for FractionCells<'_> {
 }
 
 /// The findings about shares: cells that have none by the winding number alone, and walls that nobody drew.
-pub(super) fn findings(report: &FractionReport, lattice: &Lattice, unit: &str) -> Vec<Finding> {
+pub(super) fn findings(report: &FractionReport, lattice: &Lattice, coordinates: &GridCoordinates) -> Vec<Finding> {
     let FractionReport { odd, united, caps, capped, left_out } = report;
     let mut found = vec![];
     if *caps > 0 {
@@ -357,8 +357,8 @@ pub(super) fn findings(report: &FractionReport, lattice: &Lattice, unit: &str) -
         found.push(Finding::new(Code::W006, format!("the mesh is not closed: {text} left out")));
     }
     let place = |cell: &[usize; 3]| {
-        let half = |a: usize| number(lattice.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64());
-        format!("({}){unit}", [0, 1, 2].map(half).join(", "))
+        let half = |a: usize| lattice.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64();
+        coordinates.point_text([0, 1, 2].map(half))
     };
     if let Some((mean, cell)) = &odd.farthest {
         let cells = counted(odd.cells, "cell", "cells");

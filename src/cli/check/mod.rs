@@ -182,10 +182,10 @@ impl Checking<'_> {
             found.warnings.push(pairs.finding(mesh.triangles().len()));
         }
         let placed = shown.map(|lattice| self.job.options.grid.placed(lattice)).transpose()?;
-        report::set(report, &found, &checked, placed.as_ref(), self.places[1]);
+        let coordinates = &self.job.options.grid.transform.coordinates();
+        report::set(report, &found, &checked, placed.as_ref(), self.places[1], coordinates);
         let name = self.job.source.name();
-        let transform = &self.job.options.grid.transform;
-        report::rows(report, &name, &found, &checked, self.places[0], shown, transform);
+        report::rows(report, &name, &found, &checked, self.places[0], shown, coordinates);
         self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;
         bar.clear();
         let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(&name));

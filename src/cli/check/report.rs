@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck};
 use voxelize::format::Written;
-use voxelize::job::{Transform, UnitOfLength};
+use voxelize::tool::text::GridCoordinates;
 use voxelize::{Code, Error, Lattice};
 
-use super::super::report::display::{self, bytes, counted, grouped, number};
+use super::super::report::display::{self, bytes, counted, grouped};
 use super::super::report::{Report, finding_line, value};
 use super::super::run::{RunReport, extent, mesh_format, triangles};
 
@@ -23,19 +23,21 @@ pub(super) fn set(
     checked: &MeshCheck,
     lattice: Option<&Lattice>,
     most: usize,
+    coordinates: &GridCoordinates,
 ) {
     if let Some(mesh) = &found.mesh {
         report.set("format", mesh.format);
         report.set("bytes", mesh.bytes);
-        let bounds = value::bounds(&mesh.bounds);
+        let bounds = value::bounds(&mesh.bounds, coordinates);
         let known = json!({"triangles": mesh.triangles, "dropped": mesh.dropped, "bounds": bounds});
         report.set("mesh", known);
     }
     report.set("vertices", json!({"count": checked.vertices, "equal_by": "bits"}));
     report.set("grid", lattice.map(value::lattice));
-    report.set("findings", checked.defects.iter().map(|defect| finding(defect, most)).collect::<Value>());
+    report.set("findings", checked.defects.iter().map(|defect| finding(defect, most, coordinates)).collect::<Value>());
     let components = &checked.components;
-    report.set("components", components.iter().take(LISTED_IN_JSON).map(component).collect::<Value>());
+    let listed = components.iter().take(LISTED_IN_JSON).map(|checked| component(checked, coordinates));
+    report.set("components", listed.collect::<Value>());
     report.set("components_more", components.len().saturating_sub(LISTED_IN_JSON));
     let CheckVerdict { closed, oriented, manifold_3mf, safe_methods, nested_shells } = &checked.verdict;
     let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
@@ -52,13 +54,13 @@ pub(super) fn set(
     report.set("outputs", json!([]));
 }
 
-fn finding(defect: &Defect, most: usize) -> Value {
+fn finding(defect: &Defect, most: usize, coordinates: &GridCoordinates) -> Value {
     let (shown, more) = shown(defect, most);
     let place = |place: &DefectPlace| {
         let DefectPlace { at, triangles, component, cell, length, edges, .. } = place;
-        let mut entry = json!({"at": at, "triangles": triangles, "component": component, "cell": cell});
+        let mut entry = json!({"at": coordinates.point(*at), "triangles": triangles, "component": component, "cell": cell});
         if let Some(length) = length {
-            entry["length"] = json!(length);
+            entry["length"] = json!(coordinates.length(*length));
         }
         if let Some(edges) = edges {
             entry["edges"] = json!(edges);
@@ -78,13 +80,13 @@ fn finding(defect: &Defect, most: usize) -> Value {
     })
 }
 
-fn component(checked: &CheckedComponent) -> Value {
+fn component(checked: &CheckedComponent, coordinates: &GridCoordinates) -> Value {
     let CheckedComponent { component, closed, oriented } = checked;
     json!({
         "triangles": component.triangles,
-        "bounds": value::bounds(&component.bounds),
-        "area": component.area,
-        "volume": component.volume,
+        "bounds": value::bounds(&component.bounds, coordinates),
+        "area": component.area * coordinates.scale.powi(2),
+        "volume": component.volume * coordinates.scale.powi(3),
         "closed": closed,
         "oriented": oriented,
     })
@@ -104,37 +106,34 @@ pub(super) fn rows(
     checked: &MeshCheck,
     most: usize,
     lattice: Option<&Lattice>,
-    transform: &Transform,
+    coordinates: &GridCoordinates,
 ) {
-    let is_scaled = transform.is_scaled();
-    let unit = transform.unit.filter(|_| !is_scaled).map(UnitOfLength::name);
     if let Some(mesh) = &found.mesh {
         let kind = mesh_format(mesh.format);
         let triangles = triangles(mesh);
         let size = bytes(mesh.bytes);
-        let extent = extent(&mesh.bounds, 1.0) + &display::suffix(unit);
+        let extent = extent(&mesh.bounds, coordinates.scale) + &coordinates.suffix();
         report.row("mesh", &format!("{name}: {kind}, {triangles}, {extent}, {size}"));
     }
     let vertices = counted(checked.vertices, "vertex", "vertices");
-    let before = if is_scaled { "; coordinates are those before --scale and --translate" } else { "" };
-    report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0){before}"));
+    report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
     found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     if checked.defects.is_empty() {
         let walls = lattice.map_or("; thin walls are searched only with a grid, such as -r 256", |_| "");
         let so_far = if checked.is_partial { " among the pairs examined" } else { "" };
         report.row("found", &format!("no defect{so_far}{walls}"));
     }
-    checked.defects.iter().for_each(|defect| defect_rows(report, defect, most, unit));
-    component_rows(report, &checked.components, unit);
+    checked.defects.iter().for_each(|defect| defect_rows(report, defect, most, coordinates));
+    component_rows(report, &checked.components, coordinates);
 }
 
-fn defect_rows(report: &mut Report, defect: &Defect, most: usize, unit: Option<&str>) {
+fn defect_rows(report: &mut Report, defect: &Defect, most: usize, coordinates: &GridCoordinates) {
     let severity = defect.info.severity().name();
     let how = if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" };
     report.row(defect.info.code.name(), &format!("{severity}: {}, {how}", count(defect)));
     report.row("", &format!("effect on a fill: {}", defect.info.effect));
     let (shown, more) = shown(defect, most);
-    shown.iter().for_each(|place| report.row("", &place_text(place, unit)));
+    shown.iter().for_each(|place| report.row("", &place_text(place, coordinates)));
     if more > 0 {
         let at_least = if defect.is_partial { "at least " } else { "" };
         report.row("", &format!("and {at_least}{}", counted(more, "more place", "more places")));
@@ -149,21 +148,21 @@ fn count(defect: &Defect) -> String {
 }
 
 /// `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
-fn place_text(place: &DefectPlace, unit: Option<&str>) -> String {
-    let unit = display::suffix(unit);
+fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
     let DefectPlace { at, triangles, component, cell, length, edges, .. } = place;
     // Rounding in a sum of edges is not worth reading.
     let least = 1e-9 * length.unwrap_or(0.0);
-    let at = at.map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
-    let mut text = format!("at ({at}){unit}");
+    let at = at.map(|c| if c.abs() < least { 0.0 } else { c });
+    let mut text = format!("at {}", coordinates.point_text(at));
     if let Some([i, j, k]) = cell {
         text += &format!(", cell ({i}, {j}, {k})");
     }
     text += &match (length, edges) {
         (Some(length), Some(edges)) => {
-            format!(": {}, {}{unit} long", counted(*edges as u64, "edge", "edges"), number(*length))
+            let edges = counted(*edges as u64, "edge", "edges");
+            format!(": {edges}, {} long", coordinates.length_text(*length))
         }
-        (Some(length), None) => format!(": {}{unit} thick", number(*length)),
+        (Some(length), None) => format!(": {} thick", coordinates.length_text(*length)),
         _ => String::new(),
     };
     let numbers: Vec<_> = triangles.iter().map(u64::to_string).collect();
@@ -171,13 +170,13 @@ fn place_text(place: &DefectPlace, unit: Option<&str>) -> String {
     format!("{text}; {triangles} {}; component {component}", numbers.join(", "))
 }
 
-fn component_rows(report: &mut Report, components: &[CheckedComponent], unit: Option<&str>) {
+fn component_rows(report: &mut Report, components: &[CheckedComponent], coordinates: &GridCoordinates) {
     let all = counted(components.len() as u64, "component", "components");
     report.row("parts", &format!("{all}, connected by vertices"));
     for (n, checked) in components.iter().enumerate().take(LISTED) {
         let CheckedComponent { component, closed, oriented } = checked;
         let triangles = counted(component.triangles, "triangle", "triangles");
-        let volume = display::volume(component.volume, unit);
+        let volume = display::volume(component.volume * coordinates.scale.powi(3), coordinates.unit);
         let volume = match (closed, oriented) {
             (true, true) => format!("volume {volume}"),
             (true, false) => format!("closed, not oriented; signed volume {volume}"),

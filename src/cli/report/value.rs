@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use voxelize::format::Written;
+use voxelize::tool::text::GridCoordinates;
 use voxelize::{Bounds, Digest, Error, Finding, Lattice, Rational};
 
 use super::display::corners;
@@ -21,10 +22,13 @@ pub fn error(error: &Error) -> Value {
 }
 
 /// The corners of bounds; null for empty bounds, which are infinite.
-pub fn bounds(bounds: &Bounds) -> Value {
+pub fn bounds(bounds: &Bounds, coordinates: &GridCoordinates) -> Value {
     match bounds.is_empty() {
         true => Value::Null,
-        false => json!({"min": bounds.min.map(f64::from), "max": bounds.max.map(f64::from)}),
+        false => {
+            let [min, max] = [bounds.min, bounds.max].map(|corner| coordinates.point(corner.map(f64::from)));
+            json!({"min": min, "max": max})
+        }
     }
 }
 

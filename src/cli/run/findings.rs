@@ -5,6 +5,7 @@ use voxelize::grid::record::INSIDE;
 use voxelize::mesh::boundary::Loop;
 use voxelize::rule::{LostComponents, LostPlaces, Repairs};
 use voxelize::run::Leak;
+use voxelize::tool::text::GridCoordinates;
 use voxelize::{Inside, Rule};
 
 use super::super::report::display::counted;
@@ -40,7 +41,7 @@ pub fn inside_options(rule: &Rule) -> impl Iterator<Item = (&'static str, String
 }
 
 /// The entry `inside` of the JSON; null if the rule has none.
-pub fn json(rule: &Rule, report: &RunReport) -> Value {
+pub fn json(rule: &Rule, report: &RunReport, coordinates: &GridCoordinates) -> Value {
     let (Some(method), inside) = (rule.inside(), &report.inside_report) else { return Value::Null };
     let mut map = Map::new();
     let mut put = |key: &str, value: Value| drop(map.insert(key.to_string(), value));
@@ -59,20 +60,20 @@ pub fn json(rule: &Rule, report: &RunReport) -> Value {
         put("disputed", json!(disputed));
     }
     if let Some(Leak { cells, holes }) = &inside.leak {
-        put("leak", json!({"cells": cells, "holes": holes.iter().map(hole).collect::<Value>()}));
+        put("leak", json!({"cells": cells, "holes": holes.iter().map(|hole| hole_json(hole, coordinates)).collect::<Value>()}));
     }
-    put("thin", report.lost.map_or(Value::Null, |lost| thin_parts(lost.components.as_ref())));
-    put("thin_places", report.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref())));
+    put("thin", report.lost.map_or(Value::Null, |lost| thin_parts(lost.components.as_ref(), coordinates)));
+    put("thin_places", report.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref(), coordinates)));
     if let Some(kept) = report.kept {
         put("kept_cells", json!(kept));
     }
     if let Some(repairs) = &inside.repairs {
-        put("repairs", repairs_json(repairs));
+        put("repairs", repairs_json(repairs, coordinates));
     }
     Value::Object(map)
 }
 
-fn repairs_json(repairs: &Repairs) -> Value {
+fn repairs_json(repairs: &Repairs, coordinates: &GridCoordinates) -> Value {
     let Repairs { degenerate, duplicates, turned, patches, cavities, not_orientable, holes, longest } =
         repairs;
     json!({
@@ -83,11 +84,11 @@ fn repairs_json(repairs: &Repairs) -> Value {
         "cavities": cavities,
         "not_orientable": not_orientable,
         "holes": holes,
-        "longest": longest.as_ref().map(hole),
+        "longest": longest.as_ref().map(|hole| hole_json(hole, coordinates)),
     })
 }
 
-fn thin_parts(thin: Option<&LostComponents>) -> Value {
+fn thin_parts(thin: Option<&LostComponents>, coordinates: &GridCoordinates) -> Value {
     let Some(LostComponents { components, lost, broken, pieces, largest, triangles, thickness, .. }) = thin
     else {
         return json!({
@@ -99,7 +100,8 @@ fn thin_parts(thin: Option<&LostComponents>) -> Value {
             "thickness": null,
         });
     };
-    let [min, max] = largest;
+    let thickness = coordinates.length(*thickness);
+    let [min, max] = largest.map(|corner| coordinates.point(corner));
     let largest = json!({"bounds": {"min": min, "max": max}, "triangles": triangles, "thickness": thickness});
     json!({
         "components": components,
@@ -111,14 +113,16 @@ fn thin_parts(thin: Option<&LostComponents>) -> Value {
     })
 }
 
-fn thin_places(thin: Option<&LostPlaces>) -> Value {
+fn thin_places(thin: Option<&LostPlaces>, coordinates: &GridCoordinates) -> Value {
     let Some(LostPlaces { places, cells, largest: [min, max], dims }) = thin else {
         return json!({"places": 0, "cells": 0, "largest": null});
     };
+    let [min, max] = [min, max].map(|corner| coordinates.point(*corner));
     let largest = json!({"bounds": {"min": min, "max": max}, "dims": dims});
     json!({"places": places, "cells": cells, "largest": largest})
 }
 
-fn hole(hole: &Loop) -> Value {
-    json!({"centre": hole.centre(), "length": hole.length(), "edges": hole.points.len()})
+fn hole_json(hole: &Loop, coordinates: &GridCoordinates) -> Value {
+    let [centre, length] = [json!(coordinates.point(hole.centre())), json!(coordinates.length(hole.length()))];
+    json!({"centre": centre, "length": length, "edges": hole.points.len()})
 }

@@ -8,8 +8,9 @@ use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
 use voxelize::grid::{CellKind, Label};
 use voxelize::job::system::peak_memory;
-use voxelize::job::{Transform, UnitOfLength};
+use voxelize::job::Transform;
 use voxelize::mesh::closed::Closedness;
+use voxelize::tool::text::GridCoordinates;
 
 use super::super::options::{JobOptions, Mode, Options};
 use super::super::report::{Report, value};
@@ -57,8 +58,8 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
 /// Sets the keys about the mesh of this name.
 pub fn set_input(report: &mut Report, mesh: Option<&Path>, options: Option<&JobOptions>, found: &RunReport) {
     report.set("input", or_null(mesh, |path| input(path, found)));
-    let unit = options.and_then(|options| options.grid.transform.unit).map(UnitOfLength::name);
-    report.set("mesh", mesh_json(found, unit));
+    let coordinates = options.map(|options| options.grid.transform.coordinates()).unwrap_or_default();
+    report.set("mesh", mesh_json(found, &coordinates));
 }
 
 /// The choices, and the plan of a dry run.
@@ -84,7 +85,7 @@ fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     report.set("rule", job.rule.name());
     let fields = job.rule.fields().into_iter().take_while(|(name, _)| *name != INSIDE);
     fields.for_each(|(name, value)| report.set(name, value));
-    report.set("inside", findings::json(&job.rule, found));
+    report.set("inside", findings::json(&job.rule, found, &job.grid.transform.coordinates()));
     report.set("snap", json!({"mode": job.grid.snap.name(), "coordinates": found.snapped}));
     let strategy = found.memory.as_ref().map(|memory| memory.strategy.name());
     let threads = job.resources.threads;
@@ -127,16 +128,16 @@ fn input(path: &Path, found: &RunReport) -> Value {
     json!({"path": path, "format": format, "bytes": bytes, "packing": packing, "files": files})
 }
 
-fn mesh_json(found: &RunReport, unit: Option<&str>) -> Value {
+fn mesh_json(found: &RunReport, coordinates: &GridCoordinates) -> Value {
     or_null(found.mesh.as_ref(), |mesh| {
         json!({
             "triangles": mesh.triangles,
             "degenerate": mesh.degenerate,
             "dropped": mesh.dropped,
-            "bounds": value::bounds(&mesh.bounds),
+            "bounds": value::bounds(&mesh.bounds, coordinates),
             "closed": found.closedness.map(|closedness| closedness != Closedness::Open),
             "oriented": found.closedness.map(|closedness| closedness == Closedness::Oriented),
-            "unit": unit,
+            "unit": coordinates.unit,
         })
     })
 }

@@ -185,7 +185,8 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     }
     report.cut = findings::passed(mesh, &lattice).filter(|_| grid.is_bounded);
     let options = &job.options;
-    let found = findings::of_lattice(mesh, &lattice, &options.rule, options.tolerance);
+    let coordinates = grid.transform.coordinates();
+    let found = findings::of_lattice(mesh, &lattice, &options.rule, options.tolerance, &coordinates);
     report.warnings.extend(found.map_err(|error| error.in_file(name))?);
     report.lattice = Some(grid.placed(&lattice)?);
     Ok(lattice)

@@ -112,7 +112,7 @@ impl<'a> RegionMaker<'a> {
         };
         let part = |slabs: &Slabs, shards: Vec<ShardFile>| {
             let Made { occupied, labels, field, stats, .. } = slabs.made();
-            let findings = rule::findings_of_cells(rule, lattice, &stats, voxelizer.unit());
+            let findings = rule::findings_of_cells(rule, lattice, &stats, &voxelizer.coordinates());
             let findings =
                 findings.iter().map(|one| (one.code().to_string(), one.first.message().to_string()));
             StorePart {

@@ -152,7 +152,7 @@ impl Voxelizer<'_> {
 
     /// The findings about the mesh, of which those about regions say nothing.
     fn findings_of_mesh(&self, mesh: &Mesh, lattice: &Lattice, used: Rule) -> Vec<Finding> {
-        let mut found = rule::findings(&self.rule, mesh, lattice, &Stats::default(), self.unit());
+        let mut found = rule::findings(&self.rule, mesh, lattice, &Stats::default(), &self.coordinates());
         let is_auto = |rule: &Rule| rule.inside() == Some(Inside::Auto);
         let is_open = || mesh.closedness() == Closedness::Open && !mesh.is_two_sided();
         if is_auto(&self.rule) && used.inside() == Some(Inside::Robust) && is_open() {
