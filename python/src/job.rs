@@ -1,10 +1,12 @@
 //! A job of the library: meshes and options in, a grid and its findings out.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ::voxelize::format::{self, Carries};
-use ::voxelize::grid::{CellArray, Quantities, Quantity};
-use ::voxelize::job::{Extras, JobLabels, Transform, UnitOfLength, UpAxis, findings};
+use ::voxelize::format::{self, Carries, IMAGE_AXES};
+use ::voxelize::grid::{CellArray, Quantities, Quantity, Record};
+use ::voxelize::job::{
+    Extras, JobLabels, Transform, UnitOfLength, UpAxis, check_unit_of_grid, findings, other_unit,
+};
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -19,22 +21,21 @@ use crate::work::{How, Watcher, run};
 /// The meshes of a job as one, without the interpreter.
 pub struct Source {
     mesh: Mesh,
-    stated: (Option<UnitOfLength>, Option<UpAxis>),
+    /// Unit and up axis, as each file states them.
+    stated: Vec<(Option<UnitOfLength>, Option<UpAxis>)>,
     are_several: bool,
     /// The name of the input in the record.
     pub name: Option<String>,
 }
 
-/// One mesh of all, with what their files state in common.
+/// One mesh of all, with what their files state.
 pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> {
-    let stated = |mesh: &PyMesh| (mesh.unit, mesh.up);
-    let Some(first) = meshes.first().map(|mesh| stated(mesh)) else {
+    if meshes.is_empty() {
         return Err(raised(py, &Error::usage("no mesh is given")));
-    };
-    let is_common = meshes.iter().all(|mesh| stated(mesh) == first);
+    }
     Ok(Source {
         mesh: joined(meshes).map_err(|error| raised(py, &error))?,
-        stated: if is_common { first } else { (None, None) },
+        stated: meshes.iter().map(|mesh| (mesh.unit, mesh.up)).collect(),
         are_several: meshes.len() > 1,
         name: if let [one] = meshes { Some(one.name.clone()).filter(|n| !n.is_empty()) } else { None },
     })
@@ -43,7 +44,7 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
 impl Source {
     /// The transform, the rule, the labels and the mesh in the axes of the grid.
     fn turned(&self, options: &Options) -> Result<(Transform, Rule, JobLabels, Mesh)> {
-        let transform = options.transform(self.stated)?;
+        let transform = options.transform(&self.stated)?;
         let rule = options.rule(&transform)?;
         let labels = options.labels(self.are_several)?;
         let mesh = transform.apply(options.choose(self.mesh.clone(), labels)?)?;
@@ -134,15 +135,23 @@ pub fn voxelize<'py>(
 impl Job {
     fn run(self, how: &How, watcher: &Watcher) -> Result<Made> {
         let Self { options, source, .. } = &self;
-        let (transform, rule, labels, mesh) = source.turned(options)?;
-        let lattice = self.lattice(&rule, &transform, &mesh)?;
+        let (mut transform, rule, labels, mesh) = source.turned(options)?;
+        let (lattice, image_axes) = self.lattice(&rule, &mut transform, &mesh)?;
         rule.check_on(&lattice)?;
         let voxelizer = with_how(Voxelizer::new(rule), how, watcher)?
             .transform(&transform)
             .input(source.name.as_deref())
             .priority(&options.priority)
             .extras(Extras { labels, quantities: self.quantities()?, ..Extras::default() });
-        let mut found = findings::of_lattice(&mesh, &lattice, &rule, options.reading.tolerance())?;
+        let mut found = findings::of_lattice(
+            &mesh,
+            &lattice,
+            &rule,
+            options.reading.tolerance(),
+            &transform.coordinates(),
+        )?;
+        found.extend(source.stated.iter().filter_map(|(unit, _)| other_unit(*unit, &transform)));
+        found.extend(image_axes.as_deref().map(findings::image_axes));
         if self.like.is_some() {
             found.extend(findings::beyond(&mesh, &lattice, "like"));
         }
@@ -176,30 +185,56 @@ impl Job {
         self.quantities.iter().map(one).collect()
     }
 
-    fn lattice(&self, rule: &Rule, transform: &Transform, mesh: &Mesh) -> Result<Lattice> {
-        let Some(like) = &self.like else { return self.options.fit(rule, transform)?.to(mesh.bounds()) };
+    /// The lattice, with the axes of the image whose grid is taken; the mesh is in the unit of that.
+    fn lattice(
+        &self,
+        rule: &Rule,
+        transform: &mut Transform,
+        mesh: &Mesh,
+    ) -> Result<(Lattice, Option<String>)> {
+        let Some(like) = &self.like else {
+            return Ok((self.options.fit(rule, transform)?.to(mesh.bounds())?, None));
+        };
         self.options.check_like()?;
-        let lattice = transform.unplace(&like.lattice(self.max_memory)?)?;
+        let taken = like.grid(self.max_memory)?;
+        transform.unit = transform.unit.or(taken.unit);
+        check_unit_of_grid(taken.unit, transform, "like")?;
+        let lattice = transform.unplace(&taken.lattice)?;
         let snap = self.options.snap()?.unwrap_or(lattice.snap());
-        Ok(lattice.with_snap(snap))
+        Ok((lattice.with_snap(snap), taken.axes))
     }
+}
+
+/// A grid that is taken over.
+struct TakenGrid {
+    lattice: Lattice,
+    unit: Option<UnitOfLength>,
+    /// Where the axes of an image run.
+    axes: Option<String>,
 }
 
 impl Like {
-    fn lattice(&self, max_memory: Option<u64>) -> Result<Lattice> {
+    fn grid(&self, max_memory: Option<u64>) -> Result<TakenGrid> {
+        let unit_of = |record: &Record| record.transform("unit").and_then(UnitOfLength::from_name);
         match self {
-            Self::Voxels(grid) => grid.get().voxels.lattice.clone().ok_or_else(no_lattice),
-            Self::File(path) => lattice_of(path, max_memory)?.ok_or_else(|| no_lattice().in_file(path)),
+            Self::Voxels(grid) => {
+                let Voxels { lattice, record, .. } = &grid.get().voxels;
+                let lattice = lattice.clone().ok_or_else(no_lattice)?;
+                Ok(TakenGrid { lattice, unit: unit_of(record), axes: None })
+            }
+            Self::File(path) => {
+                let mut description = format::describe(path)?;
+                let axes = description.metadata.extra.remove(IMAGE_AXES);
+                let unit = unit_of(&description.metadata.record);
+                // Its headers have it, or else its cells do.
+                let lattice = match description.format.carries {
+                    Carries::InFile | Carries::Rounded => description.metadata.lattice,
+                    _ => format::open_within(path, max_memory)?.lattice,
+                };
+                let lattice = lattice.ok_or_else(|| no_lattice().in_file(path))?;
+                Ok(TakenGrid { lattice, unit, axes })
+            }
         }
-    }
-}
-
-/// The lattice of a voxel file, from its headers where these have it.
-fn lattice_of(path: &Path, max_memory: Option<u64>) -> Result<Option<Lattice>> {
-    let description = format::describe(path)?;
-    match description.format.carries {
-        Carries::InFile | Carries::Rounded => Ok(description.metadata.lattice),
-        _ => Ok(format::open_within(path, max_memory)?.lattice),
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use pyo3::prelude::*;
 use voxelize::job::{
     AxisOrder, FitOptions, JobLabels, Measure, PartChoice, Rotation, Transform, UnitOfLength, UpAxis,
-    WrittenLength,
+    WrittenLength, one_unit, one_up,
 };
 use voxelize::mesh::PartKind;
 use voxelize::{Error, Fit, Rational, Result, Rule, Snap};
@@ -44,8 +44,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The map from coordinates of the mesh to those of the grid; `stated` are unit and up axis of its file.
-    pub fn transform(&self, stated: (Option<UnitOfLength>, Option<UpAxis>)) -> Result<Transform> {
+    /// The map from coordinates of the mesh to those of the grid; `stated` are unit and up axis of its files.
+    pub fn transform(&self, stated: &[(Option<UnitOfLength>, Option<UpAxis>)]) -> Result<Transform> {
         let scale = self.scale.as_deref().map(|text| number("scale", text)).transpose()?;
         let scale = scale.unwrap_or(Rational::ONE);
         if !scale.is_positive() {
@@ -55,20 +55,24 @@ impl Options {
             let known: Vec<_> = UnitOfLength::ALL.iter().map(|unit| unit.name()).collect();
             named("unit", text, UnitOfLength::from_name(text), &known)
         });
-        let unit = unit.transpose()?.or(stated.0.filter(|_| scale == Rational::ONE));
+        let unit = match unit.transpose()? {
+            None => one_unit(stated.iter().map(|(unit, _)| *unit))?.filter(|_| scale == Rational::ONE),
+            given => given,
+        };
         let translate = match &self.translate {
             None => [const { Rational::ZERO }; 3],
             Some(by) => lengths("translate", by, unit)?,
         };
         let up = match self.up.as_deref() {
-            None => stated.1.unwrap_or_default(),
+            None => one_up(stated.iter().map(|(_, up)| *up))?.unwrap_or_default(),
             Some("y") => UpAxis::Y,
             Some("z") => UpAxis::Z,
             Some(other) => named("up", other, None, &["y", "z"])?,
         };
         let axes = self.axes.as_deref().map(|text| parsed::<AxisOrder>("axes", text)).transpose()?;
         let rotate = self.rotate.as_deref().map(|text| parsed::<Rotation>("rotate", text)).transpose()?;
-        Ok(Transform { axes: axes.unwrap_or_default(), rotate, scale, translate, unit, up })
+        let axes = axes.unwrap_or_default();
+        Ok(Transform { axes, rotate, scale, translate, unit, ..Transform::default() }.with_up(up))
     }
 
     /// The rule with its options.

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use serde_json::Value;
 use voxelize::format::{self, ARRAYS};
 use voxelize::grid::InMemory;
-use voxelize::job::UpAxis;
+use voxelize::job::Transform;
 use voxelize::{BitGrid, Code, Finding, Hint, Result, par};
 
 use super::args::{FileArgs, MemoryArgs, OutputArgs, PageArgs, PowerArgs, ReportArgs};
@@ -103,9 +103,9 @@ fn convert(
 
     let labels = contents::labels(voxels.cells.as_ref());
     info::set_voxels(report, &voxels, &labels, voxels.occupied().ok().map(BitGrid::count));
-    let up = if voxels.record.transform("up") == Some("y") { UpAxis::Y } else { UpAxis::Z };
+    let transform = Transform::from_entries(&voxels.record.transform).unwrap_or_default();
     let lattice = voxels.lattice.as_ref();
-    let mut warnings = lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, up, None));
+    let mut warnings = lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, &transform, None));
     if let Some(arrays) = description.metadata.extra.get(ARRAYS) {
         let text = format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
         let hint = Hint::from("take them from the input, or make them again of the mesh");

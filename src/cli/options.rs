@@ -8,6 +8,7 @@ use voxelize::format::Sidecar;
 use voxelize::grid::{CellKind, Quantities, Record};
 use voxelize::job::{
     DEFAULT_RES, FitOptions, JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis,
+    check_unit_of_grid,
 };
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::Tolerance;
@@ -41,7 +42,8 @@ pub struct JobOptions {
     pub has_numbers: bool,
     /// What has to wait for the unit that a file states, if anything has.
     pub waiting: Option<Arc<WaitingLengths>>,
-    pub is_up_given: bool,
+    /// The axis that points up in the file, if an option says it.
+    pub up: Option<UpAxis>,
 }
 
 /// Lengths with units, while nothing has said the unit of the coordinates.
@@ -143,7 +145,7 @@ impl JobOptions {
         if waiting.is_some() {
             grid.transform.unit = None;
         }
-        grid.check_unit()?;
+        check_unit_of_grid(grid.unit_of_like, &grid.transform, &grid.option)?;
         if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint(match rule {
@@ -162,7 +164,7 @@ impl JobOptions {
             has_findings,
             has_numbers: false,
             waiting,
-            is_up_given: false,
+            up: None,
         })
     }
 
@@ -189,8 +191,8 @@ impl JobOptions {
     /// These options for a file in which this axis points up.
     #[must_use]
     pub fn with_up(mut self, up: &UpArgs) -> Self {
-        self.grid.transform.up = up.up.unwrap_or_default();
-        self.is_up_given = up.up.is_some();
+        self.up = up.up;
+        self.grid.transform = self.grid.transform.with_up(up.up.unwrap_or_default());
         self
     }
 
@@ -205,10 +207,10 @@ impl JobOptions {
     /// Takes the unit and the up axis that the file states, where no option says another. The unit is that of coordinates
     /// that are not scaled.
     pub fn take_stated(&mut self, unit: Option<UnitOfLength>, up: Option<UpAxis>) -> Result<()> {
-        let transform = &mut self.grid.transform;
-        if let Some(up) = up.filter(|_| !self.is_up_given) {
-            transform.up = up;
+        if let Some(up) = up.filter(|_| self.up.is_none()) {
+            self.grid.transform = self.grid.transform.clone().with_up(up);
         }
+        let transform = &mut self.grid.transform;
         let is_taken = transform.unit.is_none() && !transform.is_scaled();
         match (unit.filter(|_| is_taken), self.waiting.take()) {
             (None, Some(waiting)) => return Err(waiting.error.clone()),
@@ -227,7 +229,7 @@ impl JobOptions {
         }
         // What is on the grid of a scan is in its unit.
         self.grid.transform.unit = self.grid.transform.unit.or(self.grid.unit_of_like);
-        self.grid.check_unit()
+        check_unit_of_grid(self.grid.unit_of_like, &self.grid.transform, &self.grid.option)
     }
 }
 
@@ -294,24 +296,6 @@ impl GridOptions {
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
         let (padding, grown_from, is_bounded) = (None, None, false);
         Ok(Self { padding, from, snap, option, grown_from, image_axes, unit_of_like, is_bounded, transform })
-    }
-
-    /// Refuses a lattice that is taken over and whose coordinates are in another unit than those of the mesh.
-    fn check_unit(&self) -> Result<()> {
-        let (Some(of_grid), Some(of_mesh)) = (self.unit_of_like, self.transform.unit) else { return Ok(()) };
-        if of_grid == of_mesh {
-            return Ok(());
-        }
-        let scale = &(&self.transform.scale * &of_mesh.millimetres()) / &of_grid.millimetres();
-        let scale = scale.to_string();
-        let scale = scale.strip_suffix("/1").unwrap_or(&scale);
-        let [grid, mesh] = [of_grid, of_mesh].map(UnitOfLength::name);
-        let moved =
-            if self.transform.is_moved() { format!(", with --translate in {grid}") } else { String::new() };
-        let error = Error::usage(format!("{}: that grid is in {grid}, the mesh in {mesh}", self.option));
-        Err(error.with_hint(format!(
-            "--scale {scale} --unit {grid} converts the mesh{moved}; --unit {grid} if its coordinates are in {grid}"
-        )))
     }
 
     /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.

@@ -344,6 +344,12 @@ codes! {
     W018 "W018" WARNED
         "the axes of the image whose grid is taken run other ways than those of the output, x, y and z, or are not known"
         hint!["positions agree, and indices do not: turn one of two arrays before they are combined"];
+    W019 "W019" WARNED
+        "programs that read the file take its coordinates as those of another unit, or another axis as up; it cannot say which"
+        hint!["voxelize the mesh with {} and {}" Scale, Unit; "or with {}" Axes = "x,-z,y"];
+    W020 "W020" NOTED
+        "the unit that is given is not that which the file states"
+        hint!["{} scales coordinates, {} scales none" Scale, Unit];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

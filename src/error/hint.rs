@@ -30,6 +30,7 @@ macro_rules! options {
 
 options! {
     AllowOutside "allow-outside" "Paths of a list may lead out of its folder";
+    Axes "axes" "The axes of the file that become those of the grid";
     Band "band" "The band of distances";
     Bin "bin" "The call that bins the triangles of a store";
     Bounds "bounds" "The corners of the grid";
@@ -61,6 +62,7 @@ options! {
     Ties "ties" "The cells that a mesh on walls between them belongs to";
     Translate "translate" "The move of the coordinates";
     Unit "unit" "The unit of the coordinates";
+    Up "up" "The axis of the file that points up";
     Update "update" "The call that records goldens";
     Verify "verify" "The call that compares with goldens";
     VoxelSize "voxel-size" "The size of a cell";
@@ -130,13 +132,23 @@ impl Hint {
     /// This hint with another step: a text with `{}` where it names the option.
     #[must_use]
     pub fn with_step(
-        mut self,
+        self,
         text: impl Into<Cow<'static, str>>,
         option: Opt,
         value: impl fmt::Display,
     ) -> Self {
-        let settings = vec![Setting { option, value: value.to_string().into() }];
-        self.steps.push(Step { text: text.into(), settings: settings.into(), is_alternative: false });
+        self.with_settings(text, [(option, value)])
+    }
+
+    /// This hint with another step that names several options, each in place of a `{}`.
+    #[must_use]
+    pub fn with_settings<V: fmt::Display, const N: usize>(
+        mut self,
+        text: impl Into<Cow<'static, str>>,
+        settings: [(Opt, V); N],
+    ) -> Self {
+        let settings = settings.map(|(option, value)| Setting { option, value: value.to_string().into() });
+        self.steps.push(Step { text: text.into(), settings: settings.to_vec().into(), is_alternative: false });
         self
     }
 

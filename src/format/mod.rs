@@ -94,6 +94,9 @@ pub struct Format {
     pub about: &'static str,
     /// Where the lattice is kept.
     pub carries: Carries,
+    /// What programs that read it take for granted, as [entries of a record](Record::transform): the unit, the axis that
+    /// points up. The format has no place to say others.
+    pub assumes: &'static [(&'static str, &'static str)],
     /// The kinds of cells it holds.
     pub kinds: &'static [CellKind],
     /// The types of numbers for bits and labels; the first is the default. A field is stored as [`Dtype::F32`]; one of

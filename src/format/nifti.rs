@@ -63,6 +63,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["nii"],
     about: "NIfTI-1 image; mesh coordinates are LPS, the image is RAS; at most 32767 cells an axis",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,

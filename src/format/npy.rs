@@ -57,6 +57,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["npy"],
     about: "NumPy array a[x, y, z] of bool, u8 or f32, or of packed bits; numpy.load reads it",
     carries: Carries::SidecarOnRequest,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit, Dtype::I8],
     max_bytes: None,

@@ -57,6 +57,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["nrrd"],
     about: "image of 3D Slicer and ITK, packed by gzip; mesh coordinates are LPS",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,

@@ -25,6 +25,7 @@ pub(super) const XYZ: Format = Format {
     extensions: &["xyz"],
     about: "centres of occupied cells as text, a line for each: x y z, and the label or value",
     carries: Carries::Rounded,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,

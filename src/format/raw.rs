@@ -24,6 +24,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["raw"],
     about: "cells as bytes, floats, or bits in rows of 64-bit words, x fastest; a .raw.json describes them",
     carries: Carries::Sidecar,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit, Dtype::I8],
     max_bytes: None,

@@ -2,6 +2,7 @@
 
 use super::Transform;
 use crate::error::{Code, Error, Finding, Hint, Opt, Result, hint, sanitize};
+use crate::format::UNKNOWN_AXES;
 use crate::geom::{Bounds, Rational};
 use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length};
 use crate::mesh::Mesh;
@@ -85,6 +86,22 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
 /// The axes along which a mesh goes on beyond a lattice: `x, z`.
 pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
     axes_where(|axis| lattice.is_passed(*axis, mesh.bounds()).contains(&true))
+}
+
+/// The finding about the axes of an image whose grid is taken (W018).
+pub fn image_axes(axes: &str) -> Finding {
+    let (text, hint) = match axes {
+        UNKNOWN_AXES => (
+            "the image does not say where it is: its axes are taken as x,y,z, its first cell as around 0,0,0"
+                .into(),
+            "state it where the image was made (qform or sform of NIfTI, space of NRRD): other readers may place it elsewhere",
+        ),
+        axes => (
+            format!("the axes of the image run {axes}, those of the output x,y,z"),
+            "positions agree, and indices do not: to index both alike, turn one, as docs/python.md does",
+        ),
+    };
+    Finding::new(Code::W018, text).with_hint(hint)
 }
 
 /// The names of the axes of which something is so, if there are any: `x, z`.

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::system::free_space;
-use crate::error::{Code, Finding};
+use super::transform::{Transform, short};
+use crate::error::{Code, Finding, Hint, Opt, hint};
 use crate::format::{self, Choice, Dtype, FileSize, Format};
 use crate::grid::{Lattice, Length};
-use crate::mesh::Mesh;
-use crate::mesh::UpAxis;
+use crate::mesh::{Mesh, UnitOfLength, UpAxis};
 use crate::rule::{Rule, usual};
 use crate::text::bytes;
 
@@ -54,8 +54,14 @@ impl Target<'_> {
     }
 
     /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
-    /// the disk is too full (W012). `up` is the axis of the grid that points up.
-    pub fn findings(&self, lattice: &Lattice, up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
+    /// the disk is too full (W012), or programs take the grid for another than it is (W019). `transform` is that of the
+    /// mesh.
+    pub fn findings(
+        &self,
+        lattice: &Lattice,
+        transform: &Transform,
+        size: Option<FileSize>,
+    ) -> Vec<Finding> {
         let name = self.format.name;
         let other = |path: &Path| {
             let other = format::by_path(path).filter(|other| other.name != name)?;
@@ -63,7 +69,8 @@ impl Target<'_> {
             Some(Finding::new(Code::W003, text))
         };
         let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
-        found.extend(self.limits(lattice, up));
+        found.extend(self.limits(lattice, transform.up));
+        found.extend(self.format.assumes.iter().filter_map(|assumed| self.misread(*assumed, transform)));
         let Some(size) = size else { return found };
         let need = size.bytes();
         let is_one = !self.choices.contains(&Choice::VoxSplit);
@@ -84,6 +91,26 @@ impl Target<'_> {
             found.push(Finding::new(Code::W012, text));
         }
         found
+    }
+
+    /// The finding that programs take for granted what is not so of this grid (W019).
+    fn misread(&self, (name, assumed): (&str, &str), transform: &Transform) -> Option<Finding> {
+        let format = self.format.name;
+        if name == "up" {
+            let is_other = transform.up.name() != assumed;
+            let text = format!("programs that read .{format} take {assumed} as up; in this grid y is up");
+            let hint = hint!["voxelize the mesh with {}, which turns it upright" Axes = "x,-z,y"];
+            return is_other.then(|| Finding::new(Code::W019, text).with_hint(hint));
+        }
+        let unit = transform.unit.filter(|unit| unit.name() != assumed)?;
+        let factor = &transform.scale * &(unit.millimetres() / UnitOfLength::from_name(assumed)?.millimetres());
+        let text = format!(
+            "programs that read .{format} take its coordinates as {assumed}; those of this grid are {}",
+            unit.name()
+        );
+        let settings = [(Opt::Scale, short(&factor)), (Opt::Unit, assumed.to_string())];
+        let hint = Hint::default().with_settings("voxelize the mesh with {} {}", settings);
+        Some(Finding::new(Code::W019, text).with_hint(hint))
     }
 }
 

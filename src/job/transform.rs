@@ -151,7 +151,7 @@ impl Rotation {
 }
 
 /// A number without a denominator of one.
-fn short(number: &Rational) -> String {
+pub(super) fn short(number: &Rational) -> String {
     let text = number.to_string();
     text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
 }
@@ -199,7 +199,7 @@ pub struct Transform {
     pub translate: [Rational; 3],
     /// The unit of the coordinates after that; nothing is scaled by it.
     pub unit: Option<UnitOfLength>,
-    /// The axis that points up in the file; formats with a fixed up axis are turned by it when they are written.
+    /// The axis of the grid that points up; formats with a fixed up axis are turned by it when they are written.
     pub up: UpAxis,
 }
 
@@ -321,11 +321,22 @@ impl Transform {
         Err(Error::usage("with a scale this length must be in cells").with_hint("such as 2vx"))
     }
 
+    /// This transform of a file in which `up` points up: in the grid the axis that it becomes does, or z if that is none
+    /// of both.
+    #[must_use]
+    pub fn with_up(self, up: UpAxis) -> Self {
+        let turned = self.rotate.as_ref().map(Rotation::turner);
+        let axis = self.axes.point(if up == UpAxis::Y { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] });
+        let [x, y, z] = turned.map_or(axis, |turn| turn(axis));
+        let up = if y > x.abs() && y > z.abs() { UpAxis::Y } else { UpAxis::Z };
+        Self { up, ..self }
+    }
+
     /// The transform that has these entries.
     ///
     /// # Errors
     /// If a name or a value is unknown.
-    pub(super) fn from_entries(entries: &[(&'static str, String)]) -> Result<Self> {
+    pub fn from_entries(entries: &[(&'static str, String)]) -> Result<Self> {
         let unknown =
             |name: &str, value: &str| Error::usage(format!("the transform {name} {value} is unknown"));
         let mut transform = Self::default();

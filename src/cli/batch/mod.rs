@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use voxelize::format::{GridStack, Sidecar, Written};
 use voxelize::grid::Quantities;
-use voxelize::job::UnitOfLength;
+use voxelize::job::{Transform, one_unit, one_up};
 use voxelize::{Bounds, Error, Kind, Progress, Result, tool};
 
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
@@ -266,7 +266,10 @@ impl BatchOptions {
         bar.check()?;
         let all = found.iter().flatten().fold(Bounds::EMPTY, |all, (bounds, _)| all.union(bounds));
         let mut options = self.options.clone();
-        options.take_stated(run::one_unit(found.iter().flatten().map(|(_, unit)| *unit))?, None)?;
+        let units = found.iter().flatten().map(|(_, transform)| transform.unit);
+        // Each mesh has its own up axis, which must be that of all.
+        one_up(found.iter().flatten().map(|(_, transform)| Some(transform.up)))?;
+        options.take_stated(one_unit(units)?, None)?;
         if !all.is_empty() {
             let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
                 Kind::Unfit => {
@@ -279,19 +282,14 @@ impl BatchOptions {
         Ok((options, found.into_iter().map(Result::err).collect()))
     }
 
-    /// The bounds of a mesh, and the unit of its coordinates.
-    fn bounds(
-        &self,
-        item: &Item,
-        resources: &Resources,
-        call: &Call,
-    ) -> Result<(Bounds, Option<UnitOfLength>)> {
+    /// The bounds of a mesh, and its transform, with unit and up axis.
+    fn bounds(&self, item: &Item, resources: &Resources, call: &Call) -> Result<(Bounds, Transform)> {
         let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
         let options = JobOptions { resources: resources.clone(), ..self.options.clone() };
         let mut job = Job { source: source.clone(), options };
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         let mesh = guarded(|| run::read(&mut job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;
-        Ok((*mesh.bounds(), job.options.grid.transform.unit))
+        Ok((*mesh.bounds(), job.options.grid.transform))
     }
 }
 

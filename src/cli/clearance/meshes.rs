@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use voxelize::job::{InFile, Transform, UnitOfLength};
+use voxelize::job::{InFile, Transform, UnitOfLength, UpAxis, one_unit, one_up};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Kind, Mesh, Result};
 
@@ -11,7 +11,6 @@ use super::super::files;
 use super::super::memory::Resources;
 use super::super::progress::Bar;
 use super::super::report::display::bytes;
-use super::super::run::one_unit;
 use super::ClearanceArgs;
 
 /// The memory of a triangle, in bytes.
@@ -69,8 +68,18 @@ pub fn read_all(
     let mut meshes = read.collect::<Result<Vec<_>>>()?;
     let unit = match args.unit {
         Some(unit) => Some(unit),
-        None => one_unit(meshes.iter().map(|loaded| loaded.unit))?,
+        None => one_unit(meshes.iter().map(|loaded| loaded.unit)).map_err(|error| {
+            let hint = "--unit UNIT takes all coordinates as being in it; FILE@scale=F scales those of a file";
+            error.with_hint(hint)
+        })?,
     };
+    let turned = |named: &PlacedMesh, up: Option<UpAxis>| {
+        named.transform(unit).map(|transform| transform.with_up(up.unwrap_or_default()).up)
+    };
+    let ups = meshes.iter().zip(named).map(|(loaded, named)| turned(named, loaded.up)).collect::<Result<Vec<_>>>()?;
+    one_up(ups.into_iter().map(Some)).map_err(|error| {
+        error.with_hint("FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,z,-y the other way")
+    })?;
     for (loaded, named) in meshes.iter_mut().zip(named) {
         let transform = named.transform(unit)?;
         if transform.turns() || transform.is_scaled() || transform.is_moved() {

@@ -1,10 +1,9 @@
 //! From options to what will be done: the mesh is read, its lattice fitted, and a plan of memory found. A dry
 //! run ends here.
 
-use voxelize::format::UNKNOWN_AXES;
-use voxelize::job::{JobLabels, UnitOfLength, findings};
+use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Run, Severity};
+use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run, Severity};
 
 use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
@@ -30,7 +29,8 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         let held: u64 = all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum();
         let mut loaded =
             timed(&mut report.times.read, || read_one(source, &job.options, held, bar, signals))?;
-        let findings = std::mem::take(&mut loaded.findings).into_iter();
+        let other = other_unit(loaded.unit, &job.options.grid.transform);
+        let findings = std::mem::take(&mut loaded.findings).into_iter().chain(other);
         report.warnings.extend(findings.map(|finding| match sources {
             [_] => finding,
             _ => finding.about(&source.name()),
@@ -41,7 +41,8 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     let is_given = job.options.grid.transform.unit.is_some();
     let units = all.iter().map(|(_, loaded)| loaded.unit);
     let unit = if is_given { None } else { one_unit(units)? };
-    let up = all.iter().map(|(_, loaded)| loaded.up).reduce(|a, b| if a == b { a } else { None }).flatten();
+    let ups = all.iter().map(|(_, loaded)| loaded.up);
+    let up = if job.options.up.is_some() { None } else { one_up(ups)? };
     let files = sources.iter().zip(&all).map(|(source, (_, loaded))| MeshFile::new(source, loaded)).collect();
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
     let mesh = joined(all, &job.options)?;
@@ -93,15 +94,6 @@ fn read_one(
     })
 }
 
-/// The unit of all files, which must state the same.
-pub fn one_unit(mut units: impl Iterator<Item = Option<UnitOfLength>>) -> Result<Option<UnitOfLength>> {
-    let Some(first) = units.next() else { return Ok(None) };
-    let Some(other) = units.find(|unit| *unit != first) else { return Ok(first) };
-    let [first, other] = [first, other].map(|unit| unit.map_or("none", UnitOfLength::name));
-    let error = Error::unfit(format!("the meshes state different units, {first} and {other}"));
-    Err(error.with_hint("--unit UNIT takes the coordinates of all as being in one"))
-}
-
 /// One mesh of all; while several are joined, both they and it are in memory.
 fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
     if all.len() == 1 {
@@ -145,22 +137,6 @@ impl MeshFile {
     }
 }
 
-/// The finding about the axes of an image whose grid is taken (W018).
-fn image_axes(axes: &str) -> Finding {
-    let (text, hint) = match axes {
-        UNKNOWN_AXES => (
-            "the image does not say where it is: its axes are taken as x,y,z, its first cell as around 0,0,0"
-                .into(),
-            "state it where the image was made (qform or sform of NIfTI, space of NRRD): other readers may place it elsewhere",
-        ),
-        axes => (
-            format!("the axes of the image run {axes}, those of the output x,y,z"),
-            "positions agree, and indices do not: to index both alike, turn one, as docs/python.md does",
-        ),
-    };
-    Finding::new(Code::W018, text).with_hint(hint)
-}
-
 /// Where the cells of a mesh will be.
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let grid = &job.options.grid;
@@ -175,7 +151,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     match &grid.from {
         GridFrom::Like(_) => {
             report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
-            report.warnings.extend(grid.image_axes.as_deref().map(image_axes));
+            report.warnings.extend(grid.image_axes.as_deref().map(findings::image_axes));
         }
         GridFrom::Mesh(fit) => report.warnings.extend(findings::rounded(mesh.bounds(), fit, &grid.transform)),
         GridFrom::Shared(_, all) => {
@@ -207,7 +183,7 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let arrays = u64::try_from(arrays).unwrap_or(u64::MAX);
     let size = target.size(&job.options.rule, mesh, &lattice, is_dry).map(|size| size.and_at_most(arrays));
     report.output_size = size.filter(|_| is_dry);
-    report.warnings.extend(target.findings(&lattice, job.options.grid.transform.up, size));
+    report.warnings.extend(target.findings(&lattice, &job.options.grid.transform, size));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(&placed))?;
     Ok(lattice)
 }

@@ -34,6 +34,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["binvox"],
     about: "runs of cells for training and research; cubic cells, filled up to a cube; world coordinates are the mesh's",
     carries: Carries::Rounded,
+    assumes: &[],
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
     max_bytes: None,

@@ -57,6 +57,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["bt"],
     about: "octree of OctoMap for ROS and MoveIt; cubic cells whose walls are at multiples of their size",
     carries: Carries::InFile,
+    assumes: &[("unit", "m"), ("up", "z")],
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
     max_bytes: None,

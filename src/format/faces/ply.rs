@@ -43,6 +43,7 @@ pub(in super::super) const FORMAT: Format = Format {
     extensions: &["ply"],
     about: "exposed faces as polygons, for Blender, MeshLab and trimesh; labels are colours of faces",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,

@@ -30,6 +30,7 @@ pub(in super::super) const FORMAT: Format = Format {
     choices: &[Choice::GreedyFaces],
     size: |_, _, _, _| None,
     carries: Carries::SidecarOnRequest,
+    assumes: &[("unit", "mm"), ("up", "z")],
     dtypes: &[Dtype::Bool],
     max_bytes: Some(HEADER as u64 + 4 + TRIANGLE as u64 * u32::MAX as u64),
     limits: check_walls::<f32>,

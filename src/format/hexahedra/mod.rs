@@ -48,6 +48,7 @@ pub(super) const VTU: Format = Format {
     extensions: &["vtu"],
     about: "hexahedra with shared nodes for ParaView, PyVista and finite elements, packed by zlib",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8],
     max_bytes: None,

@@ -49,6 +49,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["npz"],
     about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit],
     max_bytes: None,

@@ -37,6 +37,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["schem"],
     about: "Sponge schematic for Minecraft (WorldEdit); cubic cells only, fewer than 2³¹; y is up",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,

@@ -51,6 +51,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["slices"],
     about: "folder of PNG pictures, one for each layer of z seen from above, for resin printers and image stacks",
     carries: Carries::InFile,
+    assumes: &[("up", "z")],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bit, Dtype::U8],
     max_bytes: None,

@@ -77,6 +77,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["vdb"],
     about: "sparse tree of OpenVDB for Blender and Houdini; world coordinates are the mesh's",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,

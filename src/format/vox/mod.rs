@@ -79,6 +79,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["vox"],
     about: "MagicaVoxel scene, at most 4 GiB; cubic cells only; z is up",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::U8],
     max_bytes: Some(u32::MAX as u64),

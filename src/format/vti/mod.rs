@@ -36,6 +36,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["vti"],
     about: "image of VTK for ParaView, PyVista and ITK, packed by zlib; world coordinates are the mesh's",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit],
     max_bytes: None,

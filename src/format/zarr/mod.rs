@@ -69,6 +69,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["zarr"],
     about: "folder of chunks for Python, web servers and viewers, with smaller levels: Zarr 3, OME-Zarr 0.5",
     carries: Carries::InFile,
+    assumes: &[],
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bool],
     max_bytes: None,
