@@ -85,9 +85,12 @@ impl Options {
                 .with_hint("signed=True sets the sign of the cells inside"));
         }
         let mut fields = self.fields.clone();
+        let sides = self.voxel_size.as_ref().map(|texts| lengths("voxel_size", texts, transform.unit));
+        // Of cubes; the lattice refuses what is no length.
+        let side = sides.and_then(|sides| sides.ok()).filter(|[x, y, z]| x == y && y == z).map(|[x, ..]| x);
         for (name, text) in [("radius", &self.radius), ("iso", &self.iso)] {
             let Some(text) = text else { continue };
-            let length = transform.length(&parsed::<WrittenLength>(name, text)?);
+            let length = transform.length(&parsed::<WrittenLength>(name, text)?, side.as_ref());
             fields.push((name.to_string(), length.map_err(|error| about(name, &error))?.to_string()));
         }
         Rule::from_fields(&self.rule, fields)

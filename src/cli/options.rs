@@ -129,7 +129,7 @@ impl JobOptions {
         let parts = PartOptions::new(&rule.parts);
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
         let choose = |grid: GridArgs| {
-            let rule = rule.chosen(&grid.transform.transform()?)?;
+            let rule = rule.chosen(&grid.transform.transform()?, grid.voxel_size.as_ref())?;
             Ok::<_, Error>((GridOptions::new(grid, &rule, argv, names, resources.for_job())?, rule))
         };
         let (chosen, waiting) = match (choose(grid.clone()), grid.transform.unit) {
@@ -219,7 +219,7 @@ impl JobOptions {
             (Some(unit), Some(waiting)) => {
                 let args = waiting.grid.in_unit(unit);
                 let up = transform.up;
-                self.rule = waiting.rule.chosen(&args.transform.transform()?)?;
+                self.rule = waiting.rule.chosen(&args.transform.transform()?, args.voxel_size.as_ref())?;
                 if let GridFrom::Mesh(_) = self.grid.from {
                     self.grid = GridOptions::of_lengths(args, &self.rule, &waiting.argv)?;
                 }

@@ -37,13 +37,19 @@ const SYNONYMS: [(&[&str], &str); 5] = [
 ];
 
 /// Options of other tools, and what does the same here.
-const ELSEWHERE: [(&[&str], &str); 3] = [
+const ELSEWHERE: [(&[&str], &str); 5] = [
     (
         &["plate", "build-plate"],
         "'voxelize view MESH --slice z=all --size WxH -o DIR/' draws layers on a plate",
     ),
     (&["palette", "colours", "colors", "vertex-colors"], "--labels colour takes the colours of the mesh"),
     (&["sdf", "esdf"], "--rule distance --signed"),
+    (
+        &["dilate", "expand", "grow", "inflate", "thicken"],
+        "--rule distance --signed --band all --iso R grows the part by R; --rule offset --radius R has both sides of the \
+         surface, and is hollow",
+    ),
+    (&["deflate", "erode", "shrink"], "--rule distance --signed --band all --iso -R takes R off the part"),
 ];
 
 /// What does here what an option of another tool does.

@@ -41,6 +41,7 @@ options! {
     Formats "formats" "The call that lists the formats";
     Help "help" "The page of all options";
     Inside "inside" "The method that finds the inside";
+    Iso "iso" "The distance up to which cells are occupied";
     KeepThin "keep-thin" "Thin features are kept";
     Like "like" "The file whose grid is taken";
     Lenient "lenient" "Damage in a file is tolerated where it can be";

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::geom::{Point, Rational, Triangle};
 use crate::grid::{AXES, Lattice, Length, LengthUnit};
 use crate::mesh::{Mesh, UnitOfLength, UpAxis};
@@ -299,12 +299,12 @@ impl Transform {
         mesh.map(|triangle| triangle.each_ref().map(point))
     }
 
-    /// A length in the coordinates of the file, exactly.
+    /// A length in the coordinates of the file, exactly; where these are scaled, in cells, of which `cell` is the side.
     ///
     /// # Errors
     /// If the unit of the file is not known, the length is no finite decimal in that unit, or coordinates are scaled and
-    /// the length is not in cells.
-    pub fn length(&self, written: &WrittenLength) -> Result<Length> {
+    /// the length is no finite decimal in cells, or the side of a cell is not known.
+    pub fn length(&self, written: &WrittenLength, cell: Option<&Rational>) -> Result<Length> {
         let length = match written {
             WrittenLength::Length(length) => *length,
             WrittenLength::Measure(measure) => {
@@ -318,7 +318,11 @@ impl Transform {
         if !self.is_scaled() || length.unit() == LengthUnit::Cells {
             return Ok(length);
         }
-        Err(Error::usage("with a scale this length must be in cells").with_hint("such as 2vx"))
+        let in_cells = |cell: &Rational| Length::new(&(&length.value() / cell), LengthUnit::Cells);
+        cell.and_then(in_cells).ok_or_else(|| {
+            let error = Error::usage("with a scale this length must be in cells, or a finite decimal of them");
+            error.with_hint(hint!["2vx is two cells; {} with cubes of a known side converts it" VoxelSize = "S"])
+        })
     }
 
     /// This transform of a file in which `up` points up: in the grid the axis that it becomes does, or z if that is none
@@ -385,7 +389,7 @@ mod tests {
     fn lengths_are_those_of_the_file() {
         let length = |text: &str, unit: &str| {
             let transform = Transform { unit: UnitOfLength::from_name(unit), ..Transform::default() };
-            transform.length(&text.parse().unwrap()).map(|length| length.to_string())
+            transform.length(&text.parse().unwrap(), None).map(|length| length.to_string())
         };
         assert_eq!((length("5cm", "mm").unwrap(), length("2vx", "m").unwrap()), ("50".into(), "2vx".into()));
         assert_eq!(length("5cm", "m").unwrap(), "0.05");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use voxelize::format::Written;
+use voxelize::grid::CellKind;
 use voxelize::{Code, Finding, Kind};
 
 use super::super::command::Call;
@@ -26,6 +27,8 @@ pub struct Entry {
     bytes: u64,
     /// The memory estimate of a dry run.
     memory: u128,
+    /// Its grid, if it was made: `22 × 22 × 22 cells`, and how it is padded.
+    grid: Option<[String; 2]>,
     /// Its warnings.
     warnings: Vec<BatchWarning>,
 }
@@ -99,6 +102,10 @@ impl Entry {
             }
             _ => {}
         }
+        let grid = options.zip(found.lattice.as_ref()).filter(|_| kind == EntryKind::Good);
+        let grid = grid.map(|(options, lattice)| {
+            [format!("{} cells", dims(lattice.dims())), run::padding(&options.job.options, lattice)]
+        });
         let written: u64 = found.outputs.iter().flatten().map(|written| written.bytes).sum();
         Self {
             report,
@@ -106,6 +113,7 @@ impl Entry {
             cells: found.occupied.filter(|_| kind == EntryKind::Good).unwrap_or(0),
             bytes: written + found.output_size.map_or(0, |size| size.bytes()),
             memory: found.memory.as_ref().filter(|_| batch.mode == Mode::DryRun).map_or(0, |plan| plan.bytes),
+            grid,
             warnings,
         }
     }
@@ -146,6 +154,8 @@ struct BatchState {
     bytes: u64,
     /// The most that one takes.
     memory: u128,
+    /// What all grids have in common.
+    grids: Option<[String; 2]>,
     warnings: BTreeMap<Code, SameCode>,
 }
 
@@ -203,10 +213,19 @@ impl<'a> OrderedReporter<'a> {
                 text += &format!(", {} {what}", grouped(count));
             }
         }
+        if let Some([cells, padding]) = &state.grids {
+            text += &match (cells.as_str(), padding.as_str()) {
+                ("", "") => String::new(),
+                ("", padding) => format!("; grids{}", padding.trim_start_matches(',')),
+                (cells, padding) => format!("; {cells} each{padding}"),
+            };
+        }
+        let is_field = batch.options.rule.kind() == CellKind::Field;
+        let occupied = if is_field { "with a value" } else { "occupied" };
         text += &match batch.mode {
             Mode::Write => {
                 format!(
-                    "; {} occupied, {}",
+                    "; {} {occupied}, {}",
                     counted(state.cells, "cell", "cells"),
                     bytes(stacked.unwrap_or(state.bytes))
                 )
@@ -245,6 +264,14 @@ impl BatchState {
         self.cells += entry.cells;
         self.bytes += entry.bytes;
         self.memory = self.memory.max(entry.memory);
+        if let Some(grid) = entry.grid.take() {
+            let common = self.grids.get_or_insert_with(|| grid.clone());
+            for (common, one) in common.iter_mut().zip(grid) {
+                if *common != one {
+                    common.clear();
+                }
+            }
+        }
         let mut codes: Vec<_> = entry.warnings.drain(..).collect();
         codes.dedup_by_key(|warning| warning.code);
         for warning in codes {

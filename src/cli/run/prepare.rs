@@ -3,7 +3,8 @@
 
 use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run, Severity};
+use voxelize::format::Choice;
+use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
 use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
@@ -184,6 +185,16 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let size = target.size(&job.options.rule, mesh, &lattice, is_dry).map(|size| size.and_at_most(arrays));
     report.output_size = size.filter(|_| is_dry);
     report.warnings.extend(target.findings(&lattice, &job.options.grid.transform, size));
+    report.warnings.extend(free_inside(&job.options.rule, target.choices));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(&placed))?;
     Ok(lattice)
+}
+
+/// The finding that the empty inside of a part is marked as free space.
+fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
+    let is_hollow = rule.is_hollow() || matches!(rule, Rule::Offset { .. });
+    let text = format!("the rule {} leaves the inside of a part empty, which is marked as free", rule.name());
+    let hint = "--filled fills it; --rule distance --signed --band all --iso R grows it by R";
+    (is_hollow && choices.contains(&Choice::MarkFree))
+        .then(|| Finding::new(Code::W004, text).with_hint(hint))
 }

@@ -8,11 +8,11 @@ use voxelize::job::system::peak_memory;
 use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
-use voxelize::{Bounds, Lattice, Length, Rational};
+use voxelize::{Bounds, Lattice, Length, Rational, Rule};
 
 use super::super::files::Destination;
 use super::super::memory::Resources;
-use super::super::options::{Mode, Options};
+use super::super::options::{JobOptions, Mode, Options};
 use super::super::report::display::{self, bytes, counted, durations, grouped, listed, number, occupancy};
 use super::super::report::finding_line;
 use super::super::report::{Verbosity, row, value};
@@ -157,15 +157,7 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
         Mode::DryRun => display::planned_grid(lattice, unit),
         Mode::Write => display::grid_in(lattice, unit),
     };
-    // Where a box cuts the mesh, the mesh may go on in the padding.
-    let is_empty = !grid.is_bounded && options.job.options.rule.margin() == Length::ZERO;
-    let padding = if is_empty { "padded" } else { "grown" };
-    match grid.padding(lattice) {
-        None | Some([0, 0, 0]) => {}
-        Some([1, 1, 1]) => text += &format!(", {padding} by 1 cell on every side"),
-        Some([x, y, z]) if x == y && y == z => text += &format!(", {padding} by {x} cells on every side"),
-        Some([x, y, z]) => text += &format!(", {padding} by {x}, {y} and {z} cells on every side"),
-    }
+    text += &padding(&options.job.options, lattice);
     if let Some(grown) = grown(options, lattice) {
         text += &format!(", box grown to {grown}");
     }
@@ -173,6 +165,20 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
         text += &format!(", the mesh goes on beyond it along {axes}");
     }
     text
+}
+
+/// The cells around the mesh: `, grown by 3 cells on every side`.
+pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
+    let grid = &options.grid;
+    // Where a box cuts the mesh, the mesh may go on in the padding.
+    let is_empty = !grid.is_bounded && options.rule.margin() == Length::ZERO;
+    let padded = if is_empty { "padded" } else { "grown" };
+    match grid.padding(lattice) {
+        None | Some([0, 0, 0]) => String::new(),
+        Some([1, 1, 1]) => format!(", {padded} by 1 cell on every side"),
+        Some([x, y, z]) if x == y && y == z => format!(", {padded} by {x} cells on every side"),
+        Some([x, y, z]) => format!(", {padded} by {x}, {y} and {z} cells on every side"),
+    }
 }
 
 /// Where the box that was given had to grow for its cells to be whole, or to be cubes: `x = 1.2, z = -1 … 3`.
@@ -207,8 +213,18 @@ fn rule(options: &Options, found: &RunReport) -> String {
     let rule = &options.job.options.rule;
     let fields = rule.fields();
     let unit = options.job.options.grid.transform.unit.map(UnitOfLength::name);
-    let fields = fields.iter().map(|(name, value)| findings::option_text(name, value, Some(found), unit));
+    let fields = fields.iter().map(|(name, value)| {
+        let walls = found.lattice.as_ref().map_or_else(String::new, |lattice| walls(rule, lattice, unit));
+        findings::option_text(name, value, Some(found), unit) + if *name == "variant" { &walls } else { "" }
+    });
     std::iter::once(rule.name().to_string()).chain(fields).collect::<Vec<_>>().join("; ")
+}
+
+/// How thick a shell is: ` (walls of 2 × 2 × 4 mm)`.
+fn walls(rule: &Rule, lattice: &Lattice, unit: Option<&str>) -> String {
+    let Rule::Filled { shell: Some(cells), .. } = rule else { return String::new() };
+    let sides = lattice.spacing().each_ref().map(|side| f64::from(*cells) * side.to_f64());
+    format!(" (walls of {}{})", display::sizes(sides), display::suffix(unit))
 }
 
 /// `63,084 of 262,144 (24.1 %), 72 of them by --keep-thin, volume 63,084 mm³`.
@@ -223,7 +239,14 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice, kept: Option<u64>)
         format!("{cells}; hollow; --filled fills it")
     } else {
         let unit = options.job.options.grid.transform.unit.map(UnitOfLength::name);
-        format!("{cells}, volume {}", display::volume(value::volume(occupied, lattice), unit))
+        let volume = display::volume(value::volume(occupied, lattice), unit);
+        match options.job.options.rule {
+            Rule::Offset { radius } => format!(
+                "{cells}, volume {volume}; hollow beyond the radius; --rule distance --signed --band all --iso {radius} is \
+                 not"
+            ),
+            _ => format!("{cells}, volume {volume}"),
+        }
     }
 }
 

@@ -11,10 +11,12 @@ use super::super::{ARRAYS, BIT_ORDER, Dtype, shares};
 use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, in_member, small};
 use super::read_sparse;
 use super::sparse::Sparse;
+use super::stack;
 use super::{DIGESTS, is_filled};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions, parse_hex};
 use crate::grid::{Cells, Label, LabelDigest, Lattice, Legend, Quantity, Record, Snap, Voxels};
+use crate::text::counted;
 
 pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut metadata = describe(source)?;
@@ -100,7 +102,23 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
 
 /// Whether the axes of the array of cells are z, y and x.
 fn is_zyx(archive: &mut Archive) -> Result<bool> {
-    Ok(texts(archive, "order")?.is_some_and(|order| order == ["zyx"]))
+    let Some(order) = texts(archive, "order")? else { return Ok(false) };
+    if order.iter().any(|order| stack::ORDERS.contains(&order.as_str())) {
+        return Err(no_single_grid(&texts(archive, "names")?.unwrap_or_default()));
+    }
+    Ok(order == ["zyx"])
+}
+
+/// The error for a stack of grids, with the names of the first.
+fn no_single_grid(names: &[String]) -> Error {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).map(|name| sanitize(name.as_bytes()));
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let grids = counted(names.len() as u64, "grid", "grids");
+    let text = format!("a stack of {grids} in one array, {shown}{more}, where one grid is expected");
+    let hint = "in NumPy, voxels[n] of it is the grid of names[n]; a folder as output has a file for each mesh";
+    Error::input(Code::V004, text).with_hint(hint)
 }
 
 /// The dims of cells that are packed bits; none of others.

@@ -224,6 +224,9 @@ fn write(
     archive.finish()
 }
 
+/// The orders of the axes: usually, and with [`Choice::Zyx`].
+pub(super) const ORDERS: [&str; 2] = ["nxyz", "nzyx"];
+
 /// Everything but the cells.
 fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
     let count = parts.len();
@@ -231,7 +234,7 @@ fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
         |shape: &[usize], all: &[String]| text(shape, &all.iter().map(String::as_str).collect::<Vec<_>>());
     let names: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
     let digests: Vec<String> = parts.iter().map(|part| part.digest.clone()).collect();
-    let order = if is_zyx { "nzyx" } else { "nxyz" };
+    let order = ORDERS[usize::from(is_zyx)];
     let mut members = vec![
         ("names", texts(&[count], &names)),
         ("cells_digest", texts(&[count], &digests)),
