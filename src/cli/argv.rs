@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
 use voxelize::{Error, RULES, Result};
 
+use super::COMMANDS;
 use super::files::Destination;
 use super::suggest;
 
@@ -146,13 +147,17 @@ impl Argv {
             }
             ErrorKind::ArgumentConflict => {
                 match first(ContextKind::PriorArg).map(|prior| self.as_typed(&prior)) {
-                    Some(second) if second != name && CORNER_AND_COUNTS.iter().all(|one| [&*name, &*second].contains(one)) => {
-                        exclusive(&name, &second).with_hint(
-                            "--bounds X0,Y0,Z0,X1,Y1,Z1 --voxel-size S is the grid of a corner, a cell size and \
-                             counts: the high corner is the low one + counts x size",
-                        )
+                    Some(second) if second != name => {
+                        let pair = [name.as_str(), second.as_str()];
+                        let same =
+                            |(options, _): &&([&str; 2], _)| options.iter().all(|one| pair.contains(one));
+                        let error = exclusive(&name, &second);
+                        let meant = TOGETHER.iter().find(same).map(|(_, hint)| *hint);
+                        let grows = pair.contains(&"--rule")
+                            && self.with_value("rule").is_some_and(|rule| rule.ends_with("offset"));
+                        let meant = if grows { suggest::elsewhere("grow") } else { meant };
+                        meant.map_or(error.clone(), |hint| error.with_hint(hint))
                     }
-                    Some(second) if second != name => exclusive(&name, &second),
                     Some(_) => Error::usage(format!("{name} is given twice")).with_hint("give it once"),
                     None => Error::usage(format!("{name} cannot be used here")),
                 }
@@ -212,13 +217,21 @@ impl Argv {
             .flat_map(|arg| arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default()));
         let long = long.trim_start_matches('-');
         let error = Error::usage(format!("{word}: no such option"));
+        if let Some(meant) = self.before(word).and_then(|name| self.with_commas("", name)) {
+            return error.with_hint(format!("did you mean {meant}?"));
+        }
         if self.command == Some("convert") && matches!(long, "o" | "output") {
             return error.with_hint("the output is the second file: 'voxelize convert IN OUT'");
         }
         if let Some(here) = suggest::elsewhere(long) {
             return error.with_hint(here);
         }
-        let rule = RULES.iter().find(|rule| rule.name == long).map(|rule| format!("--rule {}", rule.name));
+        if let Some(other) = self.elsewhere(long) {
+            return error.with_hint(format!("'voxelize {other}' has this option"));
+        }
+        let has_rules = self.parser.get_arguments().any(|arg| arg.get_long() == Some("rule"));
+        let rules = RULES.iter().filter(|_| has_rules);
+        let rule = rules.filter(|rule| rule.name == long).map(|rule| format!("--rule {}", rule.name)).next();
         let near = suggest::option(long, options).map(|near| format!("--{near}"));
         let meant: Vec<_> = rule.into_iter().chain(near).collect();
         if meant.is_empty() {
@@ -226,6 +239,24 @@ impl Argv {
         } else {
             error.with_hint(format!("did you mean {}?", meant.join(", or ")))
         }
+    }
+
+    /// The option that stands before a number below zero, and whose value it is.
+    fn before(&self, word: &str) -> Option<&str> {
+        word.parse::<f64>().ok()?;
+        let words = self.words.iter().filter_map(|word| word.to_str());
+        let is_option = |word: &&str| word.starts_with('-') && word.parse::<f64>().is_err();
+        words.take_while(|other| *other != word).filter(is_option).last()
+    }
+
+    /// Another command that has this option; that without a name is shown as it is used.
+    fn elsewhere(&self, long: &str) -> Option<&'static str> {
+        let has = |command: &&super::command::Command| {
+            let is_it = |arg: &Arg| arg.get_long() == Some(long) && !arg.is_hide_set();
+            (command.arguments)().get_arguments().any(is_it)
+        };
+        let found = COMMANDS.iter().find(has)?;
+        Some(if found.name.is_empty() { "MESH" } else { found.name })
     }
 
     /// `--voxel-size <S>` of the parser as it was typed: `--pitch`.
@@ -264,8 +295,18 @@ fn first_line(error: &clap::Error) -> String {
     line.strip_prefix("error: ").unwrap_or(line).to_string()
 }
 
-/// Options for a grid by its corner and its counts, which exclude each other.
-const CORNER_AND_COUNTS: [&str; 2] = ["--origin", "--dims"];
+/// What may have been meant by two options that exclude each other.
+const TOGETHER: [([&str; 2], &str); 2] = [
+    (
+        ["--origin", "--dims"],
+        "--bounds X0,Y0,Z0,X1,Y1,Z1 --voxel-size S is the grid of a corner, a cell size and counts: the high corner is the \
+         low one + counts x size",
+    ),
+    (
+        ["--like", "--voxel-size"],
+        "'voxelize info FILE' says where its cells are: the same --bounds with another --voxel-size is the same place",
+    ),
+];
 
 /// The error for two options, as typed, that exclude each other.
 pub fn exclusive(first: &str, second: &str) -> Error {

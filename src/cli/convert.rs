@@ -105,7 +105,8 @@ fn convert(
     info::set_voxels(report, &voxels, &labels, voxels.occupied().ok().map(BitGrid::count));
     let transform = Transform::from_entries(&voxels.record.transform).unwrap_or_default();
     let lattice = voxels.lattice.as_ref();
-    let mut warnings = lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, &transform, None));
+    let mut warnings =
+        lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, &transform, None));
     if let Some(arrays) = description.metadata.extra.get(ARRAYS) {
         let text = format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
         let hint = Hint::from("take them from the input, or make them again of the mesh");

@@ -149,7 +149,11 @@ impl Hint {
         settings: [(Opt, V); N],
     ) -> Self {
         let settings = settings.map(|(option, value)| Setting { option, value: value.to_string().into() });
-        self.steps.push(Step { text: text.into(), settings: settings.to_vec().into(), is_alternative: false });
+        self.steps.push(Step {
+            text: text.into(),
+            settings: settings.to_vec().into(),
+            is_alternative: false,
+        });
         self
     }
 

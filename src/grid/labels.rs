@@ -258,19 +258,21 @@ impl Labels {
         Ok(())
     }
 
-    /// Gives the empty ones of these cells this value.
+    /// Gives the empty ones of these cells this value, and returns how many are not empty.
     ///
     /// # Panics
     /// If the dims differ, or the legend does not name the value.
-    pub fn add(&mut self, cells: &BitGrid, value: u8) {
+    pub fn add(&mut self, cells: &BitGrid, value: u8) -> u64 {
         assert_eq!(cells.dims(), self.dims(), "cells of another grid");
         let place = self.legend.labels().iter().position(|label| label.value == value);
         let place = place.unwrap_or_else(|| panic!("the legend has no label {value}"));
         let nx = self.dims()[0];
         let row_words = self.occupied.row_words();
         let occupied = self.occupied.words_mut();
+        let mut taken = 0;
         for (n, word) in cells.words().iter().enumerate().filter(|(_, word)| **word != 0) {
             let new = word & !occupied[n];
+            taken += u64::from((word & occupied[n]).count_ones());
             occupied[n] |= new;
             match &mut self.values {
                 LabelValues::Planes(planes) => {
@@ -284,6 +286,7 @@ impl Labels {
                 }
             }
         }
+        taken
     }
 
     /// The cells of the label at this place of the legend in row `(j, k)`, 64 to a word.

@@ -35,9 +35,20 @@ pub(super) fn parts<'a>(mesh: &'a Mesh, kind: PartKind, priority: &[String]) -> 
     values.sort_by_key(rank);
     let labelled = |n: usize| {
         let label = Label::new(n as u8 + 1, named[n].name.clone());
+        let colour = if kind == PartKind::Material { colour(mesh, parts, named[n].part) } else { None };
+        let label = Label { colour, ..label };
         (Some(label), Cow::Owned(mesh.select(|triangle| parts.of(triangle) == named[n].part)))
     };
     Ok(values.into_iter().map(labelled).collect())
+}
+
+/// The colour of all triangles of a part, if it is one.
+fn colour(mesh: &Mesh, parts: &MeshParts, part: u32) -> Option<[u8; 3]> {
+    let colours = mesh.colours()?;
+    let mut all =
+        (0..mesh.triangles().len() as u32).filter(|n| parts.of(*n) == part).map(|n| colours.only(n));
+    let first = all.next()??;
+    all.all(|colour| colour == Some(first)).then_some(first)
 }
 
 /// The legend of these labels.

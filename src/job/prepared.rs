@@ -42,6 +42,8 @@ pub struct JobResult {
     pub field: Option<FieldSummary>,
     /// How many cells have each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
+    /// How many cells of parts have the label of a part before them.
+    pub taken: u64,
     /// The method that decided the inside.
     pub inside: Option<String>,
     /// The counts of the rule.
@@ -225,13 +227,14 @@ impl Prepared<'_> {
         if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
             return Err(share_exceeded());
         }
-        let Made { occupied, labels, field, stats, filling, hashing, .. } = slabs.made();
+        let Made { occupied, labels, taken, field, stats, filling, hashing, .. } = slabs.made();
         let arrays = slabs.digests_of_arrays();
         Ok(JobResult {
             occupied,
             digest: slabs.digest(),
             field,
             labels,
+            taken,
             inside: slabs.record.field(INSIDE).map(str::to_string),
             stats,
             findings,

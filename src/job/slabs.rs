@@ -81,6 +81,8 @@ pub struct Made {
     pub occupied: u64,
     /// How many cells have each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
+    /// How many cells of parts have the label of a part before them.
+    pub taken: u64,
     /// Of a field: how many cells have a value other than the background, and the range of these.
     pub field: Option<FieldSummary>,
     /// The counts of the rule.
@@ -269,7 +271,14 @@ impl<'a> Slabs<'a> {
             let mesh = &source.mesh;
             let mut found: Vec<_> = source.lost.iter().flat_map(|lost| lost.skipped.clone()).collect();
             if *has_findings {
-                found.extend(findings::of_cells(rule, mesh, self.lattice, &source.stats(), is_empty, coordinates));
+                found.extend(findings::of_cells(
+                    rule,
+                    mesh,
+                    self.lattice,
+                    &source.stats(),
+                    is_empty,
+                    coordinates,
+                ));
             }
             match &source.label {
                 Some(label) => all.extend(found.into_iter().map(|finding| finding.about(&label.name))),
@@ -368,7 +377,8 @@ impl<'a> Slabs<'a> {
                 for source in &mut self.sources {
                     bits.clear();
                     source.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
-                    labels.add(&bits, source.label.as_ref().map_or(0, |label| label.value));
+                    self.made.taken +=
+                        labels.add(&bits, source.label.as_ref().map_or(0, |label| label.value));
                 }
                 Ok(labels.into())
             }

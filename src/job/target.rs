@@ -56,12 +56,7 @@ impl Target<'_> {
     /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
     /// the disk is too full (W012), or programs take the grid for another than it is (W019). `transform` is that of the
     /// mesh.
-    pub fn findings(
-        &self,
-        lattice: &Lattice,
-        transform: &Transform,
-        size: Option<FileSize>,
-    ) -> Vec<Finding> {
+    pub fn findings(&self, lattice: &Lattice, transform: &Transform, size: Option<FileSize>) -> Vec<Finding> {
         let name = self.format.name;
         let other = |path: &Path| {
             let other = format::by_path(path).filter(|other| other.name != name)?;
@@ -103,7 +98,8 @@ impl Target<'_> {
             return is_other.then(|| Finding::new(Code::W019, text).with_hint(hint));
         }
         let unit = transform.unit.filter(|unit| unit.name() != assumed)?;
-        let factor = &transform.scale * &(unit.millimetres() / UnitOfLength::from_name(assumed)?.millimetres());
+        let factor =
+            &transform.scale * &(unit.millimetres() / UnitOfLength::from_name(assumed)?.millimetres());
         let text = format!(
             "programs that read .{format} take its coordinates as {assumed}; those of this grid are {}",
             unit.name()

@@ -320,8 +320,11 @@ impl Transform {
         }
         let in_cells = |cell: &Rational| Length::new(&(&length.value() / cell), LengthUnit::Cells);
         cell.and_then(in_cells).ok_or_else(|| {
-            let error = Error::usage("with a scale this length must be in cells, or a finite decimal of them");
-            error.with_hint(hint!["2vx is two cells; {} with cubes of a known side converts it" VoxelSize = "S"])
+            let error =
+                Error::usage("with a scale this length must be in cells, or a finite decimal of them");
+            error.with_hint(
+                hint!["2vx is two cells; {} with cubes of a known side converts it" VoxelSize = "S"],
+            )
         })
     }
 

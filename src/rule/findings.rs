@@ -57,9 +57,7 @@ pub(crate) fn findings_of_cells(
     coordinates: &GridCoordinates,
 ) -> Vec<Finding> {
     match rule {
-        Rule::Fraction { .. } => {
-            fraction::findings(&stats.fraction, lattice, coordinates)
-        }
+        Rule::Fraction { .. } => fraction::findings(&stats.fraction, lattice, coordinates),
         _ => disputed(stats).into_iter().collect(),
     }
 }
@@ -88,7 +86,11 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
     let why = match &repairs.longest {
         Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest, coordinates)),
         Some(longest) => {
-            format!("{} holes, the longest: {}", grouped(repairs.holes as u64), hole_text(longest, coordinates))
+            format!(
+                "{} holes, the longest: {}",
+                grouped(repairs.holes as u64),
+                hole_text(longest, coordinates)
+            )
         }
         None => match repaired(repairs) {
             nothing if nothing.is_empty() => "no holes, but edges of several triangles".to_string(),

@@ -341,7 +341,11 @@ impl FillCells for FractionCells<'_> {
 }
 
 /// The findings about shares: cells that have none by the winding number alone, and walls that nobody drew.
-pub(super) fn findings(report: &FractionReport, lattice: &Lattice, coordinates: &GridCoordinates) -> Vec<Finding> {
+pub(super) fn findings(
+    report: &FractionReport,
+    lattice: &Lattice,
+    coordinates: &GridCoordinates,
+) -> Vec<Finding> {
     let FractionReport { odd, united, caps, capped, left_out } = report;
     let mut found = vec![];
     if *caps > 0 {

@@ -133,9 +133,10 @@ impl Rule {
                 ));
             }
             (_, Some(_)) => {
-                return Err(Error::usage(format!("{RADIUS}: the rule {name} has no radius"))
-                    .with_hint(hint!["use it with {}, which has both sides of the surface" Rule = "offset";
-                        "{}, signed, with {} grows the part itself" Rule = "distance", Iso = "2vx"]));
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} has no radius")).with_hint(
+                    hint!["use it with {}, which has both sides of the surface" Rule = "offset";
+                        "{}, signed, with {} grows the part itself" Rule = "distance", Iso = "2vx"],
+                ));
             }
             (_, None) => {}
         }

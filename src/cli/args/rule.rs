@@ -153,7 +153,8 @@ fn methods() -> String {
 impl RuleArgs {
     /// The rule with its options, on cells of this size if that is given.
     pub fn chosen(&self, transform: &Transform, voxel_size: Option<&[Measure; 3]>) -> Result<Rule> {
-        let sides = voxel_size.map(|sides| sides.each_ref().map(|side| side.in_units_of(transform.unit).ok()));
+        let sides =
+            voxel_size.map(|sides| sides.each_ref().map(|side| side.in_units_of(transform.unit).ok()));
         let side = sides.and_then(|[x, y, z]| x.filter(|x| y.as_ref() == Some(x) && z.as_ref() == Some(x)));
 
         let named =

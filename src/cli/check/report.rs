@@ -34,7 +34,10 @@ pub(super) fn set(
     }
     report.set("vertices", json!({"count": checked.vertices, "equal_by": "bits"}));
     report.set("grid", lattice.map(value::lattice));
-    report.set("findings", checked.defects.iter().map(|defect| finding(defect, most, coordinates)).collect::<Value>());
+    report.set(
+        "findings",
+        checked.defects.iter().map(|defect| finding(defect, most, coordinates)).collect::<Value>(),
+    );
     let components = &checked.components;
     let listed = components.iter().take(LISTED_IN_JSON).map(|checked| component(checked, coordinates));
     report.set("components", listed.collect::<Value>());

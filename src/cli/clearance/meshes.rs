@@ -69,14 +69,19 @@ pub fn read_all(
     let unit = match args.unit {
         Some(unit) => Some(unit),
         None => one_unit(meshes.iter().map(|loaded| loaded.unit)).map_err(|error| {
-            let hint = "--unit UNIT takes all coordinates as being in it; FILE@scale=F scales those of a file";
+            let hint =
+                "--unit UNIT takes all coordinates as being in it; FILE@scale=F scales those of a file";
             error.with_hint(hint)
         })?,
     };
     let turned = |named: &PlacedMesh, up: Option<UpAxis>| {
         named.transform(unit).map(|transform| transform.with_up(up.unwrap_or_default()).up)
     };
-    let ups = meshes.iter().zip(named).map(|(loaded, named)| turned(named, loaded.up)).collect::<Result<Vec<_>>>()?;
+    let ups = meshes
+        .iter()
+        .zip(named)
+        .map(|(loaded, named)| turned(named, loaded.up))
+        .collect::<Result<Vec<_>>>()?;
     one_up(ups.into_iter().map(Some)).map_err(|error| {
         error.with_hint("FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,z,-y the other way")
     })?;

@@ -74,6 +74,7 @@ impl RunReport {
         self.field = result.field;
         self.arrays = result.arrays;
         self.labels = result.labels;
+        self.taken = result.taken;
         findings::add(&mut self.warnings, result.findings);
     }
 }

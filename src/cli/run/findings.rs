@@ -60,10 +60,16 @@ pub fn json(rule: &Rule, report: &RunReport, coordinates: &GridCoordinates) -> V
         put("disputed", json!(disputed));
     }
     if let Some(Leak { cells, holes }) = &inside.leak {
-        put("leak", json!({"cells": cells, "holes": holes.iter().map(|hole| hole_json(hole, coordinates)).collect::<Value>()}));
+        put(
+            "leak",
+            json!({"cells": cells, "holes": holes.iter().map(|hole| hole_json(hole, coordinates)).collect::<Value>()}),
+        );
     }
     put("thin", report.lost.map_or(Value::Null, |lost| thin_parts(lost.components.as_ref(), coordinates)));
-    put("thin_places", report.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref(), coordinates)));
+    put(
+        "thin_places",
+        report.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref(), coordinates)),
+    );
     if let Some(kept) = report.kept {
         put("kept_cells", json!(kept));
     }
@@ -123,6 +129,7 @@ fn thin_places(thin: Option<&LostPlaces>, coordinates: &GridCoordinates) -> Valu
 }
 
 fn hole_json(hole: &Loop, coordinates: &GridCoordinates) -> Value {
-    let [centre, length] = [json!(coordinates.point(hole.centre())), json!(coordinates.length(hole.length()))];
+    let [centre, length] =
+        [json!(coordinates.point(hole.centre())), json!(coordinates.length(hole.length()))];
     json!({"centre": centre, "length": length, "edges": hole.points.len()})
 }

@@ -22,7 +22,9 @@ pub use self::findings::option_text;
 pub use self::object::{KEYS, fill_object, set_input};
 pub use self::prepare::{fit, fit_for, library_run, read};
 pub use self::report::{MeshInput, RunReport, timed};
-pub use self::summary::{extent, mesh_format, mesh_line, padding, summary, time_line, triangles, warning_lines};
+pub use self::summary::{
+    extent, mesh_format, mesh_line, padding, summary, time_line, triangles, warning_lines,
+};
 pub use self::verbose::verbose;
 
 use super::guard::guarded;

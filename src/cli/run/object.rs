@@ -7,8 +7,8 @@ use voxelize::Lattice;
 use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
 use voxelize::grid::{CellKind, Label};
-use voxelize::job::system::peak_memory;
 use voxelize::job::Transform;
+use voxelize::job::system::peak_memory;
 use voxelize::mesh::closed::Closedness;
 use voxelize::tool::text::GridCoordinates;
 
@@ -42,6 +42,7 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
                 let volume = value::volume(*cells, lattice);
                 json!({"label": label.name, "value": label.value, "cells": cells, "volume": volume})
             };
+            counts["taken"] = json!(found.taken);
             counts["labels"] = found.labels.iter().map(counted).collect();
         }
         report.set("counts", counts);

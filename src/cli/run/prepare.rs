@@ -1,9 +1,9 @@
 //! From options to what will be done: the mesh is read, its lattice fitted, and a plan of memory found. A dry
 //! run ends here.
 
+use voxelize::format::Choice;
 use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::format::Choice;
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
 use super::super::args::prefixed;
@@ -164,7 +164,10 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let options = &job.options;
     let coordinates = grid.transform.coordinates();
     let found = findings::of_lattice(mesh, &lattice, &options.rule, options.tolerance, &coordinates);
-    report.warnings.extend(found.map_err(|error| error.in_file(name))?);
+    let found = found.map_err(|error| error.in_file(name))?;
+    // A mesh beside the grid does not go on beyond it.
+    report.cut.take_if(|_| found.iter().any(|finding| finding.code() == Code::W002));
+    report.warnings.extend(found);
     report.lattice = Some(grid.placed(&lattice)?);
     Ok(lattice)
 }
@@ -195,6 +198,5 @@ fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
     let is_hollow = rule.is_hollow() || matches!(rule, Rule::Offset { .. });
     let text = format!("the rule {} leaves the inside of a part empty, which is marked as free", rule.name());
     let hint = "--filled fills it; --rule distance --signed --band all --iso R grows it by R";
-    (is_hollow && choices.contains(&Choice::MarkFree))
-        .then(|| Finding::new(Code::W004, text).with_hint(hint))
+    (is_hollow && choices.contains(&Choice::MarkFree)).then(|| Finding::new(Code::W004, text).with_hint(hint))
 }

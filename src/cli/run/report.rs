@@ -47,6 +47,8 @@ pub struct RunReport {
     pub arrays: Vec<(Quantity, Hash)>,
     /// How many of them have each label, where they are labelled.
     pub labels: Vec<(Label, u64)>,
+    /// How many cells of parts have the label of a part before them.
+    pub taken: u64,
     /// Cells in doubt, if requested.
     pub doubt: Option<DoubtReport>,
     /// Cells of the leak path, if requested.
@@ -119,6 +121,7 @@ impl RunReport {
             field: None,
             arrays: vec![],
             labels: vec![],
+            taken: 0,
             closedness: None,
             defect: None,
             doubt: None,

@@ -55,6 +55,15 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                         format!("{} ({}): {}", label.name, label.value, grouped(*cells))
                     };
                     row("labels", &listed(found.labels.iter().map(counted)));
+                    if found.taken > 0 {
+                        let cells = display::counted(found.taken, "cell", "cells");
+                        row(
+                            "",
+                            &format!(
+                                "{cells} of parts are those of parts before them; --priority changes that"
+                            ),
+                        );
+                    }
                 }
             }
             (None, None) => {}
@@ -159,7 +168,8 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     };
     text += &padding(&options.job.options, lattice);
     if let Some(grown) = grown(options, lattice) {
-        text += &format!(", box grown to {grown}");
+        let kept = if grid.option.starts_with("--dims") { " (--stretch keeps the box)" } else { "" };
+        text += &format!(", box grown to {grown}{kept}");
     }
     if let Some(axes) = cut {
         text += &format!(", the mesh goes on beyond it along {axes}");

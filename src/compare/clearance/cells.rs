@@ -42,7 +42,9 @@ pub fn cells(
     let surface = Voxelizer::new(Rule::surface()).with_run(*run).without_findings();
     let touched = |mesh: &Mesh| Ok::<_, Error>(surface.fill(mesh, lattice)?.voxels.occupied()?.clone());
     let all = meshes.iter().map(|mesh| touched(mesh)).collect::<Result<Vec<_>>>()?;
-    all.iter().for_each(|cells| labels.add(cells, Label::AROUND.value));
+    for cells in &all {
+        labels.add(cells, Label::AROUND.value);
+    }
     let label = |labels: &mut Labels, cells: &BitGrid, value: u8| {
         cells.iter().for_each(|cell| labels.set(cell, value));
     };

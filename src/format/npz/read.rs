@@ -117,7 +117,8 @@ fn no_single_grid(names: &[String]) -> Error {
     let shown = shown.collect::<Vec<_>>().join(", ");
     let grids = counted(names.len() as u64, "grid", "grids");
     let text = format!("a stack of {grids} in one array, {shown}{more}, where one grid is expected");
-    let hint = "in NumPy, voxels[n] of it is the grid of names[n]; a folder as output has a file for each mesh";
+    let hint =
+        "in NumPy, voxels[n] of it is the grid of names[n]; a folder as output has a file for each mesh";
     Error::input(Code::V004, text).with_hint(hint)
 }
 
