@@ -117,7 +117,9 @@ fn convert(
     let digest = voxels.digest();
     report.set("digest", value::digest(&digest));
     row(&mut report.err, "voxels", &format!("{}: {format}, {}", input.display(), bytes(description.bytes)));
-    let grid = voxels.lattice.as_ref().map_or_else(|| display::dims(voxels.dims()), display::grid);
+    let unit = voxels.record.transform("unit");
+    let in_unit = |lattice| display::grid_in(lattice, unit);
+    let grid = voxels.lattice.as_ref().map_or_else(|| display::dims(voxels.dims()), in_unit);
     row(&mut report.err, "grid", &grid);
     for written in &written {
         let name =

@@ -98,7 +98,7 @@ pub fn image_axes(axes: &str) -> Finding {
         ),
         axes => (
             format!("the axes of the image run {axes}, those of the output x,y,z"),
-            "positions agree, and indices do not: to index both alike, turn one, as docs/python.md does",
+            "a place has other indices in the two arrays: turn one before they are combined, as docs/python.md does",
         ),
     };
     Finding::new(Code::W018, text).with_hint(hint)

@@ -97,7 +97,10 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
             repaired => format!("no holes, {repaired}"),
         },
     };
-    Finding::new(Code::W006, format!("the mesh is not closed ({why}); using robust, winding number > 0.5"))
+    Finding::new(
+        Code::W006,
+        format!("the mesh is not closed ({why}); inside is where the winding number exceeds 0.5 (robust)"),
+    )
 }
 
 /// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.

@@ -181,3 +181,32 @@ fn what_has_no_colours_is_refused_and_missing_materials_are_noted() {
     let mesh = Mesh::open(place.path("a.obj")).unwrap();
     assert!(mesh.with_colours(colours).unwrap_err().message().contains("colours of 2 triangles"));
 }
+
+#[test]
+fn labels_of_materials_have_the_colours_of_their_materials() {
+    let place = Place::new();
+    place.write("two.mtl", "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\nnewmtl plain\n");
+    let square =
+        |n: usize| (0..4).map(move |corner| 4 * n + 1 + corner).map(|n| n.to_string()).collect::<Vec<_>>();
+    let face = |(n, name): (usize, &str)| format!("usemtl {name}\nf {}\n", square(n).join(" "));
+    let corners =
+        (0..3).flat_map(|z| [[0, 0], [9, 0], [9, 9], [0, 9]].map(|[x, y]| format!("v {x} {y} {}\n", 3 * z)));
+    let faces = ["red", "blue", "plain"].into_iter().enumerate().map(face);
+    let text =
+        std::iter::once("mtllib two.mtl\n".to_string()).chain(corners).chain(faces).collect::<String>();
+    place.write("two.obj", text);
+    place.run("two.obj --labels material -r 9 -o a.npz").expect(0);
+    let voxels = voxelize::Voxels::open(place.path("a.npz")).unwrap();
+    let labels = voxels
+        .labels()
+        .unwrap()
+        .legend()
+        .labels()
+        .iter()
+        .map(|l| (l.name.to_string(), l.colour))
+        .collect::<Vec<_>>();
+    let expected =
+        [("red", [255, 0, 0]), ("blue", [0, 0, 255])].map(|(name, colour)| (name.to_string(), Some(colour)));
+    assert_eq!(labels[..2], expected);
+    assert_eq!((labels.len(), labels[2].0.as_str()), (3, "plain"));
+}

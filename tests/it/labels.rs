@@ -97,7 +97,7 @@ fn solids_of_a_file_are_the_parts_of_a_mesh() {
 fn a_cell_has_the_first_object_that_occupies_it() {
     let mesh = parsed(&ascii(&solids()));
     let lattice = lattice(&mesh);
-    let mut seen = [0; 4];
+    let (mut seen, mut all_taken) = ([0; 4], 0);
     for (words, rule) in rules() {
         let alone: Vec<_> = solids()
             .into_iter()
@@ -113,16 +113,21 @@ fn a_cell_has_the_first_object_that_occupies_it() {
             (vec!["body", "the lid", "body (2)"], LabelDigest::Values)
         );
         let [nx, ny, nz] = lattice.dims();
+        let mut taken = 0;
         for cell in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]) {
             let first = alone.iter().position(|voxels| voxels.occupied().unwrap().get(cell));
             let wanted = first.map_or(0, |first| first as u8 + 1);
             assert_eq!(labels.get(cell), wanted, "{words} {cell:?}");
+            let parts = alone.iter().filter(|voxels| voxels.occupied().unwrap().get(cell)).count();
+            taken += parts.saturating_sub(1) as u64;
             seen[usize::from(wanted)] += 1;
         }
+        assert_eq!(result.taken, taken, "{words}");
+        all_taken += taken;
         let counted: Vec<_> = labels.counts().into_iter().map(|(_, cells)| cells).collect();
         assert_eq!(result.labels.iter().map(|(_, cells)| *cells).collect::<Vec<_>>(), counted, "{words}");
     }
-    assert!(seen.iter().all(|cells| *cells > 10), "{seen:?}");
+    assert!(seen.iter().all(|cells| *cells > 10) && all_taken > 10, "{seen:?} {all_taken}");
 }
 
 #[test]

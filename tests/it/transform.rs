@@ -211,14 +211,14 @@ fn the_unit_and_the_up_axis_of_a_file_are_taken() {
     assert_eq!(place.run("info scene.gltf --json").expect(0).json()["mesh"]["unit"], metres);
     let said = place.run("check scene.gltf").expect(0).text().to_string();
     assert!(said.contains(" m, ") && said.contains(" m long") && said.contains(" m³"), "{said}");
-    let said = place.run("check scene.gltf --scale 20").expect(0).text().to_string();
-    assert!(said.contains("coordinates are those before --scale") && !said.contains(" m³"), "{said}");
+    let said = place.run("check scene.gltf --scale 500 --unit mm").expect(0).text().to_string();
+    assert!(said.contains("250 × 125 × 0 mm") && said.contains(" mm³"), "{said}");
     // Of several files with one grid each their own, with one grid for all the same.
     place.run("scene.gltf tower.stl -o all/ --voxel-size 50mm").expect(2);
     place.run("scene.gltf -o all/ --voxel-size 50mm").expect(0);
     let refused = place.run("scene.gltf tower.stl -o all/ --same-grid --res 20").expect(4);
     assert!(refused.err.contains("state different units, m and none"), "{}", refused.err);
-    place.run("scene.gltf tower.stl -o all/ --same-grid --res 20 --unit m").expect(0);
+    place.run("scene.gltf tower.stl -o all/ --same-grid --res 20 --unit m --up z").expect(0);
 }
 
 #[test]
@@ -313,4 +313,129 @@ fn several_meshes_are_one_in_one_grid() {
     refused(&place, "a.stl c.stl -r 6 -o c.npz", 3);
     refused(&place, "a.stl scene.gltf -r 6 -o c.npz", 4);
     place.run("a.stl scene.gltf -r 6 -o c.npz --unit mm").expect(0);
+}
+
+#[test]
+fn places_and_lengths_in_reports_are_in_coordinates_of_the_grid() {
+    let place = place();
+    let moved = |[x, y, z]: [f32; 3]| [2.0 * x + 8.0, 2.0 * y - 16.0, 2.0 * z + 4.0];
+    let at = |triangles: Vec<Triangle>, by: [f32; 3]| {
+        let to = |p: [f32; 3]| [0, 1, 2].map(|axis| p[axis] + by[axis]);
+        triangles.into_iter().map(move |triangle| triangle.map(to)).collect::<Vec<_>>()
+    };
+    let with_rib = [cuboid([8.0; 3]), at(cuboid([8.0, 0.125, 6.0]), [0.0, 3.3, 8.0])].concat();
+    let with_plate = [cuboid([8.0; 3]), at(cuboid([8.0, 8.0, 0.125]), [0.0, 0.0, 10.3])].concat();
+    let box_with_hole = cuboid([8.0; 3])[1..].to_vec();
+    let mut codes = std::collections::BTreeSet::new();
+    for (mesh, options) in [
+        (&box_with_hole, "--filled -r 16"),
+        (&box_with_hole, "--solid --inside flood -r 16"),
+        (&with_rib, "--solid -r 16"),
+        (&with_plate, "--solid -r 16"),
+        (&with_plate, "--filled --bounds 500,0,0,600,50,50 -r 8"),
+        (&with_plate, "--filled --bounds 10,-14,6,11,-13,7 -r 8"),
+    ] {
+        place.write("small.stl", stl(mesh));
+        place.write("large.stl", stl(&mesh.iter().map(|triangle| triangle.map(moved)).collect::<Vec<_>>()));
+        let runs = ["small.stl --scale 2 --translate 8,-16,4", "large.stl"];
+        let [scaled, large] = runs.map(|mesh| {
+            let run = place.run(&format!("{mesh} {options} --unit mm -o a.npz --json")).expect(0).json();
+            let check = place.run(&format!("check {mesh} --unit mm -r 16 --json")).expect(0).json();
+            let of_check = ["mesh", "findings", "components"].map(|key| check[key].clone());
+            (
+                ["warnings", "inside", "grid"].map(|key| run[key].clone()),
+                run["mesh"]["bounds"].clone(),
+                of_check,
+            )
+        });
+        assert_eq!(scaled, large, "{options}");
+        let found =
+            scaled.0[0].as_array().unwrap().iter().map(|found| found["code"].as_str().unwrap().to_string());
+        codes.extend(found);
+        let texts = runs.map(|mesh| {
+            let text = place.run(&format!("check {mesh} --unit mm -r 16")).expect(0).text().to_string();
+            text.split_once('\n').unwrap().1.to_string()
+        });
+        assert_eq!(texts[0], texts[1]);
+    }
+    assert_eq!(codes.into_iter().collect::<Vec<_>>(), ["W002", "W006", "W007", "W009", "W011"]);
+}
+
+#[test]
+fn what_readers_of_a_format_take_for_granted_is_warned_of() {
+    let place = place();
+    place.write("scene.gltf", SCENE);
+    let says = |options: &str| {
+        let run = place.run(&format!("scene.gltf --filled -r 8 {options}")).expect(0);
+        run.err.lines().filter(|line| line.contains("[W019]")).map(str::to_string).collect::<Vec<_>>()
+    };
+    let (unit, up) =
+        ("take its coordinates as mm; those of this grid are m; ", "take z as up; in this grid y is up; ");
+    let stl = says("-o a.stl");
+    assert!(stl.len() == 2 && stl[0].contains(unit) && stl[1].contains(up), "{stl:?}");
+    assert!(stl[0].ends_with("voxelize the mesh with --scale 1000 --unit mm"), "{stl:?}");
+    assert_eq!(says("-o a.stl --scale 1000 --unit mm --axes x,-z,y"), [""; 0]);
+    assert_eq!(says("-o a.bt --voxel-size 0.1 --axes x,-z,y"), [""; 0], "in metres");
+    assert_eq!((says("-o a.slices").len(), says("-o a.glb").len(), says("-o a.npz").len()), (1, 0, 0));
+    let [bt] = says("-o a.bt --scale 100 --unit cm --up z").try_into().unwrap();
+    assert!(bt.contains("as m; those of this grid are cm") && bt.contains("--scale 1 --unit m"), "{bt}");
+    let converted = place.run("convert a.npz b.stl").expect(0);
+    assert!(converted.err.contains("[W019]"), "{}", converted.err);
+    // A unit that is not the file's.
+    assert!(
+        place
+            .run("scene.gltf -r 8 -o a.npz --unit mm -v")
+            .expect(0)
+            .err
+            .contains("note[W020]: the file states m")
+    );
+    assert!(!place.run("scene.gltf -r 8 -o a.npz --unit mm --scale 1000 -v").expect(0).err.contains("W020"));
+}
+
+#[test]
+fn the_up_axis_turns_with_the_mesh_and_is_that_of_all_meshes() {
+    let place = place();
+    place.write("scene.gltf", SCENE);
+    let up = |options: &str| {
+        let json = place.run(&format!("scene.gltf -r 8 -o a.npz --json {options}")).expect(0).json();
+        json["transform"]["up"].as_str().unwrap().to_string()
+    };
+    for (options, expected) in [
+        ("", "y"),
+        ("--axes x,-z,y", "z"),
+        ("--rotate x,90", "z"),
+        ("--axes=-x,y,-z", "y"),
+        ("--rotate y,30", "y"),
+        ("--up z --axes x,z,-y", "y"),
+    ] {
+        assert_eq!(up(options), expected, "{options}");
+    }
+    let both = place.run("scene.gltf tower.stl -o one.npz --unit m").expect(4);
+    assert!(both.err.contains("y is up in some of the meshes, and z in others"), "{}", both.err);
+    place.run("scene.gltf tower.stl -o one.npz --unit m --up z").expect(0);
+    let pair = place.run("clearance scene.gltf tower.stl --unit m").expect(4);
+    assert!(pair.err.contains("FILE@axes=x,-z,y turns"), "{}", pair.err);
+    place.run("clearance scene.gltf@axes=x,-z,y tower.stl --unit m").expect(0);
+}
+
+#[test]
+fn a_length_of_scaled_coordinates_is_as_many_cells() {
+    let place = place();
+    let digest = |options: &str| {
+        let line = format!("tower.stl --scale 3 -o a.npz --json {options}");
+        place.run(&line).expect(0).json()["digest"].clone()
+    };
+    let offset = "--rule offset --voxel-size 0.5 --unit mm --radius";
+    assert_eq!(digest(&format!("{offset} 1.5mm")), digest(&format!("{offset} 3vx")));
+    assert_eq!(digest(&format!("{offset} 0.15cm")), digest(&format!("{offset} 3vx")));
+    let signed = "--rule distance --signed --voxel-size 0.5 --iso";
+    assert_eq!(digest(&format!("{signed} 0.25")), digest(&format!("{signed} 0.5vx")));
+    for line in [
+        "--rule offset -r 16 --radius 1",
+        "--rule offset --voxel-size 1,1,2 --radius 1",
+        "--rule offset --voxel-size 3 --radius 1",
+    ] {
+        let refused = place.run(&format!("tower.stl --scale 3 -o a.npz {line}")).expect(2);
+        assert!(refused.err.contains("must be in cells"), "{}", refused.err);
+    }
 }

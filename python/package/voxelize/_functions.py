@@ -12,10 +12,11 @@ from . import _native
 from ._errors import Error, TooLargeError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, one
-from ._options import How, Listener, Number, Size, how, path, several, size, strings, text, texts, whole, word
+from ._options import How, Listener, Number, Size, how, path, several, size, strings, suggesting, text, texts, whole, word
 from ._voxels import Voxels
 
 
+@suggesting
 def voxelize(
     mesh: Any,
     *,
@@ -137,10 +138,11 @@ def voxelize(
         translate=translate,
         unit=unit,
     )
-    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest), strings("with_", with_))
+    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
     findings += findings_of(made["findings"])
     if _depth:
-        warn(findings, _depth + 1)
+        # And that which looks at the names of arguments.
+        warn(findings, _depth + 2)
     return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"], made["arrays"])
 
 
@@ -255,6 +257,8 @@ def many(
     count = count if workers is None else whole("workers", workers, 1)
     limit = how(max_memory=max_memory)["max_memory"]
     share = None if limit is None else max(1, limit // count)
+    if isinstance(meshes, str | bytes | os.PathLike):
+        raise usage("meshes: one path, where many takes several", 'such as pathlib.Path("parts").glob("*.stl")')
     if "threads" in options:
         raise usage("threads: many runs each mesh in one thread", "workers says how many run at a time")
     return _many(iter(meshes), count, limit, share, options)

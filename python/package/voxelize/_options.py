@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import os
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypedDict
+from typing import Any, ParamSpec, TypedDict, TypeVar
 
 import numpy as np
 
 from . import _native
 from ._errors import usage
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: An exact number: 0.1 and "0.1" are a tenth, Fraction(1, 3) is a third. A text may have a unit, "5mm", or count cells, "2vx".
 Number = int | float | str | Decimal | Fraction
@@ -92,6 +98,26 @@ def word(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise usage(f"{name}: a text is expected, not {type(value).__name__}")
     return value
+
+
+_MEANT = {"resolution": "res", "pitch": "voxel_size", "spacing": "voxel_size", "padding": "pad", "method": "inside"}
+
+
+def suggesting(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, whose error for a keyword that it has not says which one may have been meant."""
+    names = [name for name in inspect.signature(function).parameters if not name.startswith("_")]
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in names and not name.startswith("_"):
+                near = difflib.get_close_matches(name, names, 1)
+                meant = _MEANT.get(name) or (near[0] if near else None)
+                hint = f"did you mean {meant}?" if meant else f"help(voxelize.{function.__name__}) lists them"
+                raise TypeError(f"{function.__name__} has no argument {name!r}; {hint}")
+        return function(*args, **kwargs)
+
+    return call
 
 
 def strings(name: str, values: Any) -> list[str]:

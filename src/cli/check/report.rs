@@ -122,7 +122,7 @@ pub(super) fn rows(
     report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
     found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     if checked.defects.is_empty() {
-        let walls = lattice.map_or("; thin walls are searched only with a grid, such as -r 256", |_| "");
+        let walls = lattice.map_or("; thin walls are searched only with a grid, such as -r 256", |_| "; walls are measured at the centres of triangles");
         let so_far = if checked.is_partial { " among the pairs examined" } else { "" };
         report.row("found", &format!("no defect{so_far}{walls}"));
     }
@@ -134,7 +134,7 @@ fn defect_rows(report: &mut Report, defect: &Defect, most: usize, coordinates: &
     let severity = defect.info.severity().name();
     let how = if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" };
     report.row(defect.info.code.name(), &format!("{severity}: {}, {how}", count(defect)));
-    report.row("", &format!("effect on a fill: {}", defect.info.effect));
+    report.row("", &format!("when filled: {}", defect.info.effect));
     let (shown, more) = shown(defect, most);
     shown.iter().for_each(|place| report.row("", &place_text(place, coordinates)));
     if more > 0 {

@@ -109,7 +109,7 @@ fn fill(store: &RegionStore, found: &StoreReport, call: &Call, report: &mut Repo
     let total = call.started.elapsed();
     report.set("timings_ms", json!({"regions": found.milliseconds, "total": value::ms(total)}));
     if let Some(lattice) = &plan.grid.lattice {
-        report.row("grid", &display::grid(lattice));
+        report.row("grid", &display::grid_in(lattice, plan.grid.record.transform("unit")));
     }
     report.row("rule", &rule_text(&plan.grid.record));
     let whole = numbers(found, "whole").len();

@@ -180,7 +180,7 @@ impl DoubtReport {
             by.map(|(method, cells)| format!("{} {}", method.name(), grouped(*cells))).collect::<Vec<_>>()
         });
         match self.leaked {
-            true => format!("inside by {}; the flood leaked and is not compared", others.join(", ")),
+            true => format!("inside by {}; flood leaked, and is left out", others.join(", ")),
             false => {
                 format!("inside by {}, {} without the surface", others.join(", "), flood.join(", "))
             }

@@ -367,7 +367,7 @@ fn rows(input: &ViewInput, options: &PictureOptions, written: &[Written]) -> Str
         row(
             "grid",
             &match &input.found.lattice {
-                Some(lattice) => display::grid(lattice),
+                Some(lattice) => display::grid_in(lattice, input.unit.as_deref()),
                 None => {
                     format!("{} cells; the file does not contain their position", display::dims(input.dims()))
                 }

@@ -138,7 +138,7 @@ fn shift(lattice: &Lattice) -> Option<Finding> {
     }
     let [x, y, z] = [x, y, z].map(|by| number(by.to_f64()));
     let text = format!(
-        "the walls of an octree of OctoMap are at multiples of the cell size; in the file the cells are moved by {x} {y} {z}"
+        "the walls of an octree of OctoMap are at multiples of the cell size; in the file the cells are moved by ({x}, {y}, {z})"
     );
     let hint = hint!["{} with {} puts the walls there" VoxelSize = "SIZE", Origin = "0,0,0"];
     Some(Finding::new(Code::W004, text).with_hint(hint))

@@ -156,7 +156,7 @@ impl Voxelizer<'_> {
         let is_auto = |rule: &Rule| rule.inside() == Some(Inside::Auto);
         let is_open = || mesh.closedness() == Closedness::Open && !mesh.is_two_sided();
         if is_auto(&self.rule) && used.inside() == Some(Inside::Robust) && is_open() {
-            let text = "the mesh is not closed; using robust, winding number > 0.5";
+            let text = "the mesh is not closed; inside is where the winding number exceeds 0.5 (robust)";
             found.push(Finding::new(Code::W006, text));
         }
         if let Rule::Solid { .. } = self.rule {

@@ -79,6 +79,14 @@ fn one_array_has_the_cells_of_each_mesh() {
     place.run("scans --dims 7,6,5 --stack -o one.npz -j 1 -q").expect(3);
     place.run("scans --dims 7,6,5 --stack -o two.npz -j 2 -q").expect(3);
     assert_eq!(fs::read(place.path("one.npz")).unwrap(), fs::read(place.path("two.npz")).unwrap());
+    // What cells are around the meshes is said of all, and what a stack is to the commands that read one grid.
+    let run = place.run("scans --rule distance --res 4 --cube --stack -o all.npz").expect(3);
+    assert!(run.err.contains("; 10 × 10 × 10 cells each, grown by 3 cells on every side; "), "{}", run.err);
+    for line in ["info all.npz", "view all.npz -o a.png", "convert all.npz a.vox", "diff all.npz alone.npz"] {
+        let refused = place.run(line).expect(3);
+        let says = "a stack of 3 grids in one array, scans/b.stl, scans/left/a.stl, scans/left/inner/a.STL, where one";
+        assert!(refused.err.contains(says) && refused.err.contains("voxels[n]"), "{line}: {}", refused.err);
+    }
     let json = place.run("scans --dims 7,6,5 --stack -o all.npz --json").expect(3);
     let lines: Vec<serde_json::Value> =
         json.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
