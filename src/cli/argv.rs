@@ -226,18 +226,16 @@ impl Argv {
         if let Some(here) = suggest::elsewhere(long) {
             return error.with_hint(here);
         }
-        if let Some(other) = self.elsewhere(long) {
-            return error.with_hint(format!("'voxelize {other}' has this option"));
-        }
         let has_rules = self.parser.get_arguments().any(|arg| arg.get_long() == Some("rule"));
         let rules = RULES.iter().filter(|_| has_rules);
         let rule = rules.filter(|rule| rule.name == long).map(|rule| format!("--rule {}", rule.name)).next();
         let near = suggest::option(long, options).map(|near| format!("--{near}"));
         let meant: Vec<_> = rule.into_iter().chain(near).collect();
-        if meant.is_empty() {
-            error
-        } else {
-            error.with_hint(format!("did you mean {}?", meant.join(", or ")))
+        let meant = (!meant.is_empty()).then(|| format!("did you mean {}?", meant.join(", or ")));
+        let other = self.elsewhere(long).map(|command| format!("'voxelize {command}' has --{long}"));
+        match meant.into_iter().chain(other).collect::<Vec<_>>().as_slice() {
+            [] => error,
+            hints => error.with_hint(hints.join(" ")),
         }
     }
 
@@ -251,11 +249,8 @@ impl Argv {
 
     /// Another command that has this option; that without a name is shown as it is used.
     fn elsewhere(&self, long: &str) -> Option<&'static str> {
-        let has = |command: &&super::command::Command| {
-            let is_it = |arg: &Arg| arg.get_long() == Some(long) && !arg.is_hide_set();
-            (command.arguments)().get_arguments().any(is_it)
-        };
-        let found = COMMANDS.iter().find(has)?;
+        let is_it = |arg: &Arg| arg.get_long() == Some(long) && !arg.is_hide_set();
+        let found = COMMANDS.iter().find(|command| (command.arguments)().get_arguments().any(is_it))?;
         Some(if found.name.is_empty() { "MESH" } else { found.name })
     }
 

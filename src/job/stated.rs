@@ -49,7 +49,7 @@ pub fn check_unit_of_grid(grid: Option<UnitOfLength>, transform: &Transform, opt
     let scale = short(&(&(&transform.scale * &mesh.millimetres()) / &grid.millimetres()));
     let [grid, mesh] = [grid, mesh].map(UnitOfLength::name);
     let moved =
-        if transform.is_moved() { format!(", what it is moved by being in {grid}") } else { String::new() };
+        if transform.is_moved() { format!(", with the translation in {grid}") } else { String::new() };
     let hint = Hint::default()
         .with_settings(
             format!("{{}} {{}} converts the mesh{moved}"),

@@ -228,13 +228,13 @@ fn a_grid_in_another_unit_than_the_mesh_is_refused() {
     place.write("m.nrrd", head("space: left-posterior-superior\nspace units: \"m\" \"m\" \"m\"\n"));
     place.write("unknown.nrrd", head(""));
     for (file, options, hint) in [
-        ("mm", "--unit m", "--scale 1000 --unit mm converts the mesh; --unit mm if"),
+        ("mm", "--unit m", "--scale 1000 --unit mm converts the mesh; --unit mm alone if"),
         (
             "mm",
             "--unit m --scale 2 --translate 0,0,1",
-            "--scale 2000 --unit mm converts the mesh, with --translate in mm;",
+            "--scale 2000 --unit mm converts the mesh, with the translation in mm;",
         ),
-        ("m", "--unit mm", "--scale 1/1000 --unit m converts the mesh; --unit m if"),
+        ("m", "--unit mm", "--scale 1/1000 --unit m converts the mesh; --unit m alone if"),
     ] {
         let run = place.run(&format!("thirds.stl --like {file}.nrrd {options} -o a.npz")).expect(2);
         assert!(run.err.contains(hint) && run.err.contains("that grid is in"), "{}", run.err);

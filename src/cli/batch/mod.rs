@@ -267,9 +267,9 @@ impl BatchOptions {
         let all = found.iter().flatten().fold(Bounds::EMPTY, |all, (bounds, _)| all.union(bounds));
         let mut options = self.options.clone();
         let units = found.iter().flatten().map(|(_, transform)| transform.unit);
+        options.take_stated(one_unit(units)?, None)?;
         // Each mesh has its own up axis, which must be that of all.
         one_up(found.iter().flatten().map(|(_, transform)| Some(transform.up)))?;
-        options.take_stated(one_unit(units)?, None)?;
         if !all.is_empty() {
             let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
                 Kind::Unfit => {

@@ -122,7 +122,10 @@ pub(super) fn rows(
     report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
     found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     if checked.defects.is_empty() {
-        let walls = lattice.map_or("; thin walls are searched only with a grid, such as -r 256", |_| "; walls are measured at the centres of triangles");
+        let walls = lattice.map_or(
+            "; thin walls are searched only with a grid, such as -r 256",
+            |_| "; walls are measured at the centres of triangles",
+        );
         let so_far = if checked.is_partial { " among the pairs examined" } else { "" };
         report.row("found", &format!("no defect{so_far}{walls}"));
     }

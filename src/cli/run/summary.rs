@@ -56,11 +56,11 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                     };
                     row("labels", &listed(found.labels.iter().map(counted)));
                     if found.taken > 0 {
-                        let cells = display::counted(found.taken, "cell", "cells");
+                        let cells = display::counted(found.taken, "shared cell has", "shared cells have");
                         row(
                             "",
                             &format!(
-                                "{cells} of parts are those of parts before them; --priority changes that"
+                                "{cells} the label of the earlier part; --priority changes which is first"
                             ),
                         );
                     }
@@ -252,8 +252,7 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice, kept: Option<u64>)
         let volume = display::volume(value::volume(occupied, lattice), unit);
         match options.job.options.rule {
             Rule::Offset { radius } => format!(
-                "{cells}, volume {volume}; hollow beyond the radius; --rule distance --signed --band all --iso {radius} is \
-                 not"
+                "{cells}, volume {volume}; hollow inside; --rule distance --signed --band all --iso {radius} fills it"
             ),
             _ => format!("{cells}, volume {volume}"),
         }
