@@ -61,6 +61,34 @@ def test_errors_say_who_must_act(
     assert str(error) and "--" not in str(error)
 
 
+def test_slips_are_named() -> None:
+    for wrong, meant in [("resolution", "res"), ("pitch", "voxel_size"), ("keepthin", "keep_thin")]:
+        with pytest.raises(TypeError, match=f"'{wrong}'; did you mean {meant}\\?"):
+            voxelize.voxelize(CUBE, **{wrong: 8})
+    with pytest.raises(TypeError, match="lists them"):
+        voxelize.voxelize(CUBE, points=3)
+    with pytest.raises(ValueError, match="one path, where many takes several"):
+        voxelize.many(str(FIXTURES))
+    made = voxelize.fraction(CUBE, res=8, with_="area,normal")
+    assert list(made.arrays) == ["area", "normal"]
+
+
+def test_the_grid_of_a_scan_is_reported_as_the_command_does(tmp_path: Path) -> None:
+    head = "NRRD0004\ntype: short\ndimension: 3\nsizes: 2 2 2\nspace: left-posterior-superior\n"
+    places = "space directions: (-32,0,0) (0,32,0) (0,0,32)\nspace origin: (48,16,16)\nencoding: raw\n\n"
+    (tmp_path / "scan.nrrd").write_bytes((head + places).encode() + bytes(16))
+    with pytest.warns(voxelize.FindingWarning, match="W018"):
+        made = voxelize.voxelize(CUBE, like=tmp_path / "scan.nrrd")
+    assert made.unit == "mm"
+    with pytest.raises(ValueError, match="that grid is in mm, the mesh in m"):
+        voxelize.voxelize(CUBE, like=tmp_path / "scan.nrrd", unit="m")
+    voxelize.voxelize(CUBE, res=2, unit="m").save(tmp_path / "metres.glb")
+    cells = voxelize.voxelize(tmp_path / "metres.glb", res=2, unit="mm")
+    assert [finding.code for finding in cells.findings] == ["W020"]
+    with pytest.raises(voxelize.Error, match="different units, m and none"):
+        voxelize.voxelize([tmp_path / "metres.glb", CUBE], res=2)
+
+
 def test_errors_name_the_triangle() -> None:
     vertices, faces = TETRAHEDRON
     bad = vertices.copy()
