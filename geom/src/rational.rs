@@ -52,13 +52,8 @@ impl Rational {
         let Some((p, q)) = text.split_once('/') else {
             return Self::parse_decimal(text);
         };
-        let whole = |text: &str| match Self::parse_decimal(text.trim()) {
-            Ok(number) if number.is_whole() => Ok(number),
-            Ok(_) => Err(format!("'{}' is no whole number", sanitize(text))),
-            Err(why) => Err(why),
-        };
-        let p = whole(p)?;
-        let q = whole(q)?;
+        let [p, q] = [p, q].map(|text| Self::parse_decimal(text.trim()));
+        let (p, q) = (p?, q?);
         if q.is_positive() {
             Ok(p / q)
         } else {

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use voxelize::compare::check::{self as mesh_check, CheckOptions, Fitness, MeshCheck};
 use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
 use voxelize::compare::diff as differences;
-use voxelize::compare::{Difference, FieldDifference, lattices};
+use voxelize::compare::{Difference, FieldDifference, grids};
 use voxelize::mesh::PairLimit;
 use voxelize::tool::text;
 use voxelize::{Error, Result, Voxels};
@@ -161,12 +161,9 @@ pub fn diff_fields<'py>(
     Ok(facts)
 }
 
-/// How the lattices differ, in words.
+/// How the grids differ, in words.
 fn mismatches(first: &Voxels, second: &Voxels) -> Vec<String> {
-    match (&first.lattice, &second.lattice) {
-        (Some(first), Some(second)) => lattices(first, second).iter().map(|m| m.to_string()).collect(),
-        _ => vec![],
-    }
+    grids(first, second).iter().map(|m| m.to_string()).collect()
 }
 
 fn limit(max_pairs: Option<u64>) -> PairLimit {

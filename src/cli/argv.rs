@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches, Command};
 use voxelize::{Error, RULES, Result};
 
 use super::COMMANDS;
+use super::args::transform::TransformArgs;
 use super::files::Destination;
 use super::suggest;
 
@@ -222,6 +223,9 @@ impl Argv {
         }
         if self.command == Some("convert") && matches!(long, "o" | "output") {
             return error.with_hint("the output is the second file: 'voxelize convert IN OUT'");
+        }
+        if self.command == Some("clearance") && TransformArgs::NAMES.contains(&long) {
+            return error.with_hint(format!("transforms stand behind a mesh: FILE@{long}=VALUE"));
         }
         if let Some(here) = suggest::elsewhere(long) {
             return error.with_hint(here);

@@ -261,14 +261,13 @@ struct ComparedGrid<'a> {
 impl<'a> ComparedGrid<'a> {
     fn of(args: &DiffArgs, first: &'a Voxels, second: &'a Voxels) -> Self {
         let known = [first.lattice.is_some(), second.lattice.is_some()];
-        let mismatches = match (&first.lattice, &second.lattice) {
-            (Some(a), Some(b)) => compare::lattices(a, b),
-            _ if first.dims() != second.dims() => vec![Mismatch::Dims([first.dims(), second.dims()])],
-            _ => Vec::new(),
-        };
+        let mismatches = compare::grids(first, second);
+        let is_of_unit = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Unit(_));
         let is_rounding = match (&first.lattice, &second.lattice) {
             (Some(a), Some(b)) if is_rounded(&args.first, first) || is_rounded(&args.second, second) => {
-                !mismatches.is_empty() && compare::differ_by_rounding(a, b)
+                !mismatches.is_empty()
+                    && !mismatches.iter().any(is_of_unit)
+                    && compare::differ_by_rounding(a, b)
             }
             _ => false,
         };
@@ -294,7 +293,10 @@ impl<'a> ComparedGrid<'a> {
             _ => format!("the grids do not match; {}", difference_text(&self.mismatches)),
         };
         let error = Error::usage(format!("{first} and {second}: {what}"));
-        let like = format!("voxelize MESH --like {first} makes a file on the same grid");
+        let like = format!(
+            "'voxelize A.stl B.stl --same-grid -o DIR/' puts two meshes on one grid; --like {first} takes that of the first, and \
+             cuts off what is beyond it"
+        );
         Err(if dims {
             error.with_hint(like)
         } else {
@@ -384,6 +386,7 @@ fn json_of(mismatch: &Mismatch) -> Value {
         Mismatch::Origin(axis, values) => ("origin", Some(axis), json!(fractions(values))),
         Mismatch::Spacing(axis, values) => ("spacing", Some(axis), json!(fractions(values))),
         Mismatch::Closed(axis, closed) => ("closed", Some(axis), json!(closed)),
+        Mismatch::Unit(units) => ("unit", None, json!(units)),
     };
     let axis = axis.map(|axis| AXES[*axis].to_string());
     json!({"what": what, "axis": axis, "first": values[0], "second": values[1]})

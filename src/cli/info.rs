@@ -184,7 +184,9 @@ fn closed(edges: &EdgeCounts, volume: Option<f64>, unit: Option<&str>) -> String
         Some(inverted) if inverted < 0.0 => {
             format!("yes, but inside out: volume {}", display::volume(inverted, unit))
         }
-        Some(volume) => format!("yes, and oriented; volume {}", display::volume(volume, unit)),
+        Some(volume) => {
+            format!("yes, and oriented; volume {}, the sum of its shells", display::volume(volume, unit))
+        }
         None if edges.is_closed() => {
             let edges = counted(edges.unbalanced_edges, "edge is", "edges are");
             format!("yes, but not oriented: {edges} not cancelled by their reverse")

@@ -135,7 +135,7 @@ impl JobOptions {
         let (chosen, waiting) = match (choose(grid.clone()), grid.transform.unit) {
             (Err(error), None) => {
                 // With any unit it shows whether the unit is all that is missing.
-                let chosen = choose(grid.in_unit(UnitOfLength::Millimetre)).map_err(|_| error.clone())?;
+                let chosen = choose(grid.in_unit(UnitOfLength::Millimetre))?;
                 let waiting = WaitingLengths { grid, rule: rule.clone(), argv: argv.clone(), error };
                 (chosen, Some(Arc::new(waiting)))
             }

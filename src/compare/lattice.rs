@@ -4,8 +4,8 @@
 use std::fmt;
 
 use crate::geom::Rational;
-use crate::grid::Lattice;
 use crate::grid::lattice::AXES;
+use crate::grid::{Lattice, Voxels};
 
 /// One thing in which two lattices differ. `Display` names it with both values, the first first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,25 @@ pub enum Mismatch {
     Spacing(usize, [Rational; 2]),
     /// Whether the last wall of an axis belongs to the lattice.
     Closed(usize, [bool; 2]),
+    /// The unit of its coordinates.
+    Unit([String; 2]),
+}
+
+/// All in which the grids of two files differ, whose lattices are compared if both are known, and else their dims; and
+/// the units of their coordinates, if both are known.
+pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
+    let mut found = match (&first.lattice, &second.lattice) {
+        (Some(first), Some(second)) => lattices(first, second),
+        _ if first.dims() != second.dims() => vec![Mismatch::Dims([first.dims(), second.dims()])],
+        _ => Vec::new(),
+    };
+    let units = [first, second].map(|voxels| voxels.record.transform("unit").map(str::to_string));
+    if let [Some(first), Some(second)] = units
+        && first != second
+    {
+        found.push(Mismatch::Unit([first, second]));
+    }
+    found
 }
 
 /// All in which two lattices differ; nothing if they are the same.
@@ -108,6 +127,7 @@ impl fmt::Display for Mismatch {
                 let word = |closed: bool| if closed { "closed" } else { "open" };
                 write!(f, "end along {}: {} → {}", AXES[*axis], word(*a), word(*b))
             }
+            Self::Unit([a, b]) => write!(f, "unit: {a} → {b}"),
         }
     }
 }

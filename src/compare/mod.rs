@@ -19,6 +19,6 @@ pub use diff::Difference;
 pub use field::{FieldDifference, LargestDifference};
 #[cfg(feature = "goldens")]
 pub use goldens::{Case, Gate, Golden, Goldens};
-pub use lattice::{Mismatch, differ_by_rounding, lattices};
+pub use lattice::{Mismatch, differ_by_rounding, grids, lattices};
 #[cfg(feature = "goldens")]
 pub use outcome::CaseResult;

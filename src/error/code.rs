@@ -347,7 +347,7 @@ codes! {
     W019 "W019" WARNED
         "programs that read the file take its coordinates as those of another unit, or another axis as up; it cannot say which"
         hint!["voxelize the mesh with {} and {}" Scale, Unit; "or with {}" Axes = "x,-z,y"];
-    W020 "W020" NOTED
+    W020 "W020" WARNED
         "the unit that is given is not that which the file states"
         hint!["{} scales coordinates, {} scales none" Scale, Unit];
     BadList "bad-list" REFUSED

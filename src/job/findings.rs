@@ -213,6 +213,13 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
     format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
 }
 
+/// The finding that parts are filled one by one which are closed only together.
+pub(super) fn closed_together() -> Finding {
+    let text = "the parts are closed together, and not each alone: each was filled as an open mesh";
+    let hint = hint!["without {} the inside of all is filled; {} has the cells of each part's surface" Labels, Rule = "surface"];
+    Finding::new(Code::W006, text).with_hint(hint)
+}
+
 /// The finding that some parts have no cell, where others have.
 pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     const SHOWN: usize = 12;
@@ -226,7 +233,7 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     let text = format!(
         "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
     );
-    let hint = hint!["use smaller cells, or {}" Priority = "NAME"];
+    let hint = hint!["use smaller cells, or {}" Priority = "NAME"; "a part that is flat or open has cells of its {}" Rule = "surface"];
     (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
 }
 

@@ -16,6 +16,7 @@ use crate::grid::{
 };
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
+use crate::mesh::closed::Closedness;
 use crate::par::{self, Progress};
 use crate::rule::{self, PreparedRule, Stats, labels};
 use crate::run::cover::Covered;
@@ -31,6 +32,8 @@ pub struct Slabs<'a> {
     placed: Lattice,
     voxelizer: Voxelizer<'a>,
     sources: Vec<Source<'a>>,
+    /// Whether parts are open of which all together are closed.
+    are_closed_together: bool,
     plan: Plan,
     /// The layers that are made: all, or those of a region.
     layers: Range<usize>,
@@ -131,6 +134,12 @@ impl<'a> Slabs<'a> {
             .collect::<Result<Vec<_>>>()?;
         let Some(first) = sources.first() else { return Err(Error::no_triangles()) };
         let record = voxelizer.about(first.record()?);
+        let is_open = |source: &Source| source.mesh.closedness() == Closedness::Open;
+        let are_closed_together = voxelizer.has_findings
+            && rule.inside().is_some()
+            && sources.len() > 1
+            && sources.iter().any(is_open)
+            && mesh.closedness() != Closedness::Open;
         let labels: Vec<_> = legend.iter().flat_map(Legend::labels).map(|label| (label.clone(), 0)).collect();
         let cell_type = cell_type(&legend, background);
         let digest = DigestBuilder::new(lattice.dims(), cell_type);
@@ -145,6 +154,7 @@ impl<'a> Slabs<'a> {
             placed,
             voxelizer: *voxelizer,
             sources,
+            are_closed_together,
             plan,
             layers: 0..lattice.dims()[2],
             next: 0,
@@ -286,6 +296,9 @@ impl<'a> Slabs<'a> {
             }
         }
         let is_of_parts = matches!(self.voxelizer.extras.labels, JobLabels::Parts(_));
+        if self.are_closed_together {
+            all.push(findings::closed_together());
+        }
         if is_of_parts && *has_findings && !is_empty {
             all.extend(findings::parts_without_cells(&self.made.labels));
         }

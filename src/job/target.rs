@@ -105,7 +105,12 @@ impl Target<'_> {
             unit.name()
         );
         let settings = [(Opt::Scale, short(&factor)), (Opt::Unit, assumed.to_string())];
-        let hint = Hint::default().with_settings("voxelize the mesh with {} {}", settings);
+        let hint = match transform.is_scaled() {
+            false => Hint::default().with_settings("voxelize the mesh with {} {}", settings),
+            true => Hint::default()
+                .with_step(format!("{{}} if they are in {assumed}, being scaled"), Opt::Unit, assumed)
+                .with_settings("else voxelize the mesh with {} {}", settings),
+        };
         Some(Finding::new(Code::W019, text).with_hint(hint))
     }
 }

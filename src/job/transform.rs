@@ -328,14 +328,18 @@ impl Transform {
         })
     }
 
-    /// This transform of a file in which `up` points up: in the grid the axis that it becomes does, or z if that is none
-    /// of both.
+    /// This transform of a file in which `up` points up: in the grid the axis that it becomes does. Where that is neither y
+    /// nor z, the file's stays, as of a mesh that is to be turned upright when it is written.
     #[must_use]
     pub fn with_up(self, up: UpAxis) -> Self {
         let turned = self.rotate.as_ref().map(Rotation::turner);
         let axis = self.axes.point(if up == UpAxis::Y { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] });
         let [x, y, z] = turned.map_or(axis, |turn| turn(axis));
-        let up = if y > x.abs() && y > z.abs() { UpAxis::Y } else { UpAxis::Z };
+        let up = match [x, y, z] {
+            [x, y, z] if y > x.abs() && y > z.abs() => UpAxis::Y,
+            [x, y, z] if z > x.abs() && z > y.abs() => UpAxis::Z,
+            _ => up,
+        };
         Self { up, ..self }
     }
 

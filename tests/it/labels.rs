@@ -354,3 +354,20 @@ fn parts_without_cells_are_named_once() {
     let run = run.expect(0);
     assert_eq!(run.err.matches("W002").count(), 1, "{}", run.err);
 }
+
+#[test]
+fn parts_that_are_closed_only_together_are_said() {
+    let place = Place::new();
+    let cube = between([0.0; 3], [4.0; 3]);
+    let says = |parts: &[(&str, Vec<Triangle>)]| {
+        place.write("parts.stl", ascii(parts));
+        let run = place.run("parts.stl -r 8 --labels object --solid -o a.npz").expect(0);
+        run.err.contains("the parts are closed together, and not each alone")
+    };
+    let (lid, rest) = cube.split_at(2);
+    assert!(says(&[("lid", lid.to_vec()), ("rest", rest.to_vec())]));
+    assert!(!says(&[("lid", lid.to_vec()), ("rest", rest[2..].to_vec())]), "nor is all of it");
+    assert!(!says(&[("one", cube.clone()), ("two", between([6.0; 3], [8.0; 3]))]));
+    // Without labels there are no parts.
+    assert!(!place.run("parts.stl -r 8 --solid -o a.npz").expect(0).err.contains("closed together"));
+}

@@ -118,9 +118,13 @@ class Voxels:
         return True
 
     @property
-    def volume(self) -> float:
-        """The volume of the occupied cells, in cubed units."""
-        return self.count * _known(self._grid.cell_volume)
+    def volume(self) -> float | None:
+        """The volume of the occupied cells, or of shares of cells, in cubed units; other fields have none."""
+        if self.kind != "field":
+            return self.count * _known(self._grid.cell_volume)
+        if self.record.get("rule") != "fraction":
+            return None
+        return float(self.field.sum(dtype=np.float64)) * _known(self._grid.cell_volume)
 
     @property
     def digest(self) -> str:

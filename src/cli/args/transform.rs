@@ -76,6 +76,11 @@ impl TransformArgs {
         if is_twice { Err("is there twice".to_string()) } else { Ok(()) }
     }
 
+    /// Whether axes or rotation are given.
+    pub fn turns(&self) -> bool {
+        self.axes.is_some() || self.rotate.is_some()
+    }
+
     pub fn transform(&self) -> Result<Transform> {
         let by = |measure: &Measure| {
             measure.in_units_of(self.unit).map_err(|error| prefixed("--translate: ", &error))

@@ -152,6 +152,21 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
     Ok((found, skipped))
 }
 
+/// The meshes of these names, as [`all`] finds them in folders; any other name, `-` too, stays as it is.
+pub fn in_folders(names: &[PathBuf], bar: &Bar) -> Result<Vec<(PathBuf, Option<Error>)>> {
+    let mut meshes = vec![];
+    for name in names {
+        match name.is_dir() && format::sniff(name).is_none() {
+            true => {
+                let (found, _) = all(std::slice::from_ref(name), bar)?;
+                meshes.extend(found.into_iter().map(|mesh| (mesh.path, mesh.problem)));
+            }
+            false => meshes.push((name.clone(), None)),
+        }
+    }
+    Ok(meshes)
+}
+
 /// The files of folders that are not named like meshes, counted by extension; voxel files and sidecars do not count.
 #[derive(Default)]
 pub struct Skipped(BTreeMap<String, u64>);
@@ -257,7 +272,7 @@ fn no_mesh(folder: &Path) -> Error {
 ///
 /// # Errors
 /// If two meshes make one file, or a file that is read would be written.
-pub fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Result<Vec<Item>> {
+pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Result<Vec<Item>> {
     let common = common(found.iter().map(|found| found.folder.as_path()));
     let source = |mesh: &FoundMesh| match &mesh.problem {
         Some(problem) => Err(problem.clone()),

@@ -1,7 +1,7 @@
 //! Several meshes in one call, a file each: which there are, what their files are called, their grids made
 //! in parallel, and one report.
 
-mod inputs;
+pub mod inputs;
 mod report;
 
 use std::path::{Path, PathBuf};

@@ -12,6 +12,7 @@ use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
 use super::args::{GridArgs, PageArgs, PairArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
+use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::MeshSource;
 use super::options::{Job, JobOptions};
@@ -49,7 +50,7 @@ Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 
 
 #[derive(Debug, clap::Parser)]
 struct CheckArgs {
-    /// Meshes, of any format that 'voxelize formats' lists; - is standard input
+    /// Meshes, of any format that 'voxelize formats' lists, or folders of them; - is standard input
     #[arg(value_name = "MESH", required = true, help_heading = "Input")]
     meshes: Vec<PathBuf>,
 
@@ -112,22 +113,26 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         has_numbers: true,
         ..options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?
     };
-    for path in &args.meshes {
+    let meshes = inputs::in_folders(&args.meshes, &call.bar())?;
+    for (path, _) in meshes.iter().filter(|(_, problem)| problem.is_none()) {
         call.names.reads(path, "a mesh to be checked")?;
     }
     let mark = args.mark.as_deref().map(|path| MarkOutput::new(path, &call.names)).transpose()?;
-    if mark.is_some() && args.meshes.len() > 1 {
+    if mark.is_some() && meshes.len() > 1 {
         return Err(Error::usage("--mark takes one mesh").with_hint("check them one by one"));
     }
     call.check_files()?;
-    for (n, path) in args.meshes.iter().enumerate() {
+    for (n, (path, problem)) in meshes.into_iter().enumerate() {
         let report = Report::of(|report| {
             report.set("path", path.to_string_lossy());
+            if let Some(problem) = problem {
+                return Err(problem);
+            }
             if n > 0 {
                 report.out += "\n";
             }
             let job = Job {
-                source: MeshSource::find(path, &call.argv.commands, &call.names)?,
+                source: MeshSource::find(&path, &call.argv.commands, &call.names)?,
                 options: options.clone(),
             };
             let mut checking = Checking {

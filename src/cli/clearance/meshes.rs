@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use voxelize::job::{InFile, Transform, UnitOfLength, UpAxis, one_unit, one_up};
+use voxelize::job::{InFile, Transform, UnitOfLength, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Kind, Mesh, Result};
 
@@ -69,24 +69,27 @@ pub fn read_all(
     let unit = match args.unit {
         Some(unit) => Some(unit),
         None => one_unit(meshes.iter().map(|loaded| loaded.unit)).map_err(|error| {
-            let hint =
-                "--unit UNIT takes all coordinates as being in it; FILE@scale=F scales those of a file";
-            error.with_hint(hint)
+            let stated = meshes.iter().find_map(|loaded| loaded.unit).unwrap_or(UnitOfLength::Millimetre);
+            let other = match stated {
+                UnitOfLength::Millimetre => UnitOfLength::Metre,
+                _ => UnitOfLength::Millimetre,
+            };
+            let scale = (&other.millimetres() / &stated.millimetres()).to_string();
+            let scale = scale.strip_suffix("/1").unwrap_or(&scale);
+            let [name, other] = [stated, other].map(UnitOfLength::name);
+            error.with_hint(format!(
+                "--unit {name} takes all coordinates as being in {name}; FILE@scale={scale} converts those of a file in {other}"
+            ))
         })?,
     };
-    let turned = |named: &PlacedMesh, up: Option<UpAxis>| {
-        named.transform(unit).map(|transform| transform.with_up(up.unwrap_or_default()).up)
-    };
-    let ups = meshes
-        .iter()
-        .zip(named)
-        .map(|(loaded, named)| turned(named, loaded.up))
-        .collect::<Result<Vec<_>>>()?;
-    one_up(ups.into_iter().map(Some)).map_err(|error| {
-        error.with_hint("FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,z,-y the other way")
+    // A mesh that is turned stands as its transform says.
+    let as_stated = meshes.iter().zip(named).filter(|(_, named)| !named.transform.turns());
+    one_up(as_stated.map(|(loaded, _)| loaded.up)).map_err(|error| {
+        error.with_hint("FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,y,z leaves it as it is")
     })?;
     for (loaded, named) in meshes.iter_mut().zip(named) {
         let transform = named.transform(unit)?;
+        loaded.findings.extend(other_unit(loaded.unit, &transform));
         if transform.turns() || transform.is_scaled() || transform.is_moved() {
             // Both are in memory for a while.
             budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;

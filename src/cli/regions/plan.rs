@@ -183,7 +183,7 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
     let target =
         Target { format: zarr, path: Some(&args.output), dtype: Some(plan.store.dtype), choices: &choices };
     let size = target.size(&options.rule, &mesh, &lattice, true);
-    found.warnings.extend(target.findings(&lattice, &options.grid.transform, size));
+    found.warnings.extend(target.findings(&options.grid.placed(&lattice)?, &options.grid.transform, size));
     let largest = if args.bin { Some(plan.largest_bin(&mesh)?) } else { None };
     let of_one = largest.as_ref().unwrap_or(&mesh);
     let need = plan.region_bytes(of_one, &run::library_run(options, &bar))?;

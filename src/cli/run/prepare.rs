@@ -47,6 +47,13 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     let files = sources.iter().zip(&all).map(|(source, (_, loaded))| MeshFile::new(source, loaded)).collect();
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
     let mesh = joined(all, &job.options)?;
+    if job.options.parts.labels == JobLabels::Colours && mesh.colours().is_none() {
+        // What is known of them is why.
+        if let Some(why) = report.warnings.iter().find(|finding| finding.code() == Code::S110) {
+            let error = Error::unfit(format!("the mesh has no colours; {}", why.first.message()));
+            return Err(error.with_hint("put the file beside the mesh").in_file(job.source.name()));
+        }
+    }
     job.options.take_stated(unit, up)?;
     let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
     let mesh = turned(job, mesh)?;
@@ -187,7 +194,7 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let arrays = u64::try_from(arrays).unwrap_or(u64::MAX);
     let size = target.size(&job.options.rule, mesh, &lattice, is_dry).map(|size| size.and_at_most(arrays));
     report.output_size = size.filter(|_| is_dry);
-    report.warnings.extend(target.findings(&lattice, &job.options.grid.transform, size));
+    report.warnings.extend(target.findings(&placed, &job.options.grid.transform, size));
     report.warnings.extend(free_inside(&job.options.rule, target.choices));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(&placed))?;
     Ok(lattice)

@@ -15,6 +15,7 @@ use voxelize::job::{InFile, Names, NewFile};
 use voxelize::{Code, Error, Record, Result, Rule, format};
 
 use super::args::{GridArgs, PageArgs, ReportArgs, RuleArgs, RunArgs, values, words_of};
+use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
 use super::report::Report;
@@ -67,7 +68,7 @@ struct VerifyArgs {
     #[arg(value_name = "GOLDENS")]
     goldens: PathBuf,
 
-    /// The mesh to compare with a voxel file; with --update the meshes whose cases are recorded
+    /// The mesh to compare with a voxel file; with --update the meshes, or folders of them, whose cases are recorded
     #[arg(value_name = "MESH")]
     meshes: Vec<PathBuf>,
 
@@ -150,9 +151,11 @@ fn arguments() -> clap::Command {
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
-    let args: VerifyArgs = call.args()?;
+    let mut args: VerifyArgs = call.args()?;
     let options: CaseOptions = call.args()?;
     if args.verify.update {
+        let meshes = inputs::in_folders(&args.meshes, &call.bar())?.into_iter();
+        args.meshes = meshes.map(|(path, problem)| problem.map_or(Ok(path), Err)).collect::<Result<_>>()?;
         return record::run(call, &args, &options);
     }
     if let Some(options) = options.given() {

@@ -396,6 +396,12 @@ fn cells(input: &ViewInput) -> String {
             [_] => occupied,
             labels => listed(contents::texts(labels).into_iter()),
         },
+        // Of a mesh that was voxelized for the picture.
+        _ if input.found.mesh.is_some()
+            && matches!(input.rule.as_deref(), Some("surface" | "thin" | "offset")) =>
+        {
+            format!("{occupied}; hollow; --filled or --solid fills it")
+        }
         _ => occupied,
     }
 }
