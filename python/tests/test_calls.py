@@ -71,6 +71,7 @@ def test_slips_are_named() -> None:
         voxelize.many(str(FIXTURES))
     made = voxelize.fraction(CUBE, res=8, with_="area,normal")
     assert list(made.arrays) == ["area", "normal"]
+    assert made.volume == 64.0**3 and voxelize.distance(CUBE, res=8).volume is None
 
 
 def test_the_grid_of_a_scan_is_reported_as_the_command_does(tmp_path: Path) -> None:

@@ -297,3 +297,22 @@ fn a_crack_is_an_edge_whose_vertices_the_file_does_not_share() {
     assert_eq!(cracks(&numbered.select(|n| n >= 4)), 3, "without a side there are three");
     assert!(numbered.with_vertex_numbers(vec![[0; 3]]).is_err());
 }
+
+#[test]
+fn meshes_of_folders_are_checked_with_those_below() {
+    let place = Place::new();
+    for folder in ["all/below", "none"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    let file = planted(&place, "hole.stl");
+    fs::rename(place.path(&file), place.path("all/below/open.stl")).unwrap();
+    fs::copy(place.path("cube.stl"), place.path("all/cube.stl")).unwrap();
+    let run = place.run("check all cube.stl --require closed --json").expect(1);
+    let path =
+        |line: &str| serde_json::from_str::<Value>(line).unwrap()["path"].as_str().unwrap().to_string();
+    let names: Vec<_> = run.text().lines().map(path).collect();
+    assert_eq!(names, ["all/below/open.stl", "all/cube.stl", "cube.stl"]);
+    assert!(place.run("check none").expect(3).err.contains("no mesh"));
+    place.run("verify --update list.toml all -r 4").expect(0);
+    assert!(place.run("verify list.toml").expect(0).text().contains("all/below/open.stl"));
+}

@@ -310,3 +310,21 @@ fn images_of_other_programs_may_round_where_their_cells_are() {
     place.run("cube.stl -r 4 --translate 0.0000001,0,0 -o b.npz").expect(0);
     place.run("diff a.npz b.npz").expect(2);
 }
+
+#[test]
+fn coordinates_in_other_units_are_another_grid() {
+    let place = Place::new();
+    for unit in ["mm", "in"] {
+        place.run(&format!("cube.stl -r 8 --unit {unit} -o {unit}.npz")).expect(0);
+    }
+    place.run("cube.stl -r 8 -o none.npz").expect(0);
+    let refused = place.run("diff mm.npz in.npz").expect(2);
+    assert!(refused.err.contains("the grids do not match; unit: mm → in"), "{}", refused.err);
+    assert!(refused.err.contains("--same-grid") && refused.err.contains("cuts off"), "{}", refused.err);
+    let json = place.run("diff mm.npz in.npz --ignore-grid --json").expect(0).json();
+    assert_eq!(
+        json["grid"]["differs"],
+        json!([{"what": "unit", "axis": null, "first": "mm", "second": "in"}])
+    );
+    place.run("diff mm.npz none.npz").expect(0);
+}

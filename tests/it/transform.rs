@@ -391,17 +391,18 @@ fn what_readers_of_a_format_take_for_granted_is_warned_of() {
         (1, 0, 0)
     );
     let [bt] = says("-r 8 -o a.bt --scale 100 --unit cm --up z").try_into().unwrap();
-    assert!(bt.contains("as m; those of this grid are cm") && bt.contains("--scale 1 --unit m"), "{bt}");
+    assert!(
+        bt.contains("as m; those of this grid are cm")
+            && bt.contains(
+                "--unit m if they are in m, being scaled; else voxelize the mesh with --scale 1 --unit m"
+            ),
+        "{bt}"
+    );
     let converted = place.run("convert a.npz b.stl").expect(0);
     assert!(converted.err.contains("[W019]"), "{}", converted.err);
     // A unit that is not the file's.
-    assert!(
-        place
-            .run("scene.gltf -r 8 -o a.npz --unit mm -v")
-            .expect(0)
-            .err
-            .contains("note[W020]: the file states m")
-    );
+    let other = place.run("scene.gltf -r 8 -o a.npz --unit mm").expect(0);
+    assert!(other.err.contains("warning[W020]: the file states m"), "{}", other.err);
     assert!(!place.run("scene.gltf -r 8 -o a.npz --unit mm --scale 1000 -v").expect(0).err.contains("W020"));
 }
 
@@ -419,6 +420,7 @@ fn the_up_axis_turns_with_the_mesh_and_is_that_of_all_meshes() {
         ("--rotate x,90", "z"),
         ("--axes=-x,y,-z", "y"),
         ("--rotate y,30", "y"),
+        ("--rotate z,90", "y"),
         ("--up z --axes x,z,-y", "y"),
     ] {
         assert_eq!(up(options), expected, "{options}");
@@ -428,12 +430,28 @@ fn the_up_axis_turns_with_the_mesh_and_is_that_of_all_meshes() {
     place.run("scene.gltf tower.stl -o one.npz --unit m --up z").expect(0);
     let pair = place.run("clearance scene.gltf tower.stl --unit m").expect(4);
     assert!(pair.err.contains("FILE@axes=x,-z,y turns"), "{}", pair.err);
-    place.run("clearance scene.gltf@axes=x,-z,y tower.stl --unit m").expect(0);
+    let stands = "scene.gltf@axes=x,-z,y";
+    assert_eq!(place.run(&format!("clearance {stands} tower.stl --unit m")).expect(0).err, "");
+    let other = place.run(&format!("clearance {stands} tower.stl --unit mm")).expect(0);
+    assert!(other.err.contains("W020"), "{}", other.err);
+    place.run(&format!("clearance {stands}@scale=1000 tower.stl --unit mm")).expect(0);
+    place.run("clearance scene.gltf scene.gltf@rotate=z,90@translate=2,0,0").expect(0);
+    let mixed = place.run(&format!("clearance {stands} tower.stl")).expect(4);
+    assert!(mixed.err.contains("FILE@scale=1/1000 converts those of a file in mm"), "{}", mixed.err);
+    let misplaced = place.run("clearance tower.stl tower.stl --scale 2").expect(2);
+    assert!(misplaced.err.contains("FILE@scale=VALUE"), "{}", misplaced.err);
 }
 
 #[test]
 fn a_length_of_scaled_coordinates_is_as_many_cells() {
     let place = place();
+    place.write("scene.gltf", SCENE);
+    let wrong = place.run("scene.gltf -r 8 --filled --radius 30cm -o a.npz").expect(2);
+    assert!(wrong.err.contains("the rule filled has no radius"), "{}", wrong.err);
+    let scaled = |by: &str| {
+        place.run(&format!("tower.stl --scale {by} -r 9 -o a.npz --json")).expect(0).json()["digest"].clone()
+    };
+    assert_eq!(scaled("1/25.4"), scaled("5/127"));
     let digest = |options: &str| {
         let line = format!("tower.stl --scale 3 -o a.npz --json {options}");
         place.run(&line).expect(0).json()["digest"].clone()

@@ -249,6 +249,8 @@ fn the_command_warns_of_moved_cells_and_says_that_files_are_not_read() {
     let run = place.run("thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.bt").expect(0);
     assert!(run.err.contains("warning[W004]") && run.err.contains("moved by"), "{}", run.err);
     assert!(run.err.contains("--origin 0,0,0") && run.err.contains("moved by (0.05, 0, 0);"), "{}", run.err);
+    let run = place.run("thirds.stl --scale 2 --voxel-size 0.2 --bounds 0.1,0,0,1.4,0.6,1 -o a.bt").expect(0);
+    assert!(run.err.contains("moved by (0.1, 0, 0);"), "{}", run.err);
     let run = place.run("thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free -o b.bt").expect(0);
     assert!(
         !run.err.contains("moved by") && run.err.contains("leaves the inside of a part empty"),
