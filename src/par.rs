@@ -5,7 +5,7 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
@@ -183,7 +183,16 @@ pub(crate) mod workers {
 
 /// The number of threads of the pool this code runs in.
 pub(crate) fn current_threads() -> usize {
-    rayon::current_num_threads()
+    if rayon::current_thread_index().is_none() && is_forked() { 1 } else { rayon::current_num_threads() }
+}
+
+/// Whether the process was forked from one that has had work outside of pools: the threads for such work are the parent's,
+/// and who waits for them waits for ever.
+fn is_forked() -> bool {
+    static FIRST: AtomicU32 = AtomicU32::new(0);
+    let process = std::process::id();
+    let first = FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed);
+    first.is_err_and(|first| first != process)
 }
 
 /// `items.map(f)`, in parallel, answers in order.

@@ -350,6 +350,9 @@ codes! {
     W020 "W020" WARNED
         "the unit that is given is not that which the file states"
         hint!["{} scales coordinates, {} scales none" Scale, Unit];
+    W021 "W021" WARNED
+        "the mesh is smaller than a cell along every axis: it may be in another unit than the grid"
+        hint!["{} converts it" Scale];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

@@ -358,8 +358,12 @@ impl NiftiHeader {
     /// What our JSON says of the cells.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
+        if shares::are_said(&metadata) && !self.is_of_shares() {
+            // Another program has put other cells behind our header.
+            metadata = Metadata::default();
+        }
         // Of an image that has neither form the sizes of its cells are known at least, unless it is ours.
-        let is_said = metadata.dims.is_none() || self.i16(252) > 0;
+        let is_said = metadata.dims.is_none() || self.is_placed();
         // The lower three bits; those above are of time.
         take_unit(&mut metadata, UNITS[usize::from(self.bytes[123] & 7)]);
         metadata.lattice = frame.lattice_of(&metadata, is_said, |exact| exact.to_f32().into());

@@ -11,8 +11,8 @@ use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
 use crate::run::Run;
 use crate::text::{GridCoordinates, bytes, number};
 
-/// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), or so far from the
-/// origin that its coordinates are coarser than the cells (L001).
+/// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), is smaller than a cell
+/// (W021), or so far from the origin that its coordinates are coarser than the cells (L001).
 ///
 /// # Errors
 /// If the mesh is too far from the origin and nothing is tolerated.
@@ -25,6 +25,7 @@ pub fn of_lattice(
 ) -> Result<Vec<Finding>> {
     let misses = misses(lattice, mesh, coordinates).filter(|_| rule.margin() == Length::ZERO);
     let mut findings: Vec<Finding> = misses.map(|text| Finding::new(Code::W002, text)).into_iter().collect();
+    findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
     match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),
         Some(far) => {
@@ -33,6 +34,19 @@ pub fn of_lattice(
         None => {}
     }
     Ok(findings)
+}
+
+/// The finding that a mesh of these bounds is smaller than one cell (W021).
+fn less_than_a_cell(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Finding> {
+    let sizes = [0, 1, 2].map(|axis| f64::from(mesh.max[axis]) - f64::from(mesh.min[axis]));
+    let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
+    if !(0..3).all(|axis| sizes[axis] < spacing[axis]) {
+        return None;
+    }
+    let [sizes, cell] = [sizes, spacing]
+        .map(|sides| sides.map(|side| number(coordinates.length(side))).join(" × ") + &coordinates.suffix());
+    let text = format!("the mesh, {sizes}, is smaller than a cell, {cell}: it may be in another unit");
+    Some(Finding::new(Code::W021, text))
 }
 
 /// The finding that a mesh of these bounds is so far from the origin that the floats of its coordinates are more than a

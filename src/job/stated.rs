@@ -50,11 +50,18 @@ pub fn check_unit_of_grid(grid: Option<UnitOfLength>, transform: &Transform, opt
     let [grid, mesh] = [grid, mesh].map(UnitOfLength::name);
     let moved =
         if transform.is_moved() { format!(", with the translation in {grid}") } else { String::new() };
-    let hint = Hint::default()
-        .with_settings(
-            format!("{{}} {{}} converts the mesh{moved}"),
-            [(Opt::Scale, scale.as_str()), (Opt::Unit, grid)],
-        )
-        .with_step(format!("{{}} alone if its coordinates are in {grid}"), Opt::Unit, grid);
+    let converts = format!("{{}} {{}} converts the mesh{moved}");
+    let settings = [(Opt::Scale, scale.as_str()), (Opt::Unit, grid)];
+    let hint = match transform.is_scaled() {
+        // The unit is that of what is scaled already, more often than not.
+        true => Hint::default()
+            .with_step(format!("{{}} if its coordinates are in {grid}, being scaled"), Opt::Unit, grid)
+            .with_settings(format!("else {converts}"), settings),
+        false => Hint::default().with_settings(converts, settings).with_step(
+            format!("{{}} alone if its coordinates are in {grid}"),
+            Opt::Unit,
+            grid,
+        ),
+    };
     Err(Error::usage(format!("{option}: that grid is in {grid}, the mesh in {mesh}")).with_hint(hint))
 }

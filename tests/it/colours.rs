@@ -176,8 +176,8 @@ fn what_has_no_colours_is_refused_and_missing_materials_are_noted() {
         place.run("a.obj -r 4 -o a.vox --strict").expect(3);
         // Where colours are asked for, the error says why there are none.
         let refused = place.run("a.obj -r 4 --labels colour -o a.vox").expect(4);
-        let says = format!("a.obj: the mesh has no colours; colours are not known: {library}");
-        assert!(refused.err.contains(&says), "{}", refused.err);
+        let says = "a.obj: the mesh has no colours; colours are not known: ";
+        assert!(refused.err.contains(says), "{}", refused.err);
         seen += 1;
     }
     assert_eq!(seen, 4);

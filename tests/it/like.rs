@@ -232,7 +232,7 @@ fn a_grid_in_another_unit_than_the_mesh_is_refused() {
         (
             "mm",
             "--unit m --scale 2 --translate 0,0,1",
-            "--scale 2000 --unit mm converts the mesh, with the translation in mm;",
+            "--unit mm if its coordinates are in mm, being scaled; else --scale 2000 --unit mm converts the mesh, with the translation in mm",
         ),
         ("m", "--unit mm", "--scale 1/1000 --unit m converts the mesh; --unit m alone if"),
     ] {

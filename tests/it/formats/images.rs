@@ -234,3 +234,28 @@ fn a_scan_gives_its_grid() {
     let wrong = place.run("ct.nrrd -r 8 -o a.vox").expect(3);
     assert!(wrong.err.contains("holds voxels (nrrd)"), "{}", wrong.err);
 }
+
+#[test]
+fn what_other_programs_write_behind_our_header_is_theirs() {
+    let place = Place::new();
+    place.run("cube.stl -r 4 --pad 1 --rule fraction --dtype u8 -o shares.nii").expect(0);
+    place.run("cube.stl -r 4 --pad 1 --solid -o cells.nii").expect(0);
+    let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
+    // A mask of them, of slope 1.
+    let mut mask = bytes("shares.nii");
+    floats(&mut mask, 112, &[1.0]);
+    let begin = mask.len() - 6 * 6 * 6;
+    mask[begin..].iter_mut().for_each(|byte| *byte = u8::from(*byte > 127));
+    let read = image("nii", &mask).unwrap();
+    let cells = image("nii", &bytes("cells.nii")).unwrap();
+    assert_eq!((read.count(), read.occupied().unwrap()), (64, cells.occupied().unwrap()));
+    assert_eq!(place_of(&read.lattice.unwrap()), place_of(cells.lattice.as_ref().unwrap()));
+    // Moved by nibabel: an sform alone, which is another.
+    let mut moved = bytes("cells.nii");
+    moved[252..256].copy_from_slice(&[0, 0, 2, 0]);
+    let x = f32::from_le_bytes(moved[292..296].try_into().unwrap());
+    floats(&mut moved, 292, &[x - 2.0]);
+    let (_, mut corner, _) = place_of(cells.lattice.as_ref().unwrap());
+    corner[0] += 2.0;
+    assert_eq!(place_of(&image("nii", &moved).unwrap().lattice.unwrap()).1, corner);
+}
