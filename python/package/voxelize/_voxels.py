@@ -120,11 +120,12 @@ class Voxels:
     @property
     def volume(self) -> float | None:
         """The volume of the occupied cells, or of shares of cells, in cubed units; other fields have none."""
-        if self.kind != "field":
+        field = self.field
+        if field is None:
             return self.count * _known(self._grid.cell_volume)
         if self.record.get("rule") != "fraction":
             return None
-        return float(self.field.sum(dtype=np.float64)) * _known(self._grid.cell_volume)
+        return float(field.sum(dtype=np.float64)) * _known(self._grid.cell_volume)
 
     @property
     def digest(self) -> str:
