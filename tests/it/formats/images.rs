@@ -236,6 +236,7 @@ fn a_scan_gives_its_grid() {
 }
 
 #[test]
+#[cfg(feature = "cli")]
 fn what_other_programs_write_behind_our_header_is_theirs() {
     let place = Place::new();
     place.run("cube.stl -r 4 --pad 1 --rule fraction --dtype u8 -o shares.nii").expect(0);
