@@ -94,7 +94,7 @@ pub struct Format {
     pub about: &'static str,
     /// Where the lattice is kept.
     pub carries: Carries,
-    /// What programs that read it take for granted, as [entries of a record](Record::transform): the unit, the axis that
+    /// What programs that read it take for granted, as [entries of a record](crate::grid::Record::transform): the unit, the axis that
     /// points up. The format has no place to say others.
     pub assumes: &'static [(&'static str, &'static str)],
     /// The kinds of cells it holds.
