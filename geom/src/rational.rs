@@ -266,12 +266,18 @@ mod tests {
 
     #[test]
     fn fractions_are_read_as_they_are_written() {
-        for (text, p, q) in
-            [("1/3", 1, 3), ("-2/4", -1, 2), ("1e3/7", 1000, 7), (" 5 / 2 ", 5, 2), ("0/9", 0, 1)]
-        {
+        for (text, p, q) in [
+            ("1/3", 1, 3),
+            ("-2/4", -1, 2),
+            ("1e3/7", 1000, 7),
+            (" 5 / 2 ", 5, 2),
+            ("0/9", 0, 1),
+            ("1/25.4", 5, 127),
+            ("0.5/2", 1, 4),
+        ] {
             assert_eq!(Rational::parse(text), Ok(Rational::new(p, q)), "{text}");
         }
-        for text in ["1/0", "1/-3", "1/", "/3", "0.5/2", "1/2/3", "a/b"] {
+        for text in ["1/0", "1/-3", "1/", "/3", "1/2/3", "a/b"] {
             assert!(Rational::parse(text).is_err(), "{text}");
         }
     }

@@ -6,7 +6,8 @@ use pyo3::types::PyDict;
 use voxelize::compare::check::{self as mesh_check, CheckOptions, Fitness, MeshCheck};
 use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
 use voxelize::compare::diff as differences;
-use voxelize::compare::{Difference, FieldDifference, grids};
+use voxelize::compare::{Difference, FieldDifference, Mismatch, differ_by_rounding, grids};
+use voxelize::job::{one_unit, one_up};
 use voxelize::mesh::PairLimit;
 use voxelize::tool::text;
 use voxelize::{Error, Result, Voxels};
@@ -88,6 +89,12 @@ pub fn clearance<'py>(
     max_pairs: Option<u64>,
     how: How,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let units = one_unit([first.unit, second.unit].into_iter()).map(drop);
+    let alike = units.and(one_up([first.up, second.up].into_iter()).map(drop));
+    alike.map_err(|error| {
+        let hint = "convert the vertices of one of them: Mesh takes (vertices, faces)";
+        raised(py, &error.with_hint(hint))
+    })?;
     let (first, second) = (&first.mesh, &second.mesh);
     let max_bytes = how.max_memory;
     let found = run(py, &how, |progress| {
@@ -163,7 +170,15 @@ pub fn diff_fields<'py>(
 
 /// How the grids differ, in words.
 fn mismatches(first: &Voxels, second: &Voxels) -> Vec<String> {
-    grids(first, second).iter().map(|m| m.to_string()).collect()
+    let found = grids(first, second);
+    let is_image = |voxels: &Voxels| voxels.record.tool.is_none();
+    // Images of other programs have their position as decimals or floats, as for the command.
+    let is_rounding = match (&first.lattice, &second.lattice) {
+        (Some(a), Some(b)) => (is_image(first) || is_image(second)) && differ_by_rounding(a, b),
+        _ => false,
+    };
+    let counts = |mismatch: &&Mismatch| !is_rounding || matches!(mismatch, Mismatch::Unit(_));
+    found.iter().filter(counts).map(|mismatch| mismatch.to_string()).collect()
 }
 
 fn limit(max_pairs: Option<u64>) -> PairLimit {

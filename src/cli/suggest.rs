@@ -36,6 +36,10 @@ const SYNONYMS: [(&[&str], &str); 5] = [
     (&["describe", "stat", "stats"], "info"),
 ];
 
+/// How cells are taken off a part.
+pub const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz has the distances; in NumPy, voxels <= -R is the part \
+                           less R";
+
 /// Options of other tools, and what does the same here.
 const ELSEWHERE: [(&[&str], &str); 5] = [
     (
@@ -49,7 +53,7 @@ const ELSEWHERE: [(&[&str], &str); 5] = [
         "--rule distance --signed --band all --iso R grows the part by R; --rule offset --radius R has both sides of the \
          surface, and is hollow",
     ),
-    (&["deflate", "erode", "shrink"], "--rule distance --signed --band all --iso -R takes R off the part"),
+    (&["deflate", "erode", "shrink"], INWARDS),
 ];
 
 /// What does here what an option of another tool does.

@@ -263,7 +263,7 @@ impl NiftiHeader {
         let more = all.get(4..=axes.min(7)).unwrap_or_default();
         if !(3..=7).contains(&axes) || sizes.contains(&0) || more.iter().any(|n| *n != 1) {
             let text = format!("an image of the sizes {:?}, not of three axes", &all[1..]);
-            return Err(Error::input(Code::V004, text).at_byte(40));
+            return Err(Error::input(Code::V004, text).at_byte(40).with_hint("save one volume of it"));
         }
         Ok(sizes)
     }

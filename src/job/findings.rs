@@ -24,7 +24,10 @@ pub fn of_lattice(
     coordinates: &GridCoordinates,
 ) -> Result<Vec<Finding>> {
     let misses = misses(lattice, mesh, coordinates).filter(|_| rule.margin() == Length::ZERO);
-    let mut findings: Vec<Finding> = misses.map(|text| Finding::new(Code::W002, text)).into_iter().collect();
+    let elsewhere = hint!["check {}, {} and {}" Bounds, Translate, Scale;
+        "scans are in LPS: {} is for a mesh in RAS" Axes = "-x,-y,z"];
+    let misses = misses.map(|text| Finding::new(Code::W002, text).with_hint(elsewhere));
+    let mut findings: Vec<Finding> = misses.into_iter().collect();
     findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
     match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),

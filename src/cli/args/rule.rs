@@ -83,7 +83,7 @@ pub struct RuleArgs {
     pub signed: bool,
 
     /// with --rule distance: cells up to V, not a field
-    #[arg(long, value_name = "V", value_parser = values::length, allow_hyphen_values = true,
+    #[arg(long, value_name = "V", value_parser = values::iso, allow_hyphen_values = true,
           hide_short_help = true,
           long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
                        V is in units of the file, or in cells as 2vx, and less than the band [default: a field]")]

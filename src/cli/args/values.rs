@@ -4,6 +4,7 @@
 use std::io::IsTerminal;
 use std::str::FromStr;
 
+use super::super::suggest::INWARDS;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM, Quantity};
@@ -178,6 +179,14 @@ pub fn cell_size(text: &str) -> Result<[Measure; 3], String> {
     };
     let is_positive = |size: &Measure| size.number.is_positive();
     if sizes.iter().all(is_positive) { Ok(sizes) } else { Err("must be above zero".to_string()) }
+}
+
+/// `2vx`: how far from the mesh cells are occupied.
+pub fn iso(text: &str) -> Result<WrittenLength, String> {
+    match text.trim_start().starts_with('-') {
+        true => Err(format!("must not be below zero; {INWARDS}")),
+        false => length(text),
+    }
 }
 
 /// `0.5`, `5mm` or `2vx`: a length in units of the file, with a unit, or in cells.

@@ -202,8 +202,12 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
 
 /// The finding that the empty inside of a part is marked as free space.
 fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
-    let is_hollow = rule.is_hollow() || matches!(rule, Rule::Offset { .. });
-    let text = format!("the rule {} leaves the inside of a part empty, which is marked as free", rule.name());
+    let is_hollow = match rule {
+        Rule::Offset { .. } | Rule::Distance { sign: None, .. } | Rule::Filled { shell: Some(_), .. } => true,
+        rule => rule.is_hollow(),
+    };
+    let text =
+        format!("the rule {} leaves the inside of a part empty here, and it is marked as free", rule.name());
     let hint = "--filled fills it; --rule distance --signed --band all --iso R grows it by R";
     (is_hollow && choices.contains(&Choice::MarkFree)).then(|| Finding::new(Code::W004, text).with_hint(hint))
 }

@@ -252,7 +252,7 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice, kept: Option<u64>)
         let volume = display::volume(value::volume(occupied, lattice), unit);
         match options.job.options.rule {
             Rule::Offset { radius } => format!(
-                "{cells}, volume {volume}; hollow inside; --rule distance --signed --band all --iso {radius} fills it"
+                "{cells}, volume {volume}; cells inside, farther than the radius, are empty; --rule distance --signed --band all --iso {radius} fills them"
             ),
             _ => format!("{cells}, volume {volume}"),
         }

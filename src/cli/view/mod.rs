@@ -3,6 +3,7 @@
 mod input;
 mod options;
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use voxelize::format::Written;
 use voxelize::grid::AXES;
 use voxelize::job::{NewFile, OutFile};
 use voxelize::view::{self, Layer, Picture, Up};
-use voxelize::{Cells, Error, Kind, Progress, Rational, Result, par, tool};
+use voxelize::{Cells, Code, Error, Finding, Kind, Progress, Rational, Result, par, tool};
 
 use super::args::values::{LayerChoice, PixelSize};
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
@@ -170,6 +171,7 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
     if let Some(up) = input.up.filter(|_| !call.given("up")) {
         options.view.up = up;
     }
+    input.found.warnings.extend(lying(&options, &input));
     input.set(report);
     let mut drawing = None;
     let drawn = timed(&mut drawing, || draw(&options, &input, resources.threads, call))?;
@@ -201,10 +203,43 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
         let phases =
             [("read", times.read), ("voxelize", times.voxelize), ("draw", drawing), ("write", times.write)];
         report.err = rows(&input, &options, &written);
+        if let (PictureContent::Layers(_), Some(older)) = (options.content, older_layers(&options, &written))
+        {
+            row(&mut report.err, "older", &older);
+        }
         row(&mut report.err, "time", &time_line(input.found.started.elapsed(), &phases, &resources, ""));
         report.err += &warning_lines(&input.found, call.printer.options.verbosity, "");
     }
     Ok(Outcome::Done)
+}
+
+/// The finding that layers across z lie in a mesh whose y points up (W019).
+fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
+    let PictureContent::Layers(choice) = options.content else { return None };
+    let is_across_z = choice.layer(input.dims()).axis == 2;
+    let text = "printers take z as up; in this grid y is up";
+    let hint = "--axes x,-z,y turns the mesh upright";
+    (is_across_z && input.up == Some(Up::Y)).then(|| Finding::new(Code::W019, text).with_hint(hint))
+}
+
+/// The layers in a folder that are not those that were written: `36, from z064.png to z099.png, are of another run`.
+fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String> {
+    let new: HashSet<_> = written.iter().filter_map(|one| one.path.file_name()).collect();
+    let axis = new.iter().next()?.to_str()?.chars().next()?;
+    let is_layer = |name: &str| {
+        let number = name.strip_prefix(axis).and_then(|name| name.strip_suffix(".png"));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    let entries = options.destination.path()?.read_dir().ok()?.flatten();
+    let names = entries.map(|entry| entry.file_name()).filter(|name| !new.contains(name.as_os_str()));
+    let mut names: Vec<_> =
+        names.filter_map(|name| name.into_string().ok()).filter(|name| is_layer(name)).collect();
+    names.sort();
+    let (first, last) = (names.first()?, names.last()?);
+    Some(format!(
+        "{} from {first} to {last} are there, of another run",
+        counted(names.len() as u64, "layer", "layers")
+    ))
 }
 
 enum Drawn {

@@ -8,7 +8,7 @@
 //! | `origin_exact`, `spacing_exact` | n × 3 fractions |
 //! | `cells_digest` | n digests |
 //! | `order`, `rule`, `ties`, `tool` … | text, of all meshes; what differs between them is left out |
-//! | `background` | of fields |
+//! | `background` | of fields, float32, (n,): that of each mesh |
 //!
 //! Meshes come in any order, and wait in a temporary file, deflated, until all are there.
 
@@ -158,7 +158,10 @@ impl GridStack {
                 "one array holds no grids as different as {} and {}",
                 text(first),
                 text(other)
-            )));
+            ))
+            .with_hint(
+                "--dims X,Y,Z is for all; with -r N --cube a rule that grows the grid by a length needs --pad as well",
+            ));
         }
         spooled(out, options, |sink| write(ArchiveWriter::new(sink), (spool, parts), options))
             .map_err(failure)
@@ -265,8 +268,11 @@ fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
     }
     shared.remove("input");
     members.extend(shared.iter().map(|(name, value)| (*name, text(&[], &[value]))));
-    if let Some(background) = parts[0].metadata.background {
-        members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
+    // That of distances depends on the size of cells.
+    let backgrounds: Option<Vec<f32>> = parts.iter().map(|part| part.metadata.background).collect();
+    if let Some(all) = backgrounds {
+        let floats = all.into_iter().flat_map(f32::to_le_bytes);
+        members.push(("background", npy::header("<f4", &[count]).into_iter().chain(floats).collect()));
     }
     members
 }

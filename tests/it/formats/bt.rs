@@ -253,7 +253,7 @@ fn the_command_warns_of_moved_cells_and_says_that_files_are_not_read() {
     assert!(run.err.contains("moved by (0.1, 0, 0);"), "{}", run.err);
     let run = place.run("thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free -o b.bt").expect(0);
     assert!(
-        !run.err.contains("moved by") && run.err.contains("leaves the inside of a part empty"),
+        !run.err.contains("moved by") && run.err.contains("leaves the inside of a part empty here"),
         "{}",
         run.err
     );

@@ -82,6 +82,16 @@ fn one_array_has_the_cells_of_each_mesh() {
     // What cells are around the meshes is said of all, and what a stack is to the commands that read one grid.
     let run = place.run("scans --rule distance --res 4 --cube --stack -o all.npz").expect(3);
     assert!(run.err.contains("; 10 × 10 × 10 cells each, grown by 3 cells on every side; "), "{}", run.err);
+    let (header, backgrounds) = member(&place, "all.npz", "background");
+    assert!(header.contains("'shape': (3,)"), "{header}");
+    let mut different = std::collections::BTreeSet::new();
+    for (n, mesh) in ["scans/b.stl", "scans/left/a.stl", "scans/left/inner/a.STL"].into_iter().enumerate() {
+        place.run(&format!("{mesh} --rule distance --res 4 --cube -o alone.npz -q")).expect(0);
+        let alone = Voxels::open(place.path("alone.npz")).unwrap().field().unwrap().background();
+        assert_eq!(backgrounds[4 * n..4 * n + 4], alone.to_le_bytes(), "{mesh}");
+        different.insert(alone.to_bits());
+    }
+    assert!(different.len() > 1);
     for line in ["info all.npz", "view all.npz -o a.png", "convert all.npz a.vox", "diff all.npz alone.npz"] {
         let refused = place.run(line).expect(3);
         let says = "a stack of 3 grids in one array, scans/b.stl, scans/left/a.stl, scans/left/inner/a.STL, where one";

@@ -272,3 +272,30 @@ fn cells_around_others_are_a_veil() {
     all(&["view", "one.npz", "--veil", "missing.npz"], 3);
     assert!(!folder.path().join("one.png").exists());
 }
+
+#[test]
+fn layers_of_another_run_and_layers_that_lie_are_said() {
+    let folder = folder();
+    let layers = |res: &str, more: &[&str]| {
+        let line = ["view", "f.stl", "-r", res, "--solid", "--slice", "z=all", "-o", "layers/"];
+        let output = run(folder.path(), &[&line[..], more].concat());
+        assert!(output.status.success(), "{}", error(&output));
+        error(&output)
+    };
+    assert!(!layers("12", &[]).contains("of another run"));
+    let (all, again) = (names(&folder.path().join("layers")).len(), layers("6", &[]));
+    let left = names(&folder.path().join("layers")).len();
+    assert!(all > 3 && left > 3 && again.contains("are there, of another run"), "{again}");
+    assert!(!again.contains("W019"), "{again}");
+    let save = run(folder.path(), &["f.stl", "-r", "6", "--up", "y", "--solid", "-o", "f.npz"]);
+    assert!(save.status.success());
+    let lying = run(folder.path(), &["view", "f.npz", "--slice", "z=all", "-o", "lying/"]);
+    assert!(
+        error(&lying).contains("warning[W019]: printers take z as up; in this grid y is up"),
+        "{}",
+        error(&lying)
+    );
+    // A mesh that is voxelized for the picture is hollow by the usual rule.
+    let hollow = run(folder.path(), &["view", "f.stl", "-r", "9", "--slice", "z=all", "-o", "hollow/"]);
+    assert!(error(&hollow).contains("; hollow; --filled or --solid fills it"), "{}", error(&hollow));
+}
