@@ -35,6 +35,7 @@ options! {
     Bin "bin" "The call that bins the triangles of a store";
     Bounds "bounds" "The corners of the grid";
     CloseHoles "close-holes" "Holes that are closed before a flood";
+    Dims "dims" "The cells on each axis";
     DryRun "dry-run" "A job is planned, and not run";
     Filled "filled" "The rule filled";
     Info "info" "The call that describes a mesh or a voxel file";
@@ -53,6 +54,7 @@ options! {
     Origin "origin" "A point that walls of the grid go through";
     Output "output" "The name of the output";
     OutputFormat "format" "The format of the output";
+    Pad "pad" "The cells that are added on every side";
     Priority "priority" "The parts that come first where several share cells";
     Radius "radius" "The radius of the rule offset";
     Region "region" "The call that makes a region of a store";

@@ -28,7 +28,7 @@ use super::super::place::failure;
 use super::super::save::{SPOOL, checked_dtype, not_spooled, spooled};
 use super::super::{Choice, Dtype, SaveOptions, metadata};
 use super::write::{LARGE, text};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::geom::Rational;
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellSource, Lattice};
@@ -160,7 +160,7 @@ impl GridStack {
                 text(other)
             ))
             .with_hint(
-                "--dims X,Y,Z is for all; with -r N --cube a rule that grows the grid by a length needs --pad as well",
+                hint!["{} is for all; with cubes of one size, a rule that grows them by a length needs {} as well" Dims = "X,Y,Z", Pad = "N"],
             ));
         }
         spooled(out, options, |sink| write(ArchiveWriter::new(sink), (spool, parts), options))
