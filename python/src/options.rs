@@ -64,15 +64,19 @@ impl Options {
             Some(by) => lengths("translate", by, unit)?,
         };
         let up = match self.up.as_deref() {
-            None => one_up(stated.iter().map(|(_, up)| *up))?.unwrap_or_default(),
-            Some("y") => UpAxis::Y,
-            Some("z") => UpAxis::Z,
+            None => one_up(stated.iter().map(|(_, up)| *up))?,
+            Some("y") => Some(UpAxis::Y),
+            Some("z") => Some(UpAxis::Z),
             Some(other) => named("up", other, None, &["y", "z"])?,
         };
         let axes = self.axes.as_deref().map(|text| parsed::<AxisOrder>("axes", text)).transpose()?;
         let rotate = self.rotate.as_deref().map(|text| parsed::<Rotation>("rotate", text)).transpose()?;
         let axes = axes.unwrap_or_default();
-        Ok(Transform { axes, rotate, scale, translate, unit, ..Transform::default() }.with_up(up))
+        let transform = Transform { axes, rotate, scale, translate, unit, ..Transform::default() };
+        Ok(match up {
+            Some(up) => transform.with_up(up),
+            None => transform,
+        })
     }
 
     /// The rule with its options.

@@ -192,7 +192,10 @@ impl JobOptions {
     #[must_use]
     pub fn with_up(mut self, up: &UpArgs) -> Self {
         self.up = up.up;
-        self.grid.transform = self.grid.transform.with_up(up.up.unwrap_or_default());
+        // Of a file that states none, z of the grid is up, however the mesh is turned.
+        if let Some(up) = up.up {
+            self.grid.transform = self.grid.transform.with_up(up);
+        }
         self
     }
 

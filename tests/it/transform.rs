@@ -425,6 +425,9 @@ fn the_up_axis_turns_with_the_mesh_and_is_that_of_all_meshes() {
     ] {
         assert_eq!(up(options), expected, "{options}");
     }
+    // Where nothing states it, z of the grid is up.
+    let turned = place.run("tower.stl -r 8 --axes x,z,-y -o a.npz --json").expect(0).json();
+    assert_eq!(turned["transform"]["up"], json!("z"));
     let both = place.run("scene.gltf tower.stl -o one.npz --unit m").expect(4);
     assert!(both.err.contains("y is up in some of the meshes, and z in others"), "{}", both.err);
     place.run("scene.gltf tower.stl -o one.npz --unit m --up z").expect(0);

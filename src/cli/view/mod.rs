@@ -222,7 +222,7 @@ fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
     (is_across_z && input.up == Some(Up::Y)).then(|| Finding::new(Code::W019, text).with_hint(hint))
 }
 
-/// The layers in a folder that are not those that were written: `36, from z064.png to z099.png, are of another run`.
+/// The layers in a folder that are not those that were written: `36 layers from z064.png to z099.png are there, of another run`.
 fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String> {
     let new: HashSet<_> = written.iter().filter_map(|one| one.path.file_name()).collect();
     let axis = new.iter().next()?.to_str()?.chars().next()?;
