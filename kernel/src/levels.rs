@@ -86,6 +86,27 @@ impl Level {
 /// Lanes of a vector of floats.
 pub const LANES: usize = 16;
 
+/// Rows of lanes that begin where lines of the cache do.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub struct Aligned<T>(pub T);
+
+impl<T> std::ops::Deref for Aligned<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> std::ops::DerefMut for Aligned<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
 /// Whether shuffles of whole vectors are single instructions.
 #[inline(always)]
 pub fn is_avx512<S: fearless_simd::Simd>(simd: S) -> bool {

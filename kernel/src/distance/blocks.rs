@@ -9,7 +9,7 @@ use super::near::{LocalBrick, SIDE, wider};
 use super::ties::place_of;
 use super::tree::TriangleTree;
 use crate::bits::bits_of;
-use crate::levels::LANES;
+use crate::levels::{Aligned, LANES};
 
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 2, 2];
@@ -23,11 +23,12 @@ pub struct BlockClusters {
     /// The places of the clusters in the brick.
     pub places: Vec<u32>,
     /// How near they may be to each cell, squared.
-    gaps: Vec<[f32; LANES]>,
+    gaps: Vec<Aligned<[f32; LANES]>>,
     seen: Vec<SeenCluster>,
 }
 
 /// A cluster measured from a cell.
+#[derive(Clone)]
 struct SeenCluster {
     cluster: u32,
     lane: usize,
@@ -39,7 +40,7 @@ impl BlockClusters {
     pub fn bytes_for(clusters: u128) -> u128 {
         // Lists that grow take up to twice what is in them.
         2 * clusters * (size_of::<u32>() + LANES * size_of::<f32>()) as u128
-            + (MOST_SEEN * size_of::<SeenCluster>()) as u128
+            + ((MOST_SEEN + 1) * size_of::<SeenCluster>()) as u128
     }
 
     /// Finds the cells, from `low` on, that a triangle may be the nearest of; `found` gets each with the triangle's place
@@ -57,7 +58,7 @@ impl BlockClusters {
             #[inline(always)]
             || {
                 let Self { places, gaps, seen } = self;
-                seen.reserve_exact(MOST_SEEN);
+                seen.resize(MOST_SEEN + 1, SeenCluster { cluster: 0, lane: 0, squares: [0.0; LANES] });
                 let mut look = Look::new(near, tree, seen, low);
                 let points = look.rows.map(
                     #[inline(always)]
@@ -70,7 +71,7 @@ impl BlockClusters {
                     let gap = look.near.gap(simd, *place, points);
                     let mut stored = [0.0; LANES];
                     gap.store_slice(&mut stored);
-                    gaps.push(stored);
+                    gaps.push(Aligned(stored));
                     let is_nearer = gap.simd_lt(nearest);
                     nearest = is_nearer.select(gap, nearest);
                     of = is_nearer.select(f32x16::splat(simd, n as f32), of);
@@ -87,10 +88,10 @@ impl BlockClusters {
                     if n % 4 == 3 {
                         most = f32x16::from_slice(simd, &look.most);
                     }
-                    let near = !f32x16::from_slice(simd, gaps).simd_gt(most).to_bitmask() & look.cells;
+                    let near = !f32x16::from_slice(simd, &**gaps).simd_gt(most).to_bitmask() & look.cells;
                     let seen = of.simd_eq(f32x16::splat(simd, n as f32)).to_bitmask();
                     for lane in bits_of(near & !seen) {
-                        if look.seen.len() == MOST_SEEN {
+                        if look.waiting == MOST_SEEN {
                             look.flush(simd, &mut found);
                         }
                         look.see::<S, SCALAR>(simd, places[n], lane);
@@ -107,7 +108,8 @@ impl BlockClusters {
 struct Look<'a> {
     near: &'a mut LocalBrick,
     tree: &'a TriangleTree,
-    seen: &'a mut Vec<SeenCluster>,
+    /// Room for those that wait, and one more.
+    seen: &'a mut [SeenCluster],
     low: [usize; 3],
     /// The centres of the cells.
     rows: [[f32; LANES]; 3],
@@ -117,6 +119,8 @@ struct Look<'a> {
     most: [f32; LANES],
     /// A cluster that is near.
     last: Option<u32>,
+    /// How many of `seen` are waiting.
+    waiting: usize,
 }
 
 impl<'a> Look<'a> {
@@ -124,10 +128,9 @@ impl<'a> Look<'a> {
     fn new(
         near: &'a mut LocalBrick,
         tree: &'a TriangleTree,
-        seen: &'a mut Vec<SeenCluster>,
+        seen: &'a mut [SeenCluster],
         low: [usize; 3],
     ) -> Self {
-        seen.clear();
         let mut rows = [[0.0; LANES]; 3];
         let mut cells = 0;
         // Nothing is as near as that to cells that are not there.
@@ -142,7 +145,7 @@ impl<'a> Look<'a> {
                 rows[a][lane] = near.centres[a][cell[a].min(near.cells[a] - 1)];
             }
         }
-        Self { near, tree, seen, low, rows, cells, most, last: None }
+        Self { near, tree, seen, low, rows, cells, most, last: None, waiting: 0 }
     }
 
     /// Measures the triangles of a cluster from one cell.
@@ -151,15 +154,18 @@ impl<'a> Look<'a> {
         let point = [self.rows[0][lane], self.rows[1][lane], self.rows[2][lane]];
         let seen = self.near.see::<S, SCALAR>(simd, self.tree, place, point);
         self.most[lane] = self.most[lane].min(wider(seen.least, self.near.error));
-        let mut squares = [0.0; LANES];
-        seen.squared.store_slice(&mut squares);
-        self.seen.push(SeenCluster { cluster: self.near.clusters[place as usize], lane, squares });
+        // Written without a branch, which would be guessed wrong every other time.
+        let next = &mut self.seen[self.waiting];
+        seen.squared.store_slice(&mut next.squares);
+        (next.cluster, next.lane) = (self.near.clusters[place as usize], lane);
+        let far = seen.squared.simd_gt(self.most[lane]).to_bitmask() & 0xffff;
+        self.waiting += usize::from(far != 0xffff);
     }
 
     /// Tells of the triangles that are near enough.
     #[inline(always)]
     fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
-        for SeenCluster { cluster, lane, squares } in self.seen.iter() {
+        for SeenCluster { cluster, lane, squares } in &self.seen[..self.waiting] {
             let near = !f32x16::from_slice(simd, squares).simd_gt(self.most[*lane]).to_bitmask() & 0xffff;
             for triangle in bits_of(near) {
                 let [x, y, z] = cell(self.low, *lane);
@@ -167,7 +173,7 @@ impl<'a> Look<'a> {
                 self.last = Some(*cluster);
             }
         }
-        self.seen.clear();
+        self.waiting = 0;
     }
 }
 

@@ -12,7 +12,7 @@
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
-use crate::levels::LANES;
+use crate::levels::{Aligned, LANES};
 
 /// Largest error of a distance, relative to the sum of the largest coordinates of the triangle and of the point along
 /// each axis: 64 roundings, of which 57 are needed (docs/distance.md).
@@ -38,7 +38,7 @@ const ROWS: usize = 19;
 pub type TriangleFrame = [f32; ROWS];
 
 /// Sixteen triangles.
-pub type TriangleFrames = [[f32; LANES]; ROWS];
+pub type TriangleFrames = Aligned<[[f32; LANES]; ROWS]>;
 
 /// The frames of a cluster's triangles times `scale`, relative to `origin`, which is scaled.
 pub fn frames<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> TriangleFrames {
@@ -108,7 +108,7 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
         second[1],
         second_length,
     ];
-    let mut frames = [[0.0; LANES]; ROWS];
+    let mut frames = Aligned([[0.0; LANES]; ROWS]);
     for n in 0..ROWS {
         rows[n].store_slice(&mut frames[n]);
     }

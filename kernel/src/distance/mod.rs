@@ -7,7 +7,8 @@
 //!   to a node. Bounds farther than an upper bound of the distance are left out with all that is in them.
 //! - `search`: from a brick to its eighths to blocks of sixteen cells the bounds get tighter. The distance from the middle
 //!   of a part bounds those of its cells (Lipschitz), and leaves the clusters that may be the nearest for one of them.
-//! - `near`: a point looks at clusters, sixteen at a time. `discs` bound a cluster more closely than boxes do.
+//! - `near`: a point looks at clusters, sixteen at a time. `oriented` boxes bound a cluster more closely than boxes
+//!   along the axes do.
 //! - `blocks`: sixteen cells look at each of the clusters that are left, and measure those that may be the nearest.
 //! - `frames`: what is left of a cluster is measured in floats, lanes across triangles, each within an error bound.
 //! - `cells`: where few triangles are near a brick, each is measured in floats, lanes across cells.
@@ -22,10 +23,10 @@ mod blocks;
 mod cells;
 mod centres;
 mod cluster;
-mod discs;
 mod frames;
 mod near;
 mod order;
+mod oriented;
 mod pairs;
 mod search;
 mod ties;

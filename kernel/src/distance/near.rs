@@ -5,12 +5,12 @@
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
-use super::discs::{DiscGroup, NO_DISCS, gaps_to_discs};
 use super::frames::{self, ERROR, FLOOR, TriangleFrames};
+use super::oriented::{self, NO_ORIENTED, OrientedGroup, gaps_to_oriented};
 use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps, gaps_to_boxes};
 use crate::bits::bits_of;
 use crate::geom::distance::squared_distance;
-use crate::levels::LANES;
+use crate::levels::{Aligned, LANES};
 
 /// Cells of a brick along each axis.
 pub const SIDE: usize = 8;
@@ -23,10 +23,10 @@ const KEPT: usize = 1 << 12;
 
 /// Squares of lengths of which one may be larger by two errors are within this factor, and [`SLACK`] times the
 /// squared error: `(a + b)² <= (1 + t) a² + (1 + 1/t) b²`, here with `b` two errors.
-const WIDER: f32 = 1.0 + 1.0 / 1024.0;
+const WIDER: f32 = 1.0 + 1.0 / 8192.0;
 
 /// See [`WIDER`].
-const SLACK: f32 = 4.0 * 1040.0;
+const SLACK: f32 = 4.0 * 8320.0;
 
 /// The error bound of centres as doubles, relative to the origin of the brick.
 const CENTRE: f32 = 1.0 / (1_u64 << 50) as f32;
@@ -56,12 +56,12 @@ pub struct LocalBrick {
     pub clusters: Vec<u32>,
     /// Their bounds.
     boxes: Vec<BoxGroup>,
-    discs: Vec<DiscGroup>,
+    oriented: Vec<OrientedGroup>,
     /// Where their frames are; [`NONE`] if they were not made.
     places: Vec<u32>,
     pub frames: Vec<TriangleFrames>,
     /// The squared gaps of the last look, by the groups of its list.
-    gaps: Vec<[f32; LANES]>,
+    gaps: Vec<Aligned<[f32; LANES]>>,
 }
 
 /// Some of sixteen neighbouring clusters of a brick.
@@ -94,8 +94,8 @@ impl LocalBrick {
         let groups = self.clusters.len().div_ceil(LANES);
         self.boxes.clear();
         self.boxes.resize(groups, NO_BOXES);
-        self.discs.clear();
-        self.discs.resize(groups, NO_DISCS);
+        self.oriented.clear();
+        self.oriented.resize(groups, NO_ORIENTED);
         let mut reach = [0.0_f32; 3];
         for (place, cluster) in self.clusters.iter().enumerate() {
             let from = *cluster as usize / LANES;
@@ -107,9 +107,9 @@ impl LocalBrick {
                 self.boxes[to][n][lane] = bound;
                 reach[n % 3] = reach[n % 3].max(bound.abs());
             }
-            for n in 0..8 {
-                let value = tree.discs[from][n][from_lane];
-                self.discs[to][n][lane] = if n < 3 { value - origin[n] } else { value };
+            for n in 0..oriented::ROWS {
+                let value = tree.oriented[from][n][from_lane];
+                self.oriented[to][n][lane] = if n < 3 { value - origin[n] } else { value };
             }
         }
         let lanes = |group: usize| (1 << LANES.min(self.clusters.len() - group * LANES)) - 1;
@@ -161,7 +161,7 @@ impl LocalBrick {
         [[0, 1, 2].map(|a| self.centres[a][low[a]]), [0, 1, 2].map(|a| self.centres[a][high[a] - 1])]
     }
 
-    /// The least squared distance of the clusters of a list from a point, or more than `start` where all are farther.
+    /// The squared distance of a cluster of a list from a point, mostly the least, or more than `start` where all are farther.
     /// [`gaps`](Self::gaps) then has how near they may be.
     pub fn look<S: Simd, const SCALAR: bool>(
         &mut self,
@@ -188,7 +188,7 @@ impl LocalBrick {
                         #[inline(always)]
                         |n| f32x16::from_slice(simd, &self.boxes[group][n]),
                         #[inline(always)]
-                        |n| f32x16::from_slice(simd, &self.discs[group][n]),
+                        |n| f32x16::from_slice(simd, &self.oriented[group][n]),
                         points,
                     );
                     let mut stored = [0.0; LANES];
@@ -196,30 +196,25 @@ impl LocalBrick {
                     let is_nearer = gap.simd_lt(nearest);
                     nearest = is_nearer.select(gap, nearest);
                     of = is_nearer.select(f32x16::splat(simd, self.gaps.len() as f32), of);
-                    self.gaps.push(stored);
+                    self.gaps.push(Aligned(stored));
                 }
-                // The cluster that may be the nearest is measured first: it mostly leaves nothing to do for the others.
-                // If it is not of the list, its distance is a bound all the same.
+                // The cluster that may be the nearest mostly is, or not much farther. If it is not of the list, its distance is
+                // a bound all the same.
                 let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES).trailing_zeros();
-                let mut least = f32::INFINITY;
-                let mut most = start;
-                let mut first = NONE;
-                if nearest.reduce_min() <= start {
-                    let listed = &list[of.as_array()[lane as usize] as usize];
-                    first = listed.group * LANES as u32 + lane;
-                    least = least.min(self.see::<S, SCALAR>(simd, tree, first, point).least);
-                    most = most.min(wider(least, self.error));
+                if nearest.reduce_min() > start {
+                    return f32::INFINITY;
                 }
-                for (n, listed) in list.iter().enumerate() {
-                    let near = !f32x16::from_slice(simd, &self.gaps[n]).simd_gt(most).to_bitmask();
-                    for lane in bits_of(near & u64::from(listed.lanes)) {
-                        let place = listed.group * LANES as u32 + lane as u32;
-                        let is_far = self.gaps[n][lane] > most;
-                        if place == first || is_far {
-                            continue;
-                        }
+                let listed = &list[of.as_array()[lane as usize] as usize];
+                let first = listed.group * LANES as u32 + lane;
+                let mut least = self.see::<S, SCALAR>(simd, tree, first, point).least;
+                if least <= start {
+                    return least;
+                }
+                for (listed, gaps) in list.iter().zip(0..) {
+                    let near =
+                        !f32x16::from_slice(simd, &*self.gaps[gaps]).simd_gt(start).to_bitmask() as u32;
+                    for place in (ListedGroup { lanes: listed.lanes & near, ..*listed }).places() {
                         least = least.min(self.see::<S, SCALAR>(simd, tree, place, point).least);
-                        most = most.min(wider(least, self.error));
                     }
                 }
                 least
@@ -234,7 +229,7 @@ impl LocalBrick {
             || {
                 to.clear();
                 for (listed, gaps) in from.iter().zip(&self.gaps) {
-                    let far = f32x16::from_slice(simd, gaps).simd_gt(most).to_bitmask();
+                    let far = f32x16::from_slice(simd, &**gaps).simd_gt(most).to_bitmask();
                     let lanes = listed.lanes & !far as u32;
                     to.extend(ListedGroup { lanes, ..*listed }.places());
                 }
@@ -251,7 +246,7 @@ impl LocalBrick {
             #[inline(always)]
             |n| f32x16::splat(simd, self.boxes[group][n][lane]),
             #[inline(always)]
-            |n| f32x16::splat(simd, self.discs[group][n][lane]),
+            |n| f32x16::splat(simd, self.oriented[group][n][lane]),
             points,
         )
     }
@@ -314,7 +309,7 @@ impl LocalBrick {
     /// The bytes that it takes at most, with so many clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
         let groups =
-            clusters.div_ceil(LANES as u128) * (size_of::<BoxGroup>() + size_of::<DiscGroup>()) as u128;
+            clusters.div_ceil(LANES as u128) * (size_of::<BoxGroup>() + size_of::<OrientedGroup>()) as u128;
         let frames = (clusters.min(KEPT as u128) + 1) * size_of::<TriangleFrames>() as u128;
         let each = 2 * size_of::<u32>() as u128;
         // Lists that grow take up to twice what is in them.
@@ -324,15 +319,15 @@ impl LocalBrick {
     }
 }
 
-/// The squared gaps between clusters and points, lane by lane, of rows of their boxes and discs.
+/// The squared gaps between clusters and points, lane by lane, of rows of their boxes, along the axes and oriented.
 #[inline(always)]
 fn gap<S: Simd>(
     simd: S,
     boxes: impl Fn(usize) -> f32x16<S>,
-    discs: impl Fn(usize) -> f32x16<S>,
+    oriented: impl Fn(usize) -> f32x16<S>,
     points: [f32x16<S>; 3],
 ) -> f32x16<S> {
-    gaps_to_boxes(simd, boxes, [points; 2]).max(gaps_to_discs(simd, discs, points))
+    gaps_to_boxes(simd, boxes, [points; 2]).max(gaps_to_oriented(simd, oriented, points))
 }
 
 /// A squared length, made larger by more than two errors of the length.

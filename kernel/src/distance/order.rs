@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::cluster::Cluster;
-use super::discs::{Surround, enclose};
+use super::oriented::{Surround, enclose};
 use crate::geom::{Bounds, Triangle, morton};
 use crate::levels::LANES;
 use crate::levels::{Level, on_level};

@@ -3,20 +3,20 @@
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
-use super::discs::{DiscGroup, NO_DISCS, Surround};
 use super::order::{ClusterJob, Keyed, OrderedTriangles, clusters_for};
+use super::oriented::{NO_ORIENTED, OrientedGroup, ROWS, Surround};
 use crate::geom::{Bounds, Triangle};
-use crate::levels::LANES;
 use crate::levels::Level;
+use crate::levels::{Aligned, LANES};
 
 /// Sixteen bounds: the lowest coordinates x, y, z, then the highest.
-pub type BoxGroup = [[f32; LANES]; 6];
+pub type BoxGroup = Aligned<[[f32; LANES]; 6]>;
 
 /// Bounds of nothing.
 pub const NO_BOXES: BoxGroup = {
     let low = [f32::INFINITY; LANES];
     let high = [f32::NEG_INFINITY; LANES];
-    [low, low, low, high, high, high]
+    Aligned([low, low, low, high, high, high])
 };
 
 /// The triangles of a mesh, to find those near a point.
@@ -25,8 +25,8 @@ pub struct TriangleTree {
     pub(super) clusters: Vec<Cluster>,
     /// Groups of bounds, scaled: of clusters, of the groups of these, and so on up to one group.
     pub(super) levels: Vec<Vec<BoxGroup>>,
-    /// The discs of clusters, scaled.
-    pub(super) discs: Vec<DiscGroup>,
+    /// Oriented boxes of clusters, scaled.
+    pub(super) oriented: Vec<OrientedGroup>,
     /// A power of two that makes cells about as large as one.
     pub(super) scale: f32,
 }
@@ -51,23 +51,23 @@ impl TriangleTree {
         while let Some(last) = levels.last().filter(|last| last.len() > 1) {
             levels.push(group(last.iter().map(bounds_of)));
         }
-        let mut discs = vec![NO_DISCS; levels[0].len()];
+        let mut oriented = vec![NO_ORIENTED; levels[0].len()];
         for (n, surround) in surrounds.iter().enumerate() {
-            for row in 0..8 {
-                discs[n / LANES][row][n % LANES] = surround.disc[row];
+            for row in 0..ROWS {
+                oriented[n / LANES][row][n % LANES] = surround.oriented[row];
             }
         }
-        Self { clusters, levels, discs, scale }
+        Self { clusters, levels, oriented, scale }
     }
 
     /// The bytes it takes for so many triangles, with those that building takes.
     pub fn bytes_for(triangles: usize) -> u128 {
         let clusters = clusters_for(triangles);
         let boxes = (clusters.div_ceil(LANES as u128) * size_of::<BoxGroup>() as u128) * 17 / 16;
-        let discs = clusters.div_ceil(LANES as u128) * size_of::<DiscGroup>() as u128;
+        let oriented = clusters.div_ceil(LANES as u128) * size_of::<OrientedGroup>() as u128;
         let each = (size_of::<Cluster>() + size_of::<Surround>()) as u128;
         let order = 2 * triangles as u128 * size_of::<Keyed>() as u128;
-        clusters * each + boxes + discs + 2 * size_of::<BoxGroup>() as u128 + order
+        clusters * each + boxes + oriented + 2 * size_of::<BoxGroup>() as u128 + order
     }
 }
 

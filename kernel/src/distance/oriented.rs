@@ -1,40 +1,39 @@
-//! Discs around clusters: what boxes along the axes are too thick for.
+//! Oriented boxes around clusters: what boxes along the axes are too thick for.
 //!
-//! Neighbouring triangles of a surface lie in a thin disc. From a point some cells above the surface, boxes of many
-//! clusters are about as near as the nearest triangle; of discs only those around its foot are.
+//! Neighbouring triangles of a surface lie in a thin slab. From a point some cells above the surface, boxes along the axes
+//! of many clusters are about as near as the nearest triangle; of boxes along the surface only those around its foot are.
 //!
-//! A disc is a middle, an axis of length one, half a thickness and a radius. Seen from a point, the gap along the
-//! axis and the gap across it bound the distance to all that is in the disc. Rounding is on the side of too near:
-//! the square of what is across is a difference of squares, and loses [`SLACK`] of them first.
+//! An oriented box is a middle, three axes that are orthonormal to a few roundings, and half the extents along them.
+//! Rounding is within the error that a search allows (docs/distance.md).
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
 use super::frames::FLOOR;
-use crate::levels::LANES;
+use crate::levels::{Aligned, LANES};
 
-/// Sixteen discs: the middles x, y, z, the axes x, y, z, half the thicknesses, the radii.
-pub type DiscGroup = [[f32; LANES]; 8];
+/// The numbers of an oriented box: the middle x, y, z, the three axes x, y, z, half the extents.
+pub const ROWS: usize = 15;
 
-/// No discs: infinitely far.
-pub const NO_DISCS: DiscGroup = {
-    let zero = [0.0; LANES];
-    let far = [f32::INFINITY; LANES];
-    [far, far, far, zero, zero, zero, zero, zero]
+/// Sixteen oriented boxes.
+pub type OrientedGroup = Aligned<[[f32; LANES]; ROWS]>;
+
+/// No boxes: infinitely far.
+pub const NO_ORIENTED: OrientedGroup = {
+    let mut rows = [[0.0; LANES]; ROWS];
+    (rows[0], rows[1], rows[2]) = ([f32::INFINITY; LANES], [f32::INFINITY; LANES], [f32::INFINITY; LANES]);
+    Aligned(rows)
 };
-
-/// The part of squares that their difference may be off by: each is a sum of three rounded products.
-const SLACK: f32 = 1.0 / (1 << 18) as f32;
 
 /// Error of [`squared_distance`](crate::geom::distance::squared_distance), as a distance, relative to the extents of a
 /// triangle: docs/distance.md.
 const NOISE: f32 = 1.0 / (1_u64 << 44) as f32;
 
-/// The surroundings of a cluster, scaled: a box, its lowest corner first, and a disc, as a column of a group.
+/// The surroundings of a cluster, scaled: a box, its lowest corner first, and an oriented one, as a column of a group.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surround {
     pub bounds: [f32; 6],
-    pub disc: [f32; 8],
+    pub oriented: [f32; ROWS],
 }
 
 /// Encloses a cluster, scaled.
@@ -46,48 +45,37 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             for row in 0..9 {
                 v[row / 3][row % 3] = f32x16::from_slice(simd, &cluster.vertices[row]) * scale;
             }
-            let [a, b] = [1, 2].map(
-                #[inline(always)]
-                |n| [v[n][0] - v[0][0], v[n][1] - v[0][1], v[n][2] - v[0][2]],
-            );
+            let side = |n: usize| [v[n][0] - v[0][0], v[n][1] - v[0][1], v[n][2] - v[0][2]];
+            let [a, b] = [side(1), side(2)];
             let normals = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-            let axis = unit(normals.map(
-                #[inline(always)]
-                |n| n.as_array().iter().sum(),
-            ));
-            // Halfway between the ends along the axis, over the middle of the bounds.
+            let sum = |of: f32x16<S>| of.as_array().iter().sum();
+            let axes = axes(unit([sum(normals[0]), sum(normals[1]), sum(normals[2])]));
+            // Halfway between the ends along the axes, from the middle of the bounds on.
             let mut bounds = [0.0; 6];
-            let mut middle = [0.0; 3];
             for n in 0..3 {
                 bounds[n] = v[0][n].min(v[1][n]).min(v[2][n]).reduce_min();
                 bounds[3 + n] = v[0][n].max(v[1][n]).max(v[2][n]).reduce_max();
-                middle[n] = bounds[n] / 2.0 + bounds[3 + n] / 2.0;
             }
-            let along = v.map(
-                #[inline(always)]
-                |v| seen_from(v, middle, axis)[0],
-            );
-            let low = along[0].min(along[1]).min(along[2]).reduce_min();
-            let high = along[0].max(along[1]).max(along[2]).reduce_max();
-            middle = [0, 1, 2].map(|n| axis[n].mul_add((low + high) / 2.0, middle[n]));
-
-            let zero = f32x16::splat(simd, 0.0);
-            let mut half = zero;
-            let mut radius = zero;
-            for v in v {
-                let [along, squared] = seen_from(v, middle, axis);
-                half = half.max(along.abs());
-                radius = radius.max(squared * (1.0 + SLACK) - along * along);
+            let from = [0, 1, 2].map(|n| bounds[n] / 2.0 + bounds[3 + n] / 2.0);
+            let mut oriented =
+                [from[0], from[1], from[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+            for (k, axis) in axes.into_iter().enumerate() {
+                let [low, high] = ends(simd, v, from, axis);
+                for n in 0..3 {
+                    oriented[n] += axis[n] * ((low + high) / 2.0);
+                    oriented[3 + 3 * k + n] = axis[n];
+                }
             }
-            let half = half.reduce_max() * (1.0 + SLACK);
-            let radius = radius.reduce_max().sqrt() * (1.0 + SLACK);
-            let [x, y, z] = middle;
-            let [u, v, w] = axis;
-            let disc = [x, y, z, u, v, w, half, radius];
+            let middle = [oriented[0], oriented[1], oriented[2]];
+            for (k, axis) in axes.into_iter().enumerate() {
+                let [low, high] = ends(simd, v, middle, axis);
+                oriented[12 + k] = high.max(-low);
+            }
             // Too large to be squared: no distance is known.
-            let all = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f32::INFINITY, f32::INFINITY];
-            let disc = if disc.iter().all(|value| value.is_finite()) { disc } else { all };
-            Surround { bounds: with_noise(bounds), disc }
+            if !oriented.iter().all(|value| value.is_finite()) {
+                oriented = std::array::from_fn(|row| if row < 12 { 0.0 } else { f32::INFINITY });
+            }
+            Surround { bounds: with_noise(bounds), oriented }
         },
     )
 }
@@ -105,11 +93,24 @@ fn with_noise(bounds: [f32; 6]) -> [f32; 6] {
     [low[0], low[1], low[2], high[0], high[1], high[2]]
 }
 
-/// How far a point is from another along an axis, and its squared distance.
+/// The least and the greatest of vertices along an axis, from a point on.
 #[inline(always)]
-fn seen_from<S: Simd>(point: [f32x16<S>; 3], from: [f32; 3], axis: [f32; 3]) -> [f32x16<S>; 2] {
-    let [x, y, z] = [point[0] - from[0], point[1] - from[1], point[2] - from[2]];
-    [x * axis[0] + y * axis[1] + z * axis[2], x * x + y * y + z * z]
+fn ends<S: Simd>(simd: S, vertices: [[f32x16<S>; 3]; 3], from: [f32; 3], axis: [f32; 3]) -> [f32; 2] {
+    let mut along = [f32x16::splat(simd, 0.0); 3];
+    for n in 0..3 {
+        let [x, y, z] = vertices[n];
+        along[n] = (x - from[0]) * axis[0] + (y - from[1]) * axis[1] + (z - from[2]) * axis[2];
+    }
+    [along[0].min(along[1]).min(along[2]).reduce_min(), along[0].max(along[1]).max(along[2]).reduce_max()]
+}
+
+/// A vector of length one, and two across it: the first towards the axis of space that is farthest from it, as clusters
+/// end at planes across these.
+fn axes(across: [f32; 3]) -> [[f32; 3]; 3] {
+    let [x, y, z] = across;
+    let least = if x.abs() <= y.abs().min(z.abs()) { 0 } else { 1 + usize::from(z.abs() < y.abs()) };
+    let [u, v, w] = unit([0, 1, 2].map(|n| f32::from(n == least) - across[least] * across[n]));
+    [across, [u, v, w], [y * w - z * v, z * u - x * w, x * v - y * u]]
 }
 
 /// A vector over its length; any, where it has none.
@@ -120,26 +121,23 @@ fn unit(v: [f32; 3]) -> [f32; 3] {
     if length.is_finite() { v.map(|c| c / length) } else { [0.0, 0.0, 1.0] }
 }
 
-/// The squared gaps between discs, of which `row` has the numbers, and points, lane by lane: no more than the squared
-/// distances to all that is in them.
+/// The squared gaps between oriented boxes, of which `row` has the numbers, and points, lane by lane: no more than the
+/// squared distances to all that is in them.
 #[inline(always)]
-pub fn gaps_to_discs<S: Simd>(
+pub fn gaps_to_oriented<S: Simd>(
     simd: S,
     row: impl Fn(usize) -> f32x16<S>,
     points: [f32x16<S>; 3],
 ) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
-    let mut along = zero;
-    let mut squared = zero;
-    for n in 0..3 {
-        let from = points[n] - row(n);
-        along = from.mul_add(row(3 + n), along);
-        squared = from.mul_add(from, squared);
+    let [x, y, z] = [points[0] - row(0), points[1] - row(1), points[2] - row(2)];
+    let mut sum = zero;
+    for k in 0..3 {
+        let along = x.mul_add(row(3 + 3 * k), y.mul_add(row(4 + 3 * k), z * row(5 + 3 * k)));
+        let beyond = (along.abs() - row(12 + k)).max(zero);
+        sum = beyond.mul_add(beyond, sum);
     }
-    let beyond = (along.abs() - row(6)).max(zero);
-    let across = (squared * (1.0 - SLACK) - along * along).max(zero);
-    let aside = (across.sqrt() - row(7)).max(zero);
-    beyond.mul_add(beyond, aside * aside)
+    sum
 }
 
 #[cfg(test)]
@@ -151,16 +149,16 @@ mod tests {
     use crate::levels::{Level, on_level};
     use crate::random::Random;
 
-    /// The squared gaps from a point to the box and to the disc of the one cluster.
+    /// The squared gaps from a point to the two boxes of the one cluster.
     fn measured(level: Level, tree: &TriangleTree, point: [f32; 3]) -> [f32; 2] {
         let token = level.token().unwrap();
         on_level!(
             token,
             simd => [
                 gaps(simd, &tree.levels[0][0], [point; 2]).as_array()[0],
-                gaps_to_discs(
+                gaps_to_oriented(
                     simd,
-                    |n| f32x16::from_slice(simd, &tree.discs[0][n]),
+                    |n| f32x16::from_slice(simd, &tree.oriented[0][n]),
                     point.map(|c| f32x16::splat(simd, c)),
                 ).as_array()[0],
             ],
@@ -197,10 +195,10 @@ mod tests {
             // What the search allows: an error of the sizes of the points around the middle of a brick.
             let error = f64::from(super::super::frames::ERROR) * 3.0 * (8.0 + f64::from(shift) * 1e-3);
             for level in Level::available() {
-                let [of_box, of_disc] =
+                let [of_box, of_oriented] =
                     measured(level, &tree, point).map(|squared| f64::from(squared).sqrt());
-                assert!(of_disc <= least + error, "{level:?} {round}: {of_disc} {least}");
-                closer += usize::from(of_disc > of_box);
+                assert!(of_oriented <= least + error, "{level:?} {round}: {of_oriented} {least}");
+                closer += usize::from(of_oriented > of_box);
                 compared += 1;
             }
         }
