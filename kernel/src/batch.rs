@@ -170,8 +170,11 @@ impl<S: Simd> TriangleBatch<S> {
             span[axis] = highs[axis] - lows[axis];
             most = most.max(span[axis]);
         }
-        let up_to = |cells: f32| most.simd_le(f32x16::splat(simd, cells)).to_bitmask() & lanes;
-        let [two, three, four, small] = [up_to(1.0), up_to(2.0), up_to(3.0), up_to(LANES as f32 - 1.0)];
+        let mut up_to = [0; 4];
+        for (up_to, cells) in up_to.iter_mut().zip([1.0, 2.0, 3.0, LANES as f32 - 1.0]) {
+            *up_to = most.simd_le(f32x16::splat(simd, cells)).to_bitmask() & lanes;
+        }
+        let [two, three, four, small] = up_to;
         // Others are set up from the vertices.
         if four != 0 {
             for (axis, KernelAxis { origin, spacing, scale, .. }) in frame.axes.iter().enumerate() {

@@ -7,7 +7,7 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::angles::{FACTORS, Turning, TurningLanes};
 use super::lattice::U;
-use super::levels::{Level, on_level};
+use super::levels::{Aligned, Level, on_level};
 
 /// Triangles that are looked at together.
 const LANES: usize = 8;
@@ -17,9 +17,9 @@ const LANES: usize = 8;
 #[derive(Debug, Clone)]
 pub struct FanLanes {
     /// The nine coordinates of eight triangles. The last are filled up with the last triangle.
-    groups: Vec<[[f64; LANES]; 9]>,
+    groups: Vec<Aligned<[[f64; LANES]; 9]>>,
     /// One for a triangle, zero for one that fills up.
-    weights: Vec<[f64; LANES]>,
+    weights: Vec<Aligned<[f64; LANES]>>,
 }
 
 /// A fan seen from the middle of a ball.
@@ -48,9 +48,10 @@ impl FanLanes {
     pub fn new(triangles: &[[[f64; 3]; 3]]) -> Self {
         let group = |some: &[[[f64; 3]; 3]]| {
             let of = |n: usize| some[n.min(some.len() - 1)].as_flattened();
-            std::array::from_fn(|row| std::array::from_fn(|n| of(n)[row]))
+            Aligned(std::array::from_fn(|row| std::array::from_fn(|n| of(n)[row])))
         };
-        let weight = |some: &[[[f64; 3]; 3]]| std::array::from_fn(|n| f64::from(u8::from(n < some.len())));
+        let weight =
+            |some: &[[[f64; 3]; 3]]| Aligned(std::array::from_fn(|n| f64::from(u8::from(n < some.len()))));
         let chunks = triangles.chunks(LANES);
         Self { groups: chunks.clone().map(group).collect(), weights: chunks.map(weight).collect() }
     }
@@ -140,7 +141,7 @@ fn seen<S: Simd>(
         let a = minus([row(0), row(1), row(2)], middle);
         let b = minus([row(3), row(4), row(5)], middle);
         let c = minus([row(6), row(7), row(8)], middle);
-        let weight = f64x8::from_slice(simd, weight);
+        let weight = f64x8::from_slice(simd, &**weight);
         let [of_a, of_b, of_c] = [dot(a, a).sqrt(), dot(b, b).sqrt(), dot(c, c).sqrt()];
         let sides = [minus(b, a), minus(c, b), minus(a, c)];
         let lengths =
@@ -200,13 +201,14 @@ fn seen<S: Simd>(
         let per_bottom = weight / bottom;
         let [per_a, per_b] = [one / of_a, one / of_b];
         let edge = [zero - sides[0][0], zero - sides[0][1], zero - sides[0][2]];
-        let of_f = |i: usize| {
+        // A loop, as a closure would be compiled without the instructions of the level.
+        let mut of_f = [zero; 3];
+        for i in 0..3 {
             let [to_a, to_b] = [a[i] * per_a, b[i] * per_b];
             let of_both = zero - (of_b * to_a + of_a * to_b);
             let of_bottom = of_both * round + both * (of_both - (a[i] + b[i]));
-            per_bottom * (zero - (to_a + to_b)) - f * of_bottom / bottom
-        };
-        let of_f = [of_f(0), of_f(1), of_f(2)];
+            of_f[i] = per_bottom * (zero - (to_a + to_b)) - f * of_bottom / bottom;
+        }
         let of_v = [
             [zero, edge[2], zero - edge[1]],
             [zero - edge[2], zero, edge[0]],

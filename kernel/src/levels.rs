@@ -87,7 +87,7 @@ impl Level {
 pub const LANES: usize = 16;
 
 /// Rows of lanes that begin where lines of the cache do.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub struct Aligned<T>(pub T);
 

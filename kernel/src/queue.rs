@@ -14,6 +14,7 @@ pub struct Unsure {
 }
 
 /// A queue of columns: `ROWS` numbers and the number of its triangle in each column.
+#[repr(C, align(64))]
 pub struct Queue<const ROWS: usize> {
     rows: [[f32; 2 * LANES]; ROWS],
     ids: [u32; 2 * LANES],

@@ -12,7 +12,7 @@ use super::near::{CELLS, ListedGroup, LocalBrick, SIDE, wider, wider_lanes};
 use super::ties::place_of;
 use super::tree::TriangleTree;
 use crate::bits::bits_of;
-use crate::levels::LANES;
+use crate::levels::{Aligned, LANES};
 
 /// Clusters whose triangles are looked through.
 const MOST_CLUSTERS: usize = 256;
@@ -20,8 +20,8 @@ const MOST_CLUSTERS: usize = 256;
 /// Triangles near a brick. With more of them clusters leave out more in less time.
 const MOST_TRIANGLES: usize = 96;
 
-/// Cells with a triangle that wait for the last word on which are near enough.
-const MOST_CANDIDATES: usize = 1 << 12;
+/// Measurements that wait for the last word on which cells are near enough.
+const MOST_MEASURED: usize = 1 << 9;
 
 /// Cells of a box along each axis: as many boxes as lanes, each with two layers of as many cells.
 const BOX: [usize; 3] = [4, 4, 2];
@@ -32,11 +32,13 @@ pub const ROUNDED: f32 = 1.000_001;
 /// The triangles near a brick, and what is known of its cells.
 pub struct CellLanes {
     /// Squared distances of the listed clusters' triangles from the middle of the brick.
-    squares: Vec<[f32; LANES]>,
+    squares: Vec<Aligned<[f32; LANES]>>,
     triangles: Vec<NearTriangle>,
-    candidates: Vec<Candidate>,
+    measured: Vec<MeasuredLayer>,
+    /// Squared distances of the cells of these layers.
+    layers: Vec<Aligned<[f32; LANES]>>,
     /// Squared distances above these are not the least, by box and layer.
-    most: [[[f32; LANES]; BOX[2]]; LANES],
+    most: Aligned<[[[f32; LANES]; BOX[2]]; LANES]>,
 }
 
 /// A triangle near the brick.
@@ -48,12 +50,14 @@ struct NearTriangle {
     frame: TriangleFrame,
 }
 
-/// A cell with a triangle that may be the nearest.
+/// A layer of a box with a triangle that may be the nearest of some of its cells.
 #[derive(Clone, Copy)]
-struct Candidate {
-    cell: u16,
+struct MeasuredLayer {
     triangle: u16,
-    squared: f32,
+    /// The cells.
+    lanes: u16,
+    /// The box, and the layer of it.
+    at: [u8; 2],
 }
 
 /// The boxes of a brick.
@@ -61,7 +65,7 @@ struct Boxes {
     middles: [[f32; LANES]; 3],
     radii: [f32; LANES],
     /// The coordinates of the cells of a layer, by the half of the brick that it is in.
-    layer: [[[f32; LANES]; 2]; 2],
+    layer: Aligned<[[[f32; LANES]; 2]; 2]>,
     /// The cells of a layer of each box that there are.
     cells: [u64; LANES],
 }
@@ -71,8 +75,9 @@ impl Default for CellLanes {
         Self {
             squares: Vec::with_capacity(MOST_CLUSTERS),
             triangles: Vec::with_capacity(MOST_TRIANGLES),
-            candidates: Vec::with_capacity(MOST_CANDIDATES),
-            most: [[[0.0; LANES]; BOX[2]]; LANES],
+            measured: Vec::with_capacity(MOST_MEASURED),
+            layers: Vec::with_capacity(MOST_MEASURED),
+            most: Aligned([[[0.0; LANES]; BOX[2]]; LANES]),
         }
     }
 }
@@ -82,7 +87,7 @@ impl CellLanes {
     pub fn bytes() -> u128 {
         (MOST_CLUSTERS * size_of::<[f32; LANES]>()
             + MOST_TRIANGLES * size_of::<NearTriangle>()
-            + MOST_CANDIDATES * size_of::<Candidate>()) as u128
+            + MOST_MEASURED * (size_of::<MeasuredLayer>() + LANES * size_of::<f32>())) as u128
     }
 
     /// Lists the triangles of these clusters that may be the nearest of a cell, the nearest to the middle first; whether
@@ -108,8 +113,8 @@ impl CellLanes {
             let slot = near.slot(simd, tree, place);
             let squared = frames::squared(simd, &near.frames[slot], middle);
             least = squared.simd_lt(least).select(squared, least);
-            let mut stored = [0.0; LANES];
-            squared.store_slice(&mut stored);
+            let mut stored = Aligned([0.0; LANES]);
+            squared.store_slice(&mut *stored);
             self.squares.push(stored);
         }
         let limit = near.limit.sqrt() * ROUNDED;
@@ -118,7 +123,7 @@ impl CellLanes {
         self.triangles.clear();
         for (place, squares) in places().zip(&self.squares) {
             // What is no number is not left out: its distance is not known.
-            let lanes = !f32x16::from_slice(simd, squares).simd_gt(most).to_bitmask() & 0xffff;
+            let lanes = !f32x16::from_slice(simd, &**squares).simd_gt(most).to_bitmask() & 0xffff;
             if self.triangles.len() + lanes.count_ones() as usize > MOST_TRIANGLES {
                 return false;
             }
@@ -156,7 +161,6 @@ impl CellLanes {
             #[inline(always)]
             |row| f32x16::from_slice(simd, &row),
         );
-        self.candidates.clear();
         for n in 0..self.triangles.len() {
             let frame = self.triangles[n].frame;
             let from_middles = frames::squared_from(simd, &frame, middles);
@@ -181,17 +185,14 @@ impl CellLanes {
                     let most = enough.simd_lt(most).select(enough, most);
                     most.store_slice(&mut self.most[at][layer]);
                     worst = worst.max(most);
-                    let mut squares = [0.0; LANES];
-                    squared.store_slice(&mut squares);
-                    if self.candidates.len() + LANES > MOST_CANDIDATES {
-                        self.flush(&mut found);
+                    if self.measured.len() == MOST_MEASURED {
+                        self.flush(simd, &mut found);
                     }
-                    let first = ((low_z + layer) * SIDE + low_y) * SIDE + low_x;
-                    self.candidates.extend(bits_of(lanes).map(|lane| Candidate {
-                        cell: (first + lane / BOX[0] * SIDE + lane % BOX[0]) as u16,
-                        triangle: n as u16,
-                        squared: squares[lane],
-                    }));
+                    let mut squares = Aligned([0.0; LANES]);
+                    squared.store_slice(&mut *squares);
+                    self.layers.push(squares);
+                    let at = [at as u8, layer as u8];
+                    self.measured.push(MeasuredLayer { triangle: n as u16, lanes: lanes as u16, at });
                 }
                 if is_nearer {
                     let worst = worst.reduce_max().sqrt() * ROUNDED;
@@ -199,24 +200,26 @@ impl CellLanes {
                 }
             }
         }
-        self.flush(&mut found);
+        self.flush(simd, &mut found);
     }
 
-    /// Tells of the candidates that are still near enough.
+    /// Tells of the cells that are still near enough.
     #[inline(always)]
-    fn flush(&mut self, found: &mut impl FnMut(usize, u32)) {
-        for candidate in &self.candidates {
-            let cell = usize::from(candidate.cell);
-            let [x, y, z] = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
-            let at = x / BOX[0] + y / BOX[1] * 2 + z / BOX[2] * 4;
-            let most = self.most[at][z % BOX[2]][y % BOX[1] * BOX[0] + x % BOX[0]];
+    fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
+        for (MeasuredLayer { triangle, lanes, at }, squares) in self.measured.iter().zip(&self.layers) {
+            let [at, layer] = at.map(usize::from);
+            let most = f32x16::from_slice(simd, &self.most[at][layer]);
             // As above, for what is no number.
-            let is_far = candidate.squared > most;
-            if !is_far {
-                found(cell, self.triangles[usize::from(candidate.triangle)].place);
+            let near = !f32x16::from_slice(simd, &**squares).simd_gt(most).to_bitmask() & u64::from(*lanes);
+            let [x, y, z] = low(at);
+            let first = ((z + layer) * SIDE + y) * SIDE + x;
+            for lane in bits_of(near) {
+                let cell = first + lane / BOX[0] * SIDE + lane % BOX[0];
+                found(cell, self.triangles[usize::from(*triangle)].place);
             }
         }
-        self.candidates.clear();
+        self.measured.clear();
+        self.layers.clear();
     }
 }
 
@@ -225,7 +228,7 @@ impl Boxes {
         let mut boxes = Self {
             middles: [[0.0; LANES]; 3],
             radii: [0.0; LANES],
-            layer: [[[0.0; LANES]; 2]; 2],
+            layer: Aligned([[[0.0; LANES]; 2]; 2]),
             cells: [0; LANES],
         };
         let last = near.cells.map(|cells| cells - 1);

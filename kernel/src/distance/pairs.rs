@@ -9,13 +9,13 @@ use super::near::CELLS;
 use super::ties::NearestTriangles;
 use super::tree::TriangleTree;
 use crate::geom::distance::{NARROW, SPLITTER, squared_distance};
-use crate::levels::LANES;
+use crate::levels::{Aligned, LANES};
 
 /// Pairs measured at a time.
 pub const PAIRS: usize = 8;
 
 /// Points, then the three vertices of the triangles: x, y, z of each.
-pub type PairRows = [[f64; PAIRS]; 12];
+pub type PairRows = Aligned<[[f64; PAIRS]; 12]>;
 
 /// Vectors of eight lanes.
 type Lanes3<S> = [f64x8<S>; 3];
@@ -242,7 +242,7 @@ mod tests {
         for round in 0..4000 {
             // Few steps make many equal coordinates, edges without length and points on faces.
             let steps = [1, 2, 8, 1 << 23][round % 4];
-            let mut rows = [[0.0; PAIRS]; 12];
+            let mut rows = Aligned([[0.0; PAIRS]; 12]);
             rows.as_flattened_mut().iter_mut().for_each(|value| *value = f64::from(number(steps)));
             for level in Level::available().into_iter().filter(|level| *level != Level::Scalar) {
                 let found = measured(level, &rows);

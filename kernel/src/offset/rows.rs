@@ -486,9 +486,10 @@ fn words<S: Simd>(simd: S, low: f32x16<S>, high: f32x16<S>, rows: u64, all: u64)
     let rest = (63 - to).widen();
     let none = u64x8::splat(simd, 0);
     let ones = u64x8::splat(simd, !0);
-    let half = |from: u64x8<S>, rest: u64x8<S>, rows: u64| {
-        let rows = mask64x8::from_bitmask(simd, rows & 0xff);
-        rows.select((ones << from) & (ones >> rest) & all, none)
-    };
-    [half(from.0, rest.0, rows), half(from.1, rest.1, rows >> SIDE)]
+    let lower = mask64x8::from_bitmask(simd, rows & 0xff);
+    let upper = mask64x8::from_bitmask(simd, rows >> SIDE & 0xff);
+    [
+        lower.select((ones << from.0) & (ones >> rest.0) & all, none),
+        upper.select((ones << from.1) & (ones >> rest.1) & all, none),
+    ]
 }
