@@ -18,7 +18,7 @@ use crate::levels::{Aligned, LANES};
 const MOST_CLUSTERS: usize = 256;
 
 /// Triangles near a brick. With more of them clusters leave out more in less time.
-const MOST_TRIANGLES: usize = 96;
+const MOST_TRIANGLES: usize = 160;
 
 /// Measurements that wait for the last word on which cells are near enough.
 const MOST_MEASURED: usize = 1 << 9;
