@@ -154,7 +154,7 @@ impl<'a> Look<'a> {
         let point = [self.rows[0][lane], self.rows[1][lane], self.rows[2][lane]];
         let seen = self.near.see::<S, SCALAR>(simd, self.tree, place, point);
         self.most[lane] = self.most[lane].min(wider(seen.least, self.near.error));
-        // Written without a branch, which would be guessed wrong every other time.
+        // Without a branch, which would often be mispredicted.
         let next = &mut self.seen[self.waiting];
         seen.squared.store_slice(&mut next.squares);
         (next.cluster, next.lane) = (self.near.clusters[place as usize], lane);

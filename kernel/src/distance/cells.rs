@@ -1,6 +1,6 @@
 //! Lanes across cells: one triangle after the other, for a brick that few triangles are near.
 //!
-//! Clusters of large or long triangles bound little: their boxes and discs are larger than the brick. Here the triangles
+//! Clusters of large or long triangles bound little: their boxes are larger than the brick. Here the triangles
 //! near the brick are listed one by one, the nearest to its middle first. Each is measured from the middles of the
 //! brick's sixteen boxes, which bound its distances from their cells (Lipschitz), then from the cells of those boxes
 //! that it may be the nearest in.

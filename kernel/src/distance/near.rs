@@ -161,7 +161,8 @@ impl LocalBrick {
         [[0, 1, 2].map(|a| self.centres[a][low[a]]), [0, 1, 2].map(|a| self.centres[a][high[a] - 1])]
     }
 
-    /// The squared distance of a cluster of a list from a point, mostly the least, or more than `start` where all are farther.
+    /// An upper bound of the least squared distance of the clusters of a list from a point; more than `start` where all
+    /// are farther.
     /// [`gaps`](Self::gaps) then has how near they may be.
     pub fn look<S: Simd, const SCALAR: bool>(
         &mut self,
@@ -198,8 +199,8 @@ impl LocalBrick {
                     of = is_nearer.select(f32x16::splat(simd, self.gaps.len() as f32), of);
                     self.gaps.push(Aligned(stored));
                 }
-                // The cluster that may be the nearest mostly is, or not much farther. If it is not of the list, its distance is
-                // a bound all the same.
+                // The cluster with the least gap is mostly about the nearest. If it is not of the list, its distance is a bound
+                // all the same.
                 let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES).trailing_zeros();
                 if nearest.reduce_min() > start {
                     return f32::INFINITY;

@@ -1,6 +1,6 @@
 //! Oriented boxes around clusters: what boxes along the axes are too thick for.
 //!
-//! Neighbouring triangles of a surface lie in a thin slab. From a point some cells above the surface, boxes along the axes
+//! Neighbouring triangles of a surface lie in a thin box. From a point some cells above the surface, boxes along the axes
 //! of many clusters are about as near as the nearest triangle; of boxes along the surface only those around its foot are.
 //!
 //! An oriented box is a middle, three axes that are orthonormal to a few roundings, and half the extents along them.
@@ -104,8 +104,8 @@ fn ends<S: Simd>(simd: S, vertices: [[f32x16<S>; 3]; 3], from: [f32; 3], axis: [
     [along[0].min(along[1]).min(along[2]).reduce_min(), along[0].max(along[1]).max(along[2]).reduce_max()]
 }
 
-/// A vector of length one, and two across it: the first towards the axis of space that is farthest from it, as clusters
-/// end at planes across these.
+/// A vector of length one, and two across it. The first of these is as near as can be to an axis of space, as clusters are
+/// cut at planes across such axes.
 fn axes(across: [f32; 3]) -> [[f32; 3]; 3] {
     let [x, y, z] = across;
     let least = if x.abs() <= y.abs().min(z.abs()) { 0 } else { 1 + usize::from(z.abs() < y.abs()) };
