@@ -3,6 +3,8 @@
 //! A level changes speed and nothing else: kernels use no fused multiply-add, and every decision is
 //! either certain or made exactly.
 
+use fearless_simd::{Simd, f32x16, prelude::*};
+
 /// An instruction set for the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -107,9 +109,23 @@ impl<T> std::ops::DerefMut for Aligned<T> {
     }
 }
 
+/// The rows of a group.
+#[inline(always)]
+pub fn rows<S: Simd, const N: usize>(simd: S, group: &[[f32; LANES]; N]) -> impl Fn(usize) -> f32x16<S> {
+    #[inline(always)]
+    move |n| f32x16::from_slice(simd, &group[n])
+}
+
+/// Makes points that are in all lanes.
+#[inline(always)]
+pub fn splats<S: Simd>(simd: S) -> impl Fn([f32; 3]) -> [f32x16<S>; 3] {
+    #[inline(always)]
+    move |[x, y, z]| [f32x16::splat(simd, x), f32x16::splat(simd, y), f32x16::splat(simd, z)]
+}
+
 /// Whether shuffles of whole vectors are single instructions.
 #[inline(always)]
-pub fn is_avx512<S: fearless_simd::Simd>(simd: S) -> bool {
+pub fn is_avx512<S: Simd>(simd: S) -> bool {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     return matches!(simd.level(), fearless_simd::Level::Avx512(_));
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]

@@ -12,7 +12,7 @@
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
-use crate::levels::{Aligned, LANES};
+use crate::levels::{Aligned, LANES, rows, splats};
 
 /// Largest error of a distance, relative to the sum of the largest coordinates of the triangle and of the point along
 /// each axis: 64 roundings, of which 57 are needed (docs/distance.md).
@@ -118,12 +118,7 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
 /// The squared distances of sixteen triangles from a point, which is relative to the same origin.
 #[inline(always)]
 pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f32x16<S> {
-    distances(
-        simd,
-        #[inline(always)]
-        |n: usize| f32x16::from_slice(simd, &frames[n]),
-        [f32x16::splat(simd, point[0]), f32x16::splat(simd, point[1]), f32x16::splat(simd, point[2])],
-    )
+    distances(simd, rows(simd, frames), splats(simd)(point))
 }
 
 /// The squared distances of a triangle from sixteen points, which are relative to the same origin.

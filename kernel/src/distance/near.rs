@@ -10,7 +10,7 @@ use super::oriented::{self, NO_ORIENTED, OrientedGroup, gaps_to_oriented};
 use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps, gaps_to_boxes};
 use crate::bits::bits_of;
 use crate::geom::distance::squared_distance;
-use crate::levels::{Aligned, LANES};
+use crate::levels::{Aligned, LANES, rows, splats};
 
 /// Cells of a brick along each axis.
 pub const SIDE: usize = 8;
@@ -175,23 +175,15 @@ impl LocalBrick {
         simd.vectorize(
             #[inline(always)]
             || {
-                let points = point.map(
-                    #[inline(always)]
-                    |c| f32x16::splat(simd, c),
-                );
+                let points = splats(simd)(point);
                 let mut nearest = f32x16::splat(simd, f32::INFINITY);
                 let mut of = f32x16::splat(simd, 0.0);
                 self.gaps.clear();
                 for listed in list {
                     let group = listed.group as usize;
-                    let gap = gap(
-                        simd,
-                        #[inline(always)]
-                        |n| f32x16::from_slice(simd, &self.boxes[group][n]),
-                        #[inline(always)]
-                        |n| f32x16::from_slice(simd, &self.oriented[group][n]),
-                        points,
-                    );
+                    let (boxes, oriented) =
+                        (rows(simd, &self.boxes[group]), rows(simd, &self.oriented[group]));
+                    let gap = gap(simd, boxes, oriented, points);
                     let mut stored = [0.0; LANES];
                     gap.store_slice(&mut stored);
                     let is_nearer = gap.simd_lt(nearest);

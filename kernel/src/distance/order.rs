@@ -9,8 +9,7 @@ use std::ops::Range;
 use super::cluster::Cluster;
 use super::oriented::{Surround, enclose};
 use crate::geom::{Bounds, Triangle, morton};
-use crate::levels::LANES;
-use crate::levels::{Level, on_level};
+use crate::levels::{LANES, Level, on_level};
 
 /// Triangles in the order of their codes, cut into patches.
 pub struct OrderedTriangles<'a> {

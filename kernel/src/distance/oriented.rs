@@ -3,13 +3,14 @@
 //! Neighbouring triangles of a surface lie in a thin box. From a point some cells above the surface, boxes along the axes
 //! of many clusters are about as near as the nearest triangle; of boxes along the surface only those around its foot are.
 //!
-//! An oriented box is a middle, three axes that are orthonormal to a few roundings, and half the extents along them.
+//! An oriented box is a middle, three axes that are orthonormal but for one rounding, and half the extents along them.
 //! Rounding is within the error that a search allows (docs/distance.md).
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
 use super::frames::FLOOR;
+use crate::geom::vector::{cross, dot, minus};
 use crate::levels::{Aligned, LANES};
 
 /// The numbers of an oriented box: the middle x, y, z, the three axes x, y, z, half the extents.
@@ -48,14 +49,21 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             let side = |n: usize| [v[n][0] - v[0][0], v[n][1] - v[0][1], v[n][2] - v[0][2]];
             let [a, b] = [side(1), side(2)];
             let normals = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-            let sum = |of: f32x16<S>| of.as_array().iter().sum();
-            let axes = axes(unit([sum(normals[0]), sum(normals[1]), sum(normals[2])]));
+            let sum = |of: f32x16<S>| of.as_array().iter().map(|c| f64::from(*c)).sum();
+            let across = unit([sum(normals[0]), sum(normals[1]), sum(normals[2])]);
             // Halfway between the ends along the axes, from the middle of the bounds on.
             let mut bounds = [0.0; 6];
             for n in 0..3 {
                 bounds[n] = v[0][n].min(v[1][n]).min(v[2][n]).reduce_min();
                 bounds[3 + n] = v[0][n].max(v[1][n]).max(v[2][n]).reduce_max();
             }
+            // The longest side of all is the first of its triangle.
+            let squared = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+            let longest = squared.reduce_max();
+            let lane = (squared.simd_ge(longest).to_bitmask() | 1 << (LANES - 1)).trailing_zeros() as usize;
+            let extent = (0..3).map(|n| bounds[3 + n] - bounds[n]).fold(0.0, f32::max);
+            let are_long = 4.0 * longest > extent * extent;
+            let axes = axes(across, are_long.then(|| [0, 1, 2].map(|n| f64::from(a[n].as_array()[lane]))));
             let from = [0, 1, 2].map(|n| bounds[n] / 2.0 + bounds[3 + n] / 2.0);
             let mut oriented =
                 [from[0], from[1], from[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -104,21 +112,23 @@ fn ends<S: Simd>(simd: S, vertices: [[f32x16<S>; 3]; 3], from: [f32; 3], axis: [
     [along[0].min(along[1]).min(along[2]).reduce_min(), along[0].max(along[1]).max(along[2]).reduce_max()]
 }
 
-/// A vector of length one, and two across it. The first of these is as near as can be to an axis of space, as clusters are
-/// cut at planes across such axes.
-fn axes(across: [f32; 3]) -> [[f32; 3]; 3] {
+/// A vector of length one, and two across it. The first of these is along a side, if one is given and far enough from that
+/// vector: needles beside each other lie in a narrow box. Otherwise it is as near as can be to an axis of space, as clusters
+/// are cut at planes across such axes.
+fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
     let [x, y, z] = across;
     let least = if x.abs() <= y.abs().min(z.abs()) { 0 } else { 1 + usize::from(z.abs() < y.abs()) };
-    let [u, v, w] = unit([0, 1, 2].map(|n| f32::from(n == least) - across[least] * across[n]));
-    [across, [u, v, w], [y * w - z * v, z * u - x * w, x * v - y * u]]
+    let rest = |v: [f64; 3]| minus(v, across.map(|c| c * dot(v, across)));
+    let is_across = |side: &[f64; 3]| 2.0 * dot(rest(*side), rest(*side)) > dot(*side, *side);
+    let along = side.filter(is_across).unwrap_or([0, 1, 2].map(|n| f64::from(u8::from(n == least))));
+    let second = unit(rest(along));
+    [across, second, cross(across, second)].map(|axis| axis.map(|c| c as f32))
 }
 
 /// A vector over its length; any, where it has none.
-fn unit(v: [f32; 3]) -> [f32; 3] {
-    let most = v.iter().fold(0.0_f32, |most, c| most.max(c.abs()));
-    let v = v.map(|c| c / most);
-    let length = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-    if length.is_finite() { v.map(|c| c / length) } else { [0.0, 0.0, 1.0] }
+fn unit(v: [f64; 3]) -> [f64; 3] {
+    let unit = v.map(|c| c / dot(v, v).sqrt());
+    if unit.iter().all(|c| c.is_finite()) { unit } else { [0.0, 0.0, 1.0] }
 }
 
 /// The squared gaps between oriented boxes, of which `row` has the numbers, and points, lane by lane: no more than the
@@ -146,7 +156,7 @@ mod tests {
     use crate::distance::tree::{TriangleTree, gaps};
     use crate::geom::Triangle;
     use crate::geom::distance::squared_distance;
-    use crate::levels::{Level, on_level};
+    use crate::levels::{Level, on_level, rows, splats};
     use crate::random::Random;
 
     /// The squared gaps from a point to the two boxes of the one cluster.
@@ -156,11 +166,7 @@ mod tests {
             token,
             simd => [
                 gaps(simd, &tree.levels[0][0], [point; 2]).as_array()[0],
-                gaps_to_oriented(
-                    simd,
-                    |n| f32x16::from_slice(simd, &tree.oriented[0][n]),
-                    point.map(|c| f32x16::splat(simd, c)),
-                ).as_array()[0],
+                gaps_to_oriented(simd, rows(simd, &tree.oriented[0]), splats(simd)(point)).as_array()[0],
             ],
             _scalar => [0.0; 2]
         )
@@ -178,11 +184,14 @@ mod tests {
             let shift = if round % 5 == 0 { 4096.0 } else { 0.0 };
             let width = [1.0, 0.0, 1.0][round % 3];
             let tilt = [next(), next()];
+            // Across the patch, or small.
+            let size = [1.0, 0.05][round / 7 % 2];
             let triangles: Vec<Triangle> = (0..16)
                 .map(|_| {
+                    let from = [next(), next()];
                     [(); 3].map(|()| {
-                        let x = next();
-                        let y = width * next();
+                        let x = from[0] + size * next();
+                        let y = width * (from[1] + size * next());
                         [x + shift, y, tilt[0] * x + tilt[1] * y + depth * next()]
                     })
                 })

@@ -40,8 +40,9 @@ pub struct WaitingPairs {
 }
 
 impl WaitingPairs {
+    /// Adds one; whether they are to be measured now.
     #[inline(always)]
-    pub fn push(&mut self, tree: &TriangleTree, place: u32, cell: usize, centre: [f64; 3]) {
+    pub fn push(&mut self, tree: &TriangleTree, place: u32, cell: usize, centre: [f64; 3]) -> bool {
         let n = self.count;
         let lane = place as usize % LANES;
         let cluster = &tree.clusters[place as usize / LANES];
@@ -53,10 +54,6 @@ impl WaitingPairs {
         }
         (self.cells[n], self.places[n]) = (cell as u16, place);
         self.count += 1;
-    }
-
-    #[inline(always)]
-    pub fn is_full(&self) -> bool {
         self.count == PAIRS
     }
 

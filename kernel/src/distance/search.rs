@@ -5,15 +5,15 @@ use fearless_simd::{Simd, prelude::*};
 use super::blocks::{BLOCK, BlockClusters};
 use super::cells::{CellLanes, ROUNDED, ball, square_beyond};
 use super::centres::CentreLattice;
-use super::frames::FLOOR;
+use super::frames::{ERROR, FLOOR};
 use super::near::{CELLS, ListedGroup, LocalBrick, NONE, SIDE, wider};
 use super::order::clusters_for;
+use super::oriented::gaps_to_oriented;
 use super::pairs::{SquaredBrick, WaitingPairs};
 use super::ties::NearestTriangles;
 use super::tree::{TriangleTree, farthest, gaps};
 use crate::bits::bits_of;
-use crate::levels::LANES;
-use crate::levels::{Level, on_level};
+use crate::levels::{LANES, Level, on_level, rows, splats};
 
 /// How often lists are narrowed: for a brick, and for an eighth of it.
 const DEPTHS: usize = 2;
@@ -170,7 +170,7 @@ impl<'a> BrickSearch<'a> {
                 // Bounds are relative to the origin of space here: what differences of large numbers lose is added.
                 let mut low = [0.0; 3];
                 let mut high = [0.0; 3];
-                let mut half = 0.0;
+                let [mut half, mut farthest] = [0.0, self.tree.reach];
                 for axis in 0..3 {
                     let row = &self.near.centres[axis];
                     let [first, last] = [row[0], row[self.near.cells[axis].min(SIDE) - 1]];
@@ -178,6 +178,7 @@ impl<'a> BrickSearch<'a> {
                     (low[axis], high[axis]) = (origin[axis] + first - slack, origin[axis] + last + slack);
                     let reach = (origin[axis] - low[axis]).max(high[axis] - origin[axis]) + slack;
                     half += reach * reach;
+                    farthest += low[axis].abs().max(high[axis].abs());
                 }
                 let limit = (self.limit * f64::from(scale)) as f32;
                 let limit = if limit.is_finite() {
@@ -187,10 +188,11 @@ impl<'a> BrickSearch<'a> {
                     self.upper_bound(simd, origin) + half.sqrt()
                 };
                 let widened = limit * (1.0 + TREE_ERROR) + 2.0 * FLOOR;
-                let most = widened * widened;
+                let from_middle = (widened + half.sqrt()) * (1.0 + TREE_ERROR) + ERROR * farthest;
+                let most = [widened * widened, from_middle * from_middle];
                 self.near.clusters.clear();
                 let Self { tree, near, .. } = self;
-                visit(simd, tree, &mut near.clusters, any, [low, high], most);
+                visit(simd, tree, &mut near.clusters, any, [low, high], origin, most);
             },
         )
     }
@@ -263,8 +265,7 @@ impl<'a> BrickSearch<'a> {
                 few.look(simd, near, |cell, place| {
                     let at = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
                     let centre = [0, 1, 2].map(|a| lattice.centres[a][first[a] + at[a]]);
-                    waiting.push(tree, place, cell, centre);
-                    if waiting.is_full() {
+                    if waiting.push(tree, place, cell, centre) {
                         waiting.measure::<S, false>(simd, found, nearest);
                     }
                 });
@@ -316,8 +317,7 @@ impl<'a> BrickSearch<'a> {
         let last = blocks.look::<S, SCALAR>(simd, near, tree, block.low, |cell, place| {
             let at = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
             let centre = [0, 1, 2].map(|a| lattice.centres[a][first[a] + at[a]]);
-            waiting.push(tree, place, cell, centre);
-            if waiting.is_full() {
+            if waiting.push(tree, place, cell, centre) {
                 waiting.measure::<S, SCALAR>(simd, found, nearest);
             }
         });
@@ -341,7 +341,7 @@ impl Part {
     }
 }
 
-/// Collects the clusters whose bounds are near a box.
+/// Collects the clusters whose bounds are near a box, and whose oriented boxes are near its middle.
 #[inline(always)]
 fn visit<S: Simd>(
     simd: S,
@@ -349,13 +349,19 @@ fn visit<S: Simd>(
     found: &mut Vec<u32>,
     any: bool,
     corners: [[f32; 3]; 2],
-    most: f32,
+    middle: [f32; 3],
+    [most, from_middle]: [f32; 2],
 ) {
+    let middle = splats(simd)(middle);
     let mut stack = vec![(tree.levels.len() - 1, 0)];
     while let Some((level, group)) = stack.pop() {
-        let far = gaps(simd, &tree.levels[level][group], corners).simd_gt(most).to_bitmask();
+        let mut far = gaps(simd, &tree.levels[level][group], corners).simd_gt(most).to_bitmask() | !0xffff;
+        if level == 0 && far != !0 {
+            let oriented = gaps_to_oriented(simd, rows(simd, &tree.oriented[group]), middle);
+            far |= oriented.simd_gt(from_middle).to_bitmask();
+        }
         let below = if level == 0 { tree.clusters.len() } else { tree.levels[level - 1].len() };
-        let nodes = bits_of(!far & 0xffff).map(|lane| group * LANES + lane).filter(|node| *node < below);
+        let nodes = bits_of(!far).map(|lane| group * LANES + lane).filter(|node| *node < below);
         if level == 0 {
             found.extend(nodes.map(|cluster| cluster as u32));
             if any && !found.is_empty() {

@@ -6,8 +6,7 @@ use super::cluster::Cluster;
 use super::order::{ClusterJob, Keyed, OrderedTriangles, clusters_for};
 use super::oriented::{NO_ORIENTED, OrientedGroup, ROWS, Surround};
 use crate::geom::{Bounds, Triangle};
-use crate::levels::Level;
-use crate::levels::{Aligned, LANES};
+use crate::levels::{Aligned, LANES, Level, rows, splats};
 
 /// Sixteen bounds: the lowest coordinates x, y, z, then the highest.
 pub type BoxGroup = Aligned<[[f32; LANES]; 6]>;
@@ -29,6 +28,8 @@ pub struct TriangleTree {
     pub(super) oriented: Vec<OrientedGroup>,
     /// A power of two that makes cells about as large as one.
     pub(super) scale: f32,
+    /// The sum of the largest coordinates along the axes, scaled.
+    pub(super) reach: f32,
 }
 
 impl TriangleTree {
@@ -57,7 +58,9 @@ impl TriangleTree {
                 oriented[n / LANES][row][n % LANES] = surround.oriented[row];
             }
         }
-        Self { clusters, levels, oriented, scale }
+        let all = bounds_of(&levels.last().expect("there is one")[0]);
+        let reach = (0..3).map(|n| all[n].abs().max(all[3 + n].abs())).sum();
+        Self { clusters, levels, oriented, scale, reach }
     }
 
     /// The bytes it takes for so many triangles, with those that building takes.
@@ -100,16 +103,7 @@ fn bounds_of(group: &BoxGroup) -> [f32; 6] {
 /// The squared gaps between sixteen bounds and a box.
 #[inline(always)]
 pub fn gaps<S: Simd>(simd: S, boxes: &BoxGroup, corners: [[f32; 3]; 2]) -> f32x16<S> {
-    let corners = corners.map(
-        #[inline(always)]
-        |c| [f32x16::splat(simd, c[0]), f32x16::splat(simd, c[1]), f32x16::splat(simd, c[2])],
-    );
-    gaps_to_boxes(
-        simd,
-        #[inline(always)]
-        |n| f32x16::from_slice(simd, &boxes[n]),
-        corners,
-    )
+    gaps_to_boxes(simd, rows(simd, boxes), corners.map(splats(simd)))
 }
 
 /// The squared gaps between bounds, of which `row` has the numbers, and boxes, lane by lane.
