@@ -353,6 +353,9 @@ codes! {
     W021 "W021" WARNED
         "the mesh is smaller than a cell along every axis: it may be in another unit than the grid"
         hint!["{} converts it" Scale];
+    W022 "W022" WARNED
+        "the radius is longer than the mesh: it may be in another unit, and the grid has many cells around the mesh"
+        hint!["{} is two cells" Radius = "2vx"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

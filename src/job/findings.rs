@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::text::{GridCoordinates, bytes, number};
 
 /// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), is smaller than a cell
-/// (W021), or so far from the origin that its coordinates are coarser than the cells (L001).
+/// (W021) or than the radius (W022), or so far from the origin that its coordinates are coarser than the cells (L001).
 ///
 /// # Errors
 /// If the mesh is too far from the origin and nothing is tolerated.
@@ -29,6 +29,7 @@ pub fn of_lattice(
     let misses = misses.map(|text| Finding::new(Code::W002, text).with_hint(elsewhere));
     let mut findings: Vec<Finding> = misses.into_iter().collect();
     findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
+    findings.extend(less_than_the_radius(mesh.bounds(), lattice, rule, coordinates));
     match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),
         Some(far) => {
@@ -41,7 +42,7 @@ pub fn of_lattice(
 
 /// The finding that a mesh of these bounds is smaller than one cell (W021).
 fn less_than_a_cell(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Finding> {
-    let sizes = [0, 1, 2].map(|axis| f64::from(mesh.max[axis]) - f64::from(mesh.min[axis]));
+    let sizes = sizes(mesh);
     let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
     if !(0..3).all(|axis| sizes[axis] < spacing[axis]) {
         return None;
@@ -50,6 +51,29 @@ fn less_than_a_cell(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordina
         .map(|sides| sides.map(|side| number(coordinates.length(side))).join(" × ") + &coordinates.suffix());
     let text = format!("the mesh, {sizes}, is smaller than a cell, {cell}: it may be in another unit");
     Some(Finding::new(Code::W021, text))
+}
+
+/// The finding that a mesh of these bounds is smaller than the radius of the rule offset (W022).
+fn less_than_the_radius(
+    mesh: &Bounds,
+    lattice: &Lattice,
+    rule: &Rule,
+    coordinates: &GridCoordinates,
+) -> Option<Finding> {
+    let Rule::Offset { radius } = rule else { return None };
+    let radius = radius.in_world(lattice.spacing()).to_f64();
+    let longest = sizes(mesh).into_iter().fold(0.0, f64::max);
+    let [radius_text, longest_text] = [radius, longest].map(|length| coordinates.length_text(length));
+    let text = format!(
+        "the radius, {radius_text}, is longer than the mesh, {longest_text}: it may be in another unit"
+    );
+    let hint = hint!["{} is two cells" Radius = "2vx"];
+    (radius > longest && longest > 0.0).then(|| Finding::new(Code::W022, text).with_hint(hint))
+}
+
+/// How long a box is along each axis.
+fn sizes(bounds: &Bounds) -> [f64; 3] {
+    [0, 1, 2].map(|axis| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]))
 }
 
 /// The finding that a mesh of these bounds is so far from the origin that the floats of its coordinates are more than a
