@@ -57,5 +57,5 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> R
 /// The bytes that it takes in addition to the mesh and the grid of the answer, at most, but for lists of cells that
 /// the search is at.
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    rows::bytes(mesh, lattice, run) + GRIDS * BitGrid::bytes_for(lattice.dims())
+    rows::bytes(mesh, lattice, run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims())
 }

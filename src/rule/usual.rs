@@ -76,7 +76,7 @@ impl Usual<'_> {
             Some(_) => {
                 let [_, y, z] = self.lattice.spacing().each_ref().map(|side| side.to_f64());
                 let lines = (projected(self.mesh)[0] / (y * z)) as u128;
-                (lines * 26).min(rows::bytes(self.mesh, self.lattice, self.run))
+                (lines * 26).min(rows::bytes(self.mesh, self.lattice, self.run.max_memory))
             }
         };
         let labels = if self.labels { slab } else { 0 };

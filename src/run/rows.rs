@@ -24,11 +24,8 @@ const RUN: usize = 1 << 13;
 /// Triangles between two looks at whether there are too many crossings.
 const AT_ONCE: usize = 1 << 9;
 
-/// Slabs of a band, at least, unless it has fewer layers.
+/// Slabs of a band, about.
 const SLABS: usize = 64;
-
-/// Words of a slab, about, at most: as many as stay in the second-level cache of a core, twice over.
-const SLAB_WORDS: usize = 1 << 14;
 
 /// Crossings in memory at a time where memory is not limited, unless a single layer has more.
 const MOST: usize = 1 << 23;
@@ -48,15 +45,11 @@ fn most(max_memory: Option<u64>) -> usize {
 }
 
 /// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
-/// more, under the run's limit of memory.
-pub(crate) fn bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+/// more, under this limit of memory.
+pub(crate) fn bytes(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> u128 {
     let rows =
         if mesh.triangles().len() > MANY { rows_by_sums(mesh, lattice) } else { rows_each(mesh, lattice) };
-    let [nx, ny, nz] = lattice.dims().map(|n| n as u128);
-    let layer = nx.div_ceil(64) * ny;
-    let slab = (layer * nz).min(layer.max(SLAB_WORDS as u128));
-    (rows.min(most(run.max_memory) as f64) as u128) * u128::from(BYTES)
-        + run.thread_count() as u128 * slab * size_of::<CrossedWord>() as u128
+    (rows.min(most(max_memory) as f64) as u128) * u128::from(BYTES)
 }
 
 /// From so many triangles on, their rows are estimated by sums that the mesh keeps.
@@ -109,36 +102,6 @@ pub(crate) fn follow(
     run: &Run,
     mark: impl Fn(Stretch) + Sync,
 ) -> Result<u64> {
-    each_slab(frame, triangles, first, grid, run, |rows, parts, words| {
-        rows.follow(parts.iter().copied(), words, &mark);
-    })
-}
-
-/// Occupies the cells of stretches of which `is_inside`, by how many more triangles before them were crossed inwards than
-/// outwards, and how many were crossed. Stretches with as many of both are outside. Otherwise as [`follow`].
-///
-/// # Errors
-/// As those of [`follow`].
-pub(crate) fn fill(
-    frame: &KernelLattice,
-    triangles: &[Triangle],
-    first: usize,
-    grid: &mut BitGrid,
-    run: &Run,
-    is_inside: impl Fn(i32, u32) -> bool + Sync,
-) -> Result<u64> {
-    each_slab(frame, triangles, first, grid, run, |rows, parts, words| rows.fill(parts, words, &is_inside))
-}
-
-/// Finds the crossings of rows, and gives them by slab of layers: the crossings of each thread, and the words of the slab.
-fn each_slab(
-    frame: &KernelLattice,
-    triangles: &[Triangle],
-    first: usize,
-    grid: &mut BitGrid,
-    run: &Run,
-    take: impl Fn(&Rows, &[&[u64]], &mut [u64]) + Sync,
-) -> Result<u64> {
     let [nx, ny, nz] = grid.dims();
     let layer_words = grid.layer_words();
     let mut snapped = 0;
@@ -164,8 +127,7 @@ fn each_slab(
             run.check()?;
             let start = band.start + n * noted.height;
             let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
-            let parts: Vec<&[u64]> = noted.parts.iter().map(|part| part.slabs[n].as_slice()).collect();
-            take(&rows, &parts, words);
+            rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
             Ok(())
         });
         followed.into_iter().collect::<Result<()>>()?;
@@ -222,8 +184,7 @@ fn note(
     let level = run.supported_level()?;
     let progress = run;
     let layers = cells[2].clone();
-    let layer_words = cells[0].len().div_ceil(64) * cells[1].len();
-    let height = layers.len().div_ceil(SLABS).min(SLAB_WORDS / layer_words).max(1);
+    let height = layers.len().div_ceil(SLABS);
     let slabs = layers.len().div_ceil(height);
     let ny = cells[1].len();
     let runs: Vec<&[Triangle]> = triangles.chunks(RUN).collect();
@@ -325,53 +286,7 @@ struct Rows {
     nx: usize,
 }
 
-/// The crossings of a word of a row: bits of the first cells behind those outwards, and those inwards.
-type CrossedWord = [u64; 2];
-
-/// A row that no triangle crosses, one that some cross, and one that several cross in one direction at one cell.
-const NOT_CROSSED: u8 = 0;
-const CROSSED: u8 = 1;
-const TWICE: u8 = 3;
-
 impl Rows {
-    /// Occupies cells, most rows by bits: where crossings inwards and outwards take turns, the inside is what has an odd number
-    /// of them before it. Others have their crossings put in order.
-    fn fill(&self, parts: &[&[u64]], words: &mut [u64], is_inside: &impl Fn(i32, u32) -> bool) {
-        let row_words = words.len() / self.count;
-        let row_of = |packed: u64| (packed >> CELL_BITS) as usize;
-        let mut crossed: Vec<CrossedWord> = vec![[0; 2]; words.len()];
-        let mut states = vec![NOT_CROSSED; self.count];
-        for packed in parts.iter().copied().flatten() {
-            let row = row_of(*packed);
-            let cell = (packed & ((1 << CELL_BITS) - 1)) as usize >> 1;
-            let bits = &mut crossed[row * row_words + cell / 64][(packed & 1) as usize];
-            let bit = 1 << (cell % 64);
-            states[row] |= if *bits & bit == 0 { CROSSED } else { TWICE };
-            *bits |= bit;
-        }
-        let rows = words.chunks_mut(row_words).zip(crossed.chunks_mut(row_words)).zip(&mut states);
-        for ((words, crossed), state) in rows.filter(|(_, state)| **state == CROSSED) {
-            match turns_of(crossed) {
-                Some(turns) if is_inside(turns, 1) => {
-                    words.iter_mut().zip(crossed).for_each(|(word, [inside, _])| *word |= *inside);
-                    // Behind the last cell of a row that ends inside.
-                    words[row_words - 1] &= !0 >> (row_words * 64 - self.nx);
-                }
-                Some(_) => {}
-                None => *state = TWICE,
-            }
-        }
-        if states.contains(&TWICE) {
-            let is_rest = |packed: &u64| states[row_of(*packed)] == TWICE;
-            let rest: Vec<u64> = parts.iter().copied().flatten().copied().filter(is_rest).collect();
-            self.follow(std::iter::once(rest.as_slice()), words, &|mut stretch: Stretch| {
-                if is_inside(stretch.turns, stretch.crossed) {
-                    stretch.occupy();
-                }
-            });
-        }
-    }
-
     /// Puts the crossings of each row in order, and hands on the stretches behind them.
     fn follow<'p>(
         &self,
@@ -421,34 +336,6 @@ impl Rows {
     }
 }
 
-/// Replaces the crossings of a row by the bits of cells that have an odd number of them before them; whether the first one
-/// is inwards (1) or outwards (−1), if they take turns.
-fn turns_of(row: &mut [CrossedWord]) -> Option<i32> {
-    let mut before = 0_u64;
-    // Crossings in the wrong direction, if the first one is outwards, and if it is inwards.
-    let mut wrong = [0; 2];
-    for crossed in row {
-        let [outwards, inwards] = *crossed;
-        let changes = outwards ^ inwards;
-        let mut odd = changes;
-        for shift in [1, 2, 4, 8, 16, 32] {
-            odd ^= odd << shift;
-        }
-        odd ^= before;
-        // In both directions at one cell, one after the other, is none.
-        let [outwards, inwards] = [changes & outwards, changes & inwards];
-        wrong[0] |= (outwards & !odd) | (inwards & odd);
-        wrong[1] |= (outwards & odd) | (inwards & !odd);
-        before = if odd >> 63 == 1 { !0 } else { 0 };
-        crossed[0] = odd;
-    }
-    match wrong {
-        [_, 0] => Some(1),
-        [0, _] => Some(-1),
-        _ => None,
-    }
-}
-
 impl Stretch<'_> {
     /// Occupies its cells.
     pub(crate) fn occupy(&mut self) {
@@ -470,7 +357,6 @@ impl Stretch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
 
     /// The cells inside, how often stretches were handed on, and how many coordinates snapped.
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
@@ -485,69 +371,6 @@ mod tests {
             }
         });
         (grid, handed.into_inner(), snapped.unwrap())
-    }
-
-    #[test]
-    fn rows_by_bits_are_those_of_crossings_in_order() {
-        type IsInside = fn(i32, u32) -> bool;
-        let methods: [IsInside; 3] =
-            [|turns, _| turns != 0, |turns, _| turns > 0, |_, crossed| crossed % 2 == 1];
-        let mut random = Random::new(5);
-        // Triangles in any order and direction: in some rows several cross one cell.
-        let soup = |random: &mut Random, count: usize| -> Vec<Triangle> {
-            (0..count).map(|_| [(); 3].map(|()| [(); 3].map(|()| 8.0 * random.unit()))).collect()
-        };
-        let mut meshes: Vec<Vec<Triangle>> = [1, 7, 60].map(|count| soup(&mut random, count)).into();
-        for name in ["sphere", "knot", "cube"] {
-            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
-            let turned: Vec<Triangle> = mesh.triangles().iter().map(|[a, b, c]| [*a, *c, *b]).collect();
-            let far = mesh.triangles().iter().map(|t| t.map(|[x, y, z]| [x + 3.0, y, z]));
-            meshes.push([mesh.triangles(), &far.collect::<Vec<_>>()].concat());
-            meshes.push([&turned, mesh.triangles()].concat());
-            meshes.push(turned);
-        }
-        let mut occupied = 0;
-        for triangles in &meshes {
-            let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
-            for res in [5, 64, 150] {
-                let whole = Lattice::fit(mesh.bounds(), res).unwrap();
-                // A lattice that cuts the mesh has crossings before its first cells, too.
-                let cut = whole.region(whole.dims().map(|n| n / 4..n.div_ceil(2))).unwrap();
-                for (lattice, is_inside) in [whole, cut].iter().flat_map(|l| methods.map(|m| (l, m))) {
-                    let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
-                    let run = Run::default();
-                    let [mut bits, mut ordered] = [(); 2].map(|()| BitGrid::try_from(lattice).unwrap());
-                    let snapped = fill(&frame, mesh.triangles(), 0, &mut bits, &run, is_inside).unwrap();
-                    let mark = |mut stretch: Stretch| {
-                        if is_inside(stretch.turns, stretch.crossed) {
-                            stretch.occupy();
-                        }
-                    };
-                    let expected = follow(&frame, mesh.triangles(), 0, &mut ordered, &run, mark).unwrap();
-                    assert!(bits == ordered && snapped == expected, "{:?} {res}", mesh.bounds());
-                    occupied += bits.count();
-                }
-            }
-        }
-        assert!(occupied > 100_000, "{occupied}");
-    }
-
-    #[test]
-    fn crossings_take_turns_if_every_other_one_is_inwards() {
-        let last = 1 << 63;
-        for (mut row, turns, odd) in [
-            ([[0b1000, 0b10], [0, 1]], Some(1), [0b110, !0]),
-            ([[0b10, 0b1000], [2, 0]], Some(-1), [0b110, !1]),
-            // In both directions at one cell.
-            ([[0b100, 0b110], [1, 0]], Some(1), [!1, 0]),
-            ([[0, last], [last, 0]], Some(1), [last, !0 >> 1]),
-            ([[0; 2]; 2], Some(1), [0; 2]),
-            ([[0, 0b1010], [0, 0]], None, [0b110, 0]),
-            ([[0b1, 0b110], [0b1000, 0]], None, [!0b10, 0b111]),
-        ] {
-            assert_eq!(turns_of(&mut row), turns, "{row:?}");
-            assert_eq!(row.map(|[odd, _]| odd), odd, "{row:?}");
-        }
     }
 
     #[test]

@@ -10,19 +10,19 @@ use crate::kernel::KernelLattice;
 use crate::mesh::Mesh;
 use crate::rule::Stats;
 use crate::run::Run;
-use crate::run::rows;
+use crate::run::rows::{self, Stretch};
 
 /// A mesh as it is.
 struct Crossings<'a> {
     mesh: &'a Mesh,
     frame: KernelLattice,
-    is_inside: fn(i32, u32) -> bool,
+    is_inside: fn(&Stretch) -> bool,
 }
 
 pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> PreparedInside<'a> {
-    let is_inside: fn(i32, u32) -> bool = match used {
-        Inside::EvenOdd => |_, crossed| crossed % 2 == 1,
-        _ => |turns, _| turns != 0,
+    let is_inside: fn(&Stretch) -> bool = match used {
+        Inside::EvenOdd => |stretch| stretch.crossed % 2 == 1,
+        _ => |stretch| stretch.turns != 0,
     };
     let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
     PreparedInside::new(used, Crossings { mesh, frame, is_inside })
@@ -31,7 +31,12 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> P
 impl FillInside for Crossings<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let Self { mesh, frame, is_inside } = self;
-        let snapped = rows::fill(frame, mesh.triangles(), layers.start, grid, run, is_inside)?;
+        let mark = |mut stretch: Stretch| {
+            if is_inside(&stretch) {
+                stretch.occupy();
+            }
+        };
+        let snapped = rows::follow(frame, mesh.triangles(), layers.start, grid, run, mark)?;
         Ok(Stats { snapped, ..Stats::default() })
     }
 }

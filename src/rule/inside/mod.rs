@@ -224,7 +224,7 @@ impl Inside {
         let Method { grids, meshes, .. } = used.info();
         let numbers = if used == Self::Robust { numbers } else { 0 };
         let grids = grids * BitGrid::bytes_for(lattice.dims());
-        rows::bytes(mesh, lattice, run) + grids + meshes * triangles + numbers
+        rows::bytes(mesh, lattice, run.max_memory) + grids + meshes * triangles + numbers
     }
 
     /// Makes the method ready for a mesh and a lattice.

@@ -102,9 +102,6 @@ fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
 impl Robust<'_> {
     /// Occupies the cells of the layers from `first` on, and counts the coordinates that snapped.
     fn fill_from(&self, first: usize, run: &Run, grid: &mut BitGrid) -> Result<u64> {
-        if self.summed.is_empty() {
-            return rows::fill(&self.frame, &self.closed, first, grid, run, |turns, _| turns > 0);
-        }
         let cells = WindingCells { dims: grid.dims(), first, aspect: self.aspect, winding: &self.winding };
         let sides = Sides::new(&self.frame, &self.summed);
         let near = Near::new(&cells, run, |n, cell| sides.of(n, cell))?;
