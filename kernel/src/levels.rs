@@ -1,7 +1,7 @@
 //! The instruction sets a kernel can run on, chosen at run time from one build.
 //!
-//! A level changes speed and nothing else: kernels use no fused multiply-add, and every decision is
-//! either certain or made exactly.
+//! A level changes speed and nothing else: every decision is either certain or made exactly. Where results are floats, kernels
+//! use no fused multiply-add.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 

@@ -15,7 +15,7 @@ use super::cluster::Cluster;
 use crate::levels::{Aligned, LANES, rows, splats};
 
 /// Largest error of a distance, relative to the sum of the largest coordinates of the triangle and of the point along
-/// each axis: 64 roundings, of which 57 are needed (docs/distance.md).
+/// each axis: 64 roundings, of which distances need 57 and gaps to oriented boxes 51 (docs/distance.md).
 pub const ERROR: f32 = 1.0 / (1 << 18) as f32;
 
 /// Error of a distance beside [`ERROR`], scaled: a few times [`TINY`].

@@ -112,9 +112,9 @@ fn ends<S: Simd>(simd: S, vertices: [[f32x16<S>; 3]; 3], from: [f32; 3], axis: [
     [along[0].min(along[1]).min(along[2]).reduce_min(), along[0].max(along[1]).max(along[2]).reduce_max()]
 }
 
-/// A vector of length one, and two across it. The first of these is along a side, if one is given and far enough from that
-/// vector: needles beside each other lie in a narrow box. Otherwise it is as near as can be to an axis of space, as clusters
-/// are cut at planes across such axes.
+/// A vector of length one, and two across it. The first of these is along a side as far as that is across, if one is given at
+/// least 45° from the vector: needles beside each other lie in a narrow box. Otherwise it is as near as can be to an axis
+/// of space, as clusters are cut at planes across such axes.
 fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
     let [x, y, z] = across;
     let least = if x.abs() <= y.abs().min(z.abs()) { 0 } else { 1 + usize::from(z.abs() < y.abs()) };
@@ -184,7 +184,7 @@ mod tests {
             let shift = if round % 5 == 0 { 4096.0 } else { 0.0 };
             let width = [1.0, 0.0, 1.0][round % 3];
             let tilt = [next(), next()];
-            // Across the patch, or small.
+            // Triangles across the patch, or small ones.
             let size = [1.0, 0.05][round / 7 % 2];
             let triangles: Vec<Triangle> = (0..16)
                 .map(|_| {

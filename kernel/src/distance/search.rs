@@ -170,7 +170,7 @@ impl<'a> BrickSearch<'a> {
                 // Bounds are relative to the origin of space here: what differences of large numbers lose is added.
                 let mut low = [0.0; 3];
                 let mut high = [0.0; 3];
-                let [mut half, mut farthest] = [0.0, self.tree.reach];
+                let [mut half, mut sizes] = [0.0, 0.0];
                 for axis in 0..3 {
                     let row = &self.near.centres[axis];
                     let [first, last] = [row[0], row[self.near.cells[axis].min(SIDE) - 1]];
@@ -178,7 +178,8 @@ impl<'a> BrickSearch<'a> {
                     (low[axis], high[axis]) = (origin[axis] + first - slack, origin[axis] + last + slack);
                     let reach = (origin[axis] - low[axis]).max(high[axis] - origin[axis]) + slack;
                     half += reach * reach;
-                    farthest += low[axis].abs().max(high[axis].abs());
+                    let [below, above] = [0, 3].map(|n| (self.tree.bounds[n + axis] - origin[axis]).abs());
+                    sizes += below.max(above) + reach; // T of docs/distance.md
                 }
                 let limit = (self.limit * f64::from(scale)) as f32;
                 let limit = if limit.is_finite() {
@@ -188,7 +189,7 @@ impl<'a> BrickSearch<'a> {
                     self.upper_bound(simd, origin) + half.sqrt()
                 };
                 let widened = limit * (1.0 + TREE_ERROR) + 2.0 * FLOOR;
-                let from_middle = (widened + half.sqrt()) * (1.0 + TREE_ERROR) + ERROR * farthest;
+                let from_middle = (widened + half.sqrt()) * (1.0 + TREE_ERROR) + ERROR * sizes;
                 let most = [widened * widened, from_middle * from_middle];
                 self.near.clusters.clear();
                 let Self { tree, near, .. } = self;

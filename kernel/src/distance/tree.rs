@@ -28,8 +28,8 @@ pub struct TriangleTree {
     pub(super) oriented: Vec<OrientedGroup>,
     /// A power of two that makes cells about as large as one.
     pub(super) scale: f32,
-    /// The sum of the largest coordinates along the axes, scaled.
-    pub(super) reach: f32,
+    /// Bounds of all, scaled.
+    pub(super) bounds: [f32; 6],
 }
 
 impl TriangleTree {
@@ -58,9 +58,8 @@ impl TriangleTree {
                 oriented[n / LANES][row][n % LANES] = surround.oriented[row];
             }
         }
-        let all = bounds_of(&levels.last().expect("there is one")[0]);
-        let reach = (0..3).map(|n| all[n].abs().max(all[3 + n].abs())).sum();
-        Self { clusters, levels, oriented, scale, reach }
+        let bounds = bounds_of(&levels.last().expect("there is one")[0]);
+        Self { clusters, levels, oriented, scale, bounds }
     }
 
     /// The bytes it takes for so many triangles, with those that building takes.
