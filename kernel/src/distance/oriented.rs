@@ -19,7 +19,7 @@ pub const ROWS: usize = 15;
 /// Sixteen oriented boxes.
 pub type OrientedGroup = Aligned<[[f32; LANES]; ROWS]>;
 
-/// No boxes: infinitely far.
+/// No boxes: at no known distance, so lanes of these are masked.
 pub const NO_ORIENTED: OrientedGroup = {
     let mut rows = [[0.0; LANES]; ROWS];
     (rows[0], rows[1], rows[2]) = ([f32::INFINITY; LANES], [f32::INFINITY; LANES], [f32::INFINITY; LANES]);
