@@ -299,3 +299,48 @@ fn one_process_goes_on_after_it_was_killed() {
 fn text<'a>(json: &'a Value, key: &str) -> &'a str {
     json["digest"][key].as_str().unwrap()
 }
+
+/// Regions whose smaller levels are no whole shards of 64 layers: each has files of its own, and every level has the cells
+/// of one process.
+#[test]
+fn regions_of_any_height_make_a_store_that_can_be_finished() {
+    let place = Place::new();
+    let mut cases = 0;
+    for (layers, regions, expected, options) in [
+        (257, 2, "2 regions of 192 layers", "--filled"),
+        (512, 3, "3 regions of 192 layers", "--solid"),
+        (384, 2, "2 regions of 192 layers", "--surface"),
+        (576, 2, "2 regions of 320 layers", "--filled --labels file"),
+        (600, 4, "4 regions of 192 layers", "--rule distance --band 2"),
+        (600, 9, "9 regions of 72 layers", "--surface --max-memory 13M"),
+        (257, 12, "5 regions of 64 layers", "--surface --dtype bool"),
+    ] {
+        let grid = format!("cube.stl --dims 9,7,{layers} {options}");
+        let one = place.run(&format!("{grid} -o one.zarr --json")).expect(0).json();
+        let run = place.run(&format!("plan {grid} --regions {regions} -o cells.zarr")).expect(0);
+        assert!(run.line("plan").starts_with(expected), "{grid}: {}", run.line("plan"));
+        let count: u64 = expected.split(' ').next().unwrap().parse().unwrap();
+        let has_fewer = run.line("plan").contains(&format!("whole shards allow no {regions} regions"));
+        assert_eq!(has_fewer, count < regions, "{grid}: {}", run.line("plan"));
+        // The last first, as it may come first on a cluster.
+        for region in (1..=count).rev() {
+            place.run(&format!("cells.zarr --region {region}/{count}")).expect(0);
+        }
+        let end = place.run("finish cells.zarr --json").expect(0).json();
+        assert_eq!(end["digest"], one["digest"], "{grid}");
+        let mut levels = 0;
+        while place.path(&format!("one.zarr/{levels}")).exists() {
+            let [cells, one] = ["cells", "one"].map(|name| {
+                Voxels::open(place.path(&format!("{name}.zarr/{levels}"))).unwrap()
+            });
+            assert_eq!(cells.cells(), one.cells(), "{grid}: level {levels}");
+            levels += 1;
+        }
+        assert!(levels > 2, "{grid}: {levels}");
+        for name in ["cells.zarr", "one.zarr"] {
+            fs::remove_dir_all(place.path(name)).unwrap();
+        }
+        cases += 1;
+    }
+    assert_eq!(cases, 7);
+}

@@ -102,7 +102,7 @@ fn regions(store: &RegionStore, found: &StoreReport) -> Value {
 
 fn fill(store: &RegionStore, found: &StoreReport, call: &Call, report: &mut Report) {
     let plan = &store.plan.store;
-    set_plan(report, store);
+    set_plan(report, store, None);
     report.set("regions", regions(store, found));
     report.set("shards", found.shards);
     report.set("bytes", found.bytes);

@@ -198,7 +198,7 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
     bar.clear();
 
     run::set_input(report, args.meshes.first().map(PathBuf::as_path), Some(options), &found);
-    set_plan(report, &store);
+    set_plan(report, &store, args.regions);
     let sizes = |bins: &RegionBins| json!({"bytes": bins.bytes(), "largest": bins.largest()});
     report.set("bins", bins.as_ref().map(sizes));
     report.set("memory", json!({"region_bytes": u64::try_from(need).unwrap_or(u64::MAX)}));
@@ -209,7 +209,7 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
     }
     let unit = options.grid.transform.unit.map(UnitOfLength::name);
     row(&mut report.err, "grid", &display::planned_grid(&placed, unit));
-    report.err += &rows(&store, bins.as_ref(), size, need);
+    report.err += &rows(&store, args.regions, bins.as_ref(), size, need);
     add_findings(report, call, &found.warnings);
     Ok(Outcome::Done)
 }
@@ -266,7 +266,13 @@ pub fn planned(
 }
 
 /// The rows about the plan.
-fn rows(store: &RegionStore, bins: Option<&RegionBins>, size: Option<FileSize>, need: u128) -> String {
+fn rows(
+    store: &RegionStore,
+    requested: Option<usize>,
+    bins: Option<&RegionBins>,
+    size: Option<FileSize>,
+    need: u128,
+) -> String {
     let mut rows = String::new();
     let mut row = |label: &str, text: &str| row(&mut rows, label, text);
     let plan = &store.plan.store;
@@ -274,7 +280,11 @@ fn rows(store: &RegionStore, bins: Option<&RegionBins>, size: Option<FileSize>, 
     let layers = counted(plan.region_layers.min(plan.dims()[2]) as u64, "layer", "layers");
     let shards = counted(plan.shard_layers as u64, "layer", "layers");
     row("rule", &rule_text(&plan.grid.record));
-    row("plan", &format!("{regions} of {layers}, shards of {shards}"));
+    let fewer = match requested.filter(|requested| *requested > plan.regions()) {
+        Some(requested) => format!("; whole shards allow no {requested} regions"),
+        None => String::new(),
+    };
+    row("plan", &format!("{regions} of {layers}, shards of {shards}{fewer}"));
     if let Some(bins) = bins {
         row("bins", &format!("{}, the largest {}", bytes(bins.bytes()), bytes(bins.largest())));
     }

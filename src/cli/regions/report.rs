@@ -11,8 +11,8 @@ use super::super::contents;
 use super::super::report::{Report, finding_line, value};
 use super::super::run::option_text;
 
-/// Sets the keys about the plan of a store.
-pub fn set_plan(report: &mut Report, store: &RegionStore) {
+/// Sets the keys about the plan of a store, for which so many regions were requested.
+pub fn set_plan(report: &mut Report, store: &RegionStore, requested: Option<usize>) {
     let plan = &store.plan.store;
     let record = &plan.grid.record;
     FIELDS.iter().for_each(|name| report.set(name, record.field(name)));
@@ -22,14 +22,15 @@ pub fn set_plan(report: &mut Report, store: &RegionStore) {
     let transform = record.transform.iter().map(|(name, value)| (name.to_string(), json!(value)));
     report.set("transform", Value::Object(transform.collect()));
     report.set("grid", plan.grid.lattice.as_ref().map(value::lattice));
-    report.set(
-        "regions",
-        json!({
-            "count": plan.regions(),
-            "layers": plan.region_layers,
-            "shard_layers": plan.shard_layers,
-        }),
-    );
+    let mut regions = json!({
+        "count": plan.regions(),
+        "layers": plan.region_layers,
+        "shard_layers": plan.shard_layers,
+    });
+    if let Some(requested) = requested {
+        regions["requested"] = json!(requested);
+    }
+    report.set("regions", regions);
 }
 
 /// `filled; ties: none; inside: nonzero`.

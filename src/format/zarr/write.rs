@@ -185,8 +185,13 @@ impl PendingLayers {
         Ok(Self { cells, first: layers.start, count: 0, end: layers.end })
     }
 
+    /// Number of layers that still fit.
+    fn room(&self) -> usize {
+        self.cells.as_ref().dims()[2] - self.count
+    }
+
     fn is_full(&self) -> bool {
-        self.count == self.cells.as_ref().dims()[2] || self.first + self.count == self.end
+        self.room() == 0 || self.first + self.count == self.end
     }
 
     /// Makes room for the next layers.
@@ -216,13 +221,19 @@ impl ShardWriter<'_> {
     fn add(&mut self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         self.write(level, window, z / self.levels[level].shard)?;
         let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else { return Ok(()) };
-        cancelled(self.options.progress)?;
-        reduce(window, &mut pending.cells, pending.count);
-        pending.count += window.count.div_ceil(2);
-        if pending.is_full() {
-            let window = LayerWindow { cells: pending.cells.as_ref(), first: 0, count: pending.count };
-            self.add(level + 1, window, pending.first)?;
-            pending.clear().map_err(io::Error::other)?;
+        // A shard of the next level may end within this window.
+        let mut left = window;
+        while left.count > 0 {
+            cancelled(self.options.progress)?;
+            let some = LayerWindow { count: left.count.min(2 * pending.room()), ..left };
+            reduce(some, &mut pending.cells, pending.count);
+            pending.count += some.count.div_ceil(2);
+            left = LayerWindow { first: left.first + some.count, count: left.count - some.count, ..left };
+            if pending.is_full() {
+                let window = LayerWindow { cells: pending.cells.as_ref(), first: 0, count: pending.count };
+                self.add(level + 1, window, pending.first)?;
+                pending.clear().map_err(io::Error::other)?;
+            }
         }
         self.pending[level] = Some(pending);
         Ok(())

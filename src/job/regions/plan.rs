@@ -104,9 +104,8 @@ impl Voxelizer<'_> {
         let decides_by_part =
             kind.is_some_and(|kind| mesh.parts(kind).is_some()) && self.rule.inside() == Some(Inside::Auto);
         let region_layers = |shard_layers: usize| {
-            let unit = StorePlan::unit(dims, request.choices, shard_layers);
-            let wanted = request.regions.unwrap_or(REGIONS).clamp(1, dims[2]);
-            dims[2].div_ceil(wanted).next_multiple_of(unit)
+            let wanted = request.regions.unwrap_or(REGIONS);
+            StorePlan::region_layers(dims, request.choices, shard_layers, wanted)
         };
         let sharing = match request.bins {
             true => {

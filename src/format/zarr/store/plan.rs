@@ -28,6 +28,13 @@ pub struct StorePlan {
     pub source: StoreSource,
 }
 
+/// Largest divisor of the layers of a region, at most `highest`. It is even unless the level is the last, as two layers
+/// become one of the next level.
+fn largest_divisor(layers: usize, highest: usize, is_last: bool) -> usize {
+    let is_whole = |height: &usize| layers.is_multiple_of(*height) && (is_last || height.is_multiple_of(2));
+    (1..=highest).rev().find(is_whole).unwrap_or(1)
+}
+
 /// The mesh of a store, and how it is taken, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSource {
@@ -82,8 +89,21 @@ impl StorePlan {
         levels(self.dims(), &self.choices)
     }
 
-    /// The layers of a shard of each level: of a region at most.
+    /// Layers of a shard of each level. They divide the layers of a region, so that no two regions share a shard.
     pub(super) fn shards(&self) -> Vec<usize> {
+        let heights = self.capped_shards();
+        if self.regions() == 1 {
+            return heights;
+        }
+        let last = heights.len() - 1;
+        let heights = heights.into_iter().enumerate();
+        heights
+            .map(|(level, height)| largest_divisor(self.region_layers >> level, height, level == last))
+            .collect()
+    }
+
+    /// Layers of a shard of each level, at most those of a region.
+    fn capped_shards(&self) -> Vec<usize> {
         (0..self.levels().len()).map(|level| self.shard_layers.min(self.region_layers >> level)).collect()
     }
 
@@ -95,6 +115,28 @@ impl StorePlan {
     /// The layers of which a region has a multiple, where shards have so many.
     pub(crate) fn unit(dims: [usize; 3], choices: &[Choice], shard_layers: usize) -> usize {
         shard_layers.max(1 << (levels(dims, choices).len() - 1))
+    }
+
+    /// Layers of a region of a grid that is shared out among at most `regions`. More than the least number are taken
+    /// where a smaller level would have many low shards.
+    pub(crate) fn region_layers(
+        dims: [usize; 3],
+        choices: &[Choice],
+        shard_layers: usize,
+        regions: usize,
+    ) -> usize {
+        let unit = Self::unit(dims, choices, shard_layers);
+        let last = levels(dims, choices).len() - 1;
+        let is_high = |layers: usize, level: usize| {
+            let layers = layers >> level;
+            let height = largest_divisor(layers, shard_layers, level == last);
+            layers <= shard_layers || 2 * height > shard_layers
+        };
+        let mut layers = dims[2].div_ceil(regions.max(1)).next_multiple_of(unit);
+        while layers < dims[2] && !(0..=last).all(|level| is_high(layers, level)) {
+            layers += unit;
+        }
+        layers
     }
 
     /// The numbers of layers that shards may have: the most first.
@@ -138,6 +180,10 @@ impl StorePlan {
         if source.auto {
             value["source"]["auto"] = Value::Bool(true);
         }
+        let shards = self.shards();
+        if shards != self.capped_shards() {
+            value["level_shard_layers"] = json!(shards);
+        }
         value
     }
 
@@ -176,6 +222,9 @@ impl StorePlan {
             grid,
         };
         plan.check()?;
+        if plan.shards() != plan.capped_shards() && value.get("level_shard_layers").is_none() {
+            return Err("its regions share files of smaller levels, as an older version planned them".into());
+        }
         match plan.text() == text {
             true => Ok(plan),
             false => Err("it is not as it was written".into()),
@@ -198,6 +247,8 @@ impl StorePlan {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::geom::Rational;
     use crate::grid::{BytesHasher, Lattice, Record};
@@ -239,9 +290,9 @@ mod tests {
         assert_ne!(auto.hash(), plan.hash());
         let text = plan.text();
         assert_eq!(StorePlan::parse(&text), Ok(plan.clone()));
-        assert_eq!((plan.regions(), plan.layers(2), plan.shards()), (3, 384..500, vec![64, 64, 48]));
+        assert_eq!((plan.regions(), plan.layers(2), plan.shards()), (3, 384..500, vec![64, 48, 48]));
         let names: Vec<_> = plan.layout(2).names().collect();
-        let expected = ["0/c/6/0/0", "0/c/7/0/0", "1/c/3/0/0", "2/c/2/0/0"];
+        let expected = ["0/c/6/0/0", "0/c/7/0/0", "1/c/4/0/0", "1/c/5/0/0", "2/c/2/0/0"];
         assert_eq!(names, expected);
         let mut changed = 0;
         for place in 0..text.len() {
@@ -256,5 +307,90 @@ mod tests {
             let text = StorePlan { region_layers: region, shard_layers: shard, ..plan.clone() }.text();
             assert!(StorePlan::parse(&text).is_err(), "{region} {shard}");
         }
+    }
+
+    /// A plan of these dims for so many regions, as `plan` makes it.
+    fn planned(dims: [usize; 3], choices: &[Choice], shard_layers: usize, regions: usize) -> StorePlan {
+        let lattice =
+            Lattice::new(dims, [const { Rational::ZERO }; 3], [const { Rational::ONE }; 3], [true; 3]);
+        StorePlan {
+            grid: Metadata { dims: Some(dims), lattice: lattice.ok(), ..Metadata::default() },
+            dtype: Dtype::U8,
+            choices: choices.to_vec(),
+            region_layers: StorePlan::region_layers(dims, choices, shard_layers, regions),
+            shard_layers,
+            source: StoreSource {
+                meshes: vec!["a.stl".into()],
+                hash: BytesHasher::default().finish(),
+                triangles: 12,
+                tolerance: "usual".into(),
+                labels: "off".into(),
+                priority: vec![],
+                only: vec![],
+                skip: vec![],
+                auto: false,
+            },
+        }
+    }
+
+    #[test]
+    fn no_two_regions_share_a_file_and_all_of_them_have_the_store() {
+        let mut plans = 0;
+        let mut parsed = HashSet::new();
+        for (width, choices) in [(1, &[][..]), (700, &[]), (3000, &[]), (700, &[Choice::NoPyramid])] {
+            for (height, regions) in (1..=700).flat_map(|height| (1..=12).map(move |n| (height, n))) {
+                let shard_layers = [64, 32, 16, 8][(height + regions) % 4];
+                let dims = [width, 5, height];
+                let plan = planned(dims, choices, shard_layers, regions);
+                let case = format!("{dims:?} {choices:?} in {regions}: {}", plan.region_layers);
+                assert!(plan.regions() <= regions, "{case}");
+                let shards = plan.shards();
+                let all: usize = plan.levels().iter().zip(&shards).map(|(dims, shard)| dims[2].div_ceil(*shard)).sum();
+                let mut names = HashSet::new();
+                for region in 0..plan.regions() {
+                    for (level, shard) in shards.iter().enumerate() {
+                        let first = plan.layers(region).start;
+                        assert!(first % (shard << level) == 0, "{case}: level {level} of region {region}");
+                    }
+                    for name in plan.layout(region).names() {
+                        assert!(names.insert(name), "{case}: region {region}");
+                    }
+                }
+                assert_eq!(names.len(), all, "{case}");
+                if parsed.insert((plan.levels().len(), plan.region_layers, shard_layers, plan.regions() == 1)) {
+                    assert_eq!(StorePlan::parse(&plan.text()), Ok(plan), "{case}");
+                }
+                plans += 1;
+            }
+        }
+        assert_eq!(plans, 4 * 700 * 12);
+        assert!(parsed.len() > 200, "{}", parsed.len());
+    }
+
+    #[test]
+    fn shards_of_smaller_levels_are_high_and_regions_hardly_higher_than_requested() {
+        let cases = [
+            // Cells per axis, regions; layers of a region, layers of a shard of each level.
+            ([257, 257, 257], 2, 192, vec![64, 48, 48]),
+            ([512, 512, 512], 3, 192, vec![64, 48, 48]),
+            ([576, 576, 576], 2, 320, vec![64, 40, 40, 40]),
+            ([3000, 3000, 3000], 2, 1536, vec![64, 64, 64, 64, 48, 48]),
+            ([4096, 4096, 4096], 64, 64, vec![64, 32, 16, 8, 4, 2]),
+            ([4096, 4096, 4096], 3, 1408, vec![64, 64, 44, 44, 44, 44]),
+            ([300, 20, 500], 1, 512, vec![64, 64, 64]),
+        ];
+        for (dims, regions, layers, shards) in cases {
+            let plan = planned(dims, &[], 64, regions);
+            assert_eq!((plan.region_layers, plan.shards()), (layers, shards), "{dims:?} in {regions}");
+        }
+    }
+
+    #[test]
+    fn a_plan_of_an_older_version_whose_regions_share_files_is_refused() {
+        let plan = planned([257; 3], &[], 64, 2);
+        let mut value = plan.value();
+        value.as_object_mut().unwrap().remove("level_shard_layers").unwrap();
+        let error = StorePlan::parse(&text::sealed(value)).unwrap_err();
+        assert!(error.contains("share files"), "{error}");
     }
 }
