@@ -85,6 +85,75 @@ pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
     (radius > 2.0 * off).then(|| Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) })
 }
 
+/// Where on the rim of a triangle a point is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RimPlace {
+    /// At the corner of this number.
+    Corner(usize),
+    /// Between the corner of this number and the next.
+    Edge(usize),
+}
+
+impl RimPlace {
+    /// The same place, with corners counted from this one on.
+    pub(crate) fn from_corner(self, first: usize) -> Self {
+        match self {
+            Self::Corner(n) => Self::Corner((n + 3 - first) % 3),
+            Self::Edge(n) => Self::Edge((n + 3 - first) % 3),
+        }
+    }
+}
+
+/// The solid angle of a triangle seen from a point of its rim less (ε, ε², ε³), in the limit of a small ε: `side` is
+/// that of the displaced point. Corners may be off by `slack` along each axis.
+pub(crate) fn from_rim(triangle: &[Vector; 3], rim: RimPlace, slack: f64, side: Ordering) -> Estimate {
+    let sign = match side {
+        Ordering::Greater => 1.0,
+        Ordering::Less => -1.0,
+        Ordering::Equal => return Estimate::default(),
+    };
+    let (RimPlace::Corner(n) | RimPlace::Edge(n)) = rim;
+    let [a, b, c] = [triangle[n], triangle[(n + 1) % 3], triangle[(n + 2) % 3]];
+    let [to_b, to_c] = [minus(b, a), minus(c, a)];
+    // From the displaced point, the corner is towards x. It is on an edge that leads back along x.
+    let leads_back = |to: Vector| to[0] < 0.0 && to[1] == 0.0 && to[2] == 0.0;
+    let (half, relative) = match rim {
+        RimPlace::Corner(_) if leads_back(to_c) => half_plane(to_c, to_b, slack),
+        RimPlace::Corner(_) if !leads_back(to_b) => sector(to_b, to_c, slack),
+        _ => half_plane(to_b, to_c, slack),
+    };
+    if relative > 0.5 || relative.is_nan() {
+        return Estimate { value: sign * 0.25, error: 0.25 };
+    }
+    let value = sign * half * std::f64::consts::FRAC_1_PI / 2.0;
+    Estimate { value, error: 0.17 * relative + 2f64.powi(-48) }
+}
+
+/// Half the solid angle of the half-plane from the line along `edge` towards `inner`, seen from next to that line, and
+/// the relative error of the vectors that it is the angle of. The line is towards x; where it is parallel to x, towards y.
+fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
+    let towards = if edge[1] == 0.0 && edge[2] == 0.0 { [0.0, 1.0, 0.0] } else { [1.0, 0.0, 0.0] };
+    let first = cross(edge, towards);
+    let second = cross(edge, inner);
+    let length = |v: Vector| dot(v, v).sqrt();
+    let normal = cross(first, second);
+    let of_first = (8.0 * U * length(edge) + 4.0 * slack) / length(first);
+    let size = length(edge) * length(inner);
+    let of_second = (16.0 * U * size + 4.0 * slack * (length(edge) + length(inner))) / length(second);
+    (angle(length(normal), dot(first, second)), of_first + of_second)
+}
+
+/// Half the solid angle of the sector between two edges, seen from next to their common corner, which is towards x; and
+/// the relative error of the vector that it is the angle of.
+fn sector(to_b: Vector, to_c: Vector, slack: f64) -> (f64, f64) {
+    let [of_b, of_c] = [to_b, to_c].map(|to| dot(to, to).sqrt());
+    let across = to_b[1] * to_c[2] - to_b[2] * to_c[1];
+    let along = of_b * of_c + to_b[0] * of_c + dot(to_b, to_c) + to_c[0] * of_b;
+    let off = 64.0 * U * of_b * of_c + 16.0 * slack * (of_b + of_c);
+    let radius = (across * across + along * along).sqrt();
+    (angle(across.abs(), along), off / radius)
+}
+
 /// A complex number whose argument is half the solid angle, and what it may be off by.
 struct Parts {
     across: f64,
@@ -179,6 +248,36 @@ mod tests {
         let below = of(&triangle, &[1.0, 1.0, 0.0], || unreachable!());
         let above = of(&triangle, &[1.0, 1.0, 2.0], || unreachable!());
         assert!(below.value > 0.0 && (below.value + above.value).abs() <= below.error + above.error);
+    }
+
+    /// From a point of the rim a triangle has the angle that it has from a little less than that point.
+    #[test]
+    fn a_triangle_seen_from_its_rim_is_what_it_is_from_beside_it() {
+        let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [2.0, -2.0, 0.0], [0.0, 2.0, 4.0], [2.0, 2.0, 6.0]];
+        let mut seen = 0;
+        for [n, m, k] in (0..216).map(|code| [code / 36, code / 6 % 6, code % 6]) {
+            let triangle = [corners[n], corners[m], corners[k]];
+            if n == m || m == k || k == n {
+                continue;
+            }
+            for at in 0..6 {
+                let [a, b] = [triangle[at % 3], triangle[(at + 1) % 3]];
+                let (p, rim) = match at {
+                    0..3 => (a, RimPlace::Corner(at)),
+                    _ => (std::array::from_fn(|i| (a[i] + b[i]) / 2.0), RimPlace::Edge(at - 3)),
+                };
+                // The powers of ε are as far apart as doubles allow.
+                let beside = [p[0] - 2f64.powi(-12), p[1] - 2f64.powi(-24), p[2] - 2f64.powi(-36)];
+                let expected = of(&triangle, &beside, || Ordering::Equal);
+                let side = if expected.value < 0.0 { Ordering::Less } else { Ordering::Greater };
+                let found = from_rim(&triangle, rim, 0.0, side);
+                assert!(found.error < 1e-12, "{triangle:?} {rim:?}");
+                assert!((found.value - expected.value).abs() < 1e-3, "{triangle:?} {rim:?}: {found:?} {expected:?}");
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 120 * 6);
+        assert_eq!(from_rim(&[corners[0]; 3], RimPlace::Corner(0), 0.0, Ordering::Equal), Estimate::default());
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn corners_that_are_off_by_little_do_not_decide() {
         let p = std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i]);
         let of = |slack| {
             let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack, &()).unwrap();
-            winding.outside_up_to(&p, |_| Ordering::Less)
+            winding.outside_up_to(&p, |_| Ordering::Less, |_| None)
         };
         // It winds by one half less: no crossings are inside only if that is distinguished from a half.
         assert_eq!(of(2e-13), 0);

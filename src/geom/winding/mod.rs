@@ -22,6 +22,7 @@ use std::cmp::Ordering;
 
 pub(crate) use super::solid_angle::Estimate;
 use super::solid_angle::{self, U, Vector};
+pub(crate) use super::solid_angle::RimPlace;
 use crate::error::Result;
 use crate::par::Progress;
 use fans::Fan;
@@ -60,6 +61,8 @@ pub struct Winding {
 struct Placed {
     corners: [Vector; 3],
     given: u32,
+    /// The number that the first of these corners had.
+    first: u8,
 }
 
 /// A sum of angles: what it is, how far off, and the sum of the sizes of its terms.
@@ -94,6 +97,9 @@ const FINEST: f64 = 1024.0;
 /// How much farther from a node than its radius points are for which it is seen as a whole. The next is
 /// tried where one does not settle a question.
 const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
+
+/// The error of an angle above which the point may be on the rim of the triangle: there it is a quarter.
+const NEAR_RIM: f64 = 0.2;
 
 /// The entries of `FAR` that are tried for single points that are near one half.
 const FAR_APART: [f64; 2] = [8.0, 32.0];
@@ -157,13 +163,20 @@ impl Winding {
     /// `crossings`, counted with their signs along a ray from `p`, are those of the mesh and these
     /// triangles together, so the question is whether `crossings - w > ½`.
     ///
-    /// Where the sum of all angles cannot tell this from ½, as on a flat hole, it does not.
+    /// Where the sum of all angles cannot tell this from ½, as on a flat hole or on an edge, it does not.
     pub fn inside_without(&self, p: &Vector, crossings: i32, side: impl Fn(usize) -> Ordering) -> bool {
-        crossings > self.outside_up_to(p, side)
+        crossings > self.outside_up_to(p, side, |_| None)
     }
 
-    /// The greatest number of crossings that leave `p` outside, in [`inside_without`](Self::inside_without).
-    pub(crate) fn outside_up_to(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> i32 {
+    /// The greatest number of crossings that leave `p` outside, in [`inside_without`](Self::inside_without). `rim` says
+    /// of a triangle near `p` where exactly on its rim `p` is: there the triangle is seen from the displaced point, that
+    /// of `side`.
+    pub(crate) fn outside_up_to(
+        &self,
+        p: &Vector,
+        side: impl Fn(usize) -> Ordering,
+        rim: impl Fn(usize) -> Option<RimPlace>,
+    ) -> i32 {
         let below = |value: f64| (value + 0.5).floor() as i32;
         for far in FAR_APART {
             let sum = self.sum(p, far, &side);
@@ -174,8 +187,30 @@ impl Winding {
                 return low;
             }
         }
-        let sum = self.direct(p, side);
+        let sum = self.displaced(p, side, rim);
         below(sum.value + sum.error)
+    }
+
+    /// The sum of all angles, one by one, those of triangles whose rim `p` is on as seen from the displaced point.
+    fn displaced(
+        &self,
+        p: &Vector,
+        side: impl Fn(usize) -> Ordering,
+        rim: impl Fn(usize) -> Option<RimPlace>,
+    ) -> Estimate {
+        let mut sum = Sum::default();
+        for triangle in &self.triangles {
+            let given = triangle.given as usize;
+            let mut seen = triangle.seen_from(p, self.slack, &side);
+            if seen.error > NEAR_RIM
+                && let Some(rim) = rim(given)
+            {
+                let rim = rim.from_corner(usize::from(triangle.first));
+                seen = solid_angle::from_rim(&triangle.corners, rim, self.slack, side(given));
+            }
+            sum.add(seen);
+        }
+        sum.estimate()
     }
 
     /// How far from ½ a sum by the tree must be so that the direct sum is on the same side of it, and

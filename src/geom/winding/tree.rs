@@ -44,7 +44,8 @@ impl TreeNode {
 pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Result<Vec<Placed>> {
     let turned = triangles.into_iter().enumerate().map(|(given, triangle)| {
         let given = u32::try_from(given).expect("at most 2^32 triangles");
-        Placed { corners: least_first(&triangle), given }
+        let (first, corners) = least_first(&triangle);
+        Placed { corners, given, first }
     });
     let turned: Vec<Placed> = turned.collect();
     let (low, high) = bounds(&turned);
@@ -68,11 +69,12 @@ fn compare(a: &[Vector; 3], b: &[Vector; 3]) -> Ordering {
     pairs.map(|(p, q)| p.total_cmp(q)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-fn least_first(triangle: &[Vector; 3]) -> [Vector; 3] {
+/// The number of the least corner, and the corners from it on.
+fn least_first(triangle: &[Vector; 3]) -> (u8, [Vector; 3]) {
     // −0 + 0 is 0.
     let [a, b, c] = triangle.map(|v| v.map(|coordinate| coordinate + 0.0));
-    let turns = [[a, b, c], [b, c, a], [c, a, b]];
-    turns.into_iter().min_by(compare).expect("three of them")
+    let turns = [(0, [a, b, c]), (1, [b, c, a]), (2, [c, a, b])];
+    turns.into_iter().min_by(|(_, a), (_, b)| compare(a, b)).expect("three of them")
 }
 
 fn middle(triangle: &Placed) -> Vector {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::error::Result;
 use crate::geom::solid_angle::Vector;
-use crate::geom::winding::{BoxView, Depth};
+use crate::geom::winding::{BoxView, Depth, RimPlace};
 use crate::geom::{Winding, solid_angle};
 use crate::grid::BitGrid;
 use crate::kernel::Level;
@@ -72,6 +72,15 @@ pub(super) struct WindingCells<'a> {
     pub winding: &'a Winding,
 }
 
+/// Exact places of centres about triangles, by their numbers.
+pub(super) trait ExactPlaces: Sync {
+    /// The side of a triangle that the displaced centre of a cell is on.
+    fn side(&self, triangle: usize, cell: [usize; 3]) -> Ordering;
+
+    /// The place on the rim of a triangle where the centre of a cell is; `None` if it is not on the rim.
+    fn rim(&self, triangle: usize, cell: [usize; 3]) -> Option<RimPlace>;
+}
+
 /// A box of bricks, and the triangles seen from there.
 struct BrickBox {
     low: [usize; 3],
@@ -81,14 +90,14 @@ struct BrickBox {
 }
 
 impl Near {
-    /// The numbers of some cells. `side` says of a triangle and a cell on which side its centre is.
+    /// The numbers of some cells.
     ///
     /// # Errors
     /// If the run is cancelled.
     pub(super) fn new(
         cells: &WindingCells,
         run: &Run,
-        side: impl Fn(usize, [usize; 3]) -> Ordering + Sync,
+        places: &impl ExactPlaces,
     ) -> Result<Self> {
         let bricks = cells.dims.map(|n| n.div_ceil(BRICK));
         let mut near = Self { first: cells.first, special: BitGrid::new(bricks)?, numbers: HashMap::new() };
@@ -97,7 +106,7 @@ impl Near {
         }
         let size = bricks.into_iter().max().unwrap_or(1).next_power_of_two();
         run.begin("winding", bricks.iter().map(|n| *n as u64).product());
-        let search = NearSearch { cells, bricks, run, level: run.supported_level()?, side };
+        let search = NearSearch { cells, bricks, run, level: run.supported_level()?, places };
         let found = search.all(size).into_iter().collect::<Result<Vec<_>>>()?;
         near.numbers.reserve(found.iter().map(Vec::len).sum());
         for (brick, numbers) in found.into_iter().flatten() {
@@ -144,15 +153,15 @@ impl Numbers {
 /// Bricks and the numbers of their cells.
 type BrickNumbers = Vec<([usize; 3], Numbers)>;
 
-struct NearSearch<'a, F> {
+struct NearSearch<'a, P> {
     cells: &'a WindingCells<'a>,
     bricks: [usize; 3],
     run: &'a Run<'a>,
     level: Level,
-    side: F,
+    places: &'a P,
 }
 
-impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
+impl<P: ExactPlaces> NearSearch<'_, P> {
     /// All bricks of a box from the first on that are special.
     fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
@@ -242,7 +251,8 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
                 Some(number) => number,
                 None => {
                     self.run.check()?;
-                    winding.outside_up_to(&centre, |n| (self.side)(n, cell))
+                    let side = |n| self.places.side(n, cell);
+                    winding.outside_up_to(&centre, side, |n| self.places.rim(n, cell))
                 }
             };
         }

@@ -10,15 +10,18 @@
 //!
 //! and w(caps) is a sum over a few triangles, less than ½ everywhere but near the holes. Patches so ragged
 //! that they need as many caps as they have triangles are left out of the closed mesh; they are, turned
-//! over, among the triangles that are summed up (`near.rs`). A value within its error of one half is outside.
+//! over, among the triangles that are summed up (`near.rs`). A centre on one of these triangles, its edges included, is
+//! displaced as everywhere, and decided from there. A value within its error of one half is outside.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::near::{self, Near, WindingCells};
+use super::near::{self, ExactPlaces, Near, WindingCells};
 use super::{FillInside, Inside, InsideReport, PreparedInside, Repairs};
 use crate::error::{Error, Result};
-use crate::geom::{Bounds, Triangle, Winding};
+use crate::geom::winding::RimPlace;
+use crate::geom::{Bounds, Point, Rational, Triangle, Winding};
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::KernelLattice;
 use crate::kernel::angles::BRICK;
@@ -99,12 +102,47 @@ fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     axes.fold(0.0, f64::max)
 }
 
+/// Exact places of centres about the triangles that are summed up.
+struct SummedPlaces<'a> {
+    frame: &'a KernelLattice,
+    triangles: &'a [Triangle],
+    sides: Sides<'a>,
+}
+
+impl ExactPlaces for SummedPlaces<'_> {
+    fn side(&self, triangle: usize, cell: [usize; 3]) -> Ordering {
+        self.sides.of(triangle, cell)
+    }
+
+    fn rim(&self, triangle: usize, cell: [usize; 3]) -> Option<RimPlace> {
+        let from_centre = |point: Point| -> [Rational; 3] {
+            std::array::from_fn(|a| self.frame.axes[a].map.index(point[a]) - Rational::from(cell[a] as i64))
+        };
+        let corners = self.triangles[triangle].map(from_centre);
+        if let Some(n) = corners.iter().position(|corner| corner.iter().all(Rational::is_zero)) {
+            return Some(RimPlace::Corner(n));
+        }
+        (0..3).find(|n| is_between(&corners[*n], &corners[(n + 1) % 3])).map(RimPlace::Edge)
+    }
+}
+
+/// Whether the origin is on the line between two points, neither of which it is.
+fn is_between(a: &[Rational; 3], b: &[Rational; 3]) -> bool {
+    let is_on_line = (0..3).all(|i| {
+        let j = (i + 1) % 3;
+        &a[i] * &b[j] == &a[j] * &b[i]
+    });
+    // Opposite along each axis along which they differ from the origin.
+    is_on_line && (0..3).all(|i| !(&a[i] * &b[i]).is_positive())
+}
+
 impl Robust<'_> {
     /// Occupies the cells of the layers from `first` on, and counts the coordinates that snapped.
     fn fill_from(&self, first: usize, run: &Run, grid: &mut BitGrid) -> Result<u64> {
         let cells = WindingCells { dims: grid.dims(), first, aspect: self.aspect, winding: &self.winding };
         let sides = Sides::new(&self.frame, &self.summed);
-        let near = Near::new(&cells, run, |n, cell| sides.of(n, cell))?;
+        let places = SummedPlaces { frame: &self.frame, triangles: &self.summed, sides };
+        let near = Near::new(&cells, run, &places)?;
         let mark = |stretch: Stretch| mark(&near, stretch);
         let snapped = rows::follow(&self.frame, &self.closed, first, grid, run, mark)?;
         let of_summed = rows::snapped(&self.frame, &self.summed[self.caps..], first, grid.dims(), run)?;

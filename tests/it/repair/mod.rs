@@ -3,5 +3,6 @@
 
 mod closing;
 mod shapes;
+mod t_junctions;
 mod turning;
 mod winding;
