@@ -84,9 +84,13 @@ pub(super) struct DistanceCells<'a> {
 }
 
 impl DistanceCells<'_> {
-    /// Occupies the cells whose centres are inside, if that is to be known.
+    /// Occupies the cells whose centres are inside, if that is to be known. By a flood these are the cells that it does
+    /// not reach, as of the rule filled.
     fn fill_inside(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        self.inside.as_ref().map_or_else(|| Ok(Stats::default()), |inside| inside.fill(layers, run, grid))
+        let Some(inside) = &self.inside else { return Ok(Stats::default()) };
+        let stats = inside.fill(layers.clone(), run, grid)?;
+        inside.occupy_touched(layers, grid);
+        Ok(stats)
     }
 }
 

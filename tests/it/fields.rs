@@ -157,3 +157,41 @@ fn scaled_fields_are_those_of_the_file_times_the_factor() {
     }
     assert!(seen.iter().all(|count| *count > 10_000), "{seen:?}");
 }
+
+/// A flood stops at the cells that the mesh touches: they have the sign of the inside, as they are occupied in the rule
+/// filled.
+#[test]
+fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
+    let mut cells = [0, 0];
+    for (name, close_holes) in [("cube", None), ("knot", None), ("bracket", None), ("open", Some(64)), ("open", None)] {
+        let mesh = Mesh::open(format!("{}/fixtures/{name}.stl", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        for (res, pad) in [(11, 0), (20, 2), (33, 1)] {
+            let lattice = Fit::longest(res).pad(pad).to(mesh.bounds()).unwrap();
+            let inside = voxelize::Inside::Flood { close_holes };
+            let filled = voxelize::voxelize(&mesh, &lattice, Rule::filled().with_inside(inside).unwrap()).unwrap();
+            let filled = filled.occupied().unwrap();
+            for (band, iso) in [(voxelize::Band::All, None), (voxelize::Band::cells(3), None), (voxelize::Band::All, Some("0"))] {
+                let iso = iso.map(|text| text.parse().unwrap());
+                let rule = Rule::Distance { band, sign: Some(inside), iso };
+                let signed = voxelize::voxelize(&mesh, &lattice, rule).unwrap();
+                let [nx, ny, nz] = lattice.dims();
+                for k in 0..nz {
+                    for j in 0..ny {
+                        for i in 0..nx {
+                            let is_inside = match signed.field() {
+                                Some(field) => field.row(j, k)[i].is_sign_negative(),
+                                None => signed.occupied().unwrap().get([i, j, k]),
+                            };
+                            let is_filled = filled.get([i, j, k]);
+                            // Of bits, centres on the mesh are occupied, too.
+                            let agrees = is_inside == is_filled || iso.is_some() && is_inside;
+                            assert!(agrees, "{name} at {res}: {i} {j} {k}, {band:?} {iso:?}");
+                            cells[usize::from(is_filled)] += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(cells[0] > 10_000 && cells[1] > 10_000, "{cells:?}");
+}

@@ -115,4 +115,8 @@ impl FillInside for Flood {
             grid.add_neither(&self.outside, &self.outside, layers.start);
         }
     }
+
+    fn occupy_touched(&self, layers: Range<usize>, grid: &mut BitGrid) {
+        grid.add_neither(&self.outside, &self.outside, layers.start);
+    }
 }

@@ -174,6 +174,9 @@ trait FillInside: Send + Sync {
 
     /// Occupies the cells that close holes, as the surface closes the rest.
     fn close(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
+
+    /// Occupies the cells that the mesh touches, where these bound the inside.
+    fn occupy_touched(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
 }
 
 impl Inside {
@@ -251,6 +254,12 @@ impl<'a> PreparedInside<'a> {
     /// Occupies the cells of these layers that close holes and that the surface need not touch.
     pub(super) fn close(&self, layers: Range<usize>, grid: &mut BitGrid) {
         self.fill.close(layers, grid);
+    }
+
+    /// Occupies the cells of these layers that the mesh touches, if the method is a flood: it stops at these cells, so
+    /// they belong to the inside as in [`Rule::Filled`](crate::Rule::Filled).
+    pub(super) fn occupy_touched(&self, layers: Range<usize>, grid: &mut BitGrid) {
+        self.fill.occupy_touched(layers, grid);
     }
 }
 
