@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pyo3::prelude::*;
 use voxelize::job::{
-    AxisOrder, FitOptions, JobLabels, Measure, PartChoice, Rotation, Transform, UnitOfLength, UpAxis,
+    AxisOrder, FitOptions, JobLabels, Matrix, Measure, PartChoice, Rotation, Transform, UnitOfLength, UpAxis,
     WrittenLength, one_unit, one_up,
 };
 use voxelize::mesh::PartKind;
@@ -32,7 +32,8 @@ pub struct Options {
     iso: Option<String>,
     up: Option<String>,
     axes: Option<String>,
-    rotate: Option<String>,
+    matrix: Option<Vec<String>>,
+    rotate: Vec<String>,
     scale: Option<String>,
     translate: Option<[String; 3]>,
     unit: Option<String>,
@@ -70,9 +71,11 @@ impl Options {
             Some(other) => named("up", other, None, &["y", "z"])?,
         };
         let axes = self.axes.as_deref().map(|text| parsed::<AxisOrder>("axes", text)).transpose()?;
-        let rotate = self.rotate.as_deref().map(|text| parsed::<Rotation>("rotate", text)).transpose()?;
+        let matrix = self.matrix.as_ref().map(|numbers| parsed::<Matrix>("matrix", &numbers.join(",")));
+        let matrix = matrix.transpose()?;
+        let rotate = self.rotate.iter().map(|text| parsed::<Rotation>("rotate", text)).collect::<Result<_>>()?;
         let axes = axes.unwrap_or_default();
-        let transform = Transform { axes, rotate, scale, translate, unit, ..Transform::default() };
+        let transform = Transform { axes, matrix, rotate, scale, translate, unit, ..Transform::default() };
         Ok(match up {
             Some(up) => transform.with_up(up),
             None => transform,

@@ -54,6 +54,8 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["-r", "9", "--unit", "mm", "--scale", "1/3", "--translate", "1,2,3"],
      {"res": 9, "unit": "mm", "scale": "1/3", "translate": (1, 2, 3)}),
     (["--unit", "mm", "--voxel-size", "0.5cm"], {"unit": "mm", "voxel_size": "0.5cm"}),
+    (["-r", "9", "--rotate", "x,10", "--rotate", "z,30.5"], {"res": 9, "rotate": ["x,10", "z,30.5"]}),
+    (["-r", "9", "--matrix", "0,-1,0,5,1,0,0,0,0,0,2,0.1"], {"res": 9, "matrix": [[0, -1, 0, 5], [1, 0, 0, 0], [0, 0, 2, "0.1"]]}),
     (["-r", "9", "--axes", "x,-z,y", "--rotate", "z,90", "--up", "y"], {"res": 9, "axes": "x,-z,y", "rotate": "z,90", "up": "y"}),
     (["-r", "9", "--ties", "both", "--snap", "none"], {"res": 9, "ties": "both", "snap": "none"}),
     (["-r", "9", "--solid", "--inside", "flood", "--close-holes", "2"],

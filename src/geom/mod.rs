@@ -5,6 +5,7 @@
 
 pub(crate) mod beyond;
 pub mod closest;
+pub(crate) mod degrees;
 pub(crate) mod forest;
 pub mod fractions;
 pub mod orientation;

@@ -17,6 +17,7 @@ mod stated;
 pub mod system;
 mod target;
 mod transform;
+mod turn;
 mod voxelizer;
 
 pub use self::budget::{MemoryBudget, MemoryLimit};
@@ -29,6 +30,7 @@ pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::slabs::{Made, Slabs};
 pub use self::stated::{check_unit_of_grid, one_unit, one_up, other_unit};
 pub use self::target::Target;
-pub use self::transform::{AxisOrder, Rotation, Transform};
+pub use self::transform::{AxisOrder, Transform};
+pub use self::turn::{Matrix, Rotation};
 pub use self::voxelizer::{Extras, JobLabels, Voxelized, Voxelizer};
 pub use crate::mesh::{UnitOfLength, UpAxis};

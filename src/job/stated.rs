@@ -1,6 +1,7 @@
 //! What mesh files state about their coordinates, beside what the caller says: the unit, and the axis that points up.
 
-use super::transform::{Transform, short};
+use super::transform::Transform;
+use super::turn::short;
 use crate::error::{Code, Error, Finding, Hint, Opt, Result, hint};
 use crate::mesh::{UnitOfLength, UpAxis};
 

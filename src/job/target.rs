@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::system::free_space;
-use super::transform::{Transform, short};
+use super::transform::Transform;
+use super::turn::short;
 use crate::error::{Code, Finding, Hint, Opt, hint};
 use crate::format::{self, Choice, Dtype, FileSize, Format};
 use crate::grid::{Lattice, Length};

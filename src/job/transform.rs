@@ -4,12 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result, hint};
-use crate::geom::{Point, Rational, Triangle};
+use crate::geom::{Point, Rational};
 use crate::grid::{AXES, Lattice, Length, LengthUnit};
 use crate::mesh::{Mesh, UnitOfLength, UpAxis};
 use crate::text::GridCoordinates;
 
 use super::measure::WrittenLength;
+use super::turn::{Matrix, Rotation, Turns, short};
 
 /// An axis of the file, and its sign, for each axis of the grid: `x,-z,y` turns y up into z up.
 ///
@@ -68,115 +69,14 @@ impl AxisOrder {
         self.0.iter().fold(is_odd, |mirror, (_, minus)| mirror ^ minus)
     }
 
-    /// The triangle in these axes, exactly; vertices of a mirrored one change places, so that its outside stays
-    /// outside.
-    fn apply(self, [a, b, c]: &Triangle) -> Triangle {
-        let [b, c] = if self.is_mirror() { [c, b] } else { [b, c] };
-        [a, b, c].map(|p| self.point(*p))
-    }
-
     fn point(self, p: Point) -> Point {
         // No zero with a minus.
         self.0.map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
     }
 }
 
-/// A rotation about an axis of the grid, counterclockwise seen from its positive end: `z,90`. A multiple of 90 degrees is
-/// exact; by another angle coordinates are computed in doubles and rounded to floats once.
-///
-/// ```
-/// use voxelize::job::Rotation;
-///
-/// let rotation: Rotation = "z,-22.5".parse()?;
-/// assert_eq!((rotation.to_string(), rotation.is_exact()), ("z,-45/2".to_string(), false));
-/// # Ok::<(), voxelize::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rotation {
-    axis: usize,
-    degrees: Rational,
-}
-
-impl FromStr for Rotation {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let expected = || Error::usage("expected an axis and degrees such as z,90");
-        let (name, degrees) = text.split_once(',').ok_or_else(expected)?;
-        let axis = AXES.iter().position(|axis| name.trim().parse() == Ok(*axis)).ok_or_else(expected)?;
-        let degrees = Rational::parse(degrees.trim()).map_err(Error::usage)?;
-        quarters_nearest(&degrees).ok_or_else(|| Error::usage("too many degrees"))?;
-        Ok(Self { axis, degrees })
-    }
-}
-
-impl fmt::Display for Rotation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{}", AXES[self.axis], short(&self.degrees))
-    }
-}
-
-impl Rotation {
-    /// Whether it rounds nothing: a multiple of 90 degrees.
-    pub fn is_exact(&self) -> bool {
-        self.split().1 == Rational::ZERO
-    }
-
-    /// Quarter turns from 0 to 3, and the degrees that are left, from −45 to 45.
-    fn split(&self) -> (usize, Rational) {
-        let quarters = quarters_nearest(&self.degrees).unwrap_or(0);
-        let rest = &self.degrees - &(&Rational::from(quarters) * &Rational::from(90));
-        (quarters.rem_euclid(4) as usize, rest)
-    }
-
-    /// Turns a point.
-    fn turner(&self) -> impl Fn(Point) -> Point + use<> {
-        let [s, t] = [(self.axis + 1) % 3, (self.axis + 2) % 3];
-        let (quarters, rest) = self.split();
-        let is_exact = rest == Rational::ZERO;
-        let [cos, sin] = cos_sin(rest.to_f64() * (std::f64::consts::PI / 180.0));
-        move |mut p| {
-            for _ in 0..quarters {
-                // No zero with a minus.
-                (p[s], p[t]) = (0.0 - p[t], p[s]);
-            }
-            if !is_exact {
-                let [u, v] = [f64::from(p[s]), f64::from(p[t])];
-                p[s] = (cos * u - sin * v + 0.0) as f32 + 0.0;
-                p[t] = (sin * u + cos * v + 0.0) as f32 + 0.0;
-            }
-            p
-        }
-    }
-}
-
-/// A number without a denominator of one.
-pub(super) fn short(number: &Rational) -> String {
-    let text = number.to_string();
-    text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
-}
-
-/// The number of quarter turns nearest to an angle, if there is such a number.
-fn quarters_nearest(degrees: &Rational) -> Option<i64> {
-    (degrees / &Rational::from(90) + Rational::new(1, 2)).floor()
-}
-
-/// Cosine and sine of at most an eighth of a turn, by their series: equal on every machine, which those of the system
-/// are not.
-fn cos_sin(angle: f64) -> [f64; 2] {
-    let square = angle * angle;
-    // Ten terms reach beyond the precision of doubles.
-    let series = |first: f64| {
-        (0..10).rev().fold(1.0, |sum, n| {
-            let k = f64::from(2 * n) + first;
-            1.0 - sum * square / (k * (k + 1.0))
-        })
-    };
-    [series(1.0), angle * series(2.0)]
-}
-
-/// The map from coordinates of a mesh file to coordinates of the grid: axes, then rotation, scale and translation. The
-/// mesh is turned; it is the lattice that is scaled and moved, since coordinates would be rounded.
+/// The map from coordinates of a mesh file to coordinates of the grid: axes, then matrix, rotations in their order, scale
+/// and translation. The mesh is turned; it is the lattice that is scaled and moved, since coordinates would be rounded.
 ///
 /// ```
 /// use voxelize::job::Transform;
@@ -191,8 +91,10 @@ fn cos_sin(angle: f64) -> [f64; 2] {
 pub struct Transform {
     /// The axes of the file that become those of the grid.
     pub axes: AxisOrder,
-    /// The rotation in these axes.
-    pub rotate: Option<Rotation>,
+    /// The matrix that coordinates in these axes are multiplied by. What it adds is added exactly.
+    pub matrix: Option<Matrix>,
+    /// The rotations after that, the first of them first.
+    pub rotate: Vec<Rotation>,
     /// The factor of coordinates.
     pub scale: Rational,
     /// What is added to coordinates after that.
@@ -207,7 +109,8 @@ impl Default for Transform {
     fn default() -> Self {
         Self {
             axes: AxisOrder::default(),
-            rotate: None,
+            matrix: None,
+            rotate: vec![],
             scale: Rational::ONE,
             translate: [const { Rational::ZERO }; 3],
             unit: None,
@@ -224,17 +127,54 @@ impl Transform {
 
     /// Whether something is added to coordinates.
     pub fn is_moved(&self) -> bool {
-        self.translate.iter().any(|by| *by != Rational::ZERO)
+        self.shift().iter().any(|by| !by.is_zero())
     }
 
-    /// Whether the mesh is turned or mirrored.
+    /// What is added to coordinates of the mesh that was turned, after they were scaled: the translation, and what the
+    /// matrix adds, turned and scaled.
+    pub fn shift(&self) -> [Rational; 3] {
+        let Some(matrix) = &self.matrix else { return self.translate.clone() };
+        let turned = Turns::new(&self.rotate).turned(matrix.summands());
+        std::array::from_fn(|axis| &(&turned[axis] * &self.scale) + &self.translate[axis])
+    }
+
+    /// Whether coordinates of the mesh are changed: by axes, matrix or rotations.
     pub fn turns(&self) -> bool {
-        self.axes != AxisOrder::default() || self.rotate.is_some()
+        self.axes != AxisOrder::default() || self.multiplies() || !self.rotate.is_empty()
+    }
+
+    /// Whether the matrix does more than move points.
+    fn multiplies(&self) -> bool {
+        self.matrix.as_ref().is_some_and(|matrix| !matrix.only_moves())
+    }
+
+    /// Whether the rotations round no coordinate.
+    pub fn rotates_exactly(&self) -> bool {
+        Turns::new(&self.rotate).are_exact()
+    }
+
+    /// Whether the mesh is mirrored.
+    fn is_mirror(&self) -> bool {
+        self.axes.is_mirror() != self.matrix.as_ref().is_some_and(Matrix::is_mirror)
+    }
+
+    /// Turns a point of the file, by axes, matrix and rotations.
+    fn turner(&self) -> impl Fn(Point) -> Point + use<> {
+        let axes = self.axes;
+        let matrix = self.matrix.as_ref().filter(|_| self.multiplies()).map(Matrix::multiplier);
+        let turn = Turns::new(&self.rotate).turner();
+        move |p| {
+            let p = axes.point(p);
+            let multiplied = matrix.as_ref().map_or(p.map(f64::from), |multiply| multiply(p));
+            // No zero with a minus.
+            turn(multiplied).map(|c| c as f32 + 0.0)
+        }
     }
 
     /// A point of the grid's coordinates before scale and translation.
     pub fn unplaced(&self, point: &[Rational; 3]) -> [Rational; 3] {
-        std::array::from_fn(|axis| (&point[axis] - &self.translate[axis]) / &self.scale)
+        let shift = self.shift();
+        std::array::from_fn(|axis| (&point[axis] - &shift[axis]) / &self.scale)
     }
 
     /// The lattice in the coordinates of the grid, of one in those of the mesh that was turned.
@@ -244,8 +184,8 @@ impl Transform {
     pub fn place(&self, lattice: &Lattice) -> Result<Lattice> {
         match (self.is_scaled(), self.is_moved()) {
             (false, false) => Ok(lattice.clone()),
-            (false, true) => lattice.moved(&self.translate),
-            _ => lattice.scaled(&self.scale)?.moved(&self.translate),
+            (false, true) => lattice.moved(&self.shift()),
+            _ => lattice.scaled(&self.scale)?.moved(&self.shift()),
         }
     }
 
@@ -254,7 +194,7 @@ impl Transform {
     /// # Errors
     /// If a coordinate is beyond the range of exact numbers.
     pub fn unplace(&self, lattice: &Lattice) -> Result<Lattice> {
-        let back = self.translate.each_ref().map(|by| -by);
+        let back = self.shift().each_ref().map(|by| -by);
         lattice.moved(&back)?.scaled(&(Rational::ONE / &self.scale))
     }
 
@@ -262,7 +202,7 @@ impl Transform {
     pub fn coordinates(&self) -> GridCoordinates {
         GridCoordinates {
             scale: self.scale.to_f64(),
-            by: self.translate.each_ref().map(Rational::to_f64),
+            by: self.shift().each_ref().map(Rational::to_f64),
             unit: self.unit.map(UnitOfLength::name),
         }
     }
@@ -272,15 +212,17 @@ impl Transform {
     /// # Errors
     /// If there is not enough memory for another mesh.
     pub fn apply(&self, mesh: Mesh) -> Result<Mesh> {
-        let turned = match &self.rotate {
-            _ if !self.turns() => return Ok(mesh),
-            None => mesh.map(|triangle| self.axes.apply(triangle))?,
-            Some(rotation) => {
-                let turned = rotation.turner();
-                mesh.map(|triangle| self.axes.apply(triangle).map(&turned))?
-            }
-        };
-        Ok(if self.axes.is_mirror() { turned.with_turned_corners() } else { turned })
+        if !self.turns() {
+            return Ok(mesh);
+        }
+        let turn = self.turner();
+        let is_mirror = self.is_mirror();
+        let turned = mesh.map(|[a, b, c]| {
+            // Vertices of a mirrored triangle change places, so that its outside stays outside.
+            let [b, c] = if is_mirror { [c, b] } else { [b, c] };
+            [a, b, c].map(|p| turn(*p))
+        })?;
+        Ok(if is_mirror { turned.with_turned_corners() } else { turned })
     }
 
     /// The mesh in the coordinates of the grid, scaled and moved as well: each coordinate computed in doubles and rounded
@@ -294,7 +236,7 @@ impl Transform {
             return Ok(mesh);
         }
         let scale = self.scale.to_f64();
-        let by = self.translate.each_ref().map(Rational::to_f64);
+        let by = self.shift().each_ref().map(Rational::to_f64);
         let point = |p: &Point| std::array::from_fn(|a| (scale * f64::from(p[a]) + by[a] + 0.0) as f32 + 0.0);
         mesh.map(|triangle| triangle.each_ref().map(point))
     }
@@ -332,9 +274,8 @@ impl Transform {
     /// nor z, the file's stays, as of a mesh that is to be turned upright when it is written.
     #[must_use]
     pub fn with_up(self, up: UpAxis) -> Self {
-        let turned = self.rotate.as_ref().map(Rotation::turner);
-        let axis = self.axes.point(if up == UpAxis::Y { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] });
-        let [x, y, z] = turned.map_or(axis, |turn| turn(axis));
+        let axis = if up == UpAxis::Y { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] };
+        let [x, y, z] = self.turner()(axis);
         let up = match [x, y, z] {
             [x, y, z] if y > x.abs() && y > z.abs() => UpAxis::Y,
             [x, y, z] if z > x.abs() && z > y.abs() => UpAxis::Z,
@@ -359,7 +300,8 @@ impl Transform {
                     transform.up = up.ok_or_else(|| unknown(name, value))?;
                 }
                 "axes" => transform.axes = value.parse()?,
-                "rotate" => transform.rotate = Some(value.parse()?),
+                "matrix" => transform.matrix = Some(value.parse()?),
+                "rotate" => transform.rotate = value.split(';').map(str::parse).collect::<Result<_>>()?,
                 "scale" => transform.scale = number(value)?,
                 "translate" => {
                     let by = value.split(',').map(number).collect::<Result<Vec<_>>>()?;
@@ -375,16 +317,24 @@ impl Transform {
         Ok(transform)
     }
 
+    /// The rotations in their order, as records have them: `x,10;z,30`. `None` if there are none.
+    pub fn rotation_text(&self) -> Option<String> {
+        let rotations: Vec<_> = self.rotate.iter().map(Rotation::to_string).collect();
+        (!rotations.is_empty()).then(|| rotations.join(";"))
+    }
+
     /// The entries of records about it, by name and value: what differs from the default.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let up = (self.up != UpAxis::default()).then(|| ("up", self.up.name().to_string()));
         let axes = (self.axes != AxisOrder::default()).then(|| ("axes", self.axes.to_string()));
-        let rotate = self.rotate.as_ref().map(|rotation| ("rotate", rotation.to_string()));
+        let matrix = self.matrix.as_ref().map(|matrix| ("matrix", matrix.to_string()));
+        let rotate = self.rotation_text().map(|text| ("rotate", text));
         let scale = self.is_scaled().then(|| ("scale", self.scale.to_string()));
         let by = || self.translate.each_ref().map(short).join(",");
-        let translate = self.is_moved().then(|| ("translate", by()));
+        let is_translated = self.translate.iter().any(|by| !by.is_zero());
+        let translate = is_translated.then(|| ("translate", by()));
         let unit = self.unit.map(|unit| ("unit", unit.name().to_string()));
-        [up, axes, rotate, scale, translate, unit].into_iter().flatten().collect()
+        [up, axes, matrix, rotate, scale, translate, unit].into_iter().flatten().collect()
     }
 }
 
@@ -404,30 +354,44 @@ mod tests {
     }
 
     #[test]
-    fn quarter_turns_are_exact_and_others_within_a_float() {
-        let point = [1.0, 2.0, 3.0];
-        let turned = |text: &str| text.parse::<Rotation>().unwrap().turner()(point);
-        for (text, expected) in [
-            ("z,90", [-2.0, 1.0, 3.0]),
-            ("z,-90", [2.0, -1.0, 3.0]),
-            ("x,180", [1.0, -2.0, -3.0]),
-            ("y,450", [3.0, 2.0, -1.0]),
-            ("y,-720", point),
-        ] {
-            assert_eq!(turned(text), expected, "{text}");
-        }
+    fn rotations_are_within_a_float() {
+        let mut tried = 0;
         for degrees in -200..200 {
+            let rotate = vec![format!("z,{degrees}").parse().unwrap()];
+            let turn = Transform { rotate, ..Transform::default() }.turner();
             let angle = f64::from(degrees).to_radians();
-            let [x, y, z] = turned(&format!("z,{degrees}"));
+            let [x, y, z] = turn([1.0, 2.0, 3.0]);
             let expected = [angle.cos() - 2.0 * angle.sin(), angle.sin() + 2.0 * angle.cos()];
             let error = (f64::from(x) - expected[0]).abs().max((f64::from(y) - expected[1]).abs());
             assert!(error < 1.3e-7 && z == 3.0, "{degrees}: {error}");
+            tried += 1;
         }
-        let [cos, sin] = cos_sin(std::f64::consts::FRAC_PI_4);
-        assert!((cos - sin).abs() < 3e-16 && (cos * cos + sin * sin - 1.0).abs() < 3e-16);
-        for wrong in ["z", "w,90", "z,", "z,1e40", "90,z"] {
-            assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
-        }
+        assert_eq!(tried, 400);
+    }
+
+    #[test]
+    fn matrix_and_rotations_go_before_scale_and_translation() {
+        let transform = Transform {
+            matrix: Some("0,2,0,10,1,0,0,20,0,0,1,30".parse().unwrap()),
+            rotate: ["z,90", "x,90"].map(|text| text.parse().unwrap()).into(),
+            scale: Rational::new(1, 2),
+            translate: [1, 2, 3].map(Rational::from),
+            ..Transform::default()
+        };
+        let triangle = [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 1.0]];
+        let mesh = || Mesh::from_triangles(vec![triangle]).unwrap();
+        // The matrix gives 4, 1, 3, the rotations −1, 4, 3 and −1, −3, 4; it mirrors.
+        let turned = transform.apply(mesh()).unwrap().triangles()[0];
+        assert_eq!(turned, [[-1.0, -3.0, 4.0], [-4.0, -1.0, 0.0], [0.0, 0.0, 0.0]]);
+        // 10, 20, 30 becomes −20, −30, 10.
+        assert_eq!(transform.shift(), [-9, -13, 8].map(Rational::from));
+        let all = transform.apply_all(mesh()).unwrap().triangles()[0];
+        assert_eq!(all[0], [-9.5, -14.5, 10.0]);
+        assert_eq!(transform.unplaced(&transform.shift()), [const { Rational::ZERO }; 3]);
+        let entries = transform.entries();
+        assert_eq!(entries[0], ("matrix", "0,2,0,10,1,0,0,20,0,0,1,30".to_string()));
+        assert_eq!(entries[1], ("rotate", "z,90;x,90".to_string()));
+        assert_eq!(Transform::from_entries(&entries).unwrap(), transform);
     }
 
     #[test]

@@ -247,6 +247,50 @@ fn rotations_by_quarters_are_turns_of_axes() {
 }
 
 #[test]
+fn rotations_are_done_in_typed_order_and_matrices_before_them() {
+    let place = place();
+    let digest = |options: &str| {
+        place.run(&format!("tower.stl --voxel-size 0.5 -o a.npz --json {options}")).expect(0).json()["digest"]
+            .clone()
+    };
+    let mut cases = 0;
+    for (options, same) in [
+        ("--rotate z,90 --rotate x,90", "--axes=-y,-z,x"),
+        ("--rotate x,90 --rotate z,90", "--axes=z,x,y"),
+        ("--rotate z,30 --rotate z,60", "--rotate z,90"),
+        ("--rotate z,17.25 --rotate z,-17.25", ""),
+        ("--matrix 0,-1,0,0,1,0,0,0,0,0,1,0", "--rotate z,90"),
+        ("--matrix 0,-1,0,0,1,0,0,0,0,0,1,0,0,0,0,1 --rotate x,90", "--rotate z,90 --rotate x,90"),
+        ("--matrix=-1,0,0,0,0,1,0,0,0,0,1,0", "--axes=-x,y,z"),
+        ("--matrix 1,0,0,0.1,0,1,0,1/3,0,0,1,-7", "--translate 0.1,1/3,-7"),
+        ("--matrix 1,0,0,4,0,1,0,0,0,0,1,0 --rotate z,90 --scale 1/2", "--rotate z,90 --scale 1/2 --translate 0,2,0"),
+        ("--axes x,-z,y --matrix 1,0,0,0,0,0,1,0,0,-1,0,0", ""),
+    ] {
+        assert_eq!(digest(options), digest(same), "{options}");
+        cases += 1;
+    }
+    assert_eq!(cases, 10);
+    assert_ne!(digest("--rotate z,20 --rotate x,20"), digest("--rotate x,20 --rotate z,20"));
+    let json = place.run("tower.stl -r 20 -o a.npz --rotate x,10 --rotate z,30 --matrix 3,0,0,1,0,1,0,0,0,0,1,0 --json");
+    let json = json.expect(0).json();
+    assert_eq!(json["transform"]["rotate"], json!("x,10;z,30"));
+    assert_eq!(json["transform"]["matrix"], json!("3,0,0,1,0,1,0,0,0,0,1,0"));
+    // A record is read back, and a comparison turns its meshes alike.
+    let info = place.run("info a.npz").expect(0);
+    assert!(info.text().contains("x,10;z,30"), "{}", info.text());
+    place.run("clearance tower.stl tower.stl@rotate=z,90@rotate=x,90@matrix=1,0,0,50,0,1,0,0,0,0,1,0").expect(0);
+    for (wrong, words) in [
+        ("--matrix 1,0,0,0,1,0,0,0,1", "12 or 16 numbers"),
+        ("--matrix 1,0,0,0,0,1,0,0,1,1,0,0", "singular"),
+        ("--matrix 1,0,0,0,0,1,0,0,0,0,1,0,0,0,1,1", "last row"),
+        ("--matrix 1,0,0,0,0,1,0,0,0,0,1,0 --matrix 1,0,0,0,0,1,0,0,0,0,1,0", "given twice"),
+    ] {
+        let run = place.run(&format!("tower.stl -r 20 -o a.npz {wrong}")).expect(2);
+        assert!(run.err.contains(words), "{wrong}: {}", run.err);
+    }
+}
+
+#[test]
 fn a_translation_moves_the_lattice_exactly() {
     let place = place();
     let moved = |triangle: Triangle| triangle.map(|[x, y, z]| [x + 0.5, y - 2.0, z + 0.25]);

@@ -48,7 +48,8 @@ def voxelize(
     skip: str | Sequence[str] = (),
     up: str | None = None,
     axes: str | None = None,
-    rotate: str | None = None,
+    matrix: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
+    rotate: str | Sequence[str] | None = None,
     scale: Number | None = None,
     translate: Sequence[Number] | None = None,
     unit: str | None = None,
@@ -89,6 +90,9 @@ def voxelize(
         of the nearest triangles, too.
     with_
         Of "fraction": arrays beside the shares, `Voxels.arrays`: "area", "normal", "faces", "centroid".
+    axes, matrix, rotate, scale, translate
+        What is done to coordinates, in this order. `matrix` has 3 or 4 rows of 4 numbers; of several rotations, as
+        ``rotate=["x,10", "z,30"]``, the first is done first.
     labels
         "file", "object", "material", "colour", or "layer" for surface and interior of a filled grid.
     unit
@@ -133,6 +137,7 @@ def voxelize(
         skip=skip,
         up=up,
         axes=axes,
+        matrix=matrix,
         rotate=rotate,
         scale=scale,
         translate=translate,
@@ -174,7 +179,8 @@ def chosen(
     skip: str | Sequence[str] = (),
     up: str | None = None,
     axes: str | None = None,
-    rotate: str | None = None,
+    matrix: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
+    rotate: str | Sequence[str] | None = None,
     scale: Number | None = None,
     translate: Sequence[Number] | None = None,
     unit: str | None = None,
@@ -200,7 +206,8 @@ def chosen(
         "skip": strings("skip", skip),
         "up": None if up is None else word("up", up),
         "axes": None if axes is None else word("axes", axes),
-        "rotate": None if rotate is None else word("rotate", rotate),
+        "matrix": None if matrix is None else _matrix(matrix),
+        "rotate": [] if rotate is None else strings("rotate", rotate),
         "scale": None if scale is None else text("scale", scale),
         "translate": None if translate is None else texts("translate", translate, 3),
         "unit": None if unit is None else word("unit", unit),
@@ -381,6 +388,16 @@ def _flat(bounds: Any) -> Any:
         return bounds
     corners = several("bounds", bounds)
     return [x for corner in corners for x in several("bounds", corner)] if len(corners) == 2 else corners
+
+
+def _matrix(matrix: Any) -> list[str]:
+    """The numbers of a matrix of 3 or 4 rows of 4 numbers, or of all rows one after the other."""
+    if isinstance(matrix, str):
+        numbers = matrix.replace(";", ",").split(",")
+    else:
+        rows = several("matrix", matrix)
+        numbers = [x for row in rows for x in several("matrix", row)] if len(rows) in (3, 4) else rows
+    return texts("matrix", numbers, 16 if len(numbers) == 16 else 12)
 
 
 def _fields(

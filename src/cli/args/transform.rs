@@ -1,7 +1,7 @@
 //! The options that transform the coordinates of a mesh.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use voxelize::job::{AxisOrder, Measure, Rotation, Transform, UnitOfLength, UpAxis};
+use voxelize::job::{AxisOrder, Matrix, Measure, Rotation, Transform, UnitOfLength, UpAxis};
 use voxelize::{Rational, Result};
 
 use super::prefixed;
@@ -27,12 +27,21 @@ pub struct TransformArgs {
                        exactly. Sizes, bounds and the origin apply to the scaled mesh [default: 1]")]
     pub scale: Option<Rational>,
 
-    /// turn the mesh about an axis: z,90
+    /// multiply by a matrix: 12 or 16 numbers, row by row
+    #[arg(long, value_name = "NUMBERS", value_parser = parsed::<Matrix>, allow_hyphen_values = true, hide_short_help = true,
+          display_order = LAST, long_help = "Multiply coordinates by a matrix, after --axes and before --rotate: 12 or 16 \
+                       numbers row by row, with commas or blanks between them, the last of each row a summand and the \
+                       last row of 16 being 0 0 0 1. Coordinates are rounded to 32 bits once; summands are exact. \
+                       Triangles are flipped when mirroring [default: none]")]
+    pub matrix: Option<Matrix>,
+
+    /// turn the mesh about an axis: z,90; can be repeated
     #[arg(long, value_name = "AXIS,DEG", value_parser = parsed::<Rotation>, allow_hyphen_values = true, hide_short_help = true,
-          display_order = LAST, long_help = "Turn the mesh about x, y or z, after --axes, counterclockwise seen from the \
-                       positive end of the axis. Multiples of 90 are exact; by other angles coordinates are computed in \
-                       64 bits and rounded to 32 once [default: not turned]")]
-    pub rotate: Option<Rotation>,
+          display_order = LAST, long_help = "Turn the mesh about x, y or z, after --axes and --matrix, counterclockwise seen \
+                       from the positive end of the axis. Several are done in the order typed. Multiples of 90 are \
+                       exact; by other angles coordinates are computed in 64 bits and rounded to 32 once [default: not \
+                       turned]")]
+    pub rotate: Vec<Rotation>,
 
     /// move the mesh, exactly
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true, hide_short_help = true,
@@ -62,13 +71,17 @@ pub struct UpArgs {
 
 impl TransformArgs {
     /// The names of [`TransformArgs::set`].
-    pub const NAMES: [&str; 4] = ["axes", "rotate", "scale", "translate"];
+    pub const NAMES: [&str; 5] = ["axes", "matrix", "rotate", "scale", "translate"];
 
     /// Sets the option of this name, as it is written behind a mesh: `translate=0,0,5`.
     pub fn set(&mut self, name: &str, value: &str) -> std::result::Result<(), String> {
         let is_twice = match name {
             "axes" => self.axes.replace(parsed(value)?).is_some(),
-            "rotate" => self.rotate.replace(parsed(value)?).is_some(),
+            "matrix" => self.matrix.replace(parsed(value)?).is_some(),
+            "rotate" => {
+                self.rotate.push(parsed(value)?);
+                false
+            }
             "scale" => self.scale.replace(factor(value)?).is_some(),
             "translate" => self.translate.replace(point(value)?).is_some(),
             _ => return Err(format!("is none of {}", Self::NAMES.join(", "))),
@@ -76,9 +89,9 @@ impl TransformArgs {
         if is_twice { Err("is there twice".to_string()) } else { Ok(()) }
     }
 
-    /// Whether axes or rotation are given.
+    /// Whether axes, matrix or rotations are given.
     pub fn turns(&self) -> bool {
-        self.axes.is_some() || self.rotate.is_some()
+        self.axes.is_some() || self.matrix.is_some() || !self.rotate.is_empty()
     }
 
     pub fn transform(&self) -> Result<Transform> {
@@ -92,6 +105,7 @@ impl TransformArgs {
         Ok(Transform {
             axes: self.axes.unwrap_or_default(),
             scale: self.scale.clone().unwrap_or(Rational::ONE),
+            matrix: self.matrix.clone(),
             rotate: self.rotate.clone(),
             translate,
             unit: self.unit,

@@ -33,14 +33,19 @@ impl PlacedMesh {
         if argument.exists() || path.is_empty() {
             return Ok(Self { name, path: argument.to_path_buf(), transform });
         }
-        while let Some((before, (option, value))) =
-            path.rsplit_once('@').and_then(|(before, part)| Some((before, part.split_once('=')?)))
+        let mut options = vec![];
+        while let Some((before, part)) = path.rsplit_once('@')
+            && let Some(option) = part.split_once('=')
         {
+            options.push(option);
+            path = before;
+        }
+        // Rotations are done in the order typed.
+        for (option, value) in options.into_iter().rev() {
             transform.set(option, value).map_err(|why| {
                 let error = Error::usage(format!("{name}: @{option}={value}: {why}"));
                 error.with_hint("such as part.stl@rotate=z,90@translate=0,0,5")
             })?;
-            path = before;
         }
         Ok(Self { path: PathBuf::from(path), name, transform })
     }
@@ -106,7 +111,8 @@ pub fn read_all(
 fn open(file: &InFile, options: &ReadOptions) -> Result<Loaded> {
     let path = file.path();
     files::is_there(path)?;
-    read::read_file(path, options).map_err(|error| match error.kind() {
+    let companions = |path: &Path| file.reads_companion(path);
+    read::read_file(path, &options.companions(&companions)).map_err(|error| match error.kind() {
         Kind::Input => files::holds_voxels(path).unwrap_or(error),
         _ => error,
     })

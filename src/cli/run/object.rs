@@ -66,14 +66,17 @@ pub fn set_input(report: &mut Report, mesh: Option<&Path>, options: Option<&JobO
 /// The choices, and the plan of a dry run.
 fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     let job = &options.job.options;
-    let Transform { up, axes, rotate, scale, translate, .. } = &job.grid.transform;
-    let transform = json!({
+    let Transform { up, axes, matrix, scale, translate, .. } = &job.grid.transform;
+    let mut transform = json!({
         "up": up.name(),
         "axes": axes.to_string(),
-        "rotate": rotate.as_ref().map(|rotation| rotation.to_string()),
+        "rotate": job.grid.transform.rotation_text(),
         "scale": scale.to_string(),
         "translate": translate.each_ref().map(|by| by.to_string()),
     });
+    if let Some(matrix) = matrix {
+        transform["matrix"] = json!(matrix.to_string());
+    }
     report.set("transform", transform);
     if let Some(lattice) = &found.lattice {
         let mut grid = value::lattice(lattice);

@@ -123,8 +123,9 @@ fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
         "unit" if transform.is_scaled() => String::new(),
         "unit" => format!(" {value}"),
         "up" => format!(", {value} up"),
-        "rotate" if transform.rotate.as_ref().is_some_and(|rotation| !rotation.is_exact()) => {
-            format!(", rotate {value}, coordinates rounded")
+        "rotate" if !transform.rotates_exactly() => format!(", rotate {value}, coordinates rounded"),
+        "matrix" if transform.matrix.as_ref().is_some_and(|matrix| !matrix.is_exact()) => {
+            format!(", matrix {value}, coordinates rounded")
         }
         "scale" => {
             let scale = transform.scale.to_f64();

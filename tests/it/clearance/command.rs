@@ -261,7 +261,7 @@ fn bad_calls_have_their_exit_codes() {
         (
             "clearance cube.stl inner.stl@turn=z,90",
             2,
-            "@turn=z,90: is none of axes, rotate, scale, translate",
+            "@turn=z,90: is none of axes, matrix, rotate, scale, translate",
         ),
         ("clearance cube.stl inner.stl@translate=1,2", 2, "three numbers"),
         ("clearance cube.stl inner.stl@scale=2@scale=3", 2, "there twice"),
