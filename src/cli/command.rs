@@ -86,8 +86,10 @@ impl<'a> Call<'a> {
         Bar::new(self.printer.options.verbosity, self.signals.clone())
     }
 
-    /// Makes sure that every output so far can be written, the file of `--json` included.
+    /// Makes sure that every output so far can be written, the file of `--json` included. This makes files for a moment,
+    /// which a signal must not leave.
     pub fn check_files(&self) -> Result<()> {
+        self.signals.listen()?;
         self.names.check()?;
         self.printer.files_are_checked();
         Ok(())

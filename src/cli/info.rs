@@ -1,6 +1,6 @@
 //! `voxelize info`: describes meshes and voxel files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
@@ -70,6 +70,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let read = |path: &PathBuf| call.names.reads(path, "a file to be read");
     let files = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
     call.check_files()?;
+    // Nothing is written before the report: a signal may end the process while a pipe is waited for.
+    let _may_stall = call.signals.may_stall();
     let resources = call.resources(&args.power, args.memory.max_memory)?;
     for (n, file) in files.iter().enumerate() {
         let path = file.path();
@@ -120,7 +122,8 @@ const PER_MESH: u64 = 3;
 /// Describes the mesh in a file.
 fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> Result<()> {
     let path = file.path();
-    let loaded = read::read_file(path, options)?;
+    let companions = |path: &Path| file.reads_companion(path);
+    let loaded = read::read_file(path, &options.companions(&companions))?;
     let mesh = &loaded.mesh;
     let edges = loaded.mesh.edge_counts();
     let median = median_edge(mesh);

@@ -1,6 +1,6 @@
 //! The resources of a call: threads, instruction set, and the limit of memory with what the program takes of it.
 
-use voxelize::job::system::{affordable_threads, available_memory};
+use voxelize::job::system::{address_space, affordable_threads, available_memory};
 use voxelize::job::{MemoryBudget, MemoryLimit};
 use voxelize::{Error, Level, Result, Run, par};
 
@@ -14,6 +14,9 @@ const PROGRAM: u64 = 33 << 19;
 
 /// Of these, what is there as a rule.
 const USUAL_PROGRAM: u64 = 19 << 19;
+
+/// The address space that buffers and stacks take at least: with less, the first allocation that fails ends the process.
+const LEAST_SPACE: u64 = 8 << 20;
 
 /// The memory of a thread, for its stack and in the allocator: 64 threads took 3 MiB.
 const THREAD: u64 = 64 << 10;
@@ -47,6 +50,14 @@ impl Resources {
         let level = run
             .supported_level()
             .map_err(|e| prefixed(&format!("{}: ", argv.with_value("simd").unwrap_or_default()), &e))?;
+        if let Some(left) = address_space().filter(|left| *left < LEAST_SPACE) {
+            let error = Error::too_large(format!(
+                "the limit of the address space leaves {}; the program itself takes up to {}",
+                bytes(left),
+                bytes(LEAST_SPACE)
+            ));
+            return Err(error.with_hint("raise it, 'ulimit -v'"));
+        }
         let most = par::available_threads().max(MAX_THREADS);
         let threads = run.thread_count().min(most).min(affordable_threads().unwrap_or(most));
         let roomy = |limit: u64| usize::try_from(limit.saturating_sub(PROGRAM) / KEPT).unwrap_or(most).max(1);

@@ -122,8 +122,33 @@ impl FolderLayout {
     }
 }
 
+/// The files of a folder that is being written. If it is given up, they are removed by their names: to list a folder takes
+/// a descriptor, and too few of these may be why it is given up.
+struct MadeFiles {
+    root: PathBuf,
+    names: Mutex<Vec<String>>,
+}
+
+impl Drop for MadeFiles {
+    fn drop(&mut self) {
+        let names = self.names.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for name in names.iter() {
+            let _ = fs::remove_file(self.root.join(name));
+        }
+        for name in names.iter() {
+            // The system removes only empty folders.
+            for folder in Path::new(name).ancestors().skip(1) {
+                let _ = fs::remove_dir(self.root.join(folder));
+            }
+        }
+        let _ = fs::remove_dir(&self.root);
+    }
+}
+
 /// A folder that is being written, under a temporary name.
 pub(super) struct NewFolder {
+    /// Goes before the folder.
+    made: MadeFiles,
     folder: TempDir,
     pub(super) place: PathBuf,
     /// The requested name, for messages.
@@ -144,7 +169,8 @@ impl NewFolder {
         let folder = temporary_folder(&place).map_err(|error| failure(error).in_file(path))?;
         let lock = File::open(folder.path()).ok().filter(|folder| folder.try_lock().is_ok());
         let path = path.to_path_buf();
-        Ok(Self { folder, place, path, durability, syncer: OnceLock::new(), _lock: lock })
+        let made = MadeFiles { root: folder.path().to_path_buf(), names: Mutex::default() };
+        Ok(Self { made, folder, place, path, durability, syncer: OnceLock::new(), _lock: lock })
     }
 
     /// Refuses a folder that is there and stays.
@@ -159,6 +185,7 @@ impl NewFolder {
         write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> io::Result<()> {
         let path = self.folder.path().join(name);
+        self.made.names.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_string());
         fs::create_dir_all(folder_of(&path))?;
         let file = temporary(&path)?;
         buffered(file.as_file(), write)?;

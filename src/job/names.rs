@@ -26,7 +26,7 @@ pub struct Names(Arc<Mutex<KnownFiles>>);
 
 #[derive(Default)]
 struct KnownFiles {
-    files: HashMap<FileId, KnownFile>,
+    files: HashMap<FileId, Arc<KnownFile>>,
     /// The places of all files.
     places: BTreeSet<PathBuf>,
     /// The places of those that are folders of an output: nothing else of the run is in one.
@@ -36,8 +36,12 @@ struct KnownFiles {
 }
 
 /// A file that a run reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InFile(PathBuf);
+#[derive(Clone)]
+pub struct InFile {
+    path: PathBuf,
+    /// The names of the run, for the files that this one names.
+    known: Arc<Mutex<KnownFiles>>,
+}
 
 /// A file that a run writes.
 #[derive(Clone)]
@@ -87,7 +91,6 @@ enum FolderState {
     Made,
 }
 
-#[derive(Clone)]
 struct KnownFile {
     path: PathBuf,
     role: String,
@@ -149,21 +152,24 @@ impl Names {
         self.reads_as(path, role, Access::ReadFirst)
     }
 
+    /// Registers a folder of which files are read: the run writes nothing else into it.
+    ///
+    /// # Errors
+    /// If the run does.
+    pub fn reads_folder(&self, path: &Path, role: &str) -> Result<()> {
+        self.known().add(KnownFile::read(path, role.to_string(), Access::Read))
+    }
+
     fn reads_as(&self, path: &Path, role: &str, access: Access) -> Result<InFile> {
         let mut known = self.known();
-        let file = |path: &Path, role: String| {
-            let is_folder = path.is_dir();
-            let path = path.to_path_buf();
-            let disputed = Arc::default();
-            KnownFile { path, role, access, hint: None, disputed, is_folder }
-        };
-        known.add(file(path, role.to_string()))?;
+        known.add(KnownFile::read(path, role.to_string(), access))?;
         // What is only written by such a name is read as a mesh.
         let named = || format::by_path(path).filter(|format| format.is_readable());
         if !is_pipe(path) && format::sniff(path).or_else(named).is_some() {
-            known.add(file(&with_suffix(path, SIDECAR), format!("the sidecar of {role}")))?;
+            let role = format!("the sidecar of {role}");
+            known.add(KnownFile::read(&with_suffix(path, SIDECAR), role, access))?;
         }
-        Ok(InFile(path.to_path_buf()))
+        Ok(InFile { path: path.to_path_buf(), known: Arc::clone(&self.0) })
     }
 
     /// Registers a file that is written.
@@ -217,6 +223,7 @@ fn lock(known: &Mutex<KnownFiles>) -> MutexGuard<'_, KnownFiles> {
 
 impl KnownFiles {
     fn add(&mut self, new: KnownFile) -> Result<()> {
+        let new = Arc::new(new);
         let ids = FileId::all(&new.path);
         ids.iter().filter_map(|id| self.files.get(id)).try_for_each(|known| known.check(&new))?;
         for place in ids.iter().filter_map(FileId::place) {
@@ -231,9 +238,9 @@ impl KnownFiles {
             }
         }
         for id in ids {
-            let known = self.files.entry(id).or_insert_with(|| new.clone());
+            let known = self.files.entry(id).or_insert_with(|| Arc::clone(&new));
             if known.access == Access::ReadFirst {
-                *known = new.clone();
+                *known = Arc::clone(&new);
             }
         }
         Ok(())
@@ -241,6 +248,11 @@ impl KnownFiles {
 }
 
 impl KnownFile {
+    fn read(path: &Path, role: String, access: Access) -> Self {
+        let is_folder = path.is_dir();
+        Self { path: path.to_path_buf(), role, access, hint: None, disputed: Arc::default(), is_folder }
+    }
+
     /// Refuses another use of the same file, unless both read it, or the output replaces it after it was read.
     fn check(&self, other: &Self) -> Result<()> {
         let is_read = |file: &Self| matches!(file.access, Access::Read | Access::ReadFirst);
@@ -311,10 +323,33 @@ impl std::fmt::Debug for OutFile {
     }
 }
 
+impl std::fmt::Debug for InFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "InFile({})", self.path.display())
+    }
+}
+
+impl PartialEq for InFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for InFile {}
+
 impl InFile {
     /// The name as it was given.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// Registers a file that this one names, such as materials or a picture.
+    ///
+    /// # Errors
+    /// If the run writes it.
+    pub fn reads_companion(&self, path: &Path) -> Result<()> {
+        let role = format!("a file that {} names", self.path.display());
+        lock(&self.known).add(KnownFile::read(path, role, Access::Read))
     }
 }
 
@@ -326,7 +361,7 @@ impl OutFile {
 
     /// The file that it replaces, to be read before it is written.
     pub fn before(&self) -> InFile {
-        InFile(self.path.clone())
+        InFile { path: self.path.clone(), known: Arc::clone(&self.known) }
     }
 
     /// Whether the run asked for the same file in another way, so that it is not written.
@@ -529,6 +564,19 @@ mod tests {
         names.writes(named(grid, "the output").as_output()).unwrap();
         names.reads_first(grid, "the grid").unwrap();
         assert!(names.reads(grid, "the mesh").is_err(), "not first");
+    }
+
+    #[test]
+    fn a_file_that_a_mesh_names_is_a_file_of_the_run() {
+        let place = tempfile::tempdir().unwrap();
+        let [mesh, materials] = ["m.obj", "m.mtl"].map(|name| place.path().join(name));
+        fs::write(&materials, "newmtl a").unwrap();
+        let names = Names::default();
+        let mesh = names.reads(&mesh, "the mesh").unwrap();
+        let report = names.writes(named(&materials, "the report")).unwrap();
+        let error = mesh.reads_companion(&place.path().join("./m.mtl")).unwrap_err();
+        assert!(error.message().contains("m.obj names, and would be overwritten"), "{error}");
+        assert!(report.is_disputed() && mesh.reads_companion(&place.path().join("n.mtl")).is_ok());
     }
 
     #[cfg(unix)]

@@ -53,11 +53,21 @@ pub fn peak_memory() -> Option<u64> {
 }
 
 /// The bytes that `ulimit -v` leaves; `None` if it sets no limit.
-fn address_space() -> Option<u64> {
-    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+pub fn address_space() -> Option<u64> {
+    let limit = limit("Max address space")?;
     Some(limit.saturating_sub(kilobytes("/proc/self/status", "VmSize:").unwrap_or(0)))
+}
+
+/// The number of files that this process may have open at a time, by `ulimit -n`; `None` if the system does not say.
+pub fn open_files() -> Option<u64> {
+    limit("Max open files")
+}
+
+/// The soft limit of this name; `None` if there is none.
+fn limit(name: &str) -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// The files of a cgroup: its limit, its usage, and the part of the usage that the system can reclaim.

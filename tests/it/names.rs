@@ -147,3 +147,62 @@ fn a_signal_ends_the_layers_and_says_how_many_there_are() {
     let written = fs::read_dir(place.path("layers")).unwrap().count();
     assert!(written < 10_000 && text.contains(&format!("{written} of 10000 layers were written")), "{text}");
 }
+
+/// A run does not write onto the files that its meshes name, whether it reads them or not, nor onto those that a plan names.
+#[test]
+fn files_that_meshes_and_plans_name_are_no_outputs() {
+    let place = Place::new();
+    let text = "mtllib m.mtl\nusemtl a\nv 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+    place.write("m.obj", text);
+    place.write("m.mtl", "newmtl a\nKd 1 0 0\nmap_Kd -s 2 2 1 t.png\nbump b.png\n");
+    let positions: Vec<u8> = [0f32, 0., 0., 4., 0., 0., 0., 4., 0., 0., 0., 4.].map(f32::to_le_bytes).concat();
+    let json = r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
+        "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],"images":[{"uri":"t.png"}],
+        "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[4,4,0]}],
+        "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"uri":"m.bin","byteLength":48}]}"#;
+    place.write("m.gltf", json);
+    place.write("m.bin", positions);
+    place.write("t.png", "a picture");
+    place.write("b.png", "another picture");
+    place.run("plan m.obj -r 6 -o p.zarr").expect(0);
+    place.run("plan cube.stl -r 6 -o c.zarr").expect(0);
+    let kept = ["cube.stl", "m.obj", "m.mtl", "m.gltf", "m.bin", "t.png", "b.png", "p.zarr/plan.json"];
+    let before = kept.map(|name| fs::read(place.path(name)).unwrap());
+    let mut refused = 0;
+    for line in [
+        "m.obj -r 6 -o n.npz --json=m.mtl",
+        "m.obj -r 6 -o n.npz --json=t.png",
+        "m.obj -r 6 -o n.npz --json=b.png",
+        "m.obj -r 6 --labels colour -o n.npz --json=t.png",
+        "m.obj -r 6 -f raw -o m.mtl",
+        "m.obj cube.stl -r 6 -f raw -o m.mtl",
+        "m.gltf -r 6 -f raw -o m.bin",
+        "m.gltf -r 6 -o n.npz --json=m.bin",
+        "m.gltf -r 6 -o n.npz --json=t.png",
+        "check m.obj --json=m.mtl",
+        "check m.gltf --json=m.bin",
+        "info m.obj --json=m.mtl",
+        "info m.gltf --json=t.png",
+        "view m.obj -r 6 -o t.png",
+        "view m.obj -r 6 --labels colour -o t.png",
+        "view m.obj --mesh -o t.png",
+        "clearance cube.stl m.obj --json=m.mtl",
+        "p.zarr --region 1/1 --json=m.obj",
+        "p.zarr --region 1/1 --json=m.mtl",
+        "p.zarr --region 1/1 --json=p.zarr/plan.json",
+        "c.zarr --region 1/1 --json=cube.stl",
+        "finish c.zarr --json=cube.stl",
+        "finish c.zarr --json=c.zarr/0/zarr.json",
+    ] {
+        let run = place.run(line).expect(2);
+        assert!(run.err.contains("would be overwritten"), "{line}: {}", run.err);
+        for (name, before) in kept.iter().zip(&before) {
+            assert!(fs::read(place.path(name)).unwrap() == *before, "{line} changed {name}");
+        }
+        refused += 1;
+    }
+    assert_eq!(refused, 23);
+    place.run("m.obj -r 6 --labels colour -o n.npz --json=n.json").expect(0);
+    place.run("c.zarr --region 1/1 --json=c.zarr.json").expect(0);
+    place.run("finish c.zarr --json=c.zarr.json").expect(0);
+}

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use voxelize::format::{GridStack, Sidecar, Written};
 use voxelize::grid::Quantities;
-use voxelize::job::{Transform, one_unit, one_up};
+use voxelize::job::{Transform, one_unit, one_up, system};
 use voxelize::{Bounds, Error, Kind, Progress, Result, tool};
 
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
@@ -48,6 +48,22 @@ struct BatchOptions {
 /// The threads that wait for the disk while cells are made. With eight it takes 500 files of 11 KB in less than half the
 /// time that it takes with two; more gain nothing.
 const NAMERS: usize = 8;
+
+/// The memory of the names, options and report of each mesh, in bytes: 9,000 meshes took 5 KiB each.
+const PER_MESH: u64 = 5 << 10;
+
+/// The open files of the program itself, and of a mesh on its way: its file, its outputs, and the folder.
+const OWN_FILES: u64 = 8;
+const FILES_OF_ONE: u64 = 4;
+
+/// The number of meshes that may be made, and of those that may wait for their names, within the limit of open files.
+fn within_open_files(threads: usize) -> [usize; 2] {
+    let Some(limit) = system::open_files() else { return [threads, NAMERS] };
+    // For each that waits, another waits for it.
+    let most = limit.saturating_sub(OWN_FILES) / FILES_OF_ONE / 3;
+    let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
+    [threads.min(most), NAMERS.min(most)]
+}
 
 /// A mesh whose cells are made: its files may still wait for their names.
 struct MadeItem<'a> {
@@ -148,7 +164,12 @@ impl BatchOptions {
         }
         // Of all, so that every process finds the same names, and the same that collide.
         let mut items = inputs::items(found, &output, call)?;
-        let options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
+        let mut options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
+        let bytes = items.len() as u64 * PER_MESH;
+        options.admit(bytes, "the names and reports of the meshes").map_err(|error| {
+            error.with_hint("raise --max-memory, or name fewer meshes at a time")
+        })?;
+        options.resources.extra_bytes += bytes;
         if let Some(share) = args.input.shard_list {
             let mut place = 0..;
             items.retain(|_| place.next().is_some_and(|place| share.has(place)));
@@ -174,8 +195,10 @@ impl BatchOptions {
             bar.advance(1);
         };
         let name = |made: MadeItem| report(made.n, self.named(made, call));
-        tool::handed_on(NAMERS, name, |hand_on| {
-            schedule::each(&numbered, &options.resources, size, |(n, (item, unreadable)), resources, slot| {
+        let [threads, namers] = within_open_files(options.resources.threads);
+        let together = Resources { threads, ..options.resources.clone() };
+        tool::handed_on(namers, name, |hand_on| {
+            schedule::each(&numbered, &together, size, |(n, (item, unreadable)), resources, slot| {
                 let found = RunReport::new(Instant::now());
                 let known = match (unreadable, &item.ready) {
                     // Interrupted: nothing else is begun.

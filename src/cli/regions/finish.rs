@@ -14,6 +14,7 @@ use super::super::args::{PageArgs, PowerArgs, ReportArgs};
 use super::super::command::{Call, Command};
 use super::super::report::display::{self, bytes, counted, duration, grouped, occupancy};
 use super::super::report::{Outcome, Report, value};
+use super::region::register;
 use super::report::{add_findings, field_rows, rule_text, set_plan};
 
 pub const COMMAND: Command = Command {
@@ -57,7 +58,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![Report::of(|report| {
         report.set("path", args.store.to_string_lossy());
         let store = RegionStore::open(&args.store)?;
-        call.names.reads(&store.plan_file(), "the plan of the store")?;
+        register(&store, &store.plan.meshes(&store.root), call)?;
         call.check_files()?;
         call.signals.listen()?;
         let resources = call.resources(&args.power, None)?;

@@ -135,8 +135,9 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
         return Err(error.with_hint("zarr has u8, bool"));
     }
     match RegionStore::open_if_planned(&args.output)? {
-        Some(store) => names.reads(&store.plan_file(), "the plan of the store").map(drop)?,
+        Some(store) => names.reads_folder(&store.root, "a folder of the store")?,
         None => {
+            RegionStore::check_new(&args.output)?;
             let store = NewFile::named(&args.output, "the store").of_format(zarr).as_output();
             names.writes(store).map(drop)?;
         }

@@ -1,10 +1,11 @@
 //! `voxelize STORE --region I/N`: some regions of a plan.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Durability;
+use voxelize::job::InFile;
 use voxelize::job::regions::{RegionBins, RegionMaker, RegionState, RegionStore, StorePart};
 use voxelize::mesh::read::ReadOptions;
 use voxelize::tool::text::numbers_in_runs;
@@ -73,8 +74,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![Report::of(|report| {
         report.set("path", args.store.to_string_lossy());
         let store = RegionStore::open(&args.store)?;
-        call.names.reads(&store.plan_file(), "the plan of the store")?;
-        args.mesh.iter().try_for_each(|file| call.names.reads(file, "the mesh").map(drop))?;
+        let meshes = if args.mesh.is_empty() { store.plan.meshes(&store.root) } else { args.mesh.clone() };
+        let files = register(&store, &meshes, call)?;
         let regions: Vec<_> = args.region.of(store.plan.regions()).collect();
         call.check_files()?;
         call.signals.listen()?;
@@ -82,10 +83,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
         let mut findings = vec![];
         let mesh = || {
-            let files = if args.mesh.is_empty() { store.plan.meshes(&store.root) } else { args.mesh.clone() };
             let reading = ReadOptions::default().memory(resources.for_job()).progress(&bar);
+            let companions = |path: &Path| files.iter().try_for_each(|file| file.reads_companion(path));
+            let reading = reading.companions(&companions);
             let (mesh, found) =
-                store.plan.read_mesh(&files, &reading).map_err(|error| interrupted(error, &bar))?;
+                store.plan.read_mesh(&meshes, &reading).map_err(|error| interrupted(error, &bar))?;
             findings = found;
             Ok(mesh)
         };
@@ -100,6 +102,12 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         add_findings(report, call, &findings);
         Ok(Outcome::Done)
     })])
+}
+
+/// Registers the files of a store, and the meshes that its plan names: no report is written onto them.
+pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<Vec<InFile>> {
+    call.names.reads_folder(&store.root, "a folder of the store")?;
+    meshes.iter().map(|file| call.names.reads(file, "the mesh of the store")).collect()
 }
 
 /// The error of an interrupt, if there was one.

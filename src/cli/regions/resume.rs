@@ -62,8 +62,11 @@ fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
         return Err(error.with_hint("leave out --doubt, --max-doubt, --leak and --nearest"));
     }
     match RegionStore::open_if_planned(path)? {
-        Some(store) => call.names.reads(&store.plan_file(), "the plan of the store").map(drop)?,
-        None => options.output = options.output.registered(&call.names)?,
+        Some(store) => call.names.reads_folder(&store.root, "a folder of the store")?,
+        None => {
+            RegionStore::check_new(path)?;
+            options.output = options.output.registered(&call.names)?;
+        }
     }
     call.check_files()?;
     Ok(options)

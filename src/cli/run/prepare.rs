@@ -1,6 +1,8 @@
 //! From options to what will be done: the mesh is read, its lattice fitted, and a plan of memory found. A dry
 //! run ends here.
 
+use std::path::Path;
+
 use voxelize::format::Choice;
 use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
@@ -78,7 +80,10 @@ fn read_one(
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
     let loaded = match source {
         MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),
-        MeshSource::File(file) => read::read_file(file.path(), &reading),
+        MeshSource::File(file) => {
+            let companions = |path: &Path| file.reads_companion(path);
+            read::read_file(file.path(), &reading.companions(&companions))
+        }
         _ => stream(Inlet::stdin(signals)),
     };
     let loaded = loaded.map_err(|e| if bar.cancelled() { Error::interrupted() } else { e });

@@ -46,7 +46,7 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<
     };
     let tasks = slots.iter().map(|slot| slot.task(list, &call.names)).collect::<Result<Vec<_>>>()?;
     tasks.iter().try_for_each(|task| super::check_case(list, task, &call.names))?;
-    call.names.check()?;
+    call.check_files()?;
     // What plain verify would refuse is not recorded.
     for task in &tasks {
         super::check_reach(list, task, "mesh", &task.file, args.verify.reach())?;

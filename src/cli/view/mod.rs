@@ -174,7 +174,12 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
     input.found.warnings.extend(lying(&options, &input));
     input.set(report);
     let mut drawing = None;
-    let drawn = timed(&mut drawing, || draw(&options, &input, resources.threads, call))?;
+    let drawn = timed(&mut drawing, || {
+        // A picture is not looked at while it is drawn, and nothing is written: a signal may end the process there.
+        let is_one_picture = !matches!(options.content, PictureContent::Layers(_));
+        let _may_stall = is_one_picture.then(|| call.signals.may_stall());
+        draw(&options, &input, resources.threads, call)
+    })?;
     call.bar().check()?;
     let written = match drawn {
         Drawn::Text(text) => {

@@ -48,11 +48,25 @@ pub struct StoreReport {
 }
 
 impl RegionStore {
-    /// Makes a store for a plan at `root`, or takes the one that is there if it has the same plan. A folder of cells
-    /// without a plan is replaced.
+    /// Makes sure that a new store at `root` replaces no finished one. A plan has no cells: the older ones would be lost
+    /// before the new ones are made.
     ///
     /// # Errors
-    /// If the folder has another plan or other files, or cannot be written.
+    /// If there is a finished store.
+    pub fn check_new(root: &Path) -> Result<()> {
+        if !store::is_finished(root) {
+            return Ok(());
+        }
+        Err(Error::exists("is a finished grid without a plan, and would be lost before the new cells are made")
+            .in_file(root)
+            .with_hint("remove it, or name another one"))
+    }
+
+    /// Makes a store for a plan at `root`, or takes the one that is there if it has the same plan. A folder of an
+    /// unfinished grid without a plan is replaced.
+    ///
+    /// # Errors
+    /// If the folder has another plan, a finished grid or other files, or cannot be written.
     pub fn create(root: &Path, plan: RegionPlan, durability: Durability) -> Result<Self> {
         Self::create_by(root, plan, None, durability)
     }
@@ -73,7 +87,10 @@ impl RegionStore {
                     .in_file(root)
                     .with_hint("remove it, or name another one"));
             }
-            None => store::create(root, &plan.store, bins, durability)?,
+            None => {
+                Self::check_new(root)?;
+                store::create(root, &plan.store, bins, durability)?;
+            }
         }
         Ok(Self { root: root.to_path_buf(), plan })
     }

@@ -204,7 +204,7 @@ impl<'a> Indexed<'a> {
                 self.paint.textures.push(texture);
                 Ok(Some(self.paint.textures.len() as u32 - 1))
             }
-            Err(error) if error.kind() == Kind::TooLarge => Err(error),
+            Err(error) if matches!(error.kind(), Kind::TooLarge | Kind::Usage) => Err(error),
             Err(error) => self.no_colours(&error, place).map(|()| None),
         }
     }

@@ -35,6 +35,7 @@ mod threemf;
 mod triage;
 mod words;
 
+pub use self::source::NamedFiles;
 pub use self::triage::Tolerance;
 pub use crate::error::Finding;
 
@@ -116,6 +117,9 @@ pub struct ReadOptions<'a> {
     pub vertex_numbers: bool,
     /// The listener of progress, which may cancel: one phase, `read`, in bytes.
     pub progress: &'a dyn Progress,
+    /// Called with each file that the mesh names, such as materials, pictures and buffers, whether or not it is opened. An
+    /// error of kind [`Usage`](crate::Kind::Usage) ends the reading.
+    pub companions: NamedFiles<'a>,
 }
 
 impl Default for ReadOptions<'_> {
@@ -126,6 +130,7 @@ impl Default for ReadOptions<'_> {
             textures: false,
             vertex_numbers: false,
             progress: &(),
+            companions: &|_| Ok(()),
         }
     }
 }
@@ -159,6 +164,12 @@ impl<'a> ReadOptions<'a> {
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
+    }
+
+    /// With each file that the mesh names told to `companions`.
+    #[must_use]
+    pub fn companions(self, companions: NamedFiles<'a>) -> Self {
+        Self { companions, ..self }
     }
 }
 
@@ -219,7 +230,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         // A pipe has no length, and files that the system generates on reading report 0.
         let whole = metadata.is_file() && metadata.len() > 0;
         let source = if whole { MeshBytes::file(&file, metadata.len()) } else { MeshBytes::stream(&file) };
-        choose_and_read(source?.at(path), path, options)
+        choose_and_read(source?.at(path, options.companions), path, options)
     };
     read().map_err(|error: Error| error.in_file(path))
 }

@@ -18,13 +18,12 @@
 //! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, next_word, whole};
 use super::number;
 use super::picture;
-use super::source::{Head, MeshBytes, is_blank, read_beside};
+use super::source::{Head, MeshBytes, MeshFolder, is_blank, note_beside, read_beside};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Kind, Result, sanitize};
@@ -86,7 +85,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 struct ObjReader<'a> {
     indexed: Indexed<'a>,
     triage: &'a Triage,
-    folder: Option<&'a Path>,
+    folder: Option<MeshFolder<'a>>,
     reads_textures: bool,
     has_objects: bool,
     materials: HashMap<String, ObjMaterial>,
@@ -112,6 +111,12 @@ struct TextureMap {
     scale: [f32; 2],
     offset: [f32; 2],
     wrap: TextureWrap,
+}
+
+/// Whether a line of a file of materials names a picture.
+fn is_picture(keyword: &[u8]) -> bool {
+    let keyword = keyword.to_ascii_lowercase();
+    keyword.starts_with(b"map_") || matches!(&keyword[..], b"bump" | b"disp" | b"decal" | b"refl" | b"norm")
 }
 
 impl TextureMap {
@@ -225,11 +230,16 @@ impl ObjReader<'_> {
         });
         let text = match found {
             Ok(text) => text,
-            Err(error) if error.kind() == Kind::TooLarge => return Err(error),
+            Err(error) if matches!(error.kind(), Kind::TooLarge | Kind::Usage) => return Err(error),
             Err(error) => return self.indexed.no_colours(&error, FilePosition::Line(number)),
         };
         let mut current = None;
         for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            if let (keyword, rest) = next_word(line)
+                && is_picture(keyword)
+            {
+                note_beside(self.folder, &TextureMap::of(rest).file)?;
+            }
             match next_word(line) {
                 (b"newmtl", rest) => current = Some(name(rest)),
                 (b"map_Kd", rest) if let (true, Some(name)) = (self.reads_textures, &current) => {

@@ -43,7 +43,17 @@ pub(super) struct MeshBytes<'a> {
     rest: Box<dyn Read + 'a>,
     file: Option<&'a File>,
     packed: Option<Packed>,
-    folder: Option<&'a Path>,
+    folder: Option<MeshFolder<'a>>,
+}
+
+/// Takes note of a file that a mesh names, before it is opened, or refuses that.
+pub type NamedFiles<'a> = &'a (dyn Fn(&Path) -> Result<()> + Sync);
+
+/// The folder of a mesh, for the files that the mesh names.
+#[derive(Clone, Copy)]
+pub(super) struct MeshFolder<'a> {
+    path: &'a Path,
+    companions: NamedFiles<'a>,
 }
 
 /// The gzip file a source comes from.
@@ -60,8 +70,13 @@ impl Packed {
     }
 }
 
+/// Tells of a file that a mesh names, whether or not it is opened.
+pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> {
+    folder.map_or(Ok(()), |folder| (folder.companions)(&folder.path.join(name)))
+}
+
 /// Opens a file that a mesh names, which must lie in the folder of the mesh or below; and its length.
-fn open_beside(folder: Option<&Path>, name: &str) -> Result<(File, u64)> {
+fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let shown = sanitize(name.as_bytes());
     let refused = |what: &str| Error::input(Code::S008, format!("it is in '{shown}', {what}"));
     let path = Path::new(name);
@@ -70,7 +85,9 @@ fn open_beside(folder: Option<&Path>, name: &str) -> Result<(File, u64)> {
         return Err(refused("which is not below the folder of the mesh"));
     }
     let folder = folder.ok_or_else(|| refused("and a stream lies in no folder"))?;
-    let file = File::open(folder.join(path)).map_err(|error| unreadable(&error).about(&shown))?;
+    let path = folder.path.join(path);
+    (folder.companions)(&path)?;
+    let file = File::open(&path).map_err(|error| unreadable(&error).about(&shown))?;
     let metadata = file.metadata().map_err(|error| unreadable(&error).about(&shown))?;
     match metadata.is_file() {
         true => Ok((file, metadata.len())),
@@ -80,7 +97,7 @@ fn open_beside(folder: Option<&Path>, name: &str) -> Result<(File, u64)> {
 
 /// The first `most` bytes, or as many as there are, of a file that a mesh names; `admit` refuses memory.
 pub(super) fn read_beside(
-    folder: Option<&Path>,
+    folder: Option<MeshFolder>,
     name: &str,
     most: u64,
     admit: impl FnOnce(u64) -> Result<()>,
@@ -104,12 +121,13 @@ impl<'a> MeshBytes<'a> {
     }
 
     /// This input, which lies at `path`: the files that it names lie in the same folder, or below.
-    pub(super) fn at(self, path: &'a Path) -> Self {
-        Self { folder: path.parent(), ..self }
+    pub(super) fn at(self, path: &'a Path, companions: NamedFiles<'a>) -> Self {
+        let folder = path.parent().map(|path| MeshFolder { path, companions });
+        Self { folder, ..self }
     }
 
     /// The folder it lies in; a stream lies in none.
-    pub(super) fn folder(&self) -> Option<&'a Path> {
+    pub(super) fn folder(&self) -> Option<MeshFolder<'a>> {
         self.folder
     }
 

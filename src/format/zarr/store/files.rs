@@ -99,8 +99,8 @@ impl NewBins<'_> {
     }
 }
 
-/// Makes the folder of a store, with its plan, the nodes of its arrays and the bins that are wanted. A folder of cells
-/// without a plan is replaced.
+/// Makes the folder of a store, with its plan, the nodes of its arrays and the bins that are wanted. An older folder of
+/// the format is replaced.
 ///
 /// # Errors
 /// If it cannot be written, or is a folder with other files.
@@ -119,6 +119,11 @@ pub(crate) fn create(
     };
     write().map_err(|error| failure(error).in_file(root))?;
     folder.persist(Existing::Replace)
+}
+
+/// Whether `root` is a folder with the node of a group, which is written last.
+pub(crate) fn is_finished(root: &Path) -> bool {
+    root.join(NODE).is_file()
 }
 
 /// Adds bins to a store, or makes them again.

@@ -1,12 +1,11 @@
 //! The bytes of a glTF: in the GLB, in `data:` URIs, or in files beside it.
 
 use std::cell::{Cell, OnceCell};
-use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::super::source::read_beside;
+use super::super::source::{MeshFolder, note_beside, read_beside};
 use super::document::{Document, GltfObject, unknown_extension};
 use crate::error::{Code, Error, Result};
 
@@ -14,7 +13,7 @@ use crate::error::{Code, Error, Result};
 pub(super) struct Buffers<'a> {
     pub document: &'a Document,
     /// Where the files lie that it names.
-    pub folder: Option<&'a Path>,
+    pub folder: Option<MeshFolder<'a>>,
     /// The second chunk of a GLB.
     pub chunk: Option<&'a [u8]>,
     /// The bytes of the file itself.
@@ -72,6 +71,19 @@ impl Buffers<'_> {
         }
         self.held.set(self.held.get() + bytes.len() as u64);
         Ok(cell.get_or_init(|| bytes))
+    }
+
+    /// Tells of the files of all buffers and pictures, whether or not they are read.
+    pub(super) fn note_files(&self) -> Result<()> {
+        for list in ["buffers", "images"] {
+            for n in 0..self.document.count(list) {
+                let Ok(one) = self.document.get(list, n as u64) else { continue };
+                if let Some(uri) = one.text("uri").filter(|uri| !uri.starts_with("data:")) {
+                    note_beside(self.folder, &unescaped(uri))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The bytes of a `data:` URI, or the first `length` bytes of a file below the folder.

@@ -64,6 +64,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let loaded = (0..document.count("buffers")).map(|_| OnceCell::new()).collect();
     let length = file.len() as u64;
     let buffers = Buffers { document: &document, folder, chunk, length, loaded, held: Cell::new(0) };
+    buffers.note_files()?;
     scene::add(&buffers, &mut indexed, triage, options)?;
     let mesh = indexed.into_mesh()?;
     Ok(Content { mesh, bytes: length, unit: Some(UnitOfLength::Metre), up: Some(UpAxis::Y) })
