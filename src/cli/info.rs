@@ -8,7 +8,7 @@ use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNR
 use voxelize::grid::metadata::Metadata;
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
-use voxelize::job::{DEFAULT_RES, InFile, UnitOfLength};
+use voxelize::job::{DEFAULT_RES, InFile, UnitOfLength, findings};
 use voxelize::mesh::closed::EdgeCounts;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::tool::text::GridCoordinates;
@@ -128,7 +128,8 @@ fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> R
     let edges = loaded.mesh.edge_counts();
     let median = median_edge(mesh);
     let solid = edges.is_closed() && edges.is_oriented() && !mesh.triangles().is_empty();
-    let volume = solid.then(|| mesh.volume());
+    // The volume of what negative volumes leave is not computed.
+    let volume = (solid && mesh.cuts().is_none()).then(|| mesh.volume());
     let input = MeshInput::new(mesh, loaded.format, loaded.bytes, loaded.packing, loaded.dropped);
     report.set("format", loaded.format);
     report.set("bytes", loaded.bytes);
@@ -137,7 +138,8 @@ fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> R
     known["dropped"] = json!(loaded.dropped);
     known["unit"] = json!(unit);
     report.set("mesh", known);
-    let warnings = &loaded.findings;
+    let mut warnings = loaded.findings.clone();
+    warnings.extend(findings::not_subtracted(mesh, "this description"));
     report.set("warnings", warnings.iter().map(value::finding).collect::<Value>());
     let suggestions = suggestions(mesh.bounds(), median);
     report.set("suggestions", suggestions.iter().map(Suggestion::json).collect::<Value>());
@@ -190,6 +192,7 @@ fn closed(edges: &EdgeCounts, volume: Option<f64>, unit: Option<&str>) -> String
         Some(volume) => {
             format!("yes, and oriented; volume {}, the sum of its shells", display::volume(volume, unit))
         }
+        None if edges.is_closed() && edges.is_oriented() => "yes, and oriented; less negative volumes".into(),
         None if edges.is_closed() => {
             let edges = counted(edges.unbalanced_edges, "edge is", "edges are");
             format!("yes, but not oriented: {edges} not cancelled by their reverse")

@@ -252,12 +252,21 @@ codes! {
     S108 "S108" NOTED
         "skins or morph targets, which are not applied: the mesh is as it was made"
         NOTHING;
-    S109 "S109" NOTED
-        "supports of a 3MF, which are left out"
-        NOTHING;
+    S109 "S109" WARNED
+        "modifiers and supports of a 3MF, which are left out"
+        hint!["none: they are no matter of the part" | "make them objects of their own in the slicer"];
     S110 "S110" NOTED
         "a file of materials or a picture that cannot be read, so that colours are not known"
         hint!["keep it beside the mesh; pictures are PNG, JPEG or WebP"];
+    S111 "S111" NOTED
+        "negative volumes of a slicer, which the rules solid and filled subtract"
+        NOTHING;
+    S112 "S112" WARNED
+        "items of a 3MF that are marked as not printable, which are read"
+        hint!["remove them in the program that made the file, if they are not wanted"];
+    S113 "S113" WARNED
+        "settings of a slicer that cannot be read, or that do not fit the model"
+        hint!["save the project again in the slicer"];
     V001 "V001" REFUSED
         "neither the content nor the name of the file is that of a known voxel format"
         FORMATS;
@@ -356,6 +365,9 @@ codes! {
     W022 "W022" WARNED
         "the radius is longer than the mesh: it may be in another unit, and the grid has many cells around the mesh"
         hint!["{} is two cells" Radius = "2vx"];
+    W023 "W023" WARNED
+        "the mesh has negative volumes, which are not subtracted here: only the rules solid and filled subtract them"
+        hint!["{} or {} subtracts them" Solid, Filled];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

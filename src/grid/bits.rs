@@ -240,6 +240,16 @@ impl BitGrid {
         self.words_mut()[start..start + other.words.len()].copy_from_slice(&other.words);
     }
 
+    /// Occupies the cells of a grid of as many cells along x and y, whose first layer is layer `first` of this.
+    pub(crate) fn add_at(&mut self, other: &Self, first: usize) {
+        debug_assert_eq!(self.dims[..2], other.dims[..2]);
+        let n = self.layer_words();
+        let layers = self.words_mut()[first * n..].chunks_mut(n).zip(0..other.dims[2]).collect();
+        par::map(layers, |(layer, k): (&mut [u64], usize)| {
+            layer.iter_mut().zip(other.layer(k)).for_each(|(word, more)| *word |= more);
+        });
+    }
+
     /// Empties the cells that a grid as high or higher has, whose layer `first` is the first of this.
     pub(crate) fn remove(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);

@@ -9,7 +9,7 @@ use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
 use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
 use crate::run::Run;
-use crate::text::{GridCoordinates, bytes, number};
+use crate::text::{GridCoordinates, bytes, counted, number};
 
 /// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), is smaller than a cell
 /// (W021) or than the radius (W022), or so far from the origin that its coordinates are coarser than the cells (L001).
@@ -30,6 +30,9 @@ pub fn of_lattice(
     let mut findings: Vec<Finding> = misses.into_iter().collect();
     findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
     findings.extend(less_than_the_radius(mesh.bounds(), lattice, rule, coordinates));
+    if !rule.subtracts_from(mesh) {
+        findings.extend(not_subtracted(mesh, &format!("the rule {}", rule.name())));
+    }
     match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),
         Some(far) => {
@@ -38,6 +41,14 @@ pub fn of_lattice(
         None => {}
     }
     Ok(findings)
+}
+
+/// Finding that negative volumes are not subtracted from a mesh (W023), if it has any. `what` takes the mesh without them.
+pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
+    let count = mesh.cuts()?.count() as u64;
+    let triangles = counted(count, "triangle", "triangles");
+    let text = format!("negative volumes of {triangles} are not subtracted: {what} takes the mesh without them");
+    Some(Finding::new(Code::W023, text))
 }
 
 /// The finding that a mesh of these bounds is smaller than one cell (W021).

@@ -51,7 +51,7 @@ impl Voxelizer<'_> {
     /// The memory of mesh, rule and cells; what is made beside the cells is not in it.
     pub(super) fn demand(&self, mesh: &Mesh, lattice: &Lattice) -> Demand {
         let demand = Demand::new(mesh, lattice, &self.run).with(self.rule_bytes(mesh, lattice));
-        match self.rule.kind() {
+        let demand = match self.rule.kind() {
             CellKind::Field => {
                 demand.field(self.extras.nearest).with_numbers(self.extras.quantities.numbers())
             }
@@ -68,7 +68,8 @@ impl Voxelizer<'_> {
             _ if self.has_labels() => demand.labelled(),
             _ if self.rule.has_bricks() => demand.with_short_passes(),
             _ => demand,
-        }
+        };
+        demand.more_grids(self.rule.grids_beside(mesh))
     }
 }
 

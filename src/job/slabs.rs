@@ -521,7 +521,9 @@ impl<'a> Source<'a> {
         if self.lost.is_none() {
             let rule = &self.voxelizer.rule;
             let search = LostSearch { mesh: &self.mesh, lattice: self.lattice, rule, run };
-            self.lost = Some(search.find(Some(bits))?);
+            // What negative volumes take away is not lost.
+            let solid = Some(&*bits).filter(|_| self.mesh.cuts().is_none());
+            self.lost = Some(search.find(solid)?);
         }
         Ok(())
     }

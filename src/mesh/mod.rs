@@ -6,6 +6,7 @@ mod colours;
 pub(crate) mod components;
 mod contacts;
 mod counted;
+mod cuts;
 pub(crate) mod defects;
 mod edges;
 pub(crate) mod numbers;
@@ -20,6 +21,8 @@ mod weld;
 
 pub use colours::MeshColours;
 pub use contacts::Contact;
+pub(crate) use cuts::CutBody;
+pub use cuts::MeshCuts;
 pub use pairs::PairLimit;
 pub use parts::{MeshParts, PartKind};
 pub use texture::{MeshTexture, TexturePlace, TextureWrap};
@@ -54,12 +57,15 @@ pub struct Mesh {
     numbered: Option<Arc<Vec<[u32; 3]>>>,
     /// How far the mesh is closed of which these are some triangles.
     whole: Option<Closedness>,
+    /// Negative volumes that are cut out of its bodies.
+    cuts: Option<Arc<MeshCuts>>,
 }
 
 impl PartialEq for Mesh {
-    /// Whether they are the same triangles in the same order.
+    /// Whether they are the same triangles in the same order, less the same negative volumes.
     fn eq(&self, other: &Self) -> bool {
-        self.triangles == other.triangles
+        let [one, two] = [self, other].map(|mesh| mesh.cuts.as_deref().map(MeshCuts::mesh));
+        self.triangles == other.triangles && one == two
     }
 }
 
@@ -142,6 +148,7 @@ impl Mesh {
             is_named.then(MeshParts::default)
         });
         let mut colours = meshes.iter().any(|(_, mesh)| mesh.colours.is_some()).then(MeshColours::default);
+        let cuts = MeshCuts::join(&meshes)?;
         for (name, mesh) in meshes {
             if let Some(colours) = &mut colours {
                 colours.append(mesh.colours(), mesh.triangles.len());
@@ -160,10 +167,12 @@ impl Mesh {
             }
         }
         let parts = parts.map(|parts| parts.map(Arc::new));
-        Ok(Self { parts, colours: colours.map(Arc::new), ..Self::of_finite(triangles.into()) })
+        let colours = colours.map(Arc::new);
+        Ok(Self { parts, colours, cuts: cuts.map(Arc::new), ..Self::of_finite(triangles.into()) })
     }
 
-    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts and colours.
+    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts, colours
+    /// and negative volumes.
     pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
         let kept: Vec<u32> = (0..self.triangles.len() as u32).filter(|n| is_kept(*n)).collect();
         let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
@@ -173,18 +182,29 @@ impl Mesh {
         let colours = self.colours().map(|colours| Arc::new(colours.select(&kept)));
         let select = |numbers: &[[u32; 3]]| Arc::new(kept.iter().map(|n| numbers[*n as usize]).collect());
         let numbered = self.vertex_numbers().map(select);
-        Self { dropped, parts, colours, numbered, ..Self::of_finite(triangles.into()) }
+        let cuts = self.cuts().and_then(|cuts| cuts.select(&kept)).map(Arc::new);
+        Self { dropped, parts, colours, numbered, cuts, ..Self::of_finite(triangles.into()) }
     }
 
-    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and colours.
+    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and colours. Its
+    /// negative volumes move with it.
     ///
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
-        let moved: Vec<_> = self.triangles().iter().map(moved).collect();
-        let moved = Self::of_any(moved.into(), Arc::clone(&self.dropped))?;
+        self.map_by(&moved)
+    }
+
+    /// The mesh of what a function makes of each triangle. Negative volumes have none, so this ends at the second level.
+    fn map_by(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
+        let triangles: Vec<_> = self.triangles().iter().map(moved).collect();
+        let cuts = match self.cuts() {
+            Some(cuts) => Some(Arc::new(cuts.map(moved)?)),
+            None => None,
+        };
+        let mesh = Self::of_any(triangles.into(), Arc::clone(&self.dropped))?;
         let (colours, numbered) = (self.colours.clone(), self.numbered.clone());
-        Ok(Self { parts: self.parts.clone(), colours, numbered, ..moved })
+        Ok(Self { parts: self.parts.clone(), colours, numbered, cuts, ..mesh })
     }
 
     /// This mesh with the numbers that its file has for the vertices of each triangle. Nothing but a check looks at
@@ -273,6 +293,7 @@ impl Mesh {
             colours: None,
             numbered: None,
             whole: None,
+            cuts: None,
         }
     }
 

@@ -43,6 +43,8 @@ pub struct MeshParts {
     /// Where runs of triangles of one part begin, and that part.
     runs: Vec<(u64, u32)>,
     triangles: u64,
+    /// Bytes of the text of all names.
+    text: u64,
 }
 
 impl MeshParts {
@@ -54,7 +56,10 @@ impl MeshParts {
         names: impl IntoIterator<Item = impl Into<String>>,
         of: impl IntoIterator<Item = u32>,
     ) -> Result<Self> {
-        let mut parts = Self { names: names.into_iter().map(Into::into).collect(), ..Self::default() };
+        let mut parts = Self::default();
+        for name in names {
+            parts.name(name.into());
+        }
         for part in of {
             if part as usize >= parts.names.len() {
                 let text = format!("part {part} is beyond the {} names of parts", parts.names.len());
@@ -75,6 +80,7 @@ impl MeshParts {
 
     /// Adds a part, and gives its index.
     pub(super) fn name(&mut self, name: String) -> u32 {
+        self.text += name.len() as u64;
         self.names.push(name);
         self.names.len() as u32 - 1
     }
@@ -99,10 +105,15 @@ impl MeshParts {
         self.runs[runs - 1].1
     }
 
+    /// Parts that have triangles, a part once for each run of its triangles.
+    pub(super) fn used(&self) -> impl Iterator<Item = u32> {
+        self.runs.iter().map(|(_, part)| *part)
+    }
+
     /// The memory that they take, in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        let names: usize = self.names.iter().map(|name| name.capacity() + size_of::<String>()).sum();
-        (names + self.runs.capacity() * size_of::<(u64, u32)>()) as u64
+        let names = self.names.capacity() * size_of::<String>();
+        self.text + (names + self.runs.capacity() * size_of::<(u64, u32)>()) as u64
     }
 
     /// Adds the parts of another mesh of so many triangles behind these; a part without a name, if it has none.
@@ -113,6 +124,7 @@ impl MeshParts {
             return self.extend(triangles, part);
         };
         self.names.extend(other.names.iter().cloned());
+        self.text += other.text;
         let ends = other.runs.iter().skip(1).map(|(begin, _)| *begin).chain([other.triangles]);
         for ((begin, part), end) in other.runs.iter().zip(ends) {
             self.extend(end - begin, first + part);
@@ -121,7 +133,7 @@ impl MeshParts {
 
     /// The parts of these triangles alone, in this order.
     pub(super) fn select(&self, triangles: impl Iterator<Item = u32>) -> Self {
-        let mut selected = Self { names: self.names.clone(), ..Self::default() };
+        let mut selected = Self { names: self.names.clone(), text: self.text, ..Self::default() };
         triangles.for_each(|triangle| selected.extend(1, self.of(triangle)));
         selected
     }

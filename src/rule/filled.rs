@@ -28,28 +28,35 @@ impl FilledCells<'_> {
         Ok(Stats { snapped, inside, ..Stats::default() })
     }
 
-    /// Removes the cells that are further inside than `steps`. The layers next to these are filled too, as far as they
-    /// matter.
-    fn hollow_out(&self, layers: Range<usize>, steps: usize, run: &Run, grid: &mut BitGrid) -> Result<()> {
-        let [nx, ny, nz] = self.touched.lattice.dims();
-        if [nx, ny, nz].iter().any(|n| steps > (n - 1) / 2) {
-            return Ok(());
-        }
-        let around = layers.start.saturating_sub(steps)..nz.min(layers.end + steps);
-        let mut core = BitGrid::new([nx, ny, around.len()])?;
-        core.put(grid, layers.start - around.start);
-        for border_layers in [around.start..layers.start, layers.end..around.end] {
-            if !border_layers.is_empty() {
-                let mut border = BitGrid::new([nx, ny, border_layers.len()])?;
-                self.fill_all(border_layers.clone(), run, &mut border)?;
-                core.put(&border, border_layers.start - around.start);
-            }
-        }
-        run.check()?;
-        erode::erode(&mut core, steps)?;
-        grid.remove(&core, layers.start - around.start);
-        Ok(())
+}
+
+/// Removes the cells that are further inside than `steps` from these layers of a lattice of `dims`. `fill_all` fills the
+/// layers next to these, as far as they matter.
+pub(super) fn hollow_out(
+    [nx, ny, nz]: [usize; 3],
+    layers: Range<usize>,
+    steps: usize,
+    run: &Run,
+    grid: &mut BitGrid,
+    fill_all: impl Fn(Range<usize>, &mut BitGrid) -> Result<Stats>,
+) -> Result<()> {
+    if [nx, ny, nz].iter().any(|n| steps > (n - 1) / 2) {
+        return Ok(());
     }
+    let around = layers.start.saturating_sub(steps)..nz.min(layers.end + steps);
+    let mut core = BitGrid::new([nx, ny, around.len()])?;
+    core.put(grid, layers.start - around.start);
+    for border_layers in [around.start..layers.start, layers.end..around.end] {
+        if !border_layers.is_empty() {
+            let mut border = BitGrid::new([nx, ny, border_layers.len()])?;
+            fill_all(border_layers.clone(), &mut border)?;
+            core.put(&border, border_layers.start - around.start);
+        }
+    }
+    run.check()?;
+    erode::erode(&mut core, steps)?;
+    grid.remove(&core, layers.start - around.start);
+    Ok(())
 }
 
 impl FillCells for FilledCells<'_> {
@@ -57,7 +64,8 @@ impl FillCells for FilledCells<'_> {
         let grid = cells.bits()?;
         let stats = self.fill_all(layers.clone(), run, grid)?;
         if let Some(steps) = self.shell {
-            self.hollow_out(layers, steps, run, grid)?;
+            let dims = self.touched.lattice.dims();
+            hollow_out(dims, layers, steps, run, grid, |border, grid| self.fill_all(border, run, grid))?;
         }
         Ok(stats)
     }

@@ -57,7 +57,12 @@ pub(crate) fn of_layers(
         }
         None => BitGrid::new(cells.dims())?,
     };
-    Rule::Surface { ties: Ties::Both }.prepare(mesh, lattice, run)?.fill(layers, run, &mut plane)?;
+    let touched = Rule::Surface { ties: Ties::Both };
+    touched.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut plane)?;
+    if let Some(cuts) = mesh.cuts() {
+        // The walls of what is cut out are surface, too.
+        touched.prepare(cuts.mesh(), lattice, run)?.fill(layers, run, &mut plane)?;
+    }
     // Of the cells, those that the mesh does not touch: interior is the second label.
     plane.invert_within(&cells);
     Ok(Labels::from_planes(cells, vec![plane], Legend::surface_and_interior()))

@@ -2,6 +2,7 @@
 
 mod area;
 mod covered;
+mod cut;
 mod distance;
 pub mod doubt;
 mod filled;
@@ -269,6 +270,19 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Adds the findings about another body in the same layers.
+    fn add_body(&mut self, other: Self) {
+        self.snapped += other.snapped;
+        let Self { inside, lost, kept, .. } = self;
+        let InsideReport { disputed, leak, closed_holes, repairs } = other.inside;
+        inside.disputed = sum(inside.disputed, disputed);
+        inside.closed_holes = sum(inside.closed_holes, closed_holes);
+        inside.leak = inside.leak.take().or(leak);
+        inside.repairs = inside.repairs.take().or(repairs);
+        *lost = lost.take().or(other.lost);
+        *kept = sum(*kept, other.kept);
+    }
+
     /// Adds the findings of layers that follow.
     pub(crate) fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
@@ -277,6 +291,14 @@ impl Stats {
         self.lost = other.lost;
         self.kept = other.kept;
         self.inside = InsideReport { disputed: other.inside.disputed.map(|_| disputed), ..other.inside };
+    }
+}
+
+/// Sum of two counts, if there is one.
+fn sum(one: Option<u64>, two: Option<u64>) -> Option<u64> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(one + two),
+        (one, two) => one.or(two),
     }
 }
 
@@ -445,7 +467,9 @@ impl Rule {
             return fraction::extra_bytes(*inside, mesh, lattice, run);
         }
         let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
+        let bodies = if self.subtracts_from(mesh) { cut::bytes(mesh) } else { 0 };
         inside
+            + bodies
             + match self {
                 // The search, for the whole grid at once.
                 Self::Solid { inside, thin: ThinFeatures::Keep } => {
@@ -471,6 +495,17 @@ impl Rule {
             Self::Fraction { .. } => &Quantity::ALL,
             _ => &[],
         }
+    }
+
+    /// Whether it subtracts the [negative volumes](Mesh::cuts) of a mesh, and the mesh has some. Solid and filled do; the
+    /// other rules take the mesh without its negative volumes.
+    pub fn subtracts_from(&self, mesh: &Mesh) -> bool {
+        mesh.cuts().is_some() && cut::subtracts(self)
+    }
+
+    /// Grids of a slab that it takes in addition to that of the cells.
+    pub(crate) fn grids_beside(&self, mesh: &Mesh) -> u128 {
+        if self.subtracts_from(mesh) { cut::GRIDS } else { 0 }
     }
 
     /// Whether all of its cells are surface, and the inside stays empty.
@@ -515,6 +550,9 @@ impl Rule {
     /// the run was cancelled.
     pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedRule<'a>> {
         let rule = self.checked()?;
+        if rule.subtracts_from(mesh) {
+            return Ok(PreparedRule { lattice, rule, cells: Box::new(cut::prepared(rule, mesh, lattice)) });
+        }
         let ready = |inside: Inside| inside.prepare(mesh, lattice, run);
         let cells: Box<dyn FillCells + 'a> = match rule {
             Self::Surface { ties } => Box::new(surface::prepared(mesh, lattice, ties)),

@@ -57,7 +57,7 @@ impl Demand {
     /// The memory that `run` takes to fill `lattice`.
     pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
         Self {
-            triangles: mesh.triangles().len(),
+            triangles: mesh.triangles().len() + mesh.cuts().map_or(0, |cuts| cuts.count()),
             dims: lattice.dims(),
             threads: run.thread_count(),
             extra: mesh.colours().map_or(0, |colours| colours.bytes().into()),
@@ -101,6 +101,12 @@ impl Demand {
     #[must_use]
     pub fn grids(self, grids: u128) -> Self {
         Self { grids, ..self }
+    }
+
+    /// The demand with so many grids in memory at a time in addition to these.
+    #[must_use]
+    pub(crate) fn more_grids(self, more: u128) -> Self {
+        Self { grids: self.grids + more, ..self }
     }
 
     /// The demand with so many bytes more, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.

@@ -60,6 +60,8 @@ mod readme;
 mod region_commands;
 #[cfg(feature = "cli")]
 mod safe;
+#[cfg(all(feature = "cli", feature = "3mf"))]
+mod slicers;
 #[cfg(feature = "cli")]
 mod textures;
 #[cfg(feature = "cli")]

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check};
+use voxelize::job::findings;
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
@@ -172,6 +173,7 @@ impl Checking<'_> {
             let error = Error::unfit("has no triangles").with_hint("export the mesh again");
             return Err(error.in_file(self.job.source.name()));
         }
+        found.warnings.extend(findings::not_subtracted(&mesh, "the check"));
         self.refuse_too_large(&mesh)?;
         let needs_cells = self.has_grid || self.marks_cells();
         let lattice = needs_cells.then(|| run::fit(&self.job, &mesh, &mut found)).transpose()?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use voxelize::job::{InFile, Transform, UnitOfLength, one_unit, one_up, other_unit};
+use voxelize::job::{InFile, Transform, UnitOfLength, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Kind, Mesh, Result};
 
@@ -66,7 +66,8 @@ pub fn read_all(
 ) -> Result<(Vec<Loaded>, Option<UnitOfLength>)> {
     let read = files.iter().map(|file| {
         let options = ReadOptions::default().tolerance(args.read.tolerance());
-        let loaded = open(file, &options.memory(budget.left).progress(bar))?;
+        let mut loaded = open(file, &options.memory(budget.left).progress(bar))?;
+        loaded.findings.extend(findings::not_subtracted(&loaded.mesh, "the comparison"));
         budget.take(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
         Ok(loaded)
     });

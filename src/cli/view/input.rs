@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args as _;
 use serde_json::{Map, Value, json};
-use voxelize::job::InFile;
+use voxelize::job::{InFile, findings};
 use voxelize::view::{Shown, Up};
 use voxelize::{BitGrid, Cells, Digest, Error, Lattice, Mesh, Rational, Result, Voxels};
 
@@ -101,7 +101,9 @@ impl ViewInput {
         call.check_files()?;
         match source {
             ViewSource::Mesh(mut job) if matches!(options.content, PictureContent::Mesh) => {
-                input.mesh = Some(run::read(&mut job, &bar, call.signals, &mut input.found)?);
+                let mesh = run::read(&mut job, &bar, call.signals, &mut input.found)?;
+                input.found.warnings.extend(findings::not_subtracted(&mesh, "the picture"));
+                input.mesh = Some(mesh);
             }
             ViewSource::Mesh(mut job) => {
                 let (voxels, digest) = run::voxels(&mut job, &bar, call.signals, &mut input.found)?;

@@ -21,13 +21,18 @@ const CHUNK: usize = 1 << 12;
 /// The layers around a region whose triangles its cells may depend on: a layer of bricks, in which shares are summed.
 const LAYERS_OF_SUMS: i64 = 8;
 
-/// Refuses shares of a mesh whose parts may overlap: which parts triangles are of, no region knows by itself.
+/// Refuses a rule that needs to know the parts or the negative volumes that triangles are of, which no region knows by
+/// itself: shares of a mesh whose parts may overlap, and cells of a mesh with negative volumes.
 pub(super) fn check_parts(
     mesh: &Mesh,
     lattice: &Lattice,
     used: &Rule,
     progress: &dyn Progress,
 ) -> Result<()> {
+    if used.subtracts_from(mesh) {
+        let text = "bins have the triangles of the mesh alone: its negative volumes are not in them";
+        return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));
+    }
     if matches!(used, Rule::Fraction { .. }) && rule::may_overlap(mesh, lattice, progress)? {
         let text = "bins have the triangles near a region alone: parts of the mesh may overlap, or lie in each other";
         return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));

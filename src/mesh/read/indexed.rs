@@ -361,6 +361,11 @@ impl<'a> Indexed<'a> {
         vertices as u64 + self.held + named + self.triage.bytes() + self.paint.bytes() + numbered
     }
 
+    /// Bytes of all that has been read.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.triangles.capacity() * size_of::<Triangle>()) as u64 + self.beside()
+    }
+
     /// Refuses what has been read, and so many bytes more, where that is too much.
     pub(super) fn admit(&self, more: u64) -> Result<()> {
         self.room.admit(self.triangles.capacity() as u64, self.beside() + more)
@@ -534,10 +539,11 @@ impl Naming {
         self.parts.extend(more, self.current);
     }
 
-    /// Names and runs of so many triangles in all, if there is a name.
+    /// Names and runs of so many triangles in all, if there is a name or more than one part.
     fn into_parts(mut self, count: usize) -> Option<MeshParts> {
         self.end(count);
-        self.parts.names().iter().any(|name| !name.is_empty()).then_some(self.parts)
+        let is_named = self.parts.names().iter().any(|name| !name.is_empty());
+        (is_named || self.parts.used().nth(1).is_some()).then_some(self.parts)
     }
 
     /// Their memory; names are there twice.

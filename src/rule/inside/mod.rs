@@ -230,6 +230,19 @@ impl Inside {
         rows::bytes(mesh, lattice, run.max_memory) + grids + meshes * triangles + numbers
     }
 
+    /// The method in force for a mesh, never [`Auto`](Self::Auto).
+    pub(super) fn for_mesh(self, mesh: &Mesh) -> Self {
+        if self != Self::Auto {
+            return self;
+        }
+        match mesh.closedness() {
+            _ if mesh.is_two_sided() => Self::Robust,
+            Closedness::Oriented => Self::Nonzero,
+            Closedness::Closed => Self::EvenOdd,
+            Closedness::Open => Self::Robust,
+        }
+    }
+
     /// Makes the method ready for a mesh and a lattice.
     pub(super) fn prepare<'a>(
         self,
@@ -264,10 +277,5 @@ impl<'a> PreparedInside<'a> {
 }
 
 fn automatic<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
-    match mesh.closedness() {
-        _ if mesh.is_two_sided() => Inside::Robust.prepare(mesh, lattice, run),
-        Closedness::Oriented => Inside::Nonzero.prepare(mesh, lattice, run),
-        Closedness::Closed => Inside::EvenOdd.prepare(mesh, lattice, run),
-        Closedness::Open => Inside::Robust.prepare(mesh, lattice, run),
-    }
+    Inside::Auto.for_mesh(mesh).prepare(mesh, lattice, run)
 }

@@ -157,7 +157,10 @@ fn materials_have_names_or_colours() {
         _ => String::new(),
     });
     let resources = format!("{groups}<object id=\"1\" pid=\"5\" pindex=\"1\">{by_number}</object>");
-    let mesh = usual(package(&resources, &item(1, "")));
+    let loaded = read(&package(&resources, &item(1, "")), Tolerance::Usual).unwrap();
+    let mesh = loaded.mesh;
+    let [finding] = &loaded.findings[..] else { panic!("{:?}", loaded.findings) };
+    assert!(finding.code() == Code::S110 && finding.text().contains("1 triangle has"), "{}", finding.text());
     let materials = mesh.parts(PartKind::Material).unwrap();
     let named: Vec<_> = (0..12).map(|n| materials.names()[materials.of(n) as usize].as_str()).collect();
     let mut expected = ["brass"; 12];
@@ -168,6 +171,160 @@ fn materials_have_names_or_colours() {
     assert_eq!(colours.of(2), [[255, 128, 0], [255, 128, 0], [0, 0, 255]]);
     // No colour is known of brass.
     assert_eq!(colours.of(3), [[255; 3]; 3]);
+}
+
+#[test]
+fn mixtures_of_properties_have_their_colours() {
+    let groups = "<basematerials id=\"5\"><base name=\"a\" displaycolor=\"#FF0000\"/><base name=\"b\" displaycolor=\"#0000FF\"/>\
+        </basematerials><m:colorgroup id=\"6\"><m:color color=\"#00FF00FF\"/><m:color color=\"#00FF0080\"/><m:color color=\"#808080FF\"/></m:colorgroup>\
+        <m:compositematerials id=\"7\" matid=\"5\" matindices=\"0 1\"><m:composite values=\"1 3\"/><m:composite values=\"0 1\"/></m:compositematerials>\
+        <m:multiproperties id=\"8\" pids=\"5 6\"><m:multi pindices=\"0 0\"/><m:multi pindices=\"0 1\"/><m:multi pindices=\"1\"/></m:multiproperties>\
+        <m:multiproperties id=\"9\" pids=\"5 6\" blendmethods=\"multiply\"><m:multi pindices=\"0 2\"/></m:multiproperties>";
+    let mut seen = 0;
+    for (property, name, colour) in [
+        ("pid=\"7\" p1=\"0\"", "a 1 + b 3", [64, 0, 191]),
+        ("pid=\"7\" p1=\"1\"", "b 1", [0, 0, 255]),
+        ("pid=\"8\" p1=\"0\"", "a", [0, 255, 0]),
+        ("pid=\"8\" p1=\"1\"", "a", [127, 128, 0]),
+        ("pid=\"8\" p1=\"2\"", "b", [0, 255, 0]),
+        ("pid=\"9\" p1=\"0\"", "a", [128, 0, 0]),
+    ] {
+        let object = format!("<object id=\"1\">{}</object>", mesh(|_| property.to_string()));
+        let mesh = usual(package(&(groups.to_string() + &object), &item(1, "")));
+        assert_eq!(mesh.colours().unwrap().of(0), [colour; 3], "{property}");
+        assert_eq!(mesh.parts(PartKind::Material).unwrap().names(), [name], "{property}");
+        seen += 1;
+    }
+    assert_eq!(seen, 6);
+}
+
+#[test]
+fn packages_are_read_in_every_form() {
+    let plain = model(&object(1, ""), &item(1, ""));
+    let relations = |target: &str, kind: &str| {
+        format!(
+            "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
+             <Relationship Target=\"/Metadata/thumbnail.png\" Id=\"t\" Type=\"http://a/thumbnail\"/>\
+             <Relationship Target=\"{target}\" Id=\"r\" Type=\"{kind}\"/></Relationships>"
+        )
+    };
+    let usual_kind = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel";
+    let model_at = |name: &str| vec![(name.to_string(), plain.clone())];
+    let related = |target: &str, name: &str| {
+        vec![("_rels/.rels".to_string(), relations(target, usual_kind)), (name.to_string(), plain.clone())]
+    };
+    let first = |name: &str| vec![(name.to_string(), "a".to_string()), ("3D/3dmodel.model".to_string(), plain.clone())];
+    let in_2013 = "http://schemas.microsoft.com/3dmanufacturing/2013/01";
+    let core = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02";
+    let mut seen = 0;
+    for entries in [
+        model_at("3D/3dmodel.model"),
+        model_at("3d/3DModel.Model"),
+        model_at("3D\\3dmodel.model"),
+        model_at("other/a.model"),
+        first("2D/a.svg"),
+        first("docProps/core.xml"),
+        first("Auxiliaries/.thumbnails/a.png"),
+        first("\u{e4}/b"),
+        related("/3D/3DModel.model", "3D/3dmodel.model"),
+        related("./3D/3dmodel.model", "3D/3dmodel.model"),
+        related("3D\\a.model", "3D/a.model"),
+        related("/3D/../3D/a.model", "3D/a.model"),
+        related("/3D/a%20b.model", "3D/a b.model"),
+        related("/3D/a%20b.model", "3D/a%20b.model"),
+        related("/3D/missing.model", "3D/3dmodel.model"),
+        vec![
+            ("_rels/.rels".to_string(), relations("/a.model", &usual_kind.to_uppercase())),
+            ("a.model".to_string(), plain.clone()),
+        ],
+        vec![("3D/3dmodel.model".to_string(), plain.replace(core, in_2013))],
+        vec![("3D/3dmodel.model".to_string(), format!("\u{feff}{plain}"))],
+        vec![("_rels/.rels".to_string(), "<Relationships".to_string()), ("3D/3dmodel.model".to_string(), plain.clone())],
+    ] {
+        let entries: Vec<_> = entries.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        assert!(usual(zip(&entries)) == whole(), "{:?}", entries[0]);
+        seen += 1;
+    }
+    assert_eq!(seen, 19);
+    let text = plain.replace("UTF-8", "UTF-16");
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for bytes in [[b"\xff\xfe", &little[..]].concat(), [b"\xfe\xff", &big[..]].concat(), little] {
+        let mut zip = ZipWriter::new(Cursor::new(vec![]));
+        zip.add_directory("Metadata/", SimpleFileOptions::default()).unwrap();
+        zip.start_file("3D/3dmodel.model", SimpleFileOptions::default()).unwrap();
+        zip.write_all(&bytes).unwrap();
+        assert!(usual(zip.finish().unwrap().into_inner()) == whole());
+    }
+    // Sizes stand behind the data.
+    let mut zip = ZipWriter::new_stream(vec![]);
+    zip.start_file("3D/3dmodel.model", SimpleFileOptions::default()).unwrap();
+    zip.write_all(plain.as_bytes()).unwrap();
+    assert!(usual(zip.finish().unwrap().into_inner()) == whole());
+}
+
+#[test]
+fn a_model_is_in_its_own_unit() {
+    let leaf = |unit: &str| {
+        model(&(object(1, "") + "<object id=\"2\"><components><component objectid=\"1\" transform=\"1 0 0 0 1 0 0 0 1 2 0 0\"/></components></object>"), "")
+            .replace("unit=\"inch\"", &format!("unit=\"{unit}\""))
+    };
+    let start = |unit: &str| {
+        model(
+            "<object id=\"1\"><components><component p:path=\"/3D/a.model\" objectid=\"2\" transform=\"1 0 0 0 1 0 0 0 1 0 1 0\"/></components></object>",
+            &item(1, ""),
+        )
+        .replace("unit=\"inch\"", &format!("unit=\"{unit}\""))
+    };
+    let mut seen = 0;
+    for (outer, inner, factor) in
+        [("millimeter", "inch", 25.4_f32), ("inch", "foot", 12.0), ("meter", "millimeter", 0.001), ("inch", "inch", 1.0)]
+    {
+        let mesh = usual(zip(&[("3D/3dmodel.model", &start(outer)), ("3D/a.model", &leaf(inner))]));
+        // The box goes from 0 to 2, 2, 2.5.
+        let expected = [4.0 * factor, 2.0 * factor + 1.0, 2.5 * factor];
+        let found = mesh.bounds().max;
+        assert!((0..3).all(|n| (found[n] - expected[n]).abs() <= f32::EPSILON * expected[n]), "{found:?} {expected:?}");
+        assert_eq!((mesh.bounds().min[0], mesh.bounds().min[1]), (2.0 * factor, 1.0));
+        seen += 1;
+    }
+    assert_eq!(seen, 4);
+}
+
+#[test]
+fn unnamed_objects_are_parts_of_their_own() {
+    let build = item(1, "") + &item(2, "") + &item(1, "transform=\"1 0 0 0 1 0 0 0 1 9 0 0\"");
+    let mesh = usual(package(&(object(1, "") + &object(2, "")), &build));
+    let parts = mesh.parts(PartKind::Object).unwrap();
+    assert_eq!((parts.names().len(), parts.of(11), parts.of(12), parts.of(35)), (3, 0, 1, 2));
+    let alone = usual(package(&object(1, ""), &item(1, "")));
+    assert!(alone.parts(PartKind::Object).is_none());
+}
+
+#[test]
+fn items_that_are_not_printable_are_read_with_a_warning() {
+    let file = package(&(object(1, "") + &object(2, "")), &(item(1, "") + &item(2, "printable=\"0\"")));
+    let loaded = read(&file, Tolerance::Usual).unwrap();
+    assert_eq!(loaded.mesh.triangles().len(), 24);
+    let [finding] = &loaded.findings[..] else { panic!("{:?}", loaded.findings) };
+    assert!(finding.code() == Code::S112 && finding.text().contains("12 triangles"), "{}", finding.text());
+}
+
+#[test]
+fn vertices_without_triangles_take_no_time_at_each_place() {
+    let vertices: String = "<vertex x=\"9\" y=\"9\" z=\"9\"/>".repeat(100_000);
+    let many = object(1, "").replace("<vertices>", &format!("<vertices>{vertices}"));
+    // Numbers of the box follow.
+    let many = (0..8).rev().fold(many, |text, n| {
+        ["v1", "v2", "v3"].iter().fold(text, |text, name| {
+            text.replace(&format!("{name}=\"{n}\""), &format!("{name}=\"{}\"", 100_000 + n))
+        })
+    });
+    let start = std::time::Instant::now();
+    let mesh = usual(package(&many, &item(1, "").repeat(5_000)));
+    assert!(mesh.triangles()[..12] == *whole().triangles() && mesh.triangles().len() == 60_000);
+    // It took minutes in this build when all vertices were placed.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 #[test]
