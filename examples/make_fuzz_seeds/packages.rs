@@ -1,5 +1,10 @@
 //! Seeds of 3MF: models, which the target puts into a package.
 
+use std::io::{Cursor, Write};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
 use super::Seeds;
 
 /// Small models of every kind, sound and odd.
@@ -29,5 +34,22 @@ pub fn files() -> Seeds {
         ("missing", model(object(1, ""), "<item objectid=\"9\"/>")),
         ("damaged", model(object(1, "").replace("v3=\"1\"", "v3=\"9\"").replace("2.5", "x"), placed)),
     ];
-    seeds.map(|(name, bytes)| (name.to_string(), bytes)).into()
+    let mut all: Seeds = seeds.map(|(name, bytes)| (name.to_string(), bytes)).into();
+    let volumes = "<volume firstid=\"0\" lastid=\"1\"><metadata key=\"volume_type\" value=\"NegativeVolume\"/></volume>\
+                   <volume firstid=\"2\" lastid=\"2\"><metadata key=\"modifier\" value=\"1\"/></volume>";
+    let part = "<object id=\"2\"><part id=\"1\" subtype=\"negative_part\"><metadata key=\"name\" value=\"cut\"/></part></object>";
+    let project = model(object(1, "") + nested, "<item objectid=\"2\"/><item objectid=\"1\"/>");
+    for (name, path, config) in [
+        ("prusa", "Metadata/Slic3r_PE_model.config", format!("<config><object id=\"1\">{volumes}</object></config>")),
+        ("bambu", "Metadata/model_settings.config", format!("<config>{part}</config>")),
+    ] {
+        let mut zip = ZipWriter::new(Cursor::new(vec![]));
+        for (path, text) in [("3D/3dmodel.model", &project[..]), (path, config.as_bytes())] {
+            let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+            zip.start_file(path, stored).expect("a name");
+            zip.write_all(text).expect("a Vec takes all");
+        }
+        all.push((name.to_string(), zip.finish().expect("a Vec takes all").into_inner()));
+    }
+    all
 }

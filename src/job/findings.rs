@@ -31,7 +31,8 @@ pub fn of_lattice(
     findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
     findings.extend(less_than_the_radius(mesh.bounds(), lattice, rule, coordinates));
     if !rule.subtracts_from(mesh) {
-        findings.extend(not_subtracted(mesh, &format!("the rule {}", rule.name())));
+        let found = not_subtracted(mesh, &format!("the rule {}", rule.name()));
+        findings.extend(found.map(|one| one.with_hint(hint!["{} or {} subtracts them" Solid, Filled])));
     }
     match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),

@@ -3,6 +3,7 @@
 use std::fs;
 
 use voxelize::Mesh;
+use voxelize::geom::Triangle;
 
 use crate::support::bless;
 use crate::support::solids::{between, block, cuboid, damaged, inside_out, plate, ribbed, stl, without};
@@ -51,8 +52,53 @@ pub fn bytes(name: &str) -> Vec<u8> {
         // The sphere without one triangle, and without several.
         "holed.stl" => stl(&without(&sphere(), |n| n == 100)),
         "torn.stl" => stl(&without(&sphere(), |n| n % 97 == 3)),
+        #[cfg(feature = "3mf")]
+        "project.3mf" => project(),
         fixture => {
             fs::read(bless::root("fixtures").join(fixture)).unwrap_or_else(|_| panic!("no mesh {fixture}"))
         }
     }
+}
+
+/// Project of PrusaSlicer: a cube with a hole and a modifier, a cube that is not printed, and the settings of a third.
+#[cfg(feature = "3mf")]
+fn project() -> Vec<u8> {
+    use std::io::{Cursor, Write};
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    let mesh = |triangles: &[Triangle]| {
+        let (mut vertices, mut places) = (String::new(), String::new());
+        for (n, [x, y, z]) in triangles.iter().flatten().enumerate() {
+            vertices += &format!("<vertex x=\"{x}\" y=\"{y}\" z=\"{z}\"/>");
+            if n % 3 == 2 {
+                places += &format!("<triangle v1=\"{}\" v2=\"{}\" v3=\"{n}\"/>", n - 2, n - 1);
+            }
+        }
+        format!("<mesh><vertices>{vertices}</vertices><triangles>{places}</triangles></mesh>")
+    };
+    let hole = between([2.0, 2.0, 5.0], [8.0, 8.0, 15.0]);
+    let modifier = between([0.0, 0.0, 9.0], [10.0, 10.0, 20.0]);
+    let first = mesh(&[block(), hole, modifier].concat());
+    let second = mesh(&between([12.0, 0.0, 0.0], [16.0, 4.0, 4.0]));
+    let model = format!(
+        "<model unit=\"millimeter\" xmlns=\"http://schemas.microsoft.com/3dmanufacturing/core/2015/02\"><resources>\
+         <object id=\"1\" name=\"bracket\">{first}</object><object id=\"2\">{second}</object></resources>\
+         <build><item objectid=\"1\"/><item objectid=\"2\" printable=\"0\"/></build></model>"
+    );
+    let volume = |n: usize, kind: &str| {
+        let (first, last) = (12 * n, 12 * n + 11);
+        format!(
+            "<volume firstid=\"{first}\" lastid=\"{last}\"><metadata key=\"volume_type\" value=\"{kind}\"/></volume>"
+        )
+    };
+    let volumes = volume(0, "ModelPart") + &volume(1, "NegativeVolume") + &volume(2, "ParameterModifier");
+    let third = volume(0, "SupportBlocker");
+    let config =
+        format!("<config><object id=\"1\">{volumes}</object><object id=\"3\">{third}</object></config>");
+    let mut zip = ZipWriter::new(Cursor::new(vec![]));
+    for (name, text) in [("3D/3dmodel.model", model), ("Metadata/Slic3r_PE_model.config", config)] {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
 }

@@ -35,7 +35,7 @@ impl<'a> Package<'a> {
     pub(super) fn open(file: &'a [u8], progress: &'a dyn Progress, indexed: &mut Indexed) -> Result<Self> {
         let archive = ZipArchive::new(Cursor::new(file)).map_err(|error| {
             let text = format!("the zip of the 3MF is broken: {}", sanitize(error.to_string()));
-            Error::input(Code::S006, text)
+            Error::input(Code::S006, text).with_hint("export or copy the file again")
         })?;
         let mut places = HashMap::new();
         let mut bytes = 0;

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use super::model::{ModelObject, PackageModel, PlacedObject};
 use super::package::Package;
-use super::properties::Look;
-use super::slicer::{Piece, SlicerSettings, Volume, VolumeKind, counts_text};
+use super::properties::Appearance;
+use super::slicer::{ComponentPiece, SlicerSettings, Volume, VolumeKind, counts_text};
 use crate::error::{Code, Error, Kind, Result, sanitize};
 use crate::mesh::read::affine::Affine;
 use crate::mesh::read::indexed::{FilePosition, Indexed};
@@ -69,7 +69,7 @@ struct Placement {
 }
 
 /// An object whose components are being placed.
-struct Frame {
+struct ComponentWalk {
     placement: Placement,
     /// The next component.
     next: usize,
@@ -92,19 +92,19 @@ impl Placing<'_, '_, '_> {
             depth: 0,
             is_printable: true,
         };
-        let mut stack: Vec<Frame> = vec![];
+        let mut stack: Vec<ComponentWalk> = vec![];
         for item in &model.items {
             let placement = self.inner(&build, item, None)?;
             stack.extend(self.place(placement, start)?);
-            while let Some(frame) = stack.last_mut() {
-                let outer = &frame.placement;
-                let Some(component) = outer.model.objects[&outer.object].components.get(frame.next) else {
+            while let Some(walk) = stack.last_mut() {
+                let outer = &walk.placement;
+                let Some(component) = outer.model.objects[&outer.object].components.get(walk.next) else {
                     stack.pop();
                     continue;
                 };
-                let piece = frame.pieces.get(frame.next).and_then(Option::as_ref);
+                let piece = walk.pieces.get(walk.next).and_then(Option::as_ref);
                 let placement = self.inner(outer, component, piece)?;
-                frame.next += 1;
+                walk.next += 1;
                 stack.extend(self.place(placement, start)?);
             }
         }
@@ -141,8 +141,8 @@ impl Placing<'_, '_, '_> {
         Ok(Placement { path, object: placed.object, map, name, kind, body: outer.body, depth, is_printable, model })
     }
 
-    /// Adds the triangles of an object. Returns its frame, if it has components.
-    fn place(&mut self, mut placement: Placement, start: &Rc<str>) -> Result<Option<Frame>> {
+    /// Adds the triangles of an object. Returns the walk through its components, if it has components.
+    fn place(&mut self, mut placement: Placement, start: &Rc<str>) -> Result<Option<ComponentWalk>> {
         self.package.progress.check()?;
         self.found.placed += 1;
         if placement.depth > MAX_DEPTH || self.found.placed > MAX_PLACED {
@@ -171,7 +171,7 @@ impl Placing<'_, '_, '_> {
             let (found, mut missing) =
                 settings.pieces_of(object.components.iter().map(|component| component.object));
             let has_names = settings.has_bodies();
-            let of = |piece: &Piece| {
+            let of = |piece: &ComponentPiece| {
                 let is_named = has_names || piece.kind != VolumeKind::Body;
                 (piece.kind, piece.name.clone().filter(|_| is_named).unwrap_or_default())
             };
@@ -188,7 +188,7 @@ impl Placing<'_, '_, '_> {
         }
         self.add(object, volumes, settings.is_some_and(|settings| settings.has_bodies()), &placement)?;
         let has_components = !object.components.is_empty();
-        Ok(has_components.then_some(Frame { placement, next: 0, pieces }))
+        Ok(has_components.then_some(ComponentWalk { placement, next: 0, pieces }))
     }
 
     /// Adds the triangles of an object, whose pieces are these volumes.
@@ -251,7 +251,7 @@ impl Placing<'_, '_, '_> {
         };
         let mut run = object.materials.partition_point(|(begin, _)| *begin <= range.start as u64);
         let mut is_new = true;
-        let mut look = Look::default();
+        let mut look = Appearance::default();
         let mut has_property = false;
         let mut texture = None;
         for n in range {
@@ -265,7 +265,7 @@ impl Placing<'_, '_, '_> {
                 has_property = property.is_some();
                 look = match property {
                     Some([group, a, b, c]) => placement.model.properties.look(group, [a, b, c]),
-                    None => Look::default(),
+                    None => Appearance::default(),
                 };
                 self.indexed.begin_material(std::mem::take(&mut look.name))?;
                 texture = None;
@@ -351,7 +351,7 @@ impl WalkResult {
         self.parts(count, bodies as usize + 1, |_, body| body)
     }
 
-    /// Piece of each of so many triangles.
+    /// ComponentPiece of each of so many triangles.
     pub(super) fn pieces(&self, count: usize) -> MeshParts {
         self.parts(count, self.runs.len(), |piece, _| piece)
     }

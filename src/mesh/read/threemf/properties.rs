@@ -18,7 +18,7 @@ use crate::mesh::TextureWrap;
 const MAX_DEPTH: usize = 4;
 
 /// Name and colour of one property: red, green, blue and opacity.
-pub(super) struct Material {
+pub(super) struct NamedColour {
     pub name: String,
     pub colour: Option<[u8; 4]>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Texture {
 
 /// Properties that triangles name by the number of their group and their place in it.
 pub(super) enum Group {
-    Materials(Vec<Material>),
+    Materials(Vec<NamedColour>),
     Texture {
         texture: u64,
         /// Places from left to right and from bottom to top.
@@ -63,7 +63,7 @@ pub(super) struct Properties {
 
 /// Appearance of a triangle.
 #[derive(Default)]
-pub(super) struct Look {
+pub(super) struct Appearance {
     pub name: String,
     pub colours: Option<[[u8; 3]; 3]>,
     /// Number of the picture, and the places of the corners in it, from top to bottom.
@@ -160,9 +160,9 @@ impl Properties {
     }
 
     fn add_material(&mut self, name: String, colour: Option<[u8; 4]>) -> u64 {
-        let bytes = 2 * (name.len() + size_of::<Material>()) as u64;
+        let bytes = 2 * (name.len() + size_of::<NamedColour>()) as u64;
         if let Some(Group::Materials(all)) = self.current() {
-            all.push(Material { name, colour });
+            all.push(NamedColour { name, colour });
         }
         bytes
     }
@@ -177,15 +177,15 @@ impl Properties {
     }
 
     /// Appearance of a triangle whose corners have the properties at these places of a group.
-    pub(super) fn look(&self, group: u64, places: [u64; 3]) -> Look {
+    pub(super) fn look(&self, group: u64, places: [u64; 3]) -> Appearance {
         match self.groups.get(&group) {
-            None => Look::default(),
+            None => Appearance::default(),
             Some(Group::Texture { texture, places: all }) => {
                 let at = |place: u64| all.get(usize::try_from(place).ok()?).map(|[u, v]| [*u, 1.0 - *v]);
-                let [Some(a), Some(b), Some(c)] = places.map(at) else { return Look::default() };
-                let Some(picture) = self.textures.get(texture) else { return Look::default() };
+                let [Some(a), Some(b), Some(c)] = places.map(at) else { return Appearance::default() };
+                let Some(picture) = self.textures.get(texture) else { return Appearance::default() };
                 let name = picture.path.rsplit('/').next().unwrap_or_default().to_string();
-                Look { name, texture: Some((*texture, [a, b, c])), is_known: true, ..Look::default() }
+                Appearance { name, texture: Some((*texture, [a, b, c])), is_known: true, ..Appearance::default() }
             }
             Some(Group::Layers { groups, is_multiplied, places: all }) => {
                 self.layers(groups, is_multiplied, all, places)
@@ -197,7 +197,7 @@ impl Properties {
                     (Some(a), Some(b), Some(c)) => Some([a, b, c].map(bytes)),
                     _ => None,
                 };
-                Look { is_known: name.is_some(), name: name.unwrap_or_default(), colours, texture: None }
+                Appearance { is_known: name.is_some(), name: name.unwrap_or_default(), colours, texture: None }
             }
         }
     }
@@ -209,15 +209,15 @@ impl Properties {
         is_multiplied: &[bool],
         all: &[Vec<u64>],
         places: [u64; 3],
-    ) -> Look {
+    ) -> Appearance {
         let mut corners = [&[][..]; 3];
         for (corner, place) in corners.iter_mut().zip(places) {
             let Some(own) = usize::try_from(place).ok().and_then(|place| all.get(place)) else {
-                return Look::default();
+                return Appearance::default();
             };
             *corner = own;
         }
-        let mut look = Look { is_known: true, ..Look::default() };
+        let mut look = Appearance { is_known: true, ..Appearance::default() };
         let mut below: [Option<[f64; 4]>; 3] = [None; 3];
         for (layer, group) in groups.iter().enumerate() {
             // Places that are left out are 0.

@@ -99,7 +99,7 @@ pub(super) struct Volume {
 
 /// A piece of an object that is a component.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Piece {
+pub(super) struct ComponentPiece {
     pub kind: VolumeKind,
     pub name: Option<Rc<str>>,
     /// Object that the component places.
@@ -111,7 +111,7 @@ pub(super) struct Piece {
 pub(super) struct ObjectSettings {
     pub name: Option<Rc<str>>,
     pub volumes: Vec<Volume>,
-    pieces: Vec<Piece>,
+    pieces: Vec<ComponentPiece>,
 }
 
 impl ObjectSettings {
@@ -130,7 +130,7 @@ impl ObjectSettings {
 
     /// Pieces that the components of an object are, by the objects that these place; and the number of other pieces than
     /// bodies that no component is. Of several components of one object each is the next of its pieces.
-    pub(super) fn pieces_of(&self, components: impl Iterator<Item = u64>) -> (Vec<Option<&Piece>>, u64) {
+    pub(super) fn pieces_of(&self, components: impl Iterator<Item = u64>) -> (Vec<Option<&ComponentPiece>>, u64) {
         let mut by_object: HashMap<u64, Vec<usize>> = HashMap::new();
         for (n, piece) in self.pieces.iter().enumerate() {
             by_object.entry(piece.object).or_default().push(n);
@@ -240,9 +240,9 @@ impl<'a> SettingsReader<'a> {
                     return Ok(0);
                 };
                 if let Some(object) = self.object() {
-                    object.pieces.push(Piece { kind, object: id, name: None });
+                    object.pieces.push(ComponentPiece { kind, object: id, name: None });
                 }
-                Ok(2 * size_of::<Piece>() as u64)
+                Ok(2 * size_of::<ComponentPiece>() as u64)
             }
             "metadata" => self.metadata(element),
             "plate" | "assemble" => {
@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn components_are_pieces_by_the_objects_that_they_place() {
-        let piece = |object, kind| Piece { kind, object, name: None };
-        let of = |pieces: Vec<Piece>, components: &[u64]| {
+        let piece = |object, kind| ComponentPiece { kind, object, name: None };
+        let of = |pieces: Vec<ComponentPiece>, components: &[u64]| {
             let settings = ObjectSettings { pieces, ..ObjectSettings::default() };
             let (found, missing) = settings.pieces_of(components.iter().copied());
             (found.iter().map(|piece| piece.map(|piece| piece.kind)).collect::<Vec<_>>(), missing)
