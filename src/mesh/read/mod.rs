@@ -18,6 +18,7 @@ mod gltf;
 mod gzip;
 mod indexed;
 mod lines;
+mod materials;
 mod number;
 mod obj;
 mod off;
@@ -27,6 +28,7 @@ mod polygon;
 mod records;
 mod refuse;
 mod room;
+mod shares;
 mod source;
 mod stl_ascii;
 mod stl_binary;
@@ -249,28 +251,45 @@ pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> R
 
 fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Result<Loaded> {
     let triage = Triage::new(options.tolerance);
-    let source = source.unpacked(&triage)?;
-    let head = source.head();
-    if head.bytes.is_empty() {
+    let mut source = source.unpacked(&triage)?;
+    if source.head().bytes.is_empty() {
         triage.finish(0)?;
         return Err(Error::input(Code::S001, "the file is empty"));
     }
-    let guessed = |guess| INPUTS.iter().find(|format| (format.recognise)(&head) == guess);
-    let format = match guessed(Guess::Sure) {
-        Some(format) => format,
-        None => match refuse::other_format(path, head.bytes) {
-            Some(error) => return Err(error),
-            None => guessed(Guess::Maybe).ok_or_else(refuse::unknown)?,
-        },
-    };
+    let format = choose(&mut source, path, options)?;
     options.progress.begin("read", source.length().unwrap_or(0));
     options.progress.check()?;
     let packed = source.packed();
-    let Content { mut mesh, bytes, unit, up } = (format.read)(source, options, &triage)?;
+    let content = (format.read)(source, options, &triage).map_err(|error| triage.advised(error))?;
+    let Content { mut mesh, bytes, unit, up } = content;
     let findings = triage.finish(mesh.triangles().len())?;
     let dropped = triage.count_dropped();
     mesh.dropped = triage.take_dropped().into();
     let packing = if packed.is_some() { Packing::Gzip } else { Packing::None };
     let bytes = packed.map_or(bytes, |packed| packed.length());
     Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings, unit, up })
+}
+
+/// Returns the format of an input. More of a text is looked at if its beginning does not tell.
+fn choose(source: &mut MeshBytes, path: &Path, options: &ReadOptions) -> Result<&'static InputFormat> {
+    let guessed = |head: &Head, guess| INPUTS.iter().find(|format| (format.recognise)(head) == guess);
+    // A part of what the mesh may take.
+    let most = options.max_memory.unwrap_or(u64::MAX) / 4;
+    loop {
+        let head = source.head();
+        if let Some(format) = guessed(&head, Guess::Sure) {
+            return Ok(format);
+        }
+        if let Some(error) = refuse::by_content(path, &head) {
+            return Err(error);
+        }
+        options.progress.check()?;
+        if !head.is_text() || !source.lengthen_head(most)? {
+            break;
+        }
+    }
+    if let Some(error) = refuse::by_extension(path) {
+        return Err(error);
+    }
+    guessed(&source.head(), Guess::Maybe).ok_or_else(refuse::unknown)
 }

@@ -5,7 +5,7 @@
 //! format ascii 1.0                       (or binary_little_endian, binary_big_endian)
 //! comment …, obj_info …
 //! element vertex 8
-//! property float x                       (any type; red, green and blue are a colour, others are skipped)
+//! property float x                       (any type; red, green, blue or r, g, b are a colour, others are skipped)
 //! element face 6
 //! property list uchar int vertex_indices (or vertex_index; any types)
 //! element tristrips 1                    (strips of triangles; −1 begins another)
@@ -14,8 +14,9 @@
 //! ```
 //!
 //! Then the elements in this order, each with its properties in their order: a line of words each, or bytes without any
-//! between them. Numbers of vertices count from 0. Other elements are skipped. Faces are cut into triangles
-//! (`polygon.rs`); strips turn every second triangle.
+//! between them. Numbers of vertices count from 0; polygons may come before their vertices. Other elements are skipped.
+//! Faces are cut into triangles (`polygon.rs`); strips turn every second triangle. A triangle of a strip that names a vertex
+//! twice joins two strips and is none. Lines of the header end in LF, CRLF, or CR alone.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -24,6 +25,7 @@ use std::io::Read;
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, next_word, whole};
 use super::number;
+use super::shares::{ColourRange, WrittenColour};
 use super::source::{Head, MeshBytes, fill};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
@@ -105,7 +107,8 @@ struct Property {
 impl Property {
     fn new(name: &[u8], list: Option<Scalar>, scalar: Scalar) -> Self {
         let plain = name.strip_prefix(b"diffuse_").unwrap_or(name);
-        let channel = [&b"red"[..], b"green", b"blue"].iter().position(|channel| *channel == plain);
+        let names = [[&b"red"[..], b"r"], [b"green", b"g"], [b"blue", b"b"]];
+        let channel = names.iter().position(|names| names.contains(&plain));
         let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == name);
         Self { name: name.to_vec(), list, scalar, axis, channel }
     }
@@ -121,6 +124,32 @@ impl Element {
     /// The bytes that one takes at least, with empty lists.
     fn least_bytes(&self) -> u64 {
         self.properties.iter().map(|property| property.list.unwrap_or(property.scalar).size() as u64).sum()
+    }
+
+    fn kind(&self) -> ElementKind {
+        match &self.name[..] {
+            b"vertex" => ElementKind::Vertex,
+            b"face" => ElementKind::Face,
+            b"tristrips" => ElementKind::Strips,
+            _ => ElementKind::Other,
+        }
+    }
+
+    /// The place of the list of corners among the properties: by its name, or as the only list of whole numbers.
+    fn corners(&self) -> Option<usize> {
+        let is_list = |property: &&Property| property.list.is_some();
+        let named = |property: &Property| {
+            property.list.is_some() && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
+        };
+        let found = self.properties.iter().position(named);
+        let is_whole = |property: &Property| {
+            property.list.is_some() && !matches!(property.scalar, Scalar::F32 | Scalar::F64)
+        };
+        let only = || {
+            let is_single = self.properties.iter().filter(is_list).count() == 1;
+            self.properties.iter().position(is_whole).filter(|_| is_single)
+        };
+        found.or_else(only)
     }
 
     /// The type of its numbers, if it is a list of that type alone, whose length is a byte.
@@ -142,14 +171,18 @@ enum PlyForm {
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let whole = source.length();
     let mut reader = source.into_reader();
-    let (order, elements, length, lines) = header(&mut reader)?;
+    let PlyHeader { form, elements, picture, bytes: length, lines } = header(&mut reader)?;
     let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
-    let bytes = if order == PlyForm::Text {
+    if let Some((name, line)) = picture {
+        let error = Error::input(Code::S110, format!("{name}: pictures of PLY are not read"));
+        indexed.no_colours(&error, FilePosition::Line(line))?;
+    }
+    let bytes = if form == PlyForm::Text {
         let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
         read_elements(&elements, &mut values, &mut indexed, triage)?;
         length + values.lines.bytes
     } else {
-        let is_big = order == PlyForm::Big;
+        let is_big = form == PlyForm::Big;
         let progress = options.progress;
         let buffer = vec![0; BLOCK];
         // As many as are there, whatever the header says.
@@ -167,15 +200,25 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     Ok(Content::new(indexed.into_mesh()?, bytes))
 }
 
-/// The byte order and the elements, the bytes of the header, and its lines.
-fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
+/// What the header of a file says.
+struct PlyHeader {
+    form: PlyForm,
+    elements: Vec<Element>,
+    /// The name of a file with a picture.
+    picture: Option<(String, u64)>,
+    bytes: u64,
+    lines: u64,
+}
+
+/// Reads the header.
+fn header(reader: &mut impl Read) -> Result<PlyHeader> {
     let mut order = None;
     let mut elements: Vec<Element> = vec![];
-    let mut length = 0;
-    let mut line = vec![];
+    let mut picture = None;
+    let mut lines = HeaderLines { reader, line: vec![], ahead: None, ends_in_cr: false, bytes: 0 };
     for at in 1_u64.. {
-        length += header_line(reader, &mut line, length, at)?;
-        let mut rest = &line[..];
+        lines.advance(at)?;
+        let mut rest = &lines.line[..];
         let mut next = || {
             let start = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
             let end = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
@@ -185,6 +228,9 @@ fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
         };
         let bad = |what: &str| Error::input(Code::S006, format!("a header of PLY: {what}")).at_line(at);
         match next() {
+            b"comment" if next().eq_ignore_ascii_case(b"TextureFile") => {
+                picture = Some((sanitize(rest.trim_ascii()), at));
+            }
             b"ply" | b"comment" | b"obj_info" | b"" => {}
             b"format" => {
                 order = Some(match next() {
@@ -214,8 +260,8 @@ fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
                 element.properties.push(Property::new(&name, list.flatten(), scalar));
             }
             b"end_header" => {
-                let order = order.ok_or_else(|| bad("it names no format"))?;
-                return Ok((order, elements, length as u64, at));
+                let form = order.ok_or_else(|| bad("it names no format"))?;
+                return Ok(PlyHeader { form, elements, picture, bytes: lines.bytes as u64, lines: at });
             }
             other => return Err(bad(&format!("'{}' is no keyword", sanitize(other)))),
         }
@@ -223,25 +269,51 @@ fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
     Err(Error::input(Code::S003, "cut short: the header does not end"))
 }
 
-/// Reads a line of the header, byte by byte, as what follows the last one may be binary; how many bytes it takes.
-fn header_line(reader: &mut impl Read, line: &mut Vec<u8>, before: usize, at: u64) -> Result<usize> {
-    line.clear();
-    let mut byte = [0];
-    for length in 1.. {
-        if before + length > MAX_HEADER {
-            return Err(Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes")).at_line(at));
-        }
-        if fill(reader, &mut byte)? == 0 {
-            return Err(Error::input(Code::S003, "cut short: the header does not end").at_line(at));
-        }
-        match byte[0] {
-            b'\n' => return Ok(length),
-            // Where lines end in CR alone, the next one is not part of this one.
-            b'\r' if line.trim_ascii_start().is_empty() && at == 1 => {}
-            other => line.push(other),
+/// The lines of a header, read byte by byte, as what follows the last one may be binary.
+struct HeaderLines<'a, R> {
+    reader: &'a mut R,
+    line: Vec<u8>,
+    /// The first byte of the next line, where it was read to know how lines end.
+    ahead: Option<u8>,
+    /// Lines end in CR alone.
+    ends_in_cr: bool,
+    bytes: usize,
+}
+
+impl<R: Read> HeaderLines<'_, R> {
+    /// Reads line number `at`.
+    fn advance(&mut self, at: u64) -> Result<()> {
+        self.line.clear();
+        self.line.extend(self.ahead.take());
+        loop {
+            match self.byte(at)? {
+                b'\n' => return Ok(()),
+                b'\r' if self.ends_in_cr => return Ok(()),
+                // The first line tells how all end.
+                b'\r' if at == 1 => match self.byte(at)? {
+                    b'\n' => return Ok(()),
+                    other => {
+                        self.ends_in_cr = true;
+                        self.ahead = Some(other);
+                        return Ok(());
+                    }
+                },
+                other => self.line.push(other),
+            }
         }
     }
-    Ok(0)
+
+    fn byte(&mut self, at: u64) -> Result<u8> {
+        if self.bytes == MAX_HEADER {
+            return Err(Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes")).at_line(at));
+        }
+        let mut byte = [0];
+        if fill(self.reader, &mut byte)? == 0 {
+            return Err(Error::input(Code::S003, "cut short: the header does not end").at_line(at));
+        }
+        self.bytes += 1;
+        Ok(byte[0])
+    }
 }
 
 /// Where the numbers of elements come from.
@@ -263,14 +335,75 @@ trait Values {
         None
     }
 
+    /// Ends an element. What is left of its line is an error.
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Leaves out so many numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
     /// Where the element begins.
-    fn place(&self) -> FilePosition<'_>;
+    fn place(&self) -> FilePosition<'static>;
 
     /// Whether the next element is found even if this one is damaged.
     fn is_found_again(&self) -> bool;
+}
+
+/// The kinds of elements that are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ElementKind {
+    Vertex,
+    Face,
+    Strips,
+    Other,
+}
+
+/// A polygon or strips of triangles whose vertices come later.
+struct Early {
+    kind: ElementKind,
+    /// The end of its corners among those of all.
+    end: usize,
+    colour: Option<PlyColour>,
+    place: FilePosition<'static>,
+}
+
+/// Polygons that come before their vertices.
+#[derive(Default)]
+struct EarlyFaces {
+    corners: Vec<i64>,
+    faces: Vec<Early>,
+}
+
+impl EarlyFaces {
+    fn push(&mut self, face: Early, corners: &[i64], indexed: &mut Indexed) -> Result<()> {
+        let before = (self.corners.capacity(), self.faces.capacity());
+        let need = |there: usize, length: usize| if length > there { length.max(2 * there) } else { there };
+        let after = (
+            need(before.0, self.corners.len() + corners.len()),
+            need(before.1, self.faces.len() + 1).max(512),
+        );
+        if after != before {
+            let more = (after.0 - before.0) * size_of::<i64>() + (after.1 - before.1) * size_of::<Early>();
+            indexed.hold(more as u64)?;
+            self.corners.reserve_exact(after.0 - self.corners.len());
+            self.faces.reserve_exact(after.1 - self.faces.len());
+        }
+        self.corners.extend_from_slice(corners);
+        self.faces.push(Early { end: self.corners.len(), ..face });
+        Ok(())
+    }
+
+    /// Adds them now that all vertices are there.
+    fn add_to(self, indexed: &mut Indexed) -> Result<()> {
+        let mut begin = 0;
+        for face in self.faces {
+            let corners = &self.corners[begin..face.end];
+            begin = face.end;
+            add_face(face.kind, corners, face.colour, face.place, indexed)?;
+        }
+        Ok(())
+    }
 }
 
 /// Reads all elements.
@@ -281,18 +414,16 @@ fn read_elements(
     triage: &Triage,
 ) -> Result<()> {
     let mut list = vec![];
-    for element in elements {
-        let is_vertex = element.name == b"vertex";
-        let is_strip = element.name == b"tristrips";
-        let is_face = element.name == b"face";
-        let places = element.properties.iter().position(|property| {
-            property.list.is_some() && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
-        });
-        let places = places.filter(|_| is_face || is_strip);
-        if (is_face || is_strip) && element.count > 0 && places.is_none() {
+    let mut early = EarlyFaces::default();
+    for (n, element) in elements.iter().enumerate() {
+        let kind = element.kind();
+        let is_polygon = matches!(kind, ElementKind::Face | ElementKind::Strips);
+        let places = element.corners().filter(|_| is_polygon);
+        if is_polygon && element.count > 0 && places.is_none() {
             return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
         }
-        let short = element.short_list().filter(|_| is_face);
+        let is_early = elements[n..].iter().any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
+        let short = element.short_list().filter(|_| kind == ElementKind::Face && !is_early);
         let is_plain = matches!(short, Some(Scalar::I32 | Scalar::U32));
         let number =
             |bits: u32| if short == Some(Scalar::I32) { i64::from(bits as i32) } else { i64::from(bits) };
@@ -303,44 +434,90 @@ fn read_elements(
                 let text =
                     format!("cut short: {} {n} of {} is missing", sanitize(&element.name), element.count);
                 triage.found(values.place().of(Error::input(Code::S003, text)))?;
+                early.add_to(indexed)?;
                 return values.finish();
             }
             if is_plain && let Some(corners) = values.three() {
                 indexed.triangle(corners.map(number), values.place())?;
                 continue;
             }
-            let read = read_element(element, is_vertex, places, values, indexed, &mut list);
+            let read = read_element(element, kind == ElementKind::Vertex, places, values, indexed, &mut list);
             let place = values.place();
             match read {
-                Ok((point, colour)) if is_vertex => {
+                Ok((point, colour)) if kind == ElementKind::Vertex => {
                     indexed.vertex(point, place)?;
-                    colour.map_or(Ok(()), |colour| indexed.colour_vertex(colour))?;
-                }
-                Ok((_, colour)) if is_face => {
-                    colour.into_iter().for_each(|colour| indexed.colour_next([colour; 3]));
-                    match list[..] {
-                        [a, b, c] => indexed.triangle([a, b, c], place)?,
-                        _ => indexed.face(list.iter().copied().map(Ok), place)?,
+                    match colour {
+                        Some(PlyColour::Bytes(colour)) => indexed.colour_vertex(colour)?,
+                        Some(PlyColour::Shares(colour)) => {
+                            let number = indexed.count() as usize - 1;
+                            see(indexed.vertex_range(), colour);
+                            indexed.colour_written(number, colour)?;
+                        }
+                        None => {}
                     }
                 }
-                Ok(_) if is_strip => strip(&list, indexed, place)?,
+                Ok((_, colour)) if is_polygon && is_early => {
+                    early.push(Early { kind, end: 0, colour, place }, &list, indexed)?;
+                }
+                Ok((_, colour)) if is_polygon => add_face(kind, &list, colour, place, indexed)?,
                 Ok(_) => {}
                 // Nothing says where the next one begins.
                 Err(error) if !values.is_found_again() => {
                     triage.found(place.of(error))?;
+                    early.add_to(indexed)?;
                     return values.finish();
                 }
-                Err(error) if is_vertex => indexed.no_vertex(place.of(error))?,
-                Err(error) if is_face || is_strip => indexed.face(std::iter::once(Err(error)), place)?,
+                Err(error) if kind == ElementKind::Vertex => indexed.no_vertex(place.of(error))?,
+                Err(error) if is_polygon => indexed.face(std::iter::once(Err(error)), place)?,
                 Err(error) => triage.found(place.of(error))?,
             }
         }
     }
+    early.add_to(indexed)?;
     if values.begin()? {
         let error = Error::input(Code::S005, "bytes follow the last element");
         triage.found(values.place().of(error))?;
     }
     values.finish()
+}
+
+/// Adds a polygon, or strips, of these corners.
+fn add_face(
+    kind: ElementKind,
+    corners: &[i64],
+    colour: Option<PlyColour>,
+    place: FilePosition,
+    indexed: &mut Indexed,
+) -> Result<()> {
+    if kind == ElementKind::Strips {
+        return strip(corners, indexed, place);
+    }
+    match colour {
+        Some(PlyColour::Bytes(colour)) => indexed.colour_next([colour; 3]),
+        Some(PlyColour::Shares(colour)) => {
+            see(indexed.face_range(), colour);
+            indexed.colour_next_written(colour)?;
+        }
+        None => {}
+    }
+    match corners[..] {
+        [a, b, c] => indexed.triangle([a, b, c], place),
+        _ => indexed.face(corners.iter().copied().map(Ok), place),
+    }
+}
+
+/// A colour of an element: bytes, or floats that are shares of 1 or up to 255.
+#[derive(Clone, Copy)]
+enum PlyColour {
+    Bytes([u8; 3]),
+    Shares(WrittenColour),
+}
+
+/// Looks at a colour in floats.
+fn see(range: &mut ColourRange, colour: WrittenColour) {
+    for value in colour {
+        range.see(value, true);
+    }
 }
 
 /// Reads an element: the point of a vertex, the colour if it has one, and into `list` the list of property `places`.
@@ -351,15 +528,19 @@ fn read_element(
     values: &mut impl Values,
     indexed: &Indexed,
     list: &mut Vec<i64>,
-) -> Result<(Point, Option<[u8; 3]>)> {
+) -> Result<(Point, Option<PlyColour>)> {
     let mut point = [f32::NAN; 3];
-    let mut colour = [None; 3];
+    let mut bytes = [None; 3];
+    let mut shares = [None; 3];
     list.clear();
     for (n, property) in element.properties.iter().enumerate() {
         match (property.list, property.axis) {
             (None, Some(axis)) if is_vertex => point[axis] = values.coordinate(property.scalar)?,
             (None, _) if let Some(channel) = property.channel => {
-                colour[channel] = Some(channel_of(values, property.scalar)?);
+                match property.scalar {
+                    Scalar::F32 | Scalar::F64 => shares[channel] = Some(values.coordinate(property.scalar)?),
+                    scalar => bytes[channel] = Some(channel_of(values, scalar)?),
+                }
             }
             (None, _) => values.skip(property.scalar, 1)?,
             (Some(length), _) => {
@@ -381,26 +562,34 @@ fn read_element(
             }
         }
     }
-    let [r, g, b] = colour;
-    Ok((point, r.zip(g).zip(b).map(|((r, g), b)| [r, g, b])))
+    values.end()?;
+    let colour = match (bytes, shares) {
+        ([Some(r), Some(g), Some(b)], _) => Some(PlyColour::Bytes([r, g, b])),
+        (_, [Some(r), Some(g), Some(b)]) => Some(PlyColour::Shares([r, g, b])),
+        _ => None,
+    };
+    Ok((point, colour))
 }
 
-/// The next number as a channel of a colour: a share of 1 if it is a float, else of the largest of its type.
+/// The next number as a channel of a colour: a share of the largest of its type.
 fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
     Ok(match scalar {
-        Scalar::F32 | Scalar::F64 => channel(values.coordinate(scalar)?.into()),
         Scalar::U16 => channel(values.whole(scalar)? as f64 / 65_535.0),
         other => values.whole(other)?.clamp(0, 255) as u8,
     })
 }
 
-/// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip.
+/// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip. Those that
+/// name a vertex twice only lead from one strip to the next.
 fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()> {
     for strip in list.split(|number| *number < 0) {
         for (n, three) in strip.windows(3).enumerate() {
             let [a, b, c] = [three[0], three[1], three[2]];
+            let is_connector = a == b || b == c || c == a;
             let turned = if n % 2 == 0 { [a, b, c] } else { [b, a, c] };
-            indexed.triangle(turned, place)?;
+            if !is_connector {
+                indexed.triangle(turned, place)?;
+            }
         }
     }
     Ok(())
@@ -450,6 +639,16 @@ impl<R: Read> Values for TextValues<'_, R> {
         whole(word).ok_or_else(|| no_number(word, "a whole number"))
     }
 
+    fn end(&mut self) -> Result<()> {
+        match self.word() {
+            b"" => Ok(()),
+            word => {
+                let text = format!("'{}' follows the last number of the element", sanitize(word));
+                Err(Error::input(Code::S006, text))
+            }
+        }
+    }
+
     fn skip(&mut self, _: Scalar, count: u64) -> Result<()> {
         for _ in 0..count {
             if self.word().is_empty() {
@@ -459,7 +658,7 @@ impl<R: Read> Values for TextValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> FilePosition<'_> {
+    fn place(&self) -> FilePosition<'static> {
         FilePosition::Line(self.before + self.lines.number())
     }
 
@@ -581,7 +780,7 @@ impl<R: Read> Values for ByteValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> FilePosition<'_> {
+    fn place(&self) -> FilePosition<'static> {
         FilePosition::Byte(self.element)
     }
 

@@ -4,6 +4,12 @@
 //! Every corner stays the corner of a triangle, and every side the side of exactly one, even where corners are in one
 //! line: polygons that share sides share them as triangles, so a closed mesh stays closed. A polygon that is not planar
 //! becomes triangles that look like those of its shadow in that plane; one without area becomes a fan.
+//!
+//! A long polygon that goes along a side twice in the same direction has no inside, and the search for ears would take time as
+//! the cube of its corners. It is split where it comes back to a point, and each loop is cut by itself. A polygon with holes,
+//! which bridges join, goes along each side once in a direction.
+
+use std::collections::HashMap;
 
 use earcut::Earcut;
 
@@ -27,13 +33,56 @@ impl PolygonCutter {
     /// The triangles of a polygon of at least three corners, by the places of corners; as many as there are corners, less
     /// two. All turn as the polygon does.
     pub(super) fn cut(&mut self, corners: &[Point]) -> &[[u32; 3]] {
+        if corners.len() > LONG && repeats_a_side(corners) {
+            self.cut_loops(corners);
+        } else {
+            self.cut_whole(corners);
+        }
+        &self.triangles
+    }
+
+    fn cut_whole(&mut self, corners: &[Point]) {
         let count = corners.len() as u32;
         self.triangles.clear();
         if count < 4 || !self.cut_ears(corners) {
             self.triangles.clear();
             self.triangles.extend((2..count).map(|n| [0, n - 1, n]));
         }
-        &self.triangles
+    }
+
+    /// Cuts each loop between two corners at the same point, then what is left. Sides without length between these corners
+    /// hold the loops together.
+    fn cut_loops(&mut self, corners: &[Point]) {
+        let mut all = vec![];
+        let mut open: Vec<u32> = vec![];
+        // Where on the way that is left a point is.
+        let mut places: HashMap<[u32; 3], usize> = HashMap::new();
+        for (n, corner) in corners.iter().enumerate() {
+            let point = bits(*corner);
+            if let Some(&place) = places.get(&point) {
+                let mut closed = open.split_off(place + 1);
+                for left in &closed {
+                    places.remove(&bits(corners[*left as usize]));
+                }
+                closed.insert(0, open[place]);
+                closed.push(n as u32);
+                self.cut_part(corners, &closed, &mut all);
+            }
+            places.insert(point, open.len());
+            open.push(n as u32);
+        }
+        self.cut_part(corners, &open, &mut all);
+        self.triangles = all;
+    }
+
+    /// Adds the triangles of the polygon of some of the corners.
+    fn cut_part(&mut self, corners: &[Point], part: &[u32], all: &mut Vec<[u32; 3]>) {
+        if part.len() < 3 {
+            return;
+        }
+        let points: Vec<Point> = part.iter().map(|n| corners[*n as usize]).collect();
+        self.cut_whole(&points);
+        all.extend(self.triangles.iter().map(|triangle| triangle.map(|n| part[n as usize])));
     }
 
     /// Cuts ears; false if they do not make up the polygon.
@@ -81,6 +130,23 @@ impl PolygonCutter {
         }
         at == first && self.triangles.len() as u32 == count - 2
     }
+}
+
+/// The most corners of a polygon whose sides are not compared.
+const LONG: usize = 256;
+
+/// Whether a polygon goes along a side twice in the same direction.
+fn repeats_a_side(corners: &[Point]) -> bool {
+    let next = corners.iter().cycle().skip(1);
+    let sides = corners.iter().zip(next).map(|(from, to)| [bits(*from), bits(*to)]);
+    let mut sides: Vec<_> = sides.filter(|[from, to]| from != to).collect();
+    sides.sort_unstable();
+    sides.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// A point as bits, which are equal where points are.
+fn bits(point: Point) -> [u32; 3] {
+    point.map(|coordinate| (coordinate + 0.0).to_bits())
 }
 
 /// The axis along which the area vector of a polygon is longest; none if it has no area.
@@ -170,6 +236,21 @@ mod tests {
                     let backwards: Vec<Point> = corners.into_iter().rev().collect();
                     check(&backwards);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_polygon_that_goes_round_again_is_cut_in_time() {
+        let triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let square = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+        for round in [&triangle[..], &square] {
+            for count in [300, 20_000] {
+                let corners: Vec<Point> = round.iter().copied().cycle().take(count).collect();
+                check(&corners);
+                let triangles = PolygonCutter::new().cut(&corners).to_vec();
+                let found: f64 = triangles.iter().map(|triangle| area(&corners, triangle)).sum();
+                assert!(found >= (count / round.len()) as f64, "{found} of {count}");
             }
         }
     }

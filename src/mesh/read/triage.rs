@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::error::{Code, Error, Finding, Result, Severity};
+use crate::error::{Code, Error, Finding, Hint, Opt, Result, Severity, Step};
 use crate::mesh::numbers::Dropped;
 
 /// How much a reader takes.
@@ -37,6 +37,8 @@ pub(super) struct Triage {
     dropped: RefCell<Dropped>,
     /// Triangles at the end of which a part is missing.
     cut: Cell<u64>,
+    /// A finding ended the reading, which leniency would note.
+    is_refused: Cell<bool>,
 }
 
 impl Triage {
@@ -58,6 +60,7 @@ impl Triage {
     pub(super) fn found_all(&self, code: Code, count: u64, first: impl Fn() -> Error) -> Result<()> {
         let severity = self.tolerance.severity(code);
         if severity == Severity::Error {
+            self.is_refused.set(code.info().lenient != Severity::Error);
             return Err(first());
         }
         let mut findings = self.findings.borrow_mut();
@@ -66,6 +69,17 @@ impl Triage {
             None => findings.push(Finding { severity, first: first(), count }),
         }
         Ok(())
+    }
+
+    /// An error that ended the reading, with advice that helps: leniency does not help where it decides nothing.
+    pub(super) fn advised(&self, error: Error) -> Error {
+        let advice = error.code().info().advice;
+        let names_lenient = |step: &Step| step.settings.iter().any(|setting| setting.option == Opt::Lenient);
+        if self.is_refused.get() || error.hint().is_some() || !advice.iter().any(names_lenient) {
+            return error;
+        }
+        let steps = advice.iter().filter(|step| !names_lenient(step)).cloned().collect();
+        error.with_hint(Hint { steps })
     }
 
     /// Notes a triangle that was there but is not taken, behind so many that are.
