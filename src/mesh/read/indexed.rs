@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::number;
 use super::picture;
 use super::polygon::PolygonCutter;
 use super::room::Room;
@@ -14,9 +13,13 @@ use crate::mesh::colours::{WHITE, channel};
 use crate::mesh::{
     Mesh, MeshColours, MeshParts, MeshTexture, PartKind, TexturePlace, TextureWrap, not_finite,
 };
+use crate::par::Progress;
 
 /// The most corners of a polygon: to cut ears may take time as their square.
 const MAX_CORNERS: usize = 20_000;
+
+/// A polygon of more corners takes so long to cut that an interrupt is looked for.
+const MANY_CORNERS: usize = 64;
 
 /// Where something is in a file.
 #[derive(Clone, Copy)]
@@ -46,6 +49,8 @@ pub(super) struct Indexed<'a> {
     first: i64,
     /// Damaged ones are NaN, so that numbers stay.
     vertices: Vec<Point>,
+    /// The first vertex that is not finite, and where it is.
+    not_finite: Option<(usize, Error)>,
     /// The bytes that the reader itself holds.
     held: u64,
     pub triangles: Vec<Triangle>,
@@ -57,6 +62,8 @@ pub(super) struct Indexed<'a> {
     places: Vec<usize>,
     numbered: Option<VertexNumbers>,
     cutter: PolygonCutter,
+    /// The listener, which may cancel while polygons are cut.
+    progress: Option<&'a dyn Progress>,
 }
 
 impl<'a> Indexed<'a> {
@@ -66,6 +73,7 @@ impl<'a> Indexed<'a> {
             triage,
             first,
             vertices: vec![],
+            not_finite: None,
             held: 0,
             triangles: vec![],
             objects: Naming::default(),
@@ -75,7 +83,13 @@ impl<'a> Indexed<'a> {
             places: vec![],
             numbered: None,
             cutter: PolygonCutter::new(),
+            progress: None,
         }
+    }
+
+    /// Heard by `progress`, which may cancel.
+    pub(super) fn heard_by(self, progress: &'a dyn Progress) -> Self {
+        Self { progress: Some(progress), ..self }
     }
 
     /// With the numbers of the vertices of each triangle, if they are wanted.
@@ -95,6 +109,7 @@ impl<'a> Indexed<'a> {
             numbered.before += self.vertices.len() as u64;
         }
         self.vertices.clear();
+        self.not_finite = None;
         self.paint.vertices.clear();
     }
 
@@ -153,13 +168,20 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Adds a vertex; one that is not finite is damage.
+    /// Adds a vertex; one that is not finite is damage of the faces that name it.
     pub(super) fn vertex(&mut self, point: Point, place: FilePosition<'_>) -> Result<()> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
-        if let Some(bad) = bad {
-            self.triage.found(place.of(not_finite(*bad)))?;
+        if let (Some(bad), None) = (bad, &self.not_finite) {
+            let error = not_finite(*bad);
+            let error = if let FilePosition::Of(_) = place { error } else { place.of(error) };
+            self.not_finite = Some((self.vertices.len(), error));
         }
         self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
+    }
+
+    /// The triage, which also places coordinates.
+    pub(super) fn triage(&self) -> &Triage {
+        self.triage
     }
 
     /// Gives the vertex added last this colour.
@@ -255,7 +277,14 @@ impl<'a> Indexed<'a> {
     /// Notes that a file with colours cannot be read.
     pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
         let text = format!("colours are not known: {}", error.message());
-        self.triage.found_all(Code::S110, 1, || place.of(Error::input(Code::S110, text.clone())))
+        let found = || {
+            let found = place.of(Error::input(Code::S110, text.clone()));
+            match error.hint() {
+                Some(hint) => found.with_hint(hint),
+                None => found,
+            }
+        };
+        self.triage.found_all(Code::S110, 1, found)
     }
 
     /// The next faces are of a material with this picture, where they have a place in it.
@@ -281,9 +310,9 @@ impl<'a> Indexed<'a> {
         place: FilePosition<'_>,
     ) -> Result<()> {
         let mut point = [0.0; 3];
-        for coordinate in &mut point {
+        for (axis, coordinate) in point.iter_mut().enumerate() {
             let word = words();
-            let Some(value) = number::of(word) else {
+            let Some(value) = self.triage.coordinate(axis, word) else {
                 return self.no_vertex(place.of(no_number(word, "a coordinate")));
             };
             *coordinate = value;
@@ -360,12 +389,17 @@ impl<'a> Indexed<'a> {
             || Error::input(Code::S006, format!("a polygon of {count} corners, not of three or more"));
         if let Some(error) = damage.or_else(|| is_short.then(short)) {
             let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
-            self.triage.found(place.of(error.at_triangle(triangle)))?;
+            let error = error.at_triangle(triangle);
+            let is_placed = error.line().is_some() || error.byte().is_some();
+            self.triage.found(if is_placed { error } else { place.of(error) })?;
             self.triage.drop_triangle(self.triangles.len());
             self.paint.forget_next();
             return self.room.admit(self.triangles.capacity() as u64, self.beside());
         }
         let beside = self.beside();
+        if let (true, Some(progress)) = (count > MANY_CORNERS, self.progress) {
+            progress.check()?;
+        }
         let cut = self.cutter.cut(&self.polygon);
         self.room.grow(&mut self.triangles, cut.len(), u64::MAX, beside)?;
         let before = self.triangles.len();
@@ -386,13 +420,21 @@ impl<'a> Indexed<'a> {
     fn at(&self, place: i64) -> Result<Point> {
         match usize::try_from(place).ok().and_then(|place| self.vertices.get(place)) {
             Some(vertex) if vertex[0].is_finite() => Ok(*vertex),
-            Some(_) => Err(Error::input(Code::S004, format!("vertex {} is not finite", place + self.first))),
+            Some(_) => Err(self.not_finite_at(place)),
             None => {
                 let count = self.vertices.len();
                 let text =
                     format!("vertex {} is not there: {count} come before", place.saturating_add(self.first));
                 Err(Error::input(Code::S012, text))
             }
+        }
+    }
+
+    /// The error for a face with a vertex that is not finite: where the vertex is, if it is the first of its kind.
+    fn not_finite_at(&self, place: i64) -> Error {
+        match &self.not_finite {
+            Some((first, error)) if i64::try_from(*first) == Ok(place) => error.clone(),
+            _ => Error::input(Code::S004, format!("vertex {} is not finite", place + self.first)),
         }
     }
 

@@ -138,8 +138,8 @@ impl<'a> Materials<'a> {
         if self.folder.is_none() {
             self.is_incomplete = true;
             let shown = sanitize(files.join(" ").as_bytes());
-            let error = format!("{shown}: a stream has no files beside it; name the file of the mesh instead");
-            return indexed.no_colours(&Error::input(Code::S110, error), place);
+            let error = Error::input(Code::S110, format!("{shown}: a stream has no files beside it"));
+            return indexed.no_colours(&error.with_hint("name the file of the mesh in place of a pipe"), place);
         }
         for file in files {
             if let Some(error) = self.read_file(&file, indexed)? {
@@ -316,7 +316,7 @@ fn written(rest: &[u8], range: &mut ColourRange) -> Option<WrittenColour> {
 }
 
 /// The first of these files that can be read, and its name; the error is about the first of all.
-fn read_first(
+pub(super) fn read_first(
     folder: Option<MeshFolder>,
     names: &[String],
     most: u64,
@@ -334,7 +334,7 @@ fn read_first(
 }
 
 /// The ways to read the name of a file: as it is, with the slashes of other systems, and without the folder.
-fn ways(name: &str) -> Vec<String> {
+pub(super) fn ways(name: &str) -> Vec<String> {
     let bare = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
     let slashes = bare.replace('\\', "/");
     let slashes = slashes.strip_suffix('/').unwrap_or(&slashes).trim_end();

@@ -32,6 +32,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["obj"],
     about: "Wavefront OBJ: polygons, objects and groups",
     states_unit: false,
+    has_decimals: true,
     recognise,
     read,
 };
@@ -47,6 +48,8 @@ fn recognise(head: &Head) -> Guess {
     // No line but those of OBJ was seen.
     let mut is_pure = true;
     let mut has_words = false;
+    // Some line has words that other texts hardly begin with.
+    let mut is_likely = false;
     for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
         let (word, rest) = next_word(line);
         if word.is_empty() {
@@ -61,11 +64,12 @@ fn recognise(head: &Head) -> Guess {
                 return Guess::Sure;
             }
         }
-        is_pure &= BEGINNINGS.contains(&word) || (matches!(word, b"f" | b"l" | b"p") && count_numbers(rest) > 0);
+        is_likely |= matches!(word, b"mtllib" | b"usemtl" | b"f") && !next_word(rest).0.is_empty();
+        is_pure &= BEGINNINGS.contains(&word) || (matches!(word, b"f" | b"l" | b"p") && whole(next_word(rest).0).is_some());
     }
     // Comments may fill all that is looked at.
     let is_empty = !has_words && text.trim_ascii_start().starts_with(b"#");
-    if is_empty || has_words && is_pure { Guess::Maybe } else { Guess::No }
+    if is_empty || is_pure && is_likely { Guess::Maybe } else { Guess::No }
 }
 
 /// How many numbers the words of a line begin with, up to three.
@@ -91,7 +95,7 @@ fn continuation(line: &[u8]) -> Continuation {
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let folder = source.folder();
     let mut lines = Lines::new(source.into_reader(), options.progress).joining(continuation);
-    let indexed = Indexed::new(options.max_memory, triage, 1).numbered(options.vertex_numbers);
+    let indexed = Indexed::new(options.max_memory, triage, 1).numbered(options.vertex_numbers).heard_by(options.progress);
     let mut reader = ObjReader {
         indexed,
         triage,

@@ -30,6 +30,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["off"],
     about: "OFF of Geomview: polygons; COFF, NOFF and their like",
     states_unit: false,
+    has_decimals: true,
     recognise,
     read,
 };
@@ -97,7 +98,7 @@ fn without_keyword<'a>(first: &[u8], mut lines: impl Iterator<Item = &'a [u8]>) 
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut lines = Lines::new(source.into_reader(), options.progress);
-    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers).heard_by(options.progress);
     let ([vertices, faces], layout) = header(&mut lines)?;
     for n in 0..vertices {
         if !to_next(&mut lines)? {

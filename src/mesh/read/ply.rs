@@ -16,7 +16,8 @@
 //! Then the elements in this order, each with its properties in their order: a line of words each, or bytes without any
 //! between them. Numbers of vertices count from 0; polygons may come before their vertices. Other elements are skipped.
 //! Faces are cut into triangles (`polygon.rs`); strips turn every second triangle. A triangle of a strip that names a vertex
-//! twice joins two strips and is none. Lines of the header end in LF, CRLF, or CR alone.
+//! twice joins two strips and is none. Pictures that `comment TextureFile NAME` names lie on faces by s and t of vertices, or by
+//! the list `texcoord` of faces and their `texnumber`. Lines of the header end in LF, CRLF, or CR alone.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -24,13 +25,16 @@ use std::io::Read;
 
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, next_word, whole};
+use super::materials::{read_first, ways};
 use super::number;
+use super::picture;
 use super::shares::{ColourRange, WrittenColour};
-use super::source::{Head, MeshBytes, fill};
+use super::source::{Head, MeshBytes, MeshFolder, fill};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::Point;
+use crate::mesh::TextureWrap;
 use crate::mesh::colours::channel;
 use crate::par::Progress;
 
@@ -39,6 +43,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["ply"],
     about: "PLY, text and binary: polygons and strips of triangles",
     states_unit: false,
+    has_decimals: true,
     recognise,
     read,
 };
@@ -102,6 +107,8 @@ struct Property {
     axis: Option<usize>,
     /// Red, green or blue.
     channel: Option<usize>,
+    /// A place in a picture, to the right or up.
+    texture: Option<usize>,
 }
 
 impl Property {
@@ -110,7 +117,9 @@ impl Property {
         let names = [[&b"red"[..], b"r"], [b"green", b"g"], [b"blue", b"b"]];
         let channel = names.iter().position(|names| names.contains(&plain));
         let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == name);
-        Self { name: name.to_vec(), list, scalar, axis, channel }
+        let names = [[&b"s"[..], b"u", b"texture_u", b"texture_s"], [b"t", b"v", b"texture_v", b"texture_t"]];
+        let texture = names.iter().position(|names| names.contains(&name));
+        Self { name: name.to_vec(), list, scalar, axis, channel, texture }
     }
 }
 
@@ -124,6 +133,12 @@ impl Element {
     /// The bytes that one takes at least, with empty lists.
     fn least_bytes(&self) -> u64 {
         self.properties.iter().map(|property| property.list.unwrap_or(property.scalar).size() as u64).sum()
+    }
+
+    /// Whether coordinates of these vertices are doubles.
+    fn has_doubles(&self) -> bool {
+        let is_double = |property: &Property| property.axis.is_some() && property.scalar == Scalar::F64;
+        self.kind() == ElementKind::Vertex && self.properties.iter().any(is_double)
     }
 
     fn kind(&self) -> ElementKind {
@@ -170,19 +185,21 @@ enum PlyForm {
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let whole = source.length();
+    let folder = source.folder();
     let mut reader = source.into_reader();
-    let PlyHeader { form, elements, picture, bytes: length, lines } = header(&mut reader)?;
-    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
-    if let Some((name, line)) = picture {
-        let error = Error::input(Code::S110, format!("{name}: pictures of PLY are not read"));
-        indexed.no_colours(&error, FilePosition::Line(line))?;
-    }
+    let PlyHeader { form, elements, pictures, bytes: length, lines } = header(&mut reader)?;
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers).heard_by(options.progress);
+    let wanted = if options.textures { &pictures[..] } else { &[] };
+    let mut pictures = Pictures::read(wanted, folder, &mut indexed)?;
     let bytes = if form == PlyForm::Text {
         let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
-        read_elements(&elements, &mut values, &mut indexed, triage)?;
+        read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
         length + values.lines.bytes
     } else {
         let is_big = form == PlyForm::Big;
+        if !elements.iter().any(Element::has_doubles) {
+            triage.place_plainly();
+        }
         let progress = options.progress;
         let buffer = vec![0; BLOCK];
         // As many as are there, whatever the header says.
@@ -194,7 +211,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         indexed.expect(expected(b"vertex", 3), expected(b"face", 6))?;
         let mut values =
             ByteValues { reader, progress, is_big, buffer, at: 0, end: 0, before: length, element: length };
-        read_elements(&elements, &mut values, &mut indexed, triage)?;
+        read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
         values.before + values.end as u64
     };
     Ok(Content::new(indexed.into_mesh()?, bytes))
@@ -204,8 +221,8 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 struct PlyHeader {
     form: PlyForm,
     elements: Vec<Element>,
-    /// The name of a file with a picture.
-    picture: Option<(String, u64)>,
+    /// The names of files with pictures, and their lines.
+    pictures: Vec<(String, u64)>,
     bytes: u64,
     lines: u64,
 }
@@ -214,7 +231,7 @@ struct PlyHeader {
 fn header(reader: &mut impl Read) -> Result<PlyHeader> {
     let mut order = None;
     let mut elements: Vec<Element> = vec![];
-    let mut picture = None;
+    let mut pictures = vec![];
     let mut lines = HeaderLines { reader, line: vec![], ahead: None, ends_in_cr: false, bytes: 0 };
     for at in 1_u64.. {
         lines.advance(at)?;
@@ -229,7 +246,7 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
         let bad = |what: &str| Error::input(Code::S006, format!("a header of PLY: {what}")).at_line(at);
         match next() {
             b"comment" if next().eq_ignore_ascii_case(b"TextureFile") => {
-                picture = Some((sanitize(rest.trim_ascii()), at));
+                pictures.push((String::from_utf8_lossy(rest.trim_ascii()).into_owned(), at));
             }
             b"ply" | b"comment" | b"obj_info" | b"" => {}
             b"format" => {
@@ -261,7 +278,7 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
             }
             b"end_header" => {
                 let form = order.ok_or_else(|| bad("it names no format"))?;
-                return Ok(PlyHeader { form, elements, picture, bytes: lines.bytes as u64, lines: at });
+                return Ok(PlyHeader { form, elements, pictures, bytes: lines.bytes as u64, lines: at });
             }
             other => return Err(bad(&format!("'{}' is no keyword", sanitize(other)))),
         }
@@ -324,8 +341,11 @@ trait Values {
     /// Passes over all that is left.
     fn finish(&mut self) -> Result<()>;
 
-    /// The next number as a coordinate, rounded once.
-    fn coordinate(&mut self, scalar: Scalar) -> Result<f32>;
+    /// The next number as a coordinate along an axis, rounded once.
+    fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32>;
+
+    /// The next number, rounded once.
+    fn float(&mut self, scalar: Scalar) -> Result<f32>;
 
     /// The next number, which is whole.
     fn whole(&mut self, scalar: Scalar) -> Result<i64>;
@@ -395,12 +415,13 @@ impl EarlyFaces {
     }
 
     /// Adds them now that all vertices are there.
-    fn add_to(self, indexed: &mut Indexed) -> Result<()> {
+    fn add_to(self, indexed: &mut Indexed, pictures: &Pictures) -> Result<()> {
         let mut begin = 0;
         for face in self.faces {
             let corners = &self.corners[begin..face.end];
             begin = face.end;
-            add_face(face.kind, corners, face.colour, face.place, indexed)?;
+            let values = ElementValues { colour: face.colour, ..ElementValues::default() };
+            add_face(face.kind, corners, &values, face.place, indexed, pictures)?;
         }
         Ok(())
     }
@@ -411,6 +432,7 @@ fn read_elements(
     elements: &[Element],
     values: &mut impl Values,
     indexed: &mut Indexed,
+    pictures: &mut Pictures,
     triage: &Triage,
 ) -> Result<()> {
     let mut list = vec![];
@@ -423,7 +445,8 @@ fn read_elements(
             return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
         }
         let is_early = elements[n..].iter().any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
-        let short = element.short_list().filter(|_| kind == ElementKind::Face && !is_early);
+        let is_simple = kind == ElementKind::Face && !is_early && pictures.numbers.is_empty();
+        let short = element.short_list().filter(|_| is_simple);
         let is_plain = matches!(short, Some(Scalar::I32 | Scalar::U32));
         let number =
             |bits: u32| if short == Some(Scalar::I32) { i64::from(bits as i32) } else { i64::from(bits) };
@@ -434,19 +457,20 @@ fn read_elements(
                 let text =
                     format!("cut short: {} {n} of {} is missing", sanitize(&element.name), element.count);
                 triage.found(values.place().of(Error::input(Code::S003, text)))?;
-                early.add_to(indexed)?;
+                early.add_to(indexed, pictures)?;
                 return values.finish();
             }
             if is_plain && let Some(corners) = values.three() {
                 indexed.triangle(corners.map(number), values.place())?;
                 continue;
             }
-            let read = read_element(element, kind == ElementKind::Vertex, places, values, indexed, &mut list);
+            let read = read_element(element, kind, places, values, indexed, &mut list);
             let place = values.place();
             match read {
-                Ok((point, colour)) if kind == ElementKind::Vertex => {
-                    indexed.vertex(point, place)?;
-                    match colour {
+                Ok(read) if kind == ElementKind::Vertex => {
+                    indexed.vertex(read.point, place)?;
+                    pictures.place_vertex(read.texture, indexed)?;
+                    match read.colour {
                         Some(PlyColour::Bytes(colour)) => indexed.colour_vertex(colour)?,
                         Some(PlyColour::Shares(colour)) => {
                             let number = indexed.count() as usize - 1;
@@ -456,24 +480,27 @@ fn read_elements(
                         None => {}
                     }
                 }
-                Ok((_, colour)) if is_polygon && is_early => {
-                    early.push(Early { kind, end: 0, colour, place }, &list, indexed)?;
+                Ok(read) if is_polygon && is_early => {
+                    early.push(Early { kind, end: 0, colour: read.colour, place }, &list, indexed)?;
                 }
-                Ok((_, colour)) if is_polygon => add_face(kind, &list, colour, place, indexed)?,
+                Ok(read) if is_polygon => add_face(kind, &list, &read, place, indexed, pictures)?,
                 Ok(_) => {}
                 // Nothing says where the next one begins.
                 Err(error) if !values.is_found_again() => {
                     triage.found(place.of(error))?;
-                    early.add_to(indexed)?;
+                    early.add_to(indexed, pictures)?;
                     return values.finish();
                 }
-                Err(error) if kind == ElementKind::Vertex => indexed.no_vertex(place.of(error))?,
+                Err(error) if kind == ElementKind::Vertex => {
+                    indexed.no_vertex(place.of(error))?;
+                    pictures.place_vertex([None; 2], indexed)?;
+                }
                 Err(error) if is_polygon => indexed.face(std::iter::once(Err(error)), place)?,
                 Err(error) => triage.found(place.of(error))?,
             }
         }
     }
-    early.add_to(indexed)?;
+    early.add_to(indexed, pictures)?;
     if values.begin()? {
         let error = Error::input(Code::S005, "bytes follow the last element");
         triage.found(values.place().of(error))?;
@@ -485,14 +512,16 @@ fn read_elements(
 fn add_face(
     kind: ElementKind,
     corners: &[i64],
-    colour: Option<PlyColour>,
+    values: &ElementValues,
     place: FilePosition,
     indexed: &mut Indexed,
+    pictures: &Pictures,
 ) -> Result<()> {
     if kind == ElementKind::Strips {
         return strip(corners, indexed, place);
     }
-    match colour {
+    pictures.place_face(corners, values, indexed);
+    match values.colour {
         Some(PlyColour::Bytes(colour)) => indexed.colour_next([colour; 3]),
         Some(PlyColour::Shares(colour)) => {
             see(indexed.face_range(), colour);
@@ -503,6 +532,72 @@ fn add_face(
     match corners[..] {
         [a, b, c] => indexed.triangle([a, b, c], place),
         _ => indexed.face(corners.iter().copied().map(Ok), place),
+    }
+}
+
+/// What is read of an element beside its corners.
+struct ElementValues {
+    point: Point,
+    colour: Option<PlyColour>,
+    /// The place of a vertex in a picture.
+    texture: [Option<f32>; 2],
+    /// The places of the corners of a face, two numbers each.
+    corners: Vec<f32>,
+    /// The number of the picture of a face.
+    picture: usize,
+}
+
+impl Default for ElementValues {
+    fn default() -> Self {
+        Self { point: [f32::NAN; 3], colour: None, texture: [None; 2], corners: vec![], picture: 0 }
+    }
+}
+
+/// The pictures that a header names, and the places of vertices in them.
+struct Pictures {
+    /// Their numbers; none for one that cannot be read.
+    numbers: Vec<Option<u32>>,
+    places: Vec<[f32; 2]>,
+}
+
+impl Pictures {
+    fn read(names: &[(String, u64)], folder: Option<MeshFolder>, indexed: &mut Indexed) -> Result<Self> {
+        let mut numbers = vec![];
+        for (name, line) in names {
+            let found = read_first(folder, &ways(name), picture::MAX_BYTES, |length| indexed.admit(length));
+            let bytes = found.map(|(_, bytes)| bytes);
+            let wrap = [TextureWrap::Repeat; 2];
+            numbers.push(indexed.add_picture(bytes, wrap, FilePosition::Line(*line))?);
+        }
+        Ok(Self { numbers, places: vec![] })
+    }
+
+    /// Adds the place of the next vertex.
+    fn place_vertex(&mut self, place: [Option<f32>; 2], indexed: &mut Indexed) -> Result<()> {
+        let ([Some(u), Some(v)], false) = (place, self.numbers.is_empty()) else { return Ok(()) };
+        let before = indexed.count() as usize - 1;
+        if before >= self.places.capacity() {
+            let more = (before + 1).max(2 * self.places.capacity()).max(512);
+            indexed.hold((size_of::<[f32; 2]>() * more) as u64)?;
+            self.places.reserve_exact(more - self.places.len());
+        }
+        self.places.resize(before, [0.0; 2]);
+        self.places.push([u, v]);
+        Ok(())
+    }
+
+    /// Places the corners of the next face: each by its own numbers, or by those of the vertices.
+    fn place_face(&self, corners: &[i64], values: &ElementValues, indexed: &mut Indexed) {
+        let Some(Some(number)) = self.numbers.get(values.picture) else { return };
+        indexed.set_texture(Some(*number));
+        let (own, _) = values.corners.as_chunks::<2>();
+        let vertex = |corner: &i64| usize::try_from(*corner).ok().and_then(|corner| self.places.get(corner));
+        let upwards = |[u, v]: &[f32; 2]| [*u, 1.0 - *v];
+        if own.len() == corners.len() {
+            indexed.place_next(own.iter().map(upwards));
+        } else if corners.iter().all(|corner| vertex(corner).is_some()) {
+            indexed.place_next(corners.iter().filter_map(vertex).map(upwards));
+        }
     }
 }
 
@@ -520,56 +615,73 @@ fn see(range: &mut ColourRange, colour: WrittenColour) {
     }
 }
 
-/// Reads an element: the point of a vertex, the colour if it has one, and into `list` the list of property `places`.
+/// Reads an element, and into `list` the list of property `places`.
 fn read_element(
     element: &Element,
-    is_vertex: bool,
+    kind: ElementKind,
     places: Option<usize>,
     values: &mut impl Values,
     indexed: &Indexed,
     list: &mut Vec<i64>,
-) -> Result<(Point, Option<PlyColour>)> {
-    let mut point = [f32::NAN; 3];
+) -> Result<ElementValues> {
+    let mut read = ElementValues::default();
     let mut bytes = [None; 3];
     let mut shares = [None; 3];
     list.clear();
     for (n, property) in element.properties.iter().enumerate() {
-        match (property.list, property.axis) {
-            (None, Some(axis)) if is_vertex => point[axis] = values.coordinate(property.scalar)?,
-            (None, _) if let Some(channel) = property.channel => {
-                match property.scalar {
-                    Scalar::F32 | Scalar::F64 => shares[channel] = Some(values.coordinate(property.scalar)?),
-                    scalar => bytes[channel] = Some(channel_of(values, scalar)?),
+        let is_float = matches!(property.scalar, Scalar::F32 | Scalar::F64);
+        let Some(length) = property.list else {
+            match property {
+                Property { axis: Some(axis), scalar, .. } if kind == ElementKind::Vertex => {
+                    read.point[*axis] = values.coordinate(*axis, *scalar, indexed.triage())?;
                 }
-            }
-            (None, _) => values.skip(property.scalar, 1)?,
-            (Some(length), _) => {
-                let count = values.whole(length)?;
-                let Ok(count) = u64::try_from(count) else {
-                    return Err(Error::input(Code::S007, format!("a list of {count} numbers")));
-                };
-                if places == Some(n) {
-                    // As many as are there: the length alone allocates nothing.
-                    for _ in 0..count {
-                        if list.len() == list.capacity() {
-                            indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
-                        }
-                        list.push(values.whole(property.scalar)?);
-                    }
-                } else {
-                    values.skip(property.scalar, count)?;
+                Property { channel: Some(channel), scalar, .. } if is_float => {
+                    shares[*channel] = Some(values.float(*scalar)?);
                 }
+                Property { channel: Some(channel), scalar, .. } => {
+                    bytes[*channel] = Some(channel_of(values, *scalar)?);
+                }
+                Property { texture: Some(axis), scalar, .. } if kind == ElementKind::Vertex && is_float => {
+                    read.texture[*axis] = Some(values.float(*scalar)?);
+                }
+                Property { name, scalar, .. } if name == b"texnumber" && !is_float => {
+                    read.picture = usize::try_from(values.whole(*scalar)?).unwrap_or(usize::MAX);
+                }
+                Property { scalar, .. } => values.skip(*scalar, 1)?,
             }
+            continue;
+        };
+        let count = values.whole(length)?;
+        let Ok(count) = u64::try_from(count) else {
+            return Err(Error::input(Code::S007, format!("a list of {count} numbers")));
+        };
+        if places == Some(n) {
+            // As many as are there: the length alone allocates nothing.
+            for _ in 0..count {
+                if list.len() == list.capacity() {
+                    indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
+                }
+                list.push(values.whole(property.scalar)?);
+            }
+        } else if property.name == b"texcoord" && is_float && count <= MAX_PLACES {
+            for _ in 0..count {
+                read.corners.push(values.float(property.scalar)?);
+            }
+        } else {
+            values.skip(property.scalar, count)?;
         }
     }
     values.end()?;
-    let colour = match (bytes, shares) {
+    read.colour = match (bytes, shares) {
         ([Some(r), Some(g), Some(b)], _) => Some(PlyColour::Bytes([r, g, b])),
         (_, [Some(r), Some(g), Some(b)]) => Some(PlyColour::Shares([r, g, b])),
         _ => None,
     };
-    Ok((point, colour))
+    Ok(read)
 }
+
+/// The most numbers of the places of the corners of a face.
+const MAX_PLACES: u64 = 40_000;
 
 /// The next number as a channel of a colour: a share of the largest of its type.
 fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
@@ -629,9 +741,14 @@ impl<R: Read> Values for TextValues<'_, R> {
         Ok(())
     }
 
-    fn coordinate(&mut self, _: Scalar) -> Result<f32> {
+    fn coordinate(&mut self, axis: usize, _: Scalar, triage: &Triage) -> Result<f32> {
         let word = self.word();
-        number::of(word).ok_or_else(|| no_number(word, "a coordinate"))
+        triage.coordinate(axis, word).ok_or_else(|| no_number(word, "a coordinate"))
+    }
+
+    fn float(&mut self, _: Scalar) -> Result<f32> {
+        let word = self.word();
+        number::of(word).ok_or_else(|| no_number(word, "a number"))
     }
 
     fn whole(&mut self, _: Scalar) -> Result<i64> {
@@ -725,7 +842,19 @@ impl<R: Read> Values for ByteValues<'_, R> {
         }
     }
 
-    fn coordinate(&mut self, scalar: Scalar) -> Result<f32> {
+    fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32> {
+        if triage.is_plain() {
+            return self.float(scalar);
+        }
+        let value = match scalar {
+            Scalar::F32 => f64::from(f32::from_le_bytes(self.take()?)),
+            Scalar::F64 => f64::from_le_bytes(self.take()?),
+            other => self.whole(other)? as f64,
+        };
+        Ok(triage.double(axis, value))
+    }
+
+    fn float(&mut self, scalar: Scalar) -> Result<f32> {
         Ok(match scalar {
             Scalar::F32 => f32::from_le_bytes(self.take()?),
             Scalar::F64 => f64::from_le_bytes(self.take()?) as f32,

@@ -15,6 +15,8 @@ struct Other {
     signs: &'static [Sign],
     /// Other formats lie in such a file, and the extension names them.
     is_container: bool,
+    /// Files of the format hold no mesh at all.
+    is_no_mesh: bool,
     hint: &'static str,
 }
 
@@ -54,7 +56,7 @@ const fn other(
     signs: &'static [Sign],
     hint: &'static str,
 ) -> Other {
-    Other { name, extensions, signs, is_container: false, hint }
+    Other { name, extensions, signs, is_container: false, is_no_mesh: false, hint }
 }
 
 const fn container(
@@ -63,7 +65,16 @@ const fn container(
     signs: &'static [Sign],
     hint: &'static str,
 ) -> Other {
-    Other { name, extensions, signs, is_container: true, hint }
+    Other { name, extensions, signs, is_container: true, is_no_mesh: false, hint }
+}
+
+const fn no_mesh_of(
+    name: &'static str,
+    extensions: &'static [&'static str],
+    signs: &'static [Sign],
+    hint: &'static str,
+) -> Other {
+    Other { name, extensions, signs, is_container: false, is_no_mesh: true, hint }
 }
 
 use Sign::{Begins, Bytes, Element, Line, Test};
@@ -159,7 +170,7 @@ static OTHERS: &[Other] = &[
     other("a list of points", &["xyz", "pts", "ptx", "asc"], &[], POINTS),
     // Medicine.
     other("GIFTI", &["gii"], &[Element("GIFTI")], "'mris_convert FILE mesh.stl' of FreeSurfer makes STL of it; nibabel reads it, too"),
-    other("a surface of FreeSurfer", &["pial", "white", "inflated", "smoothwm", "sphere"], &[Bytes(0, b"\xff\xff\xfe"), Bytes(0, b"\xff\xff\xff"), Bytes(0, b"#!ascii")], "'mris_convert FILE mesh.stl' of FreeSurfer makes STL of it"),
+    other("a surface of FreeSurfer", &["pial", "white", "inflated", "smoothwm", "sphere"], &[Bytes(0, b"\xff\xff\xfe"), Bytes(0, b"#!ascii")], "'mris_convert FILE mesh.stl' of FreeSurfer makes STL of it"),
     other("OBJ of MNI (BIC)", &[], &[Test(is_mni)], "export GIFTI, PLY or STL from the program that made it; 'mris_convert' makes STL of GIFTI"),
     other("BrainSuite", &["dfs"], &[Bytes(0, b"DFS_")], EXPORT),
     other("NRRD", &["nrrd", "nhdr"], &[Bytes(0, b"NRRD000")], VOXELS),
@@ -188,10 +199,10 @@ static OTHERS: &[Other] = &[
     other("JPEG", &["jpg", "jpeg"], &[Bytes(0, b"\xff\xd8\xff")], MESH),
     other("TIFF", &["tif", "tiff"], &[Bytes(0, b"II*\0"), Bytes(0, b"MM\0*")], MESH),
     other("PDF", &["pdf"], &[Bytes(0, b"%PDF")], MESH),
-    other("a program", &[], &[Bytes(0, b"\x7fELF")], MESH),
-    other("a web page", &["html", "htm"], &[Begins("<!DOCTYPE html"), Begins("<html")], "download the mesh itself, not the page that shows it"),
-    other("a pointer of Git LFS", &[], &[Begins("version https://git-lfs")], "'git lfs pull' fetches the file"),
-    other("a file of materials", &["mtl"], &[], "name the OBJ that it belongs to"),
+    no_mesh_of("a program", &[], &[Bytes(0, b"\x7fELF")], MESH),
+    no_mesh_of("a web page", &["html", "htm"], &[Begins("<!DOCTYPE html"), Begins("<html")], "download the mesh itself, not the page that shows it"),
+    no_mesh_of("a pointer of Git LFS", &[], &[Begins("version https://git-lfs")], "'git lfs pull' fetches the file"),
+    no_mesh_of("a file of materials", &["mtl"], &[], "name the OBJ that it belongs to"),
     other("UTF-32 text", &[], &[Bytes(0, b"\xff\xfe\0\0"), Bytes(0, b"\0\0\xfe\xff")], UTF8),
     other("UTF-16 text", &[], &[Bytes(0, b"\xff\xfe"), Bytes(0, b"\xfe\xff"), Test(is_utf16)], UTF8),
 ];
@@ -334,7 +345,8 @@ pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
     {
         return Some(inner);
     }
-    let message = format!("this is {}, which is not supported", other.name);
+    let what = if other.is_no_mesh { "not a mesh" } else { "which is not supported" };
+    let message = format!("this is {}, {what}", other.name);
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
@@ -342,7 +354,10 @@ pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
 pub(super) fn by_extension(path: &Path) -> Option<Error> {
     let extension = extension(path);
     let other = OTHERS.iter().find(|other| other.extensions.contains(&extension.as_str()))?;
-    let message = format!("{} is not supported", other.name);
+    let message = match other.is_no_mesh {
+        true => format!("{} is no mesh", other.name),
+        false => format!("{} is not supported", other.name),
+    };
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
