@@ -2,18 +2,16 @@
 //! lies in it. Where none is found any corner is cut off, and after so many steps what is left becomes a fan. Such a polygon
 //! has no inside that all programs agree on.
 
-type Flat = [f64; 2];
-
 /// Steps that the search may take: a second of an ordinary machine.
 const STEPS: u64 = 300_000_000;
 
 /// Twice the area of a triangle; above zero if it turns left.
-fn area([ax, ay]: Flat, [bx, by]: Flat, [cx, cy]: Flat) -> f64 {
+fn area([ax, ay]: [f64; 2], [bx, by]: [f64; 2], [cx, cy]: [f64; 2]) -> f64 {
     (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 }
 
 /// Whether more than `limit` pairs of sides that do not follow each other have a point in common.
-pub(super) fn has_contacts(corners: &[Flat], limit: usize) -> bool {
+pub(super) fn has_contacts(corners: &[[f64; 2]], limit: usize) -> bool {
     let count = corners.len();
     let side = |n: usize| [corners[n], corners[(n + 1) % count]];
     let bounds = |n: usize, axis: usize| {
@@ -47,7 +45,7 @@ pub(super) fn has_contacts(corners: &[Flat], limit: usize) -> bool {
 }
 
 /// Adds the triangles of a polygon, as many as it has corners less two. All sides of it stay.
-pub(super) fn cut(corners: &[Flat], triangles: &mut Vec<[u32; 3]>) {
+pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
     let count = corners.len();
     let mut next: Vec<usize> = (1..count).chain([0]).collect();
     let mut previous: Vec<usize> = (0..count).map(|n| (n + count - 1) % count).collect();

@@ -23,7 +23,7 @@ const MAX_MATERIALS: u64 = 16 << 20;
 const ENTRY: u64 = 64;
 
 /// The materials that are known so far.
-pub(super) struct Materials<'a> {
+pub(super) struct MaterialLibrary<'a> {
     /// The folder of the mesh; a stream lies in none.
     folder: Option<MeshFolder<'a>>,
     reads_textures: bool,
@@ -110,7 +110,7 @@ impl TextureMap {
     }
 }
 
-impl<'a> Materials<'a> {
+impl<'a> MaterialLibrary<'a> {
     pub(super) fn new(folder: Option<MeshFolder<'a>>, reads_textures: bool) -> Self {
         Self {
             folder,

@@ -19,6 +19,7 @@ mod facets;
 mod gltf;
 mod gzip;
 mod indexed;
+mod kept;
 mod lines;
 mod materials;
 mod number;
@@ -54,7 +55,8 @@ use crate::geom::Rational;
 use crate::mesh::{Mesh, UnitOfLength, UpAxis};
 use crate::par::Progress;
 
-use source::{Head, Kept, KeptReader, MeshBytes};
+use kept::{KeepingReader, KeptStream};
+use source::{Head, MeshBytes};
 use triage::Triage;
 
 /// One input format: a row of [`INPUTS`].
@@ -295,8 +297,8 @@ fn near_mesh(options: &ReadOptions, read: impl Fn(ReadNear) -> Result<Loaded>) -
 
 /// Reads a stream; as long as its mesh may be far from the origin, its bytes are kept to be read once more.
 fn read_twice(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
-    let kept = Rc::new(Kept::new(options.max_memory));
-    let first = MeshBytes::stream(KeptReader { input, kept: Rc::clone(&kept) })
+    let kept = Rc::new(KeptStream::new(options.max_memory));
+    let first = MeshBytes::stream(KeepingReader { input, kept: Rc::clone(&kept) })
         .and_then(|source| choose_kept(source, Path::new(name), options, Some(&kept)))?;
     if first.near.iter().all(|value| *value == Rational::ZERO) {
         return Ok(first);
@@ -317,7 +319,7 @@ fn choose_kept(
     source: MeshBytes,
     path: &Path,
     options: &ReadOptions,
-    kept: Option<&Rc<Kept>>,
+    kept: Option<&Rc<KeptStream>>,
 ) -> Result<Loaded> {
     let triage = Triage::new(options.tolerance);
     triage.place(options.near, kept.cloned());

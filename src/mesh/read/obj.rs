@@ -20,7 +20,7 @@
 
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Continuation, Lines, next_word, whole};
-use super::materials::{Materials, TextureMap, without_comment};
+use super::materials::{MaterialLibrary, TextureMap, without_comment};
 use super::number;
 use super::source::{Head, MeshBytes, is_blank};
 use super::triage::Triage;
@@ -101,7 +101,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         triage,
         reads_textures: options.textures,
         has_objects: false,
-        materials: Materials::new(folder, options.textures),
+        materials: MaterialLibrary::new(folder, options.textures),
         material: None,
         map: None,
         unknown: None,
@@ -121,7 +121,7 @@ struct ObjReader<'a> {
     triage: &'a Triage,
     reads_textures: bool,
     has_objects: bool,
-    materials: Materials<'a>,
+    materials: MaterialLibrary<'a>,
     /// The line that named the material of the next faces.
     material: Option<Vec<u8>>,
     /// The picture of that material.

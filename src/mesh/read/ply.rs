@@ -190,7 +190,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let PlyHeader { form, elements, pictures, bytes: length, lines } = header(&mut reader)?;
     let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers).heard_by(options.progress);
     let wanted = if options.textures { &pictures[..] } else { &[] };
-    let mut pictures = Pictures::read(wanted, folder, &mut indexed)?;
+    let mut pictures = PlyPictures::read(wanted, folder, &mut indexed)?;
     let bytes = if form == PlyForm::Text {
         let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
         read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
@@ -415,7 +415,7 @@ impl EarlyFaces {
     }
 
     /// Adds them now that all vertices are there.
-    fn add_to(self, indexed: &mut Indexed, pictures: &Pictures) -> Result<()> {
+    fn add_to(self, indexed: &mut Indexed, pictures: &PlyPictures) -> Result<()> {
         let mut begin = 0;
         for face in self.faces {
             let corners = &self.corners[begin..face.end];
@@ -432,7 +432,7 @@ fn read_elements(
     elements: &[Element],
     values: &mut impl Values,
     indexed: &mut Indexed,
-    pictures: &mut Pictures,
+    pictures: &mut PlyPictures,
     triage: &Triage,
 ) -> Result<()> {
     let mut list = vec![];
@@ -515,7 +515,7 @@ fn add_face(
     values: &ElementValues,
     place: FilePosition,
     indexed: &mut Indexed,
-    pictures: &Pictures,
+    pictures: &PlyPictures,
 ) -> Result<()> {
     if kind == ElementKind::Strips {
         return strip(corners, indexed, place);
@@ -554,13 +554,13 @@ impl Default for ElementValues {
 }
 
 /// The pictures that a header names, and the places of vertices in them.
-struct Pictures {
+struct PlyPictures {
     /// Their numbers; none for one that cannot be read.
     numbers: Vec<Option<u32>>,
     places: Vec<[f32; 2]>,
 }
 
-impl Pictures {
+impl PlyPictures {
     fn read(names: &[(String, u64)], folder: Option<MeshFolder>, indexed: &mut Indexed) -> Result<Self> {
         let mut numbers = vec![];
         for (name, line) in names {

@@ -88,7 +88,8 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let (triangles, looked, length) = match (source.length(), source.as_file()) {
         (Some(length), Some(file)) => {
             let taken = Claim { count, length, at_least: "" }.settle(triage)?;
-            let (triangles, looked) = read_positioned(file, taken, options, triage)?;
+            let found = read_positioned(file, taken, options, triage);
+            let (triangles, looked) = found.map_err(|error| triage.refused(error))?;
             if let (Some(attributes), true) = (&mut attributes, looked.attributes.count > 0) {
                 read_attributes(file, taken, attributes, options)?;
             }
@@ -281,7 +282,8 @@ fn read_in_order(
         if let Some(attributes) = attributes {
             attributes.extend(attributes_of(block));
         }
-        let looked = admit(decode(block, &mut triangles[first as usize..], first), lenient)?;
+        let looked = admit(decode(block, &mut triangles[first as usize..], first), lenient)
+            .map_err(|error| triage.refused(error))?;
         let part = if first < count { &mut within } else { &mut beyond };
         *part = std::mem::take(part).and(looked);
         options.progress.advance(block.len() as u64);

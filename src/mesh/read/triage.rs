@@ -10,7 +10,7 @@ use crate::mesh::numbers::Dropped;
 use super::ReadNear;
 use super::decimal::Placement;
 use super::number;
-use super::source::Kept;
+use super::kept::KeptStream;
 
 /// How much a reader takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,11 +46,11 @@ pub(super) struct Triage {
     cut: Cell<u64>,
     /// A finding ended the reading, which leniency would note.
     is_refused: Cell<bool>,
-    place: Place,
+    place: CoordinatePlace,
 }
 
 /// The way from the numbers of a file to coordinates of the mesh.
-struct Place {
+struct CoordinatePlace {
     placement: RefCell<Placement>,
     /// Numbers are rounded as they are.
     is_plain: Cell<bool>,
@@ -59,10 +59,10 @@ struct Place {
     /// The point that was chosen before.
     near: RefCell<[Rational; 3]>,
     /// The bytes of a stream, to be forgotten as soon as the mesh is not far from the origin.
-    kept: RefCell<Option<Rc<Kept>>>,
+    kept: RefCell<Option<Rc<KeptStream>>>,
 }
 
-impl Default for Place {
+impl Default for CoordinatePlace {
     fn default() -> Self {
         Self {
             placement: RefCell::default(),
@@ -80,7 +80,7 @@ impl Triage {
     }
 
     /// Coordinates are relative to this point. The bytes of a stream are forgotten when it is known to be the origin.
-    pub(super) fn place(&self, near: ReadNear, kept: Option<Rc<Kept>>) {
+    pub(super) fn place(&self, near: ReadNear, kept: Option<Rc<KeptStream>>) {
         let placement = match near {
             ReadNear::Origin => None,
             ReadNear::Mesh => Some(Placement::watching()),
@@ -158,8 +158,7 @@ impl Triage {
     pub(super) fn found_all(&self, code: Code, count: u64, first: impl Fn() -> Error) -> Result<()> {
         let severity = self.tolerance.severity(code);
         if severity == Severity::Error {
-            self.is_refused.set(code.info().lenient != Severity::Error);
-            return Err(first());
+            return Err(self.refused(first()));
         }
         let mut findings = self.findings.borrow_mut();
         match findings.iter_mut().find(|finding| finding.code() == code) {
@@ -167,6 +166,12 @@ impl Triage {
             None => findings.push(Finding { severity, first: first(), count }),
         }
         Ok(())
+    }
+
+    /// An error that ended the reading, and that leniency would have noted.
+    pub(super) fn refused(&self, error: Error) -> Error {
+        self.is_refused.set(error.code().info().lenient != Severity::Error);
+        error
     }
 
     /// An error that ended the reading, with advice that helps: leniency does not help where it decides nothing.
