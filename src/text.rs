@@ -29,13 +29,15 @@ pub struct GridCoordinates {
     pub scale: f64,
     /// What is added to them after that.
     pub by: [f64; 3],
+    /// The point of the file that coordinates of the mesh are relative to, if it is not the origin.
+    pub near: Option<[f64; 3]>,
     /// The unit of the grid's coordinates, if it is known.
     pub unit: Option<&'static str>,
 }
 
 impl Default for GridCoordinates {
     fn default() -> Self {
-        Self { scale: 1.0, by: [0.0; 3], unit: None }
+        Self { scale: 1.0, by: [0.0; 3], near: None, unit: None }
     }
 }
 

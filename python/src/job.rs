@@ -7,7 +7,7 @@ use ::voxelize::grid::{CellArray, Quantities, Quantity, Record};
 use ::voxelize::job::{
     Extras, JobLabels, Transform, UnitOfLength, UpAxis, check_unit_of_grid, findings, other_unit,
 };
-use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
+use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Rational, Result, Rule, Voxelizer, Voxels};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,6 +24,8 @@ pub struct Source {
     /// Unit and up axis, as each file states them.
     stated: Vec<(Option<UnitOfLength>, Option<UpAxis>)>,
     are_several: bool,
+    /// The only mesh relative to a point near it, if it is far from the origin.
+    near: Option<(Mesh, [Rational; 3])>,
     /// The name of the input in the record.
     pub name: Option<String>,
 }
@@ -37,6 +39,7 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
         mesh: joined(meshes).map_err(|error| raised(py, &error))?,
         stated: meshes.iter().map(|mesh| (mesh.unit, mesh.up)).collect(),
         are_several: meshes.len() > 1,
+        near: if let [one] = meshes { one.near.clone() } else { None },
         name: if let [one] = meshes { Some(one.name.clone()).filter(|n| !n.is_empty()) } else { None },
     })
 }
@@ -44,10 +47,17 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
 impl Source {
     /// The transform, the rule, the labels and the mesh in the axes of the grid.
     fn turned(&self, options: &Options) -> Result<(Transform, Rule, JobLabels, Mesh)> {
-        let transform = options.transform(&self.stated)?;
+        let mut transform = options.transform(&self.stated)?;
+        let mesh = match &self.near {
+            Some((mesh, near)) => {
+                transform.near = near.clone();
+                mesh
+            }
+            None => &self.mesh,
+        };
         let rule = options.rule(&transform)?;
         let labels = options.labels(self.are_several)?;
-        let mesh = transform.apply(options.choose(self.mesh.clone(), labels)?)?;
+        let mesh = transform.apply(options.choose(mesh.clone(), labels)?)?;
         if mesh.triangles().is_empty() {
             return Err(Error::unfit("the mesh has no triangles").with_hint("export the mesh again"));
         }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use voxelize::job::{UnitOfLength, UpAxis};
-use voxelize::mesh::read::{self, Loaded, ReadOptions, Tolerance};
-use voxelize::{Error, Finding, Result};
+use voxelize::job::{Transform, UnitOfLength, UpAxis};
+use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions, Tolerance};
+use voxelize::{Error, Finding, Rational, Result};
 
 use crate::errors::{FindingFacts, finding, raised};
 use crate::work::{How, Watcher, run, run_here};
@@ -20,6 +20,8 @@ pub struct Mesh {
     pub name: String,
     pub unit: Option<UnitOfLength>,
     pub up: Option<UpAxis>,
+    /// The mesh of a file that is far from the origin, relative to a point near it.
+    pub near: Option<(voxelize::Mesh, [Rational; 3])>,
     findings: Vec<Finding>,
 }
 
@@ -52,12 +54,19 @@ impl Reading {
 }
 
 impl Mesh {
-    fn loaded(name: String, loaded: Loaded) -> Self {
-        Self { mesh: loaded.mesh, name, unit: loaded.unit, up: loaded.up, findings: loaded.findings }
+    /// The mesh of a file. One that is far from the origin is kept in coordinates of the file, rounded to floats, as well.
+    fn loaded(name: String, loaded: Loaded) -> Result<Self> {
+        let Loaded { mesh, unit, up, findings, near, .. } = loaded;
+        let placed = Transform { near, ..Transform::default() };
+        if !placed.is_near() {
+            return Ok(Self { mesh, name, unit, up, near: None, findings });
+        }
+        let far = placed.apply_all(mesh.clone())?;
+        Ok(Self { mesh: far, name, unit, up, near: Some((mesh, placed.near)), findings })
     }
 
     fn made(name: String, mesh: voxelize::Mesh) -> Self {
-        Self { mesh, name, unit: None, up: None, findings: vec![] }
+        Self { mesh, name, unit: None, up: None, near: None, findings: vec![] }
     }
 }
 
@@ -68,18 +77,21 @@ impl Mesh {
     fn open(py: Python<'_>, path: PathBuf, reading: Reading, how: How) -> PyResult<Self> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let limit = how.max_memory;
-        let loaded = run(py, &how, |watcher| read::read_file(&path, &reading.options(limit, watcher)))?;
-        Ok(Self::loaded(name, loaded))
+        run(py, &how, |watcher| {
+            let options = reading.options(limit, watcher).near(ReadNear::Mesh);
+            Self::loaded(name, read::read_file(&path, &options)?)
+        })
     }
 
     /// Reads the bytes of a file.
     #[staticmethod]
     fn parse(py: Python<'_>, bytes: &[u8], name: String, reading: Reading, how: How) -> PyResult<Self> {
         let limit = how.max_memory;
-        let loaded = run(py, &how, |watcher| {
-            read::read_stream(&mut &bytes[..], &name, &reading.options(limit, watcher))
-        })?;
-        Ok(Self::loaded(name, loaded))
+        run(py, &how, |watcher| {
+            let options = reading.options(limit, watcher).near(ReadNear::Mesh);
+            let loaded = read::read_stream(&mut &bytes[..], &name, &options)?;
+            Self::loaded(name, loaded)
+        })
     }
 
     /// Triangles by their vertices' numbers.

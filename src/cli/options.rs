@@ -40,6 +40,8 @@ pub struct JobOptions {
     pub has_findings: bool,
     /// Whether the numbers of vertices are wanted.
     pub has_numbers: bool,
+    /// Coordinates of a mesh that is far from the origin are read relative to a point near it.
+    pub reads_near: bool,
     /// What has to wait for the unit that a file states, if anything has.
     pub waiting: Option<Arc<WaitingLengths>>,
     /// The axis that points up in the file, if an option says it.
@@ -163,6 +165,7 @@ impl JobOptions {
             resources,
             has_findings,
             has_numbers: false,
+            reads_near: true,
             waiting,
             up: None,
         })
@@ -305,6 +308,30 @@ impl GridOptions {
     pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
         let spacing = lattice.spacing().each_ref().map(|side| side / &self.transform.scale);
         self.padding.as_ref().map(|fit| fit.padding(&spacing))
+    }
+
+    /// Takes the point of the file that the coordinates of the mesh are relative to: the box, the origin and the lattice
+    /// that are given move.
+    pub fn take_near(&mut self, near: [Rational; 3]) -> Result<()> {
+        let before = self.transform.offset();
+        self.transform.near = near;
+        let after = self.transform.offset();
+        if before == after {
+            return Ok(());
+        }
+        let by: [Rational; 3] = std::array::from_fn(|axis| &before[axis] - &after[axis]);
+        self.padding = self.padding.take().map(|fit| fit.moved(&by));
+        self.from = match self.from.clone() {
+            GridFrom::Mesh(fit) => GridFrom::Mesh(Box::new(fit.moved(&by))),
+            GridFrom::Like(lattice) => GridFrom::Like(Box::new(lattice.moved(&by)?)),
+            shared @ GridFrom::Shared(..) => shared,
+        };
+        Ok(())
+    }
+
+    /// Whether coordinates may be relative to a point near the mesh: not where several meshes share a grid.
+    pub fn may_be_near(&self) -> bool {
+        !matches!(self.from, GridFrom::Shared(..))
     }
 
     /// The lattice of scaled coordinates, as in files and digests, for a lattice of coordinates in the mesh file.

@@ -105,6 +105,15 @@ impl Fit {
         self
     }
 
+    /// This request in coordinates that are `by` more.
+    #[must_use]
+    pub fn moved(mut self, by: &[Rational; 3]) -> Self {
+        let moved = |point: &[Rational; 3]| std::array::from_fn(|axis| &point[axis] + &by[axis]);
+        self.origin = self.origin.as_ref().map(moved);
+        self.bounds = self.bounds.as_ref().map(|[min, max]| [moved(min), moved(max)]);
+        self
+    }
+
     /// Makes all dims equal to the largest, the mesh centred, an odd cell on the high side.
     #[must_use]
     pub fn cube(mut self) -> Self {

@@ -16,8 +16,9 @@ pub const FIELDS: [&str; 7] = ["variant", "radius", "ties", "band", "iso", INSID
 pub const INSIDE: &str = "inside";
 
 /// The names under which files have what was done to coordinates: the axis that points up, `y`; the axes of the file
-/// that those of the grid are, `x,-z,y`; the matrix, row by row; the rotations, `x,10;z,30`; the factor, `1/1000`; the unit, `mm`.
-pub const TRANSFORM: [&str; 7] = ["up", "axes", "matrix", "rotate", "scale", "translate", "unit"];
+/// that those of the grid are, `x,-z,y`; the matrix, row by row; the rotations, `x,10;z,30`; the factor, `1/1000`; the point of the
+/// file that coordinates are relative to, `450123.4,0,0`; the unit, `mm`.
+pub const TRANSFORM: [&str; 8] = ["up", "axes", "matrix", "rotate", "scale", "translate", "near", "unit"];
 
 /// The name under which files have the volume of the mesh.
 pub const MESH_VOLUME: &str = "mesh_volume";

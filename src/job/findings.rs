@@ -92,6 +92,9 @@ fn sizes(bounds: &Bounds) -> [f64; 3] {
 /// hundredth of a cell apart (L001): faces may be off by so much, unseen. It is about the worst axis.
 fn far_from_origin(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Error> {
     const PART: i64 = 100;
+    if let Some(near) = coordinates.near {
+        return far_output(mesh, lattice, coordinates, near);
+    }
     let coarse = (0..3).filter_map(|axis| {
         let farthest = mesh.min[axis].abs().max(mesh.max[axis].abs());
         let step = f64::from(farthest.next_up()) - f64::from(farthest);
@@ -102,13 +105,47 @@ fn far_from_origin(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinat
     let (axis, farthest, step, _) = coarse.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let name = AXES[axis];
     let size = lattice.spacing()[axis].to_f64();
+    let off = coordinates.length_text(step / 2.0);
     let [step, size] = [step, size].map(|length| coordinates.length_text(length));
     let scaled = if coordinates.scale == 1.0 { "" } else { " when scaled" };
     let text = format!(
-        "far from the origin: 32-bit floats near {name} = {} in the file are {step} apart{scaled}, where cells are {size}",
+        "far from the origin: 32-bit floats near {name} = {} in the file are {step} apart{scaled}, where cells are {size}; \
+         a wall may be off by {off}",
         number(f64::from(farthest))
     );
     let hint = "move the mesh to the origin in the program that made it, and export it again";
+    Some(Error::input(Code::L001, text).with_hint(hint))
+}
+
+/// The finding about a mesh whose coordinates are relative to a point near it: its cells are as the file has them, but as far
+/// from the origin as before.
+fn far_output(
+    mesh: &Bounds,
+    lattice: &Lattice,
+    coordinates: &GridCoordinates,
+    near: [f64; 3],
+) -> Option<Error> {
+    const PART: f64 = 100.0;
+    let coarse = (0..3).filter_map(|axis| {
+        let [min, max] = [mesh.min[axis], mesh.max[axis]].map(|end| coordinates.at(axis, f64::from(end)));
+        let farthest = if min.abs() > max.abs() { min } else { max };
+        let step = f64::from((farthest.abs() as f32).next_up()) - f64::from(farthest.abs() as f32);
+        let size = coordinates.length(lattice.spacing()[axis].to_f64());
+        (step * PART > size).then_some((axis, farthest, step, size))
+    });
+    let (axis, farthest, step, size) = coarse.max_by(|a, b| (a.2 / a.3).total_cmp(&(b.2 / b.3)))?;
+    let suffix = coordinates.suffix();
+    let text = format!(
+        "far from the origin: 32-bit floats near {} = {} are {}{suffix} apart, where cells are {}{suffix}; coordinates \
+         were read relative to {}, so that rounding moves no wall here, but it does in programs that read floats",
+        AXES[axis],
+        number(farthest),
+        number(step),
+        number(size),
+        near.map(|value| value.to_string()).join(","),
+    );
+    let back = near.map(|value| (0.0 - value).to_string()).join(",");
+    let hint = Hint::default().with_step("{} moves the mesh to the origin", Opt::Translate, back);
     Some(Error::input(Code::L001, text).with_hint(hint))
 }
 

@@ -69,10 +69,20 @@ impl AxisOrder {
         self.0.iter().fold(is_odd, |mirror, (_, minus)| mirror ^ minus)
     }
 
+    fn exact_point(self, point: &[Rational; 3]) -> [Rational; 3] {
+        self.0.map(|(axis, minus)| if minus { -&point[axis] } else { point[axis].clone() })
+    }
+
     fn point(self, p: Point) -> Point {
         // No zero with a minus.
         self.0.map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
     }
+}
+
+/// A number as a decimal if a double has all of it.
+fn decimal(number: &Rational) -> String {
+    let text = number.to_f64().to_string();
+    if Rational::parse(&text).as_ref() == Ok(number) { text } else { short(number) }
 }
 
 /// The map from coordinates of a mesh file to coordinates of the grid: axes, then matrix, rotations in their order, scale
@@ -99,6 +109,9 @@ pub struct Transform {
     pub scale: Rational,
     /// What is added to coordinates after that.
     pub translate: [Rational; 3],
+    /// The point of the file that the coordinates of the mesh are relative to, as its reader
+    /// [chose it](crate::mesh::read::ReadNear): usually the origin.
+    pub near: [Rational; 3],
     /// The unit of the coordinates after that; nothing is scaled by it.
     pub unit: Option<UnitOfLength>,
     /// The axis of the grid that points up; formats with a fixed up axis are turned by it when they are written.
@@ -113,6 +126,7 @@ impl Default for Transform {
             rotate: vec![],
             scale: Rational::ONE,
             translate: [const { Rational::ZERO }; 3],
+            near: [const { Rational::ZERO }; 3],
             unit: None,
             up: UpAxis::default(),
         }
@@ -130,12 +144,27 @@ impl Transform {
         self.shift().iter().any(|by| !by.is_zero())
     }
 
-    /// What is added to coordinates of the mesh that was turned, after they were scaled: the translation, and what the
-    /// matrix adds, turned and scaled.
+    /// What is added to coordinates of the mesh that was turned, after they were scaled: the translation, and what goes
+    /// before it, scaled.
     pub fn shift(&self) -> [Rational; 3] {
-        let Some(matrix) = &self.matrix else { return self.translate.clone() };
-        let turned = Turns::new(&self.rotate).turned(matrix.summands());
-        std::array::from_fn(|axis| &(&turned[axis] * &self.scale) + &self.translate[axis])
+        if self.matrix.is_none() && !self.is_near() {
+            return self.translate.clone();
+        }
+        let offset = self.offset();
+        std::array::from_fn(|axis| &(&offset[axis] * &self.scale) + &self.translate[axis])
+    }
+
+    /// What is added to coordinates of the mesh that was turned, before they are scaled: the point that coordinates are
+    /// relative to, and what the matrix adds, turned.
+    pub fn offset(&self) -> [Rational; 3] {
+        let point = self.axes.exact_point(&self.near);
+        let point = self.matrix.as_ref().map_or(point.clone(), |matrix| matrix.applied(&point));
+        Turns::new(&self.rotate).turned(&point)
+    }
+
+    /// Whether coordinates are relative to a point of the file other than its origin.
+    pub fn is_near(&self) -> bool {
+        self.near.iter().any(|value| !value.is_zero())
     }
 
     /// Whether coordinates of the mesh are changed: by axes, matrix or rotations.
@@ -203,6 +232,7 @@ impl Transform {
         GridCoordinates {
             scale: self.scale.to_f64(),
             by: self.shift().each_ref().map(Rational::to_f64),
+            near: self.is_near().then(|| self.near.each_ref().map(Rational::to_f64)),
             unit: self.unit.map(UnitOfLength::name),
         }
     }
@@ -307,6 +337,11 @@ impl Transform {
                     let by = value.split(',').map(number).collect::<Result<Vec<_>>>()?;
                     transform.translate = by.try_into().map_err(|_| unknown(name, value))?;
                 }
+                "near" => {
+                    let number = |text: &str| Rational::parse(text).map_err(|_| unknown(name, value));
+                    let near = value.split(',').map(number).collect::<Result<Vec<_>>>()?;
+                    transform.near = near.try_into().map_err(|_| unknown(name, value))?;
+                }
                 "unit" => {
                     let unit = UnitOfLength::from_name(value).ok_or_else(|| unknown(name, value))?;
                     transform.unit = Some(unit);
@@ -333,8 +368,9 @@ impl Transform {
         let by = || self.translate.each_ref().map(short).join(",");
         let is_translated = self.translate.iter().any(|by| !by.is_zero());
         let translate = is_translated.then(|| ("translate", by()));
+        let near = self.is_near().then(|| ("near", self.near.each_ref().map(decimal).join(",")));
         let unit = self.unit.map(|unit| ("unit", unit.name().to_string()));
-        [up, axes, matrix, rotate, scale, translate, unit].into_iter().flatten().collect()
+        [up, axes, matrix, rotate, scale, translate, near, unit].into_iter().flatten().collect()
     }
 }
 
@@ -403,6 +439,32 @@ mod tests {
         assert_eq!(placed.spacing()[0], &lattice.spacing()[0] * &transform.scale);
         assert_eq!(transform.unplaced(placed.origin()), *lattice.origin());
         assert_eq!(transform.unplace(&placed).unwrap(), lattice);
+    }
+
+    #[test]
+    fn a_point_near_the_mesh_is_turned_and_scaled_with_it() {
+        let near = [Rational::new(1001, 10), Rational::from(20), Rational::from(3)];
+        let tenths = |value: i64| Rational::new(value, 10);
+        for (axes, matrix, rotate, expected) in [
+            ("x,y,z", None, None, [2012, 400, 60]),
+            ("x,-z,y", None, None, [2012, -60, 400]),
+            ("x,y,z", None, Some("z,90"), [-390, 2002, 60]),
+            ("x,-z,y", None, Some("x,-90"), [2012, 400, 60]),
+            ("x,y,z", Some("0,1,0,0,1,0,0,5,0,0,1,0"), None, [410, 2102, 60]),
+        ] {
+            let transform = Transform {
+                axes: axes.parse().unwrap(),
+                matrix: matrix.map(|text| text.parse().unwrap()),
+                rotate: rotate.map(|text| text.parse().unwrap()).into_iter().collect(),
+                scale: Rational::from(2),
+                translate: [Rational::ONE, Rational::ZERO, Rational::ZERO],
+                near: near.clone(),
+                ..Transform::default()
+            };
+            assert_eq!(transform.shift(), expected.map(tenths), "{axes} {matrix:?} {rotate:?}");
+            assert_eq!(transform.entries().iter().find(|entry| entry.0 == "near").unwrap().1, "100.1,20,3");
+            assert_eq!(Transform::from_entries(&transform.entries()).unwrap(), transform);
+        }
     }
 
     #[test]

@@ -221,9 +221,13 @@ impl Matrix {
         (0..3).all(|n| (0..3).all(|m| self.factors[n][m] == one(n, m)))
     }
 
-    /// What it adds to coordinates.
-    pub(super) fn summands(&self) -> &[Rational; 3] {
-        &self.summands
+    /// An exact point, multiplied and moved.
+    pub(super) fn applied(&self, point: &[Rational; 3]) -> [Rational; 3] {
+        std::array::from_fn(|axis| {
+            let [a, b, c] = &self.factors[axis];
+            let products = &(&(a * &point[0]) + &(b * &point[1])) + &(c * &point[2]);
+            &products + &self.summands[axis]
+        })
     }
 
     fn determinant(&self) -> Rational {

@@ -308,7 +308,9 @@ impl BatchOptions {
     /// The bounds of a mesh, and its transform, with unit and up axis.
     fn bounds(&self, item: &Item, resources: &Resources, call: &Call) -> Result<(Bounds, Transform)> {
         let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
-        let options = JobOptions { resources: resources.clone(), ..self.options.clone() };
+        // All bounds are in the same coordinates.
+        let options =
+            JobOptions { resources: resources.clone(), reads_near: false, ..self.options.clone() };
         let mut job = Job { source: source.clone(), options };
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         let mesh = guarded(|| run::read(&mut job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use voxelize::job::{InFile, Transform, UnitOfLength, findings, one_unit, one_up, other_unit};
-use voxelize::mesh::read::{self, Loaded, ReadOptions};
+use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize::{Error, Kind, Mesh, Result};
 
 use super::super::args::transform::TransformArgs;
@@ -64,8 +64,10 @@ pub fn read_all(
     budget: &mut MemoryLeft,
     bar: &Bar,
 ) -> Result<(Vec<Loaded>, Option<UnitOfLength>)> {
-    let read = files.iter().map(|file| {
-        let options = ReadOptions::default().tolerance(args.read.tolerance());
+    let read = files.iter().zip(named).map(|(file, named)| {
+        // A mesh that is far from the origin is moved before its coordinates are rounded.
+        let near = if named.transform.translate.is_some() { ReadNear::Mesh } else { ReadNear::Origin };
+        let options = ReadOptions::default().tolerance(args.read.tolerance()).near(near);
         let mut loaded = open(file, &options.memory(budget.left).progress(bar))?;
         loaded.findings.extend(findings::not_subtracted(&loaded.mesh, "the comparison"));
         budget.take(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
@@ -94,7 +96,7 @@ pub fn read_all(
         error.with_hint("FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,y,z leaves it as it is")
     })?;
     for (loaded, named) in meshes.iter_mut().zip(named) {
-        let transform = named.transform(unit)?;
+        let transform = Transform { near: loaded.near.clone(), ..named.transform(unit)? };
         loaded.findings.extend(other_unit(loaded.unit, &transform));
         if transform.turns() || transform.is_scaled() || transform.is_moved() {
             // Both are in memory for a while.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use voxelize::format::Choice;
 use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
-use voxelize::mesh::read::{self, Loaded, ReadOptions};
+use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
 use super::super::args::prefixed;
@@ -27,19 +27,17 @@ pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
 pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Mesh> {
     signals.listen()?;
     let sources = job.source.each();
-    let mut all: Vec<(String, Loaded)> = vec![];
-    for source in sources {
-        let held: u64 = all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum();
-        let mut loaded =
-            timed(&mut report.times.read, || read_one(source, &job.options, held, bar, signals))?;
+    let read = || read_all(sources, &job.options, bar, signals);
+    let mut all: Vec<(String, Loaded)> = timed(&mut report.times.read, read)?;
+    for (source, (_, loaded)) in sources.iter().zip(&mut all) {
         let other = other_unit(loaded.unit, &job.options.grid.transform);
         let findings = std::mem::take(&mut loaded.findings).into_iter().chain(other);
         report.warnings.extend(findings.map(|finding| match sources {
             [_] => finding,
             _ => finding.about(&source.name()),
         }));
-        all.push((source.file_name().unwrap_or_else(|| source.name()), loaded));
     }
+    let near = all[0].1.near.clone();
     bar.clear();
     let is_given = job.options.grid.transform.unit.is_some();
     let units = all.iter().map(|(_, loaded)| loaded.unit);
@@ -53,20 +51,60 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         // What is known of them is why.
         if let Some(why) = report.warnings.iter().find(|finding| finding.code() == Code::S110) {
             let error = Error::unfit(format!("the mesh has no colours; {}", why.first.message()));
-            return Err(error.with_hint("put the file beside the mesh").in_file(job.source.name()));
+            let error = match why.first.hint() {
+                Some(hint) => error.with_hint(hint),
+                None => error.with_hint("put the file beside the mesh"),
+            };
+            return Err(error.in_file(job.source.name()));
         }
     }
     job.options.take_stated(unit, up)?;
+    job.options.grid.take_near(near)?;
     let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
     let mesh = turned(job, mesh)?;
     report.mesh = Some(MeshInput::of_files(&mesh, files, dropped));
     Ok(mesh)
 }
 
+/// All files. Coordinates of a mesh that is far from the origin are relative to a point near the first file, if all files
+/// can be read so.
+fn read_all(
+    sources: &[MeshSource],
+    options: &JobOptions,
+    bar: &Bar,
+    signals: &Signals,
+) -> Result<Vec<(String, Loaded)>> {
+    let is_file = |source: &MeshSource| match source {
+        MeshSource::File(file) => !files::is_pipe(file.path()),
+        _ => false,
+    };
+    let is_repeatable = sources.len() == 1 || sources.iter().all(is_file);
+    let wants_near = options.reads_near && options.grid.may_be_near() && is_repeatable;
+    let near = if wants_near { ReadNear::Mesh } else { ReadNear::Origin };
+    let mut all: Vec<(String, Loaded)> = vec![];
+    let (first, others) = sources.split_first().expect("a job has a mesh");
+    let name = |source: &MeshSource| source.file_name().unwrap_or_else(|| source.name());
+    all.push((name(first), read_one(first, options, near, 0, bar, signals)?));
+    let point = all[0].1.near.clone();
+    let near = ReadNear::Point(&point);
+    for source in others {
+        let held: u64 = all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum();
+        let loaded = read_one(source, options, near, held, bar, signals)?;
+        if loaded.near != point {
+            let options = JobOptions { reads_near: false, ..options.clone() };
+            drop(all);
+            return read_all(sources, &options, bar, signals);
+        }
+        all.push((name(source), loaded));
+    }
+    Ok(all)
+}
+
 /// A file, while others hold so many bytes.
 fn read_one(
     source: &MeshSource,
     options: &JobOptions,
+    near: ReadNear,
     held: u64,
     bar: &Bar,
     signals: &Signals,
@@ -76,7 +114,7 @@ fn read_one(
     let max_memory = options.resources.for_job().map(|most| most.saturating_sub(held));
     let reading = ReadOptions::default().tolerance(options.tolerance).memory(max_memory).progress(bar);
     let paints = options.parts.labels == JobLabels::Colours;
-    let reading = reading.textures(paints).vertex_numbers(options.has_numbers);
+    let reading = reading.textures(paints).vertex_numbers(options.has_numbers).near(near);
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
     let loaded = match source {
         MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),

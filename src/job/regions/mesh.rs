@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::hash::mesh_hash;
 use super::plan::RegionPlan;
 use crate::error::{Code, Error, Finding, Result, hint};
-use crate::mesh::read::{self, Loaded, ReadOptions};
+use crate::mesh::read::{self, Loaded, ReadNear, ReadOptions};
 use crate::mesh::{Mesh, PartKind};
 
 /// The folder that a file or a folder is in.
@@ -49,7 +49,8 @@ impl RegionPlan {
     /// # Errors
     /// If it cannot be read, or is another than that of the plan.
     pub fn read_mesh(&self, files: &[PathBuf], options: &ReadOptions) -> Result<(Mesh, Vec<Finding>)> {
-        let options = options.tolerance(self.tolerance);
+        let near = ReadNear::Point(&self.transform.near);
+        let options = options.tolerance(self.tolerance).near(near);
         let mut findings = vec![];
         let mut all: Vec<(String, Loaded)> = vec![];
         for path in files {

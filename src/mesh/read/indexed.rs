@@ -2,20 +2,24 @@
 
 use std::collections::HashMap;
 
-use super::number;
 use super::picture;
 use super::polygon::PolygonCutter;
 use super::room::Room;
+use super::shares::{ColourRange, WrittenColour};
 use super::triage::Triage;
 use crate::error::{Code, Error, Kind, Result, sanitize};
 use crate::geom::{Point, Triangle};
-use crate::mesh::colours::WHITE;
+use crate::mesh::colours::{WHITE, channel};
 use crate::mesh::{
     Mesh, MeshColours, MeshParts, MeshTexture, PartKind, TexturePlace, TextureWrap, not_finite,
 };
+use crate::par::Progress;
 
 /// The most corners of a polygon: to cut ears may take time as their square.
 const MAX_CORNERS: usize = 20_000;
+
+/// A polygon of more corners takes so long to cut that an interrupt is looked for.
+const MANY_CORNERS: usize = 64;
 
 /// Where something is in a file.
 #[derive(Clone, Copy)]
@@ -45,6 +49,8 @@ pub(super) struct Indexed<'a> {
     first: i64,
     /// Damaged ones are NaN, so that numbers stay.
     vertices: Vec<Point>,
+    /// The first vertex that is not finite, and where it is.
+    not_finite: Option<(usize, Error)>,
     /// The bytes that the reader itself holds.
     held: u64,
     pub triangles: Vec<Triangle>,
@@ -56,6 +62,8 @@ pub(super) struct Indexed<'a> {
     places: Vec<usize>,
     numbered: Option<VertexNumbers>,
     cutter: PolygonCutter,
+    /// The listener, which may cancel while polygons are cut.
+    progress: Option<&'a dyn Progress>,
 }
 
 impl<'a> Indexed<'a> {
@@ -65,6 +73,7 @@ impl<'a> Indexed<'a> {
             triage,
             first,
             vertices: vec![],
+            not_finite: None,
             held: 0,
             triangles: vec![],
             objects: Naming::default(),
@@ -74,7 +83,13 @@ impl<'a> Indexed<'a> {
             places: vec![],
             numbered: None,
             cutter: PolygonCutter::new(),
+            progress: None,
         }
+    }
+
+    /// Heard by `progress`, which may cancel.
+    pub(super) fn heard_by(self, progress: &'a dyn Progress) -> Self {
+        Self { progress: Some(progress), ..self }
     }
 
     /// With the numbers of the vertices of each triangle, if they are wanted.
@@ -94,6 +109,7 @@ impl<'a> Indexed<'a> {
             numbered.before += self.vertices.len() as u64;
         }
         self.vertices.clear();
+        self.not_finite = None;
         self.paint.vertices.clear();
     }
 
@@ -152,13 +168,20 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Adds a vertex; one that is not finite is damage.
+    /// Adds a vertex; one that is not finite is damage of the faces that name it.
     pub(super) fn vertex(&mut self, point: Point, place: FilePosition<'_>) -> Result<()> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
-        if let Some(bad) = bad {
-            self.triage.found(place.of(not_finite(*bad)))?;
+        if let (Some(bad), None) = (bad, &self.not_finite) {
+            let error = not_finite(*bad);
+            let error = if let FilePosition::Of(_) = place { error } else { place.of(error) };
+            self.not_finite = Some((self.vertices.len(), error));
         }
         self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
+    }
+
+    /// The triage, which also places coordinates.
+    pub(super) fn triage(&self) -> &Triage {
+        self.triage
     }
 
     /// Gives the vertex added last this colour.
@@ -172,6 +195,48 @@ impl<'a> Indexed<'a> {
         }
         self.paint.vertices.resize(last, WHITE);
         self.paint.vertices.push(colour);
+        Ok(())
+    }
+
+    /// Gives vertex number `place` the colour that a file writes so. Other vertices have none.
+    pub(super) fn colour_written(&mut self, place: usize, colour: WrittenColour) -> Result<()> {
+        let there = self.paint.written.capacity();
+        if there <= place {
+            let more = (place + 1).max(2 * there).max(512);
+            let bytes = size_of::<WrittenColour>() * (there + more);
+            self.room.admit(self.triangles.capacity() as u64, self.beside() + bytes as u64)?;
+            self.paint.written.reserve_exact(more - self.paint.written.len());
+        }
+        if self.paint.written.len() <= place {
+            self.paint.written.resize(place + 1, NO_COLOUR);
+        }
+        self.paint.written[place] = colour;
+        Ok(())
+    }
+
+    /// The colours of vertices, whose range the whole file tells.
+    pub(super) fn vertex_range(&mut self) -> &mut ColourRange {
+        &mut self.paint.vertex_range
+    }
+
+    /// The colours of faces, whose range the whole file tells.
+    pub(super) fn face_range(&mut self) -> &mut ColourRange {
+        &mut self.paint.face_range
+    }
+
+    /// The next face alone has the colour that a file writes so, whatever its vertices have.
+    pub(super) fn colour_next_written(&mut self, colour: WrittenColour) -> Result<()> {
+        let faces = &mut self.paint.written_faces;
+        if faces.last() != Some(&colour) {
+            if faces.len() == faces.capacity() {
+                let more = faces.capacity().max(512);
+                let bytes = size_of::<WrittenColour>() * (faces.capacity() + more);
+                self.room.admit(self.triangles.capacity() as u64, self.beside() + bytes as u64)?;
+                self.paint.written_faces.reserve_exact(more);
+            }
+            self.paint.written_faces.push(colour);
+        }
+        self.paint.next_written = true;
         Ok(())
     }
 
@@ -212,7 +277,14 @@ impl<'a> Indexed<'a> {
     /// Notes that a file with colours cannot be read.
     pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
         let text = format!("colours are not known: {}", error.message());
-        self.triage.found_all(Code::S110, 1, || place.of(Error::input(Code::S110, text.clone())))
+        let found = || {
+            let found = place.of(Error::input(Code::S110, text.clone()));
+            match error.hint() {
+                Some(hint) => found.with_hint(hint),
+                None => found,
+            }
+        };
+        self.triage.found_all(Code::S110, 1, found)
     }
 
     /// The next faces are of a material with this picture, where they have a place in it.
@@ -238,9 +310,9 @@ impl<'a> Indexed<'a> {
         place: FilePosition<'_>,
     ) -> Result<()> {
         let mut point = [0.0; 3];
-        for coordinate in &mut point {
+        for (axis, coordinate) in point.iter_mut().enumerate() {
             let word = words();
-            let Some(value) = number::of(word) else {
+            let Some(value) = self.triage.coordinate(axis, word) else {
                 return self.no_vertex(place.of(no_number(word, "a coordinate")));
             };
             *coordinate = value;
@@ -291,7 +363,7 @@ impl<'a> Indexed<'a> {
     ) -> Result<()> {
         self.polygon.clear();
         self.places.clear();
-        let has_places = !self.paint.vertices.is_empty() || self.numbered.is_some();
+        let has_places = self.paint.needs_places() || self.numbered.is_some();
         let mut damage = None;
         for corner in corners {
             if let (Ok(place), true) = (&corner, has_places) {
@@ -317,12 +389,17 @@ impl<'a> Indexed<'a> {
             || Error::input(Code::S006, format!("a polygon of {count} corners, not of three or more"));
         if let Some(error) = damage.or_else(|| is_short.then(short)) {
             let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
-            self.triage.found(place.of(error.at_triangle(triangle)))?;
+            let error = error.at_triangle(triangle);
+            let is_placed = error.line().is_some() || error.byte().is_some();
+            self.triage.found(if is_placed { error } else { place.of(error) })?;
             self.triage.drop_triangle(self.triangles.len());
             self.paint.forget_next();
             return self.room.admit(self.triangles.capacity() as u64, self.beside());
         }
         let beside = self.beside();
+        if let (true, Some(progress)) = (count > MANY_CORNERS, self.progress) {
+            progress.check()?;
+        }
         let cut = self.cutter.cut(&self.polygon);
         self.room.grow(&mut self.triangles, cut.len(), u64::MAX, beside)?;
         let before = self.triangles.len();
@@ -343,13 +420,21 @@ impl<'a> Indexed<'a> {
     fn at(&self, place: i64) -> Result<Point> {
         match usize::try_from(place).ok().and_then(|place| self.vertices.get(place)) {
             Some(vertex) if vertex[0].is_finite() => Ok(*vertex),
-            Some(_) => Err(Error::input(Code::S004, format!("vertex {} is not finite", place + self.first))),
+            Some(_) => Err(self.not_finite_at(place)),
             None => {
                 let count = self.vertices.len();
                 let text =
                     format!("vertex {} is not there: {count} come before", place.saturating_add(self.first));
                 Err(Error::input(Code::S012, text))
             }
+        }
+    }
+
+    /// The error for a face with a vertex that is not finite: where the vertex is, if it is the first of its kind.
+    fn not_finite_at(&self, place: i64) -> Error {
+        match &self.not_finite {
+            Some((first, error)) if i64::try_from(*first) == Ok(place) => error.clone(),
+            _ => Error::input(Code::S004, format!("vertex {} is not finite", place + self.first)),
         }
     }
 
@@ -405,15 +490,34 @@ impl VertexNumbers {
     }
 }
 
+/// A written colour that is none.
+const NO_COLOUR: WrittenColour = [f32::NAN; 3];
+
+/// The place of a written colour that is not there.
+const NO_PLACE: u32 = u32::MAX;
+
+/// The places from here on are those of faces.
+const FACES: u32 = 1 << 31;
+
 /// Colours on their way to triangles: nothing, while no face has any.
 #[derive(Default)]
 struct Colouring {
     /// Of the vertices up to the last that has a colour.
     vertices: Vec<[u8; 3]>,
+    /// Of the vertices up to the last that has a colour, as the file writes them.
+    written: Vec<WrittenColour>,
+    vertex_range: ColourRange,
+    /// Of faces, as the file writes them; equal ones that follow each other are one.
+    written_faces: Vec<WrittenColour>,
+    face_range: ColourRange,
+    /// The next face has the last colour of `written_faces`.
+    next_written: bool,
     base: Option<[u8; 3]>,
     next: Option<[[u8; 3]; 3]>,
-    /// Of the triangles up to the last that has colours.
+    /// Of the triangles up to the last that has colours; where these are written, the colour of the material.
     triangles: Vec<[[u8; 3]; 3]>,
+    /// The places of the written colours of triangles.
+    places_written: Vec<[u32; 3]>,
     textures: Vec<MeshTexture>,
     /// How many all pictures have.
     texels: u64,
@@ -427,7 +531,21 @@ struct Colouring {
 impl Colouring {
     /// Whether the next face has colours.
     fn is_needed(&self) -> bool {
-        self.next.is_some() || self.base.is_some() || !self.vertices.is_empty() || self.is_placed()
+        self.next.is_some()
+            || self.base.is_some()
+            || !self.vertices.is_empty()
+            || self.is_written()
+            || self.is_placed()
+    }
+
+    /// Whether the next face may have a colour that is written.
+    fn is_written(&self) -> bool {
+        self.next_written || !self.written.is_empty()
+    }
+
+    /// Whether the places of the corners of a face among the vertices are needed.
+    fn needs_places(&self) -> bool {
+        !self.vertices.is_empty() || !self.written.is_empty()
     }
 
     /// Whether the next face has a place in a picture.
@@ -438,6 +556,7 @@ impl Colouring {
     /// Forgets what is known of the next face.
     fn forget_next(&mut self) {
         self.next = None;
+        self.next_written = false;
         self.next_places.clear();
     }
 
@@ -449,7 +568,12 @@ impl Colouring {
         } else {
             0
         };
-        missing(self.triangles.capacity(), size_of::<[[u8; 3]; 3]>()) + places
+        let written = if self.is_written() {
+            missing(self.places_written.capacity(), size_of::<[u32; 3]>())
+        } else {
+            0
+        };
+        missing(self.triangles.capacity(), size_of::<[[u8; 3]; 3]>()) + places + written
     }
 
     /// Adds those of a face behind so many triangles, that is cut so, and whose `corners` corners are these vertices.
@@ -463,14 +587,15 @@ impl Colouring {
             };
             self.places.extend(cut.iter().map(|corners| Some(placed(corners))));
         }
+        if self.is_written() && self.next.is_none() {
+            self.add_written(before, cut, places);
+            return self.forget_next();
+        }
         let next = self.next;
         let colour = |corner: u32| {
             let vertex = places.get(corner as usize).and_then(|place| self.vertices.get(*place));
             match (vertex.copied(), self.base) {
-                (Some(colour), Some(base)) => std::array::from_fn(|n| {
-                    // Rounded; 255 is one.
-                    ((u16::from(colour[n]) * u16::from(base[n]) + 127) / 255) as u8
-                }),
+                (Some(colour), Some(base)) => multiplied(colour, base),
                 (Some(colour), None) | (None, Some(colour)) => colour,
                 (None, None) => WHITE,
             }
@@ -482,18 +607,61 @@ impl Colouring {
         self.forget_next();
     }
 
+    /// Adds those of a face whose colours are known when the whole file is.
+    fn add_written(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize]) {
+        self.places_written.resize(before, [NO_PLACE; 3]);
+        let face = self.next_written.then(|| FACES + self.written_faces.len() as u32 - 1);
+        let base = if face.is_some() { WHITE } else { self.base.unwrap_or(WHITE) };
+        let vertex = |corner: u32| {
+            let place = places.get(corner as usize).and_then(|place| u32::try_from(*place).ok());
+            place.filter(|place| *place < FACES).unwrap_or(NO_PLACE)
+        };
+        for corners in cut {
+            self.triangles.push([base; 3]);
+            self.places_written.push(corners.map(|corner| face.unwrap_or_else(|| vertex(corner))));
+        }
+    }
+
+    /// Applies the colours that are written, now that the range of their numbers is known.
+    fn apply_written(&mut self) {
+        let colour = |place: u32| {
+            let (colours, place, full) = if place >= FACES {
+                (&self.written_faces, place - FACES, self.face_range.full())
+            } else {
+                (&self.written, place, self.vertex_range.full())
+            };
+            let colour = colours.get(place as usize).filter(|colour| !colour[0].is_nan())?;
+            Some(colour.map(|value| channel(f64::from(value) / f64::from(full))))
+        };
+        for (triangle, places) in self.triangles.iter_mut().zip(&self.places_written) {
+            for (corner, place) in triangle.iter_mut().zip(places) {
+                if let Some(colour) = colour(*place) {
+                    *corner = multiplied(colour, *corner);
+                }
+            }
+        }
+    }
+
     fn into_colours(mut self, triangles: usize) -> Result<Option<MeshColours>> {
         if self.triangles.is_empty() {
             return Ok(None);
         }
+        self.apply_written();
         self.triangles.resize(triangles, [WHITE; 3]);
         MeshColours::new(self.triangles).with_textures(self.textures, self.places).map(Some)
     }
 
     fn bytes(&self) -> u64 {
         let places = self.places.capacity() * size_of::<Option<TexturePlace>>();
-        3 * self.texels + (3 * self.vertices.capacity() + 9 * self.triangles.capacity() + places) as u64
+        let written = self.written.capacity() + self.written_faces.capacity() + self.places_written.capacity();
+        let written = size_of::<WrittenColour>() * written;
+        3 * self.texels + (3 * self.vertices.capacity() + 9 * self.triangles.capacity() + places + written) as u64
     }
+}
+
+/// The product of two colours, rounded; 255 is one.
+fn multiplied(a: [u8; 3], b: [u8; 3]) -> [u8; 3] {
+    std::array::from_fn(|n| ((u16::from(a[n]) * u16::from(b[n]) + 127) / 255) as u8)
 }
 
 /// Objects or materials that a file names on its way, and may come back to.

@@ -9,7 +9,18 @@ use crate::par::Progress;
 /// So much is read at a time; no line may be longer.
 const BLOCK: usize = 1 << 20;
 
-/// The lines of a text; LF, CR and CRLF each end one, and a line that ends in `\` goes on in the next.
+/// What may follow a line that ends in `\`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Continuation {
+    /// Another line: the backslash is part of this one.
+    Ends,
+    /// More numbers of this line.
+    Numbers,
+    /// More words of this line.
+    Words,
+}
+
+/// The lines of a text; LF, CR and CRLF each end one.
 pub(super) struct Lines<'a, R> {
     reader: R,
     progress: &'a dyn Progress,
@@ -27,6 +38,8 @@ pub(super) struct Lines<'a, R> {
     number: u64,
     /// All of it, where it goes on in others.
     joined: Vec<u8>,
+    /// What may follow a line from which the final backslash was taken.
+    continuation: fn(&[u8]) -> Continuation,
 }
 
 impl<'a, R: Read> Lines<'a, R> {
@@ -43,7 +56,13 @@ impl<'a, R: Read> Lines<'a, R> {
             current: (0, 0),
             number: 0,
             joined: vec![],
+            continuation: |_| Continuation::Ends,
         }
+    }
+
+    /// These lines, of which some go on in the next where they end in `\`.
+    pub(super) fn joining(self, continuation: fn(&[u8]) -> Continuation) -> Self {
+        Self { continuation, ..self }
     }
 
     /// Goes to the next line; false at the end.
@@ -52,21 +71,33 @@ impl<'a, R: Read> Lines<'a, R> {
         self.number = self.count;
         self.current = found;
         self.joined.clear();
-        if self.piece_at(found).last() != Some(&b'\\') {
+        let line = self.piece_at(found);
+        let Some(start) = continued(line) else { return Ok(true) };
+        let follows = (self.continuation)(start);
+        if follows == Continuation::Ends {
             return Ok(true);
         }
-        let mut next = Some(found);
-        while let Some(found) = next {
-            let piece = &self.buffer[found.0..found.1];
-            let goes_on = piece.last() == Some(&b'\\');
-            self.joined.extend_from_slice(&piece[..piece.len() - usize::from(goes_on)]);
+        let start = start.to_vec();
+        self.joined.extend_from_slice(&start);
+        loop {
             self.joined.push(b' ');
+            let Some(found) = self.piece()? else { return Ok(true) };
+            let piece = &self.buffer[found.0..found.1];
+            if follows == Continuation::Numbers && !begins_with_number(piece) {
+                // The next line stands for itself.
+                self.at = found.0;
+                self.count -= 1;
+                return Ok(true);
+            }
+            let goes_on = continued(piece);
+            self.joined.extend_from_slice(goes_on.unwrap_or(piece));
             if self.joined.len() > BLOCK {
                 return Err(too_long(self.number));
             }
-            next = if goes_on { self.piece()? } else { None };
+            if goes_on.is_none() {
+                return Ok(true);
+            }
         }
-        Ok(true)
     }
 
     /// The line, with those in which it goes on.
@@ -133,6 +164,31 @@ impl<'a, R: Read> Lines<'a, R> {
 
 fn too_long(number: u64) -> Error {
     Error::input(Code::S006, format!("a line of over {BLOCK} bytes")).at_line(number)
+}
+
+/// A line without its final backslash, if it has one outside of a comment. Blanks may follow it.
+fn continued(line: &[u8]) -> Option<&[u8]> {
+    let start = line.trim_ascii_end().strip_suffix(b"\\")?;
+    let mut rest = start;
+    loop {
+        let (word, behind) = next_word(rest);
+        if word.is_empty() {
+            // A comment ends with its line.
+            return (!has_comment(rest)).then_some(start);
+        }
+        rest = behind;
+    }
+}
+
+/// Whether a comment begins behind the blanks of a line.
+fn has_comment(line: &[u8]) -> bool {
+    line.trim_ascii_start().first() == Some(&b'#')
+}
+
+/// Whether the first word of a line is a number, or the backslash alone.
+fn begins_with_number(line: &[u8]) -> bool {
+    let first = line.trim_ascii_start().first();
+    first.is_some_and(|byte| byte.is_ascii_digit() || b"+-.\\".contains(byte))
 }
 
 /// The first word of a line; empty if there is none.

@@ -13,11 +13,15 @@
 //! refer to the decompressed content.
 
 mod affine;
+mod clip;
+mod decimal;
 mod facets;
 mod gltf;
 mod gzip;
 mod indexed;
+mod kept;
 mod lines;
+mod materials;
 mod number;
 mod obj;
 mod off;
@@ -27,9 +31,11 @@ mod polygon;
 mod records;
 mod refuse;
 mod room;
+mod shares;
 mod source;
 mod stl_ascii;
 mod stl_binary;
+mod stl_colours;
 #[cfg(feature = "3mf")]
 mod threemf;
 mod triage;
@@ -42,11 +48,14 @@ pub use crate::error::Finding;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::error::{Code, Error, Result};
+use crate::geom::Rational;
 use crate::mesh::{Mesh, UnitOfLength, UpAxis};
 use crate::par::Progress;
 
+use kept::{KeepingReader, KeptStream};
 use source::{Head, MeshBytes};
 use triage::Triage;
 
@@ -60,6 +69,8 @@ pub struct InputFormat {
     pub about: &'static str,
     /// Whether the format or its files state the unit of coordinates.
     pub states_unit: bool,
+    /// Coordinates may be decimals or doubles, which are rounded to floats.
+    has_decimals: bool,
     recognise: fn(&Head) -> Guess,
     read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<Content>,
 }
@@ -102,6 +113,18 @@ pub static INPUTS: &[InputFormat] = &[
     threemf::FORMAT,
 ];
 
+/// The point that the coordinates of a mesh are relative to. Decimals and doubles of OBJ, OFF, PLY and ASCII STL are rounded
+/// to floats after it was subtracted from them; other files are read as they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ReadNear<'a> {
+    /// The origin: coordinates are those of the file.
+    Origin,
+    /// The origin, or the lowest corner of a mesh that is far from it. [`Loaded::near`] tells.
+    Mesh,
+    /// This point, which is that of another file.
+    Point(&'a [Rational; 3]),
+}
+
 /// How to read. The default is silence, no limit, no pictures, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
@@ -115,6 +138,8 @@ pub struct ReadOptions<'a> {
     /// Whether the [numbers of vertices](Mesh::vertex_numbers) are kept, of formats whose vertices are points alone: OBJ,
     /// OFF, PLY and 3MF. Vertices of a glTF are others where a normal or a place in a picture is.
     pub vertex_numbers: bool,
+    /// The point that coordinates are relative to.
+    pub near: ReadNear<'a>,
     /// The listener of progress, which may cancel: one phase, `read`, in bytes.
     pub progress: &'a dyn Progress,
     /// Called with each file that the mesh names, such as materials, pictures and buffers, whether or not it is opened. An
@@ -129,6 +154,7 @@ impl Default for ReadOptions<'_> {
             max_memory: None,
             textures: false,
             vertex_numbers: false,
+            near: ReadNear::Origin,
             progress: &(),
             companions: &|_| Ok(()),
         }
@@ -158,6 +184,12 @@ impl<'a> ReadOptions<'a> {
     #[must_use]
     pub fn vertex_numbers(self, vertex_numbers: bool) -> Self {
         Self { vertex_numbers, ..self }
+    }
+
+    /// With coordinates relative to this point.
+    #[must_use]
+    pub fn near(self, near: ReadNear<'a>) -> Self {
+        Self { near, ..self }
     }
 
     /// Heard by `progress`, which may also cancel.
@@ -193,6 +225,8 @@ pub struct Loaded {
     pub unit: Option<UnitOfLength>,
     /// The axis that points up, if the format states it.
     pub up: Option<UpAxis>,
+    /// The point of the file that the coordinates of the mesh are relative to; usually the origin.
+    pub near: [Rational; 3],
 }
 
 /// The packing of a mesh file.
@@ -221,7 +255,7 @@ impl Packing {
 /// Findings that are refused, with the path; [`Kind::TooLarge`](crate::Kind::TooLarge) before more than
 /// `max_memory` is taken; [`Kind::Usage`](crate::Kind::Usage) for a folder of meshes.
 pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
-    let read = || {
+    let read = |near: ReadNear| {
         if path.is_dir() {
             return Err(refuse::folder(path));
         }
@@ -230,9 +264,9 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         // A pipe has no length, and files that the system generates on reading report 0.
         let whole = metadata.is_file() && metadata.len() > 0;
         let source = if whole { MeshBytes::file(&file, metadata.len()) } else { MeshBytes::stream(&file) };
-        choose_and_read(source?.at(path, options.companions), path, options)
+        choose_and_read(source?.at(path, options.companions), path, &options.near(near))
     };
-    read().map_err(|error: Error| error.in_file(path))
+    near_mesh(options, read).map_err(|error: Error| error.in_file(path))
 }
 
 /// Reads a mesh from a stream of unknown length, such as standard input; `name` is for errors.
@@ -242,35 +276,96 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
 /// # Errors
 /// As [`read_file`].
 pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
+    if options.near == ReadNear::Mesh {
+        return read_twice(input, name, options).map_err(|error| error.in_file(name));
+    }
     MeshBytes::stream(input)
         .and_then(|source| choose_and_read(source, Path::new(name), options))
         .map_err(|error| error.in_file(name))
 }
 
+/// Reads a mesh by `read`, and once more if it is far from the origin.
+fn near_mesh(options: &ReadOptions, read: impl Fn(ReadNear) -> Result<Loaded>) -> Result<Loaded> {
+    let loaded = read(options.near)?;
+    let near = loaded.near.clone();
+    if options.near != ReadNear::Mesh || near.iter().all(|value| *value == Rational::ZERO) {
+        return Ok(loaded);
+    }
+    drop(loaded);
+    read(ReadNear::Point(&near))
+}
+
+/// Reads a stream; as long as its mesh may be far from the origin, its bytes are kept to be read once more.
+fn read_twice(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
+    let kept = Rc::new(KeptStream::new(options.max_memory));
+    let first = MeshBytes::stream(KeepingReader { input, kept: Rc::clone(&kept) })
+        .and_then(|source| choose_kept(source, Path::new(name), options, Some(&kept)))?;
+    if first.near.iter().all(|value| *value == Rational::ZERO) {
+        return Ok(first);
+    }
+    let near = first.near.clone();
+    drop(first);
+    let bytes = kept.take()?;
+    let left = options.max_memory.map(|most| most.saturating_sub(bytes.len() as u64));
+    let options = options.memory(left).near(ReadNear::Point(&near));
+    MeshBytes::stream(&bytes[..]).and_then(|source| choose_and_read(source, Path::new(name), &options))
+}
+
 fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Result<Loaded> {
+    choose_kept(source, path, options, None)
+}
+
+fn choose_kept(
+    source: MeshBytes,
+    path: &Path,
+    options: &ReadOptions,
+    kept: Option<&Rc<KeptStream>>,
+) -> Result<Loaded> {
     let triage = Triage::new(options.tolerance);
-    let source = source.unpacked(&triage)?;
-    let head = source.head();
-    if head.bytes.is_empty() {
+    triage.place(options.near, kept.cloned());
+    let mut source = source.unpacked(&triage)?;
+    if source.head().bytes.is_empty() {
         triage.finish(0)?;
         return Err(Error::input(Code::S001, "the file is empty"));
     }
-    let guessed = |guess| INPUTS.iter().find(|format| (format.recognise)(&head) == guess);
-    let format = match guessed(Guess::Sure) {
-        Some(format) => format,
-        None => match refuse::other_format(path, head.bytes) {
-            Some(error) => return Err(error),
-            None => guessed(Guess::Maybe).ok_or_else(refuse::unknown)?,
-        },
-    };
+    let format = choose(&mut source, path, options)?;
+    if !format.has_decimals {
+        triage.place_plainly();
+    }
     options.progress.begin("read", source.length().unwrap_or(0));
     options.progress.check()?;
     let packed = source.packed();
-    let Content { mut mesh, bytes, unit, up } = (format.read)(source, options, &triage)?;
+    let content = (format.read)(source, options, &triage).map_err(|error| triage.advised(error))?;
+    let Content { mut mesh, bytes, unit, up } = content;
     let findings = triage.finish(mesh.triangles().len())?;
     let dropped = triage.count_dropped();
     mesh.dropped = triage.take_dropped().into();
     let packing = if packed.is_some() { Packing::Gzip } else { Packing::None };
     let bytes = packed.map_or(bytes, |packed| packed.length());
-    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings, unit, up })
+    let near = triage.near();
+    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings, unit, up, near })
+}
+
+/// Returns the format of an input. More of a text is looked at if its beginning does not tell.
+fn choose(source: &mut MeshBytes, path: &Path, options: &ReadOptions) -> Result<&'static InputFormat> {
+    let guessed = |head: &Head, guess| INPUTS.iter().find(|format| (format.recognise)(head) == guess);
+    // A part of what the mesh may take.
+    let most = options.max_memory.unwrap_or(u64::MAX) / 4;
+    loop {
+        let head = source.head();
+        if let Some(format) = guessed(&head, Guess::Sure) {
+            return Ok(format);
+        }
+        if let Some(error) = refuse::by_content(path, &head) {
+            return Err(error);
+        }
+        options.progress.check()?;
+        if !head.is_text() || !source.lengthen_head(most)? {
+            break;
+        }
+    }
+    if let Some(error) = refuse::by_extension(path) {
+        return Err(error);
+    }
+    guessed(&source.head(), Guess::Maybe).ok_or_else(refuse::unknown)
 }

@@ -2,45 +2,40 @@
 //!
 //! | line | |
 //! |---|---|
-//! | `v X Y Z …` | a vertex; three numbers more are its colour, red, green and blue from 0 to 1, or to 255 |
+//! | `v X Y Z …` | a vertex; three numbers more are its colour, red, green and blue from 0 to 1, or to 255 (`shares.rs`) |
 //! | `f V V V …` | a polygon: each `V` is a vertex's number, `V/VT`, `V//VN` or `V/VT/VN`; numbers count from 1, negative ones back from the last vertex |
 //! | `o NAME` | an object: the polygons that follow are a part of the mesh |
 //! | `g NAME …` | a group: a part, where the file names no objects |
 //! | `usemtl NAME` | the polygons that follow are of this material |
-//! | `mtllib FILE` | a file beside the mesh, where `newmtl NAME` and `Kd R G B` give a material its colour, and `map_Kd FILE` a picture in place of it |
+//! | `mtllib FILE …` | files of materials beside the mesh (`materials.rs`) |
 //! | `vt U V` | a place in a picture, from its lower left corner |
 //! | `vn`, `s`, `#` | normals, comments: nothing of geometry |
 //! | `p`, `l`, `curv`, `surf`, … | points, lines and free-form curves and surfaces: no triangles, noted and left out |
 //!
-//! A line that ends in `\` goes on in the next. Polygons are cut into triangles (`polygon.rs`). Text is read once, in
-//! blocks; vertices and triangles are what is held of it.
+//! A line of numbers that ends in `\` goes on in the next, if numbers follow; comments and names end with their line. The
+//! colours of vertices that ZBrush writes into comments, `#MRGB MMRRGGBB…`, are read. Polygons are cut into triangles
+//! (`polygon.rs`). Text is read once, in blocks; vertices and triangles are what is held of it.
 //!
 //! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
-use std::collections::HashMap;
-
 use super::indexed::{FilePosition, Indexed, no_number};
-use super::lines::{Lines, next_word, whole};
+use super::lines::{Continuation, Lines, next_word, whole};
+use super::materials::{MaterialLibrary, TextureMap, without_comment};
 use super::number;
-use super::picture;
-use super::source::{Head, MeshBytes, MeshFolder, is_blank, note_beside, read_beside};
+use super::source::{Head, MeshBytes, is_blank};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
-use crate::error::{Code, Error, Kind, Result, sanitize};
-use crate::mesh::TextureWrap;
-use crate::mesh::colours::channel;
+use crate::error::{Code, Error, Result, sanitize};
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "obj",
     extensions: &["obj"],
     about: "Wavefront OBJ: polygons, objects and groups",
     states_unit: false,
+    has_decimals: true,
     recognise,
     read,
 };
-
-/// The most bytes of a file of materials.
-const MAX_MATERIALS: u64 = 16 << 20;
 
 /// The words that a file may begin with.
 const BEGINNINGS: [&[u8]; 8] = [b"v", b"vt", b"vn", b"mtllib", b"usemtl", b"o", b"g", b"s"];
@@ -50,30 +45,69 @@ fn recognise(head: &Head) -> Guess {
         return Guess::No;
     }
     let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
-    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
-    let mut lines = lines.map(next_word).filter(|(word, _)| !word.is_empty()).peekable();
-    // More comments than are looked at may come first.
-    let Some((first, _)) = lines.peek() else {
-        return if text.starts_with(b"#") { Guess::Maybe } else { Guess::No };
-    };
-    let begins = BEGINNINGS.contains(first);
-    let is_vertex = |(word, rest): (&[u8], &[u8])| word == b"v" && number::of(next_word(rest).0).is_some();
-    if begins && lines.any(is_vertex) { Guess::Sure } else { Guess::No }
+    // No line but those of OBJ was seen.
+    let mut is_pure = true;
+    let mut has_words = false;
+    // Some line has words that other texts hardly begin with.
+    let mut is_likely = false;
+    for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
+        let (word, rest) = next_word(line);
+        if word.is_empty() {
+            continue;
+        }
+        has_words = true;
+        if matches!(word, b"v" | b"vt" | b"vn") {
+            let numbers = count_numbers(rest);
+            // Behind lines of something else a line has to be a whole one.
+            let least = if is_pure { 1 } else { 3 };
+            if numbers >= least {
+                return Guess::Sure;
+            }
+        }
+        is_likely |= matches!(word, b"mtllib" | b"usemtl" | b"f") && !next_word(rest).0.is_empty();
+        is_pure &= BEGINNINGS.contains(&word) || (matches!(word, b"f" | b"l" | b"p") && whole(next_word(rest).0).is_some());
+    }
+    // Comments may fill all that is looked at.
+    let is_empty = !has_words && text.trim_ascii_start().starts_with(b"#");
+    if is_empty || is_pure && is_likely { Guess::Maybe } else { Guess::No }
+}
+
+/// How many numbers the words of a line begin with, up to three.
+fn count_numbers(mut rest: &[u8]) -> usize {
+    for count in 0..3 {
+        let (word, behind) = next_word(rest);
+        if number::of(word).is_none() {
+            return count;
+        }
+        rest = behind;
+    }
+    3
+}
+
+/// What may follow a line that ends in a backslash.
+fn continuation(line: &[u8]) -> Continuation {
+    match next_word(line).0 {
+        b"v" | b"vt" | b"vn" | b"vp" | b"f" | b"fo" | b"l" | b"p" => Continuation::Numbers,
+        _ => Continuation::Ends,
+    }
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let folder = source.folder();
-    let mut lines = Lines::new(source.into_reader(), options.progress);
-    let indexed = Indexed::new(options.max_memory, triage, 1).numbered(options.vertex_numbers);
+    let mut lines = Lines::new(source.into_reader(), options.progress).joining(continuation);
+    let indexed = Indexed::new(options.max_memory, triage, 1).numbered(options.vertex_numbers).heard_by(options.progress);
     let mut reader = ObjReader {
         indexed,
         triage,
-        folder,
         reads_textures: options.textures,
         has_objects: false,
-        materials: HashMap::new(),
-        material: ObjMaterial::default(),
+        materials: MaterialLibrary::new(folder, options.textures),
+        material: None,
+        map: None,
+        unknown: None,
+        late: 0,
         places: vec![],
+        painted: 0,
     };
     while lines.advance()? {
         reader.line(lines.line(), lines.number())?;
@@ -85,85 +119,21 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 struct ObjReader<'a> {
     indexed: Indexed<'a>,
     triage: &'a Triage,
-    folder: Option<MeshFolder<'a>>,
     reads_textures: bool,
     has_objects: bool,
-    materials: HashMap<String, ObjMaterial>,
-    /// The material of the next faces.
-    material: ObjMaterial,
+    materials: MaterialLibrary<'a>,
+    /// The line that named the material of the next faces.
+    material: Option<Vec<u8>>,
+    /// The picture of that material.
+    map: Option<TextureMap>,
+    /// The line that named a material that is not known, until a face has it.
+    unknown: Option<u64>,
+    /// Faces whose material was not known when they were read, as no file of materials was named before.
+    late: u64,
     /// The places in pictures, if pictures are read.
     places: Vec<[f32; 2]>,
-}
-
-/// What is known of a material.
-#[derive(Clone, Default)]
-struct ObjMaterial {
-    colour: Option<[u8; 3]>,
-    map: Option<TextureMap>,
-    /// The number of its picture, once it was looked for.
-    picture: Option<Option<u32>>,
-}
-
-/// A picture and how it lies on faces.
-#[derive(Clone, PartialEq, Debug)]
-struct TextureMap {
-    file: String,
-    scale: [f32; 2],
-    offset: [f32; 2],
-    wrap: TextureWrap,
-}
-
-/// Whether a line of a file of materials names a picture.
-fn is_picture(keyword: &[u8]) -> bool {
-    let keyword = keyword.to_ascii_lowercase();
-    keyword.starts_with(b"map_") || matches!(&keyword[..], b"bump" | b"disp" | b"decal" | b"refl" | b"norm")
-}
-
-impl TextureMap {
-    /// The map of the words behind `map_Kd`: options, then the name of a file, which may have blanks.
-    fn of(mut rest: &[u8]) -> Self {
-        let mut map =
-            Self { file: String::new(), scale: [1.0; 2], offset: [0.0; 2], wrap: TextureWrap::Repeat };
-        loop {
-            let (word, mut behind) = next_word(rest);
-            let [fewest, most] = match word {
-                b"-o" | b"-s" | b"-t" => [1, 3],
-                b"-mm" => [2, 2],
-                _ if word.len() > 1 && word[0] == b'-' => [1, 1],
-                _ => break,
-            };
-            let mut values = [None; 2];
-            for n in 0..most {
-                let (value, after) = next_word(behind);
-                let number = number::of(value);
-                if n >= fewest && number.is_none() {
-                    break;
-                }
-                values.get_mut(n).into_iter().for_each(|known| *known = number);
-                if word == b"-clamp" && value == b"on" {
-                    map.wrap = TextureWrap::Clamp;
-                }
-                behind = after;
-            }
-            let numbers = match word {
-                b"-o" => Some(&mut map.offset),
-                b"-s" => Some(&mut map.scale),
-                _ => None,
-            };
-            for (number, value) in numbers.into_iter().flatten().zip(values) {
-                *number = value.unwrap_or(*number);
-            }
-            rest = behind;
-        }
-        // Names from Windows.
-        map.file = name(rest).replace('\\', "/");
-        map
-    }
-
-    /// The place in the picture, from its upper left corner.
-    fn place(&self, [u, v]: [f32; 2]) -> [f32; 2] {
-        [u * self.scale[0] + self.offset[0], 1.0 - (v * self.scale[1] + self.offset[1])]
-    }
+    /// Vertices that have a colour in comments of ZBrush.
+    painted: usize,
 }
 
 impl ObjReader<'_> {
@@ -178,8 +148,12 @@ impl ObjReader<'_> {
         match word {
             b"v" => {
                 self.indexed.vertex_of(&mut next, FilePosition::Line(number))?;
-                match colour([next(), next(), next()]) {
-                    Some(colour) => self.indexed.colour_vertex(colour),
+                let words = [next(), next(), next(), next()];
+                if words[2].is_empty() {
+                    return Ok(());
+                }
+                match self.indexed.vertex_range().colour(words) {
+                    Some(colour) => self.indexed.colour_written(self.indexed.count() as usize - 1, colour),
                     None => Ok(()),
                 }
             }
@@ -194,8 +168,9 @@ impl ObjReader<'_> {
                 Ok(())
             }
             b"f" | b"fo" => {
+                self.know_material()?;
                 let count = self.indexed.count() as i64;
-                if let (true, Some(map)) = (self.indexed.has_texture(), &self.material.map) {
+                if let (true, Some(map)) = (self.indexed.has_texture(), &self.map) {
                     let corners = words.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
                     let places = corners.map_while(|word| texture_place(word, &self.places));
                     self.indexed.place_next(places.map(|place| map.place(place)));
@@ -205,88 +180,80 @@ impl ObjReader<'_> {
             }
             b"o" => self.begin_object(rest),
             b"g" if !self.has_objects => self.indexed.begin_object(name(rest)),
-            b"usemtl" => self.begin_material(name(rest), number),
-            b"mtllib" => self.materials(&name(rest), number),
+            b"usemtl" => self.begin_material(rest, number),
+            b"mtllib" => self.read_materials(rest, number),
             b"p" | b"l" | b"curv" | b"curv2" | b"surf" => {
                 let text = format!("'{}': points, lines and free-form surfaces are left out", sanitize(word));
                 self.triage
                     .found_all(Code::S107, 1, || Error::input(Code::S107, text.clone()).at_line(number))
             }
-            // Comments, normals, textures, what materials are, and what belongs to free-form surfaces.
+            b"" => match line.trim_ascii_start().strip_prefix(b"#MRGB") {
+                Some(colours) => self.paint(colours),
+                None => Ok(()),
+            },
+            // Normals, what materials are, and what belongs to free-form surfaces.
             _ => Ok(()),
         }
     }
 
-    /// Learns the colours of materials from the file of this name, if it can be read.
-    fn materials(&mut self, file: &str, number: u64) -> Result<()> {
-        if self.folder.is_none() {
-            // A stream has nothing beside it.
-            return Ok(());
-        }
-        let found = read_beside(self.folder, file, MAX_MATERIALS + 1, |length| self.indexed.hold(2 * length));
-        let found = found.and_then(|text| match text.len() as u64 > MAX_MATERIALS {
-            true => Err(Error::input(Code::S110, format!("more than {MAX_MATERIALS} bytes"))),
-            false => Ok(text),
-        });
-        let text = match found {
-            Ok(text) => text,
-            Err(error) if matches!(error.kind(), Kind::TooLarge | Kind::Usage) => return Err(error),
-            Err(error) => return self.indexed.no_colours(&error, FilePosition::Line(number)),
-        };
-        let mut current = None;
-        for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            if let (keyword, rest) = next_word(line)
-                && is_picture(keyword)
-            {
-                note_beside(self.folder, &TextureMap::of(rest).file)?;
-            }
-            match next_word(line) {
-                (b"newmtl", rest) => current = Some(name(rest)),
-                (b"map_Kd", rest) if let (true, Some(name)) = (self.reads_textures, &current) => {
-                    self.materials.entry(name.clone()).or_default().map = Some(TextureMap::of(rest));
-                }
-                (b"Kd", rest) => {
-                    let words = [(); 3].map({
-                        let mut rest = rest;
-                        move |()| {
-                            let (word, behind) = next_word(rest);
-                            rest = behind;
-                            word
-                        }
-                    });
-                    if let (Some(name), Some(colour)) = (&current, colour(words)) {
-                        self.materials.entry(name.clone()).or_default().colour = Some(colour);
-                    }
-                }
-                _ => {}
-            }
+    /// Gives the next vertices the colours of a comment of ZBrush: eight digits each, the first two of which are a mask.
+    fn paint(&mut self, line: &[u8]) -> Result<()> {
+        for digits in line.trim_ascii().chunks_exact(8) {
+            let colour = std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let Some(colour) = colour else { return Ok(()) };
+            let [_, r, g, b] = colour.to_be_bytes();
+            let range = self.indexed.vertex_range();
+            range.see(255.0, false);
+            self.indexed.colour_written(self.painted, [r, g, b].map(f32::from))?;
+            self.painted += 1;
         }
         Ok(())
     }
 
-    /// Goes on with this material. Its colour counts where it has no picture.
-    fn begin_material(&mut self, name: String, number: u64) -> Result<()> {
-        let known = self.materials.get(&name).cloned();
-        self.material = known.unwrap_or_default();
-        if let (Some(map), None) = (&self.material.map, self.material.picture) {
-            let same = self
-                .materials
-                .values()
-                .find(|other| other.picture.is_some() && other.map.as_ref() == Some(map));
-            let picture = match same {
-                Some(other) => other.picture,
-                None => {
-                    let admit = |length| self.indexed.admit(length);
-                    let bytes = read_beside(self.folder, &map.file, picture::MAX_BYTES, admit);
-                    Some(self.indexed.add_picture(bytes, [map.wrap; 2], FilePosition::Line(number))?)
-                }
-            };
-            self.material.picture = picture;
-            self.materials.insert(name.clone(), self.material.clone());
+    /// Learns the materials of files. The next faces may be of one of them.
+    fn read_materials(&mut self, rest: &[u8], number: u64) -> Result<()> {
+        self.materials.read(rest, &mut self.indexed, number)?;
+        let Some(name) = self.material.take() else { return Ok(()) };
+        self.begin_material(&name, number)?;
+        if self.late > 0 && self.unknown.is_none() {
+            let text = format!("mtllib follows {} faces of its materials", self.late);
+            self.indexed.no_colours(&Error::input(Code::S110, text), FilePosition::Line(number))?;
+            self.late = 0;
         }
-        let texture = self.material.picture.flatten();
+        Ok(())
+    }
+
+    /// Notes that the next face is of a material that is not known.
+    fn know_material(&mut self) -> Result<()> {
+        let Some(line) = self.unknown else { return Ok(()) };
+        if !self.materials.is_named {
+            self.late += 1;
+            return Ok(());
+        }
+        self.unknown = None;
+        if self.materials.is_incomplete {
+            // Which is noted.
+            return Ok(());
+        }
+        let name = self.materials.name(self.material.as_deref().unwrap_or_default());
+        let text = format!("no file of materials has '{}'", sanitize(name.as_bytes()));
+        self.indexed.no_colours(&Error::input(Code::S110, text), FilePosition::Line(line))
+    }
+
+    /// Goes on with the material that the rest of a line names. Its colour counts where it has no picture.
+    fn begin_material(&mut self, rest: &[u8], number: u64) -> Result<()> {
+        let name = self.materials.name(rest);
+        let material = self.materials.get(&name).cloned();
+        self.unknown = if material.is_none() { Some(number) } else { None };
+        let material = material.unwrap_or_default();
+        let texture = match &material.map {
+            Some(map) => self.materials.picture(map, &mut self.indexed, number)?,
+            None => None,
+        };
         self.indexed.set_texture(texture);
-        self.indexed.set_base_colour(self.material.colour.filter(|_| texture.is_none()));
+        self.indexed.set_base_colour(material.colour.filter(|_| texture.is_none()));
+        self.map = material.map;
+        self.material = Some(rest.to_vec());
         self.indexed.begin_material(name)
     }
 
@@ -300,20 +267,9 @@ impl ObjReader<'_> {
     }
 }
 
-/// The colour of three words, if they are numbers: from 0 to 1, or, where one is larger, to 255.
-fn colour(words: [&[u8]; 3]) -> Option<[u8; 3]> {
-    if words[2].is_empty() {
-        return None;
-    }
-    let [r, g, b] = words.map(number::of);
-    let shares = [r?, g?, b?].map(f64::from);
-    let most = if shares.iter().any(|share| *share > 1.0) { 255.0 } else { 1.0 };
-    Some(shares.map(|share| channel(share / most)))
-}
-
 /// The name on the rest of a line.
 fn name(rest: &[u8]) -> String {
-    String::from_utf8_lossy(rest.trim_ascii()).into_owned()
+    without_comment(&String::from_utf8_lossy(rest.trim_ascii())).to_string()
 }
 
 /// The place in a picture that a word such as `7/2/1` or `-1/-1` names.
@@ -333,24 +289,6 @@ fn place(word: &[u8], count: i64) -> Result<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn maps_have_options_and_names_with_blanks() {
-        let map = |file: &str, scale, offset, wrap| TextureMap { file: file.into(), scale, offset, wrap };
-        let plain = |file| map(file, [1.0; 2], [0.0; 2], TextureWrap::Repeat);
-        for (words, expected) in [
-            ("a.png", plain("a.png")),
-            (" my wood.jpg ", plain("my wood.jpg")),
-            ("maps\\a.png", plain("maps/a.png")),
-            ("-blendu on -bm 0.5 -imfchan m a.png", plain("a.png")),
-            ("-mm 0 1 a.png", plain("a.png")),
-            ("-s 2 3 1 -o 0.5 a b.png", map("a b.png", [2.0, 3.0], [0.5, 0.0], TextureWrap::Repeat)),
-            ("-clamp on -t 1 7.png", map("7.png", [1.0; 2], [0.0; 2], TextureWrap::Clamp)),
-            ("-s", plain("")),
-        ] {
-            assert_eq!(TextureMap::of(words.as_bytes()), expected, "{words}");
-        }
-    }
 
     #[test]
     fn places_in_pictures_may_be_missing() {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! OFF                  (COFF, NOFF, CNOFF, STOFF, …: colours, normals, texture coordinates behind each vertex)
+//!                      (in any case; it may be missing, or go on with the first number: OFF8 12 0)
 //! 8 6 12               the numbers of vertices, faces and edges; the last means nothing
 //! X Y Z …              each vertex
 //! 4 0 1 2 3 …          each face: how many corners, their vertices, which count from 0; a colour may follow
@@ -18,36 +19,86 @@ use std::io::Read;
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, first_word, next_word, whole};
 use super::number;
+use super::shares::{ColourRange, WrittenColour};
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
-use crate::mesh::colours::channel;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "off",
     extensions: &["off"],
     about: "OFF of Geomview: polygons; COFF, NOFF and their like",
     states_unit: false,
+    has_decimals: true,
     recognise,
     read,
 };
 
 fn recognise(head: &Head) -> Guess {
-    let mut words = head.bytes.split(|byte| matches!(byte, b'\n' | b'\r')).map(first_word);
-    let word = words.find(|word| !word.is_empty() && word[0] != b'#').unwrap_or_default();
-    if is_keyword(word) { Guess::Sure } else { Guess::No }
+    let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
+    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let mut lines = lines.filter(|line| !next_word(line).0.is_empty());
+    let Some(line) = lines.next() else { return Guess::No };
+    let (word, rest) = next_word(line);
+    let Some((keyword, glued)) = split_keyword(word) else {
+        let is_whole = head.length == Some(head.bytes.len() as u64);
+        return match without_keyword(line, lines) {
+            _ if !head.is_text() => Guess::No,
+            Guess::Maybe if is_whole => Guess::No,
+            guess => guess,
+        };
+    };
+    if keyword.iter().all(|byte| !byte.is_ascii_lowercase()) {
+        return Guess::Sure;
+    }
+    // A word of a language, unless numbers follow.
+    let next = if glued.is_empty() { next_word(rest).0 } else { glued };
+    let next = if next.is_empty() { lines.next().map_or(next, |line| next_word(line).0) } else { next };
+    let is_usual = next.is_empty() || whole(next).is_some() || next.eq_ignore_ascii_case(b"BINARY");
+    if is_usual && head.is_text() { Guess::Sure } else { Guess::No }
 }
 
-/// Whether a word is `OFF` with what says how vertices are written in front of it.
-fn is_keyword(word: &[u8]) -> bool {
-    let before = word.strip_suffix(b"OFF").map(|before| before.strip_prefix(b"ST").unwrap_or(before));
-    before.is_some_and(|before| before.len() < 5 && before.iter().all(|byte| b"CN4n".contains(byte)))
+/// The keyword that a word begins with, and the number that follows without a blank. The keyword is `OFF` with what says how
+/// vertices are written in front of it.
+fn split_keyword(word: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
+    let (keyword, glued) = word.split_at(length);
+    let upper = keyword.to_ascii_uppercase();
+    let before = upper.strip_suffix(b"OFF")?;
+    let before = before.strip_prefix(b"ST").unwrap_or(before);
+    let is_known = before.len() < 5 && before.iter().all(|byte| b"CN4".contains(byte));
+    is_known.then_some((keyword, glued))
+}
+
+/// Whether a text without a keyword is OFF: its numbers of vertices, faces and edges, then so many vertices of three numbers,
+/// and a face of them.
+fn without_keyword<'a>(first: &[u8], mut lines: impl Iterator<Item = &'a [u8]>) -> Guess {
+    let mut counts = OffWords(first);
+    let mut count = || whole(counts.next_word()).filter(|count| *count > 0);
+    let (Some(vertices), Some(_)) = (count(), count()) else { return Guess::No };
+    let edges = counts.next_word();
+    if whole(edges).is_none() || !counts.next_word().is_empty() || vertices < 3 {
+        return Guess::No;
+    }
+    for _ in 0..vertices {
+        let Some(line) = lines.next() else { return Guess::Maybe };
+        if OffWords(line).take(3).filter(|word| number::of(word).is_some()).count() < 3 {
+            return Guess::No;
+        }
+    }
+    let Some(face) = lines.next() else { return Guess::Maybe };
+    let mut words = OffWords(face);
+    let corners = whole(words.next_word()).filter(|corners| (3..=vertices).contains(corners));
+    let Some(corners) = corners.and_then(|corners| usize::try_from(corners).ok()) else { return Guess::No };
+    let is_corner = |word: &&[u8]| whole(word).is_some_and(|corner| (0..vertices).contains(&corner));
+    let found = words.take(corners).filter(is_corner).count();
+    if found == corners { Guess::Sure } else { Guess::No }
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut lines = Lines::new(source.into_reader(), options.progress);
-    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers).heard_by(options.progress);
     let ([vertices, faces], layout) = header(&mut lines)?;
     for n in 0..vertices {
         if !to_next(&mut lines)? {
@@ -58,7 +109,9 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         indexed.vertex_of(|| words.next_word(), FilePosition::Line(lines.number()))?;
         if layout.has_colours {
             words.by_ref().take(layout.before_colours).for_each(drop);
-            words.colour().map_or(Ok(()), |colour| indexed.colour_vertex(colour))?;
+            if let Some(colour) = words.colour(indexed.vertex_range()) {
+                indexed.colour_written(indexed.count() as usize - 1, colour)?;
+            }
         }
     }
     let mut joined = Joined::default();
@@ -74,7 +127,9 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
             Some(corners) => {
                 let mut behind = OffWords(words.0);
                 behind.by_ref().take(usize::try_from(corners).unwrap_or(0)).for_each(drop);
-                behind.colour().into_iter().for_each(|colour| indexed.colour_next([colour; 3]));
+                if let Some(colour) = behind.colour(indexed.face_range()) {
+                    indexed.colour_next_written(colour)?;
+                }
                 let place = |_| {
                     let word = words.next_word();
                     whole(word).ok_or_else(|| no_number(word, "the number of a vertex"))
@@ -124,14 +179,18 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     };
     to_next(lines)?;
     let mut words = OffWords(lines.line());
-    let keyword = words.next_word();
-    if keyword.iter().any(|byte| b"4n".contains(byte)) {
+    let (first, rest) = next_word(words.0);
+    let (keyword, glued) = split_keyword(first).unwrap_or((b"", first));
+    words.0 = if glued.is_empty() { rest } else { &words.0[words.0.len() - rest.len() - glued.len()..] };
+    // `nOFF` counts its coordinates; `noff` is `NOFF` in lower case.
+    if keyword.contains(&b'4') || keyword.contains(&b'n') && keyword.ends_with(b"OFF") {
         return refused("OFF of other than three coordinates");
     }
+    let keyword = keyword.to_ascii_uppercase();
     let has_normals = keyword.contains(&b'N');
     let layout =
         OffLayout { has_colours: keyword.contains(&b'C'), before_colours: if has_normals { 3 } else { 0 } };
-    if words.0.trim_ascii() == b"BINARY" {
+    if words.0.trim_ascii().eq_ignore_ascii_case(b"BINARY") {
         return refused("binary OFF");
     }
     if next_word(words.0).0.is_empty() {
@@ -216,15 +275,10 @@ impl<'a> OffWords<'a> {
         word
     }
 
-    /// The colour that the next three words are: shares of 1 if they have a point, else whole numbers up to 255. A single
-    /// number, of a table of colours, is none.
-    fn colour(&mut self) -> Option<[u8; 3]> {
-        let words = [(); 3].map(|()| self.next_word());
-        if words[2].is_empty() {
-            return None;
-        }
-        let is_share = words.iter().any(|word| word.contains(&b'.'));
-        let [r, g, b] = words.map(number::of);
-        Some([r?, g?, b?].map(|value| channel(f64::from(value) / if is_share { 1.0 } else { 255.0 })))
+    /// The colour that the next three words are, and an opacity if it follows. A single number, of a table of colours, is
+    /// none.
+    fn colour(&mut self, range: &mut ColourRange) -> Option<WrittenColour> {
+        let words = [(); 4].map(|()| self.next_word());
+        if words[2].is_empty() { None } else { range.colour(words) }
     }
 }

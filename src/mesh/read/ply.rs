@@ -5,7 +5,7 @@
 //! format ascii 1.0                       (or binary_little_endian, binary_big_endian)
 //! comment …, obj_info …
 //! element vertex 8
-//! property float x                       (any type; red, green and blue are a colour, others are skipped)
+//! property float x                       (any type; red, green, blue or r, g, b are a colour, others are skipped)
 //! element face 6
 //! property list uchar int vertex_indices (or vertex_index; any types)
 //! element tristrips 1                    (strips of triangles; −1 begins another)
@@ -14,8 +14,10 @@
 //! ```
 //!
 //! Then the elements in this order, each with its properties in their order: a line of words each, or bytes without any
-//! between them. Numbers of vertices count from 0. Other elements are skipped. Faces are cut into triangles
-//! (`polygon.rs`); strips turn every second triangle.
+//! between them. Numbers of vertices count from 0; polygons may come before their vertices. Other elements are skipped.
+//! Faces are cut into triangles (`polygon.rs`); strips turn every second triangle. A triangle of a strip that names a vertex
+//! twice joins two strips and is none. Pictures that `comment TextureFile NAME` names lie on faces by s and t of vertices, or by
+//! the list `texcoord` of faces and their `texnumber`. Lines of the header end in LF, CRLF, or CR alone.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -23,12 +25,16 @@ use std::io::Read;
 
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, next_word, whole};
+use super::materials::{read_first, ways};
 use super::number;
-use super::source::{Head, MeshBytes, fill};
+use super::picture;
+use super::shares::{ColourRange, WrittenColour};
+use super::source::{Head, MeshBytes, MeshFolder, fill};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::Point;
+use crate::mesh::TextureWrap;
 use crate::mesh::colours::channel;
 use crate::par::Progress;
 
@@ -37,6 +43,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["ply"],
     about: "PLY, text and binary: polygons and strips of triangles",
     states_unit: false,
+    has_decimals: true,
     recognise,
     read,
 };
@@ -100,14 +107,19 @@ struct Property {
     axis: Option<usize>,
     /// Red, green or blue.
     channel: Option<usize>,
+    /// A place in a picture, to the right or up.
+    texture: Option<usize>,
 }
 
 impl Property {
     fn new(name: &[u8], list: Option<Scalar>, scalar: Scalar) -> Self {
         let plain = name.strip_prefix(b"diffuse_").unwrap_or(name);
-        let channel = [&b"red"[..], b"green", b"blue"].iter().position(|channel| *channel == plain);
+        let names = [[&b"red"[..], b"r"], [b"green", b"g"], [b"blue", b"b"]];
+        let channel = names.iter().position(|names| names.contains(&plain));
         let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == name);
-        Self { name: name.to_vec(), list, scalar, axis, channel }
+        let names = [[&b"s"[..], b"u", b"texture_u", b"texture_s"], [b"t", b"v", b"texture_v", b"texture_t"]];
+        let texture = names.iter().position(|names| names.contains(&name));
+        Self { name: name.to_vec(), list, scalar, axis, channel, texture }
     }
 }
 
@@ -121,6 +133,38 @@ impl Element {
     /// The bytes that one takes at least, with empty lists.
     fn least_bytes(&self) -> u64 {
         self.properties.iter().map(|property| property.list.unwrap_or(property.scalar).size() as u64).sum()
+    }
+
+    /// Whether coordinates of these vertices are doubles.
+    fn has_doubles(&self) -> bool {
+        let is_double = |property: &Property| property.axis.is_some() && property.scalar == Scalar::F64;
+        self.kind() == ElementKind::Vertex && self.properties.iter().any(is_double)
+    }
+
+    fn kind(&self) -> ElementKind {
+        match &self.name[..] {
+            b"vertex" => ElementKind::Vertex,
+            b"face" => ElementKind::Face,
+            b"tristrips" => ElementKind::Strips,
+            _ => ElementKind::Other,
+        }
+    }
+
+    /// The place of the list of corners among the properties: by its name, or as the only list of whole numbers.
+    fn corners(&self) -> Option<usize> {
+        let is_list = |property: &&Property| property.list.is_some();
+        let named = |property: &Property| {
+            property.list.is_some() && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
+        };
+        let found = self.properties.iter().position(named);
+        let is_whole = |property: &Property| {
+            property.list.is_some() && !matches!(property.scalar, Scalar::F32 | Scalar::F64)
+        };
+        let only = || {
+            let is_single = self.properties.iter().filter(is_list).count() == 1;
+            self.properties.iter().position(is_whole).filter(|_| is_single)
+        };
+        found.or_else(only)
     }
 
     /// The type of its numbers, if it is a list of that type alone, whose length is a byte.
@@ -141,15 +185,21 @@ enum PlyForm {
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let whole = source.length();
+    let folder = source.folder();
     let mut reader = source.into_reader();
-    let (order, elements, length, lines) = header(&mut reader)?;
-    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
-    let bytes = if order == PlyForm::Text {
+    let PlyHeader { form, elements, pictures, bytes: length, lines } = header(&mut reader)?;
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers).heard_by(options.progress);
+    let wanted = if options.textures { &pictures[..] } else { &[] };
+    let mut pictures = PlyPictures::read(wanted, folder, &mut indexed)?;
+    let bytes = if form == PlyForm::Text {
         let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
-        read_elements(&elements, &mut values, &mut indexed, triage)?;
+        read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
         length + values.lines.bytes
     } else {
-        let is_big = order == PlyForm::Big;
+        let is_big = form == PlyForm::Big;
+        if !elements.iter().any(Element::has_doubles) {
+            triage.place_plainly();
+        }
         let progress = options.progress;
         let buffer = vec![0; BLOCK];
         // As many as are there, whatever the header says.
@@ -161,21 +211,31 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         indexed.expect(expected(b"vertex", 3), expected(b"face", 6))?;
         let mut values =
             ByteValues { reader, progress, is_big, buffer, at: 0, end: 0, before: length, element: length };
-        read_elements(&elements, &mut values, &mut indexed, triage)?;
+        read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
         values.before + values.end as u64
     };
     Ok(Content::new(indexed.into_mesh()?, bytes))
 }
 
-/// The byte order and the elements, the bytes of the header, and its lines.
-fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
+/// What the header of a file says.
+struct PlyHeader {
+    form: PlyForm,
+    elements: Vec<Element>,
+    /// The names of files with pictures, and their lines.
+    pictures: Vec<(String, u64)>,
+    bytes: u64,
+    lines: u64,
+}
+
+/// Reads the header.
+fn header(reader: &mut impl Read) -> Result<PlyHeader> {
     let mut order = None;
     let mut elements: Vec<Element> = vec![];
-    let mut length = 0;
-    let mut line = vec![];
+    let mut pictures = vec![];
+    let mut lines = HeaderLines { reader, line: vec![], ahead: None, ends_in_cr: false, bytes: 0 };
     for at in 1_u64.. {
-        length += header_line(reader, &mut line, length, at)?;
-        let mut rest = &line[..];
+        lines.advance(at)?;
+        let mut rest = &lines.line[..];
         let mut next = || {
             let start = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
             let end = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
@@ -185,6 +245,9 @@ fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
         };
         let bad = |what: &str| Error::input(Code::S006, format!("a header of PLY: {what}")).at_line(at);
         match next() {
+            b"comment" if next().eq_ignore_ascii_case(b"TextureFile") => {
+                pictures.push((String::from_utf8_lossy(rest.trim_ascii()).into_owned(), at));
+            }
             b"ply" | b"comment" | b"obj_info" | b"" => {}
             b"format" => {
                 order = Some(match next() {
@@ -214,8 +277,8 @@ fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
                 element.properties.push(Property::new(&name, list.flatten(), scalar));
             }
             b"end_header" => {
-                let order = order.ok_or_else(|| bad("it names no format"))?;
-                return Ok((order, elements, length as u64, at));
+                let form = order.ok_or_else(|| bad("it names no format"))?;
+                return Ok(PlyHeader { form, elements, pictures, bytes: lines.bytes as u64, lines: at });
             }
             other => return Err(bad(&format!("'{}' is no keyword", sanitize(other)))),
         }
@@ -223,25 +286,51 @@ fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
     Err(Error::input(Code::S003, "cut short: the header does not end"))
 }
 
-/// Reads a line of the header, byte by byte, as what follows the last one may be binary; how many bytes it takes.
-fn header_line(reader: &mut impl Read, line: &mut Vec<u8>, before: usize, at: u64) -> Result<usize> {
-    line.clear();
-    let mut byte = [0];
-    for length in 1.. {
-        if before + length > MAX_HEADER {
-            return Err(Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes")).at_line(at));
-        }
-        if fill(reader, &mut byte)? == 0 {
-            return Err(Error::input(Code::S003, "cut short: the header does not end").at_line(at));
-        }
-        match byte[0] {
-            b'\n' => return Ok(length),
-            // Where lines end in CR alone, the next one is not part of this one.
-            b'\r' if line.trim_ascii_start().is_empty() && at == 1 => {}
-            other => line.push(other),
+/// The lines of a header, read byte by byte, as what follows the last one may be binary.
+struct HeaderLines<'a, R> {
+    reader: &'a mut R,
+    line: Vec<u8>,
+    /// The first byte of the next line, where it was read to know how lines end.
+    ahead: Option<u8>,
+    /// Lines end in CR alone.
+    ends_in_cr: bool,
+    bytes: usize,
+}
+
+impl<R: Read> HeaderLines<'_, R> {
+    /// Reads line number `at`.
+    fn advance(&mut self, at: u64) -> Result<()> {
+        self.line.clear();
+        self.line.extend(self.ahead.take());
+        loop {
+            match self.byte(at)? {
+                b'\n' => return Ok(()),
+                b'\r' if self.ends_in_cr => return Ok(()),
+                // The first line tells how all end.
+                b'\r' if at == 1 => match self.byte(at)? {
+                    b'\n' => return Ok(()),
+                    other => {
+                        self.ends_in_cr = true;
+                        self.ahead = Some(other);
+                        return Ok(());
+                    }
+                },
+                other => self.line.push(other),
+            }
         }
     }
-    Ok(0)
+
+    fn byte(&mut self, at: u64) -> Result<u8> {
+        if self.bytes == MAX_HEADER {
+            return Err(Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes")).at_line(at));
+        }
+        let mut byte = [0];
+        if fill(self.reader, &mut byte)? == 0 {
+            return Err(Error::input(Code::S003, "cut short: the header does not end").at_line(at));
+        }
+        self.bytes += 1;
+        Ok(byte[0])
+    }
 }
 
 /// Where the numbers of elements come from.
@@ -252,8 +341,11 @@ trait Values {
     /// Passes over all that is left.
     fn finish(&mut self) -> Result<()>;
 
-    /// The next number as a coordinate, rounded once.
-    fn coordinate(&mut self, scalar: Scalar) -> Result<f32>;
+    /// The next number as a coordinate along an axis, rounded once.
+    fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32>;
+
+    /// The next number, rounded once.
+    fn float(&mut self, scalar: Scalar) -> Result<f32>;
 
     /// The next number, which is whole.
     fn whole(&mut self, scalar: Scalar) -> Result<i64>;
@@ -263,14 +355,76 @@ trait Values {
         None
     }
 
+    /// Ends an element. What is left of its line is an error.
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Leaves out so many numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
     /// Where the element begins.
-    fn place(&self) -> FilePosition<'_>;
+    fn place(&self) -> FilePosition<'static>;
 
     /// Whether the next element is found even if this one is damaged.
     fn is_found_again(&self) -> bool;
+}
+
+/// The kinds of elements that are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ElementKind {
+    Vertex,
+    Face,
+    Strips,
+    Other,
+}
+
+/// A polygon or strips of triangles whose vertices come later.
+struct Early {
+    kind: ElementKind,
+    /// The end of its corners among those of all.
+    end: usize,
+    colour: Option<PlyColour>,
+    place: FilePosition<'static>,
+}
+
+/// Polygons that come before their vertices.
+#[derive(Default)]
+struct EarlyFaces {
+    corners: Vec<i64>,
+    faces: Vec<Early>,
+}
+
+impl EarlyFaces {
+    fn push(&mut self, face: Early, corners: &[i64], indexed: &mut Indexed) -> Result<()> {
+        let before = (self.corners.capacity(), self.faces.capacity());
+        let need = |there: usize, length: usize| if length > there { length.max(2 * there) } else { there };
+        let after = (
+            need(before.0, self.corners.len() + corners.len()),
+            need(before.1, self.faces.len() + 1).max(512),
+        );
+        if after != before {
+            let more = (after.0 - before.0) * size_of::<i64>() + (after.1 - before.1) * size_of::<Early>();
+            indexed.hold(more as u64)?;
+            self.corners.reserve_exact(after.0 - self.corners.len());
+            self.faces.reserve_exact(after.1 - self.faces.len());
+        }
+        self.corners.extend_from_slice(corners);
+        self.faces.push(Early { end: self.corners.len(), ..face });
+        Ok(())
+    }
+
+    /// Adds them now that all vertices are there.
+    fn add_to(self, indexed: &mut Indexed, pictures: &PlyPictures) -> Result<()> {
+        let mut begin = 0;
+        for face in self.faces {
+            let corners = &self.corners[begin..face.end];
+            begin = face.end;
+            let values = ElementValues { colour: face.colour, ..ElementValues::default() };
+            add_face(face.kind, corners, &values, face.place, indexed, pictures)?;
+        }
+        Ok(())
+    }
 }
 
 /// Reads all elements.
@@ -278,21 +432,21 @@ fn read_elements(
     elements: &[Element],
     values: &mut impl Values,
     indexed: &mut Indexed,
+    pictures: &mut PlyPictures,
     triage: &Triage,
 ) -> Result<()> {
     let mut list = vec![];
-    for element in elements {
-        let is_vertex = element.name == b"vertex";
-        let is_strip = element.name == b"tristrips";
-        let is_face = element.name == b"face";
-        let places = element.properties.iter().position(|property| {
-            property.list.is_some() && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
-        });
-        let places = places.filter(|_| is_face || is_strip);
-        if (is_face || is_strip) && element.count > 0 && places.is_none() {
+    let mut early = EarlyFaces::default();
+    for (n, element) in elements.iter().enumerate() {
+        let kind = element.kind();
+        let is_polygon = matches!(kind, ElementKind::Face | ElementKind::Strips);
+        let places = element.corners().filter(|_| is_polygon);
+        if is_polygon && element.count > 0 && places.is_none() {
             return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
         }
-        let short = element.short_list().filter(|_| is_face);
+        let is_early = elements[n..].iter().any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
+        let is_simple = kind == ElementKind::Face && !is_early && pictures.numbers.is_empty();
+        let short = element.short_list().filter(|_| is_simple);
         let is_plain = matches!(short, Some(Scalar::I32 | Scalar::U32));
         let number =
             |bits: u32| if short == Some(Scalar::I32) { i64::from(bits as i32) } else { i64::from(bits) };
@@ -303,39 +457,50 @@ fn read_elements(
                 let text =
                     format!("cut short: {} {n} of {} is missing", sanitize(&element.name), element.count);
                 triage.found(values.place().of(Error::input(Code::S003, text)))?;
+                early.add_to(indexed, pictures)?;
                 return values.finish();
             }
             if is_plain && let Some(corners) = values.three() {
                 indexed.triangle(corners.map(number), values.place())?;
                 continue;
             }
-            let read = read_element(element, is_vertex, places, values, indexed, &mut list);
+            let read = read_element(element, kind, places, values, indexed, &mut list);
             let place = values.place();
             match read {
-                Ok((point, colour)) if is_vertex => {
-                    indexed.vertex(point, place)?;
-                    colour.map_or(Ok(()), |colour| indexed.colour_vertex(colour))?;
-                }
-                Ok((_, colour)) if is_face => {
-                    colour.into_iter().for_each(|colour| indexed.colour_next([colour; 3]));
-                    match list[..] {
-                        [a, b, c] => indexed.triangle([a, b, c], place)?,
-                        _ => indexed.face(list.iter().copied().map(Ok), place)?,
+                Ok(read) if kind == ElementKind::Vertex => {
+                    indexed.vertex(read.point, place)?;
+                    pictures.place_vertex(read.texture, indexed)?;
+                    match read.colour {
+                        Some(PlyColour::Bytes(colour)) => indexed.colour_vertex(colour)?,
+                        Some(PlyColour::Shares(colour)) => {
+                            let number = indexed.count() as usize - 1;
+                            see(indexed.vertex_range(), colour);
+                            indexed.colour_written(number, colour)?;
+                        }
+                        None => {}
                     }
                 }
-                Ok(_) if is_strip => strip(&list, indexed, place)?,
+                Ok(read) if is_polygon && is_early => {
+                    early.push(Early { kind, end: 0, colour: read.colour, place }, &list, indexed)?;
+                }
+                Ok(read) if is_polygon => add_face(kind, &list, &read, place, indexed, pictures)?,
                 Ok(_) => {}
                 // Nothing says where the next one begins.
                 Err(error) if !values.is_found_again() => {
                     triage.found(place.of(error))?;
+                    early.add_to(indexed, pictures)?;
                     return values.finish();
                 }
-                Err(error) if is_vertex => indexed.no_vertex(place.of(error))?,
-                Err(error) if is_face || is_strip => indexed.face(std::iter::once(Err(error)), place)?,
+                Err(error) if kind == ElementKind::Vertex => {
+                    indexed.no_vertex(place.of(error))?;
+                    pictures.place_vertex([None; 2], indexed)?;
+                }
+                Err(error) if is_polygon => indexed.face(std::iter::once(Err(error)), place)?,
                 Err(error) => triage.found(place.of(error))?,
             }
         }
     }
+    early.add_to(indexed, pictures)?;
     if values.begin()? {
         let error = Error::input(Code::S005, "bytes follow the last element");
         triage.found(values.place().of(error))?;
@@ -343,64 +508,200 @@ fn read_elements(
     values.finish()
 }
 
-/// Reads an element: the point of a vertex, the colour if it has one, and into `list` the list of property `places`.
+/// Adds a polygon, or strips, of these corners.
+fn add_face(
+    kind: ElementKind,
+    corners: &[i64],
+    values: &ElementValues,
+    place: FilePosition,
+    indexed: &mut Indexed,
+    pictures: &PlyPictures,
+) -> Result<()> {
+    if kind == ElementKind::Strips {
+        return strip(corners, indexed, place);
+    }
+    pictures.place_face(corners, values, indexed);
+    match values.colour {
+        Some(PlyColour::Bytes(colour)) => indexed.colour_next([colour; 3]),
+        Some(PlyColour::Shares(colour)) => {
+            see(indexed.face_range(), colour);
+            indexed.colour_next_written(colour)?;
+        }
+        None => {}
+    }
+    match corners[..] {
+        [a, b, c] => indexed.triangle([a, b, c], place),
+        _ => indexed.face(corners.iter().copied().map(Ok), place),
+    }
+}
+
+/// What is read of an element beside its corners.
+struct ElementValues {
+    point: Point,
+    colour: Option<PlyColour>,
+    /// The place of a vertex in a picture.
+    texture: [Option<f32>; 2],
+    /// The places of the corners of a face, two numbers each.
+    corners: Vec<f32>,
+    /// The number of the picture of a face.
+    picture: usize,
+}
+
+impl Default for ElementValues {
+    fn default() -> Self {
+        Self { point: [f32::NAN; 3], colour: None, texture: [None; 2], corners: vec![], picture: 0 }
+    }
+}
+
+/// The pictures that a header names, and the places of vertices in them.
+struct PlyPictures {
+    /// Their numbers; none for one that cannot be read.
+    numbers: Vec<Option<u32>>,
+    places: Vec<[f32; 2]>,
+}
+
+impl PlyPictures {
+    fn read(names: &[(String, u64)], folder: Option<MeshFolder>, indexed: &mut Indexed) -> Result<Self> {
+        let mut numbers = vec![];
+        for (name, line) in names {
+            let found = read_first(folder, &ways(name), picture::MAX_BYTES, |length| indexed.admit(length));
+            let bytes = found.map(|(_, bytes)| bytes);
+            let wrap = [TextureWrap::Repeat; 2];
+            numbers.push(indexed.add_picture(bytes, wrap, FilePosition::Line(*line))?);
+        }
+        Ok(Self { numbers, places: vec![] })
+    }
+
+    /// Adds the place of the next vertex.
+    fn place_vertex(&mut self, place: [Option<f32>; 2], indexed: &mut Indexed) -> Result<()> {
+        let ([Some(u), Some(v)], false) = (place, self.numbers.is_empty()) else { return Ok(()) };
+        let before = indexed.count() as usize - 1;
+        if before >= self.places.capacity() {
+            let more = (before + 1).max(2 * self.places.capacity()).max(512);
+            indexed.hold((size_of::<[f32; 2]>() * more) as u64)?;
+            self.places.reserve_exact(more - self.places.len());
+        }
+        self.places.resize(before, [0.0; 2]);
+        self.places.push([u, v]);
+        Ok(())
+    }
+
+    /// Places the corners of the next face: each by its own numbers, or by those of the vertices.
+    fn place_face(&self, corners: &[i64], values: &ElementValues, indexed: &mut Indexed) {
+        let Some(Some(number)) = self.numbers.get(values.picture) else { return };
+        indexed.set_texture(Some(*number));
+        let (own, _) = values.corners.as_chunks::<2>();
+        let vertex = |corner: &i64| usize::try_from(*corner).ok().and_then(|corner| self.places.get(corner));
+        let upwards = |[u, v]: &[f32; 2]| [*u, 1.0 - *v];
+        if own.len() == corners.len() {
+            indexed.place_next(own.iter().map(upwards));
+        } else if corners.iter().all(|corner| vertex(corner).is_some()) {
+            indexed.place_next(corners.iter().filter_map(vertex).map(upwards));
+        }
+    }
+}
+
+/// A colour of an element: bytes, or floats that are shares of 1 or up to 255.
+#[derive(Clone, Copy)]
+enum PlyColour {
+    Bytes([u8; 3]),
+    Shares(WrittenColour),
+}
+
+/// Looks at a colour in floats.
+fn see(range: &mut ColourRange, colour: WrittenColour) {
+    for value in colour {
+        range.see(value, true);
+    }
+}
+
+/// Reads an element, and into `list` the list of property `places`.
 fn read_element(
     element: &Element,
-    is_vertex: bool,
+    kind: ElementKind,
     places: Option<usize>,
     values: &mut impl Values,
     indexed: &Indexed,
     list: &mut Vec<i64>,
-) -> Result<(Point, Option<[u8; 3]>)> {
-    let mut point = [f32::NAN; 3];
-    let mut colour = [None; 3];
+) -> Result<ElementValues> {
+    let mut read = ElementValues::default();
+    let mut bytes = [None; 3];
+    let mut shares = [None; 3];
     list.clear();
     for (n, property) in element.properties.iter().enumerate() {
-        match (property.list, property.axis) {
-            (None, Some(axis)) if is_vertex => point[axis] = values.coordinate(property.scalar)?,
-            (None, _) if let Some(channel) = property.channel => {
-                colour[channel] = Some(channel_of(values, property.scalar)?);
-            }
-            (None, _) => values.skip(property.scalar, 1)?,
-            (Some(length), _) => {
-                let count = values.whole(length)?;
-                let Ok(count) = u64::try_from(count) else {
-                    return Err(Error::input(Code::S007, format!("a list of {count} numbers")));
-                };
-                if places == Some(n) {
-                    // As many as are there: the length alone allocates nothing.
-                    for _ in 0..count {
-                        if list.len() == list.capacity() {
-                            indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
-                        }
-                        list.push(values.whole(property.scalar)?);
-                    }
-                } else {
-                    values.skip(property.scalar, count)?;
+        let is_float = matches!(property.scalar, Scalar::F32 | Scalar::F64);
+        let Some(length) = property.list else {
+            match property {
+                Property { axis: Some(axis), scalar, .. } if kind == ElementKind::Vertex => {
+                    read.point[*axis] = values.coordinate(*axis, *scalar, indexed.triage())?;
                 }
+                Property { channel: Some(channel), scalar, .. } if is_float => {
+                    shares[*channel] = Some(values.float(*scalar)?);
+                }
+                Property { channel: Some(channel), scalar, .. } => {
+                    bytes[*channel] = Some(channel_of(values, *scalar)?);
+                }
+                Property { texture: Some(axis), scalar, .. } if kind == ElementKind::Vertex && is_float => {
+                    read.texture[*axis] = Some(values.float(*scalar)?);
+                }
+                Property { name, scalar, .. } if name == b"texnumber" && !is_float => {
+                    read.picture = usize::try_from(values.whole(*scalar)?).unwrap_or(usize::MAX);
+                }
+                Property { scalar, .. } => values.skip(*scalar, 1)?,
             }
+            continue;
+        };
+        let count = values.whole(length)?;
+        let Ok(count) = u64::try_from(count) else {
+            return Err(Error::input(Code::S007, format!("a list of {count} numbers")));
+        };
+        if places == Some(n) {
+            // As many as are there: the length alone allocates nothing.
+            for _ in 0..count {
+                if list.len() == list.capacity() {
+                    indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
+                }
+                list.push(values.whole(property.scalar)?);
+            }
+        } else if property.name == b"texcoord" && is_float && count <= MAX_PLACES {
+            for _ in 0..count {
+                read.corners.push(values.float(property.scalar)?);
+            }
+        } else {
+            values.skip(property.scalar, count)?;
         }
     }
-    let [r, g, b] = colour;
-    Ok((point, r.zip(g).zip(b).map(|((r, g), b)| [r, g, b])))
+    values.end()?;
+    read.colour = match (bytes, shares) {
+        ([Some(r), Some(g), Some(b)], _) => Some(PlyColour::Bytes([r, g, b])),
+        (_, [Some(r), Some(g), Some(b)]) => Some(PlyColour::Shares([r, g, b])),
+        _ => None,
+    };
+    Ok(read)
 }
 
-/// The next number as a channel of a colour: a share of 1 if it is a float, else of the largest of its type.
+/// The most numbers of the places of the corners of a face.
+const MAX_PLACES: u64 = 40_000;
+
+/// The next number as a channel of a colour: a share of the largest of its type.
 fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
     Ok(match scalar {
-        Scalar::F32 | Scalar::F64 => channel(values.coordinate(scalar)?.into()),
         Scalar::U16 => channel(values.whole(scalar)? as f64 / 65_535.0),
         other => values.whole(other)?.clamp(0, 255) as u8,
     })
 }
 
-/// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip.
+/// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip. Those that
+/// name a vertex twice only lead from one strip to the next.
 fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()> {
     for strip in list.split(|number| *number < 0) {
         for (n, three) in strip.windows(3).enumerate() {
             let [a, b, c] = [three[0], three[1], three[2]];
+            let is_connector = a == b || b == c || c == a;
             let turned = if n % 2 == 0 { [a, b, c] } else { [b, a, c] };
-            indexed.triangle(turned, place)?;
+            if !is_connector {
+                indexed.triangle(turned, place)?;
+            }
         }
     }
     Ok(())
@@ -440,14 +741,29 @@ impl<R: Read> Values for TextValues<'_, R> {
         Ok(())
     }
 
-    fn coordinate(&mut self, _: Scalar) -> Result<f32> {
+    fn coordinate(&mut self, axis: usize, _: Scalar, triage: &Triage) -> Result<f32> {
         let word = self.word();
-        number::of(word).ok_or_else(|| no_number(word, "a coordinate"))
+        triage.coordinate(axis, word).ok_or_else(|| no_number(word, "a coordinate"))
+    }
+
+    fn float(&mut self, _: Scalar) -> Result<f32> {
+        let word = self.word();
+        number::of(word).ok_or_else(|| no_number(word, "a number"))
     }
 
     fn whole(&mut self, _: Scalar) -> Result<i64> {
         let word = self.word();
         whole(word).ok_or_else(|| no_number(word, "a whole number"))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        match self.word() {
+            b"" => Ok(()),
+            word => {
+                let text = format!("'{}' follows the last number of the element", sanitize(word));
+                Err(Error::input(Code::S006, text))
+            }
+        }
     }
 
     fn skip(&mut self, _: Scalar, count: u64) -> Result<()> {
@@ -459,7 +775,7 @@ impl<R: Read> Values for TextValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> FilePosition<'_> {
+    fn place(&self) -> FilePosition<'static> {
         FilePosition::Line(self.before + self.lines.number())
     }
 
@@ -526,7 +842,19 @@ impl<R: Read> Values for ByteValues<'_, R> {
         }
     }
 
-    fn coordinate(&mut self, scalar: Scalar) -> Result<f32> {
+    fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32> {
+        if triage.is_plain() {
+            return self.float(scalar);
+        }
+        let value = match scalar {
+            Scalar::F32 => f64::from(f32::from_le_bytes(self.take()?)),
+            Scalar::F64 => f64::from_le_bytes(self.take()?),
+            other => self.whole(other)? as f64,
+        };
+        Ok(triage.double(axis, value))
+    }
+
+    fn float(&mut self, scalar: Scalar) -> Result<f32> {
         Ok(match scalar {
             Scalar::F32 => f32::from_le_bytes(self.take()?),
             Scalar::F64 => f64::from_le_bytes(self.take()?) as f32,
@@ -581,7 +909,7 @@ impl<R: Read> Values for ByteValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> FilePosition<'_> {
+    fn place(&self) -> FilePosition<'static> {
         FilePosition::Byte(self.element)
     }
 

@@ -4,8 +4,17 @@
 //! Every corner stays the corner of a triangle, and every side the side of exactly one, even where corners are in one
 //! line: polygons that share sides share them as triangles, so a closed mesh stays closed. A polygon that is not planar
 //! becomes triangles that look like those of its shadow in that plane; one without area becomes a fan.
+//!
+//! For a polygon that goes round itself the search for ears may take time as the cube of its corners. A long one that goes
+//! along a side twice in the same direction is split where it comes back to a point, and each loop is cut by itself. One whose
+//! sides meet in many places is cut by a plain search that ends after so many steps (`clip.rs`). A polygon with holes, which
+//! bridges join, goes along each side once in a direction, and its sides meet in few places.
+
+use std::collections::HashMap;
 
 use earcut::Earcut;
+
+use super::clip;
 
 use crate::geom::Point;
 
@@ -27,13 +36,56 @@ impl PolygonCutter {
     /// The triangles of a polygon of at least three corners, by the places of corners; as many as there are corners, less
     /// two. All turn as the polygon does.
     pub(super) fn cut(&mut self, corners: &[Point]) -> &[[u32; 3]] {
+        if corners.len() > LONG && repeats_a_side(corners) {
+            self.cut_loops(corners);
+        } else {
+            self.cut_whole(corners);
+        }
+        &self.triangles
+    }
+
+    fn cut_whole(&mut self, corners: &[Point]) {
         let count = corners.len() as u32;
         self.triangles.clear();
         if count < 4 || !self.cut_ears(corners) {
             self.triangles.clear();
             self.triangles.extend((2..count).map(|n| [0, n - 1, n]));
         }
-        &self.triangles
+    }
+
+    /// Cuts each loop between two corners at the same point, then what is left. Sides without length between these corners
+    /// hold the loops together.
+    fn cut_loops(&mut self, corners: &[Point]) {
+        let mut all = vec![];
+        let mut open: Vec<u32> = vec![];
+        // Where on the way that is left a point is.
+        let mut places: HashMap<[u32; 3], usize> = HashMap::new();
+        for (n, corner) in corners.iter().enumerate() {
+            let point = bits(*corner);
+            if let Some(&place) = places.get(&point) {
+                let mut closed = open.split_off(place + 1);
+                for left in &closed {
+                    places.remove(&bits(corners[*left as usize]));
+                }
+                closed.insert(0, open[place]);
+                closed.push(n as u32);
+                self.cut_part(corners, &closed, &mut all);
+            }
+            places.insert(point, open.len());
+            open.push(n as u32);
+        }
+        self.cut_part(corners, &open, &mut all);
+        self.triangles = all;
+    }
+
+    /// Adds the triangles of the polygon of some of the corners.
+    fn cut_part(&mut self, corners: &[Point], part: &[u32], all: &mut Vec<[u32; 3]>) {
+        if part.len() < 3 {
+            return;
+        }
+        let points: Vec<Point> = part.iter().map(|n| corners[*n as usize]).collect();
+        self.cut_whole(&points);
+        all.extend(self.triangles.iter().map(|triangle| triangle.map(|n| part[n as usize])));
     }
 
     /// Cuts ears; false if they do not make up the polygon.
@@ -42,6 +94,10 @@ impl PolygonCutter {
         let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
         self.flat.clear();
         self.flat.extend(corners.iter().map(|corner| [f64::from(corner[u]), f64::from(corner[v])]));
+        if corners.len() > LONG && clip::has_contacts(&self.flat, FEW_CONTACTS + corners.len() / 256) {
+            clip::cut(&self.flat, &mut self.triangles);
+            return true;
+        }
         self.ears.clear();
         self.earcut.earcut::<u32>(self.flat.iter().copied(), &[], &mut self.ears);
         self.triangles.extend(self.ears.as_chunks().0.iter().map(|ear: &[u32; 3]| {
@@ -81,6 +137,26 @@ impl PolygonCutter {
         }
         at == first && self.triangles.len() as u32 == count - 2
     }
+}
+
+/// The most corners of a polygon whose sides are not compared.
+const LONG: usize = 256;
+
+/// Contacts between sides that do not keep a long polygon from the usual search, beside one for every 256 corners.
+const FEW_CONTACTS: usize = 64;
+
+/// Whether a polygon goes along a side twice in the same direction.
+fn repeats_a_side(corners: &[Point]) -> bool {
+    let next = corners.iter().cycle().skip(1);
+    let sides = corners.iter().zip(next).map(|(from, to)| [bits(*from), bits(*to)]);
+    let mut sides: Vec<_> = sides.filter(|[from, to]| from != to).collect();
+    sides.sort_unstable();
+    sides.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// A point as bits, which are equal where points are.
+fn bits(point: Point) -> [u32; 3] {
+    point.map(|coordinate| (coordinate + 0.0).to_bits())
 }
 
 /// The axis along which the area vector of a polygon is longest; none if it has no area.
@@ -172,6 +248,70 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_polygon_that_goes_round_again_is_cut_in_time() {
+        let triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let square = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+        for round in [&triangle[..], &square] {
+            for count in [300, 20_000] {
+                let corners: Vec<Point> = round.iter().copied().cycle().take(count).collect();
+                check(&corners);
+                let triangles = PolygonCutter::new().cut(&corners).to_vec();
+                let found: f64 = triangles.iter().map(|triangle| area(&corners, triangle)).sum();
+                assert!(found >= (count / round.len()) as f64, "{found} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_polygon_that_crosses_itself_is_cut_in_time() {
+        let mut random = Random::new(5);
+        let triangle = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0_f32]];
+        for count in [400, 8000] {
+            let around = |n: usize, by: f32| [triangle[n % 3][0] * by, triangle[n % 3][1] * by, 0.0];
+            let shrinking: Vec<Point> =
+                (0..count).map(|n| around(n, 1.0 - n as f32 / (count + 100) as f32)).collect();
+            let shaken: Vec<Point> =
+                (0..count).map(|n| around(n, 1.0 + random.below(1000) as f32 * 1e-5)).collect();
+            let scattered: Vec<Point> =
+                (0..count).map(|_| [random.below(1000) as f32, random.below(1000) as f32, 0.0]).collect();
+            for corners in [shrinking, shaken, scattered] {
+                check(&corners);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_polygon_with_holes_is_covered_once() {
+        // A plate with holes in rows, each joined to the one before by a bridge from its first corner.
+        let mut corners: Vec<Point> = vec![[0.0, 0.0, 0.0], [40.0, 0.0, 0.0], [40.0, 40.0, 0.0], [0.0, 40.0, 0.0]];
+        let mut back = vec![[0.0, 0.0, 0.0]];
+        corners.push([0.0, 0.0, 0.0]);
+        for n in 1..39_u16 {
+            let at = f32::from(n);
+            let hole = [[at, at, 0.0], [at, at + 0.5, 0.0], [at + 0.5, at + 0.5, 0.0], [at + 0.5, at, 0.0]];
+            // Half of the hole on the way there, half of it on the way back.
+            corners.extend([hole[0], hole[1], hole[2]]);
+            back.extend([hole[0], hole[3], hole[2]]);
+        }
+        back.reverse();
+        corners.extend(back.iter().skip(1).take(back.len() - 2));
+        // Many corners on the sides.
+        let long: Vec<Point> = corners
+            .iter()
+            .zip(corners.iter().cycle().skip(1))
+            .flat_map(|(a, b)| [*a, [0, 1, 2].map(|axis| (a[axis] + b[axis]) / 2.0)])
+            .collect();
+        assert!(long.len() > LONG);
+        check(&long);
+        let mut cutter = PolygonCutter::new();
+        let areas: Vec<f64> = cutter.cut(&long).iter().map(|t| area(&long, t)).collect();
+        let whole: f64 = areas.iter().sum();
+        let covered: f64 = areas.iter().map(|area| area.abs()).sum();
+        assert!((covered - whole).abs() < 1e-9 * whole, "{covered} for {whole}");
+        assert!((whole - 2.0 * (1600.0 - 38.0 * 0.25)).abs() < 1e-6, "{whole}");
     }
 
     #[test]

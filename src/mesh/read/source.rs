@@ -12,8 +12,11 @@ use crate::error::{Code, Error, Result, sanitize};
 use crate::par::Progress;
 use crate::text;
 
-/// So many bytes are looked at to choose a format.
+/// So many bytes are looked at first to choose a format.
 const HEAD: usize = 4096;
+
+/// So many bytes of a text are looked at in the end.
+const LONGEST_HEAD: usize = 16 << 20;
 
 /// The first bytes of an input, and its length where that is known.
 pub(super) struct Head<'a> {
@@ -56,6 +59,13 @@ pub(super) struct MeshFolder<'a> {
     companions: NamedFiles<'a>,
 }
 
+impl MeshFolder<'_> {
+    /// Whether a file of this name lies there.
+    pub(super) fn has_file(self, name: &str) -> bool {
+        self.path.join(name).is_file()
+    }
+}
+
 /// The gzip file a source comes from.
 #[derive(Clone)]
 pub(super) struct Packed {
@@ -87,12 +97,17 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let folder = folder.ok_or_else(|| refused("and a stream lies in no folder"))?;
     let path = folder.path.join(path);
     (folder.companions)(&path)?;
-    let file = File::open(&path).map_err(|error| unreadable(&error).about(&shown))?;
-    let metadata = file.metadata().map_err(|error| unreadable(&error).about(&shown))?;
-    match metadata.is_file() {
-        true => Ok((file, metadata.len())),
+    let beside = |error| unreadable(&error).about(&shown);
+    let is_file = |metadata: &std::fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
         false => Err(Error::input(Code::S008, "no file").about(&shown)),
-    }
+    };
+    // To open a named pipe would wait for its writer.
+    is_file(&std::fs::metadata(&path).map_err(beside)?)?;
+    let file = File::open(&path).map_err(beside)?;
+    let metadata = file.metadata().map_err(beside)?;
+    is_file(&metadata)?;
+    Ok((file, metadata.len()))
 }
 
 /// The first `most` bytes, or as many as there are, of a file that a mesh names; `admit` refuses memory.
@@ -138,6 +153,23 @@ impl<'a> MeshBytes<'a> {
         head.truncate(filled);
         let length = (filled < HEAD).then_some(filled as u64);
         Ok(Self { head, length, rest: Box::new(rest), file: None, packed: None, folder: None })
+    }
+
+    /// Looks at eight times as many bytes of at most `most`; false if there are no more.
+    pub(super) fn lengthen_head(&mut self, most: u64) -> Result<bool> {
+        let known = self.head.len();
+        let longest = usize::try_from(most).unwrap_or(usize::MAX).min(LONGEST_HEAD);
+        let wanted = (8 * known).min(longest);
+        if self.length.is_some_and(|length| length <= known as u64) || wanted <= known {
+            return Ok(false);
+        }
+        self.head.resize(wanted, 0);
+        let filled = fill(&mut self.rest, &mut self.head[known..])?;
+        self.head.truncate(known + filled);
+        if known + filled < wanted {
+            self.length = Some((known + filled) as u64);
+        }
+        Ok(filled > 0)
     }
 
     /// The decompressed content of a gzip file; any other file itself.

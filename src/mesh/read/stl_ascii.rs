@@ -36,6 +36,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["stl"],
     about: "ASCII STL, of one or several solids",
     states_unit: false,
+    has_decimals: true,
     recognise,
     read,
 };
@@ -286,6 +287,9 @@ impl<R: Read> Parser<'_, R> {
 
     /// Takes facets that are written plainly, as far as they were read.
     fn plain_facets(&mut self) -> Result<()> {
+        if !self.triage.is_plain() {
+            return Ok(());
+        }
         let text = self.words.rest();
         // Threads look ahead for nothing if one of them finds something else.
         let smooth = self.stumbled != Some(self.words.bytes());
@@ -397,7 +401,7 @@ impl<R: Read> Parser<'_, R> {
             if self.words.is("vertex") || self.words.is("endloop") {
                 return Err(self.syntax(format!("a vertex has {axis} coordinates, not 3")));
             }
-            let value = number::of(self.words.word()).ok_or_else(|| self.no_number())?;
+            let value = self.triage.coordinate(axis, self.words.word()).ok_or_else(|| self.no_number())?;
             if !value.is_finite() {
                 return Err(not_finite(value).at_triangle(self.number()).at_line(self.words.line()));
             }

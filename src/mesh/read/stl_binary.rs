@@ -7,7 +7,7 @@
 //! | 84 + 50 i | triangle i: normal (3 × f32), then three vertices (9 × f32), then u16 of attributes |
 //!
 //! All little-endian; 84 + 50 n bytes in all. About one in seven in the wild begins with `solid`,
-//! so the length decides. Normals and attributes do not matter to geometry.
+//! so the length decides. Normals and attributes do not matter to geometry; attributes may be colours (`stl_colours.rs`).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -16,12 +16,13 @@ use super::records::{HEADER, Looked, Normals, RECORD, decode, length_for, look_l
 use super::refuse;
 use super::room::Room;
 use super::source::{Head, MeshBytes, fill, read_at, unreadable};
+use super::stl_colours;
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result};
 use crate::geom::Triangle;
 use crate::kernel::memory::Zeroed;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, MeshColours};
 use crate::par;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -29,6 +30,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["stl"],
     about: "binary STL, whatever its header says",
     states_unit: false,
+    has_decimals: false,
     recognise,
     read,
 };
@@ -82,22 +84,36 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         None => return Err(refuse::no_mesh(count, None)),
     }
     options.progress.advance(HEADER as u64);
+    let mut attributes = if options.textures { Some(vec![]) } else { None };
     let (triangles, looked, length) = match (source.length(), source.as_file()) {
         (Some(length), Some(file)) => {
             let taken = Claim { count, length, at_least: "" }.settle(triage)?;
-            let (triangles, looked) = read_positioned(file, taken, options, triage)?;
+            let found = read_positioned(file, taken, options, triage);
+            let (triangles, looked) = found.map_err(|error| triage.refused(error))?;
+            if let (Some(attributes), true) = (&mut attributes, looked.attributes.count > 0) {
+                read_attributes(file, taken, attributes, options)?;
+            }
             (triangles, looked, length)
         }
         (Some(length), None) if !triage.is_lenient() => {
             Claim { count, length, at_least: "" }.settle(triage)?;
-            read_in_order(source.into_reader(), count, &start, options, triage)?
+            read_in_order(source.into_reader(), count, &start, &mut attributes, options, triage)?
         }
-        _ => read_in_order(source.into_reader(), count, &start, options, triage)?,
+        _ => read_in_order(source.into_reader(), count, &start, &mut attributes, options, triage)?,
     };
-    note(&start[..HEADER - 4], &looked, triage)?;
+    let is_painted = looked.attributes.count > 0 && looked.not_finite.is_none();
+    let colours = attributes.filter(|_| is_painted).and_then(|mut attributes| {
+        attributes.truncate(triangles.len());
+        stl_colours::colours(&start[..HEADER - 4], &attributes)
+    });
+    note(&start[..HEADER - 4], &looked, colours.is_some(), triage)?;
     let mesh = match looked.not_finite {
         Some(first) => drop_not_finite(triangles, &first, options, triage)?,
         None => Mesh::seen(triangles, &looked.seen),
+    };
+    let mesh = match colours {
+        Some(colours) => mesh.with_colours(MeshColours::new(colours))?,
+        None => mesh,
     };
     Ok(Content::new(mesh, length))
 }
@@ -197,6 +213,30 @@ fn read_part(
     Ok(looked)
 }
 
+/// Reads the attributes of all triangles, which the file is long enough for.
+fn read_attributes(file: &File, count: u64, attributes: &mut Vec<u16>, options: &ReadOptions) -> Result<()> {
+    // With the colours that they become.
+    Room::new(options.max_memory).admit(count, PAINT * count)?;
+    let mut buffer = vec![0; BLOCK * RECORD];
+    let mut first = 0;
+    while first < count {
+        options.progress.check()?;
+        let block = &mut buffer[..(count - first).min(BLOCK as u64) as usize * RECORD];
+        read_at(file, block, length_for(first)).map_err(|error| unreadable(&error))?;
+        attributes.extend(attributes_of(block));
+        first += (block.len() / RECORD) as u64;
+    }
+    Ok(())
+}
+
+/// Bytes of the attributes and the colours of a triangle.
+const PAINT: u64 = (size_of::<u16>() + size_of::<[[u8; 3]; 3]>()) as u64;
+
+fn attributes_of(block: &[u8]) -> impl Iterator<Item = u16> {
+    let records = block.as_chunks::<RECORD>().0;
+    records.iter().map(|record| u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]]))
+}
+
 /// Ends the reading at a coordinate that is not finite, unless its triangle will be dropped.
 fn admit(looked: Looked, lenient: bool) -> Result<Looked> {
     match looked.not_finite {
@@ -210,6 +250,7 @@ fn read_in_order(
     mut reader: impl Read,
     count: u64,
     head: &[u8],
+    attributes: &mut Option<Vec<u16>>,
     options: &ReadOptions,
     triage: &Triage,
 ) -> Result<(Zeroed<Triangle>, Looked, u64)> {
@@ -234,10 +275,15 @@ fn read_in_order(
         let wanted = left.min(BLOCK as u64) as usize * RECORD;
         let filled = fill(&mut reader, &mut buffer[..wanted])?;
         let whole = filled / RECORD;
-        room.grow(&mut triangles, whole, if lenient { u64::MAX } else { count }, 0)?;
+        let painted = attributes.as_ref().map_or(0, |known| PAINT * (known.len() + whole) as u64);
+        room.grow(&mut triangles, whole, if lenient { u64::MAX } else { count }, painted)?;
         triangles.resize(first as usize + whole, [[0.0; 3]; 3]);
         let block = &buffer[..whole * RECORD];
-        let looked = admit(decode(block, &mut triangles[first as usize..], first), lenient)?;
+        if let Some(attributes) = attributes {
+            attributes.extend(attributes_of(block));
+        }
+        let looked = admit(decode(block, &mut triangles[first as usize..], first), lenient)
+            .map_err(|error| triage.refused(error))?;
         let part = if first < count { &mut within } else { &mut beyond };
         *part = std::mem::take(part).and(looked);
         options.progress.advance(block.len() as u64);
@@ -252,12 +298,13 @@ fn read_in_order(
 }
 
 /// Notes oddities of the header and of the bytes that are not vertices.
-fn note(header: &[u8], looked: &Looked, triage: &Triage) -> Result<()> {
+fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> Result<()> {
     if header.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
         triage
             .found(Error::input(Code::S101, "the header begins with 'solid', but it is binary").at_byte(0))?;
     }
-    for word in ["COLOR=", "MATERIAL="] {
+    let ignored: &[&str] = if has_colours { &["MATERIAL="] } else { &["COLOR=", "MATERIAL="] };
+    for word in ignored {
         if let Some(byte) = header.windows(word.len()).position(|found| found == word.as_bytes()) {
             let says = format!("the header has {word}, as Magics writes it; colours are ignored");
             triage.found(Error::input(Code::S102, says).at_byte(byte as u64))?;
@@ -268,7 +315,8 @@ fn note(header: &[u8], looked: &Looked, triage: &Triage) -> Result<()> {
     for (code, says, odd) in
         [(Code::S102, attributes, &looked.attributes), (Code::S103, normals, &looked.normals)]
     {
-        if let Some(first) = odd.first {
+        let is_known = code == Code::S102 && has_colours;
+        if let Some(first) = odd.first.filter(|_| !is_known) {
             let error = || Error::input(code, says).at_triangle(first).at_byte(length_for(first));
             triage.found_all(code, odd.count, error)?;
         }

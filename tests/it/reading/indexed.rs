@@ -137,7 +137,7 @@ fn obj_files_of_the_wild_are_read() {
         "f 1 \\\n2 \\\r\n3",
         "fo 1 2 3",
         "  f   1\t2 3  ",
-        "s off\nusemtl red\ng\nmtllib none.mtl\nvn 0 0 1\nvt 0 0\nf 1 2 3",
+        "s off\nusemtl red\ng\nvn 0 0 1\nvt 0 0\nf 1 2 3",
         "f +1 2 3",
     ] {
         assert!(usual(format!("# made by hand\n\n{triangle}{face}\n")) == whole, "{face}");
@@ -150,6 +150,10 @@ fn obj_files_of_the_wild_are_read() {
     let (_, _, codes) =
         read(format!("{triangle}p 1\nl 1 2\nf 1 2 3\n").as_bytes(), Tolerance::Usual).unwrap();
     assert_eq!(codes, ["S107"]);
+    // A stream has no files beside it.
+    let (_, _, codes) =
+        read(format!("mtllib none.mtl\n{triangle}f 1 2 3\n").as_bytes(), Tolerance::Usual).unwrap();
+    assert_eq!(codes, ["S110"]);
 }
 
 #[test]
@@ -212,7 +216,7 @@ fn damage_is_named_with_its_place_or_left_out() {
         (format!("{vertices}f 99999999999999999999 2 3\nf 1 2 3\n"), Code::S007, 4, 1),
         (format!("{vertices}v 1,5 0 0\nf 1 2 3\nf 2 3 4\n"), Code::S007, 4, 1),
         (format!("{vertices}v nan 0 0\nf 1 2 3\nf 2 3 4\n"), Code::S004, 4, 1),
-        (format!("{vertices}v 0 1e39 0\nf 1 2 3\n"), Code::S004, 4, 1),
+        (format!("{vertices}v 0 1e39 0\nf 4 2 3\nf 1 2 3\n"), Code::S004, 4, 1),
         (format!("{vertices}v 0 1\nf 1 2 3\n"), Code::S007, 4, 1),
         ("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n3 0 1 2\n".into(), Code::S012, 6, 1),
         ("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n".into(), Code::S003, 6, 1),

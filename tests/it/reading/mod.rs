@@ -2,9 +2,11 @@
 
 mod ascii;
 mod damaged;
+mod far;
 mod gltf;
 mod indexed;
 mod inputs;
+mod materials;
 mod odd;
 #[cfg(feature = "3mf")]
 mod threemf;

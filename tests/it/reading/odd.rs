@@ -27,6 +27,17 @@ const OBJ: &[Odd] = &[
     ("commas in numbers", "v 0 0 0\nv 1,5 0 0\nv 0 1 0\nf 1 2 3\n", Err("S007")),
     ("not finite", "v 0 0 0\nv inf 0 0\nv 0 1 0\nf 1 2 3\n", Err("S004")),
     ("two corners", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n", Err("S006")),
+    ("a comment that ends in a backslash", "# C:\\\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", Ok((1, ""))),
+    ("a name that ends in a backslash", "v 0 0 0\nv 1 0 0\nv 0 1 0\no C:\\\nf 1 2 3\n", Ok((1, ""))),
+    ("a comment behind a face", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 # C:\\\nf 3 2 1\n", Ok((2, ""))),
+    ("a backslash, and no numbers", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 \\\nf 3 2 1\n", Ok((2, ""))),
+    ("a vertex in three lines", "v 0 \\\n0 \\ \n 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", Ok((1, ""))),
+    ("a stray line first", "$ made by x\nof many words\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", Ok((1, ""))),
+    ("places first", "vt 0 0\nvn 0 0 1\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/1 2/1 3/1\n", Ok((1, ""))),
+    ("a vertex that is not finite and not used", "v 0 0 0\nv nan 0 0\nv 0 1 0\nv 1 1 0\nf 1 3 4\n", Ok((1, ""))),
+    ("materials alone", "mtllib a.mtl\nusemtl a\n", Ok((0, "S110"))),
+    ("faces alone", "f -3 -2 -1\n", Err("S012")),
+    ("version 1.0 of a letter", "dear all\nv 1.0 is there\n", Err("S002")),
 ];
 
 const OFF: &[Odd] = &[
@@ -58,7 +69,17 @@ const OFF: &[Odd] = &[
     ("more lines than said", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 0 2 1\n", Err("S005")),
     ("a vertex of two numbers", "OFF\n3 1 0\n0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Err("S007")),
     ("one corner", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n1 0\n", Err("S006")),
-    ("no keyword", "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Err("S002")),
+    ("no keyword", "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Ok((1, ""))),
+    ("no keyword, and cut", "3 1 0\n0 0 0\n1 0 0\n", Err("S002")),
+    ("a list of points", "3 1 0\n0 0 0\n1 0 0\n0 1 0\n0.5 1 2\n", Err("S002")),
+    ("a keyword and a number", "OFF3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Ok((1, ""))),
+    ("blanks before the keyword", "\n  OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Ok((1, ""))),
+    ("lower case", "off\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Ok((1, ""))),
+    ("normals in lower case", "noff 3 1 0\n0 0 0 0 0 1\n1 0 0 0 0 1\n0 1 0 0 0 1\n3 0 1 2\n", Ok((1, ""))),
+    ("n coordinates", "nOFF\n3\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Err("S009")),
+    ("a word of a language", "off topic\nand more\n", Err("S002")),
+    ("a backslash", "OFF\n3 1 0\n0 0 0 # C:\\\n1 0 0\n0 1 0\n3 0 1 2\n", Ok((1, ""))),
+    ("a vertex that is not finite and not used", "OFF\n4 1 0\n0 0 0\n1 0 0\n0 1 0\nnan 0 0\n3 0 1 2\n", Ok((1, ""))),
 ];
 
 /// The beginning of most: three vertices of floats.
@@ -144,7 +165,48 @@ const PLY: &[Odd] = &[
     (
         "faces before vertices",
         "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nend_header\n3 0 1 2\n0 0 0\n1 0 0\n0 1 0\n",
+        Ok((1, "")),
+    ),
+    (
+        "strips before vertices",
+        "ply\nformat ascii 1.0\nelement tristrips 1\nproperty list int int vertex_indices\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nend_header\n4 0 1 2 3\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n",
+        Ok((2, "")),
+    ),
+    (
+        "a face before vertices names one that is not there",
+        "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nend_header\n3 0 1 3\n0 0 0\n1 0 0\n0 1 0\n",
         Err("S012"),
+    ),
+    (
+        "CR alone",
+        "ply\rformat ascii 1.0\relement vertex 3\rproperty float x\rproperty float y\rproperty float z\relement face 1\rproperty list uchar int vertex_indices\rend_header\r0 0 0\r1 0 0\r0 1 0\r3 0 1 2\r",
+        Ok((1, "")),
+    ),
+    (
+        "surplus words of a face",
+        ply!(
+            "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2 9\n"
+        ),
+        Err("S006"),
+    ),
+    (
+        "surplus words of a vertex",
+        ply!(
+            "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0 1\n0 1 0\n3 0 1 2\n"
+        ),
+        Err("S006"),
+    ),
+    (
+        "another name of the corners",
+        ply!("element face 1\nproperty list uchar int corners\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"),
+        Ok((1, "")),
+    ),
+    (
+        "strips that are joined",
+        ply!(
+            "element tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n8 0 1 2 2 2 1 0 0\n"
+        ),
+        Ok((2, "")),
     ),
     (
         "an unknown type",
@@ -193,6 +255,26 @@ const PLY: &[Odd] = &[
         Err("S005"),
     ),
 ];
+
+#[test]
+fn obj_is_known_behind_much_else() {
+    let mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    for (name, line) in [
+        ("comments", "# a comment of some length"),
+        ("places", "vt 0.5 0.5"),
+        ("normals", "vn 0 0 1"),
+        ("groups", "g a"),
+        ("stray lines", "made by somebody"),
+        ("blank lines", "   "),
+    ] {
+        for count in [1_usize, 300, 100_000] {
+            let text = format!("{}{mesh}", format!("{line}\n").repeat(count));
+            let read = read_stream(&mut text.as_bytes(), "-", &ReadOptions::default());
+            let loaded = read.unwrap_or_else(|error| panic!("{count} {name}: {error}"));
+            assert_eq!((loaded.format, loaded.mesh.triangles().len()), ("obj", 1), "{count} {name}");
+        }
+    }
+}
 
 #[test]
 fn odd_files_are_read_as_they_are_meant() {

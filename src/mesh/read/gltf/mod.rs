@@ -42,6 +42,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["gltf", "glb"],
     about: "glTF and GLB: scenes of triangles, strips and fans; y is up, in metres",
     states_unit: true,
+    has_decimals: false,
     recognise,
     read,
 };

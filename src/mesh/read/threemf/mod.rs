@@ -41,6 +41,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["3mf"],
     about: "3MF: items of a build with their components; z is up",
     states_unit: true,
+    has_decimals: false,
     recognise,
     read,
 };

@@ -96,9 +96,9 @@ impl<'a> Package<'a> {
         let has = |end: &str| self.places.keys().any(|name| name.ends_with(end));
         let known = match () {
             () if is_package => None,
-            () if has(".npy") => refuse::other_format(Path::new("a.npz"), b""),
-            () if has(".usdc") || has(".usda") => refuse::other_format(Path::new("a.usdz"), b""),
-            () => refuse::other_format(Path::new("a.zip"), b""),
+            () if has(".npy") => refuse::by_extension(Path::new("a.npz")),
+            () if has(".usdc") || has(".usda") => refuse::by_extension(Path::new("a.usdz")),
+            () => refuse::by_extension(Path::new("a.zip")),
         };
         known.unwrap_or_else(|| {
             let name = short(name.trim_start_matches(['/', '\\']));
