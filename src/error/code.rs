@@ -368,6 +368,9 @@ codes! {
     W023 "W023" WARNED
         "the mesh has negative volumes, which are not subtracted here: only the rules solid and filled subtract them"
         hint!["{} or {} subtracts them" Solid, Filled];
+    W024 "W024" NOTED
+        "parts are closed together, and not each alone: they are filled as one body, and each cell has the label of the nearest face"
+        hint!["none, if they are the faces of one body"; "{} has the cells of each part's surface" Rule = "surface"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

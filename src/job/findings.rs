@@ -266,11 +266,19 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
     format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
 }
 
-/// The finding that parts are filled one by one which are closed only together.
-pub(super) fn closed_together() -> Finding {
-    let text = "the parts are closed together, and not each alone: each was filled as an open mesh";
-    let hint = hint!["without {} the inside of all is filled; {} has the cells of each part's surface" Labels, Rule = "surface"];
-    Finding::new(Code::W006, text).with_hint(hint)
+/// The finding that parts are closed only together, and share the inside of all by the nearest face (W024).
+pub(super) fn closed_together(labels: &[Label]) -> Finding {
+    const SHOWN: usize = 12;
+    let mut names: Vec<_> =
+        labels.iter().take(SHOWN).map(|label| sanitize(label.name.as_bytes())).collect();
+    if labels.len() > SHOWN {
+        names.push("…".into());
+    }
+    let names = names.join(", ");
+    let text = format!(
+        "{names} are closed together, and not each alone: each cell inside has the label of the nearest face"
+    );
+    Finding::new(Code::W024, text)
 }
 
 /// The finding that some parts have no cell, where others have.

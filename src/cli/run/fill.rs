@@ -75,6 +75,7 @@ impl RunReport {
         self.arrays = result.arrays;
         self.labels = result.labels;
         self.taken = result.taken;
+        self.shared = result.shared;
         findings::add(&mut self.warnings, result.findings);
     }
 }

@@ -7,7 +7,7 @@ use voxelize::Lattice;
 use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
 use voxelize::grid::{CellKind, Label};
-use voxelize::job::Transform;
+use voxelize::job::{SharedCells, Transform};
 use voxelize::job::system::peak_memory;
 use voxelize::mesh::closed::Closedness;
 use voxelize::tool::text::GridCoordinates;
@@ -42,7 +42,16 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
                 let volume = value::volume(*cells, lattice);
                 json!({"label": label.name, "value": label.value, "cells": cells, "volume": volume})
             };
+            let shared = |pair: &SharedCells| {
+                let volume = value::volume(pair.cells, lattice);
+                json!({
+                    "labels": [pair.first.name, pair.second.name],
+                    "cells": pair.cells,
+                    "volume": volume,
+                })
+            };
             counts["taken"] = json!(found.taken);
+            counts["shared"] = found.shared.iter().map(shared).collect();
             counts["labels"] = found.labels.iter().map(counted).collect();
         }
         report.set("counts", counts);

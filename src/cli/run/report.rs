@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{FieldSummary, Hash, Label, Quantity};
-use voxelize::job::MemoryPlan;
+use voxelize::job::{MemoryPlan, SharedCells};
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::mesh::read::Packing;
 use voxelize::rule::{InsideReport, LostFeatures};
@@ -49,6 +49,8 @@ pub struct RunReport {
     pub labels: Vec<(Label, u64)>,
     /// How many cells of parts have the label of a part before them.
     pub taken: u64,
+    /// The same for each pair of labels.
+    pub shared: Vec<SharedCells>,
     /// Cells in doubt, if requested.
     pub doubt: Option<DoubtReport>,
     /// Cells of the leak path, if requested.
@@ -122,6 +124,7 @@ impl RunReport {
             arrays: vec![],
             labels: vec![],
             taken: 0,
+            shared: vec![],
             closedness: None,
             defect: None,
             doubt: None,
