@@ -6,6 +6,7 @@ use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use voxelize::job::{UnitOfLength, UpAxis};
 use voxelize::mesh::read::{self, Loaded, ReadOptions, Tolerance};
+use voxelize::tool::text::file_label;
 use voxelize::{Error, Finding, Result};
 
 use crate::errors::{FindingFacts, finding, raised};
@@ -80,6 +81,17 @@ impl Mesh {
             read::read_stream(&mut &bytes[..], &name, &reading.options(limit, watcher))
         })?;
         Ok(Self::loaded(name, loaded))
+    }
+
+    /// This mesh under another name.
+    fn renamed(&self, name: String) -> Self {
+        Self {
+            mesh: self.mesh.clone(),
+            name,
+            unit: self.unit,
+            up: self.up,
+            findings: self.findings.clone(),
+        }
     }
 
     /// Triangles by their vertices' numbers.
@@ -159,6 +171,6 @@ fn triples<'a, T, E>(
 pub fn joined(meshes: &[PyRef<'_, Mesh>]) -> Result<voxelize::Mesh> {
     match meshes {
         [one] => Ok(one.mesh.clone()),
-        all => voxelize::Mesh::join(all.iter().map(|mesh| (mesh.name.as_str(), &mesh.mesh))),
+        all => voxelize::Mesh::join(all.iter().map(|mesh| (file_label(&mesh.name), &mesh.mesh))),
     }
 }

@@ -331,6 +331,8 @@ pub struct SaveOptions<'a> {
     /// The numbers that empty cells and labels 1, 2, … are stored as, where [`Format::takes_values`]; of two, the second is
     /// that of all occupied cells. None: 0, 1, 2, ….
     pub values: &'a [i16],
+    /// Bits are a segment, which is named after the input: of a path that ends in `.seg.nrrd`.
+    pub is_segmentation: bool,
     /// Whether a sidecar is written.
     pub sidecar: Sidecar,
     /// The faults that the files survive.
@@ -357,6 +359,7 @@ impl Default for SaveOptions<'_> {
             dtype: None,
             choices: &[],
             values: &[],
+            is_segmentation: false,
             sidecar: Sidecar::default(),
             durability: Durability::default(),
             existing: Existing::default(),

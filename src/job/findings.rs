@@ -294,7 +294,7 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     let text = format!(
         "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
     );
-    let hint = hint!["use smaller cells, or {}" Priority = "NAME"; "a part that is flat or open has cells of its {}" Rule = "surface"];
+    let hint = hint!["use smaller cells, or {}" Priority = "NAME"; "{} marks the cells of flat and open parts" Rule = "surface"];
     (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
 }
 

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use crate::error::{Error, Result, sanitize};
 use crate::grid::{Label, Legend};
 use crate::mesh::{Mesh, MeshParts, PartKind};
+use crate::text::file_label;
 
 /// The most parts that labels tell apart.
 const MOST: usize = 255;
@@ -143,15 +144,18 @@ impl PartChoice {
 /// A part with triangles, and the name that no other has.
 struct Named<'a> {
     part: u32,
+    kind: PartKind,
     /// The name in the file.
     given: &'a str,
     name: String,
 }
 
 impl Named<'_> {
-    /// Whether it is called so: by its own name, or by that in the file, which several may have.
+    /// Whether it is called so: by its own name, or by that in the file, which several may have. A file is also called
+    /// by its name with the extension.
     fn is(&self, name: &str) -> bool {
-        self.name == name || self.given == name
+        let is_file = self.kind == PartKind::File && file_label(name) == self.given;
+        self.name == name || self.given == name || is_file
     }
 }
 
@@ -163,6 +167,7 @@ fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>
     let some = (0..).zip(parts.names()).filter(|(part, _)| has_triangles[*part as usize]);
     let named = |(part, given): (u32, &'a String)| Named {
         part,
+        kind,
         given,
         name: unique(given, kind, part + 1, &mut names),
     };

@@ -6,6 +6,7 @@ use std::path::Path;
 use voxelize::format::Choice;
 use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
+use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
 use super::super::args::prefixed;
@@ -38,7 +39,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
             [_] => finding,
             _ => finding.about(&source.name()),
         }));
-        all.push((source.file_name().unwrap_or_else(|| source.name()), loaded));
+        all.push((source.label(), loaded));
     }
     bar.clear();
     let is_given = job.options.grid.transform.unit.is_some();
@@ -78,6 +79,10 @@ fn read_one(
     let paints = options.parts.labels == JobLabels::Colours;
     let reading = reading.textures(paints).vertex_numbers(options.has_numbers);
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
+    let source = match source {
+        MeshSource::Named(_, source) => source,
+        source => source,
+    };
     let loaded = match source {
         MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),
         MeshSource::File(file) => {
@@ -110,7 +115,12 @@ fn read_one(
 /// One mesh of all; while several are joined, both they and it are in memory.
 fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
     if all.len() == 1 {
-        return Ok(all.remove(0).1.mesh);
+        let (name, Loaded { mesh, .. }) = all.remove(0);
+        if options.parts.labels != JobLabels::Parts(PartKind::File) {
+            return Ok(mesh);
+        }
+        let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
+        return mesh.with_parts(PartKind::File, parts);
     }
     let need = 2 * all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum::<u64>();
     options.admit(need, "the meshes and one of all")?;
