@@ -79,7 +79,7 @@ pub const ARRAYS: &str = "arrays";
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
-use crate::error::{Error, Finding, Result};
+use crate::error::{Error, Finding, Hint, Opt, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
@@ -551,8 +551,17 @@ impl Format {
             return Ok(dtype);
         }
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let hint = Hint::from(format!("it stores {}", known.join(" or ")));
+        let hint = hint.with_step("{} writes that", Opt::Dtype, known.first().unwrap_or(&""));
         Err(Error::usage(format!("{} does not store {} as '{}'", self.name, kind.plural(), dtype.name()))
-            .with_hint(format!("it stores {}", known.join(" or "))))
+            .with_hint(hint))
+    }
+}
+
+impl Format {
+    /// Whether cells are elements of a model that is computed, which shares nodes where they touch.
+    pub fn has_elements(&self) -> bool {
+        ["inp", "vtu"].contains(&self.name)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Transform;
 use crate::error::{Code, Error, Finding, Hint, Opt, Result, hint, sanitize};
 use crate::format::UNKNOWN_AXES;
 use crate::geom::{Bounds, Rational};
-use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length};
+use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
 use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
@@ -73,6 +73,10 @@ fn less_than_the_radius(
     coordinates: &GridCoordinates,
 ) -> Option<Finding> {
     let Rule::Offset { radius } = rule else { return None };
+    // A radius in cells has no unit that could be wrong.
+    if radius.unit() == LengthUnit::Cells {
+        return None;
+    }
     let radius = radius.in_world(lattice.spacing()).to_f64();
     let longest = sizes(mesh).into_iter().fold(0.0, f64::max);
     let [radius_text, longest_text] = [radius, longest].map(|length| coordinates.length_text(length));

@@ -40,6 +40,8 @@ pub struct JobResult {
     pub digest: Digest,
     /// The values of a field.
     pub field: Option<FieldSummary>,
+    /// The sum of the values of a field of shares of cells.
+    pub shares: Option<f64>,
     /// How many cells have each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
     /// How many cells of parts have the label of a part before them.
@@ -229,12 +231,13 @@ impl Prepared<'_> {
         if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
             return Err(share_exceeded());
         }
-        let Made { occupied, labels, taken, shared, field, stats, filling, hashing, .. } = slabs.made();
+        let Made { occupied, labels, taken, shared, field, shares, stats, filling, hashing, .. } = slabs.made();
         let arrays = slabs.digests_of_arrays();
         Ok(JobResult {
             occupied,
             digest: slabs.digest(),
             field,
+            shares,
             labels,
             taken,
             shared,

@@ -17,7 +17,7 @@ use crate::grid::{
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
-use crate::rule::{self, PreparedRule, Stats, labels};
+use crate::rule::{self, PreparedRule, Rule, Stats, labels};
 use crate::run::cover::Covered;
 use crate::run::{Plan, Run};
 
@@ -90,6 +90,8 @@ pub struct Made {
     pub shared: Vec<SharedCells>,
     /// Of a field: how many cells have a value other than the background, and the range of these.
     pub field: Option<FieldSummary>,
+    /// The sum of the values of a field, layer by layer, if the rule makes shares of cells.
+    pub shares: Option<f64>,
     /// The counts of the rule.
     pub stats: Stats,
     /// How long filling them took.
@@ -248,6 +250,14 @@ impl<'a> Slabs<'a> {
                     let summary = made.field.unwrap_or_default().and(field.summary());
                     made.occupied = summary.cells;
                     made.field = Some(summary);
+                    if matches!(voxelizer.rule, Rule::Fraction { .. }) {
+                        let [nx, ny, _] = field.dims();
+                        let layers = field.values().chunks(nx * ny).collect();
+                        let sums = par::map(layers, |layer: &[f32]| {
+                            layer.iter().map(|share| f64::from(*share)).sum::<f64>()
+                        });
+                        made.shares = Some(sums.iter().fold(made.shares.unwrap_or(0.0), |all, sum| all + sum));
+                    }
                 }
             }
         })?;
@@ -671,7 +681,6 @@ impl Progress for Phase<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::Rule;
 
     #[test]
     fn a_mesh_is_looked_into_only_by_rules_that_mind_how_far_it_is_closed() {

@@ -57,6 +57,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
             return Err(error.with_hint("put the file beside the mesh").in_file(job.source.name()));
         }
     }
+    report.has_colours = mesh.colours().is_some();
     job.options.take_stated(unit, up)?;
     let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
     let mesh = turned(job, mesh)?;

@@ -43,6 +43,10 @@ pub struct RunReport {
     pub occupied: Option<u64>,
     /// The values of a field; its occupied cells are those with a value.
     pub field: Option<FieldSummary>,
+    /// The sum of shares of cells.
+    pub shares: Option<f64>,
+    /// The mesh has colours.
+    pub has_colours: bool,
     /// The arrays beside it, with the digest of each.
     pub arrays: Vec<(Quantity, Hash)>,
     /// How many of them have each label, where they are labelled.
@@ -121,6 +125,8 @@ impl RunReport {
             kept: None,
             occupied: None,
             field: None,
+            shares: None,
+            has_colours: false,
             arrays: vec![],
             labels: vec![],
             taken: 0,

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use voxelize::format::{Carries, Choice, Dtype, FileSize, Written};
-use voxelize::grid::{AXES, Label};
+use voxelize::grid::{AXES, CellKind, Label};
 use voxelize::job::system::peak_memory;
-use voxelize::job::{MemoryLimit, MemoryPlan, SharedCells, Target, Transform, UnitOfLength};
+use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, SharedCells, Target, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Bounds, Lattice, Length, Rational, Rule};
@@ -70,6 +70,9 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                 }
             }
             (None, None) => {}
+        }
+        if found.has_colours && options.job.options.parts.labels == JobLabels::Off && holds_labels(options) {
+            row("colours", "those of the mesh are left out; --labels colour keeps them");
         }
         if let Some(doubt) = &found.doubt {
             row("doubt", &doubt.line());
@@ -215,6 +218,12 @@ fn grown(options: &Options, lattice: &Lattice) -> Option<String> {
     };
     let grown: Vec<_> = (0..3).filter_map(grown).collect();
     (!grown.is_empty()).then(|| grown.join(", "))
+}
+
+/// Whether the cells are bits, and the format of the output may hold labels.
+fn holds_labels(options: &Options) -> bool {
+    let is_bits = options.job.options.rule.kind() == CellKind::Bits;
+    is_bits && options.output.target().format.kinds.contains(&CellKind::Labels)
 }
 
 /// `block (1) and ball (2): 925 cells`.
