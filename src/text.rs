@@ -85,6 +85,29 @@ pub fn grouped_number(value: f64) -> String {
     }
 }
 
+/// The name of a file without its extension, which parts are called by: `liver` for `liver.stl` and `liver.stl.gz`. What
+/// has no letter, as in `v1.2`, is no extension.
+///
+/// ```
+/// # use voxelize::tool::text::file_label;
+/// let names = ["liver.stl", "liver.STL.gz", "v1.2.3mf", "v1.2", ".stl", "left lung"];
+/// assert_eq!(names.map(file_label), ["liver", "liver", "v1.2", "v1.2", ".stl", "left lung"]);
+/// ```
+pub fn file_label(name: &str) -> &str {
+    const LONGEST: usize = 8;
+    let without = |name: &'_ str, is_extension: &dyn Fn(&str) -> bool| {
+        let split = name.rsplit_once('.').filter(|(stem, end)| !stem.is_empty() && is_extension(end));
+        split.map_or(name.len(), |(stem, _)| stem.len())
+    };
+    let unpacked = &name[..without(name, &|end| end.eq_ignore_ascii_case("gz"))];
+    let is_extension = |end: &str| {
+        end.len() <= LONGEST
+            && end.chars().all(|c| c.is_ascii_alphanumeric())
+            && end.chars().any(|c| c.is_ascii_alphabetic())
+    };
+    &unpacked[..without(unpacked, &is_extension)]
+}
+
 /// `12 triangles`, `1 triangle`.
 pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })

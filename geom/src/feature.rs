@@ -1,5 +1,5 @@
-//! The feature of a triangle that is nearest to a point: a vertex, an edge or the face; and which of two triangles is
-//! nearer, as real numbers.
+//! The feature of a triangle that is nearest to a point: a vertex, an edge or the face; which of two triangles is
+//! nearer, as real numbers; and which of two faces the point with its inner side.
 //!
 //! A point of a triangle is the nearest if no corner lies on the far side of the plane through it across the line to
 //! the point (Ericson, Real-Time Collision Detection, section 5.1). For a vertex these are two dot products, for an
@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 
 use crate::Triangle;
-use crate::vector::{dot, minus};
+use crate::vector::{cross, dot, minus};
 use crate::wide::{self, Wide, difference};
 
 /// A feature of a triangle.
@@ -130,6 +130,105 @@ pub fn nearer<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
     Some(T::compare_products([&p, &s], [&r, &q]))
 }
 
+/// Which of two triangles, their vertices relative to a point, faces it more with its inner side: less if the first
+/// does. The number compared is the height of the plane above the point along the normal: it is positive if the point
+/// is on the inner side, and largest for the triangle that is seen most squarely. A triangle without area has no sides
+/// and comes last. In `i128` coordinates must be below 2^29, and the answer is `None` if a plane needs them below 2^19,
+/// [`FITS`].
+///
+/// ```
+/// # mod voxelize { pub use voxelize_geom as geom; }
+/// use std::cmp::Ordering;
+/// use voxelize::geom::feature::inner_side;
+///
+/// let [a, b, c] = [[0, 0, 5], [4, 0, 5], [0, 4, 5]].map(|corner| corner.map(i128::from));
+/// assert_eq!(inner_side(&[[a, b, c], [a, c, b]]), Some(Ordering::Less), "its normal points away from the origin");
+/// assert_eq!(inner_side(&[[a, b, b], [a, c, b]]), Some(Ordering::Greater), "the first has no area");
+/// ```
+pub fn inner_side<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
+    let [first, second] = triangles;
+    let (first_sign, [p, q]) = signed_height(first)?;
+    let (second_sign, [r, s]) = signed_height(second)?;
+    let zero = T::from(0);
+    if q == zero || s == zero {
+        // Only one that has area comes before one that has none.
+        return Some((q == zero).cmp(&(s == zero)));
+    }
+    if first_sign != second_sign {
+        return Some(second_sign.cmp(&first_sign));
+    }
+    let larger_first = T::compare_products([&r, &q], [&p, &s]);
+    Some(if first_sign < 0 { larger_first.reverse() } else { larger_first })
+}
+
+/// The height of the plane of a triangle above the origin along its normal: the sign, and the square as a fraction,
+/// whose denominator is zero if there is no area. `None` if the type is too short for it.
+fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
+    let [a, b, c] = triangle;
+    let normal = wide::cross(&difference(b, a), &difference(c, a));
+    let zero = T::from(0);
+    let mut across = (0..3).filter(|n| normal[*n] != zero);
+    match (across.next(), across.next()) {
+        (None, _) => Some((0, [T::from(0), T::from(0)])),
+        (Some(axis), None) => {
+            let height = &a[axis];
+            Some((normal[axis].sign() * height.sign(), [height.clone() * height, T::from(1)]))
+        }
+        _ => {
+            let fits = triangle.iter().flatten().all(|c| c.is_below(FITS[0]));
+            let height = fits.then(|| wide::dot(&normal, a))?;
+            Some((height.sign(), [height.clone() * &height, wide::dot(&normal, &normal)]))
+        }
+    }
+}
+
+/// Which of two triangles surely faces a point more with its inner side, as [`inner_side`] decides it: less if the
+/// first does, `None` if doubles cannot tell. The coordinates of the point are the doubles nearest to its exact ones.
+///
+/// ```
+/// # mod voxelize { pub use voxelize_geom as geom; }
+/// use std::cmp::Ordering;
+/// use voxelize::geom::feature::sure_inner_side;
+///
+/// let [a, b, c] = [[0.0, 0.0, 5.0], [4.0, 0.0, 5.0], [0.0, 4.0, 5.0]];
+/// assert_eq!(sure_inner_side([1.0; 3], [&[a, b, c], &[a, c, b]]), Some(Ordering::Less));
+/// assert_eq!(sure_inner_side([1.0; 3], [&[a, b, c], &[b, c, a]]), None, "both are in one plane");
+/// ```
+pub fn sure_inner_side(point: [f64; 3], triangles: [&Triangle; 2]) -> Option<Ordering> {
+    let [[low, high], [other_low, other_high]] = [
+        height_range(point, triangles[0])?,
+        height_range(point, triangles[1])?,
+    ];
+    if low > other_high {
+        return Some(Ordering::Less);
+    }
+    (other_low > high).then_some(Ordering::Greater)
+}
+
+/// The least and the greatest height that the plane of a triangle may have above a point, along its normal. `None` for
+/// triangles that are nearly a line.
+///
+/// The normal is within `4u` of the product of the two edges, each the sum of its components by size, and its product
+/// with the way to a corner within `16u` of the same times that way and the point. Where the normal is no shorter than
+/// `2^-20` of the edges, its length is relatively within `2^-30`.
+fn height_range(point: [f64; 3], triangle: &Triangle) -> Option<[f64; 2]> {
+    const LONG_ENOUGH: f64 = 1.0 / (1 << 20) as f64;
+    const LENGTH_ERROR: f64 = 1.0 / (1 << 30) as f64;
+    let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
+    let [ab, ac] = [minus(b, a), minus(c, a)];
+    let normal = cross(ab, ac);
+    let length = dot(normal, normal).sqrt();
+    let size = sum(ab) * sum(ac);
+    let from = minus(a, point);
+    let reach = sum(from) + sum(point);
+    if length <= LONG_ENOUGH * size || reach <= LEAST {
+        return None;
+    }
+    let height = dot(normal, from) / length;
+    let error = DOT * size * reach / length + LENGTH_ERROR * height.abs();
+    Some([height - error, height + error])
+}
+
 /// The nearest feature to the origin, exactly: a vertex before an edge before the face.
 fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
     let zero = T::from(0);
@@ -240,6 +339,32 @@ mod tests {
     }
 
     #[test]
+    fn a_sure_inner_side_is_never_contradicted_by_integers() {
+        let mut next = numbers(3);
+        let [mut sure, mut equal, mut narrow] = [0; 3];
+        for n in 0..100_000 {
+            let most = [2, 6, 100, (1 << 24) - 3][n % 4];
+            let (triangles, point) = case(&mut next, most);
+            let relative = triangles.map(|t| t.map(|v| [0, 1, 2].map(|a| i128::from(v[a] - point[a]))));
+            let wide = relative.each_ref().map(|t| t.each_ref().map(|v| v.map(IBig::from)));
+            let exact = inner_side(&wide).unwrap();
+            let [first, second] = wide;
+            assert_eq!(inner_side(&[second, first]).unwrap(), exact.reverse(), "{triangles:?} {point:?}");
+            if let Some(answer) = inner_side(&relative) {
+                assert_eq!(answer, exact, "{triangles:?} {point:?}");
+                narrow += 1;
+            }
+            let [first, second] = triangles.map(|t| t.map(|v| v.map(|c| c as f32)));
+            if let Some(answer) = sure_inner_side(point.map(|c| c as f64), [&first, &second]) {
+                assert_eq!(answer, exact, "{triangles:?} {point:?}");
+                sure += 1;
+            }
+            equal += usize::from(exact.is_eq());
+        }
+        assert!(sure > 20_000 && equal > 5_000 && narrow > 50_000, "{sure} {equal} {narrow}");
+    }
+
+    #[test]
     fn the_largest_coordinates_that_fit_do_not_overflow() {
         let mut next = numbers(2);
         for n in 0..20_000 {
@@ -250,6 +375,9 @@ mod tests {
             let wide = triangles.each_ref().map(|t| t.each_ref().map(|v| v.map(IBig::from)));
             assert!(n % 2 == 1 || nearer(&triangles).is_some());
             assert!(nearer(&triangles).is_none_or(|answer| Some(answer) == nearer(&wide)), "{triangles:?}");
+            let side = inner_side(&triangles);
+            assert!(n % 2 == 1 || side.is_some());
+            assert!(side.is_none_or(|answer| Some(answer) == inner_side(&wide)), "{triangles:?}");
         }
     }
 }

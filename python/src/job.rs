@@ -7,6 +7,8 @@ use ::voxelize::grid::{CellArray, Quantities, Quantity, Record};
 use ::voxelize::job::{
     Extras, JobLabels, Transform, UnitOfLength, UpAxis, check_unit_of_grid, findings, other_unit,
 };
+use ::voxelize::mesh::{MeshParts, PartKind};
+use ::voxelize::tool::text::file_label;
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Rational, Result, Rule, Voxelizer, Voxels};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -57,7 +59,13 @@ impl Source {
         };
         let rule = options.rule(&transform)?;
         let labels = options.labels(self.are_several)?;
-        let mesh = transform.apply(options.choose(mesh.clone(), labels)?)?;
+        let mut mesh = mesh.clone();
+        if let (JobLabels::Parts(PartKind::File), None) = (labels, mesh.parts(PartKind::File)) {
+            let name = file_label(self.name.as_deref().unwrap_or("mesh"));
+            let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
+            mesh = mesh.with_parts(PartKind::File, parts)?;
+        }
+        let mesh = transform.apply(options.choose(mesh, labels)?)?;
         if mesh.triangles().is_empty() {
             return Err(Error::unfit("the mesh has no triangles").with_hint("export the mesh again"));
         }

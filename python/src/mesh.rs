@@ -6,6 +6,7 @@ use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use voxelize::job::{Transform, UnitOfLength, UpAxis};
 use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions, Tolerance};
+use voxelize::tool::text::file_label;
 use voxelize::{Error, Finding, Rational, Result};
 
 use crate::errors::{FindingFacts, finding, raised};
@@ -94,6 +95,18 @@ impl Mesh {
         })
     }
 
+    /// This mesh under another name.
+    fn renamed(&self, name: String) -> Self {
+        Self {
+            mesh: self.mesh.clone(),
+            name,
+            unit: self.unit,
+            up: self.up,
+            near: self.near.clone(),
+            findings: self.findings.clone(),
+        }
+    }
+
     /// Triangles by their vertices' numbers.
     #[staticmethod]
     fn indexed(
@@ -171,6 +184,6 @@ fn triples<'a, T, E>(
 pub fn joined(meshes: &[PyRef<'_, Mesh>]) -> Result<voxelize::Mesh> {
     match meshes {
         [one] => Ok(one.mesh.clone()),
-        all => voxelize::Mesh::join(all.iter().map(|mesh| (mesh.name.as_str(), &mesh.mesh))),
+        all => voxelize::Mesh::join(all.iter().map(|mesh| (file_label(&mesh.name), &mesh.mesh))),
     }
 }

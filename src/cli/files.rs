@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{ErrorKind, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Mutex;
 
 use voxelize::format::{self, Carries, Format, IMAGE_AXES};
@@ -11,6 +11,7 @@ pub use voxelize::job::names::{SIDECAR, is_pipe, is_within, located, with_suffix
 use voxelize::job::regions::RegionStore;
 use voxelize::job::{InFile, Names, UnitOfLength};
 use voxelize::mesh::read::INPUTS;
+use voxelize::tool::text::file_label;
 use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
 
 use super::suggest;
@@ -20,6 +21,8 @@ use super::suggest;
 pub enum MeshSource {
     Stdin,
     File(InFile),
+    /// A mesh whose part is called so: `NAME=FILE`.
+    Named(String, Box<MeshSource>),
     /// Of these, one mesh.
     Several(Vec<MeshSource>),
 }
@@ -32,7 +35,7 @@ pub enum Destination {
 }
 
 impl MeshSource {
-    /// The mesh of this name, which must exist; `commands` are what else it may have been meant as.
+    /// The mesh of this name, which must exist, or of `NAME=FILE`; `commands` are what else it may have been meant as.
     pub fn find(path: &Path, commands: &[&'static str], names: &Names) -> Result<Self> {
         if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
@@ -44,7 +47,12 @@ impl MeshSource {
         match path.metadata() {
             // A folder is refused by the reader, which knows its meshes.
             Ok(_) => names.reads(path, "a mesh of this run").map(Self::File),
-            Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::not_found(path, commands)),
+            Err(e) if e.kind() == ErrorKind::NotFound => match named(path) {
+                Some((name, file)) => {
+                    Ok(Self::Named(name.to_string(), Box::new(Self::find(Path::new(file), &[], names)?)))
+                }
+                None => Err(suggest::not_found(path, commands)),
+            },
             Err(e) => Err(Error::input(Code::Unreadable, e.to_string()).in_file(path)),
         }
     }
@@ -53,10 +61,36 @@ impl MeshSource {
     pub fn find_all(paths: &[PathBuf], commands: &[&'static str], names: &Names) -> Result<Self> {
         let mut all =
             paths.iter().map(|path| Self::find(path, commands, names)).collect::<Result<Vec<_>>>()?;
-        if all.iter().filter(|source| **source == Self::Stdin).count() > 1 {
+        if all.iter().filter(|source| source.is_stdin()).count() > 1 {
             return Err(Error::usage("-: standard input is named twice").with_hint("it can be read once"));
         }
         Ok(if all.len() == 1 { all.remove(0) } else { Self::Several(all) })
+    }
+
+    /// Whether it is standard input.
+    pub fn is_stdin(&self) -> bool {
+        match self {
+            Self::Stdin => true,
+            Self::Named(_, source) => source.is_stdin(),
+            _ => false,
+        }
+    }
+
+    /// The name that `NAME=FILE` gives it.
+    pub fn given_name(&self) -> Option<&str> {
+        match self {
+            Self::Named(name, _) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The name of its part: that given, or that of the file without its extension.
+    pub fn label(&self) -> String {
+        let name = self.file_name().unwrap_or_else(|| self.name());
+        match self.given_name() {
+            Some(name) => name.to_string(),
+            None => file_label(&name).to_string(),
+        }
     }
 
     /// The sources of which one mesh is made.
@@ -71,6 +105,7 @@ impl MeshSource {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(file) => Some(file.path()),
+            Self::Named(_, source) => source.path(),
             _ => None,
         }
     }
@@ -79,6 +114,7 @@ impl MeshSource {
         match self {
             Self::Stdin => "standard input".to_string(),
             Self::File(file) => file.path().display().to_string(),
+            Self::Named(_, source) => source.name(),
             Self::Several(all) => {
                 let rest = if all.len() > 3 { format!(" and {} more", all.len() - 3) } else { String::new() };
                 all.iter().take(3).map(Self::name).collect::<Vec<_>>().join(", ") + &rest
@@ -86,20 +122,36 @@ impl MeshSource {
         }
     }
 
-    /// The name without folders, which records have; none for a pipe.
+    /// The name without folders, or that given, which records have; none for a pipe.
     pub fn file_name(&self) -> Option<String> {
-        let names = self.each().iter().map(|one| one.path()?.file_name());
-        let names: Vec<_> = names.flatten().map(|name| name.to_string_lossy()).collect();
+        let mut names = vec![];
+        for one in self.each() {
+            match (one.given_name(), one.path().and_then(Path::file_name)) {
+                (Some(name), _) => names.push(name.into()),
+                (None, Some(name)) => names.push(name.to_string_lossy()),
+                (None, None) => {}
+            }
+        }
         (!names.is_empty()).then(|| names.join(", "))
     }
 
     /// The name without its extension, which outputs are called by.
     pub fn stem(&self) -> Result<OsString> {
+        if let Some(name) = self.given_name() {
+            return Ok(name.into());
+        }
         self.path().map(stem).ok_or_else(|| {
             Error::usage("-: standard input has no name to call the output by")
                 .with_hint("-o FILE names it, -o - is standard output")
         })
     }
+}
+
+/// The name and the file of `NAME=FILE`, where the name has no folder.
+pub fn named(path: &Path) -> Option<(&str, &str)> {
+    let (name, file) = path.to_str()?.split_once('=')?;
+    let is_name = !name.trim().is_empty() && !file.is_empty() && !name.contains(is_separator);
+    is_name.then_some((name, file))
 }
 
 impl Destination {

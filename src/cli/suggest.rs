@@ -100,7 +100,13 @@ pub fn no_such_file(path: &Path) -> Error {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    match nearest(name, names.iter().map(String::as_str)) {
+    // A shared extension makes no names alike.
+    let extension = path.extension().map_or(0, |extension| extension.len() + 1);
+    let is_like = |near: &&str| {
+        let letters = name.chars().count().saturating_sub(extension).max(1);
+        strsim::osa_distance(name, near) * 3 <= letters.max(3)
+    };
+    match nearest(name, names.iter().map(String::as_str)).filter(is_like) {
         Some(near) => error.with_hint(format!("did you mean '{}'?", path.with_file_name(near).display())),
         None => error,
     }

@@ -246,10 +246,10 @@ codes! {
         "unusual text: byte order mark, upper case, CR line ends, a name that is not UTF-8, a facet on the \
             line of `solid`"
         NOTHING;
-    S107 "S107" NOTED
+    S107 "S107" WARNED
         "points, lines, or free-form curves and surfaces, which have no triangles and are left out"
         NOTHING;
-    S108 "S108" NOTED
+    S108 "S108" WARNED
         "skins or morph targets, which are not applied: the mesh is as it was made"
         NOTHING;
     S109 "S109" WARNED
@@ -368,6 +368,12 @@ codes! {
     W023 "W023" WARNED
         "the mesh has negative volumes, which are not subtracted here: only the rules solid and filled subtract them"
         hint!["{} or {} subtracts them" Solid, Filled];
+    W024 "W024" NOTED
+        "parts are closed together, and not each alone: they are filled as one body, and each cell has the label of the nearest face"
+        hint!["none, if they are the faces of one body"; "{} has the cells of each part's surface" Rule = "surface"];
+    W025 "W025" WARNED
+        "the elements of a finite element mesh form several pieces that share no face, or hang together in edges or vertices alone"
+        hint!["use smaller cells" | "{}, which has every cell that the mesh overlaps" Filled; "remove small parts of the mesh, which {} lists" Info = "MESH"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

@@ -44,6 +44,7 @@ options! {
     Inside "inside" "The method that finds the inside";
     Iso "iso" "The distance up to which cells are occupied";
     KeepThin "keep-thin" "Thin features are kept";
+    Dtype "dtype" "The type of number of a cell";
     Labels "labels" "What cells are labelled by";
     Like "like" "The file whose grid is taken";
     Lenient "lenient" "Damage in a file is tolerated where it can be";

@@ -79,7 +79,7 @@ pub const ARRAYS: &str = "arrays";
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
-use crate::error::{Error, Finding, Result};
+use crate::error::{Error, Finding, Hint, Opt, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
@@ -331,6 +331,8 @@ pub struct SaveOptions<'a> {
     /// The numbers that empty cells and labels 1, 2, … are stored as, where [`Format::takes_values`]; of two, the second is
     /// that of all occupied cells. None: 0, 1, 2, ….
     pub values: &'a [i16],
+    /// Bits are a segment, which is named after the input: of a path that ends in `.seg.nrrd`.
+    pub is_segmentation: bool,
     /// Whether a sidecar is written.
     pub sidecar: Sidecar,
     /// The faults that the files survive.
@@ -357,6 +359,7 @@ impl Default for SaveOptions<'_> {
             dtype: None,
             choices: &[],
             values: &[],
+            is_segmentation: false,
             sidecar: Sidecar::default(),
             durability: Durability::default(),
             existing: Existing::default(),
@@ -548,8 +551,17 @@ impl Format {
             return Ok(dtype);
         }
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let hint = Hint::from(format!("it stores {}", known.join(" or ")));
+        let hint = hint.with_step("{} writes that", Opt::Dtype, known.first().unwrap_or(&""));
         Err(Error::usage(format!("{} does not store {} as '{}'", self.name, kind.plural(), dtype.name()))
-            .with_hint(format!("it stores {}", known.join(" or "))))
+            .with_hint(hint))
+    }
+}
+
+impl Format {
+    /// Whether cells are elements of a model that is computed, which shares nodes where they touch.
+    pub fn has_elements(&self) -> bool {
+        ["inp", "vtu"].contains(&self.name)
     }
 }
 

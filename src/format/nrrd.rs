@@ -11,7 +11,7 @@
 //! | `space units: "m" "m" "m"` | the unit, if it is known |
 //! | `kinds: domain domain domain`, `endian: little` | |
 //! | `encoding: gzip` | `raw` if it is chosen |
-//! | `Segment0_Name:=bone` … | labels as 3D Slicer knows them in a `.seg.nrrd`: name, number, colour, extent |
+//! | `Segment0_Name:=bone` … | labels as 3D Slicer knows them: name, number, colour, extent; of a `.seg.nrrd` bits are one segment, called as the mesh |
 //! | `voxelize:={…}` | the lattice exactly, and how the grid was made, as JSON; `\` is written `\\` |
 //!
 //! Other files are read if their axes are along x, y and z, in any order and direction, in LPS, RAS, or a space without a
@@ -35,6 +35,7 @@ use crate::error::{Code, Error, Result, hint, sanitize};
 use crate::geom::Rational;
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Label, Legend, Voxels};
+use crate::text::file_label;
 
 /// The longest header that is read.
 const MAX_HEADER: u64 = 1 << 20;
@@ -81,15 +82,15 @@ fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let is_packed = !options.has(Choice::Uncompressed);
-    out.write_all(header(source, dtype, is_packed).as_bytes())?;
+    out.write_all(header(source, dtype, options).as_bytes())?;
     if !is_packed {
         return dense::write(source, out, dtype, options.progress);
     }
     packed::gzip_cells(source, &[], out, dtype, options)
 }
 
-fn header(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
-    let encoding = if is_packed { "gzip" } else { "raw" };
+fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> String {
+    let encoding = if options.has(Choice::Uncompressed) { "raw" } else { "gzip" };
     let [nx, ny, nz] = source.dims();
     let kind = if dtype == Dtype::F32 { "float" } else { "uint8" };
     let mut text = format!("NRRD0005\ntype: {kind}\ndimension: 3\n");
@@ -109,9 +110,17 @@ fn header(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
     }
     if let (CellType::Labels(legend), Dtype::U8) = (source.cell_type(), dtype) {
         text += &segments(legend, source.dims());
+    } else if options.is_segmentation && matches!(source.cell_type(), CellType::Bits) {
+        text += &segments(&of_input(source.record().input.as_deref()), source.dims());
     }
     let json = described(source, dtype);
     text + KEY + ":=" + &json.replace('\\', r"\\") + "\n\n"
+}
+
+/// The legend of bits: one label, named after the files that they are of.
+fn of_input(input: Option<&str>) -> Legend {
+    let names: Vec<_> = input.unwrap_or("mesh").split(", ").map(file_label).collect();
+    Legend::new([Label::new(1, names.join(", "))]).expect("one label is a legend")
 }
 
 /// The labels as 3D Slicer knows them.

@@ -58,6 +58,9 @@ pub fn save_source(
     format: &Format,
     options: &SaveOptions,
 ) -> Result<Vec<Written>> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let is_segmentation = name.is_some_and(|name| name.ends_with(".seg.nrrd"));
+    let options = &SaveOptions { is_segmentation, ..*options };
     let dtype = checked_dtype(source, format, options)?;
     let companions = Companions::new();
     let data = match format.write {

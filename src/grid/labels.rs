@@ -258,33 +258,49 @@ impl Labels {
         Ok(())
     }
 
-    /// Gives the empty ones of these cells this value, and returns how many are not empty.
+    /// Gives the empty ones of these cells this value. Returns how many of the others have each label, in the order of
+    /// the legend.
     ///
     /// # Panics
     /// If the dims differ, or the legend does not name the value.
-    pub fn add(&mut self, cells: &BitGrid, value: u8) -> u64 {
+    pub fn add(&mut self, cells: &BitGrid, value: u8) -> Vec<u64> {
         assert_eq!(cells.dims(), self.dims(), "cells of another grid");
         let place = self.legend.labels().iter().position(|label| label.value == value);
         let place = place.unwrap_or_else(|| panic!("the legend has no label {value}"));
         let nx = self.dims()[0];
         let row_words = self.occupied.row_words();
         let occupied = self.occupied.words_mut();
-        let mut taken = 0;
+        // By value, and by place.
+        let mut by_value = [0_u64; 256];
+        let mut taken = vec![0; self.legend.labels().len()];
         for (n, word) in cells.words().iter().enumerate().filter(|(_, word)| **word != 0) {
             let new = word & !occupied[n];
-            taken += u64::from((word & occupied[n]).count_ones());
+            let others = word & occupied[n];
             occupied[n] |= new;
             match &mut self.values {
                 LabelValues::Planes(planes) => {
+                    if others != 0 {
+                        for (place, taken) in taken.iter_mut().enumerate() {
+                            let of_label = planes.iter().enumerate().fold(others, |cells, (p, plane)| {
+                                let word = plane.words()[n];
+                                cells & if place >> p & 1 == 1 { word } else { !word }
+                            });
+                            *taken += u64::from(of_label.count_ones());
+                        }
+                    }
                     for plane in planes.iter_mut().enumerate().filter(|(p, _)| place >> p & 1 == 1) {
                         plane.1.words_mut()[n] |= new;
                     }
                 }
                 LabelValues::Bytes(bytes) => {
                     let start = n / row_words * nx + 64 * (n % row_words);
+                    bits_of(others).for_each(|bit| by_value[usize::from(bytes[start + bit])] += 1);
                     bits_of(new).for_each(|bit| bytes[start + bit] = value);
                 }
             }
+        }
+        for (taken, label) in taken.iter_mut().zip(self.legend.labels()) {
+            *taken += by_value[usize::from(label.value)];
         }
         taken
     }

@@ -19,6 +19,7 @@ pub mod metadata;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 pub(crate) mod prefix;
+mod pieces;
 pub mod record;
 pub(crate) mod source;
 pub(crate) mod spread;
@@ -36,6 +37,7 @@ pub use labels::Labels;
 pub use lattice::{AXES, Lattice, MAX_DIM};
 pub use legend::{Label, LabelDigest, Legend};
 pub use length::{Length, LengthUnit};
+pub use pieces::{CountedPieces, PieceCounts};
 pub use record::Record;
 pub use source::{CellSource, InMemory, Slab};
 pub use voxels::Voxels;

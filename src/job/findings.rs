@@ -4,7 +4,7 @@ use super::Transform;
 use crate::error::{Code, Error, Finding, Hint, Opt, Result, hint, sanitize};
 use crate::format::UNKNOWN_AXES;
 use crate::geom::{Bounds, Rational};
-use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length};
+use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
 use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
@@ -73,6 +73,10 @@ fn less_than_the_radius(
     coordinates: &GridCoordinates,
 ) -> Option<Finding> {
     let Rule::Offset { radius } = rule else { return None };
+    // A radius in cells has no unit that could be wrong.
+    if radius.unit() == LengthUnit::Cells {
+        return None;
+    }
     let radius = radius.in_world(lattice.spacing()).to_f64();
     let longest = sizes(mesh).into_iter().fold(0.0, f64::max);
     let [radius_text, longest_text] = [radius, longest].map(|length| coordinates.length_text(length));
@@ -303,11 +307,19 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
     format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
 }
 
-/// The finding that parts are filled one by one which are closed only together.
-pub(super) fn closed_together() -> Finding {
-    let text = "the parts are closed together, and not each alone: each was filled as an open mesh";
-    let hint = hint!["without {} the inside of all is filled; {} has the cells of each part's surface" Labels, Rule = "surface"];
-    Finding::new(Code::W006, text).with_hint(hint)
+/// The finding that parts are closed only together, and share the inside of all by the nearest face (W024).
+pub(super) fn closed_together(labels: &[Label]) -> Finding {
+    const SHOWN: usize = 12;
+    let mut names: Vec<_> =
+        labels.iter().take(SHOWN).map(|label| sanitize(label.name.as_bytes())).collect();
+    if labels.len() > SHOWN {
+        names.push("…".into());
+    }
+    let names = names.join(", ");
+    let text = format!(
+        "{names} are closed together, and not each alone: each cell inside has the label of the nearest face"
+    );
+    Finding::new(Code::W024, text)
 }
 
 /// The finding that some parts have no cell, where others have.
@@ -323,7 +335,7 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     let text = format!(
         "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
     );
-    let hint = hint!["use smaller cells, or {}" Priority = "NAME"; "a part that is flat or open has cells of its {}" Rule = "surface"];
+    let hint = hint!["use smaller cells, or {}" Priority = "NAME"; "{} marks the cells of flat and open parts" Rule = "surface"];
     (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
 }
 

@@ -27,7 +27,7 @@ pub use self::names::{InFile, Names, NewFile, OutFile};
 pub use self::parts::PartChoice;
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
-pub use self::slabs::{Made, Slabs};
+pub use self::slabs::{Made, SharedCells, Slabs};
 pub use self::stated::{check_unit_of_grid, one_unit, one_up, other_unit};
 pub use self::target::Target;
 pub use self::transform::{AxisOrder, Transform};

@@ -1,6 +1,6 @@
-//! Cells in the colours of a mesh. The triangle nearest to the centre of a cell decides, the one of the least number of
-//! those equally near: the cell has the colour of the point of the triangle that is nearest, or that of the palette which
-//! is closest to it.
+//! Cells that take their label from the nearest triangle of a mesh: its colour at the nearest point, or its part. Of
+//! triangles equally near to the centre of a cell the one that faces the centre most with its inner side decides, so
+//! that a body keeps its colour where another touches it; of several the one of the least number.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -12,11 +12,13 @@ use crate::geom::Triangle;
 use crate::geom::closest::on_triangle;
 use crate::geom::vector::{dot, minus};
 use crate::grid::bits::bits_of;
-use crate::grid::{BitGrid, CellsMut, Field, Label, Labels, Lattice, Legend};
-use crate::mesh::{Mesh, MeshColours};
+use crate::grid::{BitGrid, Field, Label, Labels, Lattice, Legend};
+use crate::kernel::distance::TieBreak;
+use crate::mesh::{Mesh, MeshColours, PartKind};
 use crate::par::{self, Progress};
-use crate::rule::{Band, PreparedRule, Rule};
+use crate::rule::{Band, Rule};
 use crate::run::Run;
+use crate::run::nearest::Distances;
 use crate::text::grouped;
 
 /// The most colours of a palette: a label has one to 255.
@@ -36,29 +38,58 @@ const MOST_DISTINCT: usize = 1 << 16;
 /// The memory of a palette while it is made, in bytes.
 pub(super) const PALETTE_BYTES: u128 = 64 * MOST_DISTINCT as u128;
 
-/// The colours of cells, before the cells are known.
+/// Labels cells by the nearest triangle; the cells are not known yet.
 pub(super) struct Painter<'a> {
-    mesh: &'a Mesh,
-    colours: &'a MeshColours,
+    mesh: Mesh,
     lattice: &'a Lattice,
-    distances: PreparedRule<'a>,
+    distances: Distances,
     background: f32,
-    palette: Palette,
+    source: LabelSource,
+}
+
+/// What the label of a triangle follows from.
+enum LabelSource {
+    /// Its colour at the nearest point.
+    Colours(Palette),
+    /// Its part of this kind: a value for each, by the index of the part.
+    Parts(PartKind, Vec<u8>),
 }
 
 impl<'a> Painter<'a> {
-    /// The painter of the cells of `rule`.
+    /// The painter of the cells of `rule` in the colours of a mesh.
     ///
     /// # Errors
     /// If the mesh has no colours.
-    pub(super) fn new(mesh: &'a Mesh, lattice: &'a Lattice, rule: &Rule, run: &Run) -> Result<Self> {
-        let colours = colours(mesh)?;
+    pub(super) fn of_colours(mesh: &Mesh, lattice: &'a Lattice, rule: &Rule, run: &Run) -> Result<Self> {
+        let palette = Palette::new(mesh, colours(mesh)?, lattice);
+        Self::new(mesh, lattice, rule, run, LabelSource::Colours(palette))
+    }
+
+    /// The painter of the cells of `rule` by the parts of a mesh, of these values.
+    pub(super) fn of_parts(
+        mesh: &Mesh,
+        lattice: &'a Lattice,
+        rule: &Rule,
+        run: &Run,
+        kind: PartKind,
+        values: Vec<u8>,
+    ) -> Result<Self> {
+        Self::new(mesh, lattice, rule, run, LabelSource::Parts(kind, values))
+    }
+
+    fn new(
+        mesh: &Mesh,
+        lattice: &'a Lattice,
+        rule: &Rule,
+        run: &Run,
+        source: LabelSource,
+    ) -> Result<Self> {
         let band = band(rule, lattice);
-        let rule = Rule::Distance { band, sign: None, iso: None };
-        let background = rule.background(lattice).unwrap_or(f32::INFINITY);
-        let distances = par::with_threads(run.thread_count(), || rule.prepare(mesh, lattice, run))??;
-        let palette = Palette::new(mesh, colours, lattice);
-        Ok(Self { mesh, colours, lattice, distances, background, palette })
+        let distance = Rule::Distance { band, sign: None, iso: None };
+        let background = distance.background(lattice).unwrap_or(f32::INFINITY);
+        let distances =
+            par::with_threads(run.thread_count(), || Distances::new(mesh, lattice, run))??;
+        Ok(Self { mesh: mesh.clone(), lattice, distances, background, source })
     }
 
     /// The colours as labels.
@@ -66,12 +97,19 @@ impl<'a> Painter<'a> {
         let label = |(n, [r, g, b]): (usize, &Rgb)| {
             Label::new(n as u8 + 1, format!("#{r:02x}{g:02x}{b:02x}")).with_colour([*r, *g, *b])
         };
-        Legend::new(self.palette.entries.iter().enumerate().map(label))
+        Legend::new(self.palette().into_iter().flat_map(|palette| &palette.entries).enumerate().map(label))
+    }
+
+    fn palette(&self) -> Option<&Palette> {
+        match &self.source {
+            LabelSource::Colours(palette) => Some(palette),
+            LabelSource::Parts(..) => None,
+        }
     }
 
     /// The finding that colours of the mesh are merged, if any are.
     pub(super) fn finding(&self) -> Option<Finding> {
-        let Palette { entries, seen, is_all, .. } = &self.palette;
+        let Palette { entries, seen, is_all, .. } = self.palette()?;
         let text = || {
             let more = if *is_all { "" } else { "more than " };
             format!("{more}{} colours of the mesh are merged into {}", grouped(*seen as u64), entries.len())
@@ -79,14 +117,21 @@ impl<'a> Painter<'a> {
         (*seen > entries.len()).then(|| Finding::new(Code::W015, text()))
     }
 
-    /// The occupied cells of these layers in their colours, in the threads this is called in.
-    pub(super) fn paint(&self, cells: BitGrid, layers: Range<usize>, run: &Run) -> Result<Labels> {
+    /// The occupied cells of these layers with their labels, in the threads this is called in.
+    pub(super) fn paint(
+        &self,
+        cells: &BitGrid,
+        legend: &Legend,
+        layers: Range<usize>,
+        run: &Run,
+    ) -> Result<Labels> {
         let dims @ [nx, ny, _] = cells.dims();
         let mut field = Field::new(dims, self.background)?;
         let mut nearest = vec![-1; dims.iter().product()];
-        self.distances.fill(layers.clone(), run, CellsMut::Field(&mut field, Some(&mut nearest)))?;
+        let found = Some((&mut nearest[..], TieBreak::InnerSide));
+        self.distances.fill(layers.clone(), &mut field, found, run)?;
         drop(field);
-        let mut labels = Labels::new(dims, self.legend()?)?;
+        let mut labels = Labels::new(dims, legend.clone())?;
         // So many layers that the rows that are ready take little memory.
         for some in (0..dims[2]).collect::<Vec<_>>().chunks(2 * par::current_threads()) {
             run.check()?;
@@ -96,14 +141,14 @@ impl<'a> Painter<'a> {
                     let words = cells.row(n, k).iter().enumerate();
                     for i in words.flat_map(|(w, word)| bits_of(*word).map(move |bit| 64 * w + bit)) {
                         let number = nearest[(k * ny + n) * nx + i];
-                        row[i] = self.colour([i, n, layers.start + k], number);
+                        row[i] = self.label([i, n, layers.start + k], number);
                     }
                 }
                 rows
             });
             for (k, rows) in some.iter().zip(painted) {
                 for (j, row) in rows.chunks(nx).enumerate() {
-                    labels.put_row(j, *k, row).expect("the legend has all colours of the palette");
+                    labels.put_row(j, *k, row).expect("the legend has all labels of triangles");
                 }
             }
         }
@@ -111,15 +156,22 @@ impl<'a> Painter<'a> {
     }
 
     /// The label of a cell whose nearest triangle has this number.
-    fn colour(&self, cell: [usize; 3], number: i32) -> u8 {
+    fn label(&self, cell: [usize; 3], number: i32) -> u8 {
         let Ok(number) = u64::try_from(number) else { return 1 };
         let n = self.mesh.at_number(number);
-        if let Some(colour) = self.colours.only(n) {
-            return self.palette.label(colour);
+        let palette = match &self.source {
+            LabelSource::Colours(palette) => palette,
+            LabelSource::Parts(kind, values) => {
+                return self.mesh.parts(*kind).map_or(1, |parts| values[parts.of(n) as usize]);
+            }
+        };
+        let Some(colours) = self.mesh.colours() else { return 1 };
+        if let Some(colour) = colours.only(n) {
+            return palette.label(colour);
         }
         let triangle = self.mesh.triangles()[n as usize];
         let weights = weights(self.lattice.centre(cell), &triangle);
-        self.palette.label(self.colours.at(n, weights))
+        palette.label(colours.at(n, weights))
     }
 }
 

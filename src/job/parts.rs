@@ -1,5 +1,6 @@
 //! Cells labelled by the parts of a mesh. The rule judges each part as a mesh of its own; a cell that several parts
-//! occupy has the label of the first of them in the file.
+//! occupy has the label of the first of them in the file. Parts that are closed only together, such as the materials of
+//! one body, are judged as one mesh, and each cell of its inside has the label of the nearest face.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,22 +8,36 @@ use std::collections::HashSet;
 use crate::error::{Error, Result, sanitize};
 use crate::grid::{Label, Legend};
 use crate::mesh::{Mesh, MeshParts, PartKind};
+use crate::text::file_label;
 
 /// The most parts that labels tell apart.
 const MOST: usize = 255;
 
-/// A part, and the label of its cells.
-pub(super) type Labelled<'a> = (Option<Label>, Cow<'a, Mesh>);
+/// A mesh whose cells are labelled: a part, or parts that are closed only together.
+pub(super) struct LabelledMesh<'a> {
+    pub mesh: Cow<'a, Mesh>,
+    /// The labels of its cells: one for each part.
+    pub labels: Vec<Label>,
+    /// The value of each part of the mesh, by index, where there are several.
+    pub values: Vec<u8>,
+}
 
 /// The parts of a mesh that have triangles, with the values 1, 2, … in the order of the file; a mesh without parts is
-/// one. Those of the names in `priority` come first.
+/// one. Those of the names in `priority` come first. `has_inside` tells that the rule fills the inside: then parts that
+/// are closed only together are one mesh.
 ///
 /// # Errors
 /// If there are more than 255, or a name is none of theirs.
-pub(super) fn parts<'a>(mesh: &'a Mesh, kind: PartKind, priority: &[String]) -> Result<Vec<Labelled<'a>>> {
+pub(super) fn parts<'a>(
+    mesh: &'a Mesh,
+    kind: PartKind,
+    priority: &[String],
+    has_inside: bool,
+) -> Result<Vec<LabelledMesh<'a>>> {
     let Some(parts) = mesh.parts(kind) else {
         check_names(priority, &[])?;
-        return Ok(vec![(Some(Label::new(1, "mesh")), Cow::Borrowed(mesh))]);
+        let labels = vec![Label::new(1, "mesh")];
+        return Ok(vec![LabelledMesh { mesh: Cow::Borrowed(mesh), labels, values: vec![] }]);
     };
     let named = named(mesh, parts, kind);
     if named.len() > MOST {
@@ -30,16 +45,38 @@ pub(super) fn parts<'a>(mesh: &'a Mesh, kind: PartKind, priority: &[String]) -> 
         return Err(Error::unfit(text).with_hint("unite parts in the program that made them"));
     }
     check_names(priority, &named)?;
-    let mut values: Vec<usize> = (0..named.len()).collect();
-    let rank = |n: &usize| priority.iter().position(|name| named[*n].is(name)).unwrap_or(priority.len());
-    values.sort_by_key(rank);
-    let labelled = |n: usize| {
+    let together = if has_inside { mesh.parts_closed_together(kind) } else { &[] };
+    let mut order: Vec<usize> = (0..named.len()).collect();
+    order.sort_by_key(|n| {
+        priority.iter().position(|name| named[*n].is(name)).unwrap_or(priority.len())
+    });
+    let label_of = |n: usize| {
         let label = Label::new(n as u8 + 1, named[n].name.clone());
         let colour = if kind == PartKind::Material { colour(mesh, parts, named[n].part) } else { None };
-        let label = Label { colour, ..label };
-        (Some(label), Cow::Owned(mesh.select(|triangle| parts.of(triangle) == named[n].part)))
+        Label { colour, ..label }
     };
-    Ok(values.into_iter().map(labelled).collect())
+    let is_together = |n: &usize| together.contains(&named[*n].part);
+    let mut all = vec![];
+    for n in &order {
+        if !is_together(n) {
+            let mesh = Cow::Owned(mesh.select(|triangle| parts.of(triangle) == named[*n].part));
+            all.push(LabelledMesh { mesh, labels: vec![label_of(*n)], values: vec![] });
+        } else if order.iter().find(|n| is_together(n)) == Some(n) {
+            // The first of them stands for all.
+            let mut values = vec![0; parts.names().len()];
+            let members = (0..named.len()).filter(is_together);
+            let labels: Vec<_> = members.map(label_of).collect();
+            for label in &labels {
+                values[named[usize::from(label.value) - 1].part as usize] = label.value;
+            }
+            let mesh = match labels.len() == named.len() {
+                true => Cow::Borrowed(mesh),
+                false => Cow::Owned(mesh.select(|triangle| together.contains(&parts.of(triangle)))),
+            };
+            all.push(LabelledMesh { mesh, labels, values });
+        }
+    }
+    Ok(all)
 }
 
 /// The colour of all triangles of a part, if it is one.
@@ -52,8 +89,8 @@ fn colour(mesh: &Mesh, parts: &MeshParts, part: u32) -> Option<[u8; 3]> {
 }
 
 /// The legend of these labels.
-pub(super) fn legend(parts: &[Labelled]) -> Result<Legend> {
-    let mut labels: Vec<_> = parts.iter().filter_map(|(label, _)| label.clone()).collect();
+pub(super) fn legend(parts: &[LabelledMesh]) -> Result<Legend> {
+    let mut labels: Vec<_> = parts.iter().flat_map(|part| part.labels.clone()).collect();
     labels.sort_by_key(|label| label.value);
     Legend::new(labels)
 }
@@ -107,15 +144,18 @@ impl PartChoice {
 /// A part with triangles, and the name that no other has.
 struct Named<'a> {
     part: u32,
+    kind: PartKind,
     /// The name in the file.
     given: &'a str,
     name: String,
 }
 
 impl Named<'_> {
-    /// Whether it is called so: by its own name, or by that in the file, which several may have.
+    /// Whether it is called so: by its own name, or by that in the file, which several may have. A file is also called
+    /// by its name with the extension.
     fn is(&self, name: &str) -> bool {
-        self.name == name || self.given == name
+        let is_file = self.kind == PartKind::File && file_label(name) == self.given;
+        self.name == name || self.given == name || is_file
     }
 }
 
@@ -127,6 +167,7 @@ fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>
     let some = (0..).zip(parts.names()).filter(|(part, _)| has_triangles[*part as usize]);
     let named = |(part, given): (u32, &'a String)| Named {
         part,
+        kind,
         given,
         name: unique(given, kind, part + 1, &mut names),
     };

@@ -8,7 +8,7 @@ use super::voxelizer::{JobLabels, Voxelizer};
 use crate::error::{Error, Hint, Opt, Result, hint};
 use crate::format::{Dtype, FORMATS};
 use crate::grid::{BitGrid, CellKind, Lattice};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PartKind};
 use crate::par;
 use crate::rule::{Inside, Rule, ThinFeatures, doubt, leak_path};
 use crate::run::{Demand, Plan, Run, touched};
@@ -58,12 +58,16 @@ impl Voxelizer<'_> {
             // The cells of one part, and of labels the occupancy and the planes or bytes.
             _ if let JobLabels::Parts(kind) = self.extras.labels => {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
-                demand.grids(2 + if parts > 16 { 8 } else { 4 })
+                let demand = demand.grids(2 + if parts > 16 { 8 } else { 4 });
+                if !self.paints_parts(mesh, kind) {
+                    return demand;
+                }
+                // The nearest triangles, and the labels that follow from them.
+                demand.grids(2 + 8 + 8 + 64)
             }
             // A byte for each cell, and its nearest triangle, which is found as a field is.
             _ if self.extras.labels == JobLabels::Colours => {
-                let distances = Rule::distance().extra_bytes(mesh, lattice, &self.run);
-                demand.with(distances + PALETTE_BYTES).grids(2 + 8 + 64)
+                demand.grids(2 + 8 + 64)
             }
             _ if self.has_labels() => demand.labelled(),
             _ if self.rule.has_bricks() => demand.with_short_passes(),
@@ -80,7 +84,18 @@ impl Voxelizer<'_> {
             true => 0,
             false => Rule::bytes_of_quantities(lattice, &self.run),
         };
-        self.rule.extra_bytes(mesh, lattice, &self.run) + arrays
+        let distances = || Rule::distance().extra_bytes(mesh, lattice, &self.run);
+        let painter = match self.extras.labels {
+            JobLabels::Colours => distances() + PALETTE_BYTES,
+            JobLabels::Parts(kind) if self.paints_parts(mesh, kind) => distances(),
+            _ => 0,
+        };
+        self.rule.extra_bytes(mesh, lattice, &self.run) + arrays + painter
+    }
+
+    /// Whether parts of this kind are closed only together, and cells have the label of the nearest face.
+    pub(super) fn paints_parts(&self, mesh: &Mesh, kind: PartKind) -> bool {
+        self.rule.inside().is_some() && !mesh.parts_closed_together(kind).is_empty()
     }
 }
 

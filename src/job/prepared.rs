@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::budget::{MemoryLimit, share_exceeded};
 use super::plan::{MemoryPlan, Needs};
-use super::slabs::{Made, Slabs};
+use super::slabs::{Made, SharedCells, Slabs};
 use super::target::Target;
 use super::voxelizer::Voxelizer;
 use crate::error::{Code, Error, Finding, Result};
@@ -40,10 +40,14 @@ pub struct JobResult {
     pub digest: Digest,
     /// The values of a field.
     pub field: Option<FieldSummary>,
+    /// The sum of the values of a field of shares of cells.
+    pub shares: Option<f64>,
     /// How many cells have each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
     /// How many cells of parts have the label of a part before them.
     pub taken: u64,
+    /// The same for each pair of labels that share cells, in the order of the legend.
+    pub shared: Vec<SharedCells>,
     /// The method that decided the inside.
     pub inside: Option<String>,
     /// The counts of the rule.
@@ -227,14 +231,16 @@ impl Prepared<'_> {
         if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
             return Err(share_exceeded());
         }
-        let Made { occupied, labels, taken, field, stats, filling, hashing, .. } = slabs.made();
+        let Made { occupied, labels, taken, shared, field, shares, stats, filling, hashing, .. } = slabs.made();
         let arrays = slabs.digests_of_arrays();
         Ok(JobResult {
             occupied,
             digest: slabs.digest(),
             field,
+            shares,
             labels,
             taken,
+            shared,
             inside: slabs.record.field(INSIDE).map(str::to_string),
             stats,
             findings,

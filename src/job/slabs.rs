@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::findings::{self, LostFound, LostSearch};
 use super::paint::Painter;
-use super::parts;
+use super::parts::{self, LabelledMesh};
 use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::error::{Error, Finding, Result};
 use crate::grid::{
@@ -16,9 +16,8 @@ use crate::grid::{
 };
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
-use crate::mesh::closed::Closedness;
 use crate::par::{self, Progress};
-use crate::rule::{self, PreparedRule, Stats, labels};
+use crate::rule::{self, PreparedRule, Rule, Stats, labels};
 use crate::run::cover::Covered;
 use crate::run::{Plan, Run};
 
@@ -32,8 +31,6 @@ pub struct Slabs<'a> {
     placed: Lattice,
     voxelizer: Voxelizer<'a>,
     sources: Vec<Source<'a>>,
-    /// Whether parts are open of which all together are closed.
-    are_closed_together: bool,
     plan: Plan,
     /// The layers that are made: all, or those of a region.
     layers: Range<usize>,
@@ -63,7 +60,10 @@ struct Source<'a> {
     voxelizer: Voxelizer<'a>,
     lattice: &'a Lattice,
     mesh: Cow<'a, Mesh>,
-    label: Option<Label>,
+    /// The labels of its cells: one if it is a part, several if it is of parts that are closed only together.
+    labels: Vec<Label>,
+    /// What tells several labels apart.
+    painter: Option<Painter<'a>>,
     /// The rule, if the mesh is borrowed, until its last layer is filled. Otherwise it is prepared for every slab: rules of
     /// many parts at a time may take much memory.
     prepared: Option<PreparedRule<'a>>,
@@ -86,14 +86,30 @@ pub struct Made {
     pub labels: Vec<(Label, u64)>,
     /// How many cells of parts have the label of a part before them.
     pub taken: u64,
+    /// The same for each pair of labels that share cells, in the order of the legend.
+    pub shared: Vec<SharedCells>,
     /// Of a field: how many cells have a value other than the background, and the range of these.
     pub field: Option<FieldSummary>,
+    /// The sum of the values of a field, layer by layer, if the rule makes shares of cells.
+    pub shares: Option<f64>,
     /// The counts of the rule.
     pub stats: Stats,
     /// How long filling them took.
     pub filling: Duration,
     /// How long counting and digests took.
     pub hashing: Duration,
+}
+
+/// Cells that the parts of two labels both occupy, counted without those of a third part that comes before both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SharedCells {
+    /// The label that the cells have.
+    pub first: Label,
+    /// The label of the part that comes after.
+    pub second: Label,
+    /// How many cells.
+    pub cells: u64,
 }
 
 impl<'a> Slabs<'a> {
@@ -117,11 +133,15 @@ impl<'a> Slabs<'a> {
         let placed = voxelizer.placed(lattice)?;
         let background = rule.background(&placed);
         let parts = match extras.labels {
-            JobLabels::Parts(kind) => parts::parts(mesh, kind, voxelizer.priority)?,
-            _ => vec![(None, Cow::Borrowed(mesh))],
+            JobLabels::Parts(kind) => {
+                parts::parts(mesh, kind, voxelizer.priority, rule.inside().is_some())?
+            }
+            _ => vec![LabelledMesh { mesh: Cow::Borrowed(mesh), labels: vec![], values: vec![] }],
         };
-        let paints = extras.labels == JobLabels::Colours;
-        let painter = paints.then(|| Painter::new(mesh, lattice, rule, run)).transpose()?;
+        let painter = match extras.labels {
+            JobLabels::Colours => Some(Painter::of_colours(mesh, lattice, rule, run)?),
+            _ => None,
+        };
         let legend = match extras.labels {
             JobLabels::Parts(_) => Some(parts::legend(&parts)?),
             JobLabels::Colours => painter.as_ref().map(Painter::legend).transpose()?,
@@ -130,16 +150,10 @@ impl<'a> Slabs<'a> {
         };
         let sources = parts
             .into_iter()
-            .map(|(label, mesh)| Source::new(voxelizer, mesh, label, lattice, plan))
+            .map(|part| Source::new(voxelizer, part, lattice, plan))
             .collect::<Result<Vec<_>>>()?;
         let Some(first) = sources.first() else { return Err(Error::no_triangles()) };
         let record = voxelizer.about(first.record()?);
-        let is_open = |source: &Source| source.mesh.closedness() == Closedness::Open;
-        let are_closed_together = voxelizer.has_findings
-            && rule.inside().is_some()
-            && sources.len() > 1
-            && sources.iter().any(is_open)
-            && mesh.closedness() != Closedness::Open;
         let labels: Vec<_> = legend.iter().flat_map(Legend::labels).map(|label| (label.clone(), 0)).collect();
         let cell_type = cell_type(&legend, background);
         let digest = DigestBuilder::new(lattice.dims(), cell_type);
@@ -154,7 +168,6 @@ impl<'a> Slabs<'a> {
             placed,
             voxelizer: *voxelizer,
             sources,
-            are_closed_together,
             plan,
             layers: 0..lattice.dims()[2],
             next: 0,
@@ -237,6 +250,14 @@ impl<'a> Slabs<'a> {
                     let summary = made.field.unwrap_or_default().and(field.summary());
                     made.occupied = summary.cells;
                     made.field = Some(summary);
+                    if matches!(voxelizer.rule, Rule::Fraction { .. }) {
+                        let [nx, ny, _] = field.dims();
+                        let layers = field.values().chunks(nx * ny).collect();
+                        let sums = par::map(layers, |layer: &[f32]| {
+                            layer.iter().map(|share| f64::from(*share)).sum::<f64>()
+                        });
+                        made.shares = Some(sums.iter().fold(made.shares.unwrap_or(0.0), |all, sum| all + sum));
+                    }
                 }
             }
         })?;
@@ -290,15 +311,15 @@ impl<'a> Slabs<'a> {
                     coordinates,
                 ));
             }
-            match &source.label {
-                Some(label) => all.extend(found.into_iter().map(|finding| finding.about(&label.name))),
-                None => all.extend(found),
+            match source.labels.as_slice() {
+                [label] => all.extend(found.into_iter().map(|finding| finding.about(&label.name))),
+                _ => all.extend(found),
+            }
+            if *has_findings && source.painter.is_some() {
+                all.push(findings::closed_together(&source.labels));
             }
         }
         let is_of_parts = matches!(self.voxelizer.extras.labels, JobLabels::Parts(_));
-        if self.are_closed_together {
-            all.push(findings::closed_together());
-        }
         if is_of_parts && *has_findings && !is_empty {
             all.extend(findings::parts_without_cells(&self.made.labels));
         }
@@ -390,22 +411,52 @@ impl<'a> Slabs<'a> {
                 for source in &mut self.sources {
                     bits.clear();
                     source.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
-                    self.made.taken +=
-                        labels.add(&bits, source.label.as_ref().map_or(0, |label| label.value));
+                    let Some(painter) = &source.painter else {
+                        let label = &source.labels[0];
+                        self.made.take(labels.add(&bits, label.value), label, legend);
+                        continue;
+                    };
+                    let painted = painter.paint(&bits, legend, layers.clone(), run)?;
+                    if source.labels.len() == legend.labels().len() {
+                        labels = painted;
+                        continue;
+                    }
+                    for label in &source.labels {
+                        let cells = painted.cells_of(label.value)?;
+                        self.made.take(labels.add(&cells, label.value), label, legend);
+                    }
                 }
                 Ok(labels.into())
             }
             (_, legend) => {
                 first.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
                 match legend {
-                    _ if let Some(painter) = &self.painter => Ok(painter.paint(bits, layers, run)?.into()),
                     None => Ok(bits.into()),
+                    Some(legend) if let Some(painter) = &self.painter => {
+                        Ok(painter.paint(&bits, legend, layers, run)?.into())
+                    }
                     Some(_) => {
                         Ok(labels::of_layers(&first.mesh, self.lattice, layers, bits, plane, run)?.into())
                     }
                 }
             }
         }
+    }
+}
+
+impl Made {
+    /// Counts cells of a part that have the labels of parts before it, by the place of these in the legend.
+    fn take(&mut self, taken: Vec<u64>, label: &Label, legend: &Legend) {
+        for (first, cells) in legend.labels().iter().zip(taken).filter(|(_, cells)| *cells > 0) {
+            self.taken += cells;
+            let known =
+                self.shared.iter_mut().find(|pair| pair.first == *first && pair.second == *label);
+            match known {
+                Some(pair) => pair.cells += cells,
+                None => self.shared.push(SharedCells { first: first.clone(), second: label.clone(), cells }),
+            }
+        }
+        self.shared.sort_by_key(|pair| (pair.first.value, pair.second.value));
     }
 }
 
@@ -441,12 +492,18 @@ impl Slabs<'_> {
 impl<'a> Source<'a> {
     fn new(
         voxelizer: &Voxelizer<'a>,
-        mesh: Cow<'a, Mesh>,
-        label: Option<Label>,
+        part: LabelledMesh<'a>,
         lattice: &'a Lattice,
         plan: Plan,
     ) -> Result<Self> {
-        let Voxelizer { rule, run, .. } = voxelizer;
+        let Voxelizer { rule, run, extras, .. } = voxelizer;
+        let LabelledMesh { mesh, labels, values } = part;
+        let painter = match extras.labels {
+            JobLabels::Parts(kind) if labels.len() > 1 => {
+                Some(Painter::of_parts(&mesh, lattice, rule, run, kind, values)?)
+            }
+            _ => None,
+        };
         let search = LostSearch { mesh: &mesh, lattice, rule, run };
         // To look into the mesh for what is not needed takes longer than to fill a small grid.
         let lost = match voxelizer.has_findings && search.is_needed() {
@@ -464,7 +521,8 @@ impl<'a> Source<'a> {
             voxelizer: *voxelizer,
             lattice,
             mesh,
-            label,
+            labels,
+            painter,
             prepared,
             bricks: None,
             lost,
@@ -623,7 +681,6 @@ impl Progress for Phase<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::Rule;
 
     #[test]
     fn a_mesh_is_looked_into_only_by_rules_that_mind_how_far_it_is_closed() {

@@ -64,7 +64,7 @@ pub enum JobLabels {
     /// a cell that several occupy has the label of the first.
     Parts(PartKind),
     /// One for each [colour](crate::Mesh::colours) of the mesh, of at most 255: the triangle nearest to the centre of a
-    /// cell decides, the one of the least number of those equally near.
+    /// cell decides; of those equally near the one that faces it most with its inner side, then that of the least number.
     Colours,
 }
 

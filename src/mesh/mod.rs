@@ -52,6 +52,8 @@ pub struct Mesh {
     dropped: Arc<Dropped>,
     /// The parts of each kind, where any are known.
     parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
+    /// The parts of each kind that are closed only together, once they were needed.
+    closed_together: [OnceLock<Arc<[u32]>>; PartKind::ALL.len()],
     colours: Option<Arc<MeshColours>>,
     /// The numbers of the vertices of each triangle.
     numbered: Option<Arc<Vec<[u32; 3]>>>,
@@ -112,12 +114,42 @@ impl Mesh {
             return Err(Error::usage(text).with_hint("give a part for every triangle"));
         }
         self.parts[kind as usize] = Some(Arc::new(parts));
+        self.closed_together[kind as usize] = OnceLock::new();
         Ok(self)
     }
 
     /// The parts of this kind, if its file names any.
     pub fn parts(&self, kind: PartKind) -> Option<&MeshParts> {
         self.parts[kind as usize].as_deref()
+    }
+
+    /// The parts of this kind that are open by themselves and closed together, such as the materials of one body; in
+    /// rising order. Empty unless the mesh is closed.
+    pub(crate) fn parts_closed_together(&self, kind: PartKind) -> &[u32] {
+        self.closed_together[kind as usize].get_or_init(|| {
+            match self.parts(kind) {
+                // Some triangles of a mesh do not show how far its parts are closed.
+                Some(parts) if !self.is_some_of_another() && self.closedness() != Closedness::Open => {
+                    self.open_parts(parts).into()
+                }
+                _ => Arc::default(),
+            }
+        })
+    }
+
+    /// The parts that are open by themselves.
+    fn open_parts(&self, parts: &MeshParts) -> Vec<u32> {
+        let mut order: Vec<(u32, u32)> =
+            (0..self.triangles.len() as u32).map(|n| (parts.of(n), n)).collect();
+        order.sort_unstable();
+        let mut open = vec![];
+        for part in order.chunk_by(|one, next| one.0 == next.0) {
+            let triangles: Vec<_> = part.iter().map(|(_, n)| self.triangles[*n as usize]).collect();
+            if Self::of_finite(triangles.into()).closedness() == Closedness::Open {
+                open.push(part[0].0);
+            }
+        }
+        open
     }
 
     /// One mesh of several, in this order, each a part of kind [`PartKind::File`] with this name. The
@@ -290,6 +322,7 @@ impl Mesh {
             sums: OnceLock::new(),
             dropped: Arc::default(),
             parts: Default::default(),
+            closed_together: Default::default(),
             colours: None,
             numbered: None,
             whole: None,

@@ -36,9 +36,37 @@ impl UnitOfLength {
         }
     }
 
-    /// The unit of this name.
+    /// Other words for units: `inch`, `inches`, `millimetre`, `millimeters` and so on.
+    pub const ALIASES: [(&str, Self); 23] = [
+        ("µm", Self::Micrometre),
+        ("micron", Self::Micrometre),
+        ("microns", Self::Micrometre),
+        ("micrometre", Self::Micrometre),
+        ("micrometer", Self::Micrometre),
+        ("millimetre", Self::Millimetre),
+        ("millimetres", Self::Millimetre),
+        ("millimeter", Self::Millimetre),
+        ("millimeters", Self::Millimetre),
+        ("centimetre", Self::Centimetre),
+        ("centimetres", Self::Centimetre),
+        ("centimeter", Self::Centimetre),
+        ("centimeters", Self::Centimetre),
+        ("metre", Self::Metre),
+        ("metres", Self::Metre),
+        ("meter", Self::Metre),
+        ("meters", Self::Metre),
+        ("inch", Self::Inch),
+        ("inches", Self::Inch),
+        ("foot", Self::Foot),
+        ("feet", Self::Foot),
+        ("micrometres", Self::Micrometre),
+        ("micrometers", Self::Micrometre),
+    ];
+
+    /// The unit of this name, or of one of the [`ALIASES`](Self::ALIASES).
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.name() == name)
+        let known = Self::ALL.into_iter().find(|unit| unit.name() == name);
+        known.or_else(|| Self::ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, unit)| *unit))
     }
 
     /// Its length, exactly.

@@ -10,6 +10,7 @@ use super::{FillCells, Stats};
 use crate::error::{Error, Result, hint};
 use crate::geom::Rational;
 use crate::grid::{BitGrid, CellsMut, Field, Lattice, Length, LengthUnit};
+use crate::kernel::distance::TieBreak;
 use crate::par;
 use crate::run::Run;
 use crate::run::nearest::Distances;
@@ -98,6 +99,7 @@ impl FillCells for DistanceCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
         match cells {
             CellsMut::Field(field, nearest) => {
+                let nearest = nearest.map(|numbers| (numbers, TieBreak::Number));
                 self.distances.fill(layers.clone(), field, nearest, run)?;
                 if self.inside.is_none() {
                     return Ok(Stats::default());

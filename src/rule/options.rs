@@ -4,14 +4,14 @@
 //! the option, which on the command line is the same behind two dashes.
 
 use super::distance;
-use super::{Band, Inside, RULES, Rule, ThinFeatures};
+use super::{Band, Inside, METHODS, RULES, Rule, ThinFeatures};
 use crate::error::{Error, Result, hint};
 use crate::geom::Ties;
 use crate::grid::record::{FIELDS, INSIDE};
 use crate::grid::{Length, Record};
 
 /// The advice where an option is not known.
-const OTHER: &str = "another version of voxelize may know it";
+const OTHER: &str = "check the spelling; docs/rules.md lists the values, and a newer version may know more";
 
 /// The distance that the rule offset asks for.
 const RADIUS: &str = "radius";
@@ -262,8 +262,17 @@ impl Rule {
         for OptionField { name, set, .. } in of_method.iter().chain(own) {
             for (_, value) in fields.iter().filter(|(field, _)| field.as_ref() == *name) {
                 let value = value.as_ref();
-                let other =
-                    || Error::usage(format!("{name}: {} has no '{value}'", rule.name())).with_hint(OTHER);
+                let other = || {
+                    let error = Error::usage(format!("{name}: {} has no '{value}'", rule.name()));
+                    match *name {
+                        "ties" => error.with_hint("it is up, both or none"),
+                        INSIDE => {
+                            let known: Vec<_> = METHODS.iter().map(|method| method.name).collect();
+                            error.with_hint(format!("it is one of {}", known.join(", ")))
+                        }
+                        _ => error.with_hint(OTHER),
+                    }
+                };
                 rule = set(rule, value).ok_or_else(other)??;
             }
         }

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::grid::{BitGrid, Field, Lattice};
-use crate::kernel::distance::{BrickSearch, CentreLattice, ClusterJob, SIDE, SquaredBrick, TriangleTree};
+use crate::kernel::distance::{
+    BrickSearch, CentreLattice, ClusterJob, SIDE, SquaredBrick, TieBreak, TriangleTree,
+};
 use crate::mesh::Mesh;
 use crate::mesh::numbers::{Dropped, check_count};
 use crate::par::{self, Progress};
@@ -83,7 +85,8 @@ impl Distances {
     }
 
     /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if
-    /// given, the numbers of their triangles; in the threads it is called in.
+    /// given, the numbers of their triangles, the tie-break deciding among equally near ones; in the threads it is
+    /// called in.
     ///
     /// # Errors
     /// If the level does not exist here, or the run was cancelled.
@@ -91,20 +94,20 @@ impl Distances {
         &self,
         layers: Range<usize>,
         field: &mut Field,
-        mut nearest: Option<&mut [i32]>,
+        nearest: Option<(&mut [i32], TieBreak)>,
         run: &Run,
     ) -> Result<()> {
         let [nx, ny, _] = field.dims();
         let background = field.background();
         let layer = nx * ny;
-        let with_nearest = nearest.is_some();
+        let (mut nearest, ties) = nearest.unzip();
         par::map(field.values_mut().chunks_mut(layer).collect(), |values: &mut [f32]| {
             values.fill(background)
         });
         if let Some(nearest) = &mut nearest {
             par::map(nearest.chunks_mut(layer).collect(), |cells: &mut [i32]| cells.fill(NO_TRIANGLE));
         }
-        self.measure(layers.clone(), background, with_nearest, run, |rows, batch| {
+        self.measure(layers.clone(), background, ties, run, |rows, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
             let values = &mut field.values_mut()[place.clone()];
             copy(rows, batch.start, values, [nx, ny], |row| &row.values);
@@ -129,7 +132,7 @@ impl Distances {
         let row_words = grid.row_words();
         let layer = grid.layer_words();
         let above = most.next_up();
-        self.measure(layers.clone(), above, false, run, |rows, batch| {
+        self.measure(layers.clone(), above, None, run, |rows, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
             let words = grid.words_mut()[place].chunks_mut(layer).enumerate().collect();
             par::map(words, |(k, words): (usize, &mut [u64])| {
@@ -149,7 +152,7 @@ impl Distances {
         &self,
         layers: Range<usize>,
         background: f32,
-        with_nearest: bool,
+        ties: Option<TieBreak>,
         run: &Run,
         mut put: impl FnMut(&[&BrickRow], Range<usize>),
     ) -> Result<()> {
@@ -165,7 +168,7 @@ impl Distances {
         }
         run.begin("voxelize", work.len() as u64);
         let at_a_time = work.len().min(ROWS_PER_THREAD * par::current_threads());
-        let mut rows: Vec<_> = (0..at_a_time).map(|_| Mutex::new(BrickRow::new(with_nearest))).collect();
+        let mut rows: Vec<_> = (0..at_a_time).map(|_| Mutex::new(BrickRow::new(ties.is_some()))).collect();
         // What a search has allocated serves the next.
         let idle = Mutex::new(vec![]);
         for some in work.chunks(at_a_time.max(1)) {
@@ -177,7 +180,10 @@ impl Distances {
             let done = par::share(rows, |next| {
                 let mut search = locked(&idle).pop().unwrap_or_else(|| {
                     let search = BrickSearch::new(&self.tree, &self.centres, limit);
-                    if with_nearest { search.with_nearest() } else { search }
+                    match ties {
+                        Some(ties) => search.with_nearest(ties),
+                        None => search,
+                    }
                 });
                 for row in next {
                     run.check()?;

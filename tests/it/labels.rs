@@ -356,18 +356,153 @@ fn parts_without_cells_are_named_once() {
 }
 
 #[test]
-fn parts_that_are_closed_only_together_are_said() {
+fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
     let place = Place::new();
-    let cube = between([0.0; 3], [4.0; 3]);
-    let says = |parts: &[(&str, Vec<Triangle>)]| {
+    let cube = between([0.0; 3], [8.0; 3]);
+    let (left_right, rest) = cube.split_at(4);
+    let far = between([10.0, 0.0, 0.0], [12.0, 2.0, 2.0]);
+    let labels = |parts: &[(&str, Vec<Triangle>)], words: &str| {
         place.write("parts.stl", ascii(parts));
-        let run = place.run("parts.stl -r 8 --labels object --solid -o a.npz").expect(0);
-        run.err.contains("the parts are closed together, and not each alone")
+        let run = place.run(&format!("parts.stl --voxel-size 1 --labels object {words} -o a.npz")).expect(0);
+        let line = run.err.lines().find(|line| line.starts_with("labels")).unwrap_or_default();
+        (line.trim_start_matches("labels").trim().to_string(), run.err)
     };
-    let (lid, rest) = cube.split_at(2);
-    assert!(says(&[("lid", lid.to_vec()), ("rest", rest.to_vec())]));
-    assert!(!says(&[("lid", lid.to_vec()), ("rest", rest[2..].to_vec())]), "nor is all of it");
-    assert!(!says(&[("one", cube.clone()), ("two", between([6.0; 3], [8.0; 3]))]));
-    // Without labels there are no parts.
-    assert!(!place.run("parts.stl -r 8 --solid -o a.npz").expect(0).err.contains("closed together"));
+    let (lid, others) = (left_right.to_vec(), rest.to_vec());
+    for (parts, words, counts, is_said) in [
+        // The two pyramids of a cube below its faces across x, and the rest; ties go to the first.
+        (vec![("x", lid.clone()), ("yz", others.clone())], "--solid", "x (1): 240, yz (2): 272", true),
+        (vec![("yz", others.clone()), ("x", lid.clone())], "--solid", "yz (1): 400, x (2): 112", true),
+        // A part that is closed by itself keeps its inside.
+        (
+            vec![("x", lid.clone()), ("far", far.clone()), ("yz", others.clone())],
+            "--solid --priority far",
+            "x (1): 240, far (2): 8, yz (3): 272",
+            true,
+        ),
+        (
+            vec![("yz", others.clone()), ("far", far.clone()), ("x", lid.clone())],
+            "--filled",
+            "yz (1): 400, far (2): 8, x (3): 112",
+            true,
+        ),
+        // Closed parts have nothing to share, and neither has a rule without an inside.
+        (vec![("one", cube.clone()), ("far", far)], "--solid", "one (1): 512, far (2): 8", false),
+        (vec![("x", lid), ("yz", others)], "--surface", "x (1): 128, yz (2): 168", false),
+    ] {
+        let (line, err) = labels(&parts, &format!("{words} -v"));
+        assert_eq!(line, counts, "{words} {err}");
+        assert_eq!(err.contains("are closed together, and not each alone"), is_said, "{err}");
+    }
+    // Whatever the threads and the slabs.
+    place.write("parts.stl", ascii(&[("x", left_right.to_vec()), ("yz", rest.to_vec())]));
+    let digest = |words: &str| {
+        let line = format!("parts.stl -r 40 --labels object --solid {words} -o a.raw");
+        let run = place.run(&line).expect(0);
+        run.err.lines().find(|line| line.starts_with("digest")).unwrap().to_string()
+    };
+    let all: Vec<_> = ["-j 1", "-j 3", "--simd scalar"].map(digest).into();
+    assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
+}
+
+#[test]
+fn parts_that_occupy_the_same_cells_are_reported_as_pairs() {
+    let place = Place::new();
+    place.write("three.stl", ascii(&solids()));
+    let line = "three.stl --voxel-size 1 --solid --labels object -o a.npz";
+    let err = place.run(line).expect(0).err;
+    assert!(err.contains("body (1) and the lid (2): 72 cells"), "{err}");
+    assert!(err.contains("body (1) and body (2) (3): 8 cells"), "{err}");
+    let json = place.run(&format!("{line} --json")).expect(0).json();
+    let shared = json["counts"]["shared"].as_array().unwrap();
+    let pairs: Vec<_> = shared.iter().map(|pair| (pair["labels"].to_string(), pair["cells"].as_u64())).collect();
+    assert_eq!(
+        pairs,
+        [
+            (r#"["body","the lid"]"#.to_string(), Some(72)),
+            (r#"["body","body (2)"]"#.to_string(), Some(8))
+        ]
+    );
+    assert_eq!(json["counts"]["taken"], 80);
+}
+
+#[test]
+fn files_are_labels_without_their_extension_or_by_the_name_given() {
+    let place = Place::new();
+    for (name, [low, high]) in [
+        ("liver.stl", [[0.0; 3], [4.0; 3]]),
+        ("left-lung.stl", [[6.0; 3], [8.0; 3]]),
+        ("a=b.stl", [[9.0; 3], [10.0; 3]]),
+        ("v1.2.stl", [[11.0; 3], [12.0; 3]]),
+    ] {
+        place.write(name, ascii(&[("", between(low, high))]));
+    }
+    for (meshes, words, labels) in [
+        (vec!["liver.stl"], "", "liver (1): 64"),
+        (vec!["organ=liver.stl"], "", "organ (1): 64"),
+        (vec!["liver.stl", "left-lung.stl"], "", "liver (1): 64, left-lung (2): 8"),
+        (vec!["b=liver.stl", "a=left-lung.stl"], "", "b (1): 64, a (2): 8"),
+        // A file that is there is itself.
+        (vec!["a=b.stl", "v1.2.stl"], "", "a=b (1): 1, v1.2 (2): 1"),
+        (vec!["liver.stl", "c=a=b.stl"], "", "liver (1): 64, c (2): 1"),
+        (vec!["liver.stl", "left-lung.stl"], "--only liver.stl", "liver (1): 64"),
+        (vec!["liver.stl", "x=left-lung.stl"], "--only x", "x (1): 8"),
+        (vec!["liver.stl", "left-lung.stl"], "--priority liver", "liver (1): 64, left-lung (2): 8"),
+    ] {
+        let options = format!("--voxel-size 1 --solid --labels file {words} -o a.npz");
+        let err = place.run(&format!("{} {options}", meshes.join(" "))).expect(0).err;
+        assert!(err.lines().any(|line| line == format!("labels  {labels}")), "{meshes:?} {err}");
+    }
+    let err = place.run("big=lver.stl -r 8").expect(3).err;
+    assert!(err.contains("lver.stl: no such file") && err.contains("did you mean 'liver.stl'?"), "{err}");
+}
+
+#[test]
+fn bits_of_a_seg_nrrd_are_one_segment_called_as_the_mesh() {
+    let place = Place::new();
+    place.write("liver.stl", ascii(&[("", between([0.0; 3], [4.0; 3]))]));
+    for (line, segments) in [
+        ("liver.stl -r 4 --solid -o one.seg.nrrd", vec!["liver"]),
+        ("liver.stl -r 4 --surface -o one.SEG.nrrd", vec!["liver"]),
+        ("organ=liver.stl -r 4 --solid -o one.seg.nrrd", vec!["organ"]),
+        ("liver.stl -r 4 --labels file -o one.seg.nrrd", vec!["liver"]),
+        ("liver.stl -r 4 --solid -o one.nrrd", vec![]),
+    ] {
+        place.run(line).expect(0);
+        let bytes = std::fs::read(place.path(line.split(' ').next_back().unwrap())).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let names: Vec<_> = text.lines().filter_map(|line| line.split_once("_Name:=")).collect();
+        assert_eq!(names.iter().map(|(_, name)| *name).collect::<Vec<_>>(), segments, "{line}");
+    }
+}
+
+#[test]
+fn a_body_keeps_its_colour_where_another_touches_it() {
+    let place = Place::new();
+    place.write("m.mtl", "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\n");
+    let turned = |triangles: Vec<Triangle>| triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect::<Vec<_>>();
+    let pocket = [between([0.0; 3], [10.0; 3]), turned(between([3.0; 3], [7.0; 3]))].concat();
+    let core = between([3.0; 3], [7.0; 3]);
+    let [left, right] = [[0.0, 4.0], [4.0, 8.0]].map(|[low, high]| between([low, 0.0, 0.0], [high, 4.0, 4.0]));
+    for (red, blue, counts) in [(core, pocket, [64, 936]), (left, right, [64, 64])] {
+        for order in [["red", "blue"], ["blue", "red"]] {
+            let mut text = "mtllib m.mtl\n".to_string();
+            let mut vertices = 0;
+            for name in order {
+                writeln!(text, "usemtl {name}").unwrap();
+                for triangle in if name == "red" { &red } else { &blue } {
+                    triangle.iter().for_each(|[x, y, z]| writeln!(text, "v {x} {y} {z}").unwrap());
+                    writeln!(text, "f {} {} {}", vertices + 1, vertices + 2, vertices + 3).unwrap();
+                    vertices += 3;
+                }
+            }
+            place.write("two.obj", text);
+            for words in ["--solid", "--filled", "--solid -j 1", "--solid --simd scalar"] {
+                let line = format!("two.obj --voxel-size 1 {words} --labels colour -o a.npz");
+                let err = place.run(&line).expect(0).err;
+                let [red, blue] = counts;
+                let labels = format!("#0000ff (1): {blue}, #ff0000 (2): {red}");
+                assert!(err.contains(&labels), "{order:?} {words} {err}");
+            }
+        }
+    }
 }

@@ -3,9 +3,19 @@
 use std::cmp::Ordering;
 
 use crate::geom::degenerate::mantissa_and_exponent;
-use crate::geom::feature::{FITS, nearer};
-use crate::geom::wide::{IBig, difference};
+use crate::geom::feature::{FITS, inner_side, nearer};
+use crate::geom::wide::{IBig, Wide, difference};
 use crate::geom::{Rational, Triangle};
+
+/// Decides which of several equally near triangles is the nearest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TieBreak {
+    /// The one of the least number.
+    Number,
+    /// The one that faces the centre most with its inner side, as [`inner_side`] orders them; of several the one of the
+    /// least number. Where two bodies touch, it belongs to the body that the centre is in.
+    InnerSide,
+}
 
 /// The centres of the cells of a lattice, per axis.
 #[derive(Debug, Clone)]
@@ -38,13 +48,23 @@ impl CentreLattice {
         Self { centres, short: exact.short(), exact }
     }
 
-    /// Which of two triangles is nearer to the centre of a cell, exactly: less if the first is.
-    pub fn nearer(&self, cell: [usize; 3], triangles: [&Triangle; 2]) -> Ordering {
+    /// Which of two triangles is nearer to the centre of a cell, exactly: less if the first is. Of equally near ones
+    /// `ties` decides, as far as it does not ask for their numbers.
+    pub fn nearer(&self, cell: [usize; 3], triangles: [&Triangle; 2], ties: TieBreak) -> Ordering {
         let digits = triangles.map(|triangle| triangle.map(|vertex| vertex.map(digits)));
         let short = self.short.as_ref().and_then(|short| short.relative(cell, &digits));
-        short.and_then(|short| nearer(&short)).unwrap_or_else(|| {
-            nearer(&self.exact.relative(cell, &digits)).expect("integers of any size are never too short")
+        short.and_then(|short| order(&short, ties)).unwrap_or_else(|| {
+            let exact = self.exact.relative(cell, &digits);
+            order(&exact, ties).expect("integers of any size are never too short")
         })
+    }
+}
+
+/// Which of two triangles, their vertices relative to a point, comes first; `None` if the type is too short for it.
+fn order<T: Wide>(triangles: &[[[T; 3]; 3]; 2], ties: TieBreak) -> Option<Ordering> {
+    match (nearer(triangles)?, ties) {
+        (Ordering::Equal, TieBreak::InnerSide) => inner_side(triangles),
+        (decided, _) => Some(decided),
     }
 }
 

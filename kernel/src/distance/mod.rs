@@ -32,7 +32,7 @@ mod search;
 mod ties;
 mod tree;
 
-pub use centres::CentreLattice;
+pub use centres::{CentreLattice, TieBreak};
 pub use near::SIDE;
 pub use order::ClusterJob;
 pub use pairs::SquaredBrick;

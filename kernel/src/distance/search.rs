@@ -4,7 +4,7 @@ use fearless_simd::{Simd, prelude::*};
 
 use super::blocks::{BLOCK, BlockClusters};
 use super::cells::{CellLanes, ROUNDED, ball, square_beyond};
-use super::centres::CentreLattice;
+use super::centres::{CentreLattice, TieBreak};
 use super::frames::{ERROR, FLOOR};
 use super::near::{CELLS, ListedGroup, LocalBrick, NONE, SIDE, wider};
 use super::order::clusters_for;
@@ -77,10 +77,10 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// Finds the nearest triangles as well.
+    /// Finds the nearest triangles as well; `ties` decides among those equally near.
     #[must_use]
-    pub fn with_nearest(self) -> Self {
-        Self { nearest: Some(NearestTriangles::new(self.tree, self.lattice)), ..self }
+    pub fn with_nearest(self, ties: TieBreak) -> Self {
+        Self { nearest: Some(NearestTriangles::new(self.tree, self.lattice, ties)), ..self }
     }
 
     /// The bytes that a search takes at most, for so many triangles.
@@ -401,9 +401,21 @@ mod tests {
 
     /// Every cell of every brick against all triangles; how many cells have a value.
     fn check(triangles: &[Triangle], axes: [Axis; 3], limit: f64, level: Level) -> usize {
+        check_by(TieBreak::InnerSide, triangles, axes, limit, level);
+        check_by(TieBreak::Number, triangles, axes, limit, level)
+    }
+
+    /// The same with one tie-break.
+    fn check_by(
+        ties: TieBreak,
+        triangles: &[Triangle],
+        axes: [Axis; 3],
+        limit: f64,
+        level: Level,
+    ) -> usize {
         let tree = TriangleTree::of(triangles, axes[0].1);
         let lattice = lattice(axes);
-        let mut search = BrickSearch::new(&tree, &lattice, limit).with_nearest();
+        let mut search = BrickSearch::new(&tree, &lattice, limit).with_nearest(ties);
         let [nx, ny, nz] = lattice.centres.each_ref().map(Vec::len);
         let coordinates = triangles.iter().flatten().flatten().map(|c| f64::from(c.abs()));
         let reach = coordinates.chain(lattice.centres.iter().flatten().map(|c| c.abs())).fold(0.0, f64::max);
@@ -428,7 +440,7 @@ mod tests {
                     let may_be = of_all().zip(0_u32..).filter(|(squared, _)| squared.sqrt() <= most);
                     let first = may_be.map(|(_, number)| number).reduce(|first, number| {
                         let both = [first, number].map(|number| &triangles[number as usize]);
-                        if lattice.nearer(at, both).is_le() { first } else { number }
+                        if lattice.nearer(at, both, ties).is_le() { first } else { number }
                     });
                     assert!(found, "{at:?}");
                     let found = (search.found.squared[n], search.found.nearest[n]);

@@ -1,14 +1,16 @@
 //! Which triangle is the nearest where several are equally near, or so nearly that doubles cannot tell.
 //!
 //! Distances that differ by more than their error decide. What is left mostly shares the vertex or the edge that is
-//! nearest, which a few products show. Integers decide the others. Of triangles equally near as real numbers the one of
-//! the least number is the nearest.
+//! nearest, which a few products show. Integers decide the others. Of triangles equally near as real numbers
+//! [`TieBreak`] decides.
 
-use super::centres::CentreLattice;
+use std::cmp::Ordering;
+
+use super::centres::{CentreLattice, TieBreak};
 use super::near::{CELLS, NONE, SIDE};
 use super::tree::TriangleTree;
 use crate::geom::Triangle;
-use crate::geom::feature::is_surely_no_nearer;
+use crate::geom::feature::{is_surely_no_nearer, sure_inner_side};
 use crate::levels::LANES;
 
 /// Part of a squared distance that another is within if both may be equal. See [`NearestTriangles::slack`].
@@ -21,6 +23,7 @@ const ERRORS: f64 = 1.0 / (1_u64 << 46) as f64;
 pub struct NearestTriangles<'a> {
     tree: &'a TriangleTree,
     lattice: &'a CentreLattice,
+    ties: TieBreak,
     /// The place of the nearest triangle of each cell in its cluster, as [`place_of`] has it.
     nearest: [u32; CELLS],
     /// The first cell of the brick.
@@ -36,8 +39,8 @@ pub fn place_of(cluster: u32, lane: usize) -> u32 {
 }
 
 impl<'a> NearestTriangles<'a> {
-    pub fn new(tree: &'a TriangleTree, lattice: &'a CentreLattice) -> Self {
-        Self { tree, lattice, nearest: [NONE; CELLS], first: [0; 3], slack: 0.0 }
+    pub fn new(tree: &'a TriangleTree, lattice: &'a CentreLattice, ties: TieBreak) -> Self {
+        Self { tree, lattice, ties, nearest: [NONE; CELLS], first: [0; 3], slack: 0.0 }
     }
 
     /// Goes to a brick. The coordinates of its centres, and of triangles relative to them, are no larger than `reach`.
@@ -63,7 +66,7 @@ impl<'a> NearestTriangles<'a> {
         }
     }
 
-    /// Whether one triangle is nearer to a cell than another, or equally near and of a lower number.
+    /// Whether one triangle is nearer to a cell than another, or equally near and before it by the tie-break.
     #[inline(never)]
     fn is_nearer(&self, cell: usize, place: u32, other: u32) -> bool {
         let [number, other_number] = [place, other].map(|place| self.number(place));
@@ -75,9 +78,22 @@ impl<'a> NearestTriangles<'a> {
         let point = std::array::from_fn(|axis| self.lattice.centres[axis][cell[axis]]);
         let [triangle, other] = [place, other].map(|place| self.triangle(place));
         let (first, last) = if number < other_number { (&triangle, &other) } else { (&other, &triangle) };
-        let is_first =
-            is_surely_no_nearer(point, last, first) || self.lattice.nearer(cell, [first, last]).is_le();
+        let is_first = self.is_first(cell, point, [first, last]);
         is_first == (number < other_number)
+    }
+
+    /// Whether the first of two triangles, which has the lower number, comes first.
+    fn is_first(&self, cell: [usize; 3], point: [f64; 3], [first, last]: [&Triangle; 2]) -> bool {
+        match self.ties {
+            TieBreak::Number if is_surely_no_nearer(point, last, first) => return true,
+            TieBreak::Number => {}
+            TieBreak::InnerSide => match sure_inner_side(point, [first, last]) {
+                Some(Ordering::Less) if is_surely_no_nearer(point, last, first) => return true,
+                Some(Ordering::Greater) if is_surely_no_nearer(point, first, last) => return false,
+                _ => {}
+            },
+        }
+        self.lattice.nearer(cell, [first, last], self.ties).is_le()
     }
 
     /// The numbers of the nearest triangles of the cells of the brick.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,6 +40,10 @@ class InputError(Error, OSError):
     """A file or an array cannot be read: missing, cut short, no mesh."""
 
 
+class NotFoundError(InputError, FileNotFoundError):
+    """There is no such file."""
+
+
 class MeshError(Error, ValueError):
     """The mesh was read, and is unfit for what was asked."""
 
@@ -71,7 +76,9 @@ _CLASSES: dict[str, type[Error]] = {
 
 def error_of(kind: str, message: str, code: str, hint: str | None, file: str | None, place: Place) -> Error:
     """The exception of an error of the library."""
-    error = _CLASSES.get(kind, InternalError)(message)
+    kinds = _CLASSES.get(kind, InternalError)
+    is_missing = code in ("not-found", "S008", "V010") and file is not None and not os.path.exists(file)
+    error = (NotFoundError if kinds is InputError and is_missing else kinds)(message)
     error.code, error.hint, error.file = code, hint, file
     error.triangle, error.byte, error.line = place
     return error

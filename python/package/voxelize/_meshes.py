@@ -31,14 +31,17 @@ def mesh(
     lenient: bool = False,
     strict: bool = False,
     max_memory: int | str | None = None,
+    name: str | None = None,
 ) -> Mesh:
     """A mesh in memory, read once to be used often.
 
-    `source` is whatever `voxelize` takes, or vertices (n, 3) with `faces` (m, 3).
+    `source` is whatever `voxelize` takes, or vertices (n, 3) with `faces` (m, 3). `name` is that of its label, in place
+    of the name of its file.
     """
     if faces is not None:
         source = (source, faces)
-    return one(source, Reading(lenient, strict), how(max_memory=max_memory))[0]
+    made = one(source, Reading(lenient, strict), how(max_memory=max_memory))[0]
+    return made if name is None else made.renamed(name)
 
 
 def all_of(source: Any, reading: Reading, run: How) -> tuple[list[Mesh], list[Finding]]:

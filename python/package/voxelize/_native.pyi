@@ -16,6 +16,7 @@ class Cancel:
 
 @final
 class Mesh:
+    def renamed(self, name: str) -> Mesh: ...
     @staticmethod
     def open(path: str, reading: Mapping[str, bool], how: How) -> Mesh: ...
     @staticmethod

@@ -101,6 +101,7 @@ def word(name: str, value: Any) -> str:
 
 
 _MEANT = {"resolution": "res", "pitch": "voxel_size", "spacing": "voxel_size", "padding": "pad", "method": "inside"}
+_RULES = ["surface", "thin", "solid", "filled", "offset", "distance", "fraction", "area"]
 
 
 def suggesting(function: Callable[P, R]) -> Callable[P, R]:
@@ -112,7 +113,7 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
         for name in kwargs:
             if name not in names and not name.startswith("_"):
                 near = difflib.get_close_matches(name, names, 1)
-                meant = _MEANT.get(name) or (near[0] if near else None)
+                meant = f'rule="{name}"' if name in _RULES else _MEANT.get(name) or (near[0] if near else None)
                 hint = f"did you mean {meant}?" if meant else f"help(voxelize.{function.__name__}) lists them"
                 raise TypeError(f"{function.__name__} has no argument {name!r}; {hint}")
         return function(*args, **kwargs)

@@ -106,9 +106,9 @@ pub struct PartArgs {
     /// label cells by file, object, material, colour
     #[arg(long, value_name = "file|object|material|colour", value_parser = values::labels(), hide_possible_values = true,
           hide_short_help = true,
-          long_help = "Label cells by the files that one grid is made of, or the objects or materials they name, each judged \
-                       as a mesh of its own; the first has what several occupy. colour: the nearest triangle gives each cell \
-                       its colour, of at most 255 [default: no labels]")]
+          long_help = "Label cells by file, by object or by material. Each part is filled as a mesh of its own, and the first \
+                       part keeps the cells that several occupy. NAME=FILE chooses the name of a file. colour: each cell \
+                       takes the colour of the nearest triangle, of at most 255 colours [default: no labels]")]
     pub labels: Option<JobLabels>,
 
     /// parts that win shared cells, first to last

@@ -115,7 +115,11 @@ impl TransformArgs {
 }
 
 pub fn unit() -> impl TypedValueParser<Value = UnitOfLength> {
-    PossibleValuesParser::new(UnitOfLength::ALL.map(UnitOfLength::name))
+    let values = UnitOfLength::ALL.map(|unit| {
+        let aliases = UnitOfLength::ALIASES.iter().filter(move |(_, of)| *of == unit);
+        clap::builder::PossibleValue::new(unit.name()).aliases(aliases.map(|(alias, _)| *alias))
+    });
+    PossibleValuesParser::new(values)
         .try_map(|name| known(UnitOfLength::from_name(&name)))
 }
 

@@ -25,14 +25,14 @@ pub fn band(text: &str) -> Result<Band, String> {
 
 /// `3`: the thickness of a shell, in cells.
 pub fn shell(text: &str) -> Result<u32, String> {
-    cells_only(text, "3 for three cells, the thickness divided by the size of a cell", steps)
+    cells_only(text, "3 for a shell of three cells; for a thickness T, write T divided by the size of a cell, rounded up", steps)
 }
 
 /// What `parse` makes of `text`; a length with a unit is refused with what to write.
 fn cells_only<T>(text: &str, right: &str, parse: fn(&str) -> Result<T, String>) -> Result<T, String> {
     let has_unit = text.parse().is_ok_and(|measure: Measure| measure.unit.is_some());
     match parse(text) {
-        Err(_) if has_unit => Err(format!("takes cells only, without a unit: {right}")),
+        Err(_) if has_unit => Err(format!("is a number of cells and takes no unit: write {right}")),
         result => result,
     }
 }

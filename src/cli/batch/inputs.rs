@@ -126,10 +126,13 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
         if name.as_os_str().is_empty() {
             return Err(Error::usage("'' is not the name of a file").with_hint("check the name"));
         }
-        let whole = if name.is_dir() {
-            name.canonicalize().unwrap_or_else(|_| name.clone())
-        } else {
-            files::located(name)
+        let whole = match files::named(name) {
+            _ if name.is_dir() => name.canonicalize().unwrap_or_else(|_| name.clone()),
+            // The output has the name that is given.
+            Some((given, file)) if !name.exists() => {
+                files::located(Path::new(file)).with_file_name(format!("{given}.mesh"))
+            }
+            _ => files::located(name),
         };
         if !name.is_dir() {
             let folder = whole.parent().unwrap_or(&whole).to_path_buf();

@@ -148,7 +148,11 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
 
 /// Refuses a mesh from a pipe.
 pub fn check_source(source: &MeshSource) -> Result<()> {
-    if source.each().contains(&MeshSource::Stdin) {
+    if let Some(name) = source.each().iter().find_map(MeshSource::given_name) {
+        let error = Error::usage(format!("{name}=FILE: the parts of regions are called by their files"));
+        return Err(error.with_hint("give the file that name"));
+    }
+    if source.each().iter().any(MeshSource::is_stdin) {
         let error = Error::usage("-: regions read the mesh again, which a pipe does not allow");
         return Err(error.with_hint("save the mesh to a file"));
     }

@@ -72,9 +72,11 @@ impl RunReport {
         self.occupied = Some(result.occupied);
         self.digest = Some(result.digest);
         self.field = result.field;
+        self.shares = result.shares;
         self.arrays = result.arrays;
         self.labels = result.labels;
         self.taken = result.taken;
+        self.shared = result.shared;
         findings::add(&mut self.warnings, result.findings);
     }
 }

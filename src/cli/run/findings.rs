@@ -1,14 +1,15 @@
 //! The inside of a mesh in summaries and JSON.
 
 use serde_json::{Map, Value, json};
+use voxelize::grid::PieceCounts;
 use voxelize::grid::record::INSIDE;
 use voxelize::mesh::boundary::Loop;
 use voxelize::rule::{LostComponents, LostPlaces, Repairs};
 use voxelize::run::Leak;
 use voxelize::tool::text::GridCoordinates;
-use voxelize::{Inside, Rule};
+use voxelize::{Code, Finding, Inside, Rule};
 
-use super::super::report::display::counted;
+use super::super::report::display::{counted, grouped};
 use super::report::RunReport;
 
 /// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
@@ -26,6 +27,24 @@ pub fn option_text(name: &str, value: &str, report: Option<&RunReport>, unit: Op
         }
         _ => format!("{}: {value}", name.replace('_', " ")),
     }
+}
+
+/// The finding that a finite element mesh falls apart, or hangs together in edges or vertices alone (W025).
+pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
+    let mut texts = vec![];
+    if counts.pieces > 1 {
+        let [largest, cells] = [counts.largest, counts.cells].map(grouped);
+        texts.push(format!(
+            "the elements form {} pieces that share no face; the largest has {largest} of {cells}",
+            grouped(counts.pieces)
+        ));
+    }
+    if counts.edges + counts.vertices > 0 {
+        let edges = counted(counts.edges, "edge", "edges");
+        let vertices = counted(counts.vertices, "vertex", "vertices");
+        texts.push(format!("elements meet in {edges} and {vertices} alone, which act as hinges"));
+    }
+    (!texts.is_empty()).then(|| Finding::new(Code::W025, texts.join("; ")))
 }
 
 /// `2 holes of at most 3 cells closed`; without the number where nothing was done yet.

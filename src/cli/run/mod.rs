@@ -11,7 +11,7 @@ mod summary;
 mod verbose;
 
 use voxelize::format::{SaveOptions, Written};
-use voxelize::grid::{CellKind, CellSource};
+use voxelize::grid::{CellKind, CellSource, CountedPieces};
 use voxelize::job::{Extras, JobResult, OutFile, Prepared};
 use voxelize::rule::doubt::Doubt;
 use voxelize::run::Plan as Strategy;
@@ -124,8 +124,22 @@ impl Writer<'_> {
         let is_at_once = prepared.memory.strategy == Strategy::Dense
             && self.options.job.options.rule.kind() != CellKind::Field;
         let progress: &dyn Progress = if is_at_once { self.bar } else { &silent };
-        let write = |source: &mut dyn CellSource| self.options.output.write(source, progress, self.signals);
-        let Some(nearest) = &self.options.nearest else { return prepared.run(write, None) };
+        let output = &self.options.output;
+        let mut pieces = None;
+        let write = |source: &mut dyn CellSource| {
+            if !output.target().format.has_elements() {
+                return output.write(source, progress, self.signals);
+            }
+            let mut counted = CountedPieces::new(source);
+            let written = output.write(&mut counted, progress, self.signals);
+            pieces = Some(counted.finish());
+            written
+        };
+        let Some(nearest) = &self.options.nearest else {
+            let (written, mut result) = prepared.run(write, None)?;
+            result.findings.extend(pieces.as_ref().and_then(findings::of_pieces));
+            return Ok((written, result));
+        };
         let mut made = None;
         let numbers = nearest.file.save_numbers(prepared.dims(), |put| {
             made = Some(prepared.run(write, Some(put))?);

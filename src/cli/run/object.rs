@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use voxelize::Lattice;
+use voxelize::{Lattice, Rational};
 use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
 use voxelize::grid::{CellKind, Label};
-use voxelize::job::Transform;
+use voxelize::job::{SharedCells, Transform};
 use voxelize::job::system::peak_memory;
 use voxelize::mesh::closed::Closedness;
 use voxelize::tool::text::GridCoordinates;
@@ -32,6 +32,10 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
     if let (Some(rule), Some(lattice)) = (field, &found.lattice) {
         report.set("field", field::json(&rule, found, lattice));
         report.set("counts", json!({"cells": value::cells(lattice.dims()), "occupied": null}));
+        if let Some(shares) = found.shares {
+            let cell: f64 = lattice.spacing().iter().map(Rational::to_f64).product();
+            report.set("volume", json!(shares * cell));
+        }
     } else if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
         // With nothing inside, all is surface.
         let is_hollow = rule.is_some_and(|rule| rule.is_hollow());
@@ -42,7 +46,16 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
                 let volume = value::volume(*cells, lattice);
                 json!({"label": label.name, "value": label.value, "cells": cells, "volume": volume})
             };
+            let shared = |pair: &SharedCells| {
+                let volume = value::volume(pair.cells, lattice);
+                json!({
+                    "labels": [pair.first.name, pair.second.name],
+                    "cells": pair.cells,
+                    "volume": volume,
+                })
+            };
             counts["taken"] = json!(found.taken);
+            counts["shared"] = found.shared.iter().map(shared).collect();
             counts["labels"] = found.labels.iter().map(counted).collect();
         }
         report.set("counts", counts);

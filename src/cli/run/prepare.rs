@@ -6,6 +6,7 @@ use std::path::Path;
 use voxelize::format::Choice;
 use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions};
+use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
 use super::super::args::prefixed;
@@ -58,6 +59,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
             return Err(error.in_file(job.source.name()));
         }
     }
+    report.has_colours = mesh.colours().is_some();
     job.options.take_stated(unit, up)?;
     job.options.grid.take_near(near)?;
     let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
@@ -74,17 +76,13 @@ fn read_all(
     bar: &Bar,
     signals: &Signals,
 ) -> Result<Vec<(String, Loaded)>> {
-    let is_file = |source: &MeshSource| match source {
-        MeshSource::File(file) => !files::is_pipe(file.path()),
-        _ => false,
-    };
+    let is_file = |source: &MeshSource| source.path().is_some_and(|path| !files::is_pipe(path));
     let is_repeatable = sources.len() == 1 || sources.iter().all(is_file);
     let wants_near = options.reads_near && options.grid.may_be_near() && is_repeatable;
     let near = if wants_near { ReadNear::Mesh } else { ReadNear::Origin };
     let mut all: Vec<(String, Loaded)> = vec![];
     let (first, others) = sources.split_first().expect("a job has a mesh");
-    let name = |source: &MeshSource| source.file_name().unwrap_or_else(|| source.name());
-    all.push((name(first), read_one(first, options, near, 0, bar, signals)?));
+    all.push((first.label(), read_one(first, options, near, 0, bar, signals)?));
     let point = all[0].1.near.clone();
     let near = ReadNear::Point(&point);
     for source in others {
@@ -95,7 +93,7 @@ fn read_all(
             drop(all);
             return read_all(sources, &options, bar, signals);
         }
-        all.push((name(source), loaded));
+        all.push((source.label(), loaded));
     }
     Ok(all)
 }
@@ -116,6 +114,10 @@ fn read_one(
     let paints = options.parts.labels == JobLabels::Colours;
     let reading = reading.textures(paints).vertex_numbers(options.has_numbers).near(near);
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
+    let source = match source {
+        MeshSource::Named(_, source) => source,
+        source => source,
+    };
     let loaded = match source {
         MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),
         MeshSource::File(file) => {
@@ -148,7 +150,12 @@ fn read_one(
 /// One mesh of all; while several are joined, both they and it are in memory.
 fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
     if all.len() == 1 {
-        return Ok(all.remove(0).1.mesh);
+        let (name, Loaded { mesh, .. }) = all.remove(0);
+        if options.parts.labels != JobLabels::Parts(PartKind::File) {
+            return Ok(mesh);
+        }
+        let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
+        return mesh.with_parts(PartKind::File, parts);
     }
     let need = 2 * all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum::<u64>();
     options.admit(need, "the meshes and one of all")?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{FieldSummary, Hash, Label, Quantity};
-use voxelize::job::MemoryPlan;
+use voxelize::job::{MemoryPlan, SharedCells};
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::mesh::read::Packing;
 use voxelize::rule::{InsideReport, LostFeatures};
@@ -43,12 +43,18 @@ pub struct RunReport {
     pub occupied: Option<u64>,
     /// The values of a field; its occupied cells are those with a value.
     pub field: Option<FieldSummary>,
+    /// The sum of shares of cells.
+    pub shares: Option<f64>,
+    /// The mesh has colours.
+    pub has_colours: bool,
     /// The arrays beside it, with the digest of each.
     pub arrays: Vec<(Quantity, Hash)>,
     /// How many of them have each label, where they are labelled.
     pub labels: Vec<(Label, u64)>,
     /// How many cells of parts have the label of a part before them.
     pub taken: u64,
+    /// The same for each pair of labels.
+    pub shared: Vec<SharedCells>,
     /// Cells in doubt, if requested.
     pub doubt: Option<DoubtReport>,
     /// Cells of the leak path, if requested.
@@ -119,9 +125,12 @@ impl RunReport {
             kept: None,
             occupied: None,
             field: None,
+            shares: None,
+            has_colours: false,
             arrays: vec![],
             labels: vec![],
             taken: 0,
+            shared: vec![],
             closedness: None,
             defect: None,
             doubt: None,

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use voxelize::format::{Carries, Choice, Dtype, FileSize, Written};
-use voxelize::grid::{AXES, Label};
+use voxelize::grid::{AXES, CellKind, Label};
 use voxelize::job::system::peak_memory;
-use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
+use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, SharedCells, Target, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Bounds, Lattice, Length, Rational, Rule};
@@ -19,6 +19,9 @@ use super::super::report::{Verbosity, row, value};
 use super::field;
 use super::findings;
 use super::report::{MeshInput, RunReport, surface_and_interior};
+
+/// Most pairs of labels that share cells which the summary lists.
+const SHOWN_PAIRS: usize = 6;
 
 /// The rows of the summary, as far as the run came.
 pub fn summary(options: &Options, found: &RunReport) -> String {
@@ -55,18 +58,21 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                         format!("{} ({}): {}", label.name, label.value, grouped(*cells))
                     };
                     row("labels", &listed(found.labels.iter().map(counted)));
+                    for (n, pair) in found.shared.iter().take(SHOWN_PAIRS).enumerate() {
+                        row(if n == 0 { "shared" } else { "" }, &shared(pair));
+                    }
+                    if let Some(more @ 1..) = found.shared.len().checked_sub(SHOWN_PAIRS) {
+                        row("", &display::counted(more as u64, "more pair", "more pairs"));
+                    }
                     if found.taken > 0 {
-                        let cells = display::counted(found.taken, "shared cell has", "shared cells have");
-                        row(
-                            "",
-                            &format!(
-                                "{cells} the label of the earlier part; --priority changes which is first"
-                            ),
-                        );
+                        row("", "a shared cell has the label of the earlier part; --priority changes which is first");
                     }
                 }
             }
             (None, None) => {}
+        }
+        if found.has_colours && options.job.options.parts.labels == JobLabels::Off && holds_labels(options) {
+            row("colours", "those of the mesh are left out; --labels colour keeps them");
         }
         if let Some(doubt) = &found.doubt {
             row("doubt", &doubt.line());
@@ -212,6 +218,19 @@ fn grown(options: &Options, lattice: &Lattice) -> Option<String> {
     };
     let grown: Vec<_> = (0..3).filter_map(grown).collect();
     (!grown.is_empty()).then(|| grown.join(", "))
+}
+
+/// Whether the cells are bits, and the format of the output may hold labels.
+fn holds_labels(options: &Options) -> bool {
+    let is_bits = options.job.options.rule.kind() == CellKind::Bits;
+    is_bits && options.output.target().format.kinds.contains(&CellKind::Labels)
+}
+
+/// `block (1) and ball (2): 925 cells`.
+fn shared(pair: &SharedCells) -> String {
+    let SharedCells { first, second, cells, .. } = pair;
+    let cells = counted(*cells, "cell", "cells");
+    format!("{} ({}) and {} ({}): {cells}", first.name, first.value, second.name, second.value)
 }
 
 fn snap(snapped: u64) -> String {

@@ -77,7 +77,10 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
 /// The first change on the first line, which is all that some readers of JUnit show.
 fn grid_changes(changes: &[String]) -> Vec<String> {
     let [first, others @ ..] = changes else { return vec!["the grid changed".to_string()] };
-    let more = if others.is_empty() { String::new() } else { format!("; {} more", others.len()) };
+    let more = match others.len() {
+        0 => String::new(),
+        count => format!("; {} below", counted(count as u64, "more change", "more changes")),
+    };
     let first = format!("the grid changed: {first}{more}");
     std::iter::once(first).chain(others.iter().map(|change| format!("  {change}"))).collect()
 }

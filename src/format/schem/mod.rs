@@ -26,11 +26,14 @@ mod nbt;
 mod write;
 
 use super::{Carries, Choice, Dtype, FileSize, Format, Write};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Finding, Result};
 use crate::grid::{AXES, CellKind, Lattice};
 
 /// The most blocks along an axis.
 const MOST: usize = u16::MAX as usize;
+
+/// The blocks from the lowest to the highest of a world since version 1.18.
+const WORLD_HEIGHT: usize = 384;
 
 pub(super) const FORMAT: Format = Format {
     name: "schem",
@@ -47,13 +50,21 @@ pub(super) const FORMAT: Format = Format {
     magic: &[],
     weak_magic: &[],
     limits,
-    warnings: super::no_warnings,
+    warnings: |_, [_, _, height]| tall(height).into_iter().collect(),
     size: |dims, _, _, _| Some(FileSize::at_most(dims.iter().map(|n| *n as u128).product())),
     memory: super::no_memory,
     write: Write::Forward(write::write),
     annotate: |_, _| {},
     reader: None,
 };
+
+/// The finding that a world of Minecraft is not so high (W004).
+fn tall(height: usize) -> Option<Finding> {
+    let text = format!("{height} blocks high: a world of Minecraft has {WORLD_HEIGHT}, from -64 to 319; the rest is cut off when it is pasted");
+    (height > WORLD_HEIGHT).then(|| {
+        Finding::new(Code::W004, text).with_hint("use larger cells, or paste parts of it")
+    })
+}
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     match lattice {

@@ -7,6 +7,7 @@ use super::plan::RegionPlan;
 use crate::error::{Code, Error, Finding, Result, hint};
 use crate::mesh::read::{self, Loaded, ReadNear, ReadOptions};
 use crate::mesh::{Mesh, PartKind};
+use crate::text::file_label;
 
 /// The folder that a file or a folder is in.
 fn folder_of(path: &Path) -> &Path {
@@ -59,10 +60,10 @@ impl RegionPlan {
             let mut loaded = read::read_file(path, &options.memory(left))?;
             let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
             findings.append(&mut loaded.findings);
-            all.push((name.into_owned(), loaded));
+            all.push((file_label(&name).to_string(), loaded));
         }
         let mesh = match all.len() {
-            1 => all.remove(0).1.mesh,
+            1 if self.part_kind() != Some(PartKind::File) => all.remove(0).1.mesh,
             _ => Mesh::join(all.iter().map(|(name, loaded)| (name.as_str(), &loaded.mesh)))?,
         };
         let mesh = self.parts.apply(mesh, self.part_kind().unwrap_or(PartKind::Object));

@@ -17,6 +17,7 @@ const HULL: SaveOptions = SaveOptions {
     choices: &[Choice::VoxHull],
     dtype: None,
     values: &[],
+    is_segmentation: false,
     sidecar: Sidecar::Auto,
     durability: Durability::Unsynced,
     existing: voxelize::format::Existing::Replace,
