@@ -53,7 +53,11 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         // What is known of them is why.
         if let Some(why) = report.warnings.iter().find(|finding| finding.code() == Code::S110) {
             let error = Error::unfit(format!("the mesh has no colours; {}", why.first.message()));
-            return Err(error.with_hint("put the file beside the mesh").in_file(job.source.name()));
+            let error = match why.first.hint() {
+                Some(hint) => error.with_hint(hint.clone()),
+                None => error.with_hint("put the file beside the mesh"),
+            };
+            return Err(error.in_file(job.source.name()));
         }
     }
     job.options.take_stated(unit, up)?;

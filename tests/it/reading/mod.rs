@@ -6,6 +6,7 @@ mod gltf;
 mod indexed;
 mod inputs;
 mod odd;
+mod pose;
 #[cfg(feature = "3mf")]
 mod threemf;
 mod wild;
