@@ -315,6 +315,29 @@ fn colours_of_other_materials_are_read_or_named() {
 }
 
 #[test]
+fn an_empty_scene_is_refused_with_what_was_left_out() {
+    let place = Place::new();
+    let plain = plate(&[], "image/png", json!({}), json!({}), UPRIGHT);
+    let mut seen = 0;
+    for (nodes, mode, says) in [
+        (json!([]), 4, "no node of the scene places 1 mesh with 2 triangles"),
+        (json!([{"mesh": 0, "extensions": {"KHR_node_visibility": {"visible": false}}}]), 4, "hides 1 mesh with 2 triangles"),
+        (json!([{"mesh": 0}]), 1, "points and lines are left out"),
+    ] {
+        let mut document = plain.clone();
+        document["nodes"] = nodes;
+        document["meshes"][0]["primitives"][0]["mode"] = json!(mode);
+        place.write("a.gltf", document.to_string());
+        for words in ["a.gltf -r 4 -o a.npz", "check a.gltf"] {
+            let run = place.run(words).expect(4);
+            assert!(run.err.contains("has no triangles: ") && run.err.contains(says), "{words}\n{}", run.err);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 6);
+}
+
+#[test]
 fn a_broken_picture_is_read_once() {
     let place = Place::new();
     let good = encoded(&picture(64, 64), ImageFormat::Png);

@@ -154,12 +154,24 @@ impl MeshFile {
     }
 }
 
+/// The error for a mesh without triangles. Findings name what was left out of its file.
+pub fn without_triangles(findings: &[Finding]) -> Error {
+    const LEFT_OUT: [Code; 3] = [Code::S120, Code::S121, Code::S107];
+    let why = findings.iter().find(|finding| LEFT_OUT.contains(&finding.code()));
+    let Some(why) = why else { return Error::unfit("has no triangles").with_hint("export the mesh again") };
+    let error = Error::unfit(format!("has no triangles: {}", why.first.message()));
+    match why.first.hint() {
+        Some(hint) => error.with_hint(hint.clone()),
+        None => error.with_hint("export triangles"),
+    }
+}
+
 /// Where the cells of a mesh will be.
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let grid = &job.options.grid;
     let name = job.source.name();
     if mesh.triangles().is_empty() {
-        return Err(Error::unfit("has no triangles").with_hint("export the mesh again").in_file(name));
+        return Err(without_triangles(&report.warnings).in_file(name));
     }
     let lattice = grid.lattice(mesh.bounds()).map_err(|e| match e.kind() {
         Kind::Unfit => e.in_file(&name),

@@ -70,6 +70,12 @@ impl Packed {
     }
 }
 
+/// The file at `path` is in the folder or below after all links are followed.
+fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    Ok(path.canonicalize()?.starts_with(folder.canonicalize()?))
+}
+
 /// Tells of a file that a mesh names, whether or not it is opened.
 pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> {
     folder.map_or(Ok(()), |folder| (folder.companions)(&folder.path.join(name)))
@@ -87,6 +93,9 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let folder = folder.ok_or_else(|| refused("and a stream lies in no folder"))?;
     let path = folder.path.join(path);
     (folder.companions)(&path)?;
+    if !is_below_folder(folder.path, &path).map_err(|error| unreadable(&error).about(&shown))? {
+        return Err(refused("which is a link to a place that is not below the folder of the mesh"));
+    }
     let file = File::open(&path).map_err(|error| unreadable(&error).about(&shown))?;
     let metadata = file.metadata().map_err(|error| unreadable(&error).about(&shown))?;
     match metadata.is_file() {

@@ -349,6 +349,48 @@ fn a_glb_that_is_cut_is_an_error_at_every_byte() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out_of_the_folder() {
+    use std::os::unix::fs::symlink;
+
+    let (mut document, bin) = cube(5123);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(path("scene/data")).unwrap();
+    std::fs::write(path("outside.bin"), &bin).unwrap();
+    std::fs::write(path("scene/data/inside.bin"), &bin).unwrap();
+    symlink("..", path("scene/up")).unwrap();
+    symlink("../outside.bin", path("scene/out.bin")).unwrap();
+    symlink("data/inside.bin", path("scene/in.bin")).unwrap();
+    symlink("data", path("scene/other")).unwrap();
+    // The folder itself may be reached by a link.
+    symlink("scene", path("linked")).unwrap();
+    let mut seen = 0;
+    for (uri, is_read) in [
+        ("data/inside.bin", true),
+        ("in.bin", true),
+        ("other/inside.bin", true),
+        ("./data/./inside.bin", true),
+        ("out.bin", false),
+        ("up/outside.bin", false),
+    ] {
+        document["buffers"][0]["uri"] = json!(uri);
+        std::fs::write(path("scene/box.gltf"), document.to_string()).unwrap();
+        for mesh in ["scene/box.gltf", "linked/box.gltf"] {
+            match read_file(&path(mesh), &ReadOptions::default()) {
+                Ok(loaded) => assert!(is_read && loaded.mesh == box_of(CUBE), "{uri}"),
+                Err(error) => {
+                    assert!(!is_read && error.code() == Code::S008, "{uri}: {error}");
+                    assert!(error.message().contains("not below the folder of the mesh"), "{error}");
+                }
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 12);
+}
+
 /// The box as the reference encoder's format has it: as it is, and with 11 bits for each coordinate.
 #[cfg(feature = "draco")]
 #[test]

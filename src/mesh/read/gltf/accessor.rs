@@ -28,6 +28,10 @@ impl ComponentType {
         })
     }
 
+    fn is_unsigned(self) -> bool {
+        matches!(self, Self::U8 | Self::U16 | Self::U32)
+    }
+
     fn size(self) -> u64 {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -219,6 +223,9 @@ impl<'a, const N: usize> Accessor<'a, N> {
                 Elements::new(BufferView { stride: None, ..view }, from, replacements, size, part)
             };
             let component = ComponentType::of(&indices)?;
+            if !component.is_unsigned() {
+                return Err(object.error(Code::S006, "its sparse indices are no whole numbers from 0 on"));
+            }
             let found = Sparse {
                 count: replacements,
                 component,
@@ -241,9 +248,9 @@ impl<'a, const N: usize> Accessor<'a, N> {
         if self.is_normalized { values.map(|value| self.component.normalized(value)) } else { values }
     }
 
-    /// The numbers are floats.
-    pub(super) fn is_float(&self) -> bool {
-        self.component == ComponentType::F32
+    /// The numbers are whole and not negative, as indices are.
+    pub(super) fn is_unsigned(&self) -> bool {
+        self.component.is_unsigned()
     }
 
     /// Greatest difference of a number from what it stands for.

@@ -180,8 +180,8 @@ impl<'a> Primitive<'a> {
             }
             Some(indices) => {
                 let indices = Accessor::<1>::new(self.buffers, indices, &admit)?;
-                if indices.is_float() {
-                    return Err(self.object.error(Code::S006, "its indices are no whole numbers"));
+                if !indices.is_unsigned() {
+                    return Err(self.object.error(Code::S006, "its indices are no whole numbers from 0 on"));
                 }
                 Corners::Listed(indices)
             }

@@ -158,7 +158,8 @@ impl Hidden {
             counted(self.nodes, "mesh", "meshes"),
             counted(self.triangles, "triangle", "triangles"),
         );
-        triage.found(Error::input(Code::S120, text).about("nodes"))
+        let hint = "show them and export again, if they belong to the mesh";
+        triage.found(Error::input(Code::S120, text).about("nodes").with_hint(hint))
     }
 }
 
@@ -203,7 +204,8 @@ fn note_unplaced(buffers: &Buffers, meshes: &mut Meshes, is_empty: bool, triage:
         counted(triangles, "triangle", "triangles"),
         if count == 1 { "it is" } else { "they are" },
     );
-    triage.found(Error::input(Code::S121, text).about("meshes"))
+    let hint = "place them in the default scene and export again, if they belong to the mesh";
+    triage.found(Error::input(Code::S121, text).about("meshes").with_hint(hint))
 }
 
 /// Number of triangles of a mesh that is not read, whatever damage it has.
