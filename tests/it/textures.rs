@@ -297,7 +297,8 @@ fn colours_of_other_materials_are_read_or_named() {
     assert_eq!(cells(&place, &plain(glossy(both))), without_green);
     assert_eq!(cells(&place, &plain(glossy(json!({"diffuseFactor": [1, 0, 0, 1]})))), [[255, 0, 0]; 16]);
     // A picture of another kind has a fallback, or is named.
-    let mut basis = plain(json!({"textures": [{"source": 0, "extensions": {"KHR_texture_basisu": {"source": 7}}}]}));
+    let mut basis =
+        plain(json!({"textures": [{"source": 0, "extensions": {"KHR_texture_basisu": {"source": 7}}}]}));
     assert_eq!(cells(&place, &basis), all);
     basis["textures"] = json!([{"extensions": {"KHR_texture_basisu": {"source": 0}}}]);
     basis["extensionsRequired"] = json!(["KHR_texture_basisu"]);
@@ -321,7 +322,11 @@ fn an_empty_scene_is_refused_with_what_was_left_out() {
     let mut seen = 0;
     for (nodes, mode, says) in [
         (json!([]), 4, "no node of the scene places 1 mesh with 2 triangles"),
-        (json!([{"mesh": 0, "extensions": {"KHR_node_visibility": {"visible": false}}}]), 4, "hides 1 mesh with 2 triangles"),
+        (
+            json!([{"mesh": 0, "extensions": {"KHR_node_visibility": {"visible": false}}}]),
+            4,
+            "hides 1 mesh with 2 triangles",
+        ),
         (json!([{"mesh": 0}]), 1, "points and lines are left out"),
     ] {
         let mut document = plain.clone();
@@ -341,7 +346,13 @@ fn an_empty_scene_is_refused_with_what_was_left_out() {
 fn a_broken_picture_is_read_once() {
     let place = Place::new();
     let good = encoded(&picture(64, 64), ImageFormat::Png);
-    let mut document = plate(&good[..good.len() / 2], "image/png", json!({"baseColorFactor": [0, 1, 0, 1]}), json!({}), UPRIGHT);
+    let mut document = plate(
+        &good[..good.len() / 2],
+        "image/png",
+        json!({"baseColorFactor": [0, 1, 0, 1]}),
+        json!({}),
+        UPRIGHT,
+    );
     let image = document["images"][0].clone();
     let primitive = document["meshes"][0]["primitives"][0].clone();
     // Textures, samplers and images that all are the same bytes.

@@ -196,10 +196,13 @@ fn skins_are_in_their_bind_pose() {
             let numbers: Vec<[f64; 4]> = joints.iter().map(|all| all.map(f64::from)).collect();
             let shares: Vec<[f64; 4]> = weights
                 .iter()
-                .map(|all| std::array::from_fn(|n| if own(n) { factor * share(f64::from(all[n])) } else { 0.0 }))
+                .map(|all| {
+                    std::array::from_fn(|n| if own(n) { factor * share(f64::from(all[n])) } else { 0.0 })
+                })
                 .collect();
             attributes[format!("JOINTS_{set}")] = json!(scene.accessor(of_joints, false, &numbers));
-            attributes[format!("WEIGHTS_{set}")] = json!(scene.accessor(of_weights, of_weights != 5126, &shares));
+            attributes[format!("WEIGHTS_{set}")] =
+                json!(scene.accessor(of_weights, of_weights != 5126, &shares));
         }
         scene.push("meshes", json!({"primitives": [{"attributes": attributes}]}));
         let mut skin = json!({"joints": [2, 3, 4], "skeleton": 2});
@@ -225,7 +228,8 @@ fn skins_are_in_their_bind_pose() {
             .map(|n| {
                 let used = (0..4).filter(|k| weights[n][*k] > 0).map(|k| {
                     let joint = joints[n][k] as usize;
-                    let bound = if has_inverse { product(&maps[joint], &inverse[joint]) } else { maps[joint] };
+                    let bound =
+                        if has_inverse { product(&maps[joint], &inverse[joint]) } else { maps[joint] };
                     (bound, factor * share(f64::from(weights[n][k])))
                 });
                 skinned(POINTS[n], &used.collect::<Vec<_>>())
@@ -324,7 +328,8 @@ fn odd_skins_are_read_with_a_warning_or_refused() {
         ),
     ] {
         let options = ReadOptions::default();
-        let error = read_stream(&mut &scene.file()[..], "-", &options).map(|loaded| loaded.mesh).expect_err(says);
+        let error =
+            read_stream(&mut &scene.file()[..], "-", &options).map(|loaded| loaded.mesh).expect_err(says);
         assert!(error.code() == code && error.message().contains(says), "{says}\n{error}");
         seen += 1;
     }
@@ -336,7 +341,9 @@ fn morph_targets_have_their_default_weights() {
     let [a, b] = [[10.0, 0.5, 0.0], [0.0, -1.0, 4.0]];
     let moved = |wa: f64, wb: f64| -> Vec<[f64; 3]> {
         let shares = |n: usize| if n % 2 == 0 { [wa, wb] } else { [wa, 0.0] };
-        (0..6).map(|n| std::array::from_fn(|k| POINTS[n][k] + shares(n)[0] * a[k] + shares(n)[1] * b[k])).collect()
+        (0..6)
+            .map(|n| std::array::from_fn(|k| POINTS[n][k] + shares(n)[0] * a[k] + shares(n)[1] * b[k]))
+            .collect()
     };
     let mut seen = 0;
     for (of_mesh, of_node, weights) in [
@@ -388,8 +395,7 @@ fn morph_targets_have_their_default_weights() {
     let shares = scene.accessor(5122, true, &[[1.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]);
     scene.document["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": shares}]);
     scene.document["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
-    let expected =
-        [[1.0, 0.0, 1.0], [1.0, 5.0, -1.0], [2.0, 1.0, 0.0]];
+    let expected = [[1.0, 0.0, 1.0], [1.0, 5.0, -1.0], [2.0, 1.0, 0.0]];
     assert_corners(&scene.read().mesh, &expected, "both");
     // A target of other vertices.
     let few = scene.floats(&POINTS[..2]);
@@ -421,7 +427,11 @@ fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
         (json!([{"mesh": 0}, {"mesh": 1}]), 3, vec![]),
         (json!([{"mesh": 0}, {"mesh": 1, "extensions": shown()}]), 3, vec![]),
         (json!([{"mesh": 0}, {"mesh": 1, "extensions": {"KHR_node_visibility": {}}}]), 3, vec![]),
-        (json!([{"mesh": 0}, {"mesh": 1, "extensions": hidden()}]), 1, vec![(Code::S120, "1 mesh with 2 triangles")]),
+        (
+            json!([{"mesh": 0}, {"mesh": 1, "extensions": hidden()}]),
+            1,
+            vec![(Code::S120, "1 mesh with 2 triangles")],
+        ),
         // A node is hidden with all below it, whatever these state.
         (
             json!([{"children": [1], "extensions": hidden()}, {"mesh": 0, "children": [2], "extensions": shown()}, {"mesh": 1}, {"mesh": 0}]),
@@ -565,13 +575,17 @@ fn instances_are_placed_below_their_node() {
             assert_eq!(corners.len(), 9);
             for (found, expected) in corners.iter().zip(&expected) {
                 // The half turn is stored as floats.
-                assert!((0..3).all(|n| (f64::from(found[n]) - expected[n]).abs() < 1.0e-5), "{found:?} {expected:?}");
+                assert!(
+                    (0..3).all(|n| (f64::from(found[n]) - expected[n]).abs() < 1.0e-5),
+                    "{found:?} {expected:?}"
+                );
             }
             seen += 1;
         }
     }
     assert_eq!(seen, 8);
-    let mut scene = placed(json!([{"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {"attributes": {}}}}]));
+    let mut scene =
+        placed(json!([{"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {"attributes": {}}}}]));
     assert!(read_stream(&mut &scene.file()[..], "-", &ReadOptions::default()).is_err());
     let few = scene.floats(&POINTS[..2]);
     let attributes = json!({"TRANSLATION": 0, "SCALE": few});
@@ -642,7 +656,8 @@ fn compressed_views_have_a_fallback() {
     for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
         let mut document = scene.document.clone();
         for view in document["bufferViews"].as_array_mut().unwrap() {
-            view["extensions"][name] = json!({"buffer": 0, "byteLength": 4, "byteStride": 12, "count": 3, "mode": "ATTRIBUTES"});
+            view["extensions"][name] =
+                json!({"buffer": 0, "byteLength": 4, "byteStride": 12, "count": 3, "mode": "ATTRIBUTES"});
             view["buffer"] = json!(1);
         }
         let bytes = format!("data:;base64,{}", base64(&scene.bin));
@@ -651,9 +666,13 @@ fn compressed_views_have_a_fallback() {
             document[list] = json!([name]);
             let fallback = json!({"byteLength": scene.bin.len(), "extensions": {name: {"fallback": true}}});
             document["buffers"] = json!([{"byteLength": 4}, fallback]);
-            let error = read_stream(&mut &glb(&document, &[0; 4])[..], "-", &ReadOptions::default()).unwrap_err();
+            let error =
+                read_stream(&mut &glb(&document, &[0; 4])[..], "-", &ReadOptions::default()).unwrap_err();
             assert_eq!(error.code(), Code::S009, "{list}");
-            assert!(error.message().contains(name) && error.hint().unwrap().to_string().contains("gltfpack"), "{error}");
+            assert!(
+                error.message().contains(name) && error.hint().unwrap().to_string().contains("gltfpack"),
+                "{error}"
+            );
             document["buffers"][1]["uri"] = json!(bytes);
             assert!(read(&glb(&document, &[0; 4]), Tolerance::Strict).mesh == plain, "{list}");
             seen += 1;
@@ -685,7 +704,10 @@ fn versions_padding_and_strides_of_old_exporters_are_read() {
         let mut scene = placed(json!([{"mesh": 0}, {"mesh": 1}]));
         scene.document["asset"]["version"] = version.clone();
         let error = read_stream(&mut &scene.file()[..], "-", &ReadOptions::default()).unwrap_err();
-        assert!(error.code() == Code::S009 && error.message().contains("glTF 2.0 is read"), "{version}: {error}");
+        assert!(
+            error.code() == Code::S009 && error.message().contains("glTF 2.0 is read"),
+            "{version}: {error}"
+        );
     }
     // The padding of the JSON is zeros.
     let mut file = scene.file();
@@ -724,7 +746,8 @@ fn counts_that_no_bytes_vouch_for_are_refused() {
                     "TEXCOORD_0" => ("VEC2", 5126),
                     _ => ("VEC3", 5126),
                 };
-                let accessor = json!({"bufferView": view, "componentType": component, "type": kind, "count": count});
+                let accessor =
+                    json!({"bufferView": view, "componentType": component, "type": kind, "count": count});
                 let accessor = scene.push("accessors", accessor);
                 let primitive = &mut scene.document["meshes"][0]["primitives"][0];
                 match attribute {
@@ -732,14 +755,18 @@ fn counts_that_no_bytes_vouch_for_are_refused() {
                     _ => primitive["attributes"][attribute] = json!(accessor),
                 }
                 primitive["material"] = json!(0);
-                scene.document["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
+                scene.document["materials"] =
+                    json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
                 scene.document["textures"] = json!([{"source": 0}]);
                 scene.document["images"] = json!([{"bufferView": view}]);
                 let options = ReadOptions::default().memory(1 << 20);
                 let read = read_stream(&mut &scene.file()[..], "-", &options);
                 if attribute != "TEXCOORD_0" {
                     let error = read.expect_err(attribute);
-                    assert!([Code::S003, Code::S006].contains(&error.code()), "{attribute} {count} {stride}: {error}");
+                    assert!(
+                        [Code::S003, Code::S006].contains(&error.code()),
+                        "{attribute} {count} {stride}: {error}"
+                    );
                 }
                 seen += 1;
             }

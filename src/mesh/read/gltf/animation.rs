@@ -119,7 +119,9 @@ fn is_same(
     indexed: &Indexed,
 ) -> Result<Option<bool>> {
     let node = buffers.document.get("nodes", node)?;
-    let Some(sampler) = animation.element("samplers", channel.needed("sampler")? as usize) else { return Ok(None) };
+    let Some(sampler) = animation.element("samplers", channel.needed("sampler")? as usize) else {
+        return Ok(None);
+    };
     let output = sampler.needed("output")?;
     // The value of a cubic key comes after its tangent.
     let first = if sampler.text("interpolation") == Some("CUBICSPLINE") { 1 } else { 0 };

@@ -85,8 +85,9 @@ impl<'a> Buffers<'a> {
     }
 
     fn has_bytes(&self, buffer: &GltfObject) -> bool {
-        let is_placeholder =
-            COMPRESSIONS.iter().any(|name| buffer.extension(name).is_some_and(|fallback| fallback.flag("fallback")));
+        let is_placeholder = COMPRESSIONS
+            .iter()
+            .any(|name| buffer.extension(name).is_some_and(|fallback| fallback.flag("fallback")));
         buffer.text("uri").is_some() || (buffer.index() == 0 && self.chunk.is_some() && !is_placeholder)
     }
 

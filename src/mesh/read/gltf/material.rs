@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::super::indexed::{FilePosition, Indexed};
 use super::super::ReadOptions;
+use super::super::indexed::{FilePosition, Indexed};
 use super::super::picture::MAX_BYTES;
 use super::buffers::Buffers;
 use super::document::GltfObject;
@@ -155,7 +155,9 @@ impl<'a> Materials<'a> {
         let admit = |more| indexed.admit(more);
         let bytes = match source {
             PictureSource::Uri(uri) => self.buffers.at(uri, MAX_BYTES, &admit).map(Cow::Owned),
-            PictureSource::View(view) => self.buffers.view(view, &admit).map(|view| Cow::Borrowed(view.bytes)),
+            PictureSource::View(view) => {
+                self.buffers.view(view, &admit).map(|view| Cow::Borrowed(view.bytes))
+            }
         };
         indexed.hold(self.buffers.held.take())?;
         let picture = indexed.add_picture(bytes, wrap, position)?;

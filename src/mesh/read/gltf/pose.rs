@@ -50,7 +50,8 @@ impl<'a> Skins<'a> {
         let count = object.length("joints");
         indexed.hold((size_of::<Affine>() * count) as u64)?;
         let inverse = object.whole("inverseBindMatrices")?;
-        let inverse = inverse.map(|index| Accessor::<16>::new(self.buffers, index, &|more| indexed.admit(more)));
+        let inverse =
+            inverse.map(|index| Accessor::<16>::new(self.buffers, index, &|more| indexed.admit(more)));
         let inverse = inverse.transpose()?;
         indexed.hold(self.buffers.held.take())?;
         if let Some(inverse) = inverse.as_ref().filter(|inverse| inverse.count < count as u64) {
@@ -65,8 +66,9 @@ impl<'a> Skins<'a> {
                 return Err(object.error(Code::S006, format!("its joint nodes[{joint}] is below itself")));
             };
             let bound = match &inverse {
-                Some(inverse) => affine(&inverse.at(n as u64))
-                    .ok_or_else(|| object.error(Code::S006, format!("inverse bind matrix {n} is not affine")))?,
+                Some(inverse) => affine(&inverse.at(n as u64)).ok_or_else(|| {
+                    object.error(Code::S006, format!("inverse bind matrix {n} is not affine"))
+                })?,
                 None => Affine::IDENTITY,
             };
             joints.push(map.after(&bound));
@@ -121,7 +123,8 @@ impl Skin {
     fn joint(&self, joint: f64, vertex: u64) -> Result<&Affine> {
         let index = Some(joint as usize).filter(|index| *index as f64 == joint);
         index.and_then(|index| self.0.get(index)).ok_or_else(|| {
-            let text = format!("vertex {vertex} is on joint {joint}, and its skin has {} joints", self.0.len());
+            let text =
+                format!("vertex {vertex} is on joint {joint}, and its skin has {} joints", self.0.len());
             Error::input(Code::S012, text)
         })
     }
@@ -134,7 +137,8 @@ pub(super) fn weights(node: &GltfObject, mesh: &GltfObject) -> Result<Vec<(usize
     let mut weights = vec![];
     for (n, weight) in of.each("weights").enumerate() {
         let number = weight.as_number();
-        let number = number.ok_or_else(|| of.error(Code::S006, format!("weights[{n}] is no finite number")))?;
+        let number =
+            number.ok_or_else(|| of.error(Code::S006, format!("weights[{n}] is no finite number")))?;
         if number != 0.0 {
             weights.push((n, number));
         }

@@ -18,7 +18,12 @@ use super::primitive::{self, Pose, Primitive};
 use crate::error::{Code, Error, Result};
 
 /// Adds the triangles of the scene.
-pub(super) fn add(buffers: &Buffers, indexed: &mut Indexed, triage: &Triage, options: &ReadOptions) -> Result<()> {
+pub(super) fn add(
+    buffers: &Buffers,
+    indexed: &mut Indexed,
+    triage: &Triage,
+    options: &ReadOptions,
+) -> Result<()> {
     let nodes = node::scene(buffers, options.progress)?;
     indexed.hold((size_of::<SceneNode>() * nodes.len()) as u64)?;
     let mut meshes = Meshes { buffers, triage, known: HashMap::new() };
@@ -121,13 +126,21 @@ fn instances(extension: &GltfObject, buffers: &Buffers, indexed: &mut Indexed) -
     let turns = attribute::<4>(extension, "ROTATION", buffers, indexed)?;
     let scales = attribute::<3>(extension, "SCALE", buffers, indexed)?;
     indexed.hold(buffers.held.take())?;
-    let counts = [shifts.as_ref().map(|of| of.count), turns.as_ref().map(|of| of.count), scales.as_ref().map(|of| of.count)];
+    let counts = [
+        shifts.as_ref().map(|of| of.count),
+        turns.as_ref().map(|of| of.count),
+        scales.as_ref().map(|of| of.count),
+    ];
     let mut stated = counts.into_iter().flatten();
     let Some(count) = stated.next() else {
-        return Err(extension.error(Code::S006, "EXT_mesh_gpu_instancing without TRANSLATION, ROTATION and SCALE"));
+        return Err(
+            extension.error(Code::S006, "EXT_mesh_gpu_instancing without TRANSLATION, ROTATION and SCALE")
+        );
     };
     if let Some(other) = stated.find(|other| *other != count) {
-        return Err(extension.error(Code::S006, format!("instances: {count} of one attribute, {other} of another")));
+        return Err(
+            extension.error(Code::S006, format!("instances: {count} of one attribute, {other} of another"))
+        );
     }
     indexed.admit((2 * size_of::<Pose>() as u64).saturating_mul(count))?;
     let mut maps = Vec::with_capacity(count as usize);
