@@ -250,8 +250,9 @@ codes! {
         "points, lines, or free-form curves and surfaces, which have no triangles and are left out"
         NOTHING;
     S108 "S108" WARNED
-        "skins or morph targets, which are not applied: the mesh is as it was made"
-        NOTHING;
+        "skins, morph targets or animations that are not applied as they are: animations are not played, weights that do \
+            not sum to 1 are divided by their sum, and a primitive without joints is placed by its node"
+        hint!["export the pose that is wanted as a mesh without animation"];
     S109 "S109" WARNED
         "modifiers and supports of a 3MF, which are left out"
         hint!["none: they are no matter of the part" | "make them objects of their own in the slicer"];
@@ -267,6 +268,12 @@ codes! {
     S113 "S113" WARNED
         "settings of a slicer that cannot be read, or that do not fit the model"
         hint!["save the project again in the slicer"];
+    S120 "S120" WARNED
+        "nodes of a glTF that are hidden, and are left out"
+        hint!["show them and export again, if they belong to the mesh"];
+    S121 "S121" WARNED
+        "meshes of a glTF that no node of its scene places, and that are left out"
+        hint!["place them in the default scene and export again, if they belong to the mesh"];
     V001 "V001" REFUSED
         "neither the content nor the name of the file is that of a known voxel format"
         FORMATS;

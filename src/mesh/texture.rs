@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// What continues a picture beyond its sides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TextureWrap {
     /// The picture again.
     #[default]

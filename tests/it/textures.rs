@@ -279,6 +279,122 @@ fn pictures_that_cannot_be_read_are_noted() {
 }
 
 #[test]
+fn colours_of_other_materials_are_read_or_named() {
+    let place = Place::new();
+    let picture = picture(4, 4);
+    let png = encoded(&picture, ImageFormat::Png);
+    let all: Vec<Rgb> = picture.pixels().map(|pixel| pixel.0).collect();
+    let plain = |more: Value| plate(&png, "image/png", json!({}), more, UPRIGHT);
+    let glossy = |surface: Value| {
+        json!({"materials": [{
+            "pbrMetallicRoughness": {"baseColorFactor": [0, 0, 1, 1]},
+            "extensions": {"KHR_materials_pbrSpecularGlossiness": surface},
+        }]})
+    };
+    assert_eq!(cells(&place, &plain(glossy(json!({"diffuseTexture": {"index": 0}})))), all);
+    let both = json!({"diffuseFactor": [1, 0, 1, 0.5], "diffuseTexture": {"index": 0}});
+    let without_green: Vec<_> = all.iter().map(|[r, _, b]| [*r, 0, *b]).collect();
+    assert_eq!(cells(&place, &plain(glossy(both))), without_green);
+    assert_eq!(cells(&place, &plain(glossy(json!({"diffuseFactor": [1, 0, 0, 1]})))), [[255, 0, 0]; 16]);
+    // A picture of another kind has a fallback, or is named.
+    let mut basis =
+        plain(json!({"textures": [{"source": 0, "extensions": {"KHR_texture_basisu": {"source": 7}}}]}));
+    assert_eq!(cells(&place, &basis), all);
+    basis["textures"] = json!([{"extensions": {"KHR_texture_basisu": {"source": 0}}}]);
+    basis["extensionsRequired"] = json!(["KHR_texture_basisu"]);
+    place.write("basis.gltf", basis.to_string());
+    let run = place.run("basis.gltf -r 4 --labels colour -o a.npz").expect(4);
+    for says in ["the mesh has no colours", "only as KHR_texture_basisu, which is not read", "PNG or JPEG"] {
+        assert!(run.err.contains(says), "{says}\n{}", run.err);
+    }
+    // A picture without a place on the mesh.
+    let mut unplaced = plain(json!({}));
+    unplaced["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": 0});
+    place.write("unplaced.gltf", unplaced.to_string());
+    let run = place.run("unplaced.gltf -r 4 --labels colour -o a.npz").expect(4);
+    assert!(run.err.contains("no TEXCOORD_0 places the picture"), "{}", run.err);
+}
+
+#[test]
+fn an_empty_scene_is_refused_with_what_was_left_out() {
+    let place = Place::new();
+    let plain = plate(&[], "image/png", json!({}), json!({}), UPRIGHT);
+    let mut seen = 0;
+    for (nodes, mode, says) in [
+        (json!([]), 4, "no node of the scene places 1 mesh with 2 triangles"),
+        (
+            json!([{"mesh": 0, "extensions": {"KHR_node_visibility": {"visible": false}}}]),
+            4,
+            "hides 1 mesh with 2 triangles",
+        ),
+        (json!([{"mesh": 0}]), 1, "points and lines are left out"),
+    ] {
+        let mut document = plain.clone();
+        document["nodes"] = nodes;
+        document["meshes"][0]["primitives"][0]["mode"] = json!(mode);
+        place.write("a.gltf", document.to_string());
+        for words in ["a.gltf -r 4 -o a.npz", "check a.gltf"] {
+            let run = place.run(words).expect(4);
+            assert!(run.err.contains("has no triangles: ") && run.err.contains(says), "{words}\n{}", run.err);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 6);
+}
+
+#[test]
+fn a_broken_picture_is_read_once() {
+    let place = Place::new();
+    let good = encoded(&picture(64, 64), ImageFormat::Png);
+    let mut document = plate(
+        &good[..good.len() / 2],
+        "image/png",
+        json!({"baseColorFactor": [0, 1, 0, 1]}),
+        json!({}),
+        UPRIGHT,
+    );
+    let image = document["images"][0].clone();
+    let primitive = document["meshes"][0]["primitives"][0].clone();
+    // Textures, samplers and images that all are the same bytes.
+    document["images"] = json!(vec![image; 3]);
+    document["samplers"] = json!([{}, {"wrapS": 33071}]);
+    document["textures"] = json!([{"source": 0}, {"source": 0}, {"source": 1, "sampler": 1}, {"source": 2}]);
+    document["materials"] = (0..4)
+        .map(|n| json!({"pbrMetallicRoughness": {"baseColorFactor": [0, 1, 0, 1], "baseColorTexture": {"index": n}}}))
+        .collect();
+    document["meshes"][0]["primitives"] = (0..4)
+        .map(|n| {
+            let mut primitive = primitive.clone();
+            primitive["material"] = json!(n);
+            primitive
+        })
+        .collect();
+    place.write("a.gltf", document.to_string());
+    let options = ReadOptions::default().textures(true);
+    let loaded = read_file(&place.path("a.gltf"), &options).unwrap();
+    let counts: Vec<_> = loaded.findings.iter().map(|finding| (finding.code(), finding.count)).collect();
+    assert_eq!(counts, [(voxelize::Code::S110, 1)]);
+    assert_eq!(loaded.mesh.colours().unwrap().at(0, [1.0, 0.0, 0.0]), [0, 255, 0]);
+}
+
+#[test]
+fn the_profile_of_a_picture_stays_within_memory() {
+    use image::ImageEncoder;
+    use image::codecs::png::PngEncoder;
+
+    let place = Place::new();
+    let mut bytes = vec![];
+    let mut encoder = PngEncoder::new(&mut bytes);
+    encoder.set_icc_profile(vec![0; 100 << 20]).unwrap();
+    encoder.write_image(&[9, 8, 7], 1, 1, image::ExtendedColorType::Rgb8).unwrap();
+    let document = plate(&bytes, "image/png", json!({}), json!({}), UPRIGHT);
+    place.write("a.gltf", document.to_string());
+    // The picture is there, and so is no room for its profile.
+    place.run("a.gltf -r 4 --labels colour -o a.npz --max-memory 40M").expect(0);
+    assert!(labels(&place, "a.npz").iter().count() > 0);
+}
+
+#[test]
 fn pictures_count_to_the_memory_of_a_mesh() {
     let place = Place::new();
     place.write("box.png", encoded(&RgbImage::new(2000, 2000), ImageFormat::Png));

@@ -170,7 +170,7 @@ impl Checking<'_> {
         let mut found = RunReport::new(call.started);
         let mesh = run::read(&mut self.job, &bar, call.signals, &mut found)?;
         if mesh.triangles().is_empty() {
-            let error = Error::unfit("has no triangles").with_hint("export the mesh again");
+            let error = run::without_triangles(&found.warnings);
             return Err(error.in_file(self.job.source.name()));
         }
         found.warnings.extend(findings::not_subtracted(&mesh, "the check"));

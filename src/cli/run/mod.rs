@@ -20,7 +20,7 @@ use voxelize::{BitGrid, Cells, Code, Error, Finding, Lattice, Mesh, Progress, Re
 pub use self::fill::{voxelizer, voxels};
 pub use self::findings::option_text;
 pub use self::object::{KEYS, fill_object, set_input};
-pub use self::prepare::{fit, fit_for, library_run, read};
+pub use self::prepare::{fit, fit_for, library_run, read, without_triangles};
 pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{
     extent, mesh_format, mesh_line, padding, summary, time_line, triangles, warning_lines,

@@ -53,7 +53,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         if let Some(why) = report.warnings.iter().find(|finding| finding.code() == Code::S110) {
             let error = Error::unfit(format!("the mesh has no colours; {}", why.first.message()));
             let error = match why.first.hint() {
-                Some(hint) => error.with_hint(hint),
+                Some(hint) => error.with_hint(hint.clone()),
                 None => error.with_hint("put the file beside the mesh"),
             };
             return Err(error.in_file(job.source.name()));
@@ -195,12 +195,24 @@ impl MeshFile {
     }
 }
 
+/// The error for a mesh without triangles. Findings name what was left out of its file.
+pub fn without_triangles(findings: &[Finding]) -> Error {
+    const LEFT_OUT: [Code; 3] = [Code::S120, Code::S121, Code::S107];
+    let why = findings.iter().find(|finding| LEFT_OUT.contains(&finding.code()));
+    let Some(why) = why else { return Error::unfit("has no triangles").with_hint("export the mesh again") };
+    let error = Error::unfit(format!("has no triangles: {}", why.first.message()));
+    match why.first.hint() {
+        Some(hint) => error.with_hint(hint.clone()),
+        None => error.with_hint("export triangles"),
+    }
+}
+
 /// Where the cells of a mesh will be.
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let grid = &job.options.grid;
     let name = job.source.name();
     if mesh.triangles().is_empty() {
-        return Err(Error::unfit("has no triangles").with_hint("export the mesh again").in_file(name));
+        return Err(without_triangles(&report.warnings).in_file(name));
     }
     let lattice = grid.lattice(mesh.bounds()).map_err(|e| match e.kind() {
         Kind::Unfit => e.in_file(&name),

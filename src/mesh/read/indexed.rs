@@ -257,10 +257,15 @@ impl<'a> Indexed<'a> {
         wrap: [TextureWrap; 2],
         place: FilePosition<'_>,
     ) -> Result<Option<u32>> {
-        let left = picture::MAX_TEXELS.saturating_sub(self.paint.texels);
+        let budget = picture::Budget {
+            texels: picture::MAX_TEXELS.saturating_sub(self.paint.texels),
+            broken: picture::MAX_BROKEN_TEXELS.saturating_sub(self.paint.broken),
+            bytes: self.room.left(self.triangles.capacity() as u64, self.beside()),
+        };
         let decoded = bytes.and_then(|bytes| {
             let held = bytes.as_ref().len() as u64;
-            picture::decode(bytes.as_ref(), left, |more| self.admit(held + more))
+            let budget = picture::Budget { bytes: budget.bytes.saturating_sub(held), ..budget };
+            picture::decode(bytes.as_ref(), budget, &mut self.paint.broken)
         });
         let texture = |(size, texels)| Ok((size, MeshTexture::new(size, texels, wrap)?));
         match decoded.and_then(texture) {
@@ -277,14 +282,11 @@ impl<'a> Indexed<'a> {
     /// Notes that a file with colours cannot be read.
     pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
         let text = format!("colours are not known: {}", error.message());
-        let found = || {
-            let found = place.of(Error::input(Code::S110, text.clone()));
-            match error.hint() {
-                Some(hint) => found.with_hint(hint),
-                None => found,
-            }
-        };
-        self.triage.found_all(Code::S110, 1, found)
+        let mut noted = Error::input(Code::S110, text);
+        if let Some(hint) = error.hint() {
+            noted = noted.with_hint(hint.clone());
+        }
+        self.triage.found_all(Code::S110, 1, || place.of(noted.clone()))
     }
 
     /// The next faces are of a material with this picture, where they have a place in it.
@@ -519,8 +521,10 @@ struct Colouring {
     /// The places of the written colours of triangles.
     places_written: Vec<[u32; 3]>,
     textures: Vec<MeshTexture>,
-    /// How many all pictures have.
+    /// Number of texels of all pictures.
     texels: u64,
+    /// Number of texels of the pictures that turned out to be broken.
+    broken: u64,
     texture: Option<u32>,
     /// Where the corners of the next face lie in its picture.
     next_places: Vec<[f32; 2]>,

@@ -47,6 +47,12 @@ impl Room {
         triangles.try_reserve_exact(extra).map_err(|_| does_not_fit(target as u64))
     }
 
+    /// Returns how many bytes more fit, after so many triangles and so many bytes next to them.
+    pub(super) fn left(&self, count: u64, beside: u64) -> u64 {
+        let taken = count.saturating_mul(TRIANGLE).saturating_add(beside);
+        self.max_memory.map_or(u64::MAX, |limit| limit.saturating_sub(taken))
+    }
+
     /// Refuses so many triangles, and so many bytes beside them, if they are too many.
     pub(super) fn admit(&self, count: u64, beside: u64) -> Result<()> {
         let limit = self.max_memory.unwrap_or(u64::MAX);

@@ -80,6 +80,12 @@ impl Packed {
     }
 }
 
+/// The file at `path` is in the folder or below after all links are followed.
+fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    Ok(path.canonicalize()?.starts_with(folder.canonicalize()?))
+}
+
 /// Tells of a file that a mesh names, whether or not it is opened.
 pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> {
     folder.map_or(Ok(()), |folder| (folder.companions)(&folder.path.join(name)))
@@ -98,6 +104,9 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let path = folder.path.join(path);
     (folder.companions)(&path)?;
     let beside = |error| unreadable(&error).about(&shown);
+    if !is_below_folder(folder.path, &path).map_err(beside)? {
+        return Err(refused("which is a link to a place that is not below the folder of the mesh"));
+    }
     let is_file = |metadata: &std::fs::Metadata| match metadata.is_file() {
         true => Ok(()),
         false => Err(Error::input(Code::S008, "no file").about(&shown)),

@@ -8,6 +8,7 @@ mod indexed;
 mod inputs;
 mod materials;
 mod odd;
+mod pose;
 #[cfg(feature = "3mf")]
 mod threemf;
 mod wild;

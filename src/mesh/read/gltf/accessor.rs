@@ -6,7 +6,7 @@ use crate::error::{Code, Result};
 
 /// The type of the numbers of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ComponentType {
+pub(super) enum ComponentType {
     I8,
     U8,
     I16,
@@ -26,6 +26,10 @@ impl ComponentType {
             5126 => Self::F32,
             other => return Err(object.error(Code::S006, format!("{other} is no type of components"))),
         })
+    }
+
+    fn is_unsigned(self) -> bool {
+        matches!(self, Self::U8 | Self::U16 | Self::U32)
     }
 
     fn size(self) -> u64 {
@@ -53,7 +57,7 @@ impl ComponentType {
     }
 
     /// The number that a whole number stands for, where it is normalized.
-    fn normalized(self, value: f64) -> f64 {
+    pub(super) fn normalized(self, value: f64) -> f64 {
         match self {
             Self::I8 => (value / 127.0).max(-1.0),
             Self::U8 => value / 255.0,
@@ -69,12 +73,53 @@ pub(super) struct Accessor<'a, const N: usize> {
     pub count: u64,
     component: ComponentType,
     is_normalized: bool,
-    /// Without it all numbers are zero.
+    /// Stored elements. Without them all numbers are zero.
     elements: Option<Elements<'a>>,
-    /// The numbers of elements in order, and those that they have.
-    replaced: Option<[Elements<'a>; 2]>,
-    replaced_by: ComponentType,
-    replacements: u64,
+    sparse: Option<Sparse<'a>>,
+}
+
+/// Elements that replace others.
+struct Sparse<'a> {
+    count: u64,
+    component: ComponentType,
+    /// Numbers of the replaced elements. They increase.
+    indices: Elements<'a>,
+    values: Elements<'a>,
+}
+
+impl<'a> Sparse<'a> {
+    fn index(&self, n: u64) -> u64 {
+        let [index] = self.component.values(self.indices.at(n));
+        index as u64
+    }
+
+    /// Returns the bytes that replace element `n`.
+    fn at(&self, n: u64) -> Option<&'a [u8]> {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.index(middle) < n {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low < self.count && self.index(low) == n).then(|| self.values.at(low))
+    }
+
+    /// Checks that the numbers increase and are below `count`.
+    fn check(&self, count: u64, about: &GltfObject) -> Result<()> {
+        let mut least = 0;
+        for n in 0..self.count {
+            let index = self.index(n);
+            if index < least || index >= count {
+                let text = format!("sparse index {index} is not between {least} and {count}");
+                return Err(about.error(Code::S006, text));
+            }
+            least = index + 1;
+        }
+        Ok(())
+    }
 }
 
 /// Elements that lie one after the other.
@@ -85,9 +130,14 @@ struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// `count` elements of `size` bytes, all of which are there.
+    /// Returns `count` elements of `size` bytes. All of them must be in the view.
     fn new(view: BufferView<'a>, from: u64, count: u64, size: u64, about: &GltfObject) -> Result<Self> {
-        let stride = view.stride.unwrap_or(size);
+        // Some exporters write 0 for elements without gaps.
+        let stride = view.stride.filter(|stride| *stride > 0).unwrap_or(size);
+        if stride < size {
+            let text = format!("elements of {size} bytes, {stride} bytes apart");
+            return Err(about.error(Code::S006, text));
+        }
         let length = match count {
             0 => Some(0),
             _ => stride.checked_mul(count - 1).and_then(|length| length.checked_add(size)),
@@ -105,81 +155,110 @@ impl<'a> Elements<'a> {
     }
 }
 
+/// Number of numbers of an element of this type.
+fn width(name: &str) -> Option<u64> {
+    Some(match name {
+        "SCALAR" => 1,
+        "VEC2" => 2,
+        "VEC3" => 3,
+        "VEC4" => 4,
+        "MAT4" => 16,
+        _ => return None,
+    })
+}
+
 impl<'a, const N: usize> Accessor<'a, N> {
-    /// The accessor of this index, of a type with as many numbers; `admit` refuses memory.
+    /// Name of the type with `N` numbers.
+    const TYPE: &'static str = match N {
+        1 => "SCALAR",
+        2 => "VEC2",
+        3 => "VEC3",
+        4 => "VEC4",
+        16 => "MAT4",
+        _ => panic!("no type has as many numbers"),
+    };
+
+    /// Returns the accessor of this index, whose elements have `N` numbers. `admit` refuses memory.
     pub(super) fn new(buffers: &'a Buffers, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
+        Self::first_of(&[Self::TYPE], buffers, index, admit)
+    }
+
+    /// Returns the first `N` numbers of the elements of the accessor of this index, which has one of these types.
+    pub(super) fn first_of(
+        types: &[&str],
+        buffers: &'a Buffers,
+        index: u64,
+        admit: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Self> {
         let object = buffers.document.get("accessors", index)?;
-        let wanted = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1];
-        if object.text("type") != Some(wanted) {
-            return Err(object.error(Code::S006, format!("its type is not {wanted}")));
-        }
+        let found = object.text("type").filter(|name| types.contains(name));
+        let Some(width) = found.and_then(width) else {
+            return Err(object.error(Code::S006, format!("its type is not {}", types.join(" or "))));
+        };
         let component = ComponentType::of(&object)?;
         let count = object.needed("count")?;
-        let size = N as u64 * component.size();
+        let size = width * component.size();
         let elements = match object.whole("bufferView")? {
             Some(view) => {
                 let from = object.whole("byteOffset")?.unwrap_or(0);
                 Some(Elements::new(buffers.view(view, admit)?, from, count, size, &object)?)
             }
-            // Zeros that nothing vouches for.
+            // No bytes limit the number of these zeros.
             None if count > buffers.length => {
                 return Err(object.error(Code::S006, format!("{count} elements without a view of a buffer")));
             }
             None => None,
         };
-        let (mut replaced, mut replaced_by, mut replacements) = (None, ComponentType::U8, 0);
-        if let Some(sparse) = object.inner("sparse") {
-            replacements = sparse.needed("count")?;
-            let part = |key: &str, size: &dyn Fn(&GltfObject) -> Result<u64>| {
-                let part = sparse.inner(key);
-                let part = part.ok_or_else(|| object.error(Code::S006, format!("sparse, without {key}")))?;
+        let mut sparse = None;
+        if let Some(replaced) = object.inner("sparse") {
+            let part = |key: &str| {
+                let part = replaced.inner(key);
+                part.ok_or_else(|| object.error(Code::S006, format!("sparse, without {key}")))
+            };
+            let [indices, values] = [part("indices")?, part("values")?];
+            let replacements = replaced.needed("count")?;
+            let elements = |part: &GltfObject, size: u64| {
                 let view = buffers.view(part.needed("bufferView")?, admit)?;
                 let from = part.whole("byteOffset")?.unwrap_or(0);
-                Elements::new(BufferView { stride: None, ..view }, from, replacements, size(&part)?, &part)
+                Elements::new(BufferView { stride: None, ..view }, from, replacements, size, part)
             };
-            let indices = sparse.inner("indices");
-            replaced_by = indices.map_or(Ok(ComponentType::U8), |indices| ComponentType::of(&indices))?;
-            let numbers = part("indices", &|_| Ok(replaced_by.size()))?;
-            replaced = Some([numbers, part("values", &|_| Ok(size))?]);
-        }
-        let is_normalized = object.flag("normalized");
-        Ok(Self { count, component, is_normalized, elements, replaced, replaced_by, replacements })
-    }
-
-    /// Its elements, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = [f64; N]> {
-        let mut next = 0;
-        (0..self.count).map(move |n| {
-            let mut bytes = self.elements.map(|elements| elements.at(n));
-            if let Some([numbers, values]) = self.replaced {
-                while next < self.replacements {
-                    let [number] = self.replaced_by.values(numbers.at(next));
-                    if number > n as f64 {
-                        break;
-                    }
-                    if number == n as f64 {
-                        bytes = Some(values.at(next));
-                    }
-                    next += 1;
-                }
+            let component = ComponentType::of(&indices)?;
+            if !component.is_unsigned() {
+                return Err(object.error(Code::S006, "its sparse indices are no whole numbers from 0 on"));
             }
-            let Some(bytes) = bytes else { return [0.0; N] };
-            let values = self.component.values(bytes);
-            if self.is_normalized { values.map(|value| self.component.normalized(value)) } else { values }
-        })
+            let found = Sparse {
+                count: replacements,
+                component,
+                indices: elements(&indices, component.size())?,
+                values: elements(&values, size)?,
+            };
+            if buffers.is_first_use(index) {
+                found.check(count, &object)?;
+            }
+            sparse = Some(found);
+        }
+        Ok(Self { count, component, is_normalized: object.flag("normalized"), elements, sparse })
     }
 
-    /// Its elements as shares of 1, whether or not the file says that whole numbers are.
-    pub(super) fn shares(&self) -> impl Iterator<Item = [f64; N]> {
-        let is_normalized = self.is_normalized;
-        self.iter().map(move |element| match is_normalized {
-            true => element,
-            false => element.map(|value| self.component.normalized(value)),
-        })
+    /// Returns element `n`. There must be one.
+    pub(super) fn at(&self, n: u64) -> [f64; N] {
+        let replaced = self.sparse.as_ref().and_then(|sparse| sparse.at(n));
+        let Some(bytes) = replaced.or_else(|| Some(self.elements.as_ref()?.at(n))) else { return [0.0; N] };
+        let values = self.component.values(bytes);
+        if self.is_normalized { values.map(|value| self.component.normalized(value)) } else { values }
     }
 
-    /// Whether its numbers are floats.
-    pub(super) fn is_float(&self) -> bool {
-        self.component == ComponentType::F32
+    /// The numbers are whole and not negative, as indices are.
+    pub(super) fn is_unsigned(&self) -> bool {
+        self.component.is_unsigned()
+    }
+
+    /// Greatest difference of a number from what it stands for.
+    pub(super) fn rounding(&self) -> f64 {
+        match self.component {
+            ComponentType::I8 | ComponentType::U8 => 1.0 / 127.0,
+            ComponentType::I16 | ComponentType::U16 => 1.0 / 32767.0,
+            ComponentType::U32 | ComponentType::F32 => 1e-5,
+        }
     }
 }

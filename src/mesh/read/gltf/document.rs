@@ -5,8 +5,21 @@ use serde_json::Value;
 use crate::error::{Code, Error, Result, sanitize};
 
 /// What may be required of a reader that makes triangles. Materials, textures and lights do not matter to these.
-const KNOWN: &[&str] =
-    &["KHR_mesh_quantization", "KHR_texture_", "KHR_materials_", "KHR_lights_", "EXT_texture_", "KHR_xmp"];
+/// Compressed views may have a fallback, and are refused where they have none.
+const KNOWN: &[&str] = &[
+    "KHR_mesh_quantization",
+    "KHR_node_visibility",
+    "KHR_texture_",
+    "KHR_materials_",
+    "KHR_lights_",
+    "KHR_animation_pointer",
+    "KHR_xmp",
+    "KHR_meshopt_compression",
+    "EXT_meshopt_compression",
+    "EXT_mesh_gpu_instancing",
+    "EXT_texture_",
+    "MSFT_texture_dds",
+];
 
 #[cfg(feature = "draco")]
 const DRACO: &[&str] = &["KHR_draco_mesh_compression"];
@@ -34,18 +47,17 @@ pub(super) fn bytes_of(json: &[u8]) -> u64 {
 impl Document {
     /// The document of this text, if it needs nothing that is not known.
     pub(super) fn new(json: &[u8]) -> Result<Self> {
-        let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+        let mut json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+        // Some exporters pad the chunk of a GLB with zeros.
+        while let Some((0, text)) = json.split_last() {
+            json = text;
+        }
         let root: Value = serde_json::from_slice(json).map_err(|error| {
             let text = format!("the JSON of a glTF is broken: {error}");
             Error::input(Code::S006, text).at_line(error.line() as u64)
         })?;
-        let version = root.get("asset").and_then(|asset| asset.get("version")).and_then(Value::as_str);
-        match version {
-            Some(version) if version.starts_with("2.") => {}
-            Some(version) => {
-                let text = format!("glTF of version {}, not 2", sanitize(version));
-                return Err(Error::input(Code::S009, text).with_hint("export glTF 2.0"));
-            }
+        match root.get("asset").and_then(|asset| asset.get("version")) {
+            Some(version) => check_version(version)?,
             None => {
                 let error = Error::input(Code::S002, "JSON that is no glTF: it has no asset with a version");
                 return Err(error.with_hint("a mesh is expected"));
@@ -89,6 +101,16 @@ impl Document {
     }
 }
 
+/// Refuses other versions than 2. Some exporters write `2` or a number.
+fn check_version(version: &Value) -> Result<()> {
+    let text = version.as_str().map_or_else(|| version.to_string(), str::to_string);
+    if text.trim().split('.').next() == Some("2") {
+        return Ok(());
+    }
+    let text = format!("this is glTF {}, and glTF 2.0 is read", sanitize(text));
+    Err(Error::input(Code::S009, text).with_hint("export glTF 2.0"))
+}
+
 /// The refusal of what cannot be read without an extension.
 pub(super) fn unknown_extension(name: &str) -> Error {
     let error = Error::input(Code::S009, format!("the glTF extension {} is not supported", sanitize(name)));
@@ -126,6 +148,37 @@ impl<'a> GltfObject<'a> {
     /// An object that it holds.
     pub(super) fn inner(&self, key: &str) -> Option<Self> {
         self.fields.get(key).map(|fields| Self { fields, ..*self })
+    }
+
+    /// An extension of it.
+    pub(super) fn extension(&self, name: &str) -> Option<Self> {
+        self.inner("extensions")?.inner(name)
+    }
+
+    /// Names of the extensions that it has.
+    pub(super) fn extension_names(&self) -> impl Iterator<Item = &'a str> {
+        let all = self.fields.get("extensions").and_then(Value::as_object);
+        all.into_iter().flatten().map(|(name, _)| name.as_str())
+    }
+
+    /// Length of a list that it holds.
+    pub(super) fn length(&self, key: &str) -> usize {
+        self.fields.get(key).and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// Element of a list that it holds.
+    pub(super) fn element(&self, key: &str, n: usize) -> Option<Self> {
+        self.fields.get(key)?.get(n).map(|fields| Self { fields, ..*self })
+    }
+
+    /// This number, if it is one and finite.
+    pub(super) fn as_number(&self) -> Option<f64> {
+        self.fields.as_f64().filter(|number| number.is_finite())
+    }
+
+    /// The flag is there and false.
+    pub(super) fn denies(&self, key: &str) -> bool {
+        self.fields.get(key).and_then(Value::as_bool) == Some(false)
     }
 
     /// The objects of a list that it holds.

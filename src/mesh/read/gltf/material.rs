@@ -1,16 +1,19 @@
 //! Materials: base colours, and the pictures that lie on faces.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
+use super::super::ReadOptions;
 use super::super::indexed::{FilePosition, Indexed};
 use super::super::picture::MAX_BYTES;
 use super::buffers::Buffers;
 use super::document::GltfObject;
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::mesh::TextureWrap;
+use crate::par::Progress;
 
-/// What is known of a material.
+/// Name and colours of a material.
 #[derive(Clone, Default)]
 pub(super) struct Material {
     pub name: String,
@@ -63,55 +66,110 @@ impl TextureTransform {
 /// The materials of a document.
 pub(super) struct Materials<'a> {
     buffers: &'a Buffers<'a>,
+    progress: &'a dyn Progress,
     reads_textures: bool,
-    known: HashMap<u64, Material>,
-    /// The numbers of pictures, by the index of their texture.
-    pictures: HashMap<u64, Option<u32>>,
+    known: HashMap<u64, Rc<Material>>,
+    without: Rc<Material>,
+    /// Numbers of the pictures that were read.
+    pictures: HashMap<(PictureSource<'a>, [TextureWrap; 2]), u32>,
+    /// Pictures that cannot be read.
+    broken: HashSet<PictureSource<'a>>,
+}
+
+/// The bytes of a picture.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum PictureSource<'a> {
+    View(u64),
+    Uri(&'a str),
 }
 
 impl<'a> Materials<'a> {
-    pub(super) fn new(buffers: &'a Buffers, reads_textures: bool) -> Self {
-        Self { buffers, reads_textures, known: HashMap::new(), pictures: HashMap::new() }
+    pub(super) fn new(buffers: &'a Buffers, options: &ReadOptions<'a>) -> Self {
+        Self {
+            buffers,
+            progress: options.progress,
+            reads_textures: options.textures,
+            known: HashMap::new(),
+            without: Rc::default(),
+            pictures: HashMap::new(),
+            broken: HashSet::new(),
+        }
     }
 
-    /// The material of this index.
-    pub(super) fn get(&mut self, index: u64, indexed: &mut Indexed) -> Result<Material> {
+    /// The material of a primitive.
+    pub(super) fn of(&mut self, primitive: &GltfObject<'a>, indexed: &mut Indexed) -> Result<Rc<Material>> {
+        let Some(index) = primitive.whole("material")? else { return Ok(Rc::clone(&self.without)) };
         if let Some(known) = self.known.get(&index) {
-            return Ok(known.clone());
+            return Ok(Rc::clone(known));
         }
         let object = self.buffers.document.get("materials", index)?;
         let name = if object.name().is_empty() { format!("material {index}") } else { object.name().into() };
         let mut material = Material { name, ..Material::default() };
-        if let Some(surface) = object.inner("pbrMetallicRoughness") {
-            material.light = surface.numbers::<4>("baseColorFactor")?.map(|[r, g, b, _]| [r, g, b]);
-            if let (true, Some(texture)) = (self.reads_textures, surface.inner("baseColorTexture")) {
+        // A material of specular and glossy parts has another surface as a fallback.
+        let (surface, factor, picture) = match object.extension("KHR_materials_pbrSpecularGlossiness") {
+            Some(surface) => (Some(surface), "diffuseFactor", "diffuseTexture"),
+            None => (object.inner("pbrMetallicRoughness"), "baseColorFactor", "baseColorTexture"),
+        };
+        if let Some(surface) = surface {
+            material.light = surface.numbers::<4>(factor)?.map(|[r, g, b, _]| [r, g, b]);
+            if let (true, Some(texture)) = (self.reads_textures, surface.inner(picture)) {
                 material.texture = self.texture(&texture, indexed)?;
             }
         }
-        self.known.insert(index, material.clone());
+        let material = Rc::new(material);
+        self.known.insert(index, Rc::clone(&material));
         Ok(material)
     }
 
-    fn texture(&mut self, used: &GltfObject, indexed: &mut Indexed) -> Result<Option<TextureUse>> {
-        let transform = used.inner("extensions").and_then(|all| all.inner("KHR_texture_transform"));
+    fn texture(&mut self, used: &GltfObject<'a>, indexed: &mut Indexed) -> Result<Option<TextureUse>> {
+        self.progress.check()?;
+        let transform = used.extension("KHR_texture_transform");
         let own = transform.map(|transform| transform.whole("texCoord")).transpose()?.flatten();
         let places = own.map_or_else(|| used.whole("texCoord"), |own| Ok(Some(own)))?.unwrap_or(0);
-        let index = used.needed("index")?;
-        let picture = match self.pictures.get(&index) {
-            Some(picture) => *picture,
-            None => {
-                let texture = self.buffers.document.get("textures", index)?;
-                let wrap = self.wrap(&texture)?;
-                let admit = |more| indexed.admit(more);
-                let bytes = self.bytes(&texture, &admit);
-                indexed.hold(self.buffers.held.take())?;
-                let picture = indexed.add_picture(bytes, wrap, FilePosition::Of(&texture.path()))?;
-                self.pictures.insert(index, picture);
-                picture
-            }
-        };
+        let texture = self.buffers.document.get("textures", used.needed("index")?)?;
+        let wrap = self.wrap(&texture)?;
+        let picture = self.picture(&texture, wrap, indexed)?;
         let transform = transform.map(|transform| TextureTransform::of(&transform)).transpose()?;
         Ok(picture.map(|picture| TextureUse { picture, places, transform }))
+    }
+
+    /// Number of the picture of a texture. `None` if it cannot be read, which is noted once for each picture.
+    fn picture(
+        &mut self,
+        texture: &GltfObject<'a>,
+        wrap: [TextureWrap; 2],
+        indexed: &mut Indexed,
+    ) -> Result<Option<u32>> {
+        let about = texture.path();
+        let position = FilePosition::Of(&about);
+        let source = match self.source(texture) {
+            Ok(source) => source,
+            Err(error) => return indexed.no_colours(&error, position).map(|()| None),
+        };
+        if self.broken.contains(&source) {
+            return Ok(None);
+        }
+        if let Some(picture) = self.pictures.get(&(source, wrap)) {
+            return Ok(Some(*picture));
+        }
+        let admit = |more| indexed.admit(more);
+        let bytes = match source {
+            PictureSource::Uri(uri) => self.buffers.at(uri, MAX_BYTES, &admit).map(Cow::Owned),
+            PictureSource::View(view) => {
+                self.buffers.view(view, &admit).map(|view| Cow::Borrowed(view.bytes))
+            }
+        };
+        indexed.hold(self.buffers.held.take())?;
+        let picture = indexed.add_picture(bytes, wrap, position)?;
+        match picture {
+            Some(picture) => {
+                self.pictures.insert((source, wrap), picture);
+            }
+            None => {
+                self.broken.insert(source);
+            }
+        }
+        Ok(picture)
     }
 
     fn wrap(&self, texture: &GltfObject) -> Result<[TextureWrap; 2]> {
@@ -128,18 +186,24 @@ impl<'a> Materials<'a> {
         Ok([wrap("wrapS")?, wrap("wrapT")?])
     }
 
-    /// The bytes of the picture of a texture: WebP, where there is one, else PNG or JPEG.
-    fn bytes(&self, texture: &GltfObject, admit: &dyn Fn(u64) -> Result<()>) -> Result<Cow<'a, [u8]>> {
-        let webp = texture.inner("extensions").and_then(|all| all.inner("EXT_texture_webp"));
+    /// The picture of a texture: WebP, where there is one, else PNG or JPEG.
+    fn source(&self, texture: &GltfObject<'a>) -> Result<PictureSource<'a>> {
+        let webp = texture.extension("EXT_texture_webp");
         let source = match webp {
             Some(webp) => webp.whole("source")?,
             None => texture.whole("source")?,
         };
-        let source = source.ok_or_else(|| texture.error(Code::S110, "it has no picture that is known"))?;
+        let Some(source) = source else {
+            let text = match texture.extension_names().next() {
+                Some(name) => format!("its picture is there only as {}, which is not read", sanitize(name)),
+                None => "it has no picture".to_string(),
+            };
+            return Err(Error::input(Code::S110, text).with_hint("export pictures as PNG or JPEG"));
+        };
         let image = self.buffers.document.get("images", source)?;
         match (image.text("uri"), image.whole("bufferView")?) {
-            (Some(uri), _) => Ok(Cow::Owned(self.buffers.at(uri, MAX_BYTES, admit)?)),
-            (None, Some(view)) => Ok(Cow::Borrowed(self.buffers.view(view, admit)?.bytes)),
+            (Some(uri), _) => Ok(PictureSource::Uri(uri)),
+            (None, Some(view)) => Ok(PictureSource::View(view)),
             (None, None) => Err(image.error(Code::S110, "it has no bytes")),
         }
     }

@@ -3,29 +3,37 @@
 //! | object | |
 //! |---|---|
 //! | `scenes`, `scene` | the roots of the default scene, else of the first; without scenes every node that is no child |
-//! | `nodes` | `matrix`, or `translation`, `rotation` and `scale`; `children`; a `mesh`, as often as nodes name it |
-//! | `meshes` | `primitives`: triangles, strips and fans; points and lines are noted and left out |
+//! | `nodes` | `matrix`, or `translation`, `rotation` and `scale`; `children`; a `mesh`, as often as nodes name it; `skin`; `weights`; `KHR_node_visibility`; `EXT_mesh_gpu_instancing` |
+//! | `skins` | joints as nodes place them, after `inverseBindMatrices` (`pose.rs`) |
+//! | `meshes` | `primitives`: triangles, strips and fans; points and lines are noted and left out; `targets` with the default `weights` |
 //! | `accessors` | `POSITION` as floats, or as integers (`KHR_mesh_quantization`); indices; sparse ones |
-//! | `bufferViews`, `buffers` | the second chunk of a GLB, `data:` URIs, and files in the folder of the mesh or below |
-//! | `materials` | names, `baseColorFactor`, `baseColorTexture` with `KHR_texture_transform` |
+//! | `bufferViews`, `buffers` | the second chunk of a GLB, `data:` URIs, and files in the folder of the mesh or below; the fallback of views that meshoptimizer compresses |
+//! | `materials` | names, `baseColorFactor`, `baseColorTexture` with `KHR_texture_transform`; `KHR_materials_pbrSpecularGlossiness` |
 //! | `textures`, `samplers`, `images` | PNG, JPEG, and WebP (`EXT_texture_webp`), repeated, mirrored or clamped |
 //! | `KHR_draco_mesh_compression` | decoded (`draco.rs`) |
 //!
 //! Each node with a mesh is a part. y is up, and the unit is the metre. Matrices are multiplied as doubles, and a vertex
 //! is rounded once, for all triangles of its primitive. Where a matrix mirrors, triangles turn the other way, so that
-//! outside stays outside. Skins and morph targets are not applied: that is noted.
+//! outside stays outside. A triangle of a strip or fan that repeats a vertex joins strips, and is left out. Animations are
+//! not played. That is a warning if one of them begins with another pose.
 //!
 //! The format: Khronos Group, glTF 2.0 Specification.
 
 mod accessor;
+mod animation;
+mod attribute;
 mod buffers;
 mod document;
 #[cfg(feature = "draco")]
 mod draco;
+#[cfg(not(feature = "draco"))]
+#[path = "no_draco.rs"]
+mod draco;
 mod material;
+mod node;
+mod pose;
+mod primitive;
 mod scene;
-
-use std::cell::{Cell, OnceCell};
 
 use super::indexed::Indexed;
 use super::source::{Head, MeshBytes, is_blank};
@@ -62,9 +70,8 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let (json, chunk) = if file.starts_with(MAGIC) { chunks(&file, triage)? } else { (&file[..], None) };
     indexed.hold(file.len() as u64 + document::bytes_of(json))?;
     let document = Document::new(json)?;
-    let loaded = (0..document.count("buffers")).map(|_| OnceCell::new()).collect();
     let length = file.len() as u64;
-    let buffers = Buffers { document: &document, folder, chunk, length, loaded, held: Cell::new(0) };
+    let buffers = Buffers::new(&document, folder, chunk, length);
     buffers.note_files()?;
     scene::add(&buffers, &mut indexed, triage, options)?;
     let mesh = indexed.into_mesh()?;
@@ -81,7 +88,8 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     };
     let version = word(4)?;
     if version != 2 {
-        return Err(Error::input(Code::S009, format!("GLB of version {version}, not 2")).at_byte(4));
+        let error = Error::input(Code::S009, format!("this is a GLB of version {version}, and version 2 is read"));
+        return Err(error.with_hint("export glTF 2.0").at_byte(4));
     }
     let length = word(8)? as usize;
     if length < file.len() {

@@ -1,0 +1,35 @@
+//! Stand-in for `draco.rs` without the feature `draco`: no primitive is decoded.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use super::attribute::Numbers;
+use super::buffers::Buffers;
+use super::document::{GltfObject, unknown_extension};
+use crate::error::Result;
+
+/// A decoded primitive. There is none.
+pub(super) struct Decoded<'a>(Infallible, PhantomData<&'a ()>);
+
+impl<'a> Decoded<'a> {
+    pub(super) fn new(_: GltfObject<'a>, _: &Buffers, _: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
+        Err(unknown_extension("KHR_draco_mesh_compression"))
+    }
+
+    pub(super) fn corners(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn corner(&self, _: u64) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn attribute<'n, const N: usize>(
+        &self,
+        _: &str,
+        _: Option<&GltfObject>,
+        _: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Option<Numbers<'n, N>>> {
+        match self.0 {}
+    }
+}
