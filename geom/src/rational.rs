@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use dashu_int::ops::{BitTest, SquareRoot, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
@@ -118,6 +119,36 @@ impl Rational {
     /// The nearest float, ties to even; infinite beyond the range.
     pub fn to_f32(&self) -> f32 {
         self.0.to_f32().value()
+    }
+
+    /// The double nearest to the square root, ties to even; NaN below zero.
+    pub fn root_to_f64(&self) -> f64 {
+        if *self < Self::ZERO {
+            return f64::NAN;
+        }
+        if self.is_zero() {
+            return 0.0;
+        }
+        let mut numerator: UBig = self.0.numerator().clone().unsigned_abs();
+        let mut denominator = self.0.denominator().clone();
+        // With 4^shift the quotient has 129 bits at least, and its root 65.
+        let size = numerator.bit_len() as i64 - denominator.bit_len() as i64;
+        let shift = (131_i64 - size).div_euclid(2);
+        if shift >= 0 {
+            numerator <<= 2 * shift as usize;
+        } else {
+            denominator <<= 2 * shift.unsigned_abs() as usize;
+        }
+        let root = (&numerator / &denominator).sqrt();
+        let is_exact = &root * &root * denominator == numerator;
+        // One more bit stands for all that follow.
+        let root = (root << 1) | UBig::from(u8::from(!is_exact));
+        let one = UBig::from(1_u8) << (shift + 1).unsigned_abs() as usize;
+        if shift + 1 >= 0 {
+            Self(RBig::from_parts(root.into(), one)).to_f64()
+        } else {
+            Self(RBig::from(root * one)).to_f64()
+        }
     }
 
     /// Whether a double holds this value exactly.
@@ -316,6 +347,35 @@ mod tests {
         }
         assert!(Rational::parse_fraction("1/0").is_err());
         assert!(Rational::parse_fraction("x").is_err());
+    }
+
+    /// A root is the nearest double if the square of neither middle between it and the doubles beside it is passed.
+    #[test]
+    fn roots_are_the_nearest_doubles() {
+        let exact = |v: f64| Rational::from_f64(v).unwrap();
+        for (squared, root) in [
+            (Rational::ZERO, 0.0),
+            (Rational::from(9), 3.0),
+            (Rational::new(1, 4), 0.5),
+            (Rational::new(25, 3), 2.886_751_345_948_128_7),
+            (exact(2f64.powi(-298)), 2f64.powi(-149)),
+            (exact(1e300), 1e150),
+            // Of a root that is the middle of two doubles, the even one.
+            (exact(1.0 + f64::EPSILON / 2.0) * exact(1.0 + f64::EPSILON / 2.0), 1.0),
+        ] {
+            assert_eq!(squared.root_to_f64(), root, "{squared}");
+        }
+        let mut random = crate::random::Random::new(11);
+        for n in 0..2_000 {
+            let [p, q] = [0; 2].map(|_| random.whole(1, i64::MAX / 2));
+            let power = exact(2f64.powi(random.whole(-300, 300) as i32));
+            let squared = Rational::new(p, if n % 3 == 0 { 1 } else { q }) * power;
+            let root = squared.root_to_f64();
+            let middle = |other: f64| (exact(root) + exact(other)) / Rational::from(2);
+            let [below, above] = [middle(root.next_down()), middle(root.next_up())];
+            assert!(&below * &below <= squared && squared <= &above * &above, "{squared}: {root}");
+        }
+        assert!(Rational::from(-1).root_to_f64().is_nan());
     }
 
     #[test]

@@ -27,7 +27,8 @@ impl Loop {
 
     /// How long it is, by doubles.
     pub fn length(&self) -> f64 {
-        self.edges().map(|edge| length(&edge)).sum()
+        // A sum of no numbers would be -0.
+        self.edges().fold(0.0, |sum, edge| sum + length(&edge))
     }
 
     /// The centre of its edges, as if they were of wire.

@@ -327,7 +327,9 @@ impl Printer {
         // The keys of the schema in their order, null if not known.
         self.schema.keys().for_each(|key| put(key, Value::Null));
         known.for_each(|(key, value)| put(key, value.clone()));
-        sanitized_json(&Value::Object(map).to_string())
+        let mut object = Value::Object(map);
+        clear_signs_of_zeros(&mut object);
+        sanitized_json(&object.to_string())
     }
 
     /// A usage error without a hint names the page of its command; other hints name only options that it has.
@@ -383,6 +385,16 @@ impl PrinterState {
             to_stderr(&error_text("", &error), false);
             self.codes.push(exit_code(&error, None));
         }
+    }
+}
+
+/// Clears the sign of every zero. Sums and products of rounding have signs that mean nothing.
+fn clear_signs_of_zeros(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => *value = json!(0.0),
+        Value::Array(values) => values.iter_mut().for_each(clear_signs_of_zeros),
+        Value::Object(map) => map.values_mut().for_each(clear_signs_of_zeros),
+        _ => {}
     }
 }
 
@@ -450,5 +462,22 @@ pub fn stdout_failure(error: io::Error) -> Error {
         ErrorKind::BrokenPipe => Error::closed_pipe(),
         _ => Error::output(format!("standard output cannot be written: {error}"))
             .with_hint("redirect it to a place that can"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_have_no_sign() {
+        let mut value =
+            json!({"length": -0.0, "at": [-0.0, 1.5, -2.0, {"x": -0.0}], "count": 0, "name": "-0.0"});
+        clear_signs_of_zeros(&mut value);
+        assert_eq!(
+            value.to_string(),
+            json!({"length": 0.0, "at": [0.0, 1.5, -2.0, {"x": 0.0}], "count": 0, "name": "-0.0"})
+                .to_string()
+        );
     }
 }

@@ -242,7 +242,7 @@ impl Clearance {
             relation,
             shares_volume,
             too_many_places,
-            distance: root(&squared),
+            distance: squared.root_to_f64(),
             squared,
             points: [p, q].map(rounded),
             direction,
@@ -258,17 +258,6 @@ impl Clearance {
         let is_near = distance.is_positive() && self.squared < distance * distance;
         self.shares_volume != Some(false) || is_near
     }
-}
-
-/// The root of a fraction: scaled by a power of four to where doubles hold its square, and rounded.
-fn root(squared: &Rational) -> f64 {
-    let direct = squared.to_f64();
-    if direct > 1e-250 || squared.is_zero() {
-        return direct.sqrt();
-    }
-    let four = Rational::from(1 << 62);
-    let scaled = (0..8).fold(squared.clone(), |value, _| &value * &four);
-    scaled.to_f64().sqrt() * 2f64.powi(-8 * 31)
 }
 
 /// The relation of meshes that do not meet.

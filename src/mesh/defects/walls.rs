@@ -205,5 +205,21 @@ fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     let v = dot(ab, turned) / facing;
     let share = -dot(normal, there) / facing;
     let is_hit = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..=1.0).contains(&share);
-    is_hit.then_some(share * length)
+    // Without the sign of a zero, as distances are put in the order of their bits.
+    is_hit.then_some(share * length + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_of_nothing_has_no_sign() {
+        let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        for (height, wanted) in [(0.0, 0.0), (-0.5, 0.5)] {
+            let [from, to] = [[0.25, 0.25, height], [0.25, 0.25, height + 1.0]];
+            let found = distance(&[from, to, to], &triangle).expect("a hit");
+            assert_eq!(found.to_bits(), f64::to_bits(wanted));
+        }
+    }
 }

@@ -159,6 +159,22 @@ fn small_gaps_are_measured() {
     }
 }
 
+/// The squared distance is exact, and its root is rounded once.
+#[test]
+fn distances_are_the_nearest_doubles() {
+    let triangle = |corners: Triangle| mesh(vec![corners]);
+    let slanted = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    for (second, wanted) in [
+        // 5/√3 and 2/√3, whose squares are no doubles.
+        ([[2.0, 2.0, 2.0], [3.0, 2.0, 2.0], [2.0, 3.0, 2.0]], 2.886_751_345_948_128_7),
+        ([[1.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 2.0, 1.0]], 1.154_700_538_379_251_5),
+        ([[4.0, 0.0, 0.0], [5.0, 0.0, 0.0], [4.0, 1.0, 0.0]], 3.0),
+    ] {
+        let found = clearance(&triangle(slanted), &triangle(second)).unwrap();
+        assert_eq!(found.distance, wanted, "{second:?}");
+    }
+}
+
 /// What does not name triangles by their numbers is the same in every order, and in all threads.
 #[test]
 fn order_and_threads_change_nothing() {
