@@ -46,7 +46,7 @@ impl<'a> AreaCells<'a> {
         add_triangles(&mut sums, &self.frame, &self.bins, layers.start, self.triangles, run)?;
         let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
         for (place, values) in places.zip(values.chunks_mut(nx)) {
-            sums.quantity_row(place, &mut [(Quantity::Area, values)]);
+            sums.quantity_row(place, &[], &mut [(Quantity::Area, values)]);
         }
         run.advance(1);
         Ok(())

@@ -136,22 +136,25 @@ impl<'a> FractionCells<'a> {
         let mut odd = OddCells::default();
         let bricks = layers.start / LAYERS;
         let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
-        for (n, (place, values)) in places.zip(values.chunks_mut(nx)).enumerate() {
+        for (place, values) in places.clone().zip(values.chunks_mut(nx)) {
             odd.add(sums.row(place, values));
-            if !arrays.is_empty() {
+        }
+        let mut united = UnitedCells::default();
+        let mut inverted = vec![];
+        if odd.cells + odd.doubtful > 0 || self.parts.is_some() {
+            run.check()?;
+            let (most, tall) = self.bins.of_layer(bricks);
+            let triangles = (&*self.triangles, [most, &tall]);
+            (united, inverted) = sums.unite(&self.frame, triangles, self.parts.as_deref(), &mut odd, values);
+        }
+        if !arrays.is_empty() {
+            for (n, place) in places.enumerate() {
                 let rows = arrays.iter_mut().map(|(quantity, numbers)| {
                     let each = quantity.numbers() * nx;
                     (*quantity, &mut numbers[n * each..][..each])
                 });
-                sums.quantity_row(place, &mut rows.collect::<Vec<_>>());
+                sums.quantity_row(place, &inverted, &mut rows.collect::<Vec<_>>());
             }
-        }
-        let mut united = UnitedCells::default();
-        if odd.cells > 0 || self.parts.is_some() {
-            run.check()?;
-            let (most, tall) = self.bins.of_layer(bricks);
-            let triangles = (&*self.triangles, [most, &tall]);
-            united = sums.unite(&self.frame, triangles, self.parts.as_deref(), &odd, values);
         }
         if arrays.is_empty() {
             self.idle().push(sums);

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::KernelLattice;
-use crate::kernel::fraction::{NO_PART, OVERLAPS_ITSELF, crossing_along_x};
+use crate::kernel::fraction::{NO_PART, OVERLAPS_ITSELF, crossing_along_x, may_overlap_itself};
 use crate::mesh::{Mesh, components};
 use crate::par::{self, Progress};
 
@@ -62,15 +62,79 @@ const MOST_LINES: usize = 1 << 17;
 /// A line is not in the middle between two others, where corners of meshes often are.
 const ASIDE: f64 = 0.445_041_867_912_629;
 
+/// Triangles of a component whose pairs are compared, at most. A component of more has lines.
+const MOST_OF_PAIRS: usize = 1 << 7;
+
+/// Pairs of triangles that are compared in all, about.
+const MOST_PAIRS: usize = 1 << 18;
+
 /// A triangle on a line: the component, the number of the line, where, and by how much the winding number is greater
 /// beyond.
 type OnLine = (u32, u32, f64, i32);
 
-/// Which components wind around a point of lines through them more than once, or once in both directions.
+/// Which components may wind around some points more than once, or around some once in each direction.
 fn overlapping(
     triangles: &[Triangle],
     of: &[u32],
     bounds: &[Bounds],
+    progress: &dyn Progress,
+) -> Result<Vec<bool>> {
+    let mut counts = vec![0_u32; bounds.len()];
+    for part in of {
+        counts[*part as usize] += 1;
+    }
+    let most = ((MOST_PAIRS / bounds.len().max(1)) as f64).sqrt().clamp(4.0, MOST_OF_PAIRS as f64) as u32;
+    let is_small: Vec<_> = counts.iter().map(|count| *count <= most).collect();
+    let lines = by_lines((triangles, of), bounds, &is_small, progress)?;
+    let pairs = by_pairs((triangles, of), bounds, &is_small, progress)?;
+    Ok(lines.into_iter().zip(pairs).map(|(line, pair)| line || pair).collect())
+}
+
+/// Which of the small components may overlap themselves: the facets of each are compared with one another.
+fn by_pairs(
+    (triangles, of): (&[Triangle], &[u32]),
+    bounds: &[Bounds],
+    is_small: &[bool],
+    progress: &dyn Progress,
+) -> Result<Vec<bool>> {
+    let mut order: Vec<u32> = (0..).take(of.len()).filter(|n| is_small[of[*n as usize] as usize]).collect();
+    order.sort_by_key(|n| of[*n as usize]);
+    let groups: Vec<_> = order.chunk_by(|m, n| of[*m as usize] == of[*n as usize]).collect();
+    let work = groups.chunks(CHUNK).collect();
+    let found = par::map(work, |groups: &[&[u32]]| {
+        let mut found = vec![];
+        for group in groups {
+            let part = of[group[0] as usize];
+            let Bounds { min, max } = &bounds[part as usize];
+            let unit = |v: &[f32; 3]| {
+                [0, 1, 2].map(|a| {
+                    let [low, high] = [min[a], max[a]].map(f64::from);
+                    if low < high { (f64::from(v[a]) - low) / (high - low) } else { 0.5 }
+                })
+            };
+            let facets = group.iter().map(|n| triangles[*n as usize].each_ref().map(unit)).collect();
+            if may_overlap_itself(facets) {
+                found.push(part);
+            }
+        }
+        progress.check().map(|()| found)
+    });
+    let mut overlaps = vec![false; bounds.len()];
+    for some in found {
+        for part in some? {
+            overlaps[part as usize] = true;
+        }
+    }
+    Ok(overlaps)
+}
+
+/// Which of the large components overlap themselves: the least and the greatest winding number around points of all lines
+/// through a component differ by two or more. Lines in parallel may pass through lobes of it that are wound in opposite
+/// directions.
+fn by_lines(
+    (triangles, of): (&[Triangle], &[u32]),
+    bounds: &[Bounds],
+    is_small: &[bool],
     progress: &dyn Progress,
 ) -> Result<Vec<bool>> {
     let lines = ((MOST_LINES / bounds.len().max(1)) as f64).sqrt().clamp(1.0, LINES as f64) as usize;
@@ -84,7 +148,9 @@ fn overlapping(
         let mut found = vec![];
         for (triangle, part) in triangles.iter().zip(of) {
             let n = *part as usize;
-            on_lines(triangle, *part, (&bounds[n], &per_side[n]), lines, &mut found);
+            if !is_small[n] {
+                on_lines(triangle, *part, (&bounds[n], &per_side[n]), lines, &mut found);
+            }
         }
         progress.check().map(|()| found)
     });
@@ -94,15 +160,19 @@ fn overlapping(
     }
     all.sort_unstable_by(|p, q| (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)));
     let mut overlaps = vec![false; bounds.len()];
-    for line in all.chunk_by(|p, q| (p.0, p.1) == (q.0, q.1)) {
-        let (mut winding, mut least, mut most) = (0, 0, 0);
-        for (n, (.., x, sign)) in line.iter().enumerate() {
-            winding += sign;
-            if line.get(n + 1).is_some_and(|next| next.2 > *x) {
-                (least, most) = (least.min(winding), most.max(winding));
+    for part in all.chunk_by(|p, q| p.0 == q.0) {
+        // Around points outside it winds 0 times.
+        let (mut least, mut most) = (0, 0);
+        for line in part.chunk_by(|p, q| p.1 == q.1) {
+            let mut winding = 0;
+            for (n, (.., x, sign)) in line.iter().enumerate() {
+                winding += sign;
+                if line.get(n + 1).is_some_and(|next| next.2 > *x) {
+                    (least, most) = (least.min(winding), most.max(winding));
+                }
             }
         }
-        overlaps[line[0].0 as usize] |= most - least > 1;
+        overlaps[part[0].0 as usize] = most - least > 1;
     }
     Ok(overlaps)
 }

@@ -8,7 +8,7 @@ use super::bands::{LAYER, LanePoint, RowPlaces, WHOLE, layer, whole};
 use super::cut_cells::CutCells;
 use super::lists::LaneList;
 use super::pieces::{add_piece, twice_area};
-use super::place::coordinate;
+use super::place::{are_exact, coordinate};
 use crate::gather::{Vertices, gather_numbers};
 use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
@@ -147,7 +147,7 @@ fn order<S: Simd>([p, q]: [WorldPoint<S>; 2], sign: &mut f32x16<S>) -> [WorldPoi
 fn place<S: Simd>(simd: S, axis: &KernelAxis, world: &[f64; LANES], first: usize) -> S::f64s {
     let world = &world[first..first + S::f64s::LEN];
     let index = (S::f64s::from_slice(simd, world) - axis.origin[0] - axis.origin[1]) * axis.scale;
-    if axis.reach_of_snap == 0.0 {
+    if are_exact(axis) {
         return index;
     }
     let twice = index * 2.0;

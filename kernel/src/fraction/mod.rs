@@ -27,4 +27,5 @@ pub use place::{LAYERS, LayerBins};
 pub use quantities::Quantity;
 pub use rows::OddCells;
 pub use sums::LayerSums;
+pub use union::may_overlap_itself;
 pub use unite::{NO_PART, OVERLAPS_ITSELF, UnitedCells, crossing_along_x};

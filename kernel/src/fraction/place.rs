@@ -19,14 +19,30 @@ pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint;
     }
 }
 
-/// A coordinate of the mesh in index space, snapped.
+/// Coordinates farther than this from the first wall are only known to be far away.
+const FAR: f64 = (1_u64 << 40) as f64;
+
+/// A coordinate of the mesh in index space, snapped. It is on a wall only if the exact one is, else on the same side of it.
 pub(super) fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     let index = axis.index(v);
     let half = (2.0 * index + 0.5_f64.copysign(index)) as i64 as f64;
-    if axis.reach_of_snap == 0.0 || (2.0 * index - half).abs() > 2.0 * axis.margin {
+    if (2.0 * index - half).abs() > 2.0 * axis.margin {
         return index;
     }
-    axis.map.snapped(v).map_or(index, |half| half as f64 / 2.0)
+    if let Some(half) = axis.map.snapped(v) {
+        return half as f64 / 2.0;
+    }
+    if index.abs() > FAR || axis.is_exact(v) {
+        return index;
+    }
+    let (wall, is_on) = axis.map.floor(v, index);
+    let wall = wall as f64;
+    if is_on { wall } else { index.clamp(wall.next_up(), (wall + 1.0).next_down()) }
+}
+
+/// Whether the index coordinates of all numbers are exact without a closer look.
+pub(super) fn are_exact(axis: &KernelAxis) -> bool {
+    axis.reach_of_snap == 0.0 && axis.dyadic && axis.origin == [0.0; 2]
 }
 
 /// The triangles of each layer of bricks, by their numbers.
@@ -94,5 +110,46 @@ impl LayerBins {
         let is_there = |(_, [first, last]): &&(u32, [u32; 2])| (*first..=*last).contains(&(layer as u32));
         let tall = self.tall.iter().filter(is_there).map(|(n, _)| *n).collect();
         (&self.numbers[self.starts[layer]..self.starts[layer + 1]], tall)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
+    use crate::geom::{Bounds, Rational, Ties};
+
+    /// Index coordinates are on a wall where the exact ones are, and else on the same side of it.
+    #[test]
+    fn walls_are_decided_exactly() {
+        let mut on_walls = 0;
+        let mut moved = 0;
+        for (origin, spacing) in [
+            (Rational::new(3, 10), Rational::new(3, 10)),
+            (Rational::new(-1, 3), Rational::new(7, 10)),
+            (Rational::new(1_000_001, 10), Rational::new(1, 1_000)),
+            (Rational::ZERO, Rational::new(1, 3)),
+            (Rational::ZERO, Rational::new(1, 4)),
+        ] {
+            let map = AxisMap::new(origin.clone(), spacing.clone(), Snap::None);
+            let axes = [(); 3].map(|()| LatticeAxis { map: map.clone(), cells: 400, closed: false });
+            let far = (&origin + &(&spacing * &Rational::from(400))).to_f32();
+            let frame =
+                KernelLattice::new(axes, &Bounds { min: [origin.to_f32(); 3], max: [far; 3] }, Ties::None);
+            let axis = &frame.axes[0];
+            for wall in 0..400 {
+                let nearest = map.half_plane(2 * wall).to_f32();
+                for v in [nearest.next_down(), nearest, nearest.next_up()] {
+                    let index = coordinate(axis, v);
+                    let exact = map.index(v);
+                    let floor = exact.floor().expect("small");
+                    assert_eq!(index.floor() as i64, floor, "{v} {origin} {spacing}");
+                    assert_eq!(index.fract() == 0.0, exact.is_whole(), "{v} {origin} {spacing}");
+                    on_walls += u32::from(exact.is_whole());
+                    moved += u32::from(axis.index(v) != index);
+                }
+            }
+        }
+        assert!(on_walls > 400 && moved > 20, "{on_walls} {moved}");
     }
 }

@@ -5,12 +5,12 @@
 //! `q = ∫ u² n dA` of the normal along that axis. Of a cell with the share V, the open share of its low face is
 //! `V − m + a`, of its high face `V − m`, and the first moment of its inside `(V − m + q) / 2`.
 //!
-//! A piece on a wall belongs to the cell on its inner side, whose volume it bounds; a face is open where both of its
-//! sides are inside.
+//! A piece on a wall belongs to the cell on its inner side, whose volume it bounds. A face is open where both of its
+//! sides are inside and no piece is on it: two parts that touch there close it.
 
 use super::bricks::{CELLS, SumBricks};
 use super::clip::{IndexPoint, PieceTaker, is_on_wall};
-use super::units::{UNITS, units, without_sign};
+use super::units::{NEAR, UNITS, units, without_sign};
 
 /// Numbers of a cell beside its share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ pub enum Quantity {
     Area,
     /// The sum of the area vectors of the mesh in the cell, outwards.
     Normal,
-    /// The shares of the low x, y and z faces of the cell that are inside on both sides.
+    /// The shares of the low x, y and z faces of the cell that are inside on both sides and not on the mesh.
     Faces,
     /// The centroid of the inside of the cell, from the middle of the cell, in sides of the cell.
     Centroid,
@@ -51,6 +51,14 @@ impl Quantity {
     pub const fn is_area(self) -> bool {
         matches!(self, Self::Area | Self::Normal)
     }
+}
+
+/// The mean winding number of a cell.
+#[derive(Clone, Copy)]
+pub(super) struct CellMean {
+    pub(super) units: i64,
+    /// The cell is in an inverted part, though its mean is so near to 0 that it could be rounding.
+    pub(super) is_inverted: bool,
 }
 
 /// The sums of the pieces of the mesh in one cell, in units.
@@ -141,8 +149,14 @@ pub(super) fn area_vector(corners: &[IndexPoint]) -> [f64; 3] {
 }
 
 impl QuantitySums {
-    /// Puts the numbers of a cell around whose points the mesh winds so often on average, in units.
-    pub(super) fn put(&self, quantity: Quantity, sum: Option<&QuantitySum>, mean: i64, numbers: &mut [f32]) {
+    /// Puts the numbers of a cell of this mean.
+    pub(super) fn put(
+        &self,
+        quantity: Quantity,
+        sum: Option<&QuantitySum>,
+        mean: CellMean,
+        numbers: &mut [f32],
+    ) {
         const NONE: QuantitySum =
             QuantitySum { area_vector: [0; 3], moment: [0; 3], square: [0; 3], area: 0 };
         let sum = sum.unwrap_or(&NONE);
@@ -166,18 +180,19 @@ impl QuantitySum {
     }
 
     /// The open share of the low face, in units: as shares of cells are, without its sign, and 1 at most.
-    fn low_face(&self, axis: usize, mean: i64) -> i64 {
-        let open = mean.wrapping_sub(self.moment[axis]).wrapping_add(self.area_vector[axis]);
-        without_sign(open)
+    fn low_face(&self, axis: usize, mean: CellMean) -> i64 {
+        let open = mean.units.wrapping_sub(self.moment[axis]).wrapping_add(self.area_vector[axis]);
+        let is_inverted = mean.is_inverted || (mean.units < 0 && without_sign(mean.units) > 0);
+        without_sign(if is_inverted && open < -NEAR { open.saturating_neg() } else { open })
     }
 
     /// The centroid from the middle of the cell; NaN where nothing is inside.
-    fn centroid(&self, axis: usize, mean: i64) -> f64 {
-        if without_sign(mean) == 0 {
+    fn centroid(&self, axis: usize, mean: CellMean) -> f64 {
+        if without_sign(mean.units) == 0 && !mean.is_inverted {
             return f64::NAN;
         }
-        let twice = mean.wrapping_sub(self.moment[axis]).wrapping_add(self.square[axis]);
-        (twice as f64 / (2.0 * mean as f64) - 0.5).clamp(-0.5, 0.5)
+        let twice = mean.units.wrapping_sub(self.moment[axis]).wrapping_add(self.square[axis]);
+        (twice as f64 / (2.0 * mean.units as f64) - 0.5).clamp(-0.5, 0.5)
     }
 }
 
@@ -248,8 +263,10 @@ mod tests {
                     let mut next = cell;
                     next[axis] += 1;
                     let (low, high) = (at(cell), at(next));
-                    let flow =
-                        high.1.low_face(axis, high.0) - low.1.low_face(axis, low.0) + low.1.area_vector[axis];
+                    let face = |(units, sum): &(i64, QuantitySum)| {
+                        sum.low_face(axis, CellMean { units: *units, is_inverted: false })
+                    };
+                    let flow = face(high) - face(low) + low.1.area_vector[axis];
                     assert!((flow as f64 / UNITS).abs() < 1e-9, "{cell:?} {axis}");
                     cells += 1;
                     cut += u64::from(low.1.area > 0);

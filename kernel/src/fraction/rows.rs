@@ -2,7 +2,7 @@
 
 use super::bricks::SIDE;
 use super::cut_cells::{CutCells, PieceSum};
-use super::units::{LIMIT, UNITS, whole, without_sign};
+use super::units::{LIMIT, NEAR, UNITS, whole, without_sign};
 
 /// One cell, in units.
 const ONE: i64 = UNITS as i64;
@@ -14,12 +14,15 @@ pub struct OddCells {
     pub cells: u64,
     /// The mean that is farthest from 0 … 1, and the first of the cells that have it.
     pub farthest: Option<(f64, [usize; 3])>,
+    /// The number of cells whose mean is below 0 by so little that it may be rounding.
+    pub doubtful: u64,
 }
 
 impl OddCells {
     /// Adds a cell, or cells, that follow.
     pub fn add(&mut self, other: Self) {
         self.cells += other.cells;
+        self.doubtful += other.doubtful;
         let off = |mean: f64| (mean - mean.clamp(0.0, 1.0)).abs();
         let is_farther = |(mean, _): &(f64, _)| self.farthest.is_none_or(|(most, _)| off(*mean) > off(most));
         if let Some(farther) = other.farthest.filter(is_farther) {
@@ -30,15 +33,28 @@ impl OddCells {
     /// Adds some cells of this mean, if it is beyond 0 … 1 by more than rounding.
     fn add_mean(&mut self, mean: i64, cells: usize, first: [usize; 3]) {
         if is_odd(mean) {
-            self.add(Self { cells: cells as u64, farthest: Some((mean as f64 / UNITS, first)) });
+            self.add_odd(mean as f64 / UNITS, cells, first);
+        } else if is_odd_or_doubtful(mean) {
+            self.doubtful += cells as u64;
         }
+    }
+
+    /// Adds some cells whose mean is beyond 0 … 1.
+    pub(super) fn add_odd(&mut self, mean: f64, cells: usize, first: [usize; 3]) {
+        self.add(Self { cells: cells as u64, farthest: Some((mean, first)), doubtful: 0 });
     }
 }
 
 /// Whether a mean is beyond 0 … 1 by more than rounding.
 #[inline(always)]
-fn is_odd(mean: i64) -> bool {
+pub(super) fn is_odd(mean: i64) -> bool {
     !(-LIMIT..=ONE + LIMIT).contains(&mean)
+}
+
+/// Whether a mean is beyond 0 … 1 by more than rounding, or may be below 0.
+#[inline(always)]
+fn is_odd_or_doubtful(mean: i64) -> bool {
+    !(-NEAR..=ONE + LIMIT).contains(&mean)
 }
 
 /// The share of a cell that the mesh winds around so often on average: without its sign, and 1 at most.
@@ -76,7 +92,7 @@ pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f3
         let mut shares = [0.0; SIDE];
         let mut is_any_odd = false;
         for n in 0..SIDE {
-            is_any_odd |= is_odd(means[n]);
+            is_any_odd |= is_odd_or_doubtful(means[n]);
             shares[n] = share(means[n]);
         }
         done = values.len().min(first + SIDE);
@@ -96,13 +112,13 @@ pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f3
     }
 }
 
-/// The cells of a row whose means are beyond 0 … 1, and whose inside the mesh meets.
+/// The cells of a row whose means are beyond 0 … 1, or may be below 0, and whose inside the mesh meets.
 pub(super) fn odd_cut_cells(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<usize> {
     let means = means(cells, [j, layer]);
     let mut found = vec![];
     for (first, sums) in cells.bricks_along([j, layer]).iter().filter_map(|brick| cells.row(brick, j)) {
         let is_cut = |(n, sum): &(usize, &PieceSum)| {
-            sum.cut().is_some() && means.get(first + n).is_some_and(|mean| is_odd(*mean))
+            sum.cut().is_some() && means.get(first + n).is_some_and(|mean| is_odd_or_doubtful(*mean))
         };
         found.extend(sums.iter().enumerate().filter(is_cut).map(|(n, _)| first + n));
     }

@@ -10,9 +10,9 @@ use super::enter::{EnterLists, enter};
 use super::lists::{LaneList, WIDEST};
 use super::pieces::{LONG, LONG_OF_STEP, add_long_parts, add_parts};
 use super::place::LAYERS;
-use super::quantities::{Quantity, QuantitySum, QuantitySums};
+use super::quantities::{CellMean, Quantity, QuantitySum, QuantitySums};
 use super::rows::{self, OddCells};
-use super::union::{number_of, union_in_cell};
+use super::union::{CellUnion, number_of, union_in_cell};
 use super::unite::{CELLS_AT_A_TIME, UnitedCells, each_union, shared_cells};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
@@ -117,23 +117,25 @@ impl LayerSums {
 
     /// Makes the values of cells in which parts overlap those of their union, the rows of `values` being those of the
     /// layers. `parts` has the part of each triangle that may be near another one, if there are any. `odd` are the
-    /// cells that [`row`](Self::row) found.
+    /// cells that [`row`](Self::row) found. Returns also the cells, by k, j and i, that are in inverted parts though
+    /// their means are hardly below 0; they are added to `odd`.
     pub fn unite(
         &self,
         frame: &KernelLattice,
         (triangles, lists): (&[Triangle], [&[u32]; 2]),
         parts: Option<&[u32]>,
-        odd: &OddCells,
+        odd: &mut OddCells,
         values: &mut [f32],
-    ) -> UnitedCells {
+    ) -> (UnitedCells, Vec<[u32; 3]>) {
         let mut united = UnitedCells::default();
-        let Some(cut) = &self.cut else { return united };
+        let mut inverted = vec![];
+        let Some(cut) = &self.cut else { return (united, inverted) };
         let [nx, ny] = cut.cells.cells;
         let shared = parts.map_or_else(Vec::new, |parts| {
             shared_cells(frame, self.layers.clone(), (triangles, lists), parts)
         });
         let mut found = shared.clone();
-        if odd.cells > 0 {
+        if odd.cells + odd.doubtful > 0 {
             for (k, j) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (k, j))) {
                 let cells = rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]);
                 found.extend(cells.into_iter().map(|i| [k as u32, j as u32, i as u32]));
@@ -151,10 +153,20 @@ impl LayerSums {
                 }
                 let [i, j, k] = [i, j, k].map(|n| n as usize);
                 let value = &mut values[((k - self.layers.start) * ny + j) * nx + i];
-                united.set([i, j, k], union_in_cell(facets, number_of(row.1[i]), is_shared), value);
+                let mean = row.1[i];
+                let mut known = union_in_cell(facets, number_of(mean), is_shared);
+                if known == CellUnion::Inverted {
+                    if rows::is_odd(mean) {
+                        // Known to be inverted before.
+                        known = CellUnion::Simple;
+                    } else {
+                        inverted.push(cell);
+                    }
+                }
+                united.set([i, j, k], known, number_of(mean), odd, value);
             });
         }
-        united
+        (united, inverted)
     }
 
     /// How often the mesh winds around the points of the cells of a row on average, in units.
@@ -165,12 +177,18 @@ impl LayerSums {
     }
 
     /// Makes each of the arrays the numbers of the cells of a row: so many to a cell as its quantity has. Without the shares
-    /// of cells, of quantities that need none.
-    pub fn quantity_row(&self, place: [usize; 2], arrays: &mut [(Quantity, &mut [f32])]) {
+    /// of cells, of quantities that need none. `inverted` are the cells that [`unite`](Self::unite) has found.
+    pub fn quantity_row(
+        &self,
+        place: [usize; 2],
+        inverted: &[[u32; 3]],
+        arrays: &mut [(Quantity, &mut [f32])],
+    ) {
         let Some((_, quantities)) = &self.quantities else { return };
         let cells = quantities.bricks.cells[0] as usize;
         let means = self.means(place, cells);
         let (bricks, row) = quantities.bricks.row(place);
+        let [j, k] = place.map(|n| n as u32);
         for (n, brick) in bricks.enumerate() {
             let sums = brick.map(|sums| &sums[row * SIDE..][..SIDE]);
             let some = n * SIDE..cells.min((n + 1) * SIDE);
@@ -178,7 +196,11 @@ impl LayerSums {
                 let each = numbers.len() / cells;
                 for cell in some.clone() {
                     let numbers = &mut numbers[cell * each..][..each];
-                    quantities.put(*quantity, sums.map(|sums| &sums[cell % SIDE]), means[cell], numbers);
+                    let mean = CellMean {
+                        units: means[cell],
+                        is_inverted: inverted.binary_search(&[k, j, cell as u32]).is_ok(),
+                    };
+                    quantities.put(*quantity, sums.map(|sums| &sums[cell % SIDE]), mean, numbers);
                 }
             }
         }

@@ -5,9 +5,13 @@
 //! Between the corners of the overlapping parts, of their intersections and of the walls, the area in a plane is quadratic
 //! in z, and the length on a line linear in y: two planes and one line in each interval make an integral that is exact but
 //! for rounding. A cell of many triangles is divided across y and z first.
+//!
+//! Whether two triangles cross, and whether a point may be in a triangle, is decided with the bounds of rounding: no
+//! crossing is left out (docs/error-bounds.md).
 
 use super::clip::{IndexPoint, Polygon, extent};
-use super::units::UNITS;
+use super::units::{NEAR, UNITS};
+use crate::lattice::U;
 
 /// A triangle near a cell, from the low corner of the cell.
 pub(super) type CellTriangle = [IndexPoint; 3];
@@ -16,14 +20,18 @@ pub(super) type CellTriangle = [IndexPoint; 3];
 const MOST_FACETS: usize = 40;
 const MOST_PAIRS: usize = 40;
 
+/// The same of a column that is not divided any more.
+const MOST_PAIRS_AT_LAST: usize = 400;
+
 /// Columns of a cell are at least one 2^n-th wide; in narrower ones the line in the middle stands for all.
 const MOST_DIVISIONS: u32 = 5;
 
-/// Points to count from, none of them special: another is taken where rounding near the mesh has spoiled a count.
+/// Points to count from: another is taken where rounding near the mesh has spoiled a count. They are roots of primes less
+/// whole numbers, which no rational plane holds: facets of short coordinates do not pass through them.
 const STARTS: [IndexPoint; 3] = [
-    [0.381_966_011_250_105, 0.554_958_132_087_371, 0.445_041_867_912_629],
-    [0.618_033_988_749_895, 0.307_978_528_369_903, 0.692_021_471_630_096],
-    [0.271_844_506_334_508, 0.725_191_949_522_967, 0.523_956_767_972_401],
+    [0.414_213_562_373_095, 0.732_050_807_568_877, 0.236_067_977_499_790],
+    [0.645_751_311_064_591, 0.316_624_790_355_400, 0.605_551_275_463_989],
+    [0.123_105_625_617_661, 0.358_898_943_540_674, 0.795_831_523_312_719],
 ];
 
 /// How far the mean of a cell may be from what the lines say about it: the rounding of both.
@@ -32,46 +40,136 @@ const MOST_OFF: f64 = 1.0 / (1_u64 << 25) as f64;
 /// A volume that is nothing but rounding.
 const LEAST: f64 = 1.0 / (1_u64 << 40) as f64;
 
+/// Rounding of the volumes of a cell, for each facet and for a coordinate of 1: 2^-45.
+const ROUNDING: f64 = 1.0 / (1_u64 << 45) as f64;
+
+/// A crossing that is closer than this to the end of a line may be on either side of it.
+const CLOSE: f64 = 1.0 / (1_u64 << 30) as f64;
+
 /// What is known about a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum CellUnion {
     /// The mesh winds around its points n or n + 1 times: the mean is enough.
     Simple,
-    /// The share around which it does not wind 0 times, and the most that is left out of account.
+    /// The mesh winds around its points -1 or 0 times: the mean without its sign is the share.
+    Inverted,
+    /// The share around which it does not wind 0 times, and its error bound.
     Share { share: f64, error: f64 },
     /// Rounding has spoiled all counts.
     Unknown,
 }
 
+/// A triangle near a cell, with its plane, and the number of times that it is there.
+struct Facet {
+    corners: CellTriangle,
+    plane: FacetPlane,
+    count: i32,
+}
+
+impl Facet {
+    fn new(corners: CellTriangle, count: i32) -> Self {
+        Self { plane: plane(&corners), corners, count }
+    }
+
+    /// The axis to which it is most nearly perpendicular.
+    fn last_axis(&self) -> usize {
+        let normal = self.plane.normal.map(f64::abs);
+        if normal[2] >= normal[0] && normal[2] >= normal[1] {
+            2
+        } else if normal[1] >= normal[0] {
+            1
+        } else {
+            0
+        }
+    }
+
+    /// Facets, each of them once, from triangles of which equal ones follow each other.
+    fn each(triangles: &[CellTriangle]) -> Vec<Self> {
+        let groups = triangles.chunk_by(|f, g| f == g);
+        groups.map(|group| Self::new(group[0], group.len() as i32)).collect()
+    }
+}
+
 /// The union in a cell that has all of these triangles near it, equal ones one after the other, and this mean. A
 /// part alone is simple where it does not cross itself, unless it is known to overlap itself: then the cell is shared.
-/// A shared cell in which nothing crosses is simple, too, if all facets are between the same two winding numbers.
-pub(super) fn union_in_cell(facets: &[CellTriangle], mean: f64, is_shared: bool) -> CellUnion {
-    // Those that are there several times count at once.
-    let groups: Vec<_> = facets.chunk_by(|f, g| f == g).collect();
-    let all: Vec<_> = groups.iter().map(|group| (group[0], group.len() as i32)).collect();
-    let is_simple =
-        |(n, one): (usize, &Counted)| one.1 == 1 && all[..n].iter().all(|other| !may_cross(&other.0, &one.0));
-    if all.iter().enumerate().all(is_simple) && (!is_shared || have_two_windings(&all)) {
+/// A shared cell in which nothing crosses is simple as well if all facets are between the same two winding numbers. A
+/// mean that is below 0 by so little that it may be rounding is looked at closely: the cell may be in an inverted part.
+pub(super) fn union_in_cell(triangles: &[CellTriangle], mean: f64, is_shared: bool) -> CellUnion {
+    let all = Facet::each(triangles);
+    let is_doubtful = mean < -(NEAR as f64 / UNITS) && mean > -1e-6;
+    if !is_doubtful && are_apart(&all) && (!is_shared || have_two_windings(&all)) {
         return CellUnion::Simple;
     }
+    let coordinates = triangles.as_flattened().as_flattened();
+    let largest = coordinates.iter().fold(1.0, |most: f64, c| most.max(c.abs()));
+    let rounding = ROUNDING * largest * all.len() as f64;
     for start in STARTS {
         let mut sweep = CellSweep { all: &all, start, found: Volumes::new(), lists: SweepLists::default() };
         sweep.column(&(0..all.len()).collect::<Vec<_>>(), [[0.0, 1.0]; 2], 0);
-        if let Some(found) = sweep.found.union(mean) {
+        if let Some(found) = sweep.found.union(mean, rounding) {
             return found;
         }
     }
     CellUnion::Unknown
 }
 
+/// Whether a closed surface may wind around some points more than once, or around some once in each direction. Its
+/// triangles have coordinates between 0 and 1. Without crossings each region is beside a facet, and a facet has one
+/// winding number on each side.
+pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
+    for triangle in &mut triangles {
+        // The least corner first, so that equal triangles are equal.
+        let least = (0..3).fold(0, |least, n| if triangle[n] < triangle[least] { n } else { least });
+        triangle.rotate_left(least);
+    }
+    triangles.sort_unstable_by(|f, g| f.partial_cmp(g).unwrap_or(std::cmp::Ordering::Equal));
+    let all = Facet::each(&triangles);
+    if !are_apart(&all) {
+        return true;
+    }
+    let (mut least, mut most) = (0, 0);
+    for n in 0..all.len() {
+        let corners = &all[n].corners;
+        let point = [0, 1, 2].map(|a| (corners[0][a] + corners[1][a] + corners[2][a]) / 3.0);
+        let last = all[n].last_axis();
+        let axes = [(last + 1) % 3, (last + 2) % 3, last];
+        // Nothing winds around what is beyond the bounds, where the line comes from.
+        let (mut before, mut own) = (0, None);
+        for (other, facet) in all.iter().enumerate() {
+            let Some((at, sign)) = crossing_on_line(&facet.corners, axes, [point[axes[0]], point[axes[1]]])
+            else {
+                continue;
+            };
+            if other == n {
+                own = Some(sign);
+            } else if (at - point[last]).abs() < CLOSE {
+                return true;
+            } else if at < point[last] {
+                before += sign;
+            }
+        }
+        // A facet that is nearly a line has no side that is sure.
+        let Some(own) = own else { return true };
+        least = least.min(before).min(before + own);
+        most = most.max(before).max(before + own);
+    }
+    most - least > 1
+}
+
+/// Whether no two facets cross, and each is there once.
+fn are_apart(all: &[Facet]) -> bool {
+    let is_alone =
+        |(n, one): (usize, &Facet)| one.count == 1 && all[..n].iter().all(|other| !may_cross(other, one));
+    all.iter().enumerate().all(is_alone)
+}
+
 /// Whether facets that do not cross have the same two winding numbers on their sides in a cell. No region of the cell is
 /// without facets around it, unless it is the whole cell.
-fn have_two_windings(all: &[Counted]) -> bool {
+fn have_two_windings(all: &[Facet]) -> bool {
     let (mut least, mut most) = (0, 0);
-    for (n, (facet, _)) in all.iter().enumerate() {
-        let [mut part, mut whole] = [const { Polygon::empty() }; 2];
-        whole.set(facet);
+    let [mut part, mut whole] = [const { Polygon::empty() }; 2];
+    for (n, facet) in all.iter().enumerate() {
+        whole.set(&facet.corners);
         for axis in 0..3 {
             part.set_band(&whole, axis, [0.0, 1.0]);
             std::mem::swap(&mut part, &mut whole);
@@ -81,30 +179,31 @@ fn have_two_windings(all: &[Counted]) -> bool {
             continue;
         }
         let middle = [0, 1, 2].map(|a| corners.iter().map(|p| p[a]).sum::<f64>() / corners.len() as f64);
+        // Where rounding may have spoiled a count, volumes decide.
         let Some(sides) = windings_beside(all, n, &middle) else { return false };
-        (least, most) = sides.into_iter().fold((least, most), |(l, m), side| (side.min(l), side.max(m)));
+        for side in sides {
+            least = least.min(side);
+            most = most.max(side);
+        }
     }
     most - least <= 1
 }
 
 /// The winding numbers on both sides of a facet at a point of it, counted from a start, by three lines: the last one goes
 /// through the facet.
-fn windings_beside(all: &[Counted], n: usize, point: &IndexPoint) -> Option<[i32; 2]> {
+fn windings_beside(all: &[Facet], n: usize, point: &IndexPoint) -> Option<[i32; 2]> {
     let start = STARTS[0];
-    let (normal, _) = plane(&all[n].0);
-    let last = (0..3).max_by(|a, b| normal[*a].abs().total_cmp(&normal[*b].abs()))?;
+    let last = all[n].last_axis();
     let [first, second] = [(last + 1) % 3, (last + 2) % 3];
     let along =
-        |axes: [usize; 3], at: [f64; 2]| between(&line(all, axes, at), start[axes[2]], point[axes[2]]);
-    let winding = along([second, last, first], [start[second], start[last]])
-        + along([first, last, second], [point[first], start[last]]);
+        |axes: [usize; 3], at: [f64; 2]| surely_between(&line(all, axes, at), start[axes[2]], point[axes[2]]);
+    let mut before = along([second, last, first], [start[second], start[last]])?
+        + along([first, last, second], [point[first], start[last]])?;
     let at = [point[first], point[second]];
     let own = line(&all[n..=n], [first, second, last], at).pop()?.1;
-    let others: i32 = [&all[..n], &all[n + 1..]]
-        .map(|some| between(&line(some, [first, second, last], at), start[last], point[last]))
-        .iter()
-        .sum();
-    let before = winding + others;
+    for others in [&all[..n], &all[n + 1..]] {
+        before += surely_between(&line(others, [first, second, last], at), start[last], point[last])?;
+    }
     Some([before, before + if start[last] < point[last] { own } else { -own }])
 }
 
@@ -131,31 +230,32 @@ impl Volumes {
     }
 
     /// The union, if the mean agrees.
-    fn union(&self, mean: f64) -> Option<CellUnion> {
+    fn union(&self, mean: f64, rounding: f64) -> Option<CellUnion> {
         let start = (mean - self.mean).round();
         let off = (mean - self.mean - start).abs();
         if off > MOST_OFF + self.sampled || start.abs() >= f64::from(WINDINGS) {
             return None;
         }
+        let start = start as i32;
         let is_there = |volume: &f64| *volume > LEAST;
         let first = self.of.iter().position(is_there).unwrap_or(0);
         let last = self.of.iter().rposition(is_there).unwrap_or(0);
-        if last <= first + 1 {
-            return Some(CellUnion::Simple);
+        if last <= first + 1 && self.sampled == 0.0 {
+            let least = first as i32 - WINDINGS + start;
+            return Some(if least == -1 && mean < 0.0 { CellUnion::Inverted } else { CellUnion::Simple });
         }
-        let outside = self.of[(WINDINGS - start as i32) as usize];
-        Some(CellUnion::Share { share: (1.0 - outside).clamp(0.0, 1.0), error: off.max(self.sampled) })
+        let outside = self.of[(WINDINGS - start) as usize];
+        // A count that went wrong in part of the cell has changed the mean by as much.
+        let error = off + self.sampled + rounding;
+        Some(CellUnion::Share { share: (1.0 - outside).clamp(0.0, 1.0), error })
     }
 }
 
 /// Where a mesh is crossed, and by how much the winding number is greater beyond.
-type WindingStep = (f64, i32);
+pub(super) type WindingStep = (f64, i32);
 
 /// The part of a facet in a plane, from where its boundary goes up through the plane to where it goes down.
 type Section = [IndexPoint; 2];
-
-/// A facet, and how often it is there.
-type Counted = (CellTriangle, i32);
 
 /// Lists that are filled again and again.
 #[derive(Default)]
@@ -168,7 +268,7 @@ struct SweepLists {
 }
 
 struct CellSweep<'a> {
-    all: &'a [Counted],
+    all: &'a [Facet],
     /// Where counts begin.
     start: IndexPoint,
     found: Volumes,
@@ -179,7 +279,8 @@ impl CellSweep<'_> {
     /// Adds the volumes of a column between some y and some z, with these of the facets in it.
     fn column(&mut self, facets: &[usize], [y, z]: [[f64; 2]; 2], divisions: u32) {
         let pairs = (facets.len() <= MOST_FACETS).then(|| self.pairs(facets, [y, z]));
-        let is_too_much = pairs.as_ref().is_none_or(|pairs| pairs.len() > MOST_PAIRS);
+        let most = if divisions < MOST_DIVISIONS { MOST_PAIRS } else { MOST_PAIRS_AT_LAST };
+        let is_too_much = pairs.as_ref().is_none_or(|pairs| pairs.len() > most);
         if is_too_much && divisions < MOST_DIVISIONS {
             let halves = |[low, high]: [f64; 2]| {
                 let middle = f64::midpoint(low, high);
@@ -189,7 +290,7 @@ impl CellSweep<'_> {
                 for y in halves(y) {
                     let meets = |n: &usize| {
                         [(1, y), (2, z)].into_iter().all(|(axis, [low, high])| {
-                            let [from, to] = extent(&self.all[*n].0, axis);
+                            let [from, to] = extent(&self.all[*n].corners, axis);
                             from <= high && to >= low
                         })
                     };
@@ -229,8 +330,8 @@ impl CellSweep<'_> {
         let sections = &mut self.lists.sections;
         sections.clear();
         sections.extend(facets.iter().filter_map(|n| {
-            let (facet, count) = &self.all[*n];
-            Some((*n, *count, section(facet, 2, z)?))
+            let facet = &self.all[*n];
+            Some((*n, facet.count, section(&facet.corners, 2, z)?))
         }));
     }
 
@@ -299,14 +400,14 @@ impl CellSweep<'_> {
 
     /// The pairs of facets in a column that may cross.
     fn pairs(&self, facets: &[usize], [y, z]: [[f64; 2]; 2]) -> Vec<[usize; 2]> {
-        let boxes: Vec<_> = facets.iter().map(|n| clipped(&self.all[*n].0, [y, z])).collect();
+        let boxes: Vec<_> = facets.iter().map(|n| clipped(&self.all[*n].corners, [y, z])).collect();
         let mut pairs = vec![];
         for (at, m) in facets.iter().enumerate() {
             for (other, n) in facets.iter().enumerate().skip(at + 1) {
                 let meet = (0..3).all(|a| {
                     boxes[at][a][0].max(boxes[other][a][0]) <= boxes[at][a][1].min(boxes[other][a][1])
                 });
-                if meet && may_cross(&self.all[*m].0, &self.all[*n].0) {
+                if meet && may_cross(&self.all[*m], &self.all[*n]) {
                     pairs.push([*m, *n]);
                 }
             }
@@ -324,7 +425,7 @@ impl CellSweep<'_> {
             }
         };
         let walls = [(0, 0.0), (0, 1.0), (1, y[0]), (1, y[1])];
-        for facet in facets.iter().map(|n| &self.all[*n].0) {
+        for facet in facets.iter().map(|n| &self.all[*n].corners) {
             facet.iter().for_each(|corner| add(corner[2]));
             for [p, q] in edges(facet) {
                 for (axis, wall) in walls {
@@ -334,47 +435,50 @@ impl CellSweep<'_> {
                 }
             }
         }
-        // Rounding may have moved a point out of a box that it is in: one too many does no harm.
-        let is_in = |point: &IndexPoint, some: &[usize]| {
-            some.iter().all(|n| {
-                let all = clipped(&self.all[*n].0, [y, z]);
-                (0..3).all(|a| (all[a][0] - 1e-6..=all[a][1] + 1e-6).contains(&point[a]))
-            })
+        // A point that rounding may have moved out of a box counts: one too many does no harm.
+        let height_in = |planes: [&FacetPlane; 3], some: &[usize]| -> Option<f64> {
+            let (point, error) = common(planes)?;
+            let is_in = some.iter().all(|n| {
+                let all = clipped(&self.all[*n].corners, [y, z]);
+                (0..3).all(|a| all[a][0] - error[a] <= point[a] && point[a] <= all[a][1] + error[a])
+            });
+            is_in.then_some(point[2])
         };
-        let wall = |(axis, wall): (usize, f64)| {
-            let mut normal = [0.0; 3];
-            normal[axis] = 1.0;
-            (normal, wall)
-        };
+        let wall_planes = walls.map(|(axis, wall)| wall_plane(axis, wall));
         for n in facets {
-            for (x, y) in walls[..2].iter().flat_map(|x| walls[2..].iter().map(move |y| (*x, *y))) {
-                let point = common([&plane(&self.all[*n].0), &wall(x), &wall(y)]);
-                point.filter(|point| is_in(point, &[*n])).into_iter().for_each(|point| add(point[2]));
+            for x in &wall_planes[..2] {
+                for y in &wall_planes[2..] {
+                    height_in([&self.all[*n].plane, x, y], &[*n]).into_iter().for_each(&mut add);
+                }
             }
         }
-        for (at, [m, n]) in pairs.iter().enumerate() {
-            let [f, g] = [m, n].map(|n| &self.all[*n].0);
+        // The facets that each one may cross, as bits of their places in the list.
+        let place = |n: &usize| facets.partition_point(|facet| facet < n);
+        let mut crossed = vec![0_u64; facets.len()];
+        for [m, n] in pairs {
+            crossed[place(m)] |= 1 << place(n);
+        }
+        for [m, n] in pairs {
+            let [f, g] = [m, n].map(|n| &self.all[*n]);
             for (facet, other) in [(f, g), (g, f)] {
-                let (normal, offset) = plane(other);
-                for [p, q] in edges(facet) {
-                    let [a, b] = [p, q].map(|point| dot(&normal, point) - offset);
+                let base = &other.corners[0];
+                for [p, q] in edges(&facet.corners) {
+                    let [a, b] = [p, q].map(|point| dot(&other.plane.normal, &minus(point, base)));
                     if (a < 0.0) != (b < 0.0) {
                         add(p[2] + a / (a - b) * (q[2] - p[2]));
                     }
                 }
             }
-            let planes = [plane(f), plane(g)];
-            for one in walls {
-                let point = common([&planes[0], &planes[1], &wall(one)]);
-                point.filter(|point| is_in(point, &[*m, *n])).into_iter().for_each(|point| add(point[2]));
+            for wall in &wall_planes {
+                height_in([&f.plane, &g.plane, wall], &[*m, *n]).into_iter().for_each(&mut add);
             }
             // Of three that cross each other, the one whose numbers are in order.
-            for [other, third] in &pairs[at + 1..] {
-                if other == m && pairs.contains(&[*n, *third]) {
-                    let point = common([&planes[0], &planes[1], &plane(&self.all[*third].0)]);
-                    let some = [*m, *n, *third];
-                    point.filter(|point| is_in(point, &some)).into_iter().for_each(|point| add(point[2]));
-                }
+            let mut thirds = crossed[place(m)] & crossed[place(n)];
+            while thirds != 0 {
+                let third = facets[thirds.trailing_zeros() as usize];
+                thirds &= thirds - 1;
+                let planes = [&f.plane, &g.plane, &self.all[third].plane];
+                height_in(planes, &[*m, *n, third]).into_iter().for_each(&mut add);
             }
         }
         levels.sort_unstable_by(f64::total_cmp);
@@ -393,33 +497,100 @@ fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
 }
 
 /// Whether two facets may cross other than in an edge or a corner that they share. They do not if the plane of one of them
-/// separates them, or the plane through one of its edges at right angles to it, as for neighbours in one plane.
-fn may_cross(f: &CellTriangle, g: &CellTriangle) -> bool {
-    if f.iter().filter(|corner| g.contains(corner)).count() >= 2 {
+/// surely separates them, or the plane through one of its edges at right angles to it, as for neighbours in one plane, or
+/// a plane along an edge of each.
+fn may_cross(f: &Facet, g: &Facet) -> bool {
+    !is_beside(f, g) && !is_beside(g, f) && !are_apart_along_edges(f, g)
+}
+
+/// Whether a plane along an edge of each of two facets surely separates them. If they share a corner, the plane and both
+/// edges go through it.
+fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
+    let mut shared = f.corners.iter().filter(|corner| g.corners.contains(corner));
+    let (corner, another) = (shared.next(), shared.next());
+    if another.is_some() {
         return false;
     }
-    // A corner that they share is on both sides, and on neither.
-    let is_beside = |facet: &CellTriangle, (normal, offset): &FacetPlane, other: &CellTriangle| {
-        let corners = facet.iter().filter(|corner| !other.contains(corner));
-        corners.fold([true; 2], |[above, below], corner| {
-            let side = dot(normal, corner) - offset;
-            [above && side > 0.0, below && side < 0.0]
+    for [p, q] in edges(&f.corners) {
+        for [r, s] in edges(&g.corners) {
+            let [along, other] = [minus(q, p), minus(s, r)];
+            let normal = cross(&along, &other);
+            let sizes = cross_sizes(&along.map(f64::abs), &other.map(f64::abs));
+            // The range of a facet across the plane, except for its corners in a plane through a shared corner.
+            let range = |corners: &CellTriangle, [from, to]: [&IndexPoint; 2], base: &IndexPoint| {
+                let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+                for point in
+                    corners.iter().filter(|point| corner.is_none() || (*point != from && *point != to))
+                {
+                    let (height, error) = height(&normal, &sizes, base, point);
+                    low = low.min(height - error);
+                    high = high.max(height + error);
+                }
+                [low, high]
+            };
+            let [first, second] = match corner {
+                None => [range(&f.corners, [p, q], p), range(&g.corners, [r, s], p)],
+                Some(corner) if [p, q].contains(&corner) && [r, s].contains(&corner) => {
+                    [range(&f.corners, [p, q], corner), range(&g.corners, [r, s], corner)]
+                }
+                Some(_) => continue,
+            };
+            let are_apart = match corner {
+                None => first[1] < second[0] || second[1] < first[0],
+                Some(_) => (first[1] < 0.0 && second[0] > 0.0) || (second[1] < 0.0 && first[0] > 0.0),
+            };
+            if are_apart {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Whether the plane of another facet, or a plane through one of its edges at right angles to it, surely has a facet on one
+/// side, except for the corners that both share, which are on the plane.
+fn is_beside(facet: &Facet, other: &Facet) -> bool {
+    let mut own = [&facet.corners[0]; 3];
+    let mut shared = own;
+    let (mut owned, mut shares) = (0, 0);
+    for corner in &facet.corners {
+        if other.corners.contains(corner) {
+            shared[shares] = corner;
+            shares += 1;
+        } else {
+            own[owned] = corner;
+            owned += 1;
+        }
+    }
+    let (own, shared) = (&own[..owned], &shared[..shares]);
+    let FacetPlane { normal, sizes, .. } = &other.plane;
+    let base = &other.corners[0];
+    let sides = |normal: &IndexPoint, sizes: &IndexPoint, base: &IndexPoint| {
+        own.iter().fold([true; 2], |[above, below], corner| {
+            let (height, error) = height(normal, sizes, base, corner);
+            [above && height > error, below && height < -error]
         })
     };
-    let both = [(f, g), (g, f)];
-    let planes = both.map(|(_, other)| plane(other));
-    let are_apart = both
-        .iter()
-        .zip(&planes)
-        .any(|((facet, other), plane)| is_beside(facet, plane, other).contains(&true));
-    let is_beyond_edge = |(facet, other): &(&CellTriangle, &CellTriangle), (normal, _): &FacetPlane| {
-        edges(other).into_iter().any(|[p, q]| {
-            // Away from the facet, whose corners are counterclockwise around its normal.
-            let out = cross(&[0, 1, 2].map(|a| q[a] - p[a]), normal);
-            is_beside(facet, &(out, dot(&out, p)), other)[0]
-        })
-    };
-    !are_apart && !both.iter().zip(&planes).any(|(both, plane)| is_beyond_edge(both, plane))
+    if sides(normal, sizes, base).contains(&true) {
+        return true;
+    }
+    edges(&other.corners).into_iter().any(|[p, q]| {
+        // A shared corner opposite the edge is not on its plane: the facet has points on both sides.
+        if shared.iter().any(|corner| *corner != p && *corner != q) {
+            return false;
+        }
+        // Away from the facet, whose corners are counterclockwise around its normal.
+        let edge = minus(q, p);
+        sides(&cross(&edge, normal), &cross_sizes(&edge.map(f64::abs), sizes), p)[0]
+    })
+}
+
+/// The product of a normal and the way to a point from a base in the plane, and its error bound. `sizes` are the sums
+/// of the sizes of the products that make the normal, which was rounded eight times at most.
+fn height(normal: &IndexPoint, sizes: &IndexPoint, base: &IndexPoint, point: &IndexPoint) -> (f64, f64) {
+    let way = minus(point, base);
+    let size = dot(sizes, &way.map(f64::abs));
+    (dot(normal, &way), 32.0 * U * size + f64::MIN_POSITIVE)
 }
 
 fn edges(facet: &CellTriangle) -> [[&IndexPoint; 2]; 3] {
@@ -455,21 +626,30 @@ fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> Wind
 }
 
 /// Where facets are crossed along a line: the last of the axes, through these coordinates along the other two.
-pub(super) fn line(
-    facets: &[Counted],
+fn line(facets: &[Facet], [first, second, last]: [usize; 3], [s, t]: [f64; 2]) -> Vec<WindingStep> {
+    let mut crossed = vec![];
+    for facet in facets {
+        if let Some((at, sign)) = crossing_on_line(&facet.corners, [first, second, last], [s, t]) {
+            crossed.push((at, sign * facet.count));
+        }
+    }
+    crossed
+}
+
+/// Where a facet is crossed along a line: the last of the axes, through these coordinates along the other two.
+pub(super) fn crossing_on_line(
+    facet: &CellTriangle,
     [first, second, last]: [usize; 3],
     [s, t]: [f64; 2],
-) -> Vec<WindingStep> {
+) -> Option<WindingStep> {
     // The sign of x along lines in planes across z turns with the handedness of the axes.
     let turned = if (first + 2) % 3 == second { 1 } else { -1 };
-    let sections = facets.iter().filter_map(|(facet, count)| Some((section(facet, first, s)?, count)));
-    let crossed = sections.filter(|([p, q], _)| (p[second] < t) != (q[second] < t));
-    crossed
-        .map(|([p, q], count)| {
-            let (at, sign) = crossing([&p, &q], second, t, last);
-            (at, turned * sign * count)
-        })
-        .collect()
+    let [p, q] = section(facet, first, s)?;
+    if (p[second] < t) == (q[second] < t) {
+        return None;
+    }
+    let (at, sign) = crossing([&p, &q], second, t, last);
+    Some((at, turned * sign))
 }
 
 /// By how much the winding number changes from one coordinate on a line to another.
@@ -478,6 +658,12 @@ fn between(crossings: &[WindingStep], from: f64, to: f64) -> i32 {
         crossings.iter().filter(|(at, _)| low < *at && *at < high).map(|(_, sign)| sign).sum()
     };
     if from < to { sum(from, to) } else { -sum(to, from) }
+}
+
+/// The same, unless a crossing is so close to either end that rounding may have moved it beyond.
+fn surely_between(crossings: &[WindingStep], from: f64, to: f64) -> Option<i32> {
+    let is_close = |(at, _): &WindingStep| (at - from).abs() < CLOSE || (at - to).abs() < CLOSE;
+    if crossings.iter().any(is_close) { None } else { Some(between(crossings, from, to)) }
 }
 
 /// The y at which two sections cross.
@@ -489,12 +675,32 @@ fn meeting([p, q]: &Section, [r, s]: &Section) -> Option<f64> {
 }
 
 /// A plane: the points whose product with the normal is the offset.
-type FacetPlane = (IndexPoint, f64);
+#[derive(Clone, Copy)]
+struct FacetPlane {
+    normal: IndexPoint,
+    /// The sums of the sizes of the products that make the normal: they bound its rounding.
+    sizes: IndexPoint,
+    offset: f64,
+    /// The same of the offset.
+    size: f64,
+}
 
 fn plane([a, b, c]: &CellTriangle) -> FacetPlane {
-    let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|n| corner[n] - a[n]));
+    let [p, q] = [minus(b, a), minus(c, a)];
     let normal = cross(&p, &q);
-    (normal, dot(&normal, a))
+    let sizes = cross_sizes(&p.map(f64::abs), &q.map(f64::abs));
+    FacetPlane { normal, sizes, offset: dot(&normal, a), size: dot(&sizes, &a.map(f64::abs)) }
+}
+
+/// A wall across an axis.
+fn wall_plane(axis: usize, wall: f64) -> FacetPlane {
+    let mut normal = [0.0; 3];
+    normal[axis] = 1.0;
+    FacetPlane { normal, sizes: normal, offset: wall, size: wall.abs() }
+}
+
+fn minus(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
+    [0, 1, 2].map(|a| p[a] - q[a])
 }
 
 fn dot(p: &IndexPoint, q: &IndexPoint) -> f64 {
@@ -505,15 +711,184 @@ fn cross(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
     [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
 }
 
-/// The point of three planes; none if they have no single one.
-fn common([(l, a), (m, b), (n, c)]: [&FacetPlane; 3]) -> Option<IndexPoint> {
-    let [mn, nl, lm] = [cross(m, n), cross(n, l), cross(l, m)];
-    let inverse = 1.0 / dot(l, &mn);
-    let point = [0, 1, 2].map(|i| (a * mn[i] + b * nl[i] + c * lm[i]) * inverse);
-    point.iter().all(|c| c.is_finite()).then_some(point)
+/// The sizes of the products of a cross product, added.
+fn cross_sizes(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
+    [p[1] * q[2] + p[2] * q[1], p[2] * q[0] + p[0] * q[2], p[0] * q[1] + p[1] * q[0]]
+}
+
+/// The point of three planes, and its error bound along each axis; `None` if they have no single one. Determinants are
+/// off by at most 24 roundings of what is added in them.
+fn common([l, m, n]: [&FacetPlane; 3]) -> Option<(IndexPoint, IndexPoint)> {
+    let [mn, nl, lm] =
+        [cross(&m.normal, &n.normal), cross(&n.normal, &l.normal), cross(&l.normal, &m.normal)];
+    let inverse = 1.0 / dot(&l.normal, &mn);
+    let point = [0, 1, 2].map(|i| (l.offset * mn[i] + m.offset * nl[i] + n.offset * lm[i]) * inverse);
+    if !point.iter().all(|c| c.is_finite()) {
+        return None;
+    }
+    const ROUNDED: f64 = 24.0 * U;
+    let [s, t, u] =
+        [cross_sizes(&m.sizes, &n.sizes), cross_sizes(&n.sizes, &l.sizes), cross_sizes(&l.sizes, &m.sizes)];
+    let off = ROUNDED * dot(&l.sizes, &s) * inverse.abs();
+    let error = [0, 1, 2].map(|i| {
+        let above = ROUNDED * (l.size * s[i] + m.size * t[i] + n.size * u[i]) * inverse.abs();
+        if off < 0.5 {
+            2.0 * (above + point[i].abs() * off) + 4.0 * U * point[i].abs()
+        } else {
+            f64::INFINITY
+        }
+    });
+    Some((point, error))
 }
 
 /// A mean in units as a number.
 pub(super) fn number_of(mean: i64) -> f64 {
     mean as f64 / UNITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    type Whole = [i128; 3];
+
+    fn less(p: Whole, q: Whole) -> Whole {
+        [p[0] - q[0], p[1] - q[1], p[2] - q[2]]
+    }
+
+    fn product(p: Whole, q: Whole) -> i128 {
+        p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
+    }
+
+    fn across(p: Whole, q: Whole) -> Whole {
+        [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+    }
+
+    fn normal([a, b, c]: [Whole; 3]) -> Whole {
+        across(less(b, a), less(c, a))
+    }
+
+    /// A point as a quotient, `p / w` with w above 0.
+    type Quotient = (Whole, i128);
+
+    fn is_in((p, w): Quotient, triangle: [Whole; 3]) -> bool {
+        let n = normal(triangle);
+        let from = |a: Whole| less(p, a.map(|c| c * w));
+        let is_within = |i: usize| {
+            let [a, b] = [triangle[i], triangle[(i + 1) % 3]];
+            product(across(less(b, a), n), from(a)) <= 0
+        };
+        product(n, from(triangle[0])) == 0 && (0..3).all(is_within)
+    }
+
+    /// Whether a point is a corner that two triangles share, or on their common edge.
+    fn is_shared((p, w): Quotient, shared: &[Whole]) -> bool {
+        let from = |a: Whole| less(p, a.map(|c| c * w));
+        match *shared {
+            [a] => from(a) == [0; 3],
+            [a, b] => {
+                let along = product(less(b, a), from(a));
+                across(less(b, a), from(a)) == [0; 3]
+                    && (0..=product(less(b, a), less(b, a)) * w).contains(&along)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two triangles meet other than in what they share: in a corner of what they have in common, which is on an
+    /// edge of one of them.
+    fn do_cross(f: [Whole; 3], g: [Whole; 3]) -> bool {
+        let shared: Vec<_> = f.into_iter().filter(|corner| g.contains(corner)).collect();
+        let mut points: Vec<Quotient> = f.into_iter().chain(g).map(|corner| (corner, 1)).collect();
+        for (facet, other) in [(f, g), (g, f)] {
+            // The plane of the other, and those through its edges at right angles to it, for triangles in one plane.
+            let n = normal(other);
+            let mut planes = vec![(n, other[0])];
+            planes.extend((0..3).map(|i| (across(less(other[(i + 1) % 3], other[i]), n), other[i])));
+            for (n, base) in planes {
+                for i in 0..3 {
+                    let [p, q] = [facet[i], facet[(i + 1) % 3]];
+                    let [a, b] = [p, q].map(|point| product(n, less(point, base)));
+                    if a.signum() * b.signum() < 0 {
+                        let w = a.abs() + b.abs();
+                        points.push(([0, 1, 2].map(|i| p[i] * b.abs() + q[i] * a.abs()), w));
+                    }
+                }
+            }
+        }
+        points.into_iter().any(|point| is_in(point, f) && is_in(point, g) && !is_shared(point, &shared))
+    }
+
+    #[test]
+    fn no_crossing_is_missed() {
+        let mut random = Random::new(61);
+        let mut crossing = [0; 3];
+        let [mut apart, mut sure] = [0; 2];
+        for n in 0..60_000 {
+            let most = [3, 6, 40][n % 3];
+            let mut corner = || [0; 3].map(|_| i128::from(random.whole(-most, most)));
+            let [mut f, mut g] = [0; 2].map(|_| [corner(), corner(), corner()]);
+            let shares = n / 3 % 3;
+            g[..shares].copy_from_slice(&f[..shares]);
+            if n % 7 == 0 {
+                // In one plane.
+                f.iter_mut().chain(&mut g).for_each(|corner| corner[2] = 0);
+            }
+            let common = f.into_iter().filter(|corner| g.contains(corner)).count();
+            if normal(f) == [0; 3] || normal(g) == [0; 3] || common != shares {
+                continue;
+            }
+            f.rotate_left(n / 9 % 3);
+            g.rotate_left(n / 27 % 3);
+            // In eighths, which are exact, and in tenths, which are not, but for pairs that cross either way.
+            let scaled = |t: [Whole; 3], scale: f64| Facet::new(t.map(|v| v.map(|c| c as f64 * scale)), 1);
+            let found = may_cross(&scaled(f, 0.125), &scaled(g, 0.125));
+            if do_cross(f, g) {
+                assert!(found, "{f:?} {g:?}");
+                crossing[shares] += 1;
+            } else {
+                apart += 1;
+                sure += u32::from(!found);
+            }
+        }
+        assert!(crossing.iter().all(|n| *n > 1_000), "{crossing:?}");
+        assert!(sure * 100 > apart * 95, "{sure} of {apart} that do not cross are surely apart");
+    }
+
+    /// The triangles of a tetrahedron, outwards.
+    fn tetrahedron(mut corners: [[f64; 3]; 4]) -> Vec<CellTriangle> {
+        let [a, b, c, d] = corners;
+        if dot(&cross(&minus(&b, &a), &minus(&c, &a)), &minus(&d, &a)) < 0.0 {
+            corners.swap(0, 1);
+        }
+        let [a, b, c, d] = corners;
+        vec![[a, c, b], [a, b, d], [b, c, d], [c, a, d]]
+    }
+
+    #[test]
+    fn overlaps_of_few_triangles_are_found() {
+        let box_of = |low: f64, high: f64| {
+            let corner = move |n: usize| [0, 1, 2].map(move |a| if n >> a & 1 == 1 { high } else { low });
+            let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+            faces.map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).concat().into_iter().map(move |t| t.map(corner))
+        };
+        let alone: Vec<_> = box_of(0.0, 1.0).collect();
+        let inner: Vec<_> = box_of(0.25, 0.75).collect();
+        let hole: Vec<_> = inner.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
+        // Two that touch in a corner, the second as it is and inside out.
+        let first = tetrahedron([[0.5; 3], [0.0, 0.1, 0.2], [0.3, 0.0, 0.1], [0.1, 0.2, 0.0]]);
+        let second = tetrahedron([[0.5; 3], [1.0, 0.9, 0.8], [0.7, 1.0, 0.9], [0.9, 0.8, 1.0]]);
+        let turned: Vec<_> = second.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
+        for (name, triangles, overlaps) in [
+            ("a box", alone.clone(), false),
+            ("a box with a hole", [alone.clone(), hole].concat(), false),
+            ("a box in a box", [alone.clone(), inner].concat(), true),
+            ("a box twice", [alone.clone(), alone].concat(), true),
+            ("two that touch", [first.clone(), second].concat(), false),
+            ("two that touch, one inside out", [first, turned].concat(), true),
+        ] {
+            assert_eq!(may_overlap_itself(triangles), overlaps, "{name}");
+        }
+    }
 }

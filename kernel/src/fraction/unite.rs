@@ -6,7 +6,8 @@ use super::bricks::SIDE;
 use super::clip::{IndexPoint, PieceTaker, extent};
 use super::cutter::PieceCutter;
 use super::place::placed;
-use super::union::{CellTriangle, CellUnion, line};
+use super::rows::OddCells;
+use super::union::{CellTriangle, CellUnion, crossing_on_line};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
 
@@ -19,7 +20,7 @@ pub const OVERLAPS_ITSELF: u32 = 1 << 31;
 /// Where a line along x at some y and z goes through a triangle, and by how much the winding number is greater beyond.
 /// Triangles that share an edge share its points.
 pub fn crossing_along_x(triangle: &[[f64; 3]; 3], [y, z]: [f64; 2]) -> Option<(f64, i32)> {
-    line(&[(*triangle, 1)], [2, 1, 0], [z, y]).pop()
+    crossing_on_line(triangle, [2, 1, 0], [z, y])
 }
 
 /// Cells whose triangles are in memory together.
@@ -32,7 +33,7 @@ pub struct UnitedCells {
     pub cells: u64,
     /// The first of them.
     pub first: Option<[usize; 3]>,
-    /// The most that a share of them may be off by, beside the rounding to a float.
+    /// The error bound of their shares, without the rounding to a float.
     pub error: f64,
     /// The cells in which the union is not known: their shares are those of means.
     pub unknown: u64,
@@ -47,10 +48,22 @@ impl UnitedCells {
         self.unknown += other.unknown;
     }
 
-    /// Sets the value of a cell to what is known about it.
-    pub(super) fn set(&mut self, cell: [usize; 3], known: CellUnion, value: &mut f32) {
+    /// Sets the value of a cell of this mean to what is known about it. A cell that is found to be in an inverted part,
+    /// though its mean is hardly below 0, is odd.
+    pub(super) fn set(
+        &mut self,
+        cell: [usize; 3],
+        known: CellUnion,
+        mean: f64,
+        odd: &mut OddCells,
+        value: &mut f32,
+    ) {
         match known {
             CellUnion::Simple => {}
+            CellUnion::Inverted => {
+                *value = (-mean).min(1.0) as f32;
+                odd.add_odd(mean, 1, cell);
+            }
             CellUnion::Share { share, error } => {
                 *value = share as f32;
                 self.add(Self { cells: 1, first: Some(cell), error, unknown: 0 });

@@ -6,6 +6,10 @@ pub(super) const UNITS: f64 = (1_u64 << 44) as f64;
 /// How far from 0 … 1 rounding may bring a share, in units: 2^-26, the error bound of docs/error-bounds.md.
 pub(super) const LIMIT: i64 = 1 << 18;
 
+/// A mean that is below 0 by no more than this many units is rounding: 2^-38. Between it and [`LIMIT`] it may be the
+/// share of an inverted part.
+pub(super) const NEAR: i64 = 1 << 6;
+
 /// A number of units plus this one is rounded to a whole one, which the last bits of the sum are.
 pub(super) const WHOLE_UNITS: f64 = 1.5 * (1_u64 << 52) as f64;
 

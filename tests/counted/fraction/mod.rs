@@ -1,11 +1,14 @@
 //! Are the shares of cells right? Cells against triangles cut in rational numbers; products for boxes; the volume of
 //! the mesh; one digest however they are made; the mean of eight cells; a sphere.
 //!
-//! `VOXELIZE_FRACTION_SOAK=100` takes so many times as many random meshes.
+//! `VOXELIZE_FRACTION_SOAK=100` takes so many times as many random meshes, `VOXELIZE_UNIONS=1000000` so many cells in which
+//! parts overlap.
 
+mod clipping;
 mod oracle;
 mod overlaps;
 mod quantities;
+mod unions;
 
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, Field};
@@ -34,6 +37,9 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "overlaps_are_found", run: overlaps_are_found },
         Check { name: "overlapping_boxes_are_their_union", run: overlaps::boxes },
         Check { name: "overlapping_solids_are_their_union", run: overlaps::solids },
+        Check { name: "reported_unions", run: unions::reported },
+        Check { name: "faces_on_walls", run: unions::faces_on_walls },
+        Check { name: "random_unions_are_those_of_clipping", run: unions::random_cells },
         Check { name: "unions_have_one_digest", run: overlaps::one_digest },
         Check { name: "parts_that_do_not_overlap_change_nothing", run: overlaps::apart },
         Check { name: "open_meshes_are_refused_and_closed_by_robust", run: open_meshes },
