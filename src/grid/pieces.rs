@@ -10,7 +10,7 @@ pub struct CountedPieces<'a> {
     source: &'a mut dyn CellSource,
     /// The counts so far.
     pub counts: PieceCounts,
-    before: Layer,
+    before: LayerRuns,
     /// The words of a row of the last layer that was seen, each row after the other.
     words: Vec<u64>,
 }
@@ -33,7 +33,7 @@ pub struct PieceCounts {
 /// The runs of a layer along x, in the order of rows, each with the number of its piece, and the cells of each piece that
 /// is in this layer.
 #[derive(Default)]
-struct Layer {
+struct LayerRuns {
     runs: Vec<Run>,
     sizes: Vec<u64>,
 }
@@ -50,7 +50,7 @@ struct Run {
 impl<'a> CountedPieces<'a> {
     /// A source that counts the pieces of another.
     pub fn new(source: &'a mut dyn CellSource) -> Self {
-        Self { source, counts: PieceCounts::default(), before: Layer::default(), words: vec![] }
+        Self { source, counts: PieceCounts::default(), before: LayerRuns::default(), words: vec![] }
     }
 
     /// The counts, after the last slab.
@@ -129,7 +129,7 @@ fn runs_of(words: &[u64], row: usize, runs: &mut Vec<Run>) {
 
 impl CountedPieces<'_> {
     /// Counts the cells of one layer.
-    fn add(counts: &mut PieceCounts, before: &mut Layer, words: &mut Vec<u64>, new: &[u64], row_words: usize) {
+    fn add(counts: &mut PieceCounts, before: &mut LayerRuns, words: &mut Vec<u64>, new: &[u64], row_words: usize) {
         // Without a layer before, all below is empty; edges along z are counted with the layer above them.
         if words.len() != new.len() {
             *words = vec![0; new.len()];
@@ -170,7 +170,7 @@ impl CountedPieces<'_> {
         for run in &mut runs {
             run.piece = numbers[run.piece as usize];
         }
-        *before = Layer { runs, sizes: kept };
+        *before = LayerRuns { runs, sizes: kept };
         words.copy_from_slice(new);
     }
 }
