@@ -40,7 +40,11 @@ pub fn files() -> Seeds {
     let part = "<object id=\"2\"><part id=\"1\" subtype=\"negative_part\"><metadata key=\"name\" value=\"cut\"/></part></object>";
     let project = model(object(1, "") + nested, "<item objectid=\"2\"/><item objectid=\"1\"/>");
     for (name, path, config) in [
-        ("prusa", "Metadata/Slic3r_PE_model.config", format!("<config><object id=\"1\">{volumes}</object></config>")),
+        (
+            "prusa",
+            "Metadata/Slic3r_PE_model.config",
+            format!("<config><object id=\"1\">{volumes}</object></config>"),
+        ),
         ("bambu", "Metadata/model_settings.config", format!("<config>{part}</config>")),
     ] {
         let mut zip = ZipWriter::new(Cursor::new(vec![]));

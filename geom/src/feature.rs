@@ -195,10 +195,8 @@ fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
 /// assert_eq!(sure_inner_side([1.0; 3], [&[a, b, c], &[b, c, a]]), None, "both are in one plane");
 /// ```
 pub fn sure_inner_side(point: [f64; 3], triangles: [&Triangle; 2]) -> Option<Ordering> {
-    let [[low, high], [other_low, other_high]] = [
-        height_range(point, triangles[0])?,
-        height_range(point, triangles[1])?,
-    ];
+    let [[low, high], [other_low, other_high]] =
+        [height_range(point, triangles[0])?, height_range(point, triangles[1])?];
     if low > other_high {
         return Some(Ordering::Less);
     }

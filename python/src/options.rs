@@ -73,7 +73,8 @@ impl Options {
         let axes = self.axes.as_deref().map(|text| parsed::<AxisOrder>("axes", text)).transpose()?;
         let matrix = self.matrix.as_ref().map(|numbers| parsed::<Matrix>("matrix", &numbers.join(",")));
         let matrix = matrix.transpose()?;
-        let rotate = self.rotate.iter().map(|text| parsed::<Rotation>("rotate", text)).collect::<Result<_>>()?;
+        let rotate =
+            self.rotate.iter().map(|text| parsed::<Rotation>("rotate", text)).collect::<Result<_>>()?;
         let axes = axes.unwrap_or_default();
         let transform = Transform { axes, matrix, rotate, scale, translate, unit, ..Transform::default() };
         Ok(match up {

@@ -166,10 +166,9 @@ fn recognise(path: &Path) -> Result<Recognised> {
 
 /// How files of `format` are read.
 fn reader(format: &Format) -> Result<&Reader> {
-    format
-        .reader
-        .as_ref()
-        .ok_or_else(|| Error::usage(format!("voxels are written to .{} files, not read from them", format.extensions[0])))
+    format.reader.as_ref().ok_or_else(|| {
+        Error::usage(format!("voxels are written to .{} files, not read from them", format.extensions[0]))
+    })
 }
 
 fn unknown(path: &Path) -> Error {
@@ -181,8 +180,11 @@ fn unknown(path: &Path) -> Error {
         Some(format) if format.is_readable() => {
             Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
         }
-        Some(format) => Error::input(Code::V001, format!("voxels are written to .{} files, not read from them", format.extensions[0]))
-            .with_hint(format!("files of {} are read", known())),
+        Some(format) => Error::input(
+            Code::V001,
+            format!("voxels are written to .{} files, not read from them", format.extensions[0]),
+        )
+        .with_hint(format!("files of {} are read", known())),
         None => Error::input(Code::V001, "is not a voxel file of a known format")
             .with_hint(format!("the formats are {}; save other images as .nrrd or .nii.gz", known())),
     }

@@ -18,8 +18,8 @@ mod length;
 pub mod metadata;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-pub(crate) mod prefix;
 mod pieces;
+pub(crate) mod prefix;
 pub mod record;
 pub(crate) mod source;
 pub(crate) mod spread;

@@ -129,7 +129,13 @@ fn runs_of(words: &[u64], row: usize, runs: &mut Vec<Run>) {
 
 impl CountedPieces<'_> {
     /// Counts the cells of one layer.
-    fn add(counts: &mut PieceCounts, before: &mut LayerRuns, words: &mut Vec<u64>, new: &[u64], row_words: usize) {
+    fn add(
+        counts: &mut PieceCounts,
+        before: &mut LayerRuns,
+        words: &mut Vec<u64>,
+        new: &[u64],
+        row_words: usize,
+    ) {
         // Without a layer before, all below is empty; edges along z are counted with the layer above them.
         if words.len() != new.len() {
             *words = vec![0; new.len()];
@@ -179,9 +185,7 @@ impl CountedPieces<'_> {
 fn join_touching(first: &[Run], second: &[Run], step: usize, forest: &mut [u32]) {
     let mut from = 0;
     for run in first {
-        while from < second.len()
-            && (second[from].row, second[from].end) <= (run.row + step, run.start)
-        {
+        while from < second.len() && (second[from].row, second[from].end) <= (run.row + step, run.start) {
             from += 1;
         }
         for other in &second[from..] {

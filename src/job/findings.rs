@@ -48,7 +48,8 @@ pub fn of_lattice(
 pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     let count = mesh.cuts()?.count() as u64;
     let triangles = counted(count, "triangle", "triangles");
-    let text = format!("negative volumes of {triangles} are not subtracted: {what} takes the mesh without them");
+    let text =
+        format!("negative volumes of {triangles} are not subtracted: {what} takes the mesh without them");
     Some(Finding::new(Code::W023, text))
 }
 
@@ -310,8 +311,7 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
 /// The finding that parts are closed only together, and share the inside of all by the nearest face (W024).
 pub(super) fn closed_together(labels: &[Label]) -> Finding {
     const SHOWN: usize = 12;
-    let mut names: Vec<_> =
-        labels.iter().take(SHOWN).map(|label| sanitize(label.name.as_bytes())).collect();
+    let mut names: Vec<_> = labels.iter().take(SHOWN).map(|label| sanitize(label.name.as_bytes())).collect();
     if labels.len() > SHOWN {
         names.push("…".into());
     }

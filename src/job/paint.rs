@@ -77,18 +77,11 @@ impl<'a> Painter<'a> {
         Self::new(mesh, lattice, rule, run, LabelSource::Parts(kind, values))
     }
 
-    fn new(
-        mesh: &Mesh,
-        lattice: &'a Lattice,
-        rule: &Rule,
-        run: &Run,
-        source: LabelSource,
-    ) -> Result<Self> {
+    fn new(mesh: &Mesh, lattice: &'a Lattice, rule: &Rule, run: &Run, source: LabelSource) -> Result<Self> {
         let band = band(rule, lattice);
         let distance = Rule::Distance { band, sign: None, iso: None };
         let background = distance.background(lattice).unwrap_or(f32::INFINITY);
-        let distances =
-            par::with_threads(run.thread_count(), || Distances::new(mesh, lattice, run))??;
+        let distances = par::with_threads(run.thread_count(), || Distances::new(mesh, lattice, run))??;
         Ok(Self { mesh: mesh.clone(), lattice, distances, background, source })
     }
 

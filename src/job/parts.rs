@@ -47,9 +47,7 @@ pub(super) fn parts<'a>(
     check_names(priority, &named)?;
     let together = if has_inside { mesh.parts_closed_together(kind) } else { &[] };
     let mut order: Vec<usize> = (0..named.len()).collect();
-    order.sort_by_key(|n| {
-        priority.iter().position(|name| named[*n].is(name)).unwrap_or(priority.len())
-    });
+    order.sort_by_key(|n| priority.iter().position(|name| named[*n].is(name)).unwrap_or(priority.len()));
     let label_of = |n: usize| {
         let label = Label::new(n as u8 + 1, named[n].name.clone());
         let colour = if kind == PartKind::Material { colour(mesh, parts, named[n].part) } else { None };

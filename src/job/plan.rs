@@ -66,9 +66,7 @@ impl Voxelizer<'_> {
                 demand.grids(2 + 8 + 8 + 64)
             }
             // A byte for each cell, and its nearest triangle, which is found as a field is.
-            _ if self.extras.labels == JobLabels::Colours => {
-                demand.grids(2 + 8 + 64)
-            }
+            _ if self.extras.labels == JobLabels::Colours => demand.grids(2 + 8 + 64),
             _ if self.has_labels() => demand.labelled(),
             _ if self.rule.has_bricks() => demand.with_short_passes(),
             _ => demand,

@@ -231,7 +231,8 @@ impl Prepared<'_> {
         if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
             return Err(share_exceeded());
         }
-        let Made { occupied, labels, taken, shared, field, shares, stats, filling, hashing, .. } = slabs.made();
+        let Made { occupied, labels, taken, shared, field, shares, stats, filling, hashing, .. } =
+            slabs.made();
         let arrays = slabs.digests_of_arrays();
         Ok(JobResult {
             occupied,

@@ -133,9 +133,7 @@ impl<'a> Slabs<'a> {
         let placed = voxelizer.placed(lattice)?;
         let background = rule.background(&placed);
         let parts = match extras.labels {
-            JobLabels::Parts(kind) => {
-                parts::parts(mesh, kind, voxelizer.priority, rule.inside().is_some())?
-            }
+            JobLabels::Parts(kind) => parts::parts(mesh, kind, voxelizer.priority, rule.inside().is_some())?,
             _ => vec![LabelledMesh { mesh: Cow::Borrowed(mesh), labels: vec![], values: vec![] }],
         };
         let painter = match extras.labels {
@@ -256,7 +254,8 @@ impl<'a> Slabs<'a> {
                         let sums = par::map(layers, |layer: &[f32]| {
                             layer.iter().map(|share| f64::from(*share)).sum::<f64>()
                         });
-                        made.shares = Some(sums.iter().fold(made.shares.unwrap_or(0.0), |all, sum| all + sum));
+                        made.shares =
+                            Some(sums.iter().fold(made.shares.unwrap_or(0.0), |all, sum| all + sum));
                     }
                 }
             }
@@ -449,8 +448,7 @@ impl Made {
     fn take(&mut self, taken: Vec<u64>, label: &Label, legend: &Legend) {
         for (first, cells) in legend.labels().iter().zip(taken).filter(|(_, cells)| *cells > 0) {
             self.taken += cells;
-            let known =
-                self.shared.iter_mut().find(|pair| pair.first == *first && pair.second == *label);
+            let known = self.shared.iter_mut().find(|pair| pair.first == *first && pair.second == *label);
             match known {
                 Some(pair) => pair.cells += cells,
                 None => self.shared.push(SharedCells { first: first.clone(), second: label.clone(), cells }),

@@ -107,7 +107,8 @@ impl MeshCuts {
         if own.is_empty() {
             return None;
         }
-        let [cut_from, volumes] = [&self.cut_from, &self.volumes].map(|parts| parts.select(own.iter().copied()));
+        let [cut_from, volumes] =
+            [&self.cut_from, &self.volumes].map(|parts| parts.select(own.iter().copied()));
         Some(Self { mesh: self.mesh.pick(&own), bodies, cut_from, volumes })
     }
 

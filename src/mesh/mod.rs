@@ -139,8 +139,7 @@ impl Mesh {
 
     /// The parts that are open by themselves.
     fn open_parts(&self, parts: &MeshParts) -> Vec<u32> {
-        let mut order: Vec<(u32, u32)> =
-            (0..self.triangles.len() as u32).map(|n| (parts.of(n), n)).collect();
+        let mut order: Vec<(u32, u32)> = (0..self.triangles.len() as u32).map(|n| (parts.of(n), n)).collect();
         order.sort_unstable();
         let mut open = vec![];
         for part in order.chunk_by(|one, next| one.0 == next.0) {

@@ -27,7 +27,6 @@ impl FilledCells<'_> {
         self.inside.close(layers, grid);
         Ok(Stats { snapped, inside, ..Stats::default() })
     }
-
 }
 
 /// Removes the cells that are further inside than `steps` from these layers of a lattice of `dims`. `fill_all` fills the

@@ -414,13 +414,11 @@ fn parts_that_occupy_the_same_cells_are_reported_as_pairs() {
     assert!(err.contains("body (1) and body (2) (3): 8 cells"), "{err}");
     let json = place.run(&format!("{line} --json")).expect(0).json();
     let shared = json["counts"]["shared"].as_array().unwrap();
-    let pairs: Vec<_> = shared.iter().map(|pair| (pair["labels"].to_string(), pair["cells"].as_u64())).collect();
+    let pairs: Vec<_> =
+        shared.iter().map(|pair| (pair["labels"].to_string(), pair["cells"].as_u64())).collect();
     assert_eq!(
         pairs,
-        [
-            (r#"["body","the lid"]"#.to_string(), Some(72)),
-            (r#"["body","body (2)"]"#.to_string(), Some(8))
-        ]
+        [(r#"["body","the lid"]"#.to_string(), Some(72)), (r#"["body","body (2)"]"#.to_string(), Some(8))]
     );
     assert_eq!(json["counts"]["taken"], 80);
 }
@@ -479,10 +477,12 @@ fn bits_of_a_seg_nrrd_are_one_segment_called_as_the_mesh() {
 fn a_body_keeps_its_colour_where_another_touches_it() {
     let place = Place::new();
     place.write("m.mtl", "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\n");
-    let turned = |triangles: Vec<Triangle>| triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect::<Vec<_>>();
+    let turned =
+        |triangles: Vec<Triangle>| triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect::<Vec<_>>();
     let pocket = [between([0.0; 3], [10.0; 3]), turned(between([3.0; 3], [7.0; 3]))].concat();
     let core = between([3.0; 3], [7.0; 3]);
-    let [left, right] = [[0.0, 4.0], [4.0, 8.0]].map(|[low, high]| between([low, 0.0, 0.0], [high, 4.0, 4.0]));
+    let [left, right] =
+        [[0.0, 4.0], [4.0, 8.0]].map(|[low, high]| between([low, 0.0, 0.0], [high, 4.0, 4.0]));
     for (red, blue, counts) in [(core, pocket, [64, 936]), (left, right, [64, 64])] {
         for order in [["red", "blue"], ["blue", "red"]] {
             let mut text = "mtllib m.mtl\n".to_string();

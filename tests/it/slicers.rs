@@ -90,9 +90,10 @@ fn bambu(parts: &[(&str, Cuboid)], more: &str, item: &str) -> Vec<u8> {
             "<part id=\"{id}\" subtype=\"{subtype}\"><metadata key=\"name\" value=\"part {id}\"/></part>"
         );
     }
-    let start =
-        model(&object(9, "type=\"model\"", &format!("<components>{components}</components>")), item);
-    let config = format!("<config><object id=\"9\">{config}</object><plate><metadata key=\"a\" value=\"b\"/></plate></config>");
+    let start = model(&object(9, "type=\"model\"", &format!("<components>{components}</components>")), item);
+    let config = format!(
+        "<config><object id=\"9\">{config}</object><plate><metadata key=\"a\" value=\"b\"/></plate></config>"
+    );
     zip(&[
         ("3D/3dmodel.model", &start),
         ("3D/Objects/part.model", &model(&leaf, "")),
@@ -143,9 +144,24 @@ fn pieces_mean_what_the_slicer_shows() {
         ("prusa parts", both("ModelPart"), 1000 + 180, None),
         ("bambu negative", parts("negative_part", "type=\"other\""), 820, negative),
         ("bambu negative of type model", parts("negative_part", "type=\"model\""), 820, negative),
-        ("bambu modifier", parts("modifier_part", "type=\"model\""), 1000, left_out("12 triangles of modifiers")),
-        ("bambu blocker", parts("support_blocker", "type=\"other\""), 1000, left_out("12 triangles of support blockers")),
-        ("bambu enforcer", parts("support_enforcer", ""), 1000, left_out("12 triangles of support enforcers")),
+        (
+            "bambu modifier",
+            parts("modifier_part", "type=\"model\""),
+            1000,
+            left_out("12 triangles of modifiers"),
+        ),
+        (
+            "bambu blocker",
+            parts("support_blocker", "type=\"other\""),
+            1000,
+            left_out("12 triangles of support blockers"),
+        ),
+        (
+            "bambu enforcer",
+            parts("support_enforcer", ""),
+            1000,
+            left_out("12 triangles of support enforcers"),
+        ),
         ("bambu parts", parts("normal_part", "type=\"other\""), 1000 + 180, None),
         ("slic3r parts", slic3r(0), 1000 + 180, None),
         ("slic3r modifier", slic3r(1), 1000, left_out("12 triangles of modifiers")),
@@ -177,7 +193,9 @@ fn settings_that_do_not_fit_are_a_warning() {
     };
     let volume = |object: u32, first: u32, last: u32| {
         let kind = "<metadata key=\"volume_type\" value=\"NegativeVolume\"/>";
-        format!("<config><object id=\"{object}\"><volume firstid=\"{first}\" lastid=\"{last}\">{kind}</volume></object></config>")
+        format!(
+            "<config><object id=\"{object}\"><volume firstid=\"{first}\" lastid=\"{last}\">{kind}</volume></object></config>"
+        )
     };
     let mut seen = 0;
     for config in [
@@ -209,15 +227,41 @@ fn a_negative_volume_cuts_the_bodies_of_its_object_at_every_place() {
     let cut = &[("ModelPart", CUBE), ("NegativeVolume", [[2.0, 2.0, 2.0], [4.0, 4.0, 4.0]])][..];
     let mut seen = 0;
     for (name, file, cells) in [
-        ("of both bodies", prusa(&[&[("ModelPart", CUBE), ("ModelPart", far), ("NegativeVolume", bar)]], ITEM), 2000 - 160),
-        ("first in the file", prusa(&[&[("NegativeVolume", bar), ("ModelPart", CUBE), ("ModelPart", far)]], ITEM), 2000 - 160),
-        ("not of another object", prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", bar)], &[("ModelPart", far)]], &(ITEM.to_string() + "<item objectid=\"2\"/>")), 2000 - 80),
-        ("of the second object", prusa(&[&[("ModelPart", CUBE)], &[("ModelPart", far), ("NegativeVolume", bar)]], &(ITEM.to_string() + "<item objectid=\"2\"/>")), 2000 - 80),
+        (
+            "of both bodies",
+            prusa(&[&[("ModelPart", CUBE), ("ModelPart", far), ("NegativeVolume", bar)]], ITEM),
+            2000 - 160,
+        ),
+        (
+            "first in the file",
+            prusa(&[&[("NegativeVolume", bar), ("ModelPart", CUBE), ("ModelPart", far)]], ITEM),
+            2000 - 160,
+        ),
+        (
+            "not of another object",
+            prusa(
+                &[&[("ModelPart", CUBE), ("NegativeVolume", bar)], &[("ModelPart", far)]],
+                &(ITEM.to_string() + "<item objectid=\"2\"/>"),
+            ),
+            2000 - 80,
+        ),
+        (
+            "of the second object",
+            prusa(
+                &[&[("ModelPart", CUBE)], &[("ModelPart", far), ("NegativeVolume", bar)]],
+                &(ITEM.to_string() + "<item objectid=\"2\"/>"),
+            ),
+            2000 - 80,
+        ),
         ("of each instance", prusa(&[cut], &(moved(0, 0) + &moved(12, 0))), 2000 - 16),
         ("mirrored", prusa(&[cut], &(mirrored.to_string() + &moved(0, 0))), 2000 - 16),
         // The body of one instance fills what is cut out of the other.
         ("of instances that overlap", prusa(&[cut], &(moved(0, 0) + &moved(1, 0))), 1100 - 4),
-        ("twice", prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", HOLE), ("NegativeVolume", HOLE)]], ITEM), 820),
+        (
+            "twice",
+            prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", HOLE), ("NegativeVolume", HOLE)]], ITEM),
+            820,
+        ),
         ("all of it", prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", CUBE)]], ITEM), 0),
         ("beside it", prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", far)]], ITEM), 1000),
     ] {
@@ -229,12 +273,14 @@ fn a_negative_volume_cuts_the_bodies_of_its_object_at_every_place() {
 
 /// A random box within some cells, whose sides are on walls or off centres.
 fn cuboid(random: &mut Random, most: f32) -> Cuboid {
-    let sides: [[f32; 2]; 3] = std::array::from_fn(|_| loop {
-        let mut ends: [f32; 2] =
-            std::array::from_fn(|_| random.below(most as u64) as f32 + random.of(&[0.0, 0.25, 0.75]));
-        ends.sort_by(f32::total_cmp);
-        if ends[0] < ends[1] {
-            break ends;
+    let sides: [[f32; 2]; 3] = std::array::from_fn(|_| {
+        loop {
+            let mut ends: [f32; 2] =
+                std::array::from_fn(|_| random.below(most as u64) as f32 + random.of(&[0.0, 0.25, 0.75]));
+            ends.sort_by(f32::total_cmp);
+            if ends[0] < ends[1] {
+                break ends;
+            }
         }
     });
     [0, 1].map(|end| [0, 1, 2].map(|axis| sides[axis][end]))
@@ -292,7 +338,8 @@ fn solid_and_filled_follow_their_definition() {
                 let wanted = bodies.iter().any(|body| is_so(cell, body));
                 assert_eq!(cells.get(cell), wanted, "{rule:?} {cell:?} {bodies:?}");
                 occupied += u64::from(wanted);
-                removed += u64::from(!wanted && bodies.iter().any(|(body, _)| within(cell, body, &has_centre)));
+                removed +=
+                    u64::from(!wanted && bodies.iter().any(|(body, _)| within(cell, body, &has_centre)));
             }
             // Slabs of any height, and labels of the bodies.
             for height in [1, 4, 5] {
@@ -389,5 +436,8 @@ fn regions_subtract_negative_volumes_and_bins_are_refused() {
         std::fs::remove_dir_all(place.path("cells.zarr")).unwrap();
         std::fs::remove_dir_all(place.path("one.zarr")).unwrap();
     }
-    assert!(refused(&place, "plan a.3mf -r 140 --solid --regions 3 --bin -o bins.zarr", 2).contains("negative volumes"));
+    assert!(
+        refused(&place, "plan a.3mf -r 140 --solid --regions 3 --bin -o bins.zarr", 2)
+            .contains("negative volumes")
+    );
 }

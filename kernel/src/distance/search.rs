@@ -406,13 +406,7 @@ mod tests {
     }
 
     /// The same with one tie-break.
-    fn check_by(
-        ties: TieBreak,
-        triangles: &[Triangle],
-        axes: [Axis; 3],
-        limit: f64,
-        level: Level,
-    ) -> usize {
+    fn check_by(ties: TieBreak, triangles: &[Triangle], axes: [Axis; 3], limit: f64, level: Level) -> usize {
         let tree = TriangleTree::of(triangles, axes[0].1);
         let lattice = lattice(axes);
         let mut search = BrickSearch::new(&tree, &lattice, limit).with_nearest(ties);

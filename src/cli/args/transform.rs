@@ -119,8 +119,7 @@ pub fn unit() -> impl TypedValueParser<Value = UnitOfLength> {
         let aliases = UnitOfLength::ALIASES.iter().filter(move |(_, of)| *of == unit);
         clap::builder::PossibleValue::new(unit.name()).aliases(aliases.map(|(alias, _)| *alias))
     });
-    PossibleValuesParser::new(values)
-        .try_map(|name| known(UnitOfLength::from_name(&name)))
+    PossibleValuesParser::new(values).try_map(|name| known(UnitOfLength::from_name(&name)))
 }
 
 fn up_axis() -> impl TypedValueParser<Value = UpAxis> {

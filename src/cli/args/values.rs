@@ -25,7 +25,11 @@ pub fn band(text: &str) -> Result<Band, String> {
 
 /// `3`: the thickness of a shell, in cells.
 pub fn shell(text: &str) -> Result<u32, String> {
-    cells_only(text, "3 for a shell of three cells; for a thickness T, write T divided by the size of a cell, rounded up", steps)
+    cells_only(
+        text,
+        "3 for a shell of three cells; for a thickness T, write T divided by the size of a cell, rounded up",
+        steps,
+    )
 }
 
 /// What `parse` makes of `text`; a length with a unit is refused with what to write.

@@ -166,9 +166,9 @@ impl BatchOptions {
         let mut items = inputs::items(found, &output, call)?;
         let mut options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
         let bytes = items.len() as u64 * PER_MESH;
-        options.admit(bytes, "the names and reports of the meshes").map_err(|error| {
-            error.with_hint("raise --max-memory, or name fewer meshes at a time")
-        })?;
+        options
+            .admit(bytes, "the names and reports of the meshes")
+            .map_err(|error| error.with_hint("raise --max-memory, or name fewer meshes at a time"))?;
         options.resources.extra_bytes += bytes;
         if let Some(share) = args.input.shard_list {
             let mut place = 0..;
@@ -309,8 +309,7 @@ impl BatchOptions {
     fn bounds(&self, item: &Item, resources: &Resources, call: &Call) -> Result<(Bounds, Transform)> {
         let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
         // All bounds are in the same coordinates.
-        let options =
-            JobOptions { resources: resources.clone(), reads_near: false, ..self.options.clone() };
+        let options = JobOptions { resources: resources.clone(), reads_near: false, ..self.options.clone() };
         let mut job = Job { source: source.clone(), options };
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         let mesh = guarded(|| run::read(&mut job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;

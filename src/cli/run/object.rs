@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use voxelize::{Lattice, Rational};
 use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
 use voxelize::grid::{CellKind, Label};
-use voxelize::job::{SharedCells, Transform};
 use voxelize::job::system::peak_memory;
+use voxelize::job::{SharedCells, Transform};
 use voxelize::mesh::closed::Closedness;
 use voxelize::tool::text::GridCoordinates;
+use voxelize::{Lattice, Rational};
 
 use super::super::options::{JobOptions, Mode, Options};
 use super::super::report::{Report, value};

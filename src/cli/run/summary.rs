@@ -65,7 +65,10 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                         row("", &display::counted(more as u64, "more pair", "more pairs"));
                     }
                     if found.taken > 0 {
-                        row("", "a shared cell has the label of the earlier part; --priority changes which is first");
+                        row(
+                            "",
+                            "a shared cell has the label of the earlier part; --priority changes which is first",
+                        );
                     }
                 }
             }

@@ -60,10 +60,11 @@ pub(super) const FORMAT: Format = Format {
 
 /// The finding that a world of Minecraft is not so high (W004).
 fn tall(height: usize) -> Option<Finding> {
-    let text = format!("{height} blocks high: a world of Minecraft has {WORLD_HEIGHT}, from -64 to 319; the rest is cut off when it is pasted");
-    (height > WORLD_HEIGHT).then(|| {
-        Finding::new(Code::W004, text).with_hint("use larger cells, or paste parts of it")
-    })
+    let text = format!(
+        "{height} blocks high: a world of Minecraft has {WORLD_HEIGHT}, from -64 to 319; the rest is cut off when it is pasted"
+    );
+    (height > WORLD_HEIGHT)
+        .then(|| Finding::new(Code::W004, text).with_hint("use larger cells, or paste parts of it"))
 }
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {

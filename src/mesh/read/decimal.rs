@@ -53,7 +53,8 @@ impl Decimal {
             return None;
         }
         if let [_, power @ ..] = power {
-            exponent += std::str::from_utf8(power).ok()?.parse::<i32>().ok().filter(|power| power.abs() < 100)?;
+            exponent +=
+                std::str::from_utf8(power).ok()?.parse::<i32>().ok().filter(|power| power.abs() < 100)?;
         }
         // Zeros at the end make exponents of equal numbers differ.
         while mantissa != 0 && mantissa % 10 == 0 {

@@ -660,9 +660,11 @@ impl Colouring {
 
     fn bytes(&self) -> u64 {
         let places = self.places.capacity() * size_of::<Option<TexturePlace>>();
-        let written = self.written.capacity() + self.written_faces.capacity() + self.places_written.capacity();
+        let written =
+            self.written.capacity() + self.written_faces.capacity() + self.places_written.capacity();
         let written = size_of::<WrittenColour>() * written;
-        3 * self.texels + (3 * self.vertices.capacity() + 9 * self.triangles.capacity() + places + written) as u64
+        3 * self.texels
+            + (3 * self.vertices.capacity() + 9 * self.triangles.capacity() + places + written) as u64
     }
 }
 

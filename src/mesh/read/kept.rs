@@ -40,8 +40,10 @@ impl KeptStream {
     /// If they did not fit.
     pub(super) fn take(&self) -> Result<Vec<u8>> {
         self.bytes.take().ok_or_else(|| {
-            Error::too_large("the mesh is far from the origin, and to read it once more it does not fit in memory")
-                .with_hint("name the file in place of a pipe")
+            Error::too_large(
+                "the mesh is far from the origin, and to read it once more it does not fit in memory",
+            )
+            .with_hint("name the file in place of a pipe")
         })
     }
 }

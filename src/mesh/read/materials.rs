@@ -139,7 +139,8 @@ impl<'a> MaterialLibrary<'a> {
             self.is_incomplete = true;
             let shown = sanitize(files.join(" ").as_bytes());
             let error = Error::input(Code::S110, format!("{shown}: a stream has no files beside it"));
-            return indexed.no_colours(&error.with_hint("name the file of the mesh in place of a pipe"), place);
+            return indexed
+                .no_colours(&error.with_hint("name the file of the mesh in place of a pipe"), place);
         }
         for file in files {
             if let Some(error) = self.read_file(&file, indexed)? {
@@ -153,8 +154,9 @@ impl<'a> MaterialLibrary<'a> {
     /// The names of files on a line: all of it, parts that end in `.mtl`, or words, whichever is there.
     fn files(&self, line: &str) -> Vec<String> {
         let bare = without_comment(line);
-        let is_there =
-            |name: &String| ways(name).iter().any(|way| self.folder.is_some_and(|folder| folder.has_file(way)));
+        let is_there = |name: &String| {
+            ways(name).iter().any(|way| self.folder.is_some_and(|folder| folder.has_file(way)))
+        };
         let whole = [line.to_string(), bare.to_string(), without_note(line).to_string()];
         if let Some(whole) = whole.iter().find(|whole| is_there(whole)) {
             return vec![whole.clone()];
@@ -195,7 +197,9 @@ impl<'a> MaterialLibrary<'a> {
             Err(error) => return Ok(Some(error)),
         };
         if text.len() as u64 > MAX_MATERIALS {
-            return Ok(Some(Error::input(Code::S110, format!("more than {MAX_MATERIALS} bytes")).about(name)));
+            return Ok(Some(
+                Error::input(Code::S110, format!("more than {MAX_MATERIALS} bytes")).about(name),
+            ));
         }
         let entries = text.split(|byte| matches!(byte, b'\n' | b'\r')).count() as u64;
         indexed.hold(2 * text.len() as u64 + ENTRY * entries)?;
@@ -271,7 +275,12 @@ impl<'a> MaterialLibrary<'a> {
     }
 
     /// The number of the picture of a map, which is read once; none if it cannot be read.
-    pub(super) fn picture(&mut self, map: &TextureMap, indexed: &mut Indexed, line: u64) -> Result<Option<u32>> {
+    pub(super) fn picture(
+        &mut self,
+        map: &TextureMap,
+        indexed: &mut Indexed,
+        line: u64,
+    ) -> Result<Option<u32>> {
         let key = (format!("{}{}", map.folder, map.file), map.wrap == TextureWrap::Clamp);
         if let Some(known) = self.pictures.get(&key) {
             return Ok(*known);
@@ -380,8 +389,12 @@ mod tests {
 
     #[test]
     fn maps_have_options_and_names_with_blanks() {
-        let map = |file: &str, scale, offset, wrap| {
-            TextureMap { folder: String::new(), file: file.into(), scale, offset, wrap }
+        let map = |file: &str, scale, offset, wrap| TextureMap {
+            folder: String::new(),
+            file: file.into(),
+            scale,
+            offset,
+            wrap,
         };
         let plain = |file| map(file, [1.0; 2], [0.0; 2], TextureWrap::Repeat);
         for (words, expected) in [

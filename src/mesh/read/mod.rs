@@ -263,6 +263,8 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         let metadata = file.metadata().map_err(|e| source::unreadable(&e))?;
         // A pipe has no length, and files that the system generates on reading report 0.
         let whole = metadata.is_file() && metadata.len() > 0;
+        // It is read once more only if it can be.
+        let near = if metadata.is_file() { near } else { ReadNear::Origin };
         let source = if whole { MeshBytes::file(&file, metadata.len()) } else { MeshBytes::stream(&file) };
         choose_and_read(source?.at(path, options.companions), path, &options.near(near))
     };
@@ -335,7 +337,12 @@ fn choose_kept(
     options.progress.begin("read", source.length().unwrap_or(0));
     options.progress.check()?;
     let packed = source.packed();
-    let content = (format.read)(source, options, &triage).map_err(|error| triage.advised(error))?;
+    let is_zip = source.head().bytes.starts_with(b"PK");
+    let content = (format.read)(source, options, &triage).map_err(|error| {
+        // What lies in a zip that is no 3MF is known by its extension.
+        let other = if is_zip && error.code() == Code::S002 { refuse::by_extension(path) } else { None };
+        other.unwrap_or_else(|| triage.advised(error))
+    })?;
     let Content { mut mesh, bytes, unit, up } = content;
     let findings = triage.finish(mesh.triangles().len())?;
     let dropped = triage.count_dropped();

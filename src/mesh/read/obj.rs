@@ -65,7 +65,8 @@ fn recognise(head: &Head) -> Guess {
             }
         }
         is_likely |= matches!(word, b"mtllib" | b"usemtl" | b"f") && !next_word(rest).0.is_empty();
-        is_pure &= BEGINNINGS.contains(&word) || (matches!(word, b"f" | b"l" | b"p") && whole(next_word(rest).0).is_some());
+        is_pure &= BEGINNINGS.contains(&word)
+            || (matches!(word, b"f" | b"l" | b"p") && whole(next_word(rest).0).is_some());
     }
     // Comments may fill all that is looked at.
     let is_empty = !has_words && text.trim_ascii_start().starts_with(b"#");
@@ -95,7 +96,9 @@ fn continuation(line: &[u8]) -> Continuation {
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let folder = source.folder();
     let mut lines = Lines::new(source.into_reader(), options.progress).joining(continuation);
-    let indexed = Indexed::new(options.max_memory, triage, 1).numbered(options.vertex_numbers).heard_by(options.progress);
+    let indexed = Indexed::new(options.max_memory, triage, 1)
+        .numbered(options.vertex_numbers)
+        .heard_by(options.progress);
     let mut reader = ObjReader {
         indexed,
         triage,
@@ -199,7 +202,8 @@ impl ObjReader<'_> {
     /// Gives the next vertices the colours of a comment of ZBrush: eight digits each, the first two of which are a mask.
     fn paint(&mut self, line: &[u8]) -> Result<()> {
         for digits in line.trim_ascii().chunks_exact(8) {
-            let colour = std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let colour =
+                std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
             let Some(colour) = colour else { return Ok(()) };
             let [_, r, g, b] = colour.to_be_bytes();
             let range = self.indexed.vertex_range();

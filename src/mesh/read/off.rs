@@ -98,7 +98,9 @@ fn without_keyword<'a>(first: &[u8], mut lines: impl Iterator<Item = &'a [u8]>) 
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut lines = Lines::new(source.into_reader(), options.progress);
-    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers).heard_by(options.progress);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0)
+        .numbered(options.vertex_numbers)
+        .heard_by(options.progress);
     let ([vertices, faces], layout) = header(&mut lines)?;
     for n in 0..vertices {
         if !to_next(&mut lines)? {

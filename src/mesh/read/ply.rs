@@ -188,7 +188,9 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let folder = source.folder();
     let mut reader = source.into_reader();
     let PlyHeader { form, elements, pictures, bytes: length, lines } = header(&mut reader)?;
-    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers).heard_by(options.progress);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0)
+        .numbered(options.vertex_numbers)
+        .heard_by(options.progress);
     let wanted = if options.textures { &pictures[..] } else { &[] };
     let mut pictures = PlyPictures::read(wanted, folder, &mut indexed)?;
     let bytes = if form == PlyForm::Text {
@@ -444,7 +446,8 @@ fn read_elements(
         if is_polygon && element.count > 0 && places.is_none() {
             return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
         }
-        let is_early = elements[n..].iter().any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
+        let is_early =
+            elements[n..].iter().any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
         let is_simple = kind == ElementKind::Face && !is_early && pictures.numbers.is_empty();
         let short = element.short_list().filter(|_| is_simple);
         let is_plain = matches!(short, Some(Scalar::I32 | Scalar::U32));

@@ -286,7 +286,8 @@ mod tests {
     #[test]
     fn a_long_polygon_with_holes_is_covered_once() {
         // A plate with holes in rows, each joined to the one before by a bridge from its first corner.
-        let mut corners: Vec<Point> = vec![[0.0, 0.0, 0.0], [40.0, 0.0, 0.0], [40.0, 40.0, 0.0], [0.0, 40.0, 0.0]];
+        let mut corners: Vec<Point> =
+            vec![[0.0, 0.0, 0.0], [40.0, 0.0, 0.0], [40.0, 40.0, 0.0], [0.0, 40.0, 0.0]];
         let mut back = vec![[0.0, 0.0, 0.0]];
         corners.push([0.0, 0.0, 0.0]);
         for n in 1..39_u16 {

@@ -37,7 +37,8 @@ const EXPORT: &str = "export binary STL from the program that made it";
 const SCENE: &str = "export glTF (.glb) from the program that made it; Blender converts it, too";
 const GAME: &str = "open it in Blender with an add-on for it, or in Noesis, and export glTF (.glb)";
 const CAD: &str = "export STL or 3MF from the CAD program, which makes triangles of it";
-const FREE_CAD: &str = "export STL or 3MF from the CAD program, which makes triangles of it; FreeCAD does, too";
+const FREE_CAD: &str =
+    "export STL or 3MF from the CAD program, which makes triangles of it; FreeCAD does, too";
 const DECOMPRESS: &str = "decompress it first";
 const MESH: &str = "a mesh is expected";
 const VOXELS: &str = "it holds voxels, and a mesh is expected";
@@ -46,7 +47,8 @@ const SCAN: &str =
 const PARAVIEW: &str = "in ParaView: Extract Surface, then File, Save Data as STL or PLY";
 const MESHIO: &str = "'meshio convert' makes PLY of its surface; so does ParaView with Extract Surface";
 const SOLVER: &str = "export the surface as STL from the preprocessor, or with ParaView or meshio";
-const POINTS: &str = "it holds points without triangles: make a mesh of them first, as MeshLab or CloudCompare do";
+const POINTS: &str =
+    "it holds points without triangles: make a mesh of them first, as MeshLab or CloudCompare do";
 const TILE: &str = "take the glTF out of it: '3d-tiles-tools b3dmToGlb -i FILE -o mesh.glb'";
 const GEOLOGY: &str = "export the surface as OBJ, PLY or STL from the program that made it";
 
@@ -88,15 +90,30 @@ static OTHERS: &[Other] = &[
     other("Collada", &["dae"], &[Element("COLLADA")], SCENE),
     other("FBX", &["fbx"], &[Bytes(0, b"Kaydara FBX Binary"), Begins("; FBX")], SCENE),
     other("USD", &["usd", "usda", "usdc", "usdz"], &[Bytes(0, b"PXR-USDC"), Begins("#usda")], SCENE),
-    other("VRML or X3D", &["wrl", "vrml", "x3d", "x3dv", "x3db"], &[Begins("#VRML"), Begins("#X3D"), Element("X3D")], SCENE),
+    other(
+        "VRML or X3D",
+        &["wrl", "vrml", "x3d", "x3dv", "x3db"],
+        &[Begins("#VRML"), Begins("#X3D"), Element("X3D")],
+        SCENE,
+    ),
     other("Open Inventor", &["iv"], &[Begins("#Inventor")], SCENE),
-    other("3DS", &["3ds"], &[Test(is_3ds)], "open it in 3ds Max or an older Blender, and export glTF (.glb) or STL"),
+    other(
+        "3DS",
+        &["3ds"],
+        &[Test(is_3ds)],
+        "open it in 3ds Max or an older Blender, and export glTF (.glb) or STL",
+    ),
     other("LightWave", &["lwo", "lws"], &[Bytes(8, b"LWO"), Begins("LWSC")], SCENE),
     other("Cinema 4D", &["c4d"], &[Bytes(0, b"QC4DC4D6"), Bytes(8, b"XC4D")], SCENE),
     other("Maya", &["ma", "mb"], &[Begins("//Maya"), Bytes(8, b"Maya")], SCENE),
     other("Houdini", &["bgeo", "geo", "hip"], &[Begins("PGEOMETRY"), Bytes(0, b"\x7fNSJb")], SCENE),
     other("Alembic", &["abc"], &[Bytes(0, b"Ogawa")], SCENE),
-    other("SketchUp", &["skp"], &[Bytes(0, b"\xff\xfe\xff\x0eS\0k\0e\0t\0c\0h\0")], "in SketchUp: File, Export, 3D Model, as STL, OBJ or GLB"),
+    other(
+        "SketchUp",
+        &["skp"],
+        &[Bytes(0, b"\xff\xfe\xff\x0eS\0k\0e\0t\0c\0h\0")],
+        "in SketchUp: File, Export, 3D Model, as STL, OBJ or GLB",
+    ),
     other("3ds Max", &["max"], &[], SCENE),
     other("an ASE file of 3ds Max", &["ase", "ask"], &[Begins("*3DSMAX")], SCENE),
     other("DirectX", &["x"], &[Bytes(0, b"xof 0")], SCENE),
@@ -110,25 +127,65 @@ static OTHERS: &[Other] = &[
     other("PMX or PMD of MikuMikuDance", &["pmx", "pmd"], &[Bytes(0, b"PMX "), Bytes(0, b"Pmd\0")], GAME),
     other("OGRE", &["mesh.xml"], &[Bytes(2, b"[MeshSerializer"), Element("mesh")], GAME),
     other("SMD of Source", &["smd"], &[], GAME),
-    other("Unreal", &["uasset", "psk"], &[Bytes(0, b"\xc1\x83\x2a\x9e"), Bytes(0, b"ACTRHEAD")], "export glTF (.glb) from the Unreal editor"),
+    other(
+        "Unreal",
+        &["uasset", "psk"],
+        &[Bytes(0, b"\xc1\x83\x2a\x9e"), Bytes(0, b"ACTRHEAD")],
+        "export glTF (.glb) from the Unreal editor",
+    ),
     other("Wings 3D", &["wings"], &[Bytes(0, b"#!WINGS")], SCENE),
     other("OpenFlight", &["flt"], &[], SCENE),
     other("POV-Ray", &["pov"], &[], SCENE),
-    other("Draco", &["drc"], &[Bytes(0, b"DRACO")], "export GLB: Draco in it is read; 'draco_decoder -i FILE -o mesh.ply' makes PLY of it"),
+    other(
+        "Draco",
+        &["drc"],
+        &[Bytes(0, b"DRACO")],
+        "export GLB: Draco in it is read; 'draco_decoder -i FILE -o mesh.ply' makes PLY of it",
+    ),
     other("CTM", &["ctm"], &[Bytes(0, b"OCTM")], "MeshLab or 'ctmconv FILE mesh.ply' makes PLY of it"),
     other("U3D", &["u3d"], &[Bytes(0, b"U3D\0")], "export glTF (.glb) or STL from the program that made it"),
-    other("3D Tiles", &["b3dm", "i3dm", "cmpt"], &[Bytes(0, b"b3dm"), Bytes(0, b"i3dm"), Bytes(0, b"cmpt")], TILE),
+    other(
+        "3D Tiles",
+        &["b3dm", "i3dm", "cmpt"],
+        &[Bytes(0, b"b3dm"), Bytes(0, b"i3dm"), Bytes(0, b"cmpt")],
+        TILE,
+    ),
     // CAD.
-    other("IFC", &["ifc", "ifcxml", "ifczip"], &[Test(is_ifc), Element("ifcXML")], "'IfcConvert FILE mesh.glb' of IfcOpenShell makes glTF of it; so does Blender with Bonsai"),
+    other(
+        "IFC",
+        &["ifc", "ifcxml", "ifczip"],
+        &[Test(is_ifc), Element("ifcXML")],
+        "'IfcConvert FILE mesh.glb' of IfcOpenShell makes glTF of it; so does Blender with Bonsai",
+    ),
     other("STEP", &["step", "stp", "stpz", "p21"], &[Begins("ISO-10303-21")], FREE_CAD),
     other("IGES", &["iges", "igs"], &[Test(is_iges)], FREE_CAD),
-    other("DXF", &["dxf"], &[Bytes(0, b"AutoCAD Binary DXF"), Test(is_dxf)], "export STL from the CAD program: STLOUT in AutoCAD; Blender and FreeCAD open DXF, too"),
+    other(
+        "DXF",
+        &["dxf"],
+        &[Bytes(0, b"AutoCAD Binary DXF"), Test(is_dxf)],
+        "export STL from the CAD program: STLOUT in AutoCAD; Blender and FreeCAD open DXF, too",
+    ),
     other("DWG", &["dwg"], &[Test(is_dwg)], "export STL from the CAD program: STLOUT in AutoCAD"),
-    other("Rhino 3DM", &["3dm"], &[Bytes(0, b"3D Geometry File Format")], "in Rhino: File, Export Selected, as STL or OBJ"),
+    other(
+        "Rhino 3DM",
+        &["3dm"],
+        &[Bytes(0, b"3D Geometry File Format")],
+        "in Rhino: File, Export Selected, as STL or OBJ",
+    ),
     other("JT", &["jt"], &[Test(is_jt)], CAD),
-    other("Parasolid", &["x_t", "x_b", "xmt_txt", "xmt_bin"], &[Begins("**ABCDEFGHIJKLMNOPQRSTUVWXYZ"), Bytes(0, b"PS\0\0")], FREE_CAD),
+    other(
+        "Parasolid",
+        &["x_t", "x_b", "xmt_txt", "xmt_bin"],
+        &[Begins("**ABCDEFGHIJKLMNOPQRSTUVWXYZ"), Bytes(0, b"PS\0\0")],
+        FREE_CAD,
+    ),
     other("ACIS", &["sat", "sab"], &[Bytes(0, b"ACIS BinaryFile"), Bytes(0, b"ASM BinaryFile")], CAD),
-    other("BREP of Open CASCADE", &["brep", "brp"], &[Begins("DBRep_DrawableShape"), Begins("CASCADE Topology")], FREE_CAD),
+    other(
+        "BREP of Open CASCADE",
+        &["brep", "brp"],
+        &[Begins("DBRep_DrawableShape"), Begins("CASCADE Topology")],
+        FREE_CAD,
+    ),
     other("SolidWorks", &["sldprt", "sldasm"], &[], "in SolidWorks: File, Save As, STL or 3MF"),
     other("Inventor", &["ipt", "iam"], &[], "in Inventor: File, Export, CAD Format, STL"),
     other("Solid Edge", &["par", "psm"], &[], CAD),
@@ -137,20 +194,59 @@ static OTHERS: &[Other] = &[
     other("FreeCAD", &["fcstd"], &[], "in FreeCAD: File, Export, as STL or 3MF"),
     other("Fusion", &["f3d", "f3z"], &[], "in Fusion: File, Export, STL or 3MF"),
     other("OpenSCAD", &["scad"], &[], "'openscad -o mesh.stl FILE' makes STL of it"),
-    other("G-code", &["gcode", "gco", "bgcode"], &[Bytes(0, b"GCDE"), Begins("; generated by"), Begins(";FLAVOR:")], "it holds the paths of a printer: take the mesh that was sliced"),
+    other(
+        "G-code",
+        &["gcode", "gco", "bgcode"],
+        &[Bytes(0, b"GCDE"), Begins("; generated by"), Begins(";FLAVOR:")],
+        "it holds the paths of a printer: take the mesh that was sliced",
+    ),
     // Simulation.
-    other("Gmsh", &["msh", "geo_unrolled"], &[Begins("$MeshFormat"), Begins("$NOD"), Begins("$Comments")], "in Gmsh: File, Export, as STL; 'gmsh FILE -2 -o mesh.stl' does it, too"),
+    other(
+        "Gmsh",
+        &["msh", "geo_unrolled"],
+        &[Begins("$MeshFormat"), Begins("$NOD"), Begins("$Comments")],
+        "in Gmsh: File, Export, as STL; 'gmsh FILE -2 -o mesh.stl' does it, too",
+    ),
     other("a mesh of ANSYS Fluent", &["cas"], &[Test(is_fluent)], SOLVER),
-    other("Medit", &["mesh", "meshb"], &[Begins("MeshVersionFormatted")], "Gmsh opens it: 'gmsh FILE -2 -o mesh.stl'; 'meshio convert' makes PLY of it"),
+    other(
+        "Medit",
+        &["mesh", "meshb"],
+        &[Begins("MeshVersionFormatted")],
+        "Gmsh opens it: 'gmsh FILE -2 -o mesh.stl'; 'meshio convert' makes PLY of it",
+    ),
     other("MFEM", &[], &[Begins("MFEM mesh")], "in GLVis or ParaView: save the surface as STL"),
-    other("Nastran", &["nas", "bdf", "fem"], &[Line("BEGIN BULK"), Line("GRID,"), Line("GRID*"), Line("GRID  "), Line("CTRIA3"), Line("CQUAD4"), Begins("SOL "), Begins("$ Nastran")], SOLVER),
+    other(
+        "Nastran",
+        &["nas", "bdf", "fem"],
+        &[
+            Line("BEGIN BULK"),
+            Line("GRID,"),
+            Line("GRID*"),
+            Line("GRID  "),
+            Line("CTRIA3"),
+            Line("CQUAD4"),
+            Begins("SOL "),
+            Begins("$ Nastran"),
+        ],
+        SOLVER,
+    ),
     other("Abaqus", &["inp"], &[Test(is_abaqus)], SOLVER),
     other("LS-DYNA", &["k", "key", "dyn"], &[Line("*KEYWORD")], SOLVER),
     other("ANSYS", &["cdb"], &[Begins("/COM,ANSYS"), Begins("/PREP7")], SOLVER),
     other("UNV of I-DEAS", &["unv", "unf"], &[Test(is_unv)], SOLVER),
-    other("Tecplot", &["tec", "plt"], &[Bytes(0, b"#!TDV"), Begins("TITLE     ="), Begins("TITLE=\""), Begins("TITLE = \"")], PARAVIEW),
+    other(
+        "Tecplot",
+        &["tec", "plt"],
+        &[Bytes(0, b"#!TDV"), Begins("TITLE     ="), Begins("TITLE=\""), Begins("TITLE = \"")],
+        PARAVIEW,
+    ),
     other("SU2", &["su2"], &[Line("NDIME=")], MESHIO),
-    other("COMSOL", &["mphtxt", "mphbin", "mph"], &[Begins("# Created by COMSOL")], "in COMSOL: export the mesh as STL"),
+    other(
+        "COMSOL",
+        &["mphtxt", "mphbin", "mph"],
+        &[Begins("# Created by COMSOL")],
+        "in COMSOL: export the mesh as STL",
+    ),
     other("FLAC3D", &["f3grid"], &[Begins("* FLAC3D")], MESHIO),
     other("OpenFOAM", &[], &[Line("FoamFile")], "'foamToSurface surface.stl' writes the surface of the case"),
     other("AVS-UCD", &["avs", "ucd"], &[], MESHIO),
@@ -158,9 +254,24 @@ static OTHERS: &[Other] = &[
     other("CGNS", &["cgns"], &[], PARAVIEW),
     other("Exodus", &["e", "exo", "ex2"], &[], PARAVIEW),
     other("MED of Salome", &["med"], &[], "in Salome: export the mesh as STL"),
-    other("VTK", &["vtk", "vtp", "vtu", "vti", "vtm", "vtr", "vts"], &[Bytes(0, b"# vtk"), Element("VTKFile")], PARAVIEW),
-    other("TetGen", &["node", "ele", "smesh", "poly", "face"], &[], "'tetgen -pg' writes .mesh or, with -O, .off; 'meshio convert' makes PLY of .node and .ele"),
-    other("GTS", &["gts"], &[Line("0 GtsVertex"), Test(is_gts)], "'gts2stl < FILE > mesh.stl' makes STL of it"),
+    other(
+        "VTK",
+        &["vtk", "vtp", "vtu", "vti", "vtm", "vtr", "vts"],
+        &[Bytes(0, b"# vtk"), Element("VTKFile")],
+        PARAVIEW,
+    ),
+    other(
+        "TetGen",
+        &["node", "ele", "smesh", "poly", "face"],
+        &[],
+        "'tetgen -pg' writes .mesh or, with -O, .off; 'meshio convert' makes PLY of .node and .ele",
+    ),
+    other(
+        "GTS",
+        &["gts"],
+        &[Line("0 GtsVertex"), Test(is_gts)],
+        "'gts2stl < FILE > mesh.stl' makes STL of it",
+    ),
     // Geology and scans of the ground.
     other("GOCAD", &["ts"], &[Begins("GOCAD ")], GEOLOGY),
     other("LAS", &["las", "laz"], &[Bytes(0, b"LASF")], POINTS),
@@ -169,12 +280,32 @@ static OTHERS: &[Other] = &[
     other("a tile of points", &["pnts"], &[Bytes(0, b"pnts")], POINTS),
     other("a list of points", &["xyz", "pts", "ptx", "asc"], &[], POINTS),
     // Medicine.
-    other("GIFTI", &["gii"], &[Element("GIFTI")], "'mris_convert FILE mesh.stl' of FreeSurfer makes STL of it; nibabel reads it, too"),
-    other("a surface of FreeSurfer", &["pial", "white", "inflated", "smoothwm", "sphere"], &[Bytes(0, b"\xff\xff\xfe"), Bytes(0, b"#!ascii")], "'mris_convert FILE mesh.stl' of FreeSurfer makes STL of it"),
-    other("OBJ of MNI (BIC)", &[], &[Test(is_mni)], "export GIFTI, PLY or STL from the program that made it; 'mris_convert' makes STL of GIFTI"),
+    other(
+        "GIFTI",
+        &["gii"],
+        &[Element("GIFTI")],
+        "'mris_convert FILE mesh.stl' of FreeSurfer makes STL of it; nibabel reads it, too",
+    ),
+    other(
+        "a surface of FreeSurfer",
+        &["pial", "white", "inflated", "smoothwm", "sphere"],
+        &[Bytes(0, b"\xff\xff\xfe"), Bytes(0, b"#!ascii")],
+        "'mris_convert FILE mesh.stl' of FreeSurfer makes STL of it",
+    ),
+    other(
+        "OBJ of MNI (BIC)",
+        &[],
+        &[Test(is_mni)],
+        "export GIFTI, PLY or STL from the program that made it; 'mris_convert' makes STL of GIFTI",
+    ),
     other("BrainSuite", &["dfs"], &[Bytes(0, b"DFS_")], EXPORT),
     other("NRRD", &["nrrd", "nhdr"], &[Bytes(0, b"NRRD000")], VOXELS),
-    other("NIfTI", &["nii", "hdr"], &[Bytes(344, b"n+1\0"), Bytes(344, b"ni1\0"), Bytes(4, b"n+2\0")], VOXELS),
+    other(
+        "NIfTI",
+        &["nii", "hdr"],
+        &[Bytes(344, b"n+1\0"), Bytes(344, b"ni1\0"), Bytes(4, b"n+2\0")],
+        VOXELS,
+    ),
     other("MetaImage", &["mha", "mhd"], &[Bytes(0, b"ObjectType")], SCAN),
     other("DICOM", &["dcm"], &[Bytes(128, b"DICM")], SCAN),
     other("MGH of FreeSurfer", &["mgh", "mgz"], &[], SCAN),
@@ -193,15 +324,30 @@ static OTHERS: &[Other] = &[
     container("RAR", &["rar"], &[Bytes(0, b"Rar!")], DECOMPRESS),
     container("tar", &["tar"], &[Bytes(257, b"ustar")], DECOMPRESS),
     container("zip", &["zip"], &[Bytes(0, b"PK\x03\x04"), Bytes(0, b"PK\x05\x06")], DECOMPRESS),
-    container("a file of SolidWorks, Inventor or another program of Windows", &[], &[Bytes(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")], CAD),
+    container(
+        "a file of SolidWorks, Inventor or another program of Windows",
+        &[],
+        &[Bytes(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")],
+        CAD,
+    ),
     // No meshes.
     other("PNG", &["png"], &[Bytes(0, b"\x89PNG")], MESH),
     other("JPEG", &["jpg", "jpeg"], &[Bytes(0, b"\xff\xd8\xff")], MESH),
     other("TIFF", &["tif", "tiff"], &[Bytes(0, b"II*\0"), Bytes(0, b"MM\0*")], MESH),
     other("PDF", &["pdf"], &[Bytes(0, b"%PDF")], MESH),
     no_mesh_of("a program", &[], &[Bytes(0, b"\x7fELF")], MESH),
-    no_mesh_of("a web page", &["html", "htm"], &[Begins("<!DOCTYPE html"), Begins("<html")], "download the mesh itself, not the page that shows it"),
-    no_mesh_of("a pointer of Git LFS", &[], &[Begins("version https://git-lfs")], "'git lfs pull' fetches the file"),
+    no_mesh_of(
+        "a web page",
+        &["html", "htm"],
+        &[Begins("<!DOCTYPE html"), Begins("<html")],
+        "download the mesh itself, not the page that shows it",
+    ),
+    no_mesh_of(
+        "a pointer of Git LFS",
+        &[],
+        &[Begins("version https://git-lfs")],
+        "'git lfs pull' fetches the file",
+    ),
     no_mesh_of("a file of materials", &["mtl"], &[], "name the OBJ that it belongs to"),
     other("UTF-32 text", &[], &[Bytes(0, b"\xff\xfe\0\0"), Bytes(0, b"\0\0\xfe\xff")], UTF8),
     other("UTF-16 text", &[], &[Bytes(0, b"\xff\xfe"), Bytes(0, b"\xfe\xff"), Test(is_utf16)], UTF8),
@@ -278,11 +424,13 @@ fn is_iges(head: &Head) -> bool {
 fn is_dxf(head: &Head) -> bool {
     let Some([code, value]) = first_lines::<2>(head) else { return false };
     code == b"0" && value.eq_ignore_ascii_case(b"SECTION")
-        || code == b"999" && first_lines::<4>(head).is_some_and(|lines| lines[2] == b"0" || lines[2] == b"999")
+        || code == b"999"
+            && first_lines::<4>(head).is_some_and(|lines| lines[2] == b"0" || lines[2] == b"999")
 }
 
 fn is_dwg(head: &Head) -> bool {
-    head.bytes.starts_with(b"AC10") && head.bytes.get(4..6).is_some_and(|version| version.iter().all(u8::is_ascii_digit))
+    head.bytes.starts_with(b"AC10")
+        && head.bytes.get(4..6).is_some_and(|version| version.iter().all(u8::is_ascii_digit))
 }
 
 fn is_jt(head: &Head) -> bool {

@@ -9,8 +9,8 @@ use crate::mesh::numbers::Dropped;
 
 use super::ReadNear;
 use super::decimal::Placement;
-use super::number;
 use super::kept::KeptStream;
+use super::number;
 
 /// How much a reader takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -34,7 +34,8 @@ fn faces() -> Vec<[usize; 3]> {
 /// The house in every format with decimals or doubles.
 fn houses(place: [i64; 3]) -> Vec<(&'static str, Vec<u8>)> {
     let corners = corners(place);
-    let lines = |before: &str| corners.iter().map(|c| format!("{before}{}\n", c.join(" "))).collect::<String>();
+    let lines =
+        |before: &str| corners.iter().map(|c| format!("{before}{}\n", c.join(" "))).collect::<String>();
     let of = |before: &str, first: usize| {
         let line = |[a, b, c]: [usize; 3]| format!("{before} {} {} {}\n", a + first, b + first, c + first);
         faces().into_iter().map(line).collect::<String>()
@@ -103,7 +104,9 @@ fn cells_of_a_house_on_a_map_are_those_at_the_origin() {
     for ((name, near), (_, far)) in houses([0; 3]).into_iter().zip(houses(PLACE)) {
         files.write(&format!("near-{name}"), &near);
         files.write(name, &far);
-        let run = |words: &str| files.run(&format!("{words} --solid --voxel-size 0.1 --json -o x.npz")).expect(0).json();
+        let run = |words: &str| {
+            files.run(&format!("{words} --solid --voxel-size 0.1 --json -o x.npz")).expect(0).json()
+        };
         let here = run(&format!("near-{name}"));
         let there = run(name);
         let moved = run(&format!("{name} --translate=-450123.4,-5411876.2,-231.7"));
@@ -136,7 +139,8 @@ fn regions_of_a_house_on_a_map_are_the_whole() {
             files.run(&plan).expect(0);
             files.run(&format!("{store} --region 1/1")).expect(0);
             let made = files.run(&format!("finish {store} --json")).expect(0).json();
-            let whole = files.run(&format!("{name} --solid --voxel-size 0.1 --json -o {name}.npz")).expect(0).json();
+            let whole =
+                files.run(&format!("{name} --solid --voxel-size 0.1 --json -o {name}.npz")).expect(0).json();
             assert_eq!(made["digest"], whole["digest"], "{name}{bin}");
             std::fs::remove_file(files.path(&format!("{name}.npz"))).unwrap();
         }

@@ -34,7 +34,11 @@ const OBJ: &[Odd] = &[
     ("a vertex in three lines", "v 0 \\\n0 \\ \n 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", Ok((1, ""))),
     ("a stray line first", "$ made by x\nof many words\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", Ok((1, ""))),
     ("places first", "vt 0 0\nvn 0 0 1\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/1 2/1 3/1\n", Ok((1, ""))),
-    ("a vertex that is not finite and not used", "v 0 0 0\nv nan 0 0\nv 0 1 0\nv 1 1 0\nf 1 3 4\n", Ok((1, ""))),
+    (
+        "a vertex that is not finite and not used",
+        "v 0 0 0\nv nan 0 0\nv 0 1 0\nv 1 1 0\nf 1 3 4\n",
+        Ok((1, "")),
+    ),
     ("materials alone", "mtllib a.mtl\nusemtl a\n", Ok((0, "S110"))),
     ("faces alone", "f -3 -2 -1\n", Err("S012")),
     ("version 1.0 of a letter", "dear all\nv 1.0 is there\n", Err("S002")),
@@ -79,7 +83,11 @@ const OFF: &[Odd] = &[
     ("n coordinates", "nOFF\n3\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", Err("S009")),
     ("a word of a language", "off topic\nand more\n", Err("S002")),
     ("a backslash", "OFF\n3 1 0\n0 0 0 # C:\\\n1 0 0\n0 1 0\n3 0 1 2\n", Ok((1, ""))),
-    ("a vertex that is not finite and not used", "OFF\n4 1 0\n0 0 0\n1 0 0\n0 1 0\nnan 0 0\n3 0 1 2\n", Ok((1, ""))),
+    (
+        "a vertex that is not finite and not used",
+        "OFF\n4 1 0\n0 0 0\n1 0 0\n0 1 0\nnan 0 0\n3 0 1 2\n",
+        Ok((1, "")),
+    ),
 ];
 
 /// The beginning of most: three vertices of floats.

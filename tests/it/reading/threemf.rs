@@ -213,7 +213,9 @@ fn packages_are_read_in_every_form() {
     let related = |target: &str, name: &str| {
         vec![("_rels/.rels".to_string(), relations(target, usual_kind)), (name.to_string(), plain.clone())]
     };
-    let first = |name: &str| vec![(name.to_string(), "a".to_string()), ("3D/3dmodel.model".to_string(), plain.clone())];
+    let first = |name: &str| {
+        vec![(name.to_string(), "a".to_string()), ("3D/3dmodel.model".to_string(), plain.clone())]
+    };
     let in_2013 = "http://schemas.microsoft.com/3dmanufacturing/2013/01";
     let core = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02";
     let mut seen = 0;
@@ -239,7 +241,10 @@ fn packages_are_read_in_every_form() {
         ],
         vec![("3D/3dmodel.model".to_string(), plain.replace(core, in_2013))],
         vec![("3D/3dmodel.model".to_string(), format!("\u{feff}{plain}"))],
-        vec![("_rels/.rels".to_string(), "<Relationships".to_string()), ("3D/3dmodel.model".to_string(), plain.clone())],
+        vec![
+            ("_rels/.rels".to_string(), "<Relationships".to_string()),
+            ("3D/3dmodel.model".to_string(), plain.clone()),
+        ],
     ] {
         let entries: Vec<_> = entries.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         assert!(usual(zip(&entries)) == whole(), "{:?}", entries[0]);
@@ -277,14 +282,20 @@ fn a_model_is_in_its_own_unit() {
         .replace("unit=\"inch\"", &format!("unit=\"{unit}\""))
     };
     let mut seen = 0;
-    for (outer, inner, factor) in
-        [("millimeter", "inch", 25.4_f32), ("inch", "foot", 12.0), ("meter", "millimeter", 0.001), ("inch", "inch", 1.0)]
-    {
+    for (outer, inner, factor) in [
+        ("millimeter", "inch", 25.4_f32),
+        ("inch", "foot", 12.0),
+        ("meter", "millimeter", 0.001),
+        ("inch", "inch", 1.0),
+    ] {
         let mesh = usual(zip(&[("3D/3dmodel.model", &start(outer)), ("3D/a.model", &leaf(inner))]));
         // The box goes from 0 to 2, 2, 2.5.
         let expected = [4.0 * factor, 2.0 * factor + 1.0, 2.5 * factor];
         let found = mesh.bounds().max;
-        assert!((0..3).all(|n| (found[n] - expected[n]).abs() <= f32::EPSILON * expected[n]), "{found:?} {expected:?}");
+        assert!(
+            (0..3).all(|n| (found[n] - expected[n]).abs() <= f32::EPSILON * expected[n]),
+            "{found:?} {expected:?}"
+        );
         assert_eq!((mesh.bounds().min[0], mesh.bounds().min[1]), (2.0 * factor, 1.0));
         seen += 1;
     }

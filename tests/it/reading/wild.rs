@@ -79,7 +79,8 @@ fn every_code_of_a_reader_has_a_case() {
     }
     // What is about names, folders and formats of numbered vertices has tests of its own.
     let elsewhere = [
-        "S008", "S009", "S010", "S012", "S107", "S108", "S109", "S110", "S111", "S112", "S113", "S120", "S121",
+        "S008", "S009", "S010", "S012", "S107", "S108", "S109", "S110", "S111", "S112", "S113", "S120",
+        "S121",
     ];
     for row in voxelize::CODES.iter().filter(|row| row.name.starts_with('S')) {
         assert!(seen.contains(row.name) || elsewhere.contains(&row.name), "{} has no case", row.name);

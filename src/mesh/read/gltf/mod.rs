@@ -88,7 +88,8 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     };
     let version = word(4)?;
     if version != 2 {
-        let error = Error::input(Code::S009, format!("this is a GLB of version {version}, and version 2 is read"));
+        let error =
+            Error::input(Code::S009, format!("this is a GLB of version {version}, and version 2 is read"));
         return Err(error.with_hint("export glTF 2.0").at_byte(4));
     }
     let length = word(8)? as usize;

@@ -33,7 +33,7 @@ use crate::mesh::cuts::MeshCuts;
 use crate::mesh::{Mesh, UpAxis};
 
 use package::Package;
-use placing::{WalkResult, Placing};
+use placing::{Placing, WalkResult};
 use slicer::VolumeKind;
 
 pub(super) const FORMAT: InputFormat = InputFormat {

@@ -168,9 +168,10 @@ impl<'a, 'b> ModelReader<'a, 'b> {
     /// Object at the place that an element states.
     fn placed(&mut self, element: &XmlElement) -> Result<PlacedObject> {
         let map = match element.text("transform")? {
-            Some(text) => Some(transform(&text).ok_or_else(|| {
-                element.bad(&format!("its transform is not 12 numbers: {text}"))
-            })?),
+            Some(text) => Some(
+                transform(&text)
+                    .ok_or_else(|| element.bad(&format!("its transform is not 12 numbers: {text}")))?,
+            ),
             None => None,
         };
         let path = match element.text("path")? {

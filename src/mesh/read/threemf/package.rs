@@ -92,7 +92,8 @@ impl<'a> Package<'a> {
 
     /// Error of a zip without a model.
     fn no_model(&self, name: &str) -> Error {
-        let is_package = ["[content_types].xml", "_rels/.rels"].iter().any(|name| self.places.contains_key(*name));
+        let is_package =
+            ["[content_types].xml", "_rels/.rels"].iter().any(|name| self.places.contains_key(*name));
         let has = |end: &str| self.places.keys().any(|name| name.ends_with(end));
         let known = match () {
             () if is_package => None,
@@ -185,9 +186,10 @@ impl<'a> Package<'a> {
         name: &str,
         take: impl FnMut(&super::xml::XmlElement) -> Result<()>,
     ) -> Result<()> {
-        let entry = self.archive.by_index(place).map_err(|error| {
-            Error::input(Code::S006, sanitize(error.to_string())).about(name)
-        })?;
+        let entry = self
+            .archive
+            .by_index(place)
+            .map_err(|error| Error::input(Code::S006, sanitize(error.to_string())).about(name))?;
         each_element(entry, name, self.progress, take)
     }
 }
@@ -241,7 +243,9 @@ mod tests {
     #[test]
     fn names_compare_without_case_and_slashes() {
         let mut seen = 0;
-        for name in ["/3D/3dmodel.model", "./3d/3DModel.model", "3D\\3dmodel.model", "a/../3d/./3dmodel.model"] {
+        for name in
+            ["/3D/3dmodel.model", "./3d/3DModel.model", "3D\\3dmodel.model", "a/../3d/./3dmodel.model"]
+        {
             assert_eq!(in_package(name), "3d/3dmodel.model", "{name}");
             seen += 1;
         }

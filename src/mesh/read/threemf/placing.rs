@@ -138,7 +138,17 @@ impl Placing<'_, '_, '_> {
         let names = [&own_name, &object.name, &outer.name];
         let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default();
         let is_printable = outer.is_printable && placed.is_printable;
-        Ok(Placement { path, object: placed.object, map, name, kind, body: outer.body, depth, is_printable, model })
+        Ok(Placement {
+            path,
+            object: placed.object,
+            map,
+            name,
+            kind,
+            body: outer.body,
+            depth,
+            is_printable,
+            model,
+        })
     }
 
     /// Adds the triangles of an object. Returns the walk through its components, if it has components.
@@ -293,11 +303,14 @@ impl Placing<'_, '_, '_> {
     /// Number of a picture of a model, if it can be read.
     fn picture(&mut self, model: &PackageModel, path: &Rc<str>, id: u64) -> Result<Option<u32>> {
         let Some(picture) = model.properties.texture(id) else { return Ok(None) };
-        let key: (Rc<str>, [u8; 2]) = (picture.path.as_str().into(), picture.wrap.map(|wrap| match wrap {
-            TextureWrap::Repeat => 0,
-            TextureWrap::Mirror => 1,
-            TextureWrap::Clamp => 2,
-        }));
+        let key: (Rc<str>, [u8; 2]) = (
+            picture.path.as_str().into(),
+            picture.wrap.map(|wrap| match wrap {
+                TextureWrap::Repeat => 0,
+                TextureWrap::Mirror => 1,
+                TextureWrap::Clamp => 2,
+            }),
+        );
         if let Some(known) = self.found.pictures.get(&key) {
             return Ok(*known);
         }
@@ -375,7 +388,12 @@ impl WalkResult {
     }
 
     /// Notes what was found on the walk for bodies.
-    pub(super) fn report(mut self, settings: &SlicerSettings, model: &PackageModel, triage: &Triage) -> Result<()> {
+    pub(super) fn report(
+        mut self,
+        settings: &SlicerSettings,
+        model: &PackageModel,
+        triage: &Triage,
+    ) -> Result<()> {
         let note = |code: Code, text: String| triage.found_all(code, 1, || Error::input(code, text.clone()));
         let negative = self.left_out.remove(&VolumeKind::Negative).unwrap_or(0);
         self.left_out.retain(|kind, count| kind.is_left_out() && *count > 0);

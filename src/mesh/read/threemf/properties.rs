@@ -185,7 +185,12 @@ impl Properties {
                 let [Some(a), Some(b), Some(c)] = places.map(at) else { return Appearance::default() };
                 let Some(picture) = self.textures.get(texture) else { return Appearance::default() };
                 let name = picture.path.rsplit('/').next().unwrap_or_default().to_string();
-                Appearance { name, texture: Some((*texture, [a, b, c])), is_known: true, ..Appearance::default() }
+                Appearance {
+                    name,
+                    texture: Some((*texture, [a, b, c])),
+                    is_known: true,
+                    ..Appearance::default()
+                }
             }
             Some(Group::Layers { groups, is_multiplied, places: all }) => {
                 self.layers(groups, is_multiplied, all, places)
@@ -197,7 +202,12 @@ impl Properties {
                     (Some(a), Some(b), Some(c)) => Some([a, b, c].map(bytes)),
                     _ => None,
                 };
-                Appearance { is_known: name.is_some(), name: name.unwrap_or_default(), colours, texture: None }
+                Appearance {
+                    is_known: name.is_some(),
+                    name: name.unwrap_or_default(),
+                    colours,
+                    texture: None,
+                }
             }
         }
     }
@@ -252,7 +262,9 @@ impl Properties {
                 let Some(colour) = colour else { continue };
                 *below = Some(match *below {
                     None => colour,
-                    Some(lower) if is_multiplied[layer] => std::array::from_fn(|n| lower[n] * colour[n] / 255.0),
+                    Some(lower) if is_multiplied[layer] => {
+                        std::array::from_fn(|n| lower[n] * colour[n] / 255.0)
+                    }
                     Some(lower) => {
                         let share = colour[3] / 255.0;
                         std::array::from_fn(|n| share * colour[n] + (1.0 - share) * lower[n])

@@ -130,7 +130,10 @@ impl ObjectSettings {
 
     /// Pieces that the components of an object are, by the objects that these place; and the number of other pieces than
     /// bodies that no component is. Of several components of one object each is the next of its pieces.
-    pub(super) fn pieces_of(&self, components: impl Iterator<Item = u64>) -> (Vec<Option<&ComponentPiece>>, u64) {
+    pub(super) fn pieces_of(
+        &self,
+        components: impl Iterator<Item = u64>,
+    ) -> (Vec<Option<&ComponentPiece>>, u64) {
         let mut by_object: HashMap<u64, Vec<usize>> = HashMap::new();
         for (n, piece) in self.pieces.iter().enumerate() {
             by_object.entry(piece.object).or_default().push(n);

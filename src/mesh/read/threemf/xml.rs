@@ -248,9 +248,7 @@ fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<Box<dyn Read + 'r>> {
     let whole = Cursor::new(head).chain(file);
     Ok(match is_big {
         None => Box::new(whole),
-        Some(is_big) => {
-            Box::new(Utf16 { reader: BufReader::new(whole), is_big, text: vec![], at: 0 })
-        }
+        Some(is_big) => Box::new(Utf16 { reader: BufReader::new(whole), is_big, text: vec![], at: 0 }),
     })
 }
 
