@@ -67,7 +67,11 @@ fn pi(bits: usize) -> IBig {
         let mut n = 1_u32;
         while power != IBig::from(0) {
             let term = &power / IBig::from(n);
-            if n % 4 == 1 { sum += term } else { sum -= term }
+            if n % 4 == 1 {
+                sum += term
+            } else {
+                sum -= term
+            }
             power /= &square;
             n += 2;
         }
@@ -117,7 +121,10 @@ mod tests {
             let finer = fixed_cos_sin(&degrees, 512).map(|value| certain(&value, 512).unwrap());
             assert_eq!(found, finer, "{degrees}");
             let angle = degrees.to_f64().to_radians();
-            assert!((found[0] - angle.cos()).abs() < 3e-16 && (found[1] - angle.sin()).abs() < 3e-16, "{degrees}");
+            assert!(
+                (found[0] - angle.cos()).abs() < 3e-16 && (found[1] - angle.sin()).abs() < 3e-16,
+                "{degrees}"
+            );
             assert_eq!(cos_sin(&-&degrees), [found[0], 0.0 - found[1]], "{degrees}");
             tried += 1;
         }

@@ -253,7 +253,14 @@ mod tests {
     /// From a point of the rim a triangle has the angle that it has from a little less than that point.
     #[test]
     fn a_triangle_seen_from_its_rim_is_what_it_is_from_beside_it() {
-        let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [2.0, -2.0, 0.0], [0.0, 2.0, 4.0], [2.0, 2.0, 6.0]];
+        let corners = [
+            [0.0, 0.0, 0.0],
+            [4.0, 0.0, 0.0],
+            [0.0, 4.0, 0.0],
+            [2.0, -2.0, 0.0],
+            [0.0, 2.0, 4.0],
+            [2.0, 2.0, 6.0],
+        ];
         let mut seen = 0;
         for [n, m, k] in (0..216).map(|code| [code / 36, code / 6 % 6, code % 6]) {
             let triangle = [corners[n], corners[m], corners[k]];
@@ -272,12 +279,18 @@ mod tests {
                 let side = if expected.value < 0.0 { Ordering::Less } else { Ordering::Greater };
                 let found = from_rim(&triangle, rim, 0.0, side);
                 assert!(found.error < 1e-12, "{triangle:?} {rim:?}");
-                assert!((found.value - expected.value).abs() < 1e-3, "{triangle:?} {rim:?}: {found:?} {expected:?}");
+                assert!(
+                    (found.value - expected.value).abs() < 1e-3,
+                    "{triangle:?} {rim:?}: {found:?} {expected:?}"
+                );
                 seen += 1;
             }
         }
         assert_eq!(seen, 120 * 6);
-        assert_eq!(from_rim(&[corners[0]; 3], RimPlace::Corner(0), 0.0, Ordering::Equal), Estimate::default());
+        assert_eq!(
+            from_rim(&[corners[0]; 3], RimPlace::Corner(0), 0.0, Ordering::Equal),
+            Estimate::default()
+        );
     }
 
     #[test]

@@ -193,7 +193,8 @@ impl fmt::Display for Matrix {
     /// Writes 12 numbers, row by row.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.factors.iter().zip(&self.summands);
-        let numbers: Vec<_> = rows.flat_map(|(row, summand)| row.iter().chain([summand]).map(short)).collect();
+        let numbers: Vec<_> =
+            rows.flat_map(|(row, summand)| row.iter().chain([summand]).map(short)).collect();
         f.write_str(&numbers.join(","))
     }
 }

@@ -163,14 +163,21 @@ fn scaled_fields_are_those_of_the_file_times_the_factor() {
 #[test]
 fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
     let mut cells = [0, 0];
-    for (name, close_holes) in [("cube", None), ("knot", None), ("bracket", None), ("open", Some(64)), ("open", None)] {
+    for (name, close_holes) in
+        [("cube", None), ("knot", None), ("bracket", None), ("open", Some(64)), ("open", None)]
+    {
         let mesh = Mesh::open(format!("{}/fixtures/{name}.stl", env!("CARGO_MANIFEST_DIR"))).unwrap();
         for (res, pad) in [(11, 0), (20, 2), (33, 1)] {
             let lattice = Fit::longest(res).pad(pad).to(mesh.bounds()).unwrap();
             let inside = voxelize::Inside::Flood { close_holes };
-            let filled = voxelize::voxelize(&mesh, &lattice, Rule::filled().with_inside(inside).unwrap()).unwrap();
+            let filled =
+                voxelize::voxelize(&mesh, &lattice, Rule::filled().with_inside(inside).unwrap()).unwrap();
             let filled = filled.occupied().unwrap();
-            for (band, iso) in [(voxelize::Band::All, None), (voxelize::Band::cells(3), None), (voxelize::Band::All, Some("0"))] {
+            for (band, iso) in [
+                (voxelize::Band::All, None),
+                (voxelize::Band::cells(3), None),
+                (voxelize::Band::All, Some("0")),
+            ] {
                 let iso = iso.map(|text| text.parse().unwrap());
                 let rule = Rule::Distance { band, sign: Some(inside), iso };
                 let signed = voxelize::voxelize(&mesh, &lattice, rule).unwrap();

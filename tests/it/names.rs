@@ -152,10 +152,12 @@ fn a_signal_ends_the_layers_and_says_how_many_there_are() {
 #[test]
 fn files_that_meshes_and_plans_name_are_no_outputs() {
     let place = Place::new();
-    let text = "mtllib m.mtl\nusemtl a\nv 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+    let text =
+        "mtllib m.mtl\nusemtl a\nv 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
     place.write("m.obj", text);
     place.write("m.mtl", "newmtl a\nKd 1 0 0\nmap_Kd -s 2 2 1 t.png\nbump b.png\n");
-    let positions: Vec<u8> = [0f32, 0., 0., 4., 0., 0., 0., 4., 0., 0., 0., 4.].map(f32::to_le_bytes).concat();
+    let positions: Vec<u8> =
+        [0f32, 0., 0., 4., 0., 0., 0., 4., 0., 0., 0., 4.].map(f32::to_le_bytes).concat();
     let json = r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
         "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],"images":[{"uri":"t.png"}],
         "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[4,4,0]}],

@@ -329,9 +329,8 @@ fn regions_of_any_height_make_a_store_that_can_be_finished() {
         assert_eq!(end["digest"], one["digest"], "{grid}");
         let mut levels = 0;
         while place.path(&format!("one.zarr/{levels}")).exists() {
-            let [cells, one] = ["cells", "one"].map(|name| {
-                Voxels::open(place.path(&format!("{name}.zarr/{levels}"))).unwrap()
-            });
+            let [cells, one] = ["cells", "one"]
+                .map(|name| Voxels::open(place.path(&format!("{name}.zarr/{levels}"))).unwrap());
             assert_eq!(cells.cells, one.cells, "{grid}: level {levels}");
             levels += 1;
         }

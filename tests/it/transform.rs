@@ -263,7 +263,10 @@ fn rotations_are_done_in_typed_order_and_matrices_before_them() {
         ("--matrix 0,-1,0,0,1,0,0,0,0,0,1,0,0,0,0,1 --rotate x,90", "--rotate z,90 --rotate x,90"),
         ("--matrix=-1,0,0,0,0,1,0,0,0,0,1,0", "--axes=-x,y,z"),
         ("--matrix 1,0,0,0.1,0,1,0,1/3,0,0,1,-7", "--translate 0.1,1/3,-7"),
-        ("--matrix 1,0,0,4,0,1,0,0,0,0,1,0 --rotate z,90 --scale 1/2", "--rotate z,90 --scale 1/2 --translate 0,2,0"),
+        (
+            "--matrix 1,0,0,4,0,1,0,0,0,0,1,0 --rotate z,90 --scale 1/2",
+            "--rotate z,90 --scale 1/2 --translate 0,2,0",
+        ),
         ("--axes x,-z,y --matrix 1,0,0,0,0,0,1,0,0,-1,0,0", ""),
     ] {
         assert_eq!(digest(options), digest(same), "{options}");
@@ -271,14 +274,17 @@ fn rotations_are_done_in_typed_order_and_matrices_before_them() {
     }
     assert_eq!(cases, 10);
     assert_ne!(digest("--rotate z,20 --rotate x,20"), digest("--rotate x,20 --rotate z,20"));
-    let json = place.run("tower.stl -r 20 -o a.npz --rotate x,10 --rotate z,30 --matrix 3,0,0,1,0,1,0,0,0,0,1,0 --json");
+    let json = place
+        .run("tower.stl -r 20 -o a.npz --rotate x,10 --rotate z,30 --matrix 3,0,0,1,0,1,0,0,0,0,1,0 --json");
     let json = json.expect(0).json();
     assert_eq!(json["transform"]["rotate"], json!("x,10;z,30"));
     assert_eq!(json["transform"]["matrix"], json!("3,0,0,1,0,1,0,0,0,0,1,0"));
     // A record is read back, and a comparison turns its meshes alike.
     let info = place.run("info a.npz").expect(0);
     assert!(info.text().contains("x,10;z,30"), "{}", info.text());
-    place.run("clearance tower.stl tower.stl@rotate=z,90@rotate=x,90@matrix=1,0,0,50,0,1,0,0,0,0,1,0").expect(0);
+    place
+        .run("clearance tower.stl tower.stl@rotate=z,90@rotate=x,90@matrix=1,0,0,50,0,1,0,0,0,0,1,0")
+        .expect(0);
     for (wrong, words) in [
         ("--matrix 1,0,0,0,1,0,0,0,1", "12 or 16 numbers"),
         ("--matrix 1,0,0,0,0,1,0,0,1,1,0,0", "singular"),

@@ -166,9 +166,9 @@ impl BatchOptions {
         let mut items = inputs::items(found, &output, call)?;
         let mut options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
         let bytes = items.len() as u64 * PER_MESH;
-        options.admit(bytes, "the names and reports of the meshes").map_err(|error| {
-            error.with_hint("raise --max-memory, or name fewer meshes at a time")
-        })?;
+        options
+            .admit(bytes, "the names and reports of the meshes")
+            .map_err(|error| error.with_hint("raise --max-memory, or name fewer meshes at a time"))?;
         options.resources.extra_bytes += bytes;
         if let Some(share) = args.input.shard_list {
             let mut place = 0..;

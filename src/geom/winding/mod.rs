@@ -21,8 +21,8 @@ mod tests;
 use std::cmp::Ordering;
 
 pub(crate) use super::solid_angle::Estimate;
-use super::solid_angle::{self, U, Vector};
 pub(crate) use super::solid_angle::RimPlace;
+use super::solid_angle::{self, U, Vector};
 use crate::error::Result;
 use crate::par::Progress;
 use fans::Fan;

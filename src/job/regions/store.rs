@@ -57,9 +57,11 @@ impl RegionStore {
         if !store::is_finished(root) {
             return Ok(());
         }
-        Err(Error::exists("is a finished grid without a plan, and would be lost before the new cells are made")
-            .in_file(root)
-            .with_hint("remove it, or name another one"))
+        Err(Error::exists(
+            "is a finished grid without a plan, and would be lost before the new cells are made",
+        )
+        .in_file(root)
+        .with_hint("remove it, or name another one"))
     }
 
     /// Makes a store for a plan at `root`, or takes the one that is there if it has the same plan. A folder of an

@@ -94,11 +94,7 @@ impl Near {
     ///
     /// # Errors
     /// If the run is cancelled.
-    pub(super) fn new(
-        cells: &WindingCells,
-        run: &Run,
-        places: &impl ExactPlaces,
-    ) -> Result<Self> {
+    pub(super) fn new(cells: &WindingCells, run: &Run, places: &impl ExactPlaces) -> Result<Self> {
         let bricks = cells.dims.map(|n| n.div_ceil(BRICK));
         let mut near = Self { first: cells.first, special: BitGrid::new(bricks)?, numbers: HashMap::new() };
         if cells.winding.is_empty() {

@@ -74,7 +74,8 @@ fn centres_on_faces_and_edges_are_decided_as_in_a_sound_box() {
             for j in 0..size[1] as usize + 3 {
                 for i in 0..size[0] as usize + 3 {
                     // The centre is at the index less one, and displaced a little below that.
-                    let is_inside = [i, j, k].iter().zip(size).all(|(n, high)| (2..=high as usize + 1).contains(n));
+                    let is_inside =
+                        [i, j, k].iter().zip(size).all(|(n, high)| (2..=high as usize + 1).contains(n));
                     let cell = [i, j, k];
                     assert_eq!(found.get(cell), is_inside, "case {case}: cell {cell:?} of a box of {size:?}");
                     cells += 1;

@@ -345,7 +345,8 @@ mod tests {
                 let case = format!("{dims:?} {choices:?} in {regions}: {}", plan.region_layers);
                 assert!(plan.regions() <= regions, "{case}");
                 let shards = plan.shards();
-                let all: usize = plan.levels().iter().zip(&shards).map(|(dims, shard)| dims[2].div_ceil(*shard)).sum();
+                let all: usize =
+                    plan.levels().iter().zip(&shards).map(|(dims, shard)| dims[2].div_ceil(*shard)).sum();
                 let mut names = HashSet::new();
                 for region in 0..plan.regions() {
                     for (level, shard) in shards.iter().enumerate() {
@@ -357,7 +358,8 @@ mod tests {
                     }
                 }
                 assert_eq!(names.len(), all, "{case}");
-                if parsed.insert((plan.levels().len(), plan.region_layers, shard_layers, plan.regions() == 1)) {
+                if parsed.insert((plan.levels().len(), plan.region_layers, shard_layers, plan.regions() == 1))
+                {
                     assert_eq!(StorePlan::parse(&plan.text()), Ok(plan), "{case}");
                 }
                 plans += 1;
