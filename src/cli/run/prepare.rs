@@ -53,7 +53,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         if let Some(why) = report.warnings.iter().find(|finding| finding.code() == Code::S110) {
             let error = Error::unfit(format!("the mesh has no colours; {}", why.first.message()));
             let error = match why.first.hint() {
-                Some(hint) => error.with_hint(hint.clone()),
+                Some(hint) => error.with_hint(hint),
                 None => error.with_hint("put the file beside the mesh"),
             };
             return Err(error.in_file(job.source.name()));
@@ -202,7 +202,7 @@ pub fn without_triangles(findings: &[Finding]) -> Error {
     let Some(why) = why else { return Error::unfit("has no triangles").with_hint("export the mesh again") };
     let error = Error::unfit(format!("has no triangles: {}", why.first.message()));
     match why.first.hint() {
-        Some(hint) => error.with_hint(hint.clone()),
+        Some(hint) => error.with_hint(hint),
         None => error.with_hint("export triangles"),
     }
 }

@@ -282,11 +282,14 @@ impl<'a> Indexed<'a> {
     /// Notes that a file with colours cannot be read.
     pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
         let text = format!("colours are not known: {}", error.message());
-        let mut noted = Error::input(Code::S110, text);
-        if let Some(hint) = error.hint() {
-            noted = noted.with_hint(hint.clone());
-        }
-        self.triage.found_all(Code::S110, 1, || place.of(noted.clone()))
+        let found = || {
+            let found = place.of(Error::input(Code::S110, text.clone()));
+            match error.hint() {
+                Some(hint) => found.with_hint(hint),
+                None => found,
+            }
+        };
+        self.triage.found_all(Code::S110, 1, found)
     }
 
     /// The next faces are of a material with this picture, where they have a place in it.

@@ -75,11 +75,11 @@ pub(super) struct Accessor<'a, const N: usize> {
     is_normalized: bool,
     /// Stored elements. Without them all numbers are zero.
     elements: Option<Elements<'a>>,
-    sparse: Option<Sparse<'a>>,
+    sparse: Option<Replacements<'a>>,
 }
 
 /// Elements that replace others.
-struct Sparse<'a> {
+struct Replacements<'a> {
     count: u64,
     component: ComponentType,
     /// Numbers of the replaced elements. They increase.
@@ -87,7 +87,7 @@ struct Sparse<'a> {
     values: Elements<'a>,
 }
 
-impl<'a> Sparse<'a> {
+impl<'a> Replacements<'a> {
     fn index(&self, n: u64) -> u64 {
         let [index] = self.component.values(self.indices.at(n));
         index as u64
@@ -226,7 +226,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
             if !component.is_unsigned() {
                 return Err(object.error(Code::S006, "its sparse indices are no whole numbers from 0 on"));
             }
-            let found = Sparse {
+            let found = Replacements {
                 count: replacements,
                 component,
                 indices: elements(&indices, component.size())?,

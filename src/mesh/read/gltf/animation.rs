@@ -6,13 +6,13 @@ use super::super::triage::Triage;
 use super::accessor::Accessor;
 use super::buffers::Buffers;
 use super::document::GltfObject;
-use super::node::{self, SceneNode};
+use super::node::{self, PlacedNode};
 use crate::error::{Code, Error, Result};
 
 /// Warns if animations begin with another pose of what is placed.
 pub(super) fn note(
     buffers: &Buffers,
-    nodes: &[SceneNode],
+    nodes: &[PlacedNode],
     indexed: &Indexed,
     triage: &Triage,
     options: &ReadOptions,
@@ -50,7 +50,7 @@ struct Moving {
 }
 
 /// What moves triangles of the scene, for each node of the document.
-fn moving(buffers: &Buffers, nodes: &[SceneNode]) -> Result<Vec<Moving>> {
+fn moving(buffers: &Buffers, nodes: &[PlacedNode]) -> Result<Vec<Moving>> {
     let document = buffers.document;
     let mut moving = vec![Moving::default(); document.count("nodes") as usize];
     let mut skins = vec![false; document.count("skins") as usize];

@@ -5,8 +5,8 @@ use super::buffers::Buffers;
 use super::document::GltfObject;
 use crate::error::{Code, Result};
 
-/// Numbers of an attribute, `N` for each vertex.
-pub(super) enum Numbers<'a, const N: usize> {
+/// AttributeNumbers of an attribute, `N` for each vertex.
+pub(super) enum AttributeNumbers<'a, const N: usize> {
     Plain(Accessor<'a, N>),
     #[cfg_attr(not(feature = "draco"), expect(dead_code))]
     Decoded {
@@ -16,7 +16,7 @@ pub(super) enum Numbers<'a, const N: usize> {
     },
 }
 
-impl<const N: usize> Numbers<'_, N> {
+impl<const N: usize> AttributeNumbers<'_, N> {
     pub(super) fn count(&self) -> u64 {
         match self {
             Self::Plain(accessor) => accessor.count,
@@ -41,14 +41,14 @@ impl<const N: usize> Numbers<'_, N> {
 
 /// An attribute, and the morph targets that move it.
 pub(super) struct Morphed<'a, const N: usize> {
-    base: Numbers<'a, N>,
+    base: AttributeNumbers<'a, N>,
     targets: Vec<(f64, Accessor<'a, N>)>,
 }
 
 impl<'a, const N: usize> Morphed<'a, N> {
     /// The attribute `name` of a primitive, moved by its targets with these weights.
     pub(super) fn new(
-        base: Numbers<'a, N>,
+        base: AttributeNumbers<'a, N>,
         name: &str,
         types: &[&str],
         primitive: &GltfObject,

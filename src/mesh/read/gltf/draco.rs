@@ -3,7 +3,7 @@
 use draco_core::{DataType, DecoderBuffer, Mesh, MeshDecoder};
 
 use super::accessor::ComponentType;
-use super::attribute::Numbers;
+use super::attribute::AttributeNumbers;
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use crate::error::{Code, Error, Result};
@@ -46,7 +46,7 @@ impl<'a> Decoded<'a> {
         name: &str,
         accessor: Option<&GltfObject>,
         admit: &dyn Fn(u64) -> Result<()>,
-    ) -> Result<Option<Numbers<'n, N>>> {
+    ) -> Result<Option<AttributeNumbers<'n, N>>> {
         let Some(attributes) = self.extension.inner("attributes") else { return Ok(None) };
         let Some(id) = attributes.whole(name)? else { return Ok(None) };
         let attribute = u32::try_from(id).ok().and_then(|id| self.mesh.attribute_by_unique_id(id));
@@ -71,7 +71,7 @@ impl<'a> Decoded<'a> {
         };
         let numbers = attribute.read_f32s(self.mesh.num_points(), N);
         let values = numbers.as_chunks().0.to_vec();
-        Ok(Some(Numbers::Decoded { values, shares: component.filter(|_| is_normalized) }))
+        Ok(Some(AttributeNumbers::Decoded { values, shares: component.filter(|_| is_normalized) }))
     }
 }
 

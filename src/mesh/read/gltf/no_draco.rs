@@ -3,15 +3,17 @@
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use super::attribute::Numbers;
+use super::attribute::AttributeNumbers;
 use super::buffers::Buffers;
 use super::document::{GltfObject, unknown_extension};
 use crate::error::Result;
 
-/// A decoded primitive. There is none.
-pub(super) struct Decoded<'a>(Infallible, PhantomData<&'a ()>);
+pub(super) use self::NotDecoded as Decoded;
 
-impl<'a> Decoded<'a> {
+/// A decoded primitive. There is none.
+pub(super) struct NotDecoded<'a>(Infallible, PhantomData<&'a ()>);
+
+impl<'a> NotDecoded<'a> {
     pub(super) fn new(_: GltfObject<'a>, _: &Buffers, _: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
         Err(unknown_extension("KHR_draco_mesh_compression"))
     }
@@ -29,7 +31,7 @@ impl<'a> Decoded<'a> {
         _: &str,
         _: Option<&GltfObject>,
         _: &dyn Fn(u64) -> Result<()>,
-    ) -> Result<Option<Numbers<'n, N>>> {
+    ) -> Result<Option<AttributeNumbers<'n, N>>> {
         match self.0 {}
     }
 }

@@ -10,7 +10,7 @@ use crate::par::Progress;
 const ROUNDING: f64 = 1e-5;
 
 /// A node of the scene.
-pub(super) struct SceneNode<'a> {
+pub(super) struct PlacedNode<'a> {
     pub object: GltfObject<'a>,
     /// Map to the scene.
     pub placed: Affine,
@@ -57,10 +57,10 @@ fn rotation([x, y, z, w]: [f64; 4]) -> [[f64; 3]; 3] {
 }
 
 /// The nodes of the scene. Every node comes after its parent.
-pub(super) fn scene<'a>(buffers: &Buffers<'a>, progress: &dyn Progress) -> Result<Vec<SceneNode<'a>>> {
+pub(super) fn scene<'a>(buffers: &Buffers<'a>, progress: &dyn Progress) -> Result<Vec<PlacedNode<'a>>> {
     let document = buffers.document;
     let mut seen = vec![false; document.count("nodes") as usize];
-    let mut scene: Vec<SceneNode> = vec![];
+    let mut scene: Vec<PlacedNode> = vec![];
     // The next one is the last.
     let mut waiting: Vec<(u64, Option<usize>)> = vec![];
     waiting.extend(roots(buffers)?.into_iter().rev().map(|root| (root, None)));
@@ -77,7 +77,7 @@ pub(super) fn scene<'a>(buffers: &Buffers<'a>, progress: &dyn Progress) -> Resul
         let placed = above.after(&map_of(&object)?);
         let is_hidden = object.extension("KHR_node_visibility").is_some_and(|all| all.denies("visible"));
         let number = scene.len();
-        scene.push(SceneNode { object, placed, is_visible: is_visible && !is_hidden });
+        scene.push(PlacedNode { object, placed, is_visible: is_visible && !is_hidden });
         for child in object.each("children").rev() {
             waiting.push((child.as_whole("children")?, Some(number)));
         }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::super::affine::Affine;
 use super::super::indexed::Indexed;
 use super::accessor::Accessor;
-use super::attribute::Numbers;
+use super::attribute::AttributeNumbers;
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use super::node::{self, affine};
@@ -80,7 +80,7 @@ impl<'a> Skins<'a> {
 }
 
 /// The joints and weights of each vertex, in sets of four.
-pub(super) type Bones<'a> = Vec<(Numbers<'a, 4>, Numbers<'a, 4>)>;
+pub(super) type Bones<'a> = Vec<(AttributeNumbers<'a, 4>, AttributeNumbers<'a, 4>)>;
 
 /// The map of a vertex by its joints.
 pub(super) struct Blend {

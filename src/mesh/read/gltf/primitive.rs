@@ -6,7 +6,7 @@ use super::super::affine::Affine;
 use super::super::indexed::{FilePosition, Indexed};
 use super::super::triage::Triage;
 use super::accessor::Accessor;
-use super::attribute::{Morphed, Numbers};
+use super::attribute::{AttributeNumbers, Morphed};
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use super::draco::Decoded;
@@ -67,13 +67,13 @@ fn attribute(primitive: &GltfObject, name: &str) -> Result<Option<u64>> {
 }
 
 /// Vertices of the corners of a primitive.
-enum Corners<'a> {
+enum PrimitiveCorners<'a> {
     InOrder(u64),
     Listed(Accessor<'a, 1>),
     Decoded(&'a Decoded<'a>),
 }
 
-impl Corners<'_> {
+impl PrimitiveCorners<'_> {
     fn count(&self) -> u64 {
         match self {
             Self::InOrder(count) => *count,
@@ -101,7 +101,7 @@ enum Chosen {
 
 impl Chosen {
     /// The vertices of corners. All of them, unless corners are few: then time depends on these.
-    fn new(count: u64, corners: &Corners, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
+    fn new(count: u64, corners: &PrimitiveCorners, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
         if corners.count() >= count {
             return Ok(Self::All(count));
         }
@@ -140,7 +140,7 @@ impl Chosen {
 }
 
 /// The vertices that were placed, as triangles need them.
-struct Placed<'a> {
+struct PlacedVertices<'a> {
     chosen: Chosen,
     /// Vertex `n` of the accessor, before it is placed.
     points: &'a Morphed<'a, 3>,
@@ -153,7 +153,7 @@ struct Placed<'a> {
     about: &'a str,
 }
 
-impl Placed<'_> {
+impl PlacedVertices<'_> {
     /// The triangle is inside out where it is placed: most of its vertices are mirrored.
     fn turns(&self, numbers: [i64; 3]) -> bool {
         let is_mirrored = |n: &&i64| self.mirrored.get(**n as usize) == Some(&true);
@@ -171,19 +171,19 @@ impl<'a> Primitive<'a> {
             && (cfg!(feature = "draco") || !self.has_plain_positions())
         {
             let decoded = Decoded::new(extension, self.buffers, &admit)?;
-            return self.add_corners(mode, &Corners::Decoded(&decoded), Some(&decoded), indexed);
+            return self.add_corners(mode, &PrimitiveCorners::Decoded(&decoded), Some(&decoded), indexed);
         }
         let corners = match self.object.whole("indices")? {
             None => {
                 let points = self.numbers::<3>("POSITION", &["VEC3"], None, &admit)?;
-                Corners::InOrder(points.map_or(0, |points| points.count()))
+                PrimitiveCorners::InOrder(points.map_or(0, |points| points.count()))
             }
             Some(indices) => {
                 let indices = Accessor::<1>::new(self.buffers, indices, &admit)?;
                 if !indices.is_unsigned() {
                     return Err(self.object.error(Code::S006, "its indices are no whole numbers from 0 on"));
                 }
-                Corners::Listed(indices)
+                PrimitiveCorners::Listed(indices)
             }
         };
         self.add_corners(mode, &corners, None, indexed)
@@ -203,7 +203,7 @@ impl<'a> Primitive<'a> {
         types: &[&str],
         decoded: Option<&Decoded>,
         admit: &dyn Fn(u64) -> Result<()>,
-    ) -> Result<Option<Numbers<'a, N>>> {
+    ) -> Result<Option<AttributeNumbers<'a, N>>> {
         let index = attribute(&self.object, name)?;
         if let Some(decoded) = decoded {
             let accessor = index.and_then(|index| self.buffers.document.get("accessors", index).ok());
@@ -212,7 +212,7 @@ impl<'a> Primitive<'a> {
             }
         }
         let Some(index) = index else { return Ok(None) };
-        Ok(Some(Numbers::Plain(Accessor::first_of(types, self.buffers, index, admit)?)))
+        Ok(Some(AttributeNumbers::Plain(Accessor::first_of(types, self.buffers, index, admit)?)))
     }
 
     /// The numbers of an attribute, moved by morph targets.
@@ -271,7 +271,7 @@ impl<'a> Primitive<'a> {
     fn add_corners(
         &self,
         mode: u64,
-        corners: &Corners,
+        corners: &PrimitiveCorners,
         decoded: Option<&Decoded>,
         indexed: &mut Indexed,
     ) -> Result<()> {
@@ -334,14 +334,20 @@ impl<'a> Primitive<'a> {
             self.triage.found(self.object.error(Code::S108, text))?;
         }
         let is_mirror = skin.is_none() && rigid.is_mirror();
-        let placed = Placed { chosen, points: &points, places, is_mirror, mirrored, about: &about };
+        let placed = PlacedVertices { chosen, points: &points, places, is_mirror, mirrored, about: &about };
         self.add_faces(mode, corners, &placed, indexed)
     }
 
     /// Adds the triangles of corners in this mode.
-    fn add_faces(&self, mode: u64, corners: &Corners, placed: &Placed, indexed: &mut Indexed) -> Result<()> {
+    fn add_faces(
+        &self,
+        mode: u64,
+        corners: &PrimitiveCorners,
+        placed: &PlacedVertices,
+        indexed: &mut Indexed,
+    ) -> Result<()> {
         let count = corners.count();
-        if mode == 4 || matches!(corners, Corners::Decoded(_)) {
+        if mode == 4 || matches!(corners, PrimitiveCorners::Decoded(_)) {
             for n in 0..count / 3 {
                 let triangle = [0, 1, 2].map(|corner| corners.at(3 * n + corner));
                 add_face(triangle, placed, indexed)?;
@@ -373,8 +379,8 @@ impl<'a> Primitive<'a> {
 }
 
 /// The triangle of a strip or a fan repeats a vertex. Repeated vertices join strips.
-fn is_connector([a, b, c]: [u64; 3], corners: &Corners, points: &Morphed<3>) -> bool {
-    if let Corners::InOrder(_) = corners {
+fn is_connector([a, b, c]: [u64; 3], corners: &PrimitiveCorners, points: &Morphed<3>) -> bool {
+    if let PrimitiveCorners::InOrder(_) = corners {
         // Without indices a repeated vertex is stored again.
         let [a, b, c] = [a, b, c].map(|n| points.at(n));
         return a == b || b == c || a == c;
@@ -383,7 +389,7 @@ fn is_connector([a, b, c]: [u64; 3], corners: &Corners, points: &Morphed<3>) -> 
 }
 
 /// Adds a triangle of these vertices.
-fn add_face([a, b, c]: [u64; 3], placed: &Placed, indexed: &mut Indexed) -> Result<()> {
+fn add_face([a, b, c]: [u64; 3], placed: &PlacedVertices, indexed: &mut Indexed) -> Result<()> {
     let number = |vertex| placed.chosen.number(vertex);
     let position = FilePosition::Of(placed.about);
     let (Ok(d), Ok(e), Ok(f)) = (number(a), number(b), number(c)) else {

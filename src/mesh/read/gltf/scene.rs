@@ -12,7 +12,7 @@ use super::animation;
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use super::material::Materials;
-use super::node::{self, SceneNode, composed};
+use super::node::{self, PlacedNode, composed};
 use super::pose::{self, Skins};
 use super::primitive::{self, Pose, Primitive};
 use crate::error::{Code, Error, Result};
@@ -25,7 +25,7 @@ pub(super) fn add(
     options: &ReadOptions,
 ) -> Result<()> {
     let nodes = node::scene(buffers, options.progress)?;
-    indexed.hold((size_of::<SceneNode>() * nodes.len()) as u64)?;
+    indexed.hold((size_of::<PlacedNode>() * nodes.len()) as u64)?;
     let mut meshes = Meshes { buffers, triage, known: HashMap::new() };
     let mut materials = Materials::new(buffers, options);
     let mut skins = Skins::new(buffers, options.progress);
@@ -100,7 +100,12 @@ impl<'a> Meshes<'a> {
 }
 
 /// The places of the mesh of a node: one, or as many as instances of `EXT_mesh_gpu_instancing`.
-fn poses(node: &SceneNode, buffers: &Buffers, skins: &mut Skins, indexed: &mut Indexed) -> Result<Vec<Pose>> {
+fn poses(
+    node: &PlacedNode,
+    buffers: &Buffers,
+    skins: &mut Skins,
+    indexed: &mut Indexed,
+) -> Result<Vec<Pose>> {
     if let Some(skin) = node.object.whole("skin")? {
         return Ok(vec![Pose::Skinned(skins.get(skin, indexed)?, node.placed)]);
     }
