@@ -15,6 +15,7 @@ pub(super) const MAX_BYTES: u64 = 1 << 28;
 
 /// What a picture may take.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "textures"), expect(dead_code))]
 pub(super) struct Budget {
     pub texels: u64,
     /// Texels of a picture that turns out to be broken.
