@@ -8,7 +8,7 @@ use voxelize::compare::{self, Difference, Gate, Mismatch, diff};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::AXES;
 use voxelize::grid::{CellKind, InMemory};
-use voxelize::job::{Names, NewFile, OutFile};
+use voxelize::job::{Names, NewFile, OutFile, UnitOfLength};
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
@@ -297,6 +297,20 @@ impl<'a> ComparedGrid<'a> {
             "'voxelize A.stl B.stl --same-grid -o DIR/' puts two meshes on one grid; --like {first} takes that of the first, and \
              cuts off what is beyond it"
         );
+        let units = self.mismatches.iter().find_map(|mismatch| match mismatch {
+            Mismatch::Unit(names) => Some(names.each_ref().map(|name| UnitOfLength::from_name(name))),
+            _ => None,
+        });
+        if let Some([Some(one), Some(other)]) = units {
+            let factor = &other.millimetres() / &one.millimetres();
+            return Err(error.with_hint(format!(
+                "one is in {}, the other in {}: voxelize the second mesh with --scale {factor} --unit {}; --ignore-grid \
+                 compares the cells anyway",
+                one.name(),
+                other.name(),
+                one.name()
+            )));
+        }
         Err(if dims {
             error.with_hint(like)
         } else {

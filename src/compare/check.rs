@@ -288,7 +288,7 @@ pub static DEFECTS: &[DefectInfo] = &[
         code: Code::M005,
         name: "non-manifold-edges",
         nouns: ["non-manifold edge", "non-manifold edges"],
-        effect: "none of its own: where directions cancel, nonzero is exact",
+        effect: "none if triangles in both directions cancel: nonzero is exact then",
         exact: true,
         hinders: &[Fitness::Manifold],
         may_hinder: &[],

@@ -559,6 +559,11 @@ impl Format {
 }
 
 impl Format {
+    /// Whether a file has the exposed faces of cells, whose number is known only once they are made.
+    pub(crate) fn is_of_faces(&self) -> bool {
+        ["ply", "obj", "glb", "stl"].contains(&self.name)
+    }
+
     /// Whether cells are elements of a model that is computed, which shares nodes where they touch.
     pub fn has_elements(&self) -> bool {
         ["inp", "vtu"].contains(&self.name)

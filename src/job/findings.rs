@@ -7,7 +7,7 @@ use crate::geom::{Bounds, Rational};
 use crate::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
-use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
+use crate::rule::{self, Band, LostFeatures, Rule, Stats, ThinFeatures, lost};
 use crate::run::Run;
 use crate::text::{GridCoordinates, bytes, counted, number};
 
@@ -26,7 +26,13 @@ pub fn of_lattice(
     let misses = misses(lattice, mesh, coordinates).filter(|_| rule.margin() == Length::ZERO);
     let elsewhere = hint!["check {}, {} and {}" Bounds, Translate, Scale;
         "scans are in LPS: {} is for a mesh in RAS" Axes = "-x,-y,z"];
-    let misses = misses.map(|text| Finding::new(Code::W002, text).with_hint(elsewhere));
+    let what = match rule {
+        // Cells have their distance however far the mesh is away.
+        Rule::Distance { band: Band::All, iso: None, .. } => "the mesh is outside the grid",
+        _ => "no cell is occupied: the mesh is outside the grid",
+    };
+    let misses =
+        misses.map(|apart| Finding::new(Code::W002, format!("{what}; {apart}")).with_hint(elsewhere));
     let mut findings: Vec<Finding> = misses.into_iter().collect();
     findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
     findings.extend(less_than_the_radius(mesh.bounds(), lattice, rule, coordinates));
@@ -205,7 +211,7 @@ fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
     (!axes.is_empty()).then(|| axes.join(", "))
 }
 
-/// That no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.
+/// The axis along which a mesh and its lattice are apart: `along x the mesh is in 0 … 64, the grid in 500 … 600`.
 fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<String> {
     let bounds = mesh.bounds();
     let end = lattice.end();
@@ -215,7 +221,7 @@ fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Opti
         let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
         (max < low || min > high).then(|| extents(lattice, mesh, axis, coordinates))
     };
-    (0..3).find_map(apart).map(|apart| format!("no cell is occupied: the mesh is outside the grid; {apart}"))
+    (0..3).find_map(apart)
 }
 
 /// The search for what solid loses: beside the cells that were filled, or before them where memory has no room for
@@ -281,7 +287,12 @@ pub(crate) fn of_cells(
     if is_empty {
         let is_flooded = findings.iter().any(|finding| finding.code() == Code::W007);
         let within = within(lattice, mesh, coordinates).filter(|_| !is_flooded);
-        findings.push(within.unwrap_or_else(|| rule::nothing_occupied(rule, &findings)));
+        let outside = misses(lattice, mesh, coordinates).map(|apart| {
+            let text = format!("no cell is occupied: the mesh is outside the grid; {apart}");
+            Finding::new(Code::W002, text).with_hint(hint!["check {}, {} and {}" Bounds, Translate, Scale])
+        });
+        let found = within.or(outside);
+        findings.push(found.unwrap_or_else(|| rule::nothing_occupied(rule, &findings)));
     }
     findings
 }

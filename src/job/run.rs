@@ -20,7 +20,7 @@ impl<'a> Voxelizer<'a> {
         self.with_findings_of_lattice(mesh, lattice, || self.fill(mesh, lattice))
     }
 
-    /// The cells of [`run`](Self::run) with the findings about them, but those about the place of the lattice.
+    /// Fills the cells as [`run`](Self::run) does. Findings about the place of the lattice are left out.
     ///
     /// # Errors
     /// As those of [`run`](Self::run).

@@ -70,7 +70,8 @@ impl Target<'_> {
         let Some(size) = size else { return found };
         let need = size.bytes();
         let is_one = !self.choices.contains(&Choice::VoxSplit);
-        if let Some(most) = self.format.max_bytes.filter(|most| is_one && need > *most) {
+        let is_mesh = self.format.is_of_faces();
+        if let Some(most) = self.format.max_bytes.filter(|most| is_one && !is_mesh && need > *most) {
             let text = format!(
                 "a .{name} file holds at most {}; this one may take {}, and its size is known only once it is voxelized",
                 bytes(most),

@@ -305,8 +305,7 @@ fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
         _ => return Ok(()),
     };
     let error = Error::unfit(why);
-    Err(error
-        .with_hint(hint!["{} orients its triangles, and takes caps of its holes as walls" Inside = "robust"]))
+    Err(error.with_hint(hint!["{} orients its triangles and closes its holes with caps" Inside = "robust"]))
 }
 
 impl FillCells for FractionCells<'_> {

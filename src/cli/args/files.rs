@@ -79,8 +79,8 @@ pub struct InputArgs {
     /// take a share of the meshes
     #[arg(long, value_name = "I/N", value_parser = values::share_of, allow_hyphen_values = true, hide_short_help = true,
           conflicts_with = "same_grid",
-          long_help = "Of the meshes named, listed and found take number I, I + N, I + 2 N, …: N processes with the same words \
-                       make all, each once. With --skip-existing a process that was killed goes on [default: all]")]
+          long_help = "Take every N-th mesh, from number I on. N processes with the same arguments and I from 1 to N \
+                       make each mesh once. With --skip-existing a process that was killed goes on [default: all]")]
     pub shard_list: Option<ProcessShare>,
 
     /// one grid around all meshes

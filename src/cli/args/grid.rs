@@ -62,8 +62,8 @@ pub struct GridArgs {
 
     /// cells to add on every side [0]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
-          long_help = "Cells to add on every side after the grid is fitted. With --surface a face on the wall to \
-                       the padding marks one layer of it: at the high end (--ties up) or at both (--ties both) \
+          long_help = "Cells to add on every side after the grid is fitted. With --surface a face that lies on the \
+                       first or last wall also marks a layer of the padding: at the high end (--ties up) or at both ends (--ties both) \
                        [default: 0]")]
     pub pad: Option<usize>,
 
@@ -77,8 +77,8 @@ pub struct GridArgs {
     /// snap coordinates rounded to 32 bits [float]
     #[arg(long, value_name = "float|none", value_parser = values::snap(), hide_possible_values = true,
           hide_short_help = true,
-          long_help = "float: snap a coordinate that is the 32-bit float nearest to a wall or a cell centre \
-                       onto it (no float equals 0.7). none: use the bits as they are [default: float]")]
+          long_help = "float: a coordinate that is the 32-bit float nearest to a wall or a cell centre counts as \
+                       lying on it, as no float is exactly 0.7. none: use the bits as they are [default: float]")]
     pub snap: Option<Snap>,
 
     #[command(flatten)]

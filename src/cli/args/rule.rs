@@ -55,8 +55,8 @@ pub struct RuleArgs {
     /// with --filled: only a shell N cells thick
     #[arg(long, value_name = "N", value_parser = values::shell, allow_negative_numbers = true,
           hide_short_help = true,
-          long_help = "With --filled: keep only a shell N cells thick along the axes, up to 1.7 N across them \
-                       (26-neighbourhood; outside the grid is empty) [default: all cells]")]
+          long_help = "With --filled: keep only a shell of N layers of cells. It is N cells thick along the axes and up to 1.7 N \
+                       in oblique directions. Cells outside the grid count as empty [default: all cells]")]
     pub hollow: Option<u32>,
 
     /// with --rule offset: the distance, 0.5 or 2vx

@@ -233,7 +233,7 @@ fn safe_methods(checked: &MeshCheck) -> String {
         n => text += &format!("; {} shells lie within others", grouped(n)),
     }
     if checked.defects.iter().any(|defect| defect.info.code == Code::M012) {
-        text += ", but --solid may lose thin walls (M012)";
+        text += "; --solid may lose thin walls (M012)";
     }
     text
 }

@@ -103,7 +103,7 @@ pub fn pair_rows(
         let [s, t] = found.triangles;
         row(&mut rows, "points", &format!("{}, triangle {s} of {a}", point(&found.points[0])));
         row(&mut rows, "", &format!("{}, triangle {t} of {b}", point(&found.points[1])));
-        row(&mut rows, "", &format!("along {} {a} moves away from {b}", point(direction)));
+        row(&mut rows, "", &format!("direction {}: {a} moves away from {b}", point(direction)));
     }
     rows
 }

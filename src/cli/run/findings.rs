@@ -40,9 +40,14 @@ pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
         ));
     }
     if counts.edges + counts.vertices > 0 {
-        let edges = counted(counts.edges, "edge", "edges");
-        let vertices = counted(counts.vertices, "vertex", "vertices");
-        texts.push(format!("elements meet in {edges} and {vertices} alone, which act as hinges"));
+        let mut places = vec![];
+        if counts.edges > 0 {
+            places.push(counted(counts.edges, "edge", "edges"));
+        }
+        if counts.vertices > 0 {
+            places.push(counted(counts.vertices, "vertex", "vertices"));
+        }
+        texts.push(format!("elements meet in {} alone, as at a hinge", places.join(" and ")));
     }
     (!texts.is_empty()).then(|| Finding::new(Code::W025, texts.join("; ")))
 }

@@ -104,7 +104,7 @@ struct GateArgs {
     #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true)]
     iou_min: Option<f64>,
 
-    /// Write a report as JUnit XML, which GitHub, GitLab and Jenkins show [default: none]
+    /// Write a report as JUnit XML, which GitLab and Jenkins show; GitHub needs an action for it [default: none]
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 

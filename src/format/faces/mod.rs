@@ -36,10 +36,24 @@ pub(super) use self::obj::FORMAT as OBJ;
 pub(super) use self::ply::FORMAT as PLY;
 pub(super) use self::stl::FORMAT as STL;
 
-use super::Choice;
+use super::{Choice, FileSize};
 use crate::error::{Error, Result};
 use crate::geom::Rational;
 use crate::grid::{AXES, CellSource, CellType, Lattice, Legend};
+
+/// The most bytes of a file of the exposed faces of so many cells: of each face and of each of its vertices, which may be
+/// shared. `None` if the count of cells is not known.
+fn most_bytes(
+    [nx, ny, nz]: [usize; 3],
+    occupied: Option<u64>,
+    [face, vertex]: [u128; 2],
+) -> Option<FileSize> {
+    let [x, y, z] = [nx, ny, nz].map(|n| n as u128);
+    // Every wall between two cells, and around the grid.
+    let walls = (x + 1) * y * z + x * (y + 1) * z + x * y * (z + 1);
+    let faces = walls.min(6 * u128::from(occupied?));
+    Some(FileSize::at_most(faces * (face + 4 * vertex)))
+}
 
 /// A number that coordinates are rounded to.
 trait WallNumber: Copy + PartialEq {

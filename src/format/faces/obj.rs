@@ -27,7 +27,7 @@ use super::exposed::ExposedFace;
 use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
 use super::sink::FaceSink;
-use super::{check_walls, colour, walls};
+use super::{check_walls, colour, most_bytes, walls};
 use crate::grid::metadata::Style;
 use crate::grid::record::TOOL;
 use crate::grid::{CellKind, CellSource, CellType};
@@ -37,7 +37,8 @@ pub(in super::super) const FORMAT: Format = Format {
     extensions: &["obj"],
     about: "exposed faces as text, quads for modellers; labels are groups, coloured by the .mtl beside it",
     choices: &[Choice::GreedyFaces],
-    size: |_, _, _, _| None,
+    // A line of a face has four numbers, one of a vertex three decimals.
+    size: |dims, _, occupied, _| most_bytes(dims, occupied, [4 * 11 + 3, 3 * 26 + 3]),
     carries: Carries::InFile,
     limits: check_walls::<f64>,
     write: Write::Several(companions, write),

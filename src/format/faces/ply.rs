@@ -33,7 +33,7 @@ use super::exposed::ExposedFace;
 use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
 use super::sink::{FaceSink, too_many};
-use super::{check_walls, colour, walls};
+use super::{check_walls, colour, most_bytes, walls};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Style;
 use crate::grid::{CellKind, CellSource, Lattice};
@@ -53,9 +53,12 @@ pub(in super::super) const FORMAT: Format = Format {
     weak_magic: &[],
     limits,
     warnings: super::super::no_warnings,
-    // How many faces are exposed is known only once they are.
-    size: |_, _, occupied, choices| {
-        choices.contains(&Choice::Points).then(|| point_cloud::size(occupied)).flatten()
+    size: |dims, _, occupied, choices| {
+        if choices.contains(&Choice::Points) {
+            return point_cloud::size(occupied);
+        }
+        // Two triangles with label and colour are longer than a quad.
+        most_bytes(dims, occupied, [2 * (1 + 3 * 4 + 4), 3 * 8])
     },
     memory: |_, _, _, _| SPOOL as u64,
     write: Write::Seeking(write),

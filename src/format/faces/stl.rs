@@ -20,7 +20,7 @@ use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use super::exposed::ExposedFace;
 use super::meshing::mesh;
 use super::sink::{FaceSink, too_many};
-use super::{check_walls, walls};
+use super::{check_walls, most_bytes, walls};
 use crate::grid::{CellSource, Record};
 
 pub(in super::super) const FORMAT: Format = Format {
@@ -28,7 +28,7 @@ pub(in super::super) const FORMAT: Format = Format {
     extensions: &["stl"],
     about: "exposed faces as binary triangles, for slicers and CAD",
     choices: &[Choice::GreedyFaces],
-    size: |_, _, _, _| None,
+    size: |dims, _, occupied, _| most_bytes(dims, occupied, [2 * TRIANGLE as u128, 0]),
     carries: Carries::SidecarOnRequest,
     assumes: &[("unit", "mm"), ("up", "z")],
     dtypes: &[Dtype::Bool],

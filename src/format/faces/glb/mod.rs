@@ -31,7 +31,7 @@ use super::exposed::ExposedFace;
 use super::meshing::mesh;
 use super::sections::FaceSections;
 use super::sink::{FaceSink, too_many};
-use super::{check_walls, walls};
+use super::{check_walls, most_bytes, walls};
 use crate::grid::CellSource;
 
 use self::scene::{GlbScene, number};
@@ -41,7 +41,8 @@ pub(in super::super) const FORMAT: Format = Format {
     extensions: &["glb"],
     about: "exposed faces as binary glTF, at most 4 GiB; labels are materials; y is up, in metres",
     choices: &[Choice::GreedyFaces],
-    size: |_, _, _, _| None,
+    // Six indices of a face, and three floats of a vertex.
+    size: |dims, _, occupied, _| most_bytes(dims, occupied, [6 * 4, 3 * 4]),
     carries: Carries::InFile,
     max_bytes: Some(u32::MAX as u64),
     limits: check_walls::<f32>,
