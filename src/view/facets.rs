@@ -19,7 +19,7 @@ const BAND: usize = 32;
 const FINE: usize = 2;
 
 /// A triangle in the picture, its coordinates in points.
-struct Facet {
+struct DrawnFacet {
     corners: [[f64; 3]; 3],
     light: f32,
 }
@@ -35,7 +35,7 @@ pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
 
 /// The pixels of all rows.
 pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pixel>> {
-    let facets: Vec<Facet> = mesh.triangles().iter().filter_map(|t| facet(t, camera)).collect();
+    let facets: Vec<DrawnFacet> = mesh.triangles().iter().filter_map(|t| facet(t, camera)).collect();
     let bands = par::map_range(0..size[1].div_ceil(BAND), |n| {
         band(&facets, size[0], n * BAND..((n + 1) * BAND).min(size[1]))
     });
@@ -43,7 +43,7 @@ pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pi
 }
 
 /// A triangle as it is seen; `None` if it has no normal.
-fn facet(triangle: &Triangle, camera: &Camera) -> Option<Facet> {
+fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
     let edge = |p: [f64; 3]| -> [f64; 3] { std::array::from_fn(|n| p[n] - a[n]) };
     let u = edge(b);
@@ -62,11 +62,11 @@ fn facet(triangle: &Triangle, camera: &Camera) -> Option<Facet> {
         let [x, y, near] = camera.project(p);
         [x * FINE as f64, y * FINE as f64, near]
     });
-    Some(Facet { corners, light: shade::light(facing) as f32 })
+    Some(DrawnFacet { corners, light: shade::light(facing) as f32 })
 }
 
 /// The pixels of some rows.
-fn band(facets: &[Facet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixel>> {
+fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixel>> {
     let fine = (width * FINE, rows.start * FINE..rows.end * FINE);
     let mut points = vec![(f64::NEG_INFINITY, 0.0_f32); fine.0 * fine.1.len()];
     for facet in facets {
@@ -87,7 +87,7 @@ fn band(facets: &[Facet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixel>> {
 }
 
 /// Puts a facet where it is nearer than what is there.
-fn fill(facet: &Facet, points: &mut [(f64, f32)], width: usize, rows: &Range<usize>) {
+fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Range<usize>) {
     let [a, b, c] = &facet.corners;
     let span = |n: usize, range: Range<usize>| {
         let low = a[n].min(b[n]).min(c[n]) - 0.5;
