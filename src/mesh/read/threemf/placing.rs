@@ -55,7 +55,7 @@ pub(super) struct WalkResult {
 }
 
 /// An object that is to be placed.
-struct PlacedMesh {
+struct ComponentPlace {
     model: Rc<PackageModel>,
     /// Name of the model in the package.
     path: Rc<str>,
@@ -70,7 +70,7 @@ struct PlacedMesh {
 
 /// An object whose components are being placed.
 struct ComponentWalk {
-    placement: PlacedMesh,
+    placement: ComponentPlace,
     /// The next component.
     next: usize,
     /// Settings of the components, if the object has any.
@@ -81,7 +81,7 @@ impl Placing<'_, '_, '_> {
     /// Adds the triangles of all items of the model of this name.
     pub(super) fn all(&mut self, start: &Rc<str>) -> Result<()> {
         let model = self.package.load(start, self.indexed)?;
-        let build = PlacedMesh {
+        let build = ComponentPlace {
             model: Rc::clone(&model),
             path: Rc::clone(start),
             object: 0,
@@ -114,10 +114,10 @@ impl Placing<'_, '_, '_> {
     /// The placement of an item or a component in what holds it.
     fn inner(
         &mut self,
-        outer: &PlacedMesh,
+        outer: &ComponentPlace,
         placed: &PlacedObject,
         piece: Option<&(VolumeKind, Rc<str>)>,
-    ) -> Result<PlacedMesh> {
+    ) -> Result<ComponentPlace> {
         let (model, path) = match &placed.path {
             Some(path) => (self.package.load(path, self.indexed)?, Rc::clone(path)),
             None => (Rc::clone(&outer.model), Rc::clone(&outer.path)),
@@ -138,7 +138,7 @@ impl Placing<'_, '_, '_> {
         let names = [&own_name, &object.name, &outer.name];
         let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default();
         let is_printable = outer.is_printable && placed.is_printable;
-        Ok(PlacedMesh {
+        Ok(ComponentPlace {
             path,
             object: placed.object,
             map,
@@ -152,7 +152,7 @@ impl Placing<'_, '_, '_> {
     }
 
     /// Adds the triangles of an object. Returns the walk through its components, if it has components.
-    fn place(&mut self, mut placement: PlacedMesh, start: &Rc<str>) -> Result<Option<ComponentWalk>> {
+    fn place(&mut self, mut placement: ComponentPlace, start: &Rc<str>) -> Result<Option<ComponentWalk>> {
         self.package.progress.check()?;
         self.found.placed += 1;
         if placement.depth > MAX_DEPTH || self.found.placed > MAX_PLACED {
@@ -207,7 +207,7 @@ impl Placing<'_, '_, '_> {
         object: &ModelObject,
         volumes: &[Volume],
         has_names: bool,
-        placement: &PlacedMesh,
+        placement: &ComponentPlace,
     ) -> Result<()> {
         let runs = runs_of(volumes, object.triangles.len());
         let mut has_vertices = false;
@@ -251,7 +251,7 @@ impl Placing<'_, '_, '_> {
         &mut self,
         object: &ModelObject,
         range: std::ops::Range<usize>,
-        placement: &PlacedMesh,
+        placement: &ComponentPlace,
         about: &str,
     ) -> Result<()> {
         let is_mirror = placement.map.is_some_and(|map| map.is_mirror());
