@@ -34,13 +34,13 @@ pub struct PieceCounts {
 /// is in this layer.
 #[derive(Default)]
 struct LayerRuns {
-    runs: Vec<Run>,
+    runs: Vec<PieceRun>,
     sizes: Vec<u64>,
 }
 
 /// A run of occupied cells.
 #[derive(Clone, Copy)]
-struct Run {
+struct PieceRun {
     row: usize,
     start: usize,
     end: usize,
@@ -110,8 +110,8 @@ fn diagonals(a: u64, b: u64, c: u64, d: u64) -> u64 {
 }
 
 /// The runs of a row of words, in cells.
-fn runs_of(words: &[u64], row: usize, runs: &mut Vec<Run>) {
-    let mut last: Option<Run> = None;
+fn runs_of(words: &[u64], row: usize, runs: &mut Vec<PieceRun>) {
+    let mut last: Option<PieceRun> = None;
     for (n, word) in words.iter().enumerate() {
         for bit in bits_of(*word) {
             let cell = 64 * n + bit;
@@ -119,7 +119,7 @@ fn runs_of(words: &[u64], row: usize, runs: &mut Vec<Run>) {
                 Some(run) if run.end == cell => run.end += 1,
                 _ => {
                     runs.extend(last.take());
-                    last = Some(Run { row, start: cell, end: cell + 1, piece: 0 });
+                    last = Some(PieceRun { row, start: cell, end: cell + 1, piece: 0 });
                 }
             }
         }
@@ -182,7 +182,7 @@ impl CountedPieces<'_> {
 }
 
 /// Joins the pieces of runs that overlap along x, of rows `first` and `first + step`.
-fn join_touching(first: &[Run], second: &[Run], step: usize, forest: &mut [u32]) {
+fn join_touching(first: &[PieceRun], second: &[PieceRun], step: usize, forest: &mut [u32]) {
     let mut from = 0;
     for run in first {
         while from < second.len() && (second[from].row, second[from].end) <= (run.row + step, run.start) {
