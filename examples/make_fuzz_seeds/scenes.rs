@@ -87,7 +87,7 @@ pub fn files() -> Seeds {
             ],
             "buffers": [{"byteLength": 196}],
         });
-        let diagonal = |n: usize| if n % 5 == 0 { 1.0_f32 } else { 0.0 };
+        let diagonal = |n: usize| if n.is_multiple_of(5) { 1.0_f32 } else { 0.0 };
         let matrices: Vec<u8> = (0..32).flat_map(|n| diagonal(n % 16).to_le_bytes()).collect();
         [document.to_string().as_bytes(), &buffer, &[0, 1, 0, 0], &matrices].concat()
     };

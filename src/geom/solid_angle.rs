@@ -96,7 +96,7 @@ pub(crate) enum RimPlace {
 
 impl RimPlace {
     /// The same place, with corners counted from this one on.
-    pub(crate) fn from_corner(self, first: usize) -> Self {
+    pub(crate) fn counted_from(self, first: usize) -> Self {
         match self {
             Self::Corner(n) => Self::Corner((n + 3 - first) % 3),
             Self::Edge(n) => Self::Edge((n + 3 - first) % 3),

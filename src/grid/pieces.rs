@@ -148,8 +148,8 @@ impl CountedPieces<'_> {
         // The pieces of the layer before, and then the runs of this one.
         let known = before.sizes.len();
         let mut forest: Vec<u32> = (0..(known + runs.len()) as u32).collect();
-        for n in 0..runs.len() {
-            runs[n].piece = (known + n) as u32;
+        for (n, run) in runs.iter_mut().enumerate() {
+            run.piece = (known + n) as u32;
         }
         join_touching(&before.runs, &runs, 0, &mut forest);
         join_touching(&runs, &runs, 1, &mut forest);

@@ -21,6 +21,12 @@ use crate::support::solids::between;
 /// Low and high corner of a box.
 type Cuboid = [[f32; 3]; 2];
 
+/// A body, and the negative volumes that cut it.
+type CutBody = (Cuboid, Vec<Cuboid>);
+
+/// The cells that a rule has of a body.
+type CellTest<'a> = &'a dyn Fn([usize; 3], &CutBody) -> bool;
+
 const CUBE: Cuboid = [[0.0; 3], [10.0; 3]];
 /// Reaches out of the top of the cube.
 const HOLE: Cuboid = [[2.0, 2.0, 5.0], [8.0, 8.0, 15.0]];
@@ -317,13 +323,13 @@ fn solid_and_filled_follow_their_definition() {
         let has_centre = |i: f32, low: f32, high: f32| low < i + 0.5 && i + 0.5 < high;
         let meets = |i: f32, low: f32, high: f32| low < i + 1.0 && i < high;
         let holds = |i: f32, low: f32, high: f32| low <= i && i + 1.0 <= high;
-        let solid = |cell: [usize; 3], (body, cuts): &(Cuboid, Vec<Cuboid>)| {
+        let solid = |cell: [usize; 3], (body, cuts): &CutBody| {
             within(cell, body, &has_centre) && !cuts.iter().any(|cut| within(cell, cut, &has_centre))
         };
-        let filled = |cell: [usize; 3], (body, cuts): &(Cuboid, Vec<Cuboid>)| {
+        let filled = |cell: [usize; 3], (body, cuts): &CutBody| {
             within(cell, body, &meets) && !cuts.iter().any(|cut| within(cell, cut, &holds))
         };
-        let rules: [(Rule, &dyn Fn([usize; 3], &(Cuboid, Vec<Cuboid>)) -> bool); 4] = [
+        let rules: [(Rule, CellTest); 4] = [
             (Rule::solid(), &solid),
             (Rule::solid().with_inside(Inside::Robust).unwrap(), &solid),
             (Rule::solid().with_inside(Inside::Nonzero).unwrap(), &solid),

@@ -205,7 +205,7 @@ impl Winding {
             if seen.error > NEAR_RIM
                 && let Some(rim) = rim(given)
             {
-                let rim = rim.from_corner(usize::from(triangle.first));
+                let rim = rim.counted_from(usize::from(triangle.first));
                 seen = solid_angle::from_rim(&triangle.corners, rim, self.slack, side(given));
             }
             sum.add(seen);

@@ -90,7 +90,7 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
         is_left[at] = false;
         left -= 1;
         missed = 0;
-        if left % 1024 == 0 {
+        if left.is_multiple_of(1024) {
             reflex.retain(|n| is_left[*n] && is_reflex(*n, &next, &previous));
         }
         // Not from one corner again and again.

@@ -452,6 +452,7 @@ impl<'a> Indexed<'a> {
     }
 
     /// Bytes of all that has been read.
+    #[cfg(feature = "3mf")]
     pub(super) fn bytes(&self) -> u64 {
         (self.triangles.capacity() * size_of::<Triangle>()) as u64 + self.beside()
     }

@@ -340,7 +340,7 @@ fn odd_skins_are_read_with_a_warning_or_refused() {
 fn morph_targets_have_their_default_weights() {
     let [a, b] = [[10.0, 0.5, 0.0], [0.0, -1.0, 4.0]];
     let moved = |wa: f64, wb: f64| -> Vec<[f64; 3]> {
-        let shares = |n: usize| if n % 2 == 0 { [wa, wb] } else { [wa, 0.0] };
+        let shares = |n: usize| if n.is_multiple_of(2) { [wa, wb] } else { [wa, 0.0] };
         (0..6)
             .map(|n| std::array::from_fn(|k| POINTS[n][k] + shares(n)[0] * a[k] + shares(n)[1] * b[k]))
             .collect()
@@ -480,9 +480,9 @@ fn animations_are_not_played_and_a_warning_says_so() {
         let mut animations = vec![];
         for (node, path) in of {
             let keys: Vec<[f64; 1]> = first.iter().map(|n| [*n]).collect();
-            let output = match path {
-                &"weights" => scene.floats(&keys),
-                &"rotation" => scene.floats(&[<[f64; 4]>::try_from(first).unwrap()]),
+            let output = match *path {
+                "weights" => scene.floats(&keys),
+                "rotation" => scene.floats(&[<[f64; 4]>::try_from(first).unwrap()]),
                 _ => scene.floats(first.as_chunks::<3>().0),
             };
             animations.push(json!({

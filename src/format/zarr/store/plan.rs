@@ -351,7 +351,10 @@ mod tests {
                 for region in 0..plan.regions() {
                     for (level, shard) in shards.iter().enumerate() {
                         let first = plan.layers(region).start;
-                        assert!(first % (shard << level) == 0, "{case}: level {level} of region {region}");
+                        assert!(
+                            first.is_multiple_of(shard << level),
+                            "{case}: level {level} of region {region}"
+                        );
                     }
                     for name in plan.layout(region).names() {
                         assert!(names.insert(name), "{case}: region {region}");
