@@ -2,10 +2,12 @@
 
 mod ascii;
 mod damaged;
+#[cfg(feature = "cli")]
 mod far;
 mod gltf;
 mod indexed;
 mod inputs;
+#[cfg(feature = "cli")]
 mod materials;
 mod odd;
 mod pose;
