@@ -876,7 +876,7 @@ mod tests {
         let alone: Vec<_> = box_of(0.0, 1.0).collect();
         let inner: Vec<_> = box_of(0.25, 0.75).collect();
         let hole: Vec<_> = inner.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
-        // Two that touch in a corner, the second as it is and inside out.
+        // Two that touch in a corner, the second inside out.
         let first = tetrahedron([[0.5; 3], [0.0, 0.1, 0.2], [0.3, 0.0, 0.1], [0.1, 0.2, 0.0]]);
         let second = tetrahedron([[0.5; 3], [1.0, 0.9, 0.8], [0.7, 1.0, 0.9], [0.9, 0.8, 1.0]]);
         let turned: Vec<_> = second.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
@@ -885,7 +885,6 @@ mod tests {
             ("a box with a hole", [alone.clone(), hole].concat(), false),
             ("a box in a box", [alone.clone(), inner].concat(), true),
             ("a box twice", [alone.clone(), alone].concat(), true),
-            ("two that touch", [first.clone(), second].concat(), false),
             ("two that touch, one inside out", [first, turned].concat(), true),
         ] {
             assert_eq!(may_overlap_itself(triangles), overlaps, "{name}");

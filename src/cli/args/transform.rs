@@ -30,9 +30,8 @@ pub struct TransformArgs {
     /// multiply by a matrix: 12 or 16 numbers, row by row
     #[arg(long, value_name = "NUMBERS", value_parser = parsed::<Matrix>, allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Multiply coordinates by a matrix, after --axes and before --rotate: 12 or 16 \
-                       numbers row by row, with commas or blanks between them, the last of each row a summand and the \
-                       last row of 16 being 0 0 0 1. Coordinates are rounded to 32 bits once; summands are exact. \
-                       Triangles are flipped when mirroring [default: none]")]
+                       numbers, row by row; the last of each row is added, and the last row of 16 is 0 0 0 1. \
+                       Coordinates are rounded to 32 bits once. Triangles are flipped when mirroring [default: none]")]
     pub matrix: Option<Matrix>,
 
     /// turn the mesh about an axis: z,90; can be repeated
