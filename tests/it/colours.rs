@@ -136,7 +136,7 @@ fn more_colours_than_labels_are_merged_and_counted() {
         }
     }
     let bytes = std::fs::read(place.path("a.npz")).unwrap();
-    for more in ["-j 3", "--simd scalar", "-j 2 --max-memory 18M"] {
+    for more in ["-j 3", "--simd scalar", "-j 2 --max-memory 23000K"] {
         place.run(&format!("{how} b.npz {more}")).expect(0);
         assert!(bytes == std::fs::read(place.path("b.npz")).unwrap(), "{more}");
     }

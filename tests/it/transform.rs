@@ -350,8 +350,8 @@ fn several_meshes_are_one_in_one_grid() {
     }
     let labelled = json("a.stl b.stl --voxel-size 0.5 --solid --labels file -o parts.vox");
     let labels = &labelled["counts"]["labels"];
-    assert_eq!(labels[0], json!({"label": "a.stl", "value": 1, "cells": 64, "volume": 8.0}));
-    assert_eq!(labels[1], json!({"label": "b.stl", "value": 2, "cells": 8, "volume": 1.0}));
+    assert_eq!(labels[0], json!({"label": "a", "value": 1, "cells": 64, "volume": 8.0}));
+    assert_eq!(labels[1], json!({"label": "b", "value": 2, "cells": 8, "volume": 1.0}));
     let turned = json("a.stl b.stl --voxel-size 0.5 --solid --labels file --priority b.stl -o parts.vox");
     assert_eq!(turned["counts"]["labels"][1]["cells"], 24);
     assert_eq!(json("a.stl b.stl -r 6 --labels file --skip a.stl -o parts.vox")["mesh"]["triangles"], 12);

@@ -205,7 +205,11 @@ fn the_sign_is_that_of_solid() -> Counts {
         for method in METHODS.iter().map(|method| method.inside) {
             let signed = rule("2").with_inside(method).expect("a sign");
             let (signed, _) = field(signed, &mesh, &lattice);
-            let solid = Rule::Solid { inside: method, thin: voxelize::ThinFeatures::Lose };
+            let solid = match method {
+                // A cell that the mesh touches may have its centre on either side: it is inside, as when filled.
+                Inside::Flood { .. } => Rule::filled().with_inside(method).expect("an inside"),
+                _ => Rule::Solid { inside: method, thin: voxelize::ThinFeatures::Lose },
+            };
             let solid = Voxelizer::new(solid).run(&mesh, &lattice).expect("a small grid").voxels;
             let solid = solid.occupied().expect("bits");
             let [nx, ny, nz] = lattice.dims();

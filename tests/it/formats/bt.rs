@@ -264,8 +264,8 @@ fn the_command_warns_of_moved_cells_and_says_that_files_are_not_read() {
     let run = place.run("convert a.npz c.bt").expect(0);
     assert!(run.err.contains("warning[W004]") && run.err.contains("moved by"), "{}", run.err);
     for (words, code, said) in [
-        ("info a.bt", 3, "files of bt are written, not read"),
-        ("convert a.bt a.npz", 3, "files of bt are written, not read"),
+        ("info a.bt", 3, "voxels are written to .bt files, not read from them"),
+        ("convert a.bt a.npz", 3, "voxels are written to .bt files, not read from them"),
         ("cube.stl --voxel-size 0.0003 -o a.bt", 5, "66667 cells along x"),
         ("cube.stl -r 8 -o a.npz --mark-free", 2, "--mark-free"),
     ] {

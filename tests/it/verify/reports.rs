@@ -101,7 +101,7 @@ fn junit_has_the_first_change_of_a_grid_in_its_message() {
     place.bring("knot.stl", "meshes/cube.stl");
     let run = place.run("g.toml --junit report.xml --pictures shown").expect(1);
     assert!(run.out.contains("--like, or --bounds of a larger box"), "{}", run.out);
-    let changed = "the grid changed: dims: 64 × 64 × 64 → 64 × 66 × 29; 3 more";
+    let changed = "the grid changed: dims: 64 × 64 × 64 → 64 × 66 × 29; 3 more changes below";
     assert!(run.out.contains(changed), "{}", run.out);
     let xml = place.read("report.xml");
     let document = Document::parse(&xml).unwrap();
