@@ -10,7 +10,7 @@ use super::argv::Argv;
 use super::report::display::bytes;
 
 /// Code, and buffers that are the same for every job, in bytes: up to 13 MiB, and 4 MiB on their way to a file.
-const PROGRAM: u64 = 34 << 19;
+const PROGRAM: u64 = 67 << 18;
 
 /// Of these, what is there as a rule.
 const USUAL_PROGRAM: u64 = 19 << 19;
