@@ -622,7 +622,10 @@ fn what_was_meant_is_said_of_options_and_outputs() {
             "cube.stl --filled --hollow 2mm --unit mm",
             "is a number of cells and takes no unit: write 3 for a shell of three cells",
         ),
-        ("cube.stl --rule distance --band 2mm --unit mm", "is a number of cells and takes no unit: write 3, 2.5 or all"),
+        (
+            "cube.stl --rule distance --band 2mm --unit mm",
+            "is a number of cells and takes no unit: write 3, 2.5 or all",
+        ),
     ] {
         let found = place.run(line).expect(2);
         assert!(found.err.contains(said), "{line}: {}", found.err);
