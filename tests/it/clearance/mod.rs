@@ -12,7 +12,7 @@ use voxelize::compare::clearance::{
 };
 use voxelize::geom::Triangle;
 use voxelize::geom::tri_tri::{Meeting, closest_points, meeting};
-use voxelize::{Mesh, Rational, par};
+use voxelize::{Mesh, par};
 
 use crate::support::meshes::{fixture, mapped};
 use crate::support::random::Random;
@@ -109,82 +109,6 @@ fn all_pairs_of_soups_say_the_same() {
         }
     }
     assert!(meetings > 800 && apart > 8, "{meetings} {apart}");
-}
-
-/// The least squared distance of two triangles that do not meet, as a fraction of whole numbers.
-fn squared_distance([s, t]: [&[[i64; 3]; 3]; 2]) -> [i128; 2] {
-    let minus = |p: &[i64; 3], q: &[i64; 3]| [0, 1, 2].map(|i| i128::from(p[i] - q[i]));
-    let dot = |p: [i128; 3], q: [i128; 3]| p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
-    let cross = |p: [i128; 3], q: [i128; 3]| {
-        [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
-    };
-    let mut all = vec![];
-    for (one, other) in [(s, t), (t, s)] {
-        let [a, b, c] = other;
-        let normal = cross(minus(b, a), minus(c, a));
-        for p in one {
-            all.extend(other.iter().map(|q| [dot(minus(p, q), minus(p, q)), 1]));
-            let mut is_within = normal != [0; 3];
-            for n in 0..3 {
-                let [a, b] = [&other[n], &other[(n + 1) % 3]];
-                let edge = minus(b, a);
-                let along = dot(minus(p, a), edge);
-                let length = dot(edge, edge);
-                if along > 0 && along < length {
-                    let square = dot(minus(p, a), minus(p, a)) * length - along * along;
-                    all.push([square, length]);
-                }
-                is_within &= dot(cross(edge, minus(p, a)), normal) >= 0;
-            }
-            if is_within {
-                let height = dot(minus(p, a), normal);
-                all.push([height * height, dot(normal, normal)]);
-            }
-        }
-    }
-    for (m, n) in (0..3).flat_map(|m| (0..3).map(move |n| (m, n))) {
-        let [a, b, c, d] = [&s[m], &s[(m + 1) % 3], &t[n], &t[(n + 1) % 3]];
-        let [e, f, r] = [minus(b, a), minus(d, c), minus(c, a)];
-        let normal = cross(e, f);
-        let area = dot(normal, normal);
-        let [u, v] = [dot(cross(r, f), normal), dot(cross(r, e), normal)];
-        if area > 0 && (0..=area).contains(&u) && (0..=area).contains(&v) {
-            all.push([dot(r, normal).pow(2), area]);
-        }
-    }
-    all.into_iter().min_by(|p, q| (p[0] * q[1]).cmp(&(q[0] * p[1]))).unwrap()
-}
-
-/// The distance is the double nearest to the root of a fraction, which whole numbers find.
-#[test]
-fn distances_are_rounded_once() {
-    let mut random = Random::new(2056);
-    let example = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[2, 2, 2], [3, 2, 2], [2, 3, 2]]];
-    let mut compared = 0;
-    for n in 0..5_000 {
-        let most = [4, 30, 1000][n % 3];
-        let mut point = |by: i64| [by + random.whole(0, most), random.whole(0, most), random.whole(0, most)];
-        let pair = match n {
-            0 => example,
-            _ => [0, most + 1].map(|by| [point(by), point(by), point(by)]),
-        };
-        let [first, second] = pair.map(|t| mesh(vec![t.map(|v| v.map(|c| c as f32))]));
-        let found = clearance(&first, &second).unwrap().distance;
-        let [square, whole] = squared_distance(pair.each_ref());
-        let wide = |n: i128| Rational::parse(&n.to_string()).unwrap();
-        let exact = wide(square) / wide(whole);
-        let middle = |other: f64| {
-            let sum = Rational::from_f64(found).unwrap() + Rational::from_f64(other).unwrap();
-            let middle = sum / Rational::from(2);
-            &middle * &middle
-        };
-        let [low, high] = [middle(found.next_down()), middle(found.next_up())];
-        assert!(low <= exact && exact <= high, "{pair:?}: {found}");
-        compared += 1;
-    }
-    let [first, second] = example.map(|t| mesh(vec![t.map(|v| v.map(|c| c as f32))]));
-    assert_eq!(clearance(&first, &second).unwrap().distance, 2.8867513459481287);
-    assert_eq!(compared, 5_000);
 }
 
 /// A mesh moved off itself, so that thousands of triangles are about as near as the closest.
