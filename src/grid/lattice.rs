@@ -19,14 +19,35 @@ pub const MAX_DIM: usize = 1 << 24;
 ///
 /// The last wall of a *closed* axis belongs to the lattice: what lies on it marks the last layer.
 /// An axis is closed when the mesh does not go beyond it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Lattice {
     dims: [usize; 3],
     origin: [Rational; 3],
     spacing: [Rational; 3],
     closed: [bool; 3],
     snap: Snap,
+    /// The lattice of which this one is a region.
+    whole: Option<Box<WholeLattice>>,
 }
+
+/// The lattice of which another one is a region.
+#[derive(Debug, Clone)]
+struct WholeLattice {
+    /// Its lowest corner.
+    origin: [Rational; 3],
+    /// The cell in it that is the first of the region.
+    first: [usize; 3],
+}
+
+/// A region equals a lattice of the same cells.
+impl PartialEq for Lattice {
+    fn eq(&self, other: &Self) -> bool {
+        let all = |lattice: &Self| (lattice.dims, lattice.closed, lattice.snap);
+        all(self) == all(other) && self.origin == other.origin && self.spacing == other.spacing
+    }
+}
+
+impl Eq for Lattice {}
 
 impl Lattice {
     /// A lattice of `dims` cells whose cell (0, 0, 0) has its lowest corner at `origin`.
@@ -54,7 +75,7 @@ impl Lattice {
                 return Err(Error::usage(format!("the cell size along {name} must be above zero")));
             }
         }
-        Ok(Self { dims, origin, spacing, closed, snap: Snap::default() })
+        Ok(Self { dims, origin, spacing, closed, snap: Snap::default(), whole: None })
     }
 
     /// A lattice without closed axes, of doubles: each is taken as the number it is, `0.1` as 3602879701896397/2⁵⁵.
@@ -107,7 +128,7 @@ impl Lattice {
 
     /// A box of these cells, by their ranges along x, y and z, as a lattice of its own: it has the same walls, and an
     /// axis is closed if it is here and the box reaches its end. A rule that is [local](crate::Rule::is_local) has
-    /// the same cells there.
+    /// the same cells there, bit for bit, also shares and areas.
     ///
     /// ```
     /// use voxelize::{Lattice, Mesh, Rule, voxelize};
@@ -137,8 +158,17 @@ impl Lattice {
         }
         let origin = std::array::from_fn(|axis| self.wall(axis, cells[axis].start));
         let closed = std::array::from_fn(|axis| self.closed[axis] && cells[axis].end == self.dims[axis]);
+        let start = cells.each_ref().map(|range| range.start);
+        let whole = match &self.whole {
+            Some(whole) => WholeLattice {
+                origin: whole.origin.clone(),
+                first: [0, 1, 2].map(|axis| whole.first[axis] + start[axis]),
+            },
+            None => WholeLattice { origin: self.origin.clone(), first: start },
+        };
         let dims = cells.map(|range| range.len());
-        Ok(Self::new(dims, origin, self.spacing.clone(), closed)?.with_snap(self.snap))
+        let region = Self::new(dims, origin, self.spacing.clone(), closed)?.with_snap(self.snap);
+        Ok(Self { whole: Some(Box::new(whole)), ..region })
     }
 
     /// Cells per axis, `[nx, ny, nz]`.
@@ -190,6 +220,23 @@ impl Lattice {
     pub(crate) fn axes(&self) -> [LatticeAxis; 3] {
         let axis = |a: usize| LatticeAxis { map: self.axis(a), cells: self.dims[a], closed: self.closed[a] };
         [0, 1, 2].map(axis)
+    }
+
+    /// Every axis of the lattice of which this one is a region, up to the last cell of the region, and the first cell of
+    /// the region in it. A number that is rounded relative to the origin is the same in all regions.
+    pub(crate) fn axes_of_whole(&self) -> ([LatticeAxis; 3], [usize; 3]) {
+        let Some(whole) = &self.whole else { return (self.axes(), [0; 3]) };
+        let axis = |a: usize| LatticeAxis {
+            map: AxisMap::new(whole.origin[a].clone(), self.spacing[a].clone(), self.snap),
+            cells: whole.first[a] + self.dims[a],
+            closed: self.closed[a],
+        };
+        ([0, 1, 2].map(axis), whole.first)
+    }
+
+    /// The first cell of a region in the lattice of which it is one.
+    pub(crate) fn first_of_whole(&self) -> [usize; 3] {
+        self.whole.as_ref().map_or([0; 3], |whole| whole.first)
     }
 
     /// Whether these bounds go on beyond the lattice along an axis, below its first wall and above its last; bounds

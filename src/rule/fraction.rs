@@ -55,7 +55,9 @@ pub(super) struct FractionCells<'a> {
     caps: Vec<Triangle>,
     left_out: u64,
     lattice: &'a Lattice,
+    /// The lattice of which the cells are a region, and the first cell of these in it.
     frame: KernelLattice,
+    first: [usize; 3],
     bins: LayerBins,
     /// The part of each triangle that may overlap another part, if there are any.
     parts: Option<Vec<u32>>,
@@ -81,13 +83,16 @@ pub(super) fn extra_bytes(inside: Inside, mesh: &Mesh, lattice: &Lattice, run: &
     } else {
         0
     };
-    let sums = run.thread_count() as u128 * LayerSums::bytes_for(lattice.dims());
-    repair + sums + LayerBins::bytes_for(triangles, lattice.dims()[2]) + near_parts::bytes_for(triangles)
+    let [x, y, z] = lattice.first_of_whole();
+    let sums = run.thread_count() as u128 * LayerSums::bytes_for([x, y], lattice.dims());
+    let bins = LayerBins::bytes_for(triangles, z + lattice.dims()[2]);
+    repair + sums + bins + near_parts::bytes_for(triangles)
 }
 
 /// The bytes that arrays beside the field take at most, while it is made.
 pub(super) fn bytes_of_quantities(lattice: &Lattice, run: &Run) -> u128 {
-    run.thread_count() as u128 * LayerSums::bytes_of_quantities(lattice.dims())
+    let [x, y, _] = lattice.first_of_whole();
+    run.thread_count() as u128 * LayerSums::bytes_of_quantities([x, y], lattice.dims())
 }
 
 impl<'a> FractionCells<'a> {
@@ -106,8 +111,9 @@ impl<'a> FractionCells<'a> {
         let left_out = (summed.len() - caps) as u64;
         summed.truncate(caps);
         let bounds = if is_repaired { Bounds::of(&closed) } else { *mesh.bounds() };
-        let frame = KernelLattice::new(lattice.axes(), &bounds, Ties::None);
-        let bins = bins(&frame, &closed, lattice.dims()[2], run)?;
+        let (axes, first) = lattice.axes_of_whole();
+        let frame = KernelLattice::new(axes, &bounds, Ties::None);
+        let bins = bins(&frame, &closed, first[2] + lattice.dims()[2], run)?;
         // Of some triangles, parts are not those of the whole, which has none that overlap.
         let parts =
             if mesh.is_some_of_another() { None } else { near_parts((&closed, &bounds), &frame, run)? };
@@ -118,6 +124,7 @@ impl<'a> FractionCells<'a> {
             left_out,
             lattice,
             frame,
+            first,
             bins,
             parts,
             idle: Mutex::new(vec![]),
@@ -126,7 +133,7 @@ impl<'a> FractionCells<'a> {
         })
     }
 
-    /// Fills the cells of some layers.
+    /// Fills the cells of some layers of the whole lattice.
     fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<(OddCells, UnitedCells)> {
         let BrickLayers { layers, values, mut arrays } = cells;
         let [nx, ny, _] = self.lattice.dims();
@@ -135,7 +142,8 @@ impl<'a> FractionCells<'a> {
         add_triangles(&mut sums, &self.frame, &self.bins, layers.start, &self.triangles, run)?;
         let mut odd = OddCells::default();
         let bricks = layers.start / LAYERS;
-        let places = layers.flat_map(|k| (0..ny).map(move |j| [j, k]));
+        let first_row = self.first[1];
+        let places = layers.flat_map(|k| (first_row..first_row + ny).map(move |j| [j, k]));
         for (place, values) in places.clone().zip(values.chunks_mut(nx)) {
             odd.add(sums.row(place, values));
         }
@@ -165,12 +173,13 @@ impl<'a> FractionCells<'a> {
 
     /// Sums in memory that was allocated before, if there is any.
     fn sums(&self, with_arrays: bool, run: &Run) -> Result<LayerSums> {
-        if with_arrays {
-            let sums = LayerSums::new(&self.frame, run.supported_level()?);
-            return Ok(sums.with_quantities(&self.frame, sides(self.lattice)));
+        let idle = if with_arrays { None } else { self.idle().pop() };
+        if let Some(sums) = idle {
+            return Ok(sums);
         }
-        let idle = self.idle().pop();
-        idle.map_or_else(|| Ok(LayerSums::new(&self.frame, run.supported_level()?)), Ok)
+        let [x, y, _] = self.first;
+        let sums = LayerSums::new(&self.frame, [x, y], run.supported_level()?);
+        Ok(if with_arrays { sums.with_quantities(&self.frame, sides(self.lattice)) } else { sums })
     }
 
     /// The sums that no thread has.
@@ -186,15 +195,20 @@ impl<'a> FractionCells<'a> {
         arrays: &mut [CellArray],
         run: &Run,
     ) -> Result<(OddCells, UnitedCells)> {
-        let work = in_bricks(layers, field, arrays);
+        let first_layer = self.first[2];
+        let work = in_bricks(layers.start + first_layer..layers.end + first_layer, field, arrays);
         run.begin("voxelize", work.len() as u64);
         let found = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
-        found.into_iter().try_fold(<(OddCells, UnitedCells)>::default(), |mut all, found| {
-            let (odd, united) = found?;
-            all.0.add(odd);
-            all.1.add(united);
-            Ok(all)
-        })
+        let (mut odd, mut united) = <(OddCells, UnitedCells)>::default();
+        for found in found {
+            let (some_odd, some_united) = found?;
+            odd.add(some_odd);
+            united.add(some_united);
+        }
+        let in_region = |cell: [usize; 3]| [0, 1, 2].map(|a| cell[a] - self.first[a]);
+        odd.farthest = odd.farthest.map(|(mean, cell)| (mean, in_region(cell)));
+        united.first = united.first.map(in_region);
+        Ok((odd, united))
     }
 
     /// How many cells of some layers have caps in them.

@@ -38,8 +38,10 @@ pub(super) struct RowPlaces {
     pub(super) layer: f64,
     /// The layers that there are, and where the last one ends.
     pub(super) layers: [f64; 2],
-    /// Rows of a layer.
-    pub(super) rows: f64,
+    /// The first row of a layer, and where the last one ends.
+    pub(super) rows: [f64; 2],
+    /// The place that row 0 of the first layer would have before the first row of bricks, without its sign.
+    pub(super) before: f64,
 }
 
 impl RowPlaces {
@@ -47,7 +49,7 @@ impl RowPlaces {
     #[inline(always)]
     pub(super) fn row<S: Simd>(&self, j: S::f64s, k: S::f64s) -> S::f64s {
         let brick = (j * (1.0 / self.side)).floor();
-        brick * self.bricks + (j - brick * self.side) * self.side + (k - self.layers[0]) * self.layer
+        brick * self.bricks + (j - brick * self.side) * self.side + (k - self.layers[0]) * self.layer - self.before
     }
 }
 
@@ -222,17 +224,17 @@ pub(super) fn cut_layers<S: Simd>(
     places: &RowPlaces,
     least: usize,
 ) {
-    let zero = S::f64s::splat(simd, 0.0);
+    let start_of_rows = S::f64s::splat(simd, places.rows[0]);
     while from.count() >= least && to.has_room(LAYERS_OF_BAND) {
         let [a0, a1, a2, b0, b1, b2, c0, c1, c2, sign, start] = from.pop(simd);
         let corners = [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]];
         let band = WallBand::new(simd, 2, corners, sign, start, places.layers[1]);
         let WallBand { low_ends: [l0, s0], high_ends: [l1, s1], bend, bend_above, sorted, sign, .. } = band;
-        let rest = [sign, band.low, zero];
+        let rest = [sign, band.low, start_of_rows];
         to.push::<S>(layer::<S>(&[l0, s0, bend], rest), band.is_there & !band.is_first);
         to.push::<S>(layer::<S>(&[l0, bend, s1], rest), band.is_there & band.is_bent);
         to.push::<S>(layer::<S>(&[l0, s1, l1], rest), band.is_there & !band.is_last);
-        let rest = [sign, band.high, zero];
+        let rest = [sign, band.high, start_of_rows];
         let is_bent_above = sorted[1][2].simd_gt(band.high);
         to.push::<S>(layer::<S>(&[l1, s1, bend_above], rest), band.has_last & is_bent_above);
         to.push::<S>(layer::<S>(&[l1, bend_above, sorted[2]], rest), band.has_last);
@@ -252,7 +254,7 @@ pub(super) fn cut_rows<S: Simd>(
     while from.count() >= least && to.has_room(ROWS_OF_BAND) {
         let [a0, a1, a2, b0, b1, b2, c0, c1, c2, sign, k, start] = from.pop(simd);
         let corners = [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]];
-        let band = WallBand::new(simd, 1, corners, sign, start, places.rows);
+        let band = WallBand::new(simd, 1, corners, sign, start, places.rows[1]);
         let WallBand { low_ends: [l0, s0], high_ends: [l1, s1], bend, bend_above, sorted, sign, .. } = band;
         let row = places.row::<S>(band.low, k);
         let second = select::<S>(band.is_first, bend, s0);

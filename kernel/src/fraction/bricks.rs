@@ -15,7 +15,9 @@ const NONE: u32 = u32::MAX;
 
 /// Bricks of at most [`LAYERS`] layers of cells.
 pub(super) struct SumBricks<B> {
-    /// Cells along x and y.
+    /// The first cells along x and y.
+    pub(super) first: [i64; 2],
+    /// Cells along x and y, those before the first ones included.
     pub(super) cells: [i64; 2],
     pub(super) layers: Range<i64>,
     /// Bricks along x.
@@ -25,10 +27,10 @@ pub(super) struct SumBricks<B> {
 }
 
 impl<B> SumBricks<B> {
-    /// None yet, of these layers of so many cells along x and y.
-    pub(super) fn new(cells: [i64; 2], layers: Range<i64>) -> Self {
-        let [x, y] = cells.map(|n| (n as usize).div_ceil(SIDE));
-        Self { cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] }
+    /// None yet, of these layers of cells along x and y from the first ones to the last.
+    pub(super) fn new(first: [i64; 2], cells: [i64; 2], layers: Range<i64>) -> Self {
+        let [x, y] = [0, 1].map(|a| (cells[a] as usize).div_ceil(SIDE) - first[a] as usize / SIDE);
+        Self { first, cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] }
     }
 
     /// The bytes of those of a layer of a lattice of these dims, at most.
@@ -41,11 +43,12 @@ impl<B> SumBricks<B> {
     /// The brick of a cell, made if it is new, and the number of the cell in it; `None` beside the lattice.
     pub(super) fn at(&mut self, [i, j, k]: [i64; 3], make: impl FnOnce() -> B) -> Option<(&mut B, usize)> {
         let [nx, ny] = self.cells;
-        if !(0..nx).contains(&i) || !(0..ny).contains(&j) {
+        let [x, y] = self.first;
+        if !(x..nx).contains(&i) || !(y..ny).contains(&j) {
             return None;
         }
-        let [i, j] = [i as usize, j as usize];
-        let place = &mut self.places[j / SIDE * self.count + i / SIDE];
+        let [i, j, x, y] = [i, j, x, y].map(|n| n as usize);
+        let place = &mut self.places[(j / SIDE - y / SIDE) * self.count + i / SIDE - x / SIDE];
         if *place == NONE {
             *place = self.bricks.len() as u32;
             self.bricks.push(Box::new(make()));
@@ -57,7 +60,8 @@ impl<B> SumBricks<B> {
     /// The bricks along row `(j, k)`, and the number of the row in each.
     pub(super) fn row(&self, [j, k]: [usize; 2]) -> (impl Iterator<Item = Option<&B>>, usize) {
         let row = (k - self.layers.start as usize) * SIDE + j % SIDE;
-        let places = &self.places[j / SIDE * self.count..][..self.count];
+        let before = self.first[1] as usize / SIDE;
+        let places = &self.places[(j / SIDE - before) * self.count..][..self.count];
         (places.iter().map(|place| self.bricks.get(*place as usize).map(|brick| &**brick)), row)
     }
 }

@@ -35,8 +35,10 @@ pub(super) type ListedBrick = [u32; 2];
 
 /// Cells of some layers, in bricks that are made as cells need them.
 pub(super) struct CutCells {
-    /// Cells along x and y.
+    /// Cells along x and y, those before the first row included.
     pub(super) cells: [usize; 2],
+    /// The first row.
+    pub(super) first_row: usize,
     /// Bricks along x and y.
     counts: [usize; 2],
     /// The numbers of bricks, x fastest.
@@ -52,12 +54,17 @@ pub(super) struct CutCells {
 }
 
 impl CutCells {
-    /// None yet, of so many cells along x and y.
-    pub(super) fn new(cells: [i64; 2]) -> Self {
+    /// None yet, of so many cells along x and y, from this row on.
+    pub(super) fn new(cells: [i64; 2], first_row: usize) -> Self {
         let cells = cells.map(|n| n as usize);
-        let counts = cells.map(|n| n.div_ceil(SIDE));
+        let counts = [cells[0].div_ceil(SIDE), cells[1].div_ceil(SIDE) - first_row / SIDE];
         let places = vec![NONE; counts[0] * counts[1] * LAYERS];
-        Self { cells, counts, places, groups: vec![], made: 0, listed: vec![], ends: vec![] }
+        Self { cells, first_row, counts, places, groups: vec![], made: 0, listed: vec![], ends: vec![] }
+    }
+
+    /// Places before the first row of bricks.
+    pub(super) fn before(&self) -> usize {
+        self.first_row / SIDE * self.counts[0] * CELLS
     }
 
     /// The bytes of those of a lattice of these dims, at most.
@@ -110,7 +117,7 @@ impl CutCells {
 
     /// The bricks along row `j` of a layer.
     pub(super) fn bricks_along(&self, [j, layer]: [usize; 2]) -> &[ListedBrick] {
-        let row = layer * self.counts[1] + j / SIDE;
+        let row = layer * self.counts[1] + j / SIDE - self.first_row / SIDE;
         let first = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.listed[first..self.ends[row]]
     }

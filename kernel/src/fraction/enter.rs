@@ -62,6 +62,7 @@ fn enter_rows<S: Simd>(
     let EnterLists { whole: wholes, layer: layers, cells } = to;
     let zero = S::f64s::splat(simd, 0.0);
     let one = S::f64s::splat(simd, 1.0);
+    let start_of_rows = S::f64s::splat(simd, places.rows[0]);
     let mut first = 0;
     while first < count {
         let mut corners: [LanePoint<S>; 3] = [[one; 3]; 3];
@@ -82,8 +83,8 @@ fn enter_rows<S: Simd>(
         let is_there = S::mask64s::from_bitmask(simd, left)
             & high[2].simd_gt(k.max(S::f64s::splat(simd, places.layers[0])))
             & low[2].simd_lt(S::f64s::splat(simd, places.layers[1]))
-            & high[1].simd_gt(j.max(zero))
-            & low[1].simd_lt(S::f64s::splat(simd, places.rows));
+            & high[1].simd_gt(j.max(start_of_rows))
+            & low[1].simd_lt(S::f64s::splat(simd, places.rows[1]));
         let is_in_layer = is_there & high[2].simd_le(k + one);
         let is_in_cell = is_in_layer
             & high[1].simd_le(j + one)
@@ -98,7 +99,7 @@ fn enter_rows<S: Simd>(
         }
         let start = S::f64s::splat(simd, places.layers[0]);
         wholes.push::<S>(whole::<S>(&corners, [sign, start]), is_there & !is_in_layer);
-        layers.push::<S>(layer::<S>(&corners, [sign, k, zero]), is_in_layer & !is_in_cell);
+        layers.push::<S>(layer::<S>(&corners, [sign, k, start_of_rows]), is_in_layer & !is_in_cell);
     }
 }
 

@@ -237,7 +237,7 @@ mod tests {
             let axes = [(); 3].map(|()| LatticeAxis { map: map(), cells: N, closed: true });
             let frame = KernelLattice::new(axes, &Bounds::of(&triangles), Ties::None);
             assert_eq!(LayerBins::range(&frame, &triangles[0]), [0, 0]);
-            let mut sums = LayerSums::new(&frame, Level::best()).with_quantities(&frame, [1.0; 3]);
+            let mut sums = LayerSums::new(&frame, [0; 2], Level::best()).with_quantities(&frame, [1.0; 3]);
             sums.begin(0..N);
             sums.add(&frame, &triangles, &Vec::from_iter(0..triangles.len() as u32));
             sums.end();

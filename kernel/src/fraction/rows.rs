@@ -112,6 +112,22 @@ pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f3
     }
 }
 
+/// The same for the cells from the one with the number `first` on.
+pub(super) fn fill_from(
+    cells: &CutCells,
+    [j, k, layer]: [usize; 3],
+    first: usize,
+    values: &mut [f32],
+    odd: &mut OddCells,
+) {
+    let means = means(cells, [j, layer]);
+    for (n, value) in values.iter_mut().enumerate() {
+        let mean = means[first + n];
+        *value = share(mean);
+        odd.add_mean(mean, 1, [first + n, j, k]);
+    }
+}
+
 /// The cells of a row whose means are beyond 0 … 1, or may be below 0, and whose inside the mesh meets.
 pub(super) fn odd_cut_cells(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<usize> {
     let means = means(cells, [j, layer]);

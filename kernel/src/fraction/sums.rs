@@ -22,6 +22,8 @@ use crate::levels::{LANES, Level, on_level};
 pub struct LayerSums {
     level: Level,
     layers: Range<usize>,
+    /// The first cell along x and y that is wanted.
+    first: [usize; 2],
     /// Of the shares of cells, if they are wanted.
     cut: Option<CutSums>,
     /// Of other numbers, if they are wanted, and what cuts triangles for them.
@@ -38,16 +40,19 @@ struct CutSums {
 }
 
 impl LayerSums {
-    /// Of a lattice, at a level; of no layers yet.
-    pub fn new(frame: &KernelLattice, level: Level) -> Self {
-        Self { level, layers: 0..0, cut: Some(CutSums::new(frame)), quantities: None }
+    /// Of a lattice, at a level; of no layers yet. Rows of numbers begin at the `first` cells along x and y. What is
+    /// before them counts as in the whole lattice: the numbers are the same.
+    pub fn new(frame: &KernelLattice, first: [usize; 2], level: Level) -> Self {
+        let cut = Some(CutSums::new(frame, first[1]));
+        Self { level, layers: 0..0, first, cut, quantities: None }
     }
 
     /// With other numbers of cells that have these sides, too.
     #[must_use]
     pub fn with_quantities(mut self, frame: &KernelLattice, sides: [f64; 3]) -> Self {
         let is_oriented = self.cut.is_some();
-        let bricks = SumBricks::new([0, 1].map(|a| frame.axes[a].cells), 0..0);
+        let first = self.first.map(|n| n as i64);
+        let bricks = SumBricks::new(first, [0, 1].map(|a| frame.axes[a].cells), 0..0);
         let ends = (!is_oriented).then(|| [0, 1].map(|a| end(&frame.axes[a])));
         self.quantities = Some((PieceCutter::new(is_oriented), QuantitySums::new(bricks, sides, ends)));
         self
@@ -62,15 +67,17 @@ impl LayerSums {
         self
     }
 
-    /// The bytes of those of a lattice of these dims, at most.
-    pub fn bytes_for(dims: [usize; 3]) -> u128 {
+    /// The bytes of those of a lattice of these dims, at most, of cells from the first ones along x and y.
+    pub fn bytes_for(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
         let lists = (WHOLE + LAYER + PART + LONG) * LaneList::<1>::BYTES;
+        // Rows from their beginning, and those in the first row of bricks.
+        let dims = [first[0] + nx, first[1] % SIDE + ny, nz];
         CutCells::bytes_for(dims) + lists as u128
     }
 
     /// The bytes of those of other numbers, at most.
-    pub fn bytes_of_quantities(dims: [usize; 3]) -> u128 {
-        SumBricks::<[QuantitySum; CELLS]>::bytes_for(dims)
+    pub fn bytes_of_quantities(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
+        SumBricks::<[QuantitySum; CELLS]>::bytes_for([first[0] % SIDE + nx, first[1] % SIDE + ny, nz])
     }
 
     /// Begins with other layers, at most [`LAYERS`] of them.
@@ -81,7 +88,7 @@ impl LayerSums {
         }
         if let Some((cutter, sums)) = &mut self.quantities {
             cutter.layers = layers.start as i64..layers.end as i64;
-            sums.bricks = SumBricks::new(sums.bricks.cells, cutter.layers.clone());
+            sums.bricks = SumBricks::new(sums.bricks.first, sums.bricks.cells, cutter.layers.clone());
         }
         self.layers = layers;
     }
@@ -108,6 +115,10 @@ impl LayerSums {
         let mut odd = OddCells::default();
         let (Some(cut), Some(token)) = (&self.cut, self.level.token()) else { return odd };
         let place = [j, k, k - self.layers.start];
+        if self.first[0] > 0 {
+            rows::fill_from(&cut.cells, place, self.first[0], values, &mut odd);
+            return odd;
+        }
         // Compiled for the level; it has no lanes of its own.
         on_level!(token,
             _simd => rows::fill(&cut.cells, place, values, &mut odd),
@@ -131,13 +142,16 @@ impl LayerSums {
         let mut inverted = vec![];
         let Some(cut) = &self.cut else { return (united, inverted) };
         let [nx, ny] = cut.cells.cells;
-        let shared = parts.map_or_else(Vec::new, |parts| {
+        let [x, y] = self.first;
+        let mut shared = parts.map_or_else(Vec::new, |parts| {
             shared_cells(frame, self.layers.clone(), (triangles, lists), parts)
         });
+        shared.retain(|[_, j, i]| *i as usize >= x && *j as usize >= y);
         let mut found = shared.clone();
         if odd.cells + odd.doubtful > 0 {
-            for (k, j) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (k, j))) {
-                let cells = rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]);
+            for (k, j) in self.layers.clone().flat_map(|k| (y..ny).map(move |j| (k, j))) {
+                let mut cells = rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]);
+                cells.retain(|i| *i >= x);
                 found.extend(cells.into_iter().map(|i| [k as u32, j as u32, i as u32]));
             }
             found.sort_unstable();
@@ -152,7 +166,8 @@ impl LayerSums {
                     row = ([j, k], self.means([j as usize, k as usize], nx));
                 }
                 let [i, j, k] = [i, j, k].map(|n| n as usize);
-                let value = &mut values[((k - self.layers.start) * ny + j) * nx + i];
+                let row_of_values = (k - self.layers.start) * (ny - y) + j - y;
+                let value = &mut values[row_of_values * (nx - x) + i - x];
                 let mean = row.1[i];
                 let mut known = union_in_cell(facets, number_of(mean), is_shared);
                 if known == CellUnion::Inverted {
@@ -186,16 +201,18 @@ impl LayerSums {
     ) {
         let Some((_, quantities)) = &self.quantities else { return };
         let cells = quantities.bricks.cells[0] as usize;
+        let first = self.first[0];
         let means = self.means(place, cells);
         let (bricks, row) = quantities.bricks.row(place);
         let [j, k] = place.map(|n| n as u32);
         for (n, brick) in bricks.enumerate() {
             let sums = brick.map(|sums| &sums[row * SIDE..][..SIDE]);
-            let some = n * SIDE..cells.min((n + 1) * SIDE);
+            let low = (first / SIDE + n) * SIDE;
+            let some = low.max(first)..cells.min(low + SIDE);
             for (quantity, numbers) in arrays.iter_mut() {
-                let each = numbers.len() / cells;
+                let each = numbers.len() / (cells - first);
                 for cell in some.clone() {
-                    let numbers = &mut numbers[cell * each..][..each];
+                    let numbers = &mut numbers[(cell - first) * each..][..each];
                     let mean = CellMean {
                         units: means[cell],
                         is_inverted: inverted.binary_search(&[k, j, cell as u32]).is_ok(),
@@ -226,13 +243,13 @@ impl LayerSums {
 }
 
 impl CutSums {
-    fn new(frame: &KernelLattice) -> Self {
+    fn new(frame: &KernelLattice, first_row: usize) -> Self {
         Self {
             whole: LaneList::new(),
             layer: LaneList::new(),
             parts: LaneList::new(),
             long: LaneList::new(),
-            cells: CutCells::new([0, 1].map(|a| frame.axes[a].cells)),
+            cells: CutCells::new([0, 1].map(|a| frame.axes[a].cells), first_row),
         }
     }
 
@@ -248,7 +265,8 @@ impl CutSums {
             bricks,
             layer,
             layers: [layers.start as f64, layers.end as f64],
-            rows: self.cells.cells[1] as f64,
+            rows: [self.cells.first_row as f64, self.cells.cells[1] as f64],
+            before: self.cells.before() as f64,
         }
     }
 
@@ -340,7 +358,7 @@ mod tests {
 
     /// The sums of every cell, as far as it has any.
     fn sums(frame: &KernelLattice, level: Level, triangles: &[Triangle]) -> (LayerSums, Vec<[i64; 2]>) {
-        let mut sums = LayerSums::new(frame, level).with_quantities(frame, [1.0; 3]);
+        let mut sums = LayerSums::new(frame, [0; 2], level).with_quantities(frame, [1.0; 3]);
         // What was there before does not count.
         sums.begin(0..LAYERS);
         sums.add(frame, triangles, &[0, 1]);

@@ -79,9 +79,7 @@ def array(
 ) -> Any:
     """The cells of a mesh as a lazy array of Dask, `a[x, y, z]`: bool, uint8 labels, or float32 of a field.
 
-    A block is made when it is needed, and has the cells that the whole grid has there. Numbers of the rules "fraction" and
-    "area" are the exception: sums begin at the low corner of a block, so a number may differ from that of the whole grid by
-    two units in the last place, and a share near 0 by 1e-10. `mesh` is whatever
+    A block is made when it is needed, and has the cells that the whole grid has there, bit for bit. `mesh` is whatever
     `voxelize.voxelize` takes; of files only the names are in the graph, and a process reads each once. Other arguments are
     those of `voxelize.voxelize`.
     """

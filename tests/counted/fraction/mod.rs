@@ -42,9 +42,13 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "random_unions_are_those_of_clipping", run: unions::random_cells },
         Check { name: "unions_have_one_digest", run: overlaps::one_digest },
         Check { name: "parts_that_do_not_overlap_change_nothing", run: overlaps::apart },
+        Check { name: "lobes_wound_in_both_ways_are_their_union", run: overlaps::lobes },
+        Check { name: "small_inverted_parts_have_their_share", run: overlaps::small_inverted },
         Check { name: "open_meshes_are_refused_and_closed_by_robust", run: open_meshes },
         Check { name: "quantities_are_as_triangles_cut_in_rationals_say", run: quantities::cells_are_exact },
         Check { name: "quantities_add_up", run: quantities::sums },
+        Check { name: "faces_on_walls_are_in_the_cell_on_their_inner_side", run: quantities::on_walls },
+        Check { name: "faces_between_parts_that_touch_are_closed", run: quantities::touching },
         Check { name: "quantities_have_one_digest", run: quantities::one_digest },
         Check { name: "areas_alone_are_those_beside_shares", run: quantities::area_alone },
     ],
@@ -299,26 +303,49 @@ fn one_digest() -> Counts {
     vec![("meshes", meshes), ("ways", ways)]
 }
 
-/// A region has the cells of the whole, but for the rounding of rows that begin elsewhere.
+/// A region has the cells of the whole, bit for bit, as shares and as areas, also where parts overlap.
 fn regions() -> Counts {
-    let [mut meshes, mut cells] = [0; 2];
-    for (name, mesh, lattice) in closed() {
-        let whole = field(&mesh, &lattice);
-        let dims = lattice.dims();
-        let parts = dims.map(|n| n / 3..n - n / 4);
-        let low = parts.each_ref().map(|part| part.start);
-        let region = lattice.region(parts).expect("a part");
-        let part = field(&mesh, &region);
-        let [nx, ny, _] = region.dims();
-        for (n, share) in part.values().iter().enumerate() {
-            let cell = [n % nx, n / nx % ny, n / nx / ny];
-            let wanted = whole.get([0, 1, 2].map(|a| cell[a] + low[a]));
-            assert!((share - wanted).abs() <= 6e-8, "{name} {cell:?}: {share}, {wanted}");
-            cells += 1;
+    let [mut meshes, mut cells, mut cut] = [0; 3];
+    let mut random = Random::new(58);
+    let balls = Mesh::from_triangles(overlaps::balls(24)).expect("finite");
+    let of_balls = Fit::longest(31).pad(1).to(balls.bounds()).expect("a small grid");
+    let all = closed().chain([("balls".to_string(), balls, of_balls)]);
+    for (name, mesh, lattice) in all {
+        for rule in [Rule::fraction(), Rule::Area] {
+            let made = |lattice: &Lattice| {
+                let made = voxelize(&mesh, lattice, rule).expect("a closed mesh");
+                made.field().expect("a field").clone()
+            };
+            let whole = made(&lattice);
+            for n in 0..4 {
+                let dims = lattice.dims();
+                let parts = dims.map(|count| {
+                    let start = if n == 0 { count / 3 } else { random.index(count) };
+                    start..start + 1 + random.index(count - start)
+                });
+                let low = parts.each_ref().map(|part| part.start);
+                let mut region = lattice.region(parts).expect("a part");
+                let mut first = low;
+                if n == 3 {
+                    // A region of a region.
+                    let rest = region.dims().map(|count| count / 2..count);
+                    first = [0, 1, 2].map(|a| low[a] + rest[a].start);
+                    region = region.region(rest).expect("a part");
+                }
+                let part = made(&region);
+                let [nx, ny, _] = region.dims();
+                for (n, value) in part.values().iter().enumerate() {
+                    let cell = [n % nx, n / nx % ny, n / nx / ny];
+                    let wanted = whole.get([0, 1, 2].map(|a| cell[a] + first[a]));
+                    assert_eq!(value.to_bits(), wanted.to_bits(), "{name} {cell:?} of {first:?}");
+                    cells += 1;
+                    cut += u64::from(*value > 0.0 && *value < 1.0);
+                }
+            }
         }
         meshes += 1;
     }
-    vec![("meshes", meshes), ("cells", cells)]
+    vec![("meshes", meshes), ("cells", cells), ("cut cells", cut)]
 }
 
 fn mirrored_and_permuted() -> Counts {

@@ -190,7 +190,7 @@ pub fn solids() -> Counts {
 }
 
 /// Balls that overlap, of many triangles in a cell, and a third one inside out.
-fn balls(steps: usize) -> Vec<Triangle> {
+pub(super) fn balls(steps: usize) -> Vec<Triangle> {
     let ball = super::sphere(steps);
     let moved = |by: [f32; 3], scale: f32| {
         let moved = move |v: [f32; 3]| [0, 1, 2].map(|a| v[a] * scale + by[a]);
@@ -271,4 +271,86 @@ pub fn apart() -> Counts {
         }
     }
     vec![("cells", cells), ("with several parts", shared)]
+}
+
+/// A prism over a polygon, wound as the polygon is from above. The first triangles of a fan are its faces.
+fn prism(polygon: &[[f32; 2]], [low, high]: [f32; 2]) -> Vec<Triangle> {
+    let at = |n: usize, z: f32| [polygon[n % polygon.len()][0], polygon[n % polygon.len()][1], z];
+    let mut triangles = vec![];
+    for n in 1..polygon.len() - 1 {
+        triangles.push([at(0, high), at(n, high), at(n + 1, high)]);
+        triangles.push([at(0, low), at(n + 1, low), at(n, low)]);
+    }
+    for n in 0..polygon.len() {
+        triangles.push([at(n, low), at(n + 1, low), at(n + 1, high)]);
+        triangles.push([at(n, low), at(n + 1, high), at(n, high)]);
+    }
+    triangles
+}
+
+/// A mesh with its axes in another order, and mirrored along some of them; turned over where that turns it.
+fn moved_axes(triangles: &[Triangle], axes: [usize; 3], mirrored: usize) -> Vec<Triangle> {
+    let sign = |axis: usize| if mirrored >> axis & 1 == 1 { -1.0 } else { 1.0 };
+    let is_odd = axes == [1, 0, 2] || axes == [0, 2, 1] || axes == [2, 1, 0];
+    let turns = is_odd != (mirrored.count_ones() % 2 == 1);
+    let moved = triangles.iter().map(|t| t.map(|v| [0, 1, 2].map(|a| sign(a) * v[axes[a]])));
+    if turns { inside_out(moved.collect::<Vec<_>>()) } else { moved.collect() }
+}
+
+const AXES: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [1, 0, 2], [0, 2, 1], [2, 1, 0]];
+
+/// Lobes that are wound in both ways, next to each other along every axis: no line along x meets two of them.
+pub fn lobes() -> Counts {
+    let [mut cells, mut meshes] = [0; 2];
+    // A polygon, and its share of the cell from 2 to 6 along each axis.
+    let bow_tie = vec![[0.0, 0.0], [8.0, 0.0], [2.0, 6.0], [6.0, 6.0]];
+    let thin = vec![[0.0, 0.0], [8.0, 0.0], [3.875, 4.125], [4.125, 4.125]];
+    let corners = [[2.0, 2.0], [4.0, 2.0], [4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0], [4.0, 4.0], [2.0, 4.0]];
+    let turned = [[2.0, 2.0], [4.0, 2.0], [4.0, 6.0], [6.0, 6.0], [6.0, 4.0], [2.0, 4.0]];
+    let cases = [
+        ("bow tie", bow_tie, 0.5),
+        ("thin bow tie", thin, (4.0 + 0.015_625) / 16.0),
+        ("squares with a corner in common", corners.to_vec(), 0.5),
+        ("squares wound in both ways", turned.to_vec(), 0.5),
+    ];
+    for (name, polygon, share) in cases {
+        for heights in [[0.0_f32, 8.0], [0.0, 4.0], [3.0, 5.0]] {
+            let height = (heights[1].min(6.0) - heights[0].max(2.0)) / 4.0;
+            for (axes, mirrored) in AXES.into_iter().flat_map(|axes| (0..8).map(move |n| (axes, n))) {
+                let mut triangles = moved_axes(&prism(&polygon, heights), axes, mirrored);
+                let origin = [0, 1, 2].map(|a| if mirrored >> a & 1 == 1 { -6 } else { 2 });
+                let lattice =
+                    lattice(origin.map(Rational::from), [4; 3].map(Rational::from), [1; 3], Snap::None);
+                if Mesh::from_triangles(triangles.clone()).expect("finite").volume() < 0.0 {
+                    triangles = inside_out(triangles);
+                }
+                let (field, _) = made(triangles, &lattice);
+                let wanted = share * f64::from(height);
+                let found = f64::from(field.values()[0]);
+                assert!((found - wanted).abs() < 1e-7, "{name} {heights:?} {axes:?} {mirrored}: {found}");
+                cells += 1;
+            }
+            meshes += 1;
+        }
+    }
+    vec![("meshes", meshes), ("cells", cells)]
+}
+
+/// Inverted parts have a share in a cell however small it is.
+pub fn small_inverted() -> Counts {
+    let mut cells = 0;
+    let large = between([4.0; 3], [6.0; 3]);
+    for side in [0.25_f32, 1e-2, 1e-3, 2e-4] {
+        let small = between([0.5; 3], [0.5 + side; 3]);
+        let bound = small.as_flattened().iter().fold([0.0_f32; 3], |most, v| [0, 1, 2].map(|a| most[a].max(v[a])));
+        let exact: f64 = bound.map(|c| f64::from(c) - 0.5).iter().product();
+        for solid in [small.clone(), inside_out(small)] {
+            let (field, _) = made([large.clone(), solid].concat(), &unit([6; 3]));
+            let found = f64::from(field.get([0; 3]));
+            assert!((found - exact).abs() < 1e-7 * exact + super::SUM, "{side}: {found} for {exact}");
+            assert!(found > 0.0, "{side}");
+            cells += 1;
+        }
+    }
+    vec![("cells", cells)]
 }

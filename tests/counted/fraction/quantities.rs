@@ -214,3 +214,72 @@ pub(super) fn area_alone() -> Counts {
     }
     vec![("meshes", meshes), ("open halves", open), ("cells beside shares", compared)]
 }
+
+/// Boxes with faces on walls whose coordinates are doubles of no index: the exact cells, without snapping.
+pub(super) fn on_walls() -> Counts {
+    let [mut faces_on_walls, mut boxes] = [0; 2];
+    // The spacing along an axis, its origin, and the sides of the box.
+    let spacings = [(3, 10, 3, 10), (1, 10, 1, 10), (1, 3, -1, 3), (7, 10, 7, 10), (3, 7, 2, 7)];
+    for (n, d, o, p) in spacings {
+        for axis in 0..3 {
+            for high in 1..=12 {
+                let mut side = [1.0_f32; 3];
+                side[axis] = high as f32;
+                let triangles = crate::support::solids::between([0.0; 3], side);
+                let mesh = Mesh::from_triangles(triangles).expect("finite");
+                let mut origin = [const { Rational::ZERO }; 3];
+                let mut spacing = [const { Rational::ONE }; 3];
+                (origin[axis], spacing[axis]) = (Rational::new(o, p), Rational::new(n, d));
+                let mut dims = [1; 3];
+                dims[axis] = 45;
+                let lattice = super::lattice(origin, spacing, dims, voxelize::Snap::None);
+                let [_, normal, faces, _] = <[Vec<f32>; 4]>::try_from(at_once(&mesh, &lattice)).expect("four");
+                let map = lattice.axis(axis);
+                let [from, to] = [0.0, side[axis]].map(|v| map.index(v));
+                for cell in 0..dims[axis] {
+                    let [low, end] = [cell, cell + 1].map(|n| Rational::from(n as i64));
+                    // The low face of the box belongs to the cell above it, the high face to the one below.
+                    let has_low = from >= low && from < end;
+                    let has_high = to > low && to <= end;
+                    let wanted = f32::from(u8::from(has_high)) - f32::from(u8::from(has_low));
+                    let number = normal[3 * cell + axis];
+                    assert!((number - wanted).abs() < 1e-6, "{n}/{d} along {axis} to {high}, {cell}: {number}");
+                    let is_open = f32::from(u8::from(low > from && low < to));
+                    let number = faces[3 * cell + axis];
+                    assert!((number - is_open).abs() < 1e-6, "{n}/{d} along {axis} to {high}, {cell}: {number}");
+                    faces_on_walls += u64::from(has_high && to == end || has_low && from == low);
+                }
+                boxes += 1;
+            }
+        }
+    }
+    vec![("boxes", boxes), ("faces on walls", faces_on_walls)]
+}
+
+/// Two boxes that touch at a wall, the second inside the first, and a box across the wall.
+pub(super) fn touching() -> Counts {
+    use crate::support::solids::between;
+    let mut rows = 0;
+    let along = |axis: usize, low: f32, high: f32, side: f32| {
+        let mut corners = [[0.0; 3], [side; 3]];
+        (corners[0][axis], corners[1][axis]) = (low, high);
+        between(corners[0], corners[1])
+    };
+    for axis in 0..3 {
+        let cases: [(&str, Vec<Triangle>, f32); 4] = [
+            ("across the wall", along(axis, 0.0, 2.0, 1.0), 1.0),
+            ("two that touch", [along(axis, 0.0, 1.0, 1.0), along(axis, 1.0, 2.0, 1.0)].concat(), 0.0),
+            ("half of the wall", [along(axis, 0.0, 1.0, 1.0), along(axis, 1.0, 2.0, 0.5)].concat(), 0.0),
+            ("one within the other", [along(axis, 0.0, 2.0, 1.0), along(axis, 1.0, 2.0, 1.0)].concat(), 1.0),
+        ];
+        for (name, triangles, wanted) in cases {
+            let mesh = Mesh::from_triangles(triangles).expect("finite");
+            let lattice = super::unit([3; 3]);
+            let faces = &at_once(&mesh, &lattice)[2];
+            let cell = [1, 3, 9][axis];
+            assert_eq!(faces[3 * cell + axis], wanted, "{name} along {axis}");
+            rows += 1;
+        }
+    }
+    vec![("rows", rows)]
+}
