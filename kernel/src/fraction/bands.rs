@@ -49,7 +49,8 @@ impl RowPlaces {
     #[inline(always)]
     pub(super) fn row<S: Simd>(&self, j: S::f64s, k: S::f64s) -> S::f64s {
         let brick = (j * (1.0 / self.side)).floor();
-        brick * self.bricks + (j - brick * self.side) * self.side + (k - self.layers[0]) * self.layer - self.before
+        brick * self.bricks + (j - brick * self.side) * self.side + (k - self.layers[0]) * self.layer
+            - self.before
     }
 }
 

@@ -305,7 +305,8 @@ pub fn lobes() -> Counts {
     // A polygon, and its share of the cell from 2 to 6 along each axis.
     let bow_tie = vec![[0.0, 0.0], [8.0, 0.0], [2.0, 6.0], [6.0, 6.0]];
     let thin = vec![[0.0, 0.0], [8.0, 0.0], [3.875, 4.125], [4.125, 4.125]];
-    let corners = [[2.0, 2.0], [4.0, 2.0], [4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0], [4.0, 4.0], [2.0, 4.0]];
+    let corners =
+        [[2.0, 2.0], [4.0, 2.0], [4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0], [4.0, 4.0], [2.0, 4.0]];
     let turned = [[2.0, 2.0], [4.0, 2.0], [4.0, 6.0], [6.0, 6.0], [6.0, 4.0], [2.0, 4.0]];
     let cases = [
         ("bow tie", bow_tie, 0.5),
@@ -342,7 +343,8 @@ pub fn small_inverted() -> Counts {
     let large = between([4.0; 3], [6.0; 3]);
     for side in [0.25_f32, 1e-2, 1e-3, 2e-4] {
         let small = between([0.5; 3], [0.5 + side; 3]);
-        let bound = small.as_flattened().iter().fold([0.0_f32; 3], |most, v| [0, 1, 2].map(|a| most[a].max(v[a])));
+        let bound =
+            small.as_flattened().iter().fold([0.0_f32; 3], |most, v| [0, 1, 2].map(|a| most[a].max(v[a])));
         let exact: f64 = bound.map(|c| f64::from(c) - 0.5).iter().product();
         for solid in [small.clone(), inside_out(small)] {
             let (field, _) = made([large.clone(), solid].concat(), &unit([6; 3]));

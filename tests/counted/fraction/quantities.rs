@@ -233,7 +233,8 @@ pub(super) fn on_walls() -> Counts {
                 let mut dims = [1; 3];
                 dims[axis] = 45;
                 let lattice = super::lattice(origin, spacing, dims, voxelize::Snap::None);
-                let [_, normal, faces, _] = <[Vec<f32>; 4]>::try_from(at_once(&mesh, &lattice)).expect("four");
+                let [_, normal, faces, _] =
+                    <[Vec<f32>; 4]>::try_from(at_once(&mesh, &lattice)).expect("four");
                 let map = lattice.axis(axis);
                 let [from, to] = [0.0, side[axis]].map(|v| map.index(v));
                 for cell in 0..dims[axis] {
@@ -243,10 +244,16 @@ pub(super) fn on_walls() -> Counts {
                     let has_high = to > low && to <= end;
                     let wanted = f32::from(u8::from(has_high)) - f32::from(u8::from(has_low));
                     let number = normal[3 * cell + axis];
-                    assert!((number - wanted).abs() < 1e-6, "{n}/{d} along {axis} to {high}, {cell}: {number}");
+                    assert!(
+                        (number - wanted).abs() < 1e-6,
+                        "{n}/{d} along {axis} to {high}, {cell}: {number}"
+                    );
                     let is_open = f32::from(u8::from(low > from && low < to));
                     let number = faces[3 * cell + axis];
-                    assert!((number - is_open).abs() < 1e-6, "{n}/{d} along {axis} to {high}, {cell}: {number}");
+                    assert!(
+                        (number - is_open).abs() < 1e-6,
+                        "{n}/{d} along {axis} to {high}, {cell}: {number}"
+                    );
                     faces_on_walls += u64::from(has_high && to == end || has_low && from == low);
                 }
                 boxes += 1;
