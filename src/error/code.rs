@@ -373,7 +373,7 @@ codes! {
         "the radius is longer than the mesh: it may be in another unit, and the grid has many cells around the mesh"
         hint!["{} is two cells" Radius = "2vx"];
     W023 "W023" WARNED
-        "the mesh has negative volumes, which are not subtracted here: only the rules solid and filled subtract them"
+        "the mesh has negative volumes, which are not subtracted here: the rules solid and filled subtract them, and fraction where no body overlaps one that is cut"
         hint!["{} or {} subtracts them" Solid, Filled];
     W024 "W024" NOTED
         "parts are closed together, and not each alone: they are filled as one body, and each cell has the label of the nearest face"

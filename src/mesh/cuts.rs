@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Mesh;
 use super::parts::MeshParts;
 use crate::error::{Error, Result};
-use crate::geom::Triangle;
+use crate::geom::{Bounds, Triangle};
 
 /// Negative volumes of a mesh. Each is cut out of one body, and leaves the other bodies as they are.
 #[derive(Debug, Clone)]
@@ -28,6 +28,27 @@ pub(crate) struct CutBody {
     pub mesh: Mesh,
     /// Negative volumes that are cut out of it. None are cut out of the body of all other triangles.
     pub cuts: Vec<Mesh>,
+}
+
+impl CutBody {
+    /// The body, turned so that its volume is positive, and its negative volumes beside it.
+    pub fn with_cuts(&self) -> Mesh {
+        let cuts = self.all_cuts();
+        let body = upright(&self.mesh);
+        Mesh::of_finite([&body, cuts.triangles()].concat().into())
+    }
+
+    /// All of its negative volumes, turned so that each volume is positive.
+    pub fn all_cuts(&self) -> Mesh {
+        let triangles: Vec<Triangle> = self.cuts.iter().flat_map(upright).collect();
+        Mesh::of_finite(triangles.into())
+    }
+}
+
+/// Triangles of a mesh, turned if its volume is negative.
+fn upright(mesh: &Mesh) -> Vec<Triangle> {
+    let is_inverted = mesh.volume() < 0.0;
+    mesh.triangles().iter().map(|&[a, b, c]| if is_inverted { [a, c, b] } else { [a, b, c] }).collect()
 }
 
 impl MeshCuts {
@@ -95,6 +116,29 @@ impl MeshCuts {
             found.push(CutBody { mesh: mesh.pick(&triangles), cuts });
         }
         found
+    }
+
+    /// Whether no body that is cut overlaps another body, as their bounds show it.
+    pub(crate) fn bodies_are_apart(&self, mesh: &Mesh) -> bool {
+        /// Pairs of bodies that are looked at.
+        const MOST_PAIRS: usize = 1 << 20;
+        let is_cut: HashSet<u32> = self.cut_from.used().collect();
+        let mut all: BTreeMap<u32, Bounds> = BTreeMap::new();
+        for (n, triangle) in mesh.triangles().iter().enumerate() {
+            let own = Bounds::of(&[*triangle]);
+            all.entry(self.bodies.of(n as u32))
+                .and_modify(|bounds| *bounds = bounds.union(&own))
+                .or_insert(own);
+        }
+        let cut: Vec<_> = all.iter().filter(|(body, _)| is_cut.contains(body)).collect();
+        if cut.len().saturating_mul(all.len()) > MOST_PAIRS {
+            return false;
+        }
+        cut.iter().all(|(body, own)| {
+            all.iter().all(|(other, bounds)| {
+                *body == other || (0..3).any(|a| own.max[a] <= bounds.min[a] || bounds.max[a] <= own.min[a])
+            })
+        })
     }
 
     /// Negative volumes of some triangles of the mesh, in this order. Those of bodies without a triangle are left out;

@@ -2,18 +2,21 @@
 //!
 //! Each body with negative volumes is voxelized alone, and all other triangles of the mesh together. From the cells of a
 //! body, solid removes those whose centre is inside a negative volume. Filled removes those that lie in one negative volume
-//! as a whole: their centre is inside, and its triangles do not meet their open interior.
+//! as a whole: their centre is inside, and its triangles do not meet their open interior. A share of a cell is that of the
+//! body and its negative volumes together less that of the negative volumes; where bodies may overlap, fraction takes the
+//! mesh without them.
 
 use std::ops::Range;
 
 use super::filled::hollow_out;
+use super::fraction;
 use super::inside::Inside;
 use super::surface;
 use super::{FillCells, Rule, Stats, ThinFeatures};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::geom::{Ties, Triangle};
-use crate::grid::{BitGrid, CellsMut, Lattice};
-use crate::mesh::{CutBody, Mesh};
+use crate::grid::{BitGrid, CellsMut, Field, Lattice};
+use crate::mesh::{CutBody, Mesh, MeshCuts};
 use crate::par::Progress;
 use crate::run::Run;
 
@@ -28,14 +31,20 @@ pub(super) struct BodyCells<'a> {
     bodies: Vec<CutBody>,
 }
 
-/// Whether a rule subtracts negative volumes.
-pub(super) fn subtracts(rule: &Rule) -> bool {
-    matches!(rule, Rule::Solid { .. } | Rule::Filled { .. })
+/// Whether a rule subtracts the negative volumes of a mesh.
+pub(super) fn subtracts(rule: &Rule, mesh: &Mesh) -> bool {
+    match rule {
+        Rule::Solid { .. } | Rule::Filled { .. } => mesh.cuts().is_some(),
+        Rule::Fraction { .. } => mesh.cuts().is_some_and(|cuts| cuts.bodies_are_apart(mesh)),
+        _ => false,
+    }
 }
 
 /// Grids of a slab that are in memory at a time in addition to that of its cells: the cells of a body, those of its
-/// negative volume, and those that the negative volume touches.
-pub(super) const GRIDS: u128 = 3;
+/// negative volume, and those that the negative volume touches; or the shares of one mesh.
+pub(super) fn grids(rule: &Rule) -> u128 {
+    if let Rule::Fraction { .. } = rule { 1 } else { 3 }
+}
 
 /// Bytes of the meshes that bodies and their negative volumes are made into.
 pub(super) fn bytes(mesh: &Mesh) -> u128 {
@@ -46,7 +55,14 @@ pub(super) fn bytes(mesh: &Mesh) -> u128 {
 
 /// Cells of a rule that [subtracts](subtracts) negative volumes, of a mesh that has some.
 pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> BodyCells<'a> {
-    let used = rule.inside().unwrap_or_default().for_mesh(mesh);
+    let used = match rule {
+        Rule::Fraction { inside } => {
+            let meshes = [mesh].into_iter().chain(mesh.cuts().map(MeshCuts::mesh));
+            let needs_repair = |mesh| fraction::is_repaired(inside, mesh);
+            if meshes.into_iter().any(needs_repair) { Inside::Robust } else { Inside::Nonzero }
+        }
+        _ => rule.inside().unwrap_or_default().for_mesh(mesh),
+    };
     // Regions know the method in force alone, so that of the negative volumes follows from it. A flood would enter a
     // negative volume that reaches beyond the grid.
     let inside = match used {
@@ -58,7 +74,7 @@ pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Bod
             (Rule::Filled { inside: used, ties, shell: None }, shell.map(|steps| steps as usize))
         }
         Rule::Solid { thin, .. } => (Rule::Solid { inside: used, thin }, None),
-        other => (other, None),
+        _ => (Rule::Fraction { inside: used }, None),
     };
     let bodies = mesh.cuts().map(|cuts| cuts.split(mesh)).unwrap_or_default();
     let cut_rule = Rule::Solid { inside, thin: ThinFeatures::Lose };
@@ -85,6 +101,40 @@ impl BodyCells<'_> {
                 self.remove(cut, near.clone(), run, &mut cells)?;
             }
             grid.add_at(&cells, near.start - layers.start);
+        }
+        Ok(stats)
+    }
+
+    /// Sets each value to the sum of the shares of all bodies, which do not overlap.
+    fn fill_shares(&self, layers: &Range<usize>, run: &Run, field: &mut Field) -> Result<Stats> {
+        let mut stats = Stats::default();
+        field.values_mut().fill(0.0);
+        let mut add = |mesh: &Mesh, sign: f32| -> Result<()> {
+            let mut shares = Field::new(field.dims(), 0.0)?;
+            let mut one =
+                self.rule.prepare(mesh, self.lattice, run)?.fill(layers.clone(), run, &mut shares)?;
+            if sign > 0.0 {
+                stats.fraction.add_body(std::mem::take(&mut one.fraction));
+                stats.add_body(one);
+            }
+            for (sum, share) in field.values_mut().iter_mut().zip(shares.values()) {
+                // Two shares that are equal in truth may be rounded apart.
+                *sum = (*sum + sign * share).max(0.0);
+            }
+            Ok(())
+        };
+        for body in &self.bodies {
+            if body.cuts.is_empty() {
+                add(&body.mesh, 1.0)?;
+            } else {
+                add(&body.with_cuts(), 1.0)?;
+                add(&body.all_cuts(), -1.0)?;
+            }
+        }
+        // Bodies and their negative volumes overlap by intent: only errors that a float shows are said.
+        let united = &mut stats.fraction.united;
+        if united.error < f64::from(f32::EPSILON) {
+            united.first = None;
         }
         Ok(stats)
     }
@@ -131,7 +181,14 @@ impl BodyCells<'_> {
 
 impl FillCells for BodyCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
-        let grid = cells.bits()?;
+        let grid = match cells {
+            CellsMut::Bits(grid) => grid,
+            CellsMut::Field(field, None) => return self.fill_shares(&layers, run, field),
+            _ => {
+                let text = "a mesh with negative volumes has shares, and no other arrays";
+                return Err(Error::usage(text));
+            }
+        };
         let stats = self.fill_all(layers.clone(), run, grid)?;
         if let Some(steps) = self.shell {
             let dims = self.lattice.dims();

@@ -39,6 +39,12 @@ pub struct FractionReport {
 }
 
 impl FractionReport {
+    /// Adds the counts of another body in the same layers.
+    pub(super) fn add_body(&mut self, other: Self) {
+        let (caps, left_out) = (self.caps + other.caps, self.left_out + other.left_out);
+        self.add(Self { caps, left_out, ..other });
+    }
+
     /// Adds the counts of layers that follow.
     pub(super) fn add(&mut self, other: Self) {
         self.odd.add(other.odd);
@@ -68,7 +74,7 @@ pub(super) struct FractionCells<'a> {
 }
 
 /// Whether the mesh is repaired and oriented first.
-fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
+pub(super) fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
     let as_it_is =
         || mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() && mesh.volume() >= 0.0;
     inside == Inside::Robust || (inside == Inside::Auto && !as_it_is())

@@ -463,11 +463,11 @@ impl Rule {
 
     /// The bytes that it takes at most, in addition to mesh and grid: of crossings, and of grids of its own.
     pub fn extra_bytes(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        let bodies = if self.subtracts_from(mesh) { cut::bytes(mesh) } else { 0 };
         if let Self::Fraction { inside } = self {
-            return fraction::extra_bytes(*inside, mesh, lattice, run);
+            return 2 * bodies + fraction::extra_bytes(*inside, mesh, lattice, run);
         }
         let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
-        let bodies = if self.subtracts_from(mesh) { cut::bytes(mesh) } else { 0 };
         inside
             + bodies
             + match self {
@@ -497,15 +497,15 @@ impl Rule {
         }
     }
 
-    /// Whether it subtracts the [negative volumes](Mesh::cuts) of a mesh, and the mesh has some. Solid and filled do; the
-    /// other rules take the mesh without its negative volumes.
+    /// Whether it subtracts the [negative volumes](Mesh::cuts) of a mesh, and the mesh has some. Solid and filled do, and
+    /// fraction where no body overlaps one that is cut; the other rules take the mesh without its negative volumes.
     pub fn subtracts_from(&self, mesh: &Mesh) -> bool {
-        mesh.cuts().is_some() && cut::subtracts(self)
+        cut::subtracts(self, mesh)
     }
 
     /// Grids of a slab that it takes in addition to that of the cells.
     pub(crate) fn grids_beside(&self, mesh: &Mesh) -> u128 {
-        if self.subtracts_from(mesh) { cut::GRIDS } else { 0 }
+        if self.subtracts_from(mesh) { cut::grids(self) } else { 0 }
     }
 
     /// Whether all of its cells are surface, and the inside stays empty.

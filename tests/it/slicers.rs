@@ -407,6 +407,8 @@ fn commands_subtract_negative_volumes_or_warn() {
         ("a.3mf --voxel-size 1 --rule offset --radius 1 -o a.npz --json", None, 1),
         ("a.3mf --voxel-size 1 --rule distance --signed -o a.npz --json", None, 1),
         ("a.3mf --voxel-size 1 --rule area -o a.npz --json", None, 1),
+        ("a.3mf --voxel-size 1 --rule fraction -o a.npz --json", None, 0),
+        ("a.3mf a.3mf --voxel-size 1 --rule fraction -o a.npz --json", None, 1),
         ("a.3mf --voxel-size 1 --solid --dry-run --json", None, 0),
         ("a.3mf --voxel-size 1 --dry-run --json", None, 1),
         ("info a.3mf --json", None, 1),
@@ -419,7 +421,10 @@ fn commands_subtract_negative_volumes_or_warn() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 16);
+    assert_eq!(seen, 18);
+    assert!(
+        refused(&place, "a.3mf -r 8 --rule fraction --with area -o a.npz", 2).contains("negative volumes")
+    );
     let info = place.run("info a.3mf --json").expect(0).json();
     assert_eq!((&info["mesh"]["volume"], &info["mesh"]["bounds"]["max"][2]), (&Value::Null, &10.0.into()));
     assert!(place.run("clearance a.3mf a.3mf").err.contains("W023"));
@@ -429,9 +434,75 @@ fn commands_subtract_negative_volumes_or_warn() {
 }
 
 #[test]
+fn shares_are_those_of_bodies_less_their_negative_volumes() {
+    let far = |[low, high]: Cuboid| [low, high].map(|[x, y, z]| [x + 12.5, y, z]);
+    let touching = |[low, high]: Cuboid| [low, high].map(|[x, y, z]| [x + 10.0, y, z]);
+    let within: Cuboid = [[1.25, 1.25, 1.25], [3.75, 4.5, 8.0]];
+    let lattice = Lattice::from_f64([34, 17, 18], [-1.0; 3], [0.75; 3]).unwrap();
+    let mut cells = 0;
+    for (name, bodies) in [
+        ("through the top", vec![(CUBE, vec![HOLE])]),
+        ("within", vec![(CUBE, vec![within])]),
+        ("two that overlap", vec![(CUBE, vec![within, HOLE])]),
+        ("nothing is left", vec![(within, vec![CUBE])]),
+        ("one of two", vec![(CUBE, vec![within]), (far(CUBE), vec![])]),
+        ("two of two, touching", vec![(CUBE, vec![within]), (touching(CUBE), vec![touching(HOLE)])]),
+    ] {
+        let own = |cuboid: &Cuboid, inverted: bool| {
+            let triangles = between(cuboid[0], cuboid[1]);
+            Mesh::from_triangles(
+                triangles.into_iter().map(|[a, b, c]| if inverted { [a, c, b] } else { [a, b, c] }).collect(),
+            )
+            .unwrap()
+        };
+        for inverted in [false, true] {
+            let meshes: Vec<Mesh> = bodies
+                .iter()
+                .map(|(body, cuts)| {
+                    let start = own(body, inverted);
+                    cuts.iter().fold(start, |mesh, cut| mesh.less(own(cut, inverted)).unwrap())
+                })
+                .collect();
+            let mesh = Mesh::join(meshes.iter().map(|mesh| ("", mesh))).unwrap();
+            let field = voxelize::fraction(&mesh, &lattice).unwrap();
+            let [nx, ny, _] = lattice.dims();
+            for (n, share) in field.values().iter().enumerate() {
+                let [i, j, k] = [n % nx, n / nx % ny, n / nx / ny];
+                let low = [i, j, k].map(|n| -1.0 + 0.75 * n as f64);
+                let cell = [low, low.map(|v| v + 0.75)];
+                let wanted: f64 =
+                    bodies.iter().map(|body| left_of(cell, body)).sum::<f64>() / 0.75_f64.powi(3);
+                let found = f64::from(*share);
+                assert!(
+                    (found - wanted).abs() < 1.2e-7,
+                    "{name}, {inverted}, {i},{j},{k}: {found}, {wanted}"
+                );
+                cells += 1;
+            }
+        }
+    }
+    assert_eq!(cells, 12 * lattice.dims().iter().product::<usize>());
+}
+
+/// Volume of the part of a cell that is in a body and in none of its negative volumes, of which there are at most two.
+fn left_of(cell: [[f64; 3]; 2], (body, cuts): &CutBody) -> f64 {
+    let common = |a: [[f64; 3]; 2], b: &Cuboid| {
+        [
+            std::array::from_fn(|n| a[0][n].max(f64::from(b[0][n]))),
+            std::array::from_fn(|n| a[1][n].min(f64::from(b[1][n]))),
+        ]
+    };
+    let volume = |[low, high]: [[f64; 3]; 2]| (0..3).map(|n| (high[n] - low[n]).max(0.0)).product::<f64>();
+    let whole = common(cell, body);
+    let cut: f64 = cuts.iter().map(|cut| volume(common(whole, cut))).sum();
+    let both = if let [one, two] = cuts.as_slice() { volume(common(common(whole, one), two)) } else { 0.0 };
+    volume(whole) - cut + both
+}
+
+#[test]
 fn regions_subtract_negative_volumes_and_bins_are_refused() {
     let place = place();
-    for rule in ["--solid", "--filled"] {
+    for rule in ["--solid", "--filled", "--rule fraction"] {
         let grid = format!("a.3mf -r 140 {rule}");
         let digest = place.run(&format!("{grid} -o one.zarr --json")).expect(0).json()["digest"].clone();
         place.run(&format!("plan {grid} --regions 3 -o cells.zarr")).expect(0);

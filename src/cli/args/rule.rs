@@ -107,8 +107,8 @@ pub struct PartArgs {
     #[arg(long, value_name = "file|object|material|colour", value_parser = values::labels(), hide_possible_values = true,
           hide_short_help = true,
           long_help = "Label cells by file, by object or by material. Each part is filled as a mesh of its own, and the first \
-                       part keeps the cells that several occupy. NAME=FILE chooses the name of a file. colour: each cell \
-                       takes the colour of the nearest triangle, of at most 255 colours [default: no labels]")]
+                       part keeps the cells that several occupy. NAME=FILE names a file. colour: each cell \
+                       takes the colour of the nearest triangle, 255 colours at most [default: no labels]")]
     pub labels: Option<JobLabels>,
 
     /// parts that win shared cells, first to last
