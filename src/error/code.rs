@@ -359,7 +359,7 @@ codes! {
         hint!["{} puts walls where the decimals of its low corner are" Origin = "X,Y,Z"];
     W018 "W018" WARNED
         "the axes of the image whose grid is taken run other ways than those of the output, x, y and z, or are not known"
-        hint!["a place has other indices in the two arrays: turn one before they are combined"];
+        hint!["resample one file onto the other by their headers before cells are combined"];
     W019 "W019" WARNED
         "programs that read the file take its coordinates as those of another unit, or another axis as up; it cannot say which"
         hint!["voxelize the mesh with {} and {}" Scale, Unit; "or with {}" Axes = "x,-z,y"];

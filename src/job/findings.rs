@@ -198,8 +198,11 @@ pub fn image_axes(axes: &str) -> Finding {
             "state it where the image was made (qform or sform of NIfTI, space of NRRD): other readers may place it elsewhere",
         ),
         axes => (
-            format!("the axes of the image run {axes}, those of the output x,y,z"),
-            "a place has other indices in the two arrays: turn one before they are combined, as docs/python.md does",
+            format!(
+                "the axes of the image run {axes}, those of the output x,y,z: their arrays are not in one order"
+            ),
+            "resample one file onto the other by their headers before cells are combined, or reverse the axes with a minus \
+             in NumPy: array[::-1]",
         ),
     };
     Finding::new(Code::W018, text).with_hint(hint)

@@ -32,14 +32,14 @@ pub(crate) struct CutBody {
 
 impl CutBody {
     /// The body, turned so that its volume is positive, and its negative volumes beside it.
-    pub fn with_cuts(&self) -> Mesh {
+    pub(crate) fn with_cuts(&self) -> Mesh {
         let cuts = self.all_cuts();
         let body = upright(&self.mesh);
         Mesh::of_finite([&body, cuts.triangles()].concat().into())
     }
 
     /// All of its negative volumes, turned so that each volume is positive.
-    pub fn all_cuts(&self) -> Mesh {
+    pub(crate) fn all_cuts(&self) -> Mesh {
         let triangles: Vec<Triangle> = self.cuts.iter().flat_map(upright).collect();
         Mesh::of_finite(triangles.into())
     }

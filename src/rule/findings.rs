@@ -97,10 +97,14 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
             repaired => format!("no holes, {repaired}"),
         },
     };
-    Finding::new(
-        Code::W006,
-        format!("the mesh is not closed ({why}); inside is where the winding number exceeds 0.5 (robust)"),
-    )
+    let mut text =
+        format!("the mesh is not closed ({why}); inside is where the winding number exceeds 0.5 (robust)");
+    if repairs.of_sheets == 0 {
+        return Finding::new(Code::W006, text);
+    }
+    let triangles = counted(repairs.of_sheets, "triangle belongs", "triangles belong");
+    text += &format!("; {triangles} to open sheets: cells in front of them may be lost");
+    Finding::new(Code::W006, text).with_hint(hint!["{} does without the sides of sheets" Inside = "evenodd"])
 }
 
 /// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.

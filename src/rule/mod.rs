@@ -153,7 +153,7 @@ pub static RULES: &[RuleInfo] = &[
     RuleInfo {
         rule: Rule::Thin,
         name: "thin",
-        about: "every cell in which the mesh meets a segment between the centres of two opposite faces of the cell; hollow",
+        about: "every cell in which the mesh crosses one of the three lines that join the centres of opposite faces; hollow",
         has_bricks: true,
         no_ties: [
             "the rule thin tests lines through cell centres",

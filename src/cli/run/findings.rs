@@ -104,7 +104,7 @@ pub fn json(rule: &Rule, report: &RunReport, coordinates: &GridCoordinates) -> V
 }
 
 fn repairs_json(repairs: &Repairs, coordinates: &GridCoordinates) -> Value {
-    let Repairs { degenerate, duplicates, turned, patches, cavities, not_orientable, holes, longest } =
+    let Repairs { degenerate, duplicates, turned, patches, cavities, not_orientable, holes, longest, .. } =
         repairs;
     json!({
         "degenerate": degenerate,

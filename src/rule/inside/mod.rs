@@ -164,6 +164,8 @@ pub struct Repairs {
     pub holes: usize,
     /// The longest of these.
     pub longest: Option<Loop>,
+    /// Triangles of ragged patches, which get no caps, beside other patches.
+    pub of_sheets: u64,
 }
 
 /// Fills the inside.

@@ -221,6 +221,7 @@ impl Repairs {
             not_orientable: 0,
             holes: 0,
             longest: None,
+            of_sheets: 0,
         }
     }
 
@@ -240,6 +241,11 @@ impl Repairs {
             not_orientable: repaired.not_orientable,
             holes: repaired.boundary.len(),
             longest: longest.cloned(),
+            of_sheets: if repaired.patches > 1 {
+                repaired.ragged.iter().filter(|ragged| **ragged).count() as u64
+            } else {
+                0
+            },
         }
     }
 }
