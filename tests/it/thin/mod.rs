@@ -392,7 +392,7 @@ fn short_of_memory_the_search_is_skipped_with_a_warning() {
     for name in ["knot.stl", "sphere.stl"] {
         place.write(name, std::fs::read(format!("fixtures/{name}")).unwrap());
     }
-    let json = place.run("knot.stl --solid -r 32 -j 2 --max-memory 17.1M -o a.npz --json").expect(0).json();
+    let json = place.run("knot.stl --solid -r 32 -j 2 --max-memory 17.35M -o a.npz --json").expect(0).json();
     assert_eq!(json["warnings"][0]["code"].as_str(), Some("W010"), "{json}");
     let whole = place.run("knot.stl --solid -r 32 -o b.npz --json").expect(0).json();
     assert_eq!(

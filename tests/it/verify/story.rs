@@ -134,7 +134,7 @@ fn large_cases_take_their_turn_or_slabs() {
     }
     // Cells that are kept are whole, and twice.
     place.run("--update files.toml meshes/cube.stl -r 512 --golden cells").expect(0);
-    place.run("files.toml --max-memory 74M").expect(0);
+    place.run("files.toml --max-memory 76M").expect(0);
     let case = &place.run("files.toml --max-memory 28M --json").expect(5).cases()[0];
     assert_eq!((&case["outcome"], &case["error"]["code"]), (&json!("error"), &json!("too-large")));
 }

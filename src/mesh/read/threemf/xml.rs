@@ -64,7 +64,11 @@ pub(super) fn each_element(
 ) -> Result<()> {
     let broken = |text: String| Error::input(Code::S006, sanitize(text)).about(path);
     let length = Rc::new(Cell::new(0));
-    let text = utf8(file).map_err(|error| broken(error.to_string()))?;
+    let (text, start) = utf8(file).map_err(|error| broken(error.to_string()))?;
+    let placed = |error: Error, at: u64| match start {
+        Some(start) => error.at_byte(start + at),
+        None => error,
+    };
     let mut reader =
         NsReader::from_reader(XmlBytes { reader: BufReader::new(text), length: Rc::clone(&length) });
     let mut buffer = vec![];
@@ -78,7 +82,7 @@ pub(super) fn each_element(
         let at = reader.buffer_position();
         let (namespace, event) = reader
             .read_resolved_event_into(&mut buffer)
-            .map_err(|error| broken(error.to_string()).at_byte(at))?;
+            .map_err(|error| placed(broken(error.to_string()), at))?;
         let element = match event {
             Event::Start(element) => {
                 depth += 1;
@@ -90,7 +94,7 @@ pub(super) fn each_element(
                 continue;
             }
             Event::DocType(_) => {
-                return Err(broken("a document type, which 3MF forbids".into()).at_byte(at));
+                return Err(placed(broken("a document type, which 3MF forbids".into()), at));
             }
             Event::Eof if depth > 0 => {
                 return Err(Error::input(Code::S003, "cut short: elements do not end").about(path));
@@ -108,7 +112,7 @@ pub(super) fn each_element(
             namespace,
             start: &element,
         };
-        take(&found).map_err(|error| error.about(path).at_byte(at))?;
+        take(&found).map_err(|error| placed(error.about(path), at))?;
     }
     Ok(())
 }
@@ -231,9 +235,10 @@ impl<R: Read> BufRead for XmlBytes<R> {
     }
 }
 
-/// The text as UTF-8 without a byte order mark. Packages may have UTF-16 as well, known by its mark or by the zero in its
-/// first character.
-fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<Box<dyn Read + 'r>> {
+/// Text as UTF-8 without a byte order mark, and the number of the byte of the file at which it starts. Packages may have
+/// UTF-16 as well, known by its mark or by the zero in its first character. Bytes of its UTF-8 are not those of the file,
+/// so it has no such number.
+fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<(Box<dyn Read + 'r>, Option<u64>)> {
     let mut head = vec![];
     file.by_ref().take(4).read_to_end(&mut head)?;
     let (mark, is_big) = match head[..] {
@@ -247,8 +252,10 @@ fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<Box<dyn Read + 'r>> {
     head.drain(..mark);
     let whole = Cursor::new(head).chain(file);
     Ok(match is_big {
-        None => Box::new(whole),
-        Some(is_big) => Box::new(Utf16 { reader: BufReader::new(whole), is_big, text: vec![], at: 0 }),
+        None => (Box::new(whole), Some(mark as u64)),
+        Some(is_big) => {
+            (Box::new(Utf16 { reader: BufReader::new(whole), is_big, text: vec![], at: 0 }), None)
+        }
     })
 }
 
@@ -317,13 +324,31 @@ mod tests {
             (b"", &big),
         ] {
             let mut found = String::new();
-            utf8(&[mark, bytes].concat()[..]).unwrap().read_to_string(&mut found).unwrap();
+            utf8(&[mark, bytes].concat()[..]).unwrap().0.read_to_string(&mut found).unwrap();
             assert!(found == text, "{mark:?}");
             seen += 1;
         }
         assert_eq!(seen, 6);
         let mut short = vec![];
-        utf8(&b"<"[..]).unwrap().read_to_end(&mut short).unwrap();
+        utf8(&b"<"[..]).unwrap().0.read_to_end(&mut short).unwrap();
         assert_eq!(short, b"<");
+    }
+
+    #[test]
+    fn errors_are_at_bytes_of_the_file() {
+        let text = "<a>\u{4e00}\u{4e00}\u{4e00}\u{4e00}<b></c></a>";
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let mut seen = 0;
+        for (mark, bytes, wanted) in [
+            (&b""[..], text.as_bytes(), Some(18)),
+            (b"\xef\xbb\xbf", text.as_bytes(), Some(21)),
+            (b"\xff\xfe", &wide, None),
+        ] {
+            let file = [mark, bytes].concat();
+            let error = each_element(&file[..], "a.model", &(), |_| Ok(())).unwrap_err();
+            assert_eq!(error.byte(), wanted, "{error}");
+            seen += 1;
+        }
+        assert_eq!(seen, 3);
     }
 }
