@@ -94,7 +94,7 @@ def test_doubles_are_rounded_once_and_that_is_said() -> None:
 def test_a_list_of_meshes_gives_labels() -> None:
     with pytest.warns(voxelize.FindingWarning, match=r"\[W002\] no cell is labelled f \(1 of 2 parts\)"):
         both = voxelize.voxelize([fixture("cube.stl"), fixture("f.stl")], voxel_size=2, rule="solid")
-    assert [label.name for label in both.legend.values()] == ["cube.stl", "f.stl"]
+    assert [label.name for label in both.legend.values()] == ["cube", "f"]
     cells = both.labels
     assert cells is not None
     for value, label in both.legend.items():
