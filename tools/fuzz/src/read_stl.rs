@@ -96,10 +96,10 @@ impl Input<'_> {
         within(self.enough(), || read_stream(&mut &packed[..], "-", options))
     }
 
-    /// Memory that reading may take: a block, the window and the tables of gzip, and triangles that are
-    /// in the file, in a list that doubles.
+    /// Memory that reading may take: a block of lines, as the content may be that of another text format, a block of the
+    /// file, the window and the tables of gzip, and triangles that are in the file, in a list that doubles.
     fn enough(&self) -> usize {
-        (768 << 10) + 4 * self.length
+        (1 << 20) + (768 << 10) + 4 * self.length
     }
 
     /// A mesh has as many triangles as its file can hold, all finite, and knows its bounds.
