@@ -131,7 +131,7 @@ impl BodyCells<'_> {
                 add(&body.all_cuts(), -1.0)?;
             }
         }
-        // Bodies and their negative volumes overlap by intent: only errors that a float shows are said.
+        // Bodies and their negative volumes overlap on purpose, so this is reported only if a float shows the error.
         let united = &mut stats.fraction.united;
         if united.error < f64::from(f32::EPSILON) {
             united.first = None;

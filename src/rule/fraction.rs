@@ -61,8 +61,9 @@ pub(super) struct FractionCells<'a> {
     caps: Vec<Triangle>,
     left_out: u64,
     lattice: &'a Lattice,
-    /// The lattice of which the cells are a region, and the first cell of these in it.
+    /// Whole lattice, of which `lattice` may be a region.
     frame: KernelLattice,
+    /// First cell of the region, as a cell of the whole lattice.
     first: [usize; 3],
     bins: LayerBins,
     /// The part of each triangle that may overlap another part, if there are any.

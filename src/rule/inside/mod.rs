@@ -164,7 +164,7 @@ pub struct Repairs {
     pub holes: usize,
     /// The longest of these.
     pub longest: Option<Loop>,
-    /// Triangles of ragged patches, which get no caps, beside other patches.
+    /// Triangles of open sheets (ragged patches, which get no caps). 0 if the mesh is a single patch.
     pub of_sheets: u64,
 }
 
