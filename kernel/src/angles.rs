@@ -107,12 +107,7 @@ pub struct Angles {
 pub fn sums(level: Level, triangles: &[[f64; 9]], step: [f64; 3], slack: f64) -> Angles {
     let mut angles =
         Angles { turns: [0.0; CELLS], real: [1.0; CELLS], imaginary: [0.0; CELLS], off: [0.0; CELLS] };
-    let token = level.token().unwrap_or_else(fearless_simd::Level::fallback);
-    on_level!(
-        token,
-        simd => add(simd, triangles, step, slack, &mut angles),
-        scalar => add(scalar, triangles, step, slack, &mut angles)
-    );
+    on_level!(level, simd => add(simd, triangles, step, slack, &mut angles));
     angles
 }
 

@@ -35,9 +35,8 @@ pub enum Common {
 /// nothing, either. The coordinates must be finite, and the level must run here.
 pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u64 {
     assert!(s.len() == t.len() && (1..=PAIRS).contains(&s.len()), "up to sixteen pairs");
-    let token = level.token().expect("the level was checked to run here");
     let proven = on_level!(
-        token,
+        level,
         simd => part_lanes(simd, common, s, t),
         _scalar => 0
     );

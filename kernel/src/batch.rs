@@ -318,7 +318,7 @@ mod tests {
             assert_eq!(batch.kinds.four, 0xffff);
             batch.local.map(|axis| axis.map(|values| *values))
         }
-        on_level!(level.token().unwrap(), simd => of(simd, frame, vertices, lows), _scalar => unreachable!("vector levels alone"))
+        on_level!(level, simd => of(simd, frame, vertices, lows), _scalar => unreachable!("vector levels alone"))
     }
 
     #[test]

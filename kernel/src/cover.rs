@@ -78,8 +78,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
             self.flush(level);
             self.bricks.layers = layers;
         }
-        let token = level.token().expect("the level was checked to run here");
-        on_level!(token, simd => self.cover_with(simd, triangles), scalar => self.cover_each(scalar, triangles));
+        on_level!(level, simd => self.cover_with(simd, triangles), scalar => self.cover_each(scalar, triangles));
     }
 
     /// Covers what waits. The answer has the cells, and counts the coordinates that snapping moved,
@@ -90,8 +89,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     }
 
     fn flush(&mut self, level: Level) {
-        let token = level.token().expect("the level was checked to run here");
-        on_level!(token, simd => self.flush_with(simd), scalar => self.bricks.put_marks(scalar));
+        on_level!(level, simd => self.flush_with(simd), scalar => self.bricks.put_marks(scalar));
     }
 
     #[inline(always)]

@@ -120,10 +120,9 @@ impl<'a> Crosser<'a> {
     /// coordinates snapping moved, of triangles that begin in these cells' layers, or below the first
     /// layer of all if that is among them.
     pub fn cross(&self, level: Level, triangles: &[Triangle], take: &mut dyn FnMut(&[Crossing])) -> u64 {
-        let token = level.token().expect("the level was checked to run here");
         let mut put = Batches { crossings: Vec::with_capacity(BATCH), take };
         let snapped = on_level!(
-            token,
+            level,
             simd => self.cross_lanes(simd, triangles, &mut put),
             _scalar => triangles.iter().map(|triangle| self.cross_one(triangle, &mut put)).sum()
         );

@@ -37,12 +37,7 @@ pub struct EdgeSums {
 impl EdgeSums {
     /// Of some triangles; volumes are those between them and `from`.
     pub fn of(level: Level, triangles: &[Triangle], from: &[f64; 3], keys: &EdgeKeys) -> Self {
-        let token = level.token().expect("the level was checked to run here");
-        on_level!(
-            token,
-            simd => in_lanes(simd, triangles, from, keys),
-            scalar => in_lanes(scalar, triangles, from, keys)
-        )
+        on_level!(level, simd => in_lanes(simd, triangles, from, keys))
     }
 
     /// The sums of both.

@@ -66,12 +66,7 @@ impl FanLanes {
         reach: f64,
         slack: f64,
     ) -> Option<FanSeen> {
-        let token = level.token().unwrap_or_else(fearless_simd::Level::fallback);
-        on_level!(
-            token,
-            simd => seen(simd, self, first / LANES, centre, reach, slack),
-            scalar => seen(scalar, self, first / LANES, centre, reach, slack)
-        )
+        on_level!(level, simd => seen(simd, self, first / LANES, centre, reach, slack))
     }
 }
 

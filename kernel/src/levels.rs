@@ -3,13 +3,13 @@
 //! A level changes speed and nothing else: every decision is either certain or made exactly. Where results are floats, kernels
 //! use no fused multiply-add.
 
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Level as Found, Simd, f32x16, prelude::*};
 
 /// An instruction set for the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// One lane at a time; on every machine, and all that x86-64 machines without SSE4.2 have.
+    /// One triangle at a time, in the instructions that every machine of the target has.
     Scalar,
     /// x86-64-v2, 128-bit lanes.
     Sse42,
@@ -63,26 +63,63 @@ impl Level {
 
     /// Whether this machine can run the level.
     pub fn is_available(self) -> bool {
-        self.token().is_some()
+        self.find_token().is_some()
     }
 
-    /// Proof that this machine can run the level; `None` if it cannot.
-    pub(crate) fn token(self) -> Option<fearless_simd::Level> {
-        use fearless_simd::Level as Simd;
-        let found = Simd::new();
+    /// Proof that this machine can run the level.
+    ///
+    /// # Panics
+    /// If the machine has no such level.
+    pub(crate) fn token(self) -> Token {
+        self.find_token().expect("the level was checked to run here")
+    }
+
+    fn find_token(self) -> Option<Token> {
         match self {
-            Self::Scalar => Some(Simd::fallback()),
+            Self::Scalar => baseline().map(Token::Scalar),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Sse42 => found.as_sse4_2().map(Simd::Sse4_2),
+            Self::Sse42 => Found::new().as_sse4_2().map(Token::Sse42),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2 => found.as_avx2().map(Simd::Avx2),
+            Self::Avx2 => Found::new().as_avx2().map(Token::Avx2),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512 => found.as_avx512().map(Simd::Avx512),
+            Self::Avx512 => Found::new().as_avx512().map(Token::Avx512),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon => found.as_neon().map(Simd::Neon),
+            Self::Neon => Found::new().as_neon().map(Token::Neon),
             _ => None,
         }
     }
+}
+
+/// Proof that this machine can run a level.
+#[derive(Clone, Copy)]
+pub(crate) enum Token {
+    Scalar(Baseline),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Sse42(fearless_simd::Sse4_2),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Avx2(fearless_simd::Avx2),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Avx512(fearless_simd::Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(fearless_simd::Neon),
+}
+
+/// Instruction set of the scalar level: the one that the whole target has. `fearless_simd::Fallback`, whose lanes are
+/// elements of arrays, serves only targets without lanes, as LLVM takes minutes to compile long kernels for it.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+type Baseline = fearless_simd::Sse2;
+#[cfg(target_arch = "aarch64")]
+type Baseline = fearless_simd::Neon;
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+type Baseline = fearless_simd::Fallback;
+
+fn baseline() -> Option<Baseline> {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    return Found::new().as_sse2();
+    #[cfg(target_arch = "aarch64")]
+    return Found::new().as_neon();
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+    Some(Baseline::new())
 }
 
 /// Lanes of a vector of floats.
@@ -135,15 +172,14 @@ pub fn is_avx512<S: Simd>(simd: S) -> bool {
     }
 }
 
-/// Runs one expression compiled for the level of a token: the first on vector levels, the second on
-/// the scalar one. Not `fearless_simd::dispatch`, which would compile the long vector kernels for
-/// the scalar level too: sixteen lanes one by one are megabytes of code, slower than no lanes.
+/// Runs one expression compiled for a level. A second expression, if there is one, is that of the scalar level.
 macro_rules! on_level {
-    ($token:expr, $simd:ident => $lanes:expr, $scalar:ident => $one:expr) => {{
-        use fearless_simd::{Level as Token, Simd as _};
-        match $token {
+    ($level:expr, $simd:ident => $lanes:expr, $scalar:ident => $one:expr) => {{
+        use crate::levels::Token;
+        use fearless_simd::Simd as _;
+        match $level.token() {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Token::Sse4_2($simd) => $simd.vectorize(
+            Token::Sse42($simd) => $simd.vectorize(
                 #[inline(always)]
                 || $lanes,
             ),
@@ -162,10 +198,12 @@ macro_rules! on_level {
                 #[inline(always)]
                 || $lanes,
             ),
-            Token::Fallback($scalar) => $one,
-            _ => unreachable!("Level::token gives no other"),
+            Token::Scalar($scalar) => $one,
         }
     }};
+    ($level:expr, $simd:ident => $lanes:expr) => {
+        on_level!($level, $simd => $lanes, $simd => $lanes)
+    };
 }
 pub(crate) use on_level;
 

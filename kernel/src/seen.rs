@@ -36,12 +36,7 @@ impl SeenTriangles {
 
 /// The bounds of triangles and how many have no area; `None` if a coordinate is not finite.
 pub fn seen(level: Level, triangles: &[Triangle]) -> Option<SeenTriangles> {
-    let token = level.token().unwrap_or_else(fearless_simd::Level::fallback);
-    on_level!(
-        token,
-        simd => in_lanes(simd, triangles),
-        _scalar => one_by_one(triangles)
-    )
+    on_level!(level, simd => in_lanes(simd, triangles), _scalar => one_by_one(triangles))
 }
 
 fn one_by_one(triangles: &[Triangle]) -> Option<SeenTriangles> {

@@ -234,9 +234,8 @@ mod tests {
     fn measured(level: Level, triangles: &[Triangle], point: [f32; 3]) -> Vec<(u32, f32)> {
         let tree = TriangleTree::of(triangles, 1.0);
         let cluster = &tree.clusters[0];
-        let token = level.token().unwrap();
         on_level!(
-            token,
+            level,
             simd => {
                 let frames = frames(simd, cluster, [0.0; 3], 1.0);
                 cluster.numbers.into_iter().zip(squared(simd, &frames, point).as_array().map(f32::sqrt)).collect()

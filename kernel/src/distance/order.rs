@@ -107,14 +107,8 @@ impl ClusterJob<'_> {
             halve(triangles, &mut middles, &mut clusters[done..done + count]);
             done += count;
         }
-        let token = level.token().expect("the level was checked to run here");
         on_level!(
-            token,
-            simd => {
-                for (cluster, surround) in clusters.iter().zip(surrounds) {
-                    *surround = enclose(simd, cluster, scale);
-                }
-            },
+            level,
             simd => {
                 for (cluster, surround) in clusters.iter().zip(surrounds) {
                     *surround = enclose(simd, cluster, scale);

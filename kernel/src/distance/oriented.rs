@@ -161,9 +161,8 @@ mod tests {
 
     /// The squared gaps from a point to the two boxes of the one cluster.
     fn measured(level: Level, tree: &TriangleTree, point: [f32; 3]) -> [f32; 2] {
-        let token = level.token().unwrap();
         on_level!(
-            token,
+            level,
             simd => [
                 gaps(simd, &tree.levels[0][0], [point; 2]).as_array()[0],
                 gaps_to_oriented(simd, rows(simd, &tree.oriented[0]), splats(simd)(point)).as_array()[0],

@@ -226,8 +226,7 @@ mod tests {
     use crate::random::Random;
 
     fn measured(level: Level, rows: &PairRows) -> [f64; PAIRS] {
-        let token = level.token().unwrap();
-        on_level!(token, simd => squared(simd, rows), _scalar => unreachable!("it has no lanes"))
+        on_level!(level, simd => squared(simd, rows), _scalar => unreachable!("it has no lanes"))
     }
 
     #[test]

@@ -101,9 +101,8 @@ impl<'a> BrickSearch<'a> {
     /// # Panics
     /// If the machine has no such level.
     pub fn brick(&mut self, level: Level, first: [usize; 3]) -> bool {
-        let token = level.token().expect("the level was checked to run here");
         on_level!(
-            token,
+            level,
             simd => self.brick_with::<_, false>(simd, first),
             scalar => self.brick_with::<_, true>(scalar, first)
         )
@@ -114,9 +113,8 @@ impl<'a> BrickSearch<'a> {
     /// # Panics
     /// If the machine has no such level.
     pub fn is_near(&mut self, level: Level, first: [usize; 3], cells: [usize; 3]) -> bool {
-        let token = level.token().expect("the level was checked to run here");
         self.place(first, cells);
-        on_level!(token, simd => self.collect(simd, true), simd => self.collect(simd, true));
+        on_level!(level, simd => self.collect(simd, true));
         !self.near.clusters.is_empty()
     }
 

@@ -113,16 +113,14 @@ impl LayerSums {
     /// Makes `values` the shares of the cells of a row; the answer has those that are beyond 0 … 1.
     pub fn row(&self, [j, k]: [usize; 2], values: &mut [f32]) -> OddCells {
         let mut odd = OddCells::default();
-        let (Some(cut), Some(token)) = (&self.cut, self.level.token()) else { return odd };
+        let Some(cut) = &self.cut else { return odd };
         let place = [j, k, k - self.layers.start];
         if self.first[0] > 0 {
             rows::fill_from(&cut.cells, place, self.first[0], values, &mut odd);
             return odd;
         }
         // Compiled for the level; it has no lanes of its own.
-        on_level!(token,
-            _simd => rows::fill(&cut.cells, place, values, &mut odd),
-            _simd => rows::fill(&cut.cells, place, values, &mut odd));
+        on_level!(self.level, _simd => rows::fill(&cut.cells, place, values, &mut odd));
         odd
     }
 
@@ -279,14 +277,11 @@ impl CutSums {
         (triangles, numbers): (&[Triangle], &[u32]),
     ) {
         let places = self.places(layers);
-        let Some(token) = level.token() else { return };
         let mut numbers = numbers;
         while !numbers.is_empty() {
             let Self { whole, layer, cells, .. } = self;
             let to = &mut EnterLists { whole, layer, cells };
-            let done = on_level!(token,
-                simd => enter(simd, frame, triangles, numbers, &places, to),
-                simd => enter(simd, frame, triangles, numbers, &places, to));
+            let done = on_level!(level, simd => enter(simd, frame, triangles, numbers, &places, to));
             numbers = &numbers[done..];
             while !self.whole.has_room(LANES) || !self.layer.has_room(LANES) {
                 self.step(level, layers, false);
@@ -307,24 +302,15 @@ impl CutSums {
     fn step(&mut self, level: Level, layers: &Range<usize>, is_end: bool) {
         let places = &self.places(layers);
         let least = if is_end { 1 } else { WIDEST };
-        let Some(token) = level.token() else { return };
         let Self { whole, layer, parts, long, cells, .. } = self;
         if !long.has_room(LONG_OF_STEP) || (is_end && long.count() > 0) {
-            on_level!(token,
-                simd => add_long_parts(simd, long, cells, least),
-                simd => add_long_parts(simd, long, cells, least));
+            on_level!(level, simd => add_long_parts(simd, long, cells, least));
         } else if !parts.has_room(ROWS_OF_BAND) || (is_end && parts.count() > 0) {
-            on_level!(token,
-                simd => add_parts(simd, parts, long, cells, least),
-                simd => add_parts(simd, parts, long, cells, least));
+            on_level!(level, simd => add_parts(simd, parts, long, cells, least));
         } else if !layer.has_room(LAYERS_OF_BAND) || (is_end && layer.count() > 0) {
-            on_level!(token,
-                simd => cut_rows(simd, layer, parts, places, least),
-                simd => cut_rows(simd, layer, parts, places, least));
+            on_level!(level, simd => cut_rows(simd, layer, parts, places, least));
         } else {
-            on_level!(token,
-                simd => cut_layers(simd, whole, layer, places, least),
-                simd => cut_layers(simd, whole, layer, places, least));
+            on_level!(level, simd => cut_layers(simd, whole, layer, places, least));
         }
     }
 }

@@ -250,12 +250,7 @@ mod tests {
     }
 
     fn decided(level: Level, test: &BallTest, centre: [[f64; 8]; 3]) -> Decided {
-        let token = level.token().expect("it is available");
-        on_level!(
-            token,
-            simd => test.decide(simd, centre.each_ref().map(|c| f64x8::from_slice(simd, c))),
-            simd => test.decide(simd, centre.each_ref().map(|c| f64x8::from_slice(simd, c)))
-        )
+        on_level!(level, simd => test.decide(simd, centre.each_ref().map(|c| f64x8::from_slice(simd, c))))
     }
 
     /// Sure decisions are right, on every level; triangles without rounding are always sure. `VOXELIZE_BALL_SOAK=10`

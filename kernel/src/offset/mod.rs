@@ -114,8 +114,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
     /// Occupies the cells of these layers whose centres are within the radius of one of these triangles.
     pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
         self.bricks.layers = layers;
-        let token = level.token().expect("the level was checked to run here");
-        on_level!(token, simd => self.cover_with(simd, triangles), scalar => self.cover_with(scalar, triangles));
+        on_level!(level, simd => self.cover_with(simd, triangles));
     }
 
     /// The cells, and how many coordinates snapping moved, of triangles that begin in the layers they were
