@@ -50,11 +50,11 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("earcut", &["mesh"], ""),
     ("fearless_simd", &["kernel"], ""),
     ("flate2", &["format", "mesh"], "format packs .npz, .nrrd and .nii.gz, mesh reads .stl.gz"),
-    ("image", &["mesh"], ""),
+    ("image_webp", &["mesh"], ""),
     ("indicatif", &["cli"], ""),
     ("memmap2", &["kernel/memory"], ""),
     ("ndarray", &["grid"], ""),
-    ("png", &["view"], ""),
+    ("png", &["mesh", "view"], "mesh reads textures, view writes pictures"),
     ("quick_xml", &["format", "mesh"], "format reads heads of .vti, mesh reads 3MF"),
     ("rayon", &["par"], ""),
     ("rustix", &["format", "job"], "format exchanges folders, job asks for the free space of a disk"),
@@ -76,6 +76,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ),
     ("voxelize_kernel", &["lib"], ""),
     ("zip", &["format", "mesh"], "format reads .npz, mesh reads 3MF"),
+    ("zune_jpeg", &["mesh"], ""),
 ];
 
 /// One source file.

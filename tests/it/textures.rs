@@ -1,15 +1,13 @@
 //! Have cells the colour of the picture that lies on the mesh, at their place in it?
 
-use std::io::Cursor;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
 use voxelize::grid::{Cells, Labels};
 use voxelize::mesh::read::{ReadOptions, read_file};
 use voxelize::{Kind, Mesh, format};
 
+use crate::support::picture::{RgbImage, encoded_png, png_of, webp_of};
 use crate::support::place::Place;
 
 type Rgb = [u8; 3];
@@ -32,19 +30,13 @@ const FACES: [[usize; 4]; 6] =
 fn picture(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         let n = (y * width + x) * 0x9e37;
-        image::Rgb([(n % 251) as u8, (n / 251 % 251) as u8, (n / 251 / 251 * 100) as u8])
+        [(n % 251) as u8, (n / 251 % 251) as u8, (n / 251 / 251 * 100) as u8]
     })
-}
-
-fn encoded(picture: &RgbImage, format: ImageFormat) -> Vec<u8> {
-    let mut bytes = Cursor::new(vec![]);
-    picture.write_to(&mut bytes, format).unwrap();
-    bytes.into_inner()
 }
 
 /// The box with the whole picture on each of its faces.
 fn write_box(place: &Place, picture: &RgbImage) {
-    place.write("box.png", encoded(picture, ImageFormat::Png));
+    place.write("box.png", png_of(picture));
     place.write("box.mtl", "newmtl all\nKd 0 0 0\nmap_Kd box.png\n");
     let mut obj = String::from("mtllib box.mtl\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nusemtl all\n");
     CORNERS.iter().for_each(|[x, y, z]| obj += &format!("v {x} {y} {z}\n"));
@@ -67,8 +59,7 @@ fn expected([x, y, z]: [f64; 3], picture: &RgbImage) -> Rgb {
         dot(side, away) / dot(side, side)
     };
     let (u, v) = (along(b), 1.0 - along(d));
-    let (width, height) = picture.dimensions();
-    picture.get_pixel((u * f64::from(width)) as u32, (v * f64::from(height)) as u32).0
+    picture.at((u * f64::from(picture.width)) as u32, (v * f64::from(picture.height)) as u32)
 }
 
 fn labels(place: &Place, name: &str) -> Labels {
@@ -170,8 +161,8 @@ const UPRIGHT: [[f32; 2]; 4] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
 fn pictures_of_a_gltf_lie_where_it_says() {
     let place = Place::new();
     let picture = picture(4, 4);
-    let png = encoded(&picture, ImageFormat::Png);
-    let all: Vec<Rgb> = picture.pixels().map(|pixel| pixel.0).collect();
+    let png = png_of(&picture);
+    let all: Vec<Rgb> = picture.texels.clone();
     let plain = |surface: Value, more: Value, places| plate(&png, "image/png", surface, more, places);
     assert_eq!(cells(&place, &plain(json!({}), json!({}), UPRIGHT)), all);
     // Twice as large a piece of the plane: what lies beyond the picture.
@@ -215,31 +206,37 @@ fn pictures_of_a_gltf_lie_where_it_says() {
 fn pictures_are_png_jpeg_and_webp() {
     let place = Place::new();
     let (red, blue) = ([200, 30, 20], [20, 40, 180]);
-    let halves = RgbImage::from_fn(64, 64, |x, _| image::Rgb(if x < 32 { red } else { blue }));
+    let halves = RgbImage::from_fn(64, 64, |x, _| if x < 32 { red } else { blue });
+    let deep: Vec<u8> = halves.texels.iter().flatten().flat_map(|byte| [*byte, 0]).collect();
+    let greys = ([80; 3], [50; 3]);
     let mut seen = 0;
-    for (format, kind) in [
-        (ImageFormat::Png, "image/png"),
-        (ImageFormat::Jpeg, "image/jpeg"),
-        (ImageFormat::WebP, "image/webp"),
+    for (name, bytes, kind, (left, right)) in [
+        ("png", png_of(&halves), "png", (red, blue)),
+        ("png of 16 bits", encoded_png(64, 64, png::BitDepth::Sixteen, &deep), "png", (red, blue)),
+        ("jpeg", include_bytes!("../pictures/halves.jpg").to_vec(), "jpeg", (red, blue)),
+        ("progressive", include_bytes!("../pictures/progressive.jpg").to_vec(), "jpeg", (red, blue)),
+        ("cmyk", include_bytes!("../pictures/cmyk.jpg").to_vec(), "jpeg", (red, blue)),
+        ("grey", include_bytes!("../pictures/grey.jpg").to_vec(), "jpeg", greys),
+        ("webp", webp_of(&halves), "webp", (red, blue)),
     ] {
-        let mut document = plate(&encoded(&halves, format), kind, json!({}), json!({}), UPRIGHT);
-        if format == ImageFormat::WebP {
+        let mut document = plate(&bytes, &format!("image/{kind}"), json!({}), json!({}), UPRIGHT);
+        if kind == "webp" {
             document["textures"] = json!([{"extensions": {"EXT_texture_webp": {"source": 0}}}]);
             document["extensionsRequired"] = json!(["EXT_texture_webp"]);
         }
         for (n, colour) in cells(&place, &document).into_iter().enumerate() {
-            let wanted = if n % 4 < 2 { red } else { blue };
-            assert!((0..3).all(|n| colour[n].abs_diff(wanted[n]) < 6), "{kind}: {colour:?}");
+            let wanted = if n % 4 < 2 { left } else { right };
+            assert!((0..3).all(|n| colour[n].abs_diff(wanted[n]) < 6), "{name}: {colour:?}");
             seen += 1;
         }
     }
-    assert_eq!(seen, 48);
+    assert_eq!(seen, 7 * 16);
 }
 
 #[test]
 fn pictures_that_cannot_be_read_are_noted() {
     let place = Place::new();
-    let good = encoded(&picture(64, 64), ImageFormat::Png);
+    let good = png_of(&picture(64, 64));
     let mut large = good.clone();
     // Its header claims the largest size.
     large[16..24].copy_from_slice(&[0, 0, 255, 255, 0, 0, 255, 255]);
@@ -282,8 +279,8 @@ fn pictures_that_cannot_be_read_are_noted() {
 fn colours_of_other_materials_are_read_or_named() {
     let place = Place::new();
     let picture = picture(4, 4);
-    let png = encoded(&picture, ImageFormat::Png);
-    let all: Vec<Rgb> = picture.pixels().map(|pixel| pixel.0).collect();
+    let png = png_of(&picture);
+    let all: Vec<Rgb> = picture.texels.clone();
     let plain = |more: Value| plate(&png, "image/png", json!({}), more, UPRIGHT);
     let glossy = |surface: Value| {
         json!({"materials": [{
@@ -345,7 +342,7 @@ fn an_empty_scene_is_refused_with_what_was_left_out() {
 #[test]
 fn a_broken_picture_is_read_once() {
     let place = Place::new();
-    let good = encoded(&picture(64, 64), ImageFormat::Png);
+    let good = png_of(&picture(64, 64));
     let mut document = plate(
         &good[..good.len() / 2],
         "image/png",
@@ -379,14 +376,14 @@ fn a_broken_picture_is_read_once() {
 
 #[test]
 fn the_profile_of_a_picture_stays_within_memory() {
-    use image::ImageEncoder;
-    use image::codecs::png::PngEncoder;
-
     let place = Place::new();
+    let mut info = png::Info::with_size(1, 1);
+    info.color_type = png::ColorType::Rgb;
+    info.icc_profile = Some(vec![0; 100 << 20].into());
     let mut bytes = vec![];
-    let mut encoder = PngEncoder::new(&mut bytes);
-    encoder.set_icc_profile(vec![0; 100 << 20]).unwrap();
-    encoder.write_image(&[9, 8, 7], 1, 1, image::ExtendedColorType::Rgb8).unwrap();
+    let mut writer = png::Encoder::with_info(&mut bytes, info).unwrap().write_header().unwrap();
+    writer.write_image_data(&[9, 8, 7]).unwrap();
+    writer.finish().unwrap();
     let document = plate(&bytes, "image/png", json!({}), json!({}), UPRIGHT);
     place.write("a.gltf", document.to_string());
     // The picture is there, and so is no room for its profile.
@@ -397,7 +394,7 @@ fn the_profile_of_a_picture_stays_within_memory() {
 #[test]
 fn pictures_count_to_the_memory_of_a_mesh() {
     let place = Place::new();
-    place.write("box.png", encoded(&RgbImage::new(2000, 2000), ImageFormat::Png));
+    place.write("box.png", png_of(&RgbImage::from_fn(2000, 2000, |_, _| [0; 3])));
     place.write("box.mtl", "newmtl m\nmap_Kd box.png\n");
     place.write("box.obj", "mtllib box.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n");
     let read = |options: ReadOptions| read_file(&place.path("box.obj"), &options);

@@ -8,6 +8,8 @@ pub mod check;
 pub mod listed;
 pub mod meshes;
 pub mod oracle;
+#[cfg(feature = "textures")]
+pub mod picture;
 #[cfg(feature = "cli")]
 pub mod place;
 pub mod random;

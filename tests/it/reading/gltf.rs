@@ -476,7 +476,7 @@ fn colours_are_those_of_materials_and_vertices() {
 #[cfg(all(feature = "draco", feature = "textures"))]
 #[test]
 fn compressed_primitives_have_colours_and_places() {
-    use image::{ImageFormat, Rgb, RgbImage};
+    use crate::support::picture::{RgbImage, png_of};
 
     const COMPRESSED: &[u8] = &[
         68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 8, 12, 0, 11, 0, 0, 3, 111, 171, 20, 1, 1, 16, 1, 255, 0, 0,
@@ -489,14 +489,13 @@ fn compressed_primitives_have_colours_and_places() {
         0, 0, 0, 0, 0, 255, 63, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 64, 14,
     ];
     // Places are eighths, from left to right and from the bottom to the top.
-    let picture = RgbImage::from_fn(16, 1, |x, _| Rgb([(16 * x) as u8, 0, 0]));
-    let mut png = std::io::Cursor::new(vec![]);
-    picture.write_to(&mut png, ImageFormat::Png).unwrap();
-    let bin = [COMPRESSED, png.get_ref()].concat();
+    let picture = RgbImage::from_fn(16, 1, |x, _| [(16 * x) as u8, 0, 0]);
+    let png = png_of(&picture);
+    let bin = [COMPRESSED, &png].concat();
     let (mut document, _) = cube(5123);
     document["bufferViews"] = json!([
         {"buffer": 0, "byteLength": COMPRESSED.len()},
-        {"buffer": 0, "byteOffset": COMPRESSED.len(), "byteLength": png.get_ref().len()}
+        {"buffer": 0, "byteOffset": COMPRESSED.len(), "byteLength": png.len()}
     ]);
     document["buffers"][0]["byteLength"] = json!(bin.len());
     document["meshes"][0]["primitives"][0]["material"] = json!(0);
