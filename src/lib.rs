@@ -92,48 +92,33 @@ extern crate self as voxelize;
 #[doc(hidden)]
 #[allow(missing_docs, unreachable_pub)]
 pub mod cli;
-pub mod compare;
-pub mod error;
-pub mod format;
-pub mod geom;
 pub mod grid;
-pub mod job;
-pub mod mesh;
-pub mod par;
-#[cfg(test)]
-#[path = "../tests/support/random.rs"]
-mod random;
-pub mod rule;
-pub mod run;
-mod text;
 #[doc(hidden)]
 pub mod tool;
-pub mod view;
 
 #[doc(inline)]
-pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};
+pub use voxelize_compare as compare;
 #[doc(inline)]
-pub use geom::{Bounds, Rational, Ties};
-#[doc(inline)]
-pub use grid::record::TOOL;
-#[doc(inline)]
-pub use grid::{
-    BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Length, LengthUnit, Record, Size, Snap, Voxels,
+pub use voxelize_core::{
+    BitGrid, Bounds, CODES, CancelToken, Cells, Code, Digest, Error, Field, Finding, Fit, Hint, Kind, Labels,
+    Lattice, Length, LengthUnit, Level, Opt, Progress, Rational, Record, Result, Severity, Size, Snap, TOOL,
+    Ties, error, geom, par,
 };
 #[doc(inline)]
-pub use job::{Slabs, Voxelized, Voxelizer};
+pub use voxelize_formats as format;
 #[doc(inline)]
-pub use kernel::Level;
+pub use voxelize_formats::Voxels;
 #[doc(inline)]
-pub use mesh::Mesh;
+pub use voxelize_meshes as mesh;
 #[doc(inline)]
-pub use par::{CancelToken, Progress};
+pub use voxelize_meshes::Mesh;
 #[doc(inline)]
-pub use rule::{Band, Inside, METHODS, RULES, Rule, Stats, ThinFeatures};
+pub use voxelize_rules::{
+    Band, Inside, METHODS, RULES, Rule, Run, Slabs, Stats, ThinFeatures, Voxelized, Voxelizer, distance,
+    fraction, job, rule, run, voxelize,
+};
 #[doc(inline)]
-pub use run::Run;
-
-pub(crate) use voxelize_kernel as kernel;
+pub use voxelize_view as view;
 
 /// The examples of the README are tests.
 #[cfg(doctest)]
@@ -154,61 +139,3 @@ struct CellsPage;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/distance.md")]
 struct DistancePage;
-
-/// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine; [`Voxelizer`] has
-/// every option.
-///
-/// # Errors
-/// If the options of the rule do not go together, the mesh is unfit for it, or the grid does not fit in memory.
-pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
-    Ok(Voxelizer::new(rule).without_findings().run(mesh, lattice)?.voxels)
-}
-
-/// The distance from the centre of every cell of `lattice` to the nearest point of the mesh, in units of the file;
-/// with all threads and the best level of the machine. Cells outside the band have its width.
-/// [`Rule::Distance`] has signs and cells up to a distance, [`Voxelizer::run_with_nearest`] the nearest triangles.
-///
-/// ```
-/// use voxelize::{Band, Fit, Mesh, distance};
-///
-/// let sphere = Mesh::open("fixtures/sphere.stl")?;
-/// let lattice = Fit::longest(32).pad(3).to(sphere.bounds())?;
-/// let field = distance(&sphere, &lattice, Band::cells(3))?;
-/// assert_eq!(field.get([0, 0, 0]), field.background());
-/// # Ok::<(), voxelize::Error>(())
-/// ```
-///
-/// # Errors
-/// If the field does not fit in memory.
-pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
-    field(mesh, lattice, Rule::distance().with_band(band)?)
-}
-
-/// The share of the volume of every cell of `lattice` that is inside the mesh, 0 … 1; with all threads and the best
-/// level of the machine. [`Rule::Fraction`] says how the mesh is taken, and [`Stats::fraction`] what parts that overlap
-/// leave in doubt.
-///
-/// ```
-/// use voxelize::{Lattice, Mesh, fraction};
-///
-/// let sphere = Mesh::open("fixtures/sphere.stl")?;
-/// let lattice = Lattice::fit(sphere.bounds(), 32)?;
-/// let shares = fraction(&sphere, &lattice)?;
-/// assert_eq!((shares.get([0, 0, 0]), shares.get([16, 16, 16])), (0.0, 1.0));
-/// assert!(shares.values().iter().any(|share| *share > 0.0 && *share < 1.0));
-/// # Ok::<(), voxelize::Error>(())
-/// ```
-///
-/// # Errors
-/// If the mesh is open, or the field does not fit in memory.
-pub fn fraction(mesh: &Mesh, lattice: &Lattice) -> Result<Field> {
-    field(mesh, lattice, Rule::fraction())
-}
-
-/// The field of a rule.
-fn field(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Field> {
-    match voxelize(mesh, lattice, rule)?.cells {
-        Cells::Field(field) => Ok(field),
-        _ => Err(Error::usage("the rule makes no field")),
-    }
-}

@@ -353,7 +353,7 @@ pub fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], o
     let dims = || json!({"dims": voxels.dims()});
     report.set("grid", voxels.lattice.as_ref().map_or_else(dims, value::lattice));
     let of = |label: &Label| labels.iter().find(|found| found.name == label.name).map(|found| found.cells);
-    let hollow = occupied.filter(|_| voxels.record.rule().is_some_and(|rule| rule.is_hollow()));
+    let hollow = occupied.filter(|_| Rule::from_record(&voxels.record).is_some_and(|rule| rule.is_hollow()));
     let surface = of(&Label::SURFACE).or(hollow);
     let interior = of(&Label::INTERIOR).or(surface.map(|_| 0));
     let cells = value::cells(voxels.dims());
@@ -367,7 +367,7 @@ pub fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], o
 
 /// The volume that shares of cells add up to; `None` of other cells, or where their size is not known.
 fn volume_of_shares(voxels: &Voxels) -> Option<f64> {
-    voxels.record.rule().filter(|rule| matches!(rule, Rule::Fraction { .. }))?;
+    Rule::from_record(&voxels.record).filter(|rule| matches!(rule, Rule::Fraction { .. }))?;
     Some(contents::sum(voxels.field()?) * voxels.lattice.as_ref()?.cell_volume().to_f64())
 }
 
@@ -442,7 +442,9 @@ fn cells(voxels: &Voxels, occupied: u64) -> String {
     let cells = occupancy(occupied, voxels.dims());
     match &voxels.lattice {
         // The volume of a shell would be read as that of the part.
-        _ if voxels.record.rule().is_some_and(|rule| rule.is_hollow()) => format!("{cells}; hollow"),
+        _ if Rule::from_record(&voxels.record).is_some_and(|rule| rule.is_hollow()) => {
+            format!("{cells}; hollow")
+        }
         Some(lattice) => {
             format!("{cells}, volume {}", display::volume(value::volume(occupied, lattice), unit(voxels)))
         }

@@ -1,4 +1,4 @@
-//! Does the code keep to its layers? Reads the paths in `src`, and which folder names which crate.
+//! Does the code keep to its layers? Reads the paths of all packages, and which package uses which crate.
 //!
 //! Test modules are exempt, comments are not code.
 
@@ -6,104 +6,77 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of code, each the root of a crate: the library with the command line, the kernels, and the numbers.
-const ROOTS: [&str; 3] = ["src", "kernel/src", "geom/src"];
-
-/// Which part may use which others. `numbers ← kernel ← error, text ← par ← geom ← mesh, grid ← run ← rule ← lib ← compare, view ← cli`; formats know grids and numbers, not meshes or rules. `lib` is the
-/// crate's root: what is re-exported there.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("numbers", &[]),
-    ("kernel/bits", &[]),
-    ("kernel/memory", &[]),
-    ("kernel", &["kernel/bits", "kernel/memory", "numbers"]),
-    ("error", &["numbers"]),
-    ("text", &["numbers"]),
-    ("par", &["error"]),
-    ("geom", &["error", "par", "kernel", "numbers"]),
-    ("mesh", &["error", "text", "par", "geom", "kernel"]),
-    ("grid", &["error", "par", "geom", "kernel"]),
-    ("format", &["error", "text", "par", "geom", "grid", "kernel"]),
-    ("run", &["error", "text", "par", "geom", "mesh", "grid", "kernel"]),
-    ("rule", &["error", "text", "par", "geom", "mesh", "grid", "kernel", "run"]),
-    ("job", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
-    ("lib", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "job"]),
-    ("compare", &["error", "par", "geom", "mesh", "grid", "format", "run", "rule", "job", "lib"]),
-    ("view", &["error", "par", "geom", "mesh", "grid", "format", "job", "lib"]),
-    ("tool", &["text", "par", "format", "compare"]),
-    // The library only by its public name, `voxelize::…`.
-    ("cli", &[]),
-    ("main", &["cli"]),
+/// The packages: their folders of code, and the names of their roots. Cargo keeps the arrows between packages free of circles.
+const PACKAGES: [(&str, &str); 9] = [
+    ("src", "voxelize"),
+    ("crates/compare/src", "compare"),
+    ("crates/core/src", "core"),
+    ("crates/formats/src", "formats"),
+    ("crates/geom/src", "geom"),
+    ("crates/kernel/src", "kernel"),
+    ("crates/meshes/src", "meshes"),
+    ("crates/rules/src", "rules"),
+    ("crates/view/src", "view"),
 ];
 
-/// Which folder names which crate: one each. A second needs a reason.
-const CRATES: &[(&str, &[&str], &str)] = &[
-    ("base64", &["mesh"], ""),
-    ("blake3", &["grid"], ""),
-    ("bytemuck", &["kernel/memory"], ""),
-    ("clap", &["cli"], ""),
-    ("clap_complete", &["cli"], ""),
-    ("clap_mangen", &["cli"], ""),
-    ("color_quant", &["job"], ""),
-    ("dashu_int", &["numbers"], ""),
-    ("dashu_ratio", &["numbers"], ""),
-    ("draco_core", &["mesh"], ""),
-    ("earcut", &["mesh"], ""),
-    ("fearless_simd", &["kernel"], ""),
-    ("flate2", &["format", "mesh"], "format packs .npz, .nrrd and .nii.gz, mesh reads .stl.gz"),
-    ("image_webp", &["mesh"], ""),
-    ("indicatif", &["cli"], ""),
-    ("memmap2", &["kernel/memory"], ""),
-    ("ndarray", &["grid"], ""),
-    ("png", &["mesh", "view"], "mesh reads textures, view writes pictures"),
-    ("quick_xml", &["format", "mesh"], "format reads heads of .vti, mesh reads 3MF"),
-    ("rayon", &["par"], ""),
-    ("rustix", &["format", "job"], "format exchanges folders, job asks for the free space of a disk"),
+/// Folders and files at the top of a package, and those that each may use. A package without a row has no layers.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("core/error", &[]),
+    ("core/text", &[]),
+    ("core/par", &["core/error"]),
+    ("core/geom", &["core/error", "core/par"]),
+    ("core/grid", &["core/error", "core/par", "core/geom"]),
+    ("kernel/bits", &[]),
+    ("kernel/memory", &[]),
+    ("rules/run", &[]),
+    ("rules/rule", &["rules/run"]),
+    ("rules/job", &["rules/run", "rules/rule"]),
+    // The command uses the library by its public name, `voxelize::…`.
+    ("voxelize/cli", &[]),
+];
+
+/// Crates that more than one package uses, with the reason.
+const SHARED: &[(&str, &[&str], &str)] = &[
+    ("flate2", &["formats", "meshes"], "formats pack .npz, .nrrd and .nii.gz; .stl.gz is unpacked"),
+    ("png", &["meshes", "view"], "textures are read, pictures are written"),
+    ("quick-xml", &["formats", "meshes"], "heads of .vti, models of 3MF"),
+    ("rustix", &["formats", "rules"], "exchange of two folders, free space of a disk"),
     (
         "serde_json",
-        &["cli", "format", "grid", "mesh"],
-        "grid saves what is known of it, format describes arrays of Zarr, mesh reads glTF; the schema of --json is the cli's own",
+        &["core", "formats", "meshes", "voxelize"],
+        "records of grids, arrays of Zarr, glTF, and --json",
     ),
-    ("shlex", &["cli"], ""),
-    ("signal_hook", &["cli"], ""),
-    ("stl_io", &["cli"], ""),
-    ("strsim", &["cli"], ""),
-    ("tempfile", &["format"], ""),
-    ("toml_edit", &["compare"], ""),
-    (
-        "voxelize_geom",
-        &["error", "geom", "kernel", "text"],
-        "geom shows its numbers, kernel names it as crate::geom",
-    ),
-    ("voxelize_kernel", &["lib"], ""),
-    ("zip", &["format", "mesh"], "format reads .npz, mesh reads 3MF"),
-    ("zune_jpeg", &["mesh"], ""),
+    ("zip", &["formats", "meshes"], ".npz and 3MF"),
 ];
 
 /// One source file.
 struct Source {
     path: PathBuf,
-    /// The file or folder of the table of layers that it belongs to.
+    /// Its package and the file or folder at the top of it, as in the table of layers.
     part: String,
-    /// Its module, by names from the root of its crate, which is the first.
+    /// Its module, by names from the root of its package, which is the first.
     module: Vec<String>,
-    /// Whether it is the `mod.rs` of a folder, or the root.
+    /// It is the `mod.rs` of a folder, or the root.
     is_folder: bool,
     /// Its code, without comments and test modules.
     code: String,
 }
 
 fn sources() -> Vec<Source> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = vec![];
-    for root in ROOTS {
-        let mut folders = vec![package.join(root)];
+    for (folder, name) in PACKAGES {
+        let root = workspace.join(folder);
+        let mut folders = vec![root.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
                     folders.push(path);
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
-                    sources.push(source(root, path.strip_prefix(package.join(root)).unwrap()));
+                    let within = path.strip_prefix(&root).unwrap();
+                    let text = fs::read_to_string(&path).unwrap();
+                    sources.push(source(name, within, path.strip_prefix(workspace).unwrap(), &text));
                 }
             }
         }
@@ -112,33 +85,17 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-fn source(root: &str, within: &Path) -> Source {
-    let path = Path::new(root).join(within);
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).unwrap();
-    let stem = within.with_extension("");
-    let names = stem.iter().map(|name| name.to_str().unwrap().to_string());
-    let mut module: Vec<_> = [root.to_string()].into_iter().chain(names).collect();
-    let part = part(&module[..2]);
-    let is_folder = matches!(module.last().unwrap().as_str(), "mod" | "lib" | "main");
-    // `main` is a crate of its own, whose one module has that name.
-    if is_folder && module[1] != "main" {
+fn source(package: &str, within: &Path, path: &Path, text: &str) -> Source {
+    let mut module = vec![package.to_string()];
+    for name in within.with_extension("").iter() {
+        module.push(name.to_str().unwrap().to_string());
+    }
+    let part = module[..2].join("/");
+    let is_folder = matches!(module.last().unwrap().as_str(), "mod" | "lib");
+    if is_folder {
         module.pop();
     }
-    Source { path, part, module, is_folder, code: code(&text) }
-}
-
-/// The part that a module belongs to, by the first names of its path.
-fn part(module: &[String]) -> String {
-    match module {
-        [root, first, ..] if root == "kernel/src" => {
-            let part = format!("kernel/{first}");
-            if LAYERS.iter().any(|(known, _)| *known == part) { part } else { "kernel".to_string() }
-        }
-        [root] if root == "kernel/src" => "kernel".to_string(),
-        [root, ..] if root == "geom/src" => "numbers".to_string(),
-        [_, first, ..] => first.clone(),
-        _ => "lib".to_string(),
-    }
+    Source { path: path.to_path_buf(), part, module, is_folder, code: code(text) }
 }
 
 /// The text without comments and test modules.
@@ -253,9 +210,7 @@ impl<'a> Modules<'a> {
     fn uses(&self, n: usize) -> BTreeSet<usize> {
         let source = &self.sources[n];
         let mut used = BTreeSet::new();
-        // Other crates are no modules of this one, and random numbers are those of tests.
-        let is_own = |path: &Vec<String>| path.get(1).is_none_or(|name| name != "kernel" && name != "random");
-        for path in paths(&source.code).into_iter().filter(is_own) {
+        for path in paths(&source.code) {
             let supers = path.iter().take_while(|name| *name == "super").count();
             let (base, rest) = match path[0].as_str() {
                 "crate" => (&source.module[..1], &path[1..]),
@@ -273,29 +228,20 @@ impl<'a> Modules<'a> {
 #[test]
 fn no_layer_uses_one_above_it() {
     let sources = sources();
-    let mut seen = 0;
     let modules = Modules::of(&sources);
+    let mut seen = 0;
     for (n, source) in sources.iter().enumerate() {
-        let (_, allowed) = LAYERS
-            .iter()
-            .find(|(part, _)| *part == source.part)
-            .unwrap_or_else(|| panic!("{} is in no layer", source.path.display()));
-        let mut used: BTreeSet<_> = modules.uses(n).into_iter().map(|n| sources[n].part.clone()).collect();
-        // The names for the other crates.
-        if source.code.contains("crate::kernel") || source.code.contains("voxelize_kernel") {
-            used.insert("kernel".to_string());
-        }
-        let is_named = source.part.starts_with("kernel") && source.code.contains("crate::geom");
-        if is_named || source.code.contains("voxelize_geom") {
-            used.insert("numbers".to_string());
-        }
-        used.remove(&source.part);
-        for part in used {
-            assert!(allowed.contains(&part.as_str()), "{} uses {part}", source.path.display());
-            seen += 1;
+        let Some((_, allowed)) = LAYERS.iter().find(|(part, _)| *part == source.part) else {
+            continue;
+        };
+        seen += 1;
+        for used in modules.uses(n) {
+            let part = &sources[used].part;
+            let is_allowed = *part == source.part || allowed.contains(&part.as_str());
+            assert!(is_allowed, "{} uses {part}", source.path.display());
         }
     }
-    assert!(seen > 50, "only {seen} uses were found");
+    assert!(seen > 50, "only {seen} files");
 }
 
 /// A table in a `mod.rs` may name its children, which use its types; otherwise modules form no cycle.
@@ -373,49 +319,45 @@ fn a_type_name_means_one_thing() {
     }
 }
 
-/// The crates of `[dependencies]` as code names them.
-fn dependencies() -> BTreeSet<String> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let manifests = ["Cargo.toml", "kernel/Cargo.toml", "geom/Cargo.toml"]
-        .map(|name| fs::read_to_string(package.join(name)).unwrap());
-    let text = manifests.concat();
+/// Crates in `[dependencies]` of a package, without those of the workspace.
+fn dependencies(manifest: &str) -> Vec<String> {
     let mut within = false;
-    let mut found = BTreeSet::new();
-    for line in text.lines() {
+    let mut found = vec![];
+    for line in manifest.lines() {
         if line.starts_with('[') {
-            within = line.ends_with("dependencies]") && !line.contains("dev-");
-        } else if let Some((name, _)) = line.split_once(" = ").filter(|_| within) {
-            found.insert(name.trim().replace('-', "_"));
+            within = line.ends_with("dependencies]") && !line.contains("dev-") && !line.contains("workspace");
+        } else if within && !line.starts_with("voxelize-") {
+            found.extend(line.split_once([' ', '.']).map(|(name, _)| name.to_string()));
         }
     }
-    assert!(found.len() > 5, "{found:?}");
     found
 }
 
-/// Whether code has a path that begins with the name of a crate.
-fn names_crate(code: &str, name: &str) -> bool {
-    let begins = |at: usize| !code[..at].ends_with(|c: char| is_word(c) || c == ':');
-    code.match_indices(&format!("{name}::")).any(|(at, _)| begins(at))
-        || code.contains(&format!("use {name} as "))
-}
-
 #[test]
-fn every_crate_lives_in_its_folder() {
-    let mut folders: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let sources = sources();
-    for name in dependencies() {
-        let uses = |source: &&Source| names_crate(&source.code, &name);
-        let parts = sources.iter().filter(uses).map(|source| source.part.clone()).collect();
-        folders.insert(name, parts);
+fn every_crate_lives_in_one_package() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut packages: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (folder, package) in PACKAGES {
+        let manifest = workspace.join(folder).with_file_name("Cargo.toml");
+        for name in dependencies(&fs::read_to_string(manifest).unwrap()) {
+            if name != "#" {
+                packages.entry(name).or_default().push(package);
+            }
+        }
     }
-    for (name, found) in &folders {
-        let row = CRATES.iter().find(|(known, ..)| known == name);
-        let (_, expected, reason) = row.unwrap_or_else(|| panic!("{name} is not in the table"));
-        assert!(!found.is_empty(), "{name} is a dependency that nothing names");
-        assert!(found.iter().eq(expected.iter()), "{name} is named in {found:?}, not in {expected:?}");
-        assert!(expected.len() == 1 || !reason.is_empty(), "{name}: a second folder needs a reason");
+    assert!(packages.len() > 20, "only {} crates", packages.len());
+    for (name, found) in &mut packages {
+        found.sort_unstable();
+        match SHARED.iter().find(|(shared, ..)| shared == name) {
+            Some((_, expected, _)) => assert_eq!(found, expected, "{name}"),
+            None => {
+                assert_eq!(found.len(), 1, "{name} is used by {found:?}: a second package needs a reason")
+            }
+        }
     }
-    assert_eq!(folders.len(), CRATES.len(), "the table names a crate that is no dependency");
+    for (name, ..) in SHARED {
+        assert!(packages.contains_key(*name), "{name} is used by no package");
+    }
 }
 
 #[test]
@@ -425,20 +367,21 @@ fn nothing_is_unsafe() {
         let words = source.code.split(|c: char| !is_word(c));
         assert_eq!(words.filter(|word| *word == "unsafe").count(), 0, "{}", source.path.display());
     }
-    for root in ["src/lib.rs", "src/main.rs", "kernel/src/lib.rs", "geom/src/lib.rs"] {
-        let source = sources.iter().find(|source| source.path == Path::new(root)).unwrap();
-        assert!(source.code.contains("#![forbid(unsafe_code)]"), "{root}");
+    for (folder, _) in PACKAGES {
+        let root = Path::new(folder).join("lib.rs");
+        let source = sources.iter().find(|source| source.path == root).unwrap();
+        assert!(source.code.contains("#![forbid(unsafe_code)]"), "{folder}");
     }
 }
 
-/// The command line writes files through the names of its run, which know every file: `job/names.rs`.
+/// The command line writes files through the names of its run, which know every file: `crates/rules/src/job/names.rs`.
 #[test]
 fn the_command_line_writes_no_file_by_a_path() {
     const WRITES: [&str; 7] =
         ["format::save", "fs::write", "fs::rename", "fs::remove_file", "fs::copy", "File::create", ".save("];
     let mut seen = 0;
     let mut uses = 0;
-    for source in sources().iter().filter(|source| source.part == "cli") {
+    for source in sources().iter().filter(|source| source.part == "voxelize/cli") {
         for write in WRITES {
             assert!(!source.code.contains(write), "{}: {write}", source.path.display());
         }

@@ -144,7 +144,7 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
     let name = list.display();
     if format::sniff(list).is_some() {
-        let rule = format::describe(list)?.metadata.record.rule().unwrap_or_default();
+        let rule = Rule::from_record(&format::describe(list)?.metadata.record).unwrap_or_default();
         let own = rule.info().rule;
         let named = (own != Rule::default()).then(|| format!("--{}", rule.name()));
         let fields = rule.fields().into_iter().filter(|field| !own.fields().contains(field));

@@ -141,7 +141,6 @@ impl CellSource for Split<'_> {
                 let values = all.values()[first * nx * ny..end * nx * ny].to_vec();
                 Field::from_values(dims, all.background(), values)?.into()
             }
-            other => panic!("{other:?}"),
         };
         self.next = end;
         Ok(Some(Slab { first, cells: self.slab.as_ref() }))

@@ -214,7 +214,6 @@ fn value(cells: &Cells, cell: [usize; 3]) -> f32 {
         Cells::Bits(bits) => f32::from(u8::from(bits.get(cell))),
         Cells::Labels(labels) => f32::from(labels.get(cell)),
         Cells::Field(field) => field.get(cell),
-        other => panic!("{other:?}"),
     }
 }
 

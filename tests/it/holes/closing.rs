@@ -101,7 +101,7 @@ fn slabs_and_variants_are_those_of_the_whole() {
                 Voxelizer::new(rule).slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(5)).unwrap();
             while slabs.next().unwrap().is_some() {}
             assert_eq!(slabs.digest(), whole.digest(), "{name}");
-            assert_eq!(whole.record.rule(), Some(rule));
+            assert_eq!(Rule::from_record(&whole.record), Some(rule));
             assert!(slabs.made().stats.inside.closed_holes.is_some(), "{name}");
             compared += 1;
         }

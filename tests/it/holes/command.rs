@@ -54,7 +54,7 @@ fn the_command_closes_holes_and_says_so() {
             assert_eq!(report["digest"] == leaky["digest"], closed == 0, "{line}");
             let record = Voxels::open(place.path(&output)).unwrap().record;
             let requested = Rule::filled().with_inside(Inside::Flood { close_holes: Some(close) }).unwrap();
-            assert_eq!(record.rule(), Some(requested));
+            assert_eq!(Rule::from_record(&record), Some(requested));
             let info: Value = place.run(&format!("info {output} --json")).expect(0).json();
             assert_eq!(info["close_holes"].to_string().trim_matches('"'), close.to_string(), "{info}");
             // The record reproduces the cells, and other cells are detected.

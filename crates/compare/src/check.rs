@@ -1,0 +1,514 @@
+//! The check of a mesh: its defects with their places and their effect on a fill, its components, and a verdict.
+//! Definitions are in docs/check.md.
+
+use voxelize_core::error::{Code, Result, Severity};
+use voxelize_core::grid::Lattice;
+use voxelize_core::par::Progress;
+use voxelize_meshes::closed::Closedness;
+use voxelize_meshes::components::Component;
+use voxelize_meshes::defects::{Defects, Search, Site, Sites};
+use voxelize_meshes::{Mesh, PairLimit};
+use voxelize_rules::rule::Inside;
+
+/// How a mesh is checked.
+#[derive(Clone, Copy)]
+pub struct CheckOptions<'a> {
+    /// The cells that places are given in; walls thinner than the smallest side of a cell are found.
+    pub lattice: Option<&'a Lattice>,
+    /// Places to give of each kind of defect. They do not limit counts.
+    pub places: usize,
+    /// Pairs of triangles to examine, for contacts and for walls.
+    pub pairs: PairLimit,
+    /// Where progress is reported.
+    pub progress: &'a dyn Progress,
+}
+
+impl Default for CheckOptions<'_> {
+    fn default() -> Self {
+        Self { lattice: None, places: 10, pairs: PairLimit::Usual, progress: &() }
+    }
+}
+
+/// The result of a check.
+#[derive(Debug, Clone)]
+pub struct MeshCheck {
+    /// Vertices, which are equal if their bits are (−0 is 0).
+    pub vertices: u64,
+    /// The defects, in the order of their codes; none of which there are none.
+    pub defects: Vec<Defect>,
+    /// The components: triangles connected by vertices.
+    pub components: Vec<CheckedComponent>,
+    /// The uses that the mesh is fit for.
+    pub verdict: CheckVerdict,
+    /// Whether the search for contacts or walls ended at its limit, so that there may be more of them.
+    pub is_partial: bool,
+}
+
+/// All defects of one kind.
+#[derive(Debug, Clone)]
+pub struct Defect {
+    /// Its kind.
+    pub info: &'static DefectInfo,
+    /// How many there are.
+    pub count: u64,
+    /// The first of their places. Their order does not depend on that of the triangles.
+    pub places: Vec<DefectPlace>,
+    /// How many more places there are.
+    pub more: u64,
+    /// The triangles that have it, ascending.
+    pub triangles: Vec<u32>,
+    /// Whether the search ended at its limit, so that the count is a lower bound.
+    pub is_partial: bool,
+}
+
+/// One row of [`DEFECTS`].
+#[derive(Debug)]
+pub struct DefectInfo {
+    /// Its code, whose severity and advice are in [`CODES`](voxelize_core::CODES).
+    pub code: Code,
+    /// Its name, such as `open-edges`.
+    pub name: &'static str,
+    /// One of them, and several.
+    pub nouns: [&'static str; 2],
+    /// Its effect on a fill.
+    pub effect: &'static str,
+    /// Whether it is decided exactly, and not by rounded numbers.
+    pub exact: bool,
+    /// The uses that it stands in the way of.
+    pub hinders: &'static [Fitness],
+    /// The uses that it stands in the way of where nothing else does.
+    pub may_hinder: &'static [Fitness],
+    /// Red, green and blue of its cells.
+    pub(super) colour: [u8; 3],
+    sites: fn(&mut Defects) -> Option<&mut Sites>,
+}
+
+impl DefectInfo {
+    /// How serious it is.
+    pub fn severity(&self) -> Severity {
+        self.code.info().severity
+    }
+}
+
+/// Where a defect is.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DefectPlace {
+    /// A point of it, in units of the file.
+    pub at: [f64; 3],
+    /// The [numbers](Mesh::number) of its triangles, eight at most.
+    pub triangles: Vec<u64>,
+    /// The number of its component; of two, the lesser.
+    pub component: u32,
+    /// The cell that holds the point, if there is a lattice and it is within.
+    pub cell: Option<[usize; 3]>,
+    /// How long a loop of open edges is, or how thick a wall.
+    pub length: Option<f64>,
+    /// The edges of a loop.
+    pub edges: Option<usize>,
+}
+
+/// A component and the properties of its edges.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckedComponent {
+    /// Its size.
+    pub component: Component,
+    /// Whether each of its edges is there an even number of times.
+    pub closed: bool,
+    /// Whether each directed edge is cancelled by its reverse.
+    pub oriented: bool,
+}
+
+/// The uses that a mesh is fit for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckVerdict {
+    /// Whether it has triangles, and every undirected edge is there an even number of times.
+    pub closed: bool,
+    /// Whether it has triangles, and every directed edge is cancelled by its reverse.
+    pub oriented: bool,
+    /// Whether it is manifold as the 3MF core specification has it: every edge belongs to exactly two triangles, in
+    /// opposite directions, no triangle has two equal vertices, and the file shares the vertices of every edge.
+    pub manifold_3mf: bool,
+    /// The methods that surely find the points that it winds around, which are its inside: none unless it is closed
+    /// and oriented, not all of its triangles occur in both directions, and no shell is inside out. The fill tells
+    /// these methods apart by the same facts.
+    pub safe_methods: Vec<Inside>,
+    /// Shells within the inside of others, which evenodd and vote leave out. They are looked for only if nothing else
+    /// makes these methods doubtful.
+    pub nested_shells: u64,
+}
+
+impl CheckVerdict {
+    /// Whether `--solid` is beyond doubt without another option: by [`Inside::Auto`].
+    pub fn is_safe_for_solid(&self) -> bool {
+        self.safe_methods.contains(&Inside::Auto)
+    }
+}
+
+/// A use that a mesh can be fit for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fitness {
+    /// It has no open edges.
+    Closed,
+    /// Its triangles agree on the outside.
+    Oriented,
+    /// It is manifold by the 3MF core specification.
+    Manifold,
+    /// The rule solid is beyond doubt without another option.
+    Solid,
+}
+
+impl Fitness {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 4] = [Self::Closed, Self::Oriented, Self::Manifold, Self::Solid];
+
+    /// Its name, such as `closed`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Oriented => "oriented",
+            Self::Manifold => "manifold",
+            Self::Solid => "solid",
+        }
+    }
+
+    /// What a fit mesh is.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Oriented => "oriented",
+            Self::Manifold => "manifold by the 3MF core specification",
+            Self::Solid => "safe for solid",
+        }
+    }
+}
+
+impl MeshCheck {
+    /// Whether the mesh is fit for a use.
+    pub fn is_fit(&self, fitness: Fitness) -> bool {
+        let verdict = &self.verdict;
+        match fitness {
+            Fitness::Closed => verdict.closed,
+            Fitness::Oriented => verdict.oriented,
+            Fitness::Manifold => verdict.manifold_3mf,
+            Fitness::Solid => verdict.is_safe_for_solid(),
+        }
+    }
+
+    /// The defects that stand in the way of a use; none are known of a mesh without triangles.
+    pub fn hindrances(&self, fitness: Fitness) -> Vec<&Defect> {
+        let by = |of: fn(&DefectInfo) -> &'static [Fitness]| {
+            let hinders = |defect: &&Defect| of(defect.info).contains(&fitness);
+            self.defects.iter().filter(hinders).collect::<Vec<_>>()
+        };
+        let first = by(|info| info.hinders);
+        if first.is_empty() { by(|info| info.may_hinder) } else { first }
+    }
+}
+
+/// The methods that surely find the inside, and all that stands in the way of others.
+struct Safety {
+    /// Closed, oriented, not two-sided, and no shell inside out.
+    is_sound: bool,
+    /// Kinds of defects that are there, or may be, as the search for them ended at its limit.
+    may_have: Vec<Code>,
+    nested: u64,
+}
+
+impl Safety {
+    /// The defects that make each method doubtful on a sound mesh, by method: where two parts overlap, lines cross the
+    /// mesh twice; triangles that are there twice are counted or dropped; a repair turns patches that end at crowded
+    /// edges. A flood leaves out the cells of the surface, and fills cavities.
+    const DOUBTS: [(Inside, &[Code]); 5] = [
+        (Inside::Auto, &[]),
+        (Inside::Nonzero, &[]),
+        (Inside::EvenOdd, &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011]),
+        (Inside::Vote, &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011]),
+        (Inside::Robust, &[Code::M001, Code::M005, Code::M009, Code::M011]),
+    ];
+
+    fn methods(&self) -> Vec<Inside> {
+        let is_safe = |(method, doubts): &&(Inside, &[Code])| {
+            let by_parity = matches!(method, Inside::EvenOdd | Inside::Vote);
+            self.is_sound
+                && !doubts.iter().any(|code| self.may_have.contains(code))
+                && !(by_parity && self.nested > 0)
+        };
+        Self::DOUBTS.iter().filter(is_safe).map(|(method, _)| *method).collect()
+    }
+}
+
+/// Every kind of defect, in the order of the codes.
+pub static DEFECTS: &[DefectInfo] = &[
+    DefectInfo {
+        code: Code::M001,
+        name: "duplicate-triangles",
+        nouns: ["duplicate triangle", "duplicate triangles"],
+        effect: "nonzero and evenodd count each copy, unless copies in opposite directions cancel; robust drops copies",
+        exact: true,
+        hinders: &[],
+        may_hinder: &[Fitness::Solid],
+        colour: [0xcc, 0x79, 0xa7],
+        sites: |found| Some(&mut found.duplicates),
+    },
+    DefectInfo {
+        code: Code::M002,
+        name: "degenerate-triangles",
+        nouns: ["triangle without area", "triangles without area"],
+        effect: "none of its own",
+        exact: true,
+        hinders: &[],
+        may_hinder: &[Fitness::Manifold],
+        colour: [0x82, 0x82, 0x82],
+        sites: |found| Some(&mut found.degenerate),
+    },
+    DefectInfo {
+        code: Code::M003,
+        name: "needles",
+        nouns: ["needle", "needles"],
+        effect: "none of its own",
+        exact: true,
+        hinders: &[],
+        may_hinder: &[],
+        colour: [0x99, 0x80, 0x60],
+        sites: |found| Some(&mut found.needles),
+    },
+    DefectInfo {
+        code: Code::M004,
+        name: "open-edges",
+        nouns: ["open edge", "open edges"],
+        effect: "the inside is ambiguous; solid and filled use winding number > 0.5",
+        exact: true,
+        hinders: &Fitness::ALL,
+        may_hinder: &[],
+        colour: [0xd5, 0x20, 0x10],
+        sites: |found| Some(&mut found.topology.open),
+    },
+    DefectInfo {
+        code: Code::M005,
+        name: "non-manifold-edges",
+        nouns: ["non-manifold edge", "non-manifold edges"],
+        effect: "none if triangles in both directions cancel: nonzero is exact then",
+        exact: true,
+        hinders: &[Fitness::Manifold],
+        may_hinder: &[],
+        colour: [0xe6, 0x9f, 0x00],
+        sites: |found| Some(&mut found.topology.crowded_edges),
+    },
+    DefectInfo {
+        code: Code::M006,
+        name: "non-manifold-vertices",
+        nouns: ["non-manifold vertex", "non-manifold vertices"],
+        effect: "none of its own",
+        exact: true,
+        hinders: &[],
+        may_hinder: &[],
+        colour: [0xf0, 0xe4, 0x42],
+        sites: |found| Some(&mut found.topology.crowded_vertices),
+    },
+    DefectInfo {
+        code: Code::M007,
+        name: "inconsistent-orientation",
+        nouns: ["edge that occurs twice in one direction", "edges that occur twice in one direction"],
+        effect: "nonzero would be wrong; evenodd is used if the mesh is closed, else robust",
+        exact: true,
+        hinders: &[Fitness::Oriented, Fitness::Manifold, Fitness::Solid],
+        may_hinder: &[],
+        colour: [0x00, 0x72, 0xb2],
+        sites: |found| Some(&mut found.topology.reversed),
+    },
+    DefectInfo {
+        code: Code::M008,
+        name: "inside-out-shells",
+        nouns: ["shell inside out", "shells inside out"],
+        effect: "nonzero fills it all the same, but it cancels where it overlaps another shell",
+        exact: false,
+        hinders: &[Fitness::Solid],
+        may_hinder: &[],
+        colour: [0x00, 0x9e, 0x73],
+        sites: |found| Some(&mut found.inside_out),
+    },
+    DefectInfo {
+        code: Code::M009,
+        name: "self-intersections",
+        nouns: ["pair of triangles that cross", "pairs of triangles that cross"],
+        effect: "none of its own: on a closed, oriented mesh nonzero is exact and unites parts that overlap",
+        exact: true,
+        hinders: &[],
+        may_hinder: &[],
+        colour: [0xe0, 0x00, 0x80],
+        sites: |found| Some(&mut found.crossing),
+    },
+    DefectInfo {
+        code: Code::M010,
+        name: "touching-triangles",
+        nouns: ["pair of triangles that touch", "pairs of triangles that touch"],
+        effect: "none of its own",
+        exact: true,
+        hinders: &[],
+        may_hinder: &[],
+        colour: [0x56, 0xb4, 0xe9],
+        sites: |found| Some(&mut found.touching),
+    },
+    DefectInfo {
+        code: Code::M011,
+        name: "coplanar-overlaps",
+        nouns: [
+            "pair of triangles that overlap in one plane",
+            "pairs of triangles that overlap in one plane",
+        ],
+        effect: "none of its own: on a closed, oriented mesh nonzero is exact and unites parts that overlap",
+        exact: true,
+        hinders: &[],
+        may_hinder: &[],
+        colour: [0x80, 0x30, 0xc0],
+        sites: |found| Some(&mut found.overlapping),
+    },
+    DefectInfo {
+        code: Code::M012,
+        name: "thin-walls",
+        nouns: ["triangle of a wall thinner than a cell", "triangles of walls thinner than a cell"],
+        effect: "solid may lose such a wall, unless thin features are kept; filled never does",
+        exact: false,
+        hinders: &[],
+        may_hinder: &[],
+        colour: [0x60, 0xb0, 0x20],
+        sites: |found| found.thin.as_mut(),
+    },
+    DefectInfo {
+        code: Code::M013,
+        name: "cracks",
+        nouns: [
+            "edge whose vertices coincide but are not shared",
+            "edges whose vertices coincide but are not shared",
+        ],
+        effect: "none of its own: vertices are one if their coordinates are; programs that go by indices see open edges",
+        exact: true,
+        hinders: &[Fitness::Manifold],
+        may_hinder: &[],
+        colour: [0x00, 0xa0, 0xc0],
+        sites: |found| Some(&mut found.topology.cracks),
+    },
+];
+
+/// The bytes of memory that a check takes, with the mesh: vertices and edges by number, and cells of the search for
+/// pairs; of a mesh with open edges also its loops, of which every triangle may be one.
+pub fn bytes_for(mesh: &Mesh) -> u64 {
+    let per_triangle = if mesh.closedness() == Closedness::Open { 600 } else { 320 };
+    let numbers = if mesh.vertex_numbers().is_some() { 12 } else { 0 };
+    (per_triangle + numbers) * mesh.triangles().len() as u64
+}
+
+/// Checks a mesh. The result does not depend on threads, nor on the order of the triangles, except for their numbers,
+/// which are the indices in the mesh.
+///
+/// ```
+/// # use voxelize_compare as voxelize;
+/// use voxelize::compare::check::{CheckOptions, check};
+///
+/// let open = voxelize::Mesh::open("fixtures/open.stl")?;
+/// let found = check(&open, &CheckOptions::default())?;
+/// let [edges] = found.defects.as_slice() else { panic!("one kind of defect") };
+/// assert_eq!((edges.info.name, edges.count, edges.places[0].edges), ("open-edges", 32, Some(32)));
+/// assert!(!found.verdict.closed && !found.verdict.is_safe_for_solid());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If there are more than 1.4 thousand million triangles, or the work is cancelled.
+pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
+    let components = mesh.components()?;
+    let thin = options
+        .lattice
+        .map(|lattice| lattice.spacing().iter().map(|side| side.to_f64()).fold(f64::INFINITY, f64::min));
+    let CheckOptions { places: most, pairs, progress, .. } = *options;
+    let search = Search { mesh, components: &components, most, thin, pairs, progress };
+    let mut found = Defects::of(&search)?;
+    let mut defects = vec![];
+    let mut may_have = vec![];
+    let mut is_any_partial = false;
+    for info in DEFECTS {
+        let Some(sites) = (info.sites)(&mut found).map(std::mem::take) else { continue };
+        let Sites { count, places, first, triangles, is_partial } = sites;
+        is_any_partial |= is_partial;
+        if count > 0 || is_partial {
+            may_have.push(info.code);
+        }
+        if count == 0 {
+            continue;
+        }
+        let more = places - first.len() as u64;
+        let places =
+            first.into_iter().map(|site| place(site, mesh, &components.of, options.lattice)).collect();
+        defects.push(Defect { info, count, places, more, triangles, is_partial });
+    }
+    let has = |code: Code| defects.iter().any(|defect: &Defect| defect.info.code == code);
+    let is_empty = mesh.triangles().is_empty();
+    let topology = &found.topology;
+    let closed = !is_empty && !has(Code::M004);
+    let oriented = !is_empty && topology.unbalanced_edges == 0;
+    let safety = Safety {
+        is_sound: closed && oriented && !has(Code::M008) && !mesh.is_two_sided(),
+        may_have,
+        nested: found.nested,
+    };
+    let verdict = CheckVerdict {
+        closed,
+        oriented,
+        manifold_3mf: !is_empty
+            && topology.not_manifold_edges == 0
+            && topology.folded == 0
+            && !has(Code::M013),
+        safe_methods: safety.methods(),
+        nested_shells: found.nested,
+    };
+    let facts = topology.closed.iter().zip(&topology.oriented);
+    let components = components.components.into_iter().zip(facts);
+    let checked = |(component, (closed, oriented)): (_, (&bool, &bool))| CheckedComponent {
+        component,
+        closed: *closed,
+        oriented: *oriented,
+    };
+    Ok(MeshCheck {
+        vertices: found.vertices,
+        defects,
+        components: components.map(checked).collect(),
+        verdict,
+        is_partial: is_any_partial,
+    })
+}
+
+fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>) -> DefectPlace {
+    let Site { at, triangles, length, edges } = site;
+    let component = triangles.iter().map(|n| components[*n as usize]).min().unwrap_or(0);
+    DefectPlace {
+        at,
+        triangles: triangles.into_iter().map(|n| mesh.number(n)).collect(),
+        component,
+        cell: lattice.and_then(|lattice| lattice.cell_at(at)),
+        length,
+        edges,
+    }
+}
+
+impl MeshCheck {
+    /// The triangles with any defect, ascending.
+    pub fn marked(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.defects.iter().flat_map(|defect| &defect.triangles).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_of_a_check_has_its_row() {
+        let codes = voxelize_core::CODES.iter().filter(|row| row.name.starts_with('M')).map(|row| row.code);
+        assert!(codes.eq(DEFECTS.iter().map(|info| info.code)));
+        assert!(DEFECTS.iter().zip(1..).all(|(info, n)| super::super::check_cells::value(info) == n));
+    }
+}

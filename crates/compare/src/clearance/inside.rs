@@ -1,0 +1,123 @@
+//! Whether a point is inside a mesh that it does not lie on, exactly.
+//!
+//! A closed mesh is crossed by a ray from the point (`mesh/pairs/ray`): triangles crossed outwards count one, inwards
+//! minus one if the mesh is oriented, and else all count alike.
+//!
+//! A mesh that is not closed has no inside in this sense; there it is where its winding number is beyond a half either
+//! way (Jacobson, Kavan and Sorkine-Hornung 2013), in doubles.
+
+use super::{ClearanceBody, ClearanceOptions};
+use voxelize_core::error::Result;
+use voxelize_core::geom::{Point, Winding};
+use voxelize_core::par;
+use voxelize_meshes::Mesh;
+use voxelize_meshes::closed::Closedness;
+use voxelize_meshes::pairs::{self, RayCount, RaySample, TriangleMarks};
+
+/// The bytes that components take for a triangle of the first mesh, and winding numbers for one of the second.
+const COMPONENTS: u64 = 220;
+const WINDING: u64 = 360;
+
+/// How points are classified as inside or outside a mesh.
+pub(super) enum MeshInside {
+    /// Crossings with their signs.
+    NonZero,
+    /// The parity of crossings.
+    EvenOdd,
+    /// The winding number.
+    Winding(Winding),
+}
+
+/// The components of a mesh that do not meet another.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ComponentCount {
+    /// How many of them are inside the other.
+    pub inside: u64,
+    /// Whether that is all components of the mesh.
+    pub is_all: bool,
+}
+
+/// Counts the components of the first mesh that are inside the second, but for those with a triangle that is marked.
+///
+/// # Errors
+/// If there is not enough memory, or the work was cancelled.
+pub(super) fn components(
+    [own, other]: [&ClearanceBody; 2],
+    met: Option<&TriangleMarks>,
+    options: &ClearanceOptions,
+) -> Result<ComponentCount> {
+    let bounds = own.mesh.bounds();
+    let around = other.mesh.bounds();
+    if (0..3).any(|a| bounds.max[a] < around.min[a] || around.max[a] < bounds.min[a]) {
+        return Ok(ComponentCount::default());
+    }
+    let ClearanceOptions { max_bytes, progress, .. } = *options;
+    progress.check()?;
+    let of_other = if other.mesh.closedness() == Closedness::Open {
+        other.mesh.triangles().len() as u64 * WINDING
+    } else {
+        0
+    };
+    pairs::refuse_more(own.mesh.triangles().len() as u64 * COMPONENTS + of_other, max_bytes)?;
+    let found = own.mesh.components()?;
+    let mut least: Vec<Option<Point>> = vec![None; found.components.len()];
+    for (triangle, component) in own.mesh.triangles().iter().zip(&found.of) {
+        let least = &mut least[*component as usize];
+        for v in triangle {
+            if least.is_none_or(|least| *v < least) {
+                *least = Some(*v);
+            }
+        }
+    }
+    for n in met.map(TriangleMarks::numbers).into_iter().flatten() {
+        least[found.of[n as usize] as usize] = None;
+    }
+    for (least, component) in least.iter_mut().zip(&found.components) {
+        let low = component.bounds.min;
+        let high = component.bounds.max;
+        if (0..3).any(|a| low[a] < around.min[a] || high[a] > around.max[a]) {
+            *least = None;
+        }
+    }
+    let points: Vec<Point> = least.into_iter().flatten().collect();
+    if points.is_empty() {
+        return Ok(ComponentCount::default());
+    }
+    let method = MeshInside::of(other.mesh);
+    let answers = par::map(points, |point| {
+        progress.check()?;
+        Ok(method.holds(other, &RaySample::vertex(point)))
+    });
+    let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
+    let inside = answers.iter().filter(|is_inside| **is_inside).count();
+    Ok(ComponentCount { inside: inside as u64, is_all: inside == found.components.len() })
+}
+
+impl MeshInside {
+    pub(super) fn of(mesh: &Mesh) -> Self {
+        match mesh.closedness() {
+            Closedness::Oriented => Self::NonZero,
+            Closedness::Closed => Self::EvenOdd,
+            Closedness::Open => {
+                let triangles = mesh.triangles().iter().map(|t| t.map(|v| v.map(f64::from)));
+                Self::Winding(Winding::new(triangles.collect()))
+            }
+        }
+    }
+
+    /// Whether a point is inside the mesh, and not on its surface.
+    pub(super) fn holds(&self, body: &ClearanceBody, sample: &RaySample) -> bool {
+        let is_inside = |is_so: fn(&RayCount) -> bool| {
+            let found = body.tree.crossings(sample);
+            found.on_surface == 0 && is_so(&found)
+        };
+        match self {
+            Self::NonZero => is_inside(|found| found.turns != 0),
+            Self::EvenOdd => is_inside(|found| found.count % 2 == 1),
+            Self::Winding(winding) => {
+                let side = |n: usize| sample.side(&body.mesh.triangles()[n]).cmp(&0).reverse();
+                winding.at(sample.rounded(), 1e-3, side).value.abs() > 0.5
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The pairs of triangles of two meshes that meet: how many they are, the first of them, and which triangles have one.
+
+use super::{ClearanceBody, ClearanceOptions, MeetingPair, in_files, pair_of};
+use voxelize_core::error::Result;
+use voxelize_core::geom::fractions::{ExactPoint, rounded};
+use voxelize_core::geom::separation;
+use voxelize_core::geom::tri_tri::{self, Meeting};
+use voxelize_meshes::pairs::{
+    self, Exam, Findings, Least, Pair, PairsOf, TriangleKey, TriangleMarks, pair_key,
+};
+
+/// Places that are kept at least, as planes of their triangles may lie between the meshes.
+pub(super) const PLANES: usize = 4;
+
+/// The pairs that meet.
+pub(super) struct Meetings {
+    pub count: u64,
+    /// Whether any two triangles pass through each other.
+    pub crosses: bool,
+    /// The first of them: crossings first, then by the coordinates of their triangles.
+    pub first: Vec<MeetingPlace>,
+    /// The triangles of each mesh that meet one of the other; not all of them if triangles cross. Of triangles with the
+    /// same vertices one is enough.
+    pub marks: [TriangleMarks; 2],
+    /// Whether all pairs were examined.
+    pub is_all: bool,
+}
+
+/// Two triangles that meet, in the order in which they are listed: crossings first, then by their vertices, the lesser
+/// triangle first, then by which mesh has that, then by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MeetingPlace {
+    is_no_crossing: bool,
+    vertices: [TriangleKey; 2],
+    /// Whether the triangle of the first mesh is the greater one: meshes with copies of two triangles have both pairs.
+    is_exchanged: bool,
+    pub triangles: [u32; 2],
+    meeting: Meeting,
+}
+
+impl MeetingPlace {
+    /// The place with the ends of what both have in common.
+    pub(super) fn measured(&self, pair: [&ClearanceBody; 2]) -> MeetingPair {
+        let [s, t] = pair_of(pair, self.triangles);
+        let corners = separation::common(s, t);
+        let end = |corner: Option<&ExactPoint>| corner.map_or([0.0; 3], rounded);
+        let ends = [end(corners.first()), end(corners.last())];
+        MeetingPair { triangles: in_files(pair, self.triangles), meeting: self.meeting, ends }
+    }
+}
+
+/// Finds the pairs that meet, and the first of them.
+///
+/// # Errors
+/// If the work was cancelled.
+pub(super) fn meetings(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Result<Meetings> {
+    let ClearanceOptions { pairs: limit, max_bytes, progress, .. } = *options;
+    let places = options.places.max(PLANES);
+    let marks = pair.map(|body| TriangleMarks::new(body.mesh.triangles().len()));
+    let new = || MeetingCount { pair, marks: &marks, count: 0, crosses: false, first: Least::new(places) };
+    let exam = Exam { phase: "collisions", progress, limit, max_bytes, new: &new };
+    let trees = pair.map(|body| &body.tree);
+    let examined = pairs::examine(&PairsOf::Two(trees), &|_| false, &exam)?;
+    let is_all = examined.is_all;
+    let MeetingCount { count, crosses, first, .. } = examined.found;
+    Ok(Meetings { count, crosses, first: first.into_sorted(), marks, is_all })
+}
+
+struct MeetingCount<'a> {
+    pair: [&'a ClearanceBody<'a>; 2],
+    marks: &'a [TriangleMarks; 2],
+    count: u64,
+    crosses: bool,
+    first: Least<MeetingPlace>,
+}
+
+impl Findings for MeetingCount<'_> {
+    fn take(&mut self, pair: Pair) {
+        let [s, t] = pair_of(self.pair, pair.numbers);
+        let meeting = tri_tri::meeting(s, t);
+        if meeting == Meeting::Apart {
+            return;
+        }
+        self.count += pair.count;
+        self.crosses |= meeting == Meeting::Crossing;
+        if !self.crosses {
+            (0..2).for_each(|n| self.marks[n].set(pair.numbers[n]));
+        }
+        self.first.add(MeetingPlace {
+            is_no_crossing: meeting != Meeting::Crossing,
+            vertices: pair_key([s, t]),
+            is_exchanged: TriangleKey::of(t) < TriangleKey::of(s),
+            triangles: pair.numbers,
+            meeting,
+        });
+    }
+
+    fn join(&mut self, other: Self) {
+        self.count += other.count;
+        self.crosses |= other.crosses;
+        self.first.join(other.first);
+    }
+}

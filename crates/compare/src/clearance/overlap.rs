@@ -1,0 +1,217 @@
+//! Whether meshes that meet, but of which no triangle passes through another, have a volume in common, exactly.
+//!
+//! If they have, and no component is inside the other mesh as a whole, that volume reaches a corner of what some two
+//! triangles have in common: it is bounded by pieces of both surfaces, and where these pieces meet there are such
+//! corners. Around each corner, the edges of one mesh that lie in a triangle of the other cut it into sectors. Each
+//! sector is followed by an infinitesimal from the corner, then by its square to either side: if such a point is
+//! inside both meshes, they share volume, and if none is they do not (docs/clearance.md has the proof).
+
+use std::cmp::Ordering;
+use std::sync::atomic::{self, AtomicBool};
+
+use super::inside::MeshInside;
+use super::meetings::{MeetingPlace, PLANES};
+use super::{ClearanceBody, pair_of};
+use voxelize_core::error::Result;
+use voxelize_core::geom::fractions::{ExactPoint, cross, dot, exact, is_zero, minus, plus, rounded};
+use voxelize_core::geom::separation::{common, is_on_segment};
+use voxelize_core::geom::tri_tri::{self, Meeting};
+use voxelize_core::geom::{Bounds, Triangle, orientation};
+use voxelize_core::par::{self, Progress};
+use voxelize_meshes::closed::Closedness;
+use voxelize_meshes::pairs::{RaySample, TriangleMarks};
+
+/// Whether a plane lies between the meshes: across an axis, or that of a triangle of one of the first places.
+pub(super) fn are_parted(pair: [&ClearanceBody; 2], first: &[MeetingPlace]) -> bool {
+    let [a, b] = pair.map(|body| body.mesh.bounds());
+    (0..3).any(|i| a.max[i] <= b.min[i] || b.max[i] <= a.min[i])
+        || first.iter().take(PLANES).flat_map(|met| pair_of(pair, met.triangles)).any(|t| parts(pair, t))
+}
+
+/// Whether the plane of a triangle has one mesh on each side.
+fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
+    let is_beside = |body: &ClearanceBody, sign: i8| {
+        body.mesh.triangles().as_flattened().iter().all(|v| orientation::side([*a, *b, *c, *v]) * sign >= 0)
+    };
+    [1, -1].into_iter().any(|sign| is_beside(pair[0], sign) && is_beside(pair[1], -sign))
+}
+
+/// Whether a point next to a corner of a triangle of the first mesh, where that meets the second, is inside both; the
+/// triangles that meet are marked. Meshes that are not closed have no volume.
+///
+/// # Errors
+/// If the work was cancelled.
+pub(super) fn share_volume(
+    pair: [&ClearanceBody; 2],
+    [own, other]: [&TriangleMarks; 2],
+    progress: &dyn Progress,
+) -> Result<bool> {
+    if pair.iter().any(|body| body.mesh.closedness() == Closedness::Open) {
+        return Ok(false);
+    }
+    let insides = pair.map(|body| MeshInside::of(body.mesh));
+    let is_inside_both =
+        |sample: &RaySample| pair.iter().zip(&insides).all(|(body, inside)| inside.holds(body, sample));
+    let met = own.numbers();
+    progress.begin("contacts", met.len() as u64);
+    let found = AtomicBool::new(false);
+    let answers = par::share(&met, |next| {
+        for n in next {
+            progress.check()?;
+            progress.advance(1);
+            if found.load(atomic::Ordering::Relaxed) {
+                break;
+            }
+            let own = &pair[0].mesh.triangles()[*n as usize];
+            if MetTriangle::new(own, &partners(own, pair[1], other)).any_sample(&is_inside_both) {
+                found.store(true, atomic::Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    });
+    answers.into_iter().collect::<Result<()>>()?;
+    Ok(found.into_inner())
+}
+
+/// The marked triangles of a mesh that meet a triangle.
+fn partners<'a>(own: &Triangle, body: &ClearanceBody<'a>, marks: &TriangleMarks) -> Vec<&'a Triangle> {
+    let Bounds { min, max } = Bounds::of(std::slice::from_ref(own));
+    let mut found = vec![];
+    body.tree.around(&[min, max], &mut |n| {
+        let other = &body.mesh.triangles()[n as usize];
+        if marks.has(n) && tri_tri::meeting(own, other) != Meeting::Apart {
+            found.push(other);
+        }
+    });
+    found
+}
+
+/// A triangle of one mesh with what of the other meets it.
+struct MetTriangle {
+    corners: [ExactPoint; 3],
+    normal: ExactPoint,
+    /// For each edge the direction in the plane that leads to its left, so inwards.
+    lefts: [ExactPoint; 3],
+    /// The axes along which the triangle is seen with its normal towards the viewer, if it has one.
+    seen: [usize; 2],
+    /// The corners of its intersection with the others.
+    places: Vec<ExactPoint>,
+    /// Its edges, and edges of the others that lie in its plane.
+    edges: Vec<FlatEdge>,
+}
+
+impl MetTriangle {
+    fn new(own: &Triangle, others: &[&Triangle]) -> Self {
+        let corners = own.map(exact);
+        let normal = cross(&minus(&corners[1], &corners[0]), &minus(&corners[2], &corners[0]));
+        let mut places = vec![];
+        let mut edges = corners_of_edges(&corners).to_vec();
+        for other in others {
+            places.extend(common(own, other));
+            let other = other.map(exact);
+            let is_flat = |v: &ExactPoint| dot(&normal, &minus(v, &corners[0])).is_zero();
+            edges.extend(corners_of_edges(&other).into_iter().filter(|ends| ends.iter().all(is_flat)));
+        }
+        places.sort();
+        places.dedup();
+        edges.sort();
+        edges.dedup();
+        let lefts = corners_of_edges(&corners).map(|[p, q]| cross(&normal, &minus(&q, &p)));
+        let seen = match (0..3).find(|i| !normal[*i].is_zero()).unwrap_or(0) {
+            i if normal[i].is_positive() => [(i + 1) % 3, (i + 2) % 3],
+            i => [(i + 2) % 3, (i + 1) % 3],
+        };
+        let edges = edges.into_iter().map(FlatEdge::new).collect();
+        Self { corners, normal, lefts, seen, places, edges }
+    }
+
+    /// Whether a point next to the triangle in one of its sectors has a property. One without area has no sectors, and
+    /// its neighbours have its corners.
+    fn any_sample(&self, holds: &impl Fn(&RaySample) -> bool) -> bool {
+        if is_zero(&self.normal) {
+            return false;
+        }
+        let sides = [self.normal.clone(), self.normal.each_ref().map(|c| -c)];
+        self.places.iter().any(|place| {
+            self.sectors(place).into_iter().any(|inward| {
+                sides.iter().any(|side| {
+                    holds(&RaySample::displaced(place.clone(), vec![inward.clone(), side.clone()]))
+                })
+            })
+        })
+    }
+
+    /// A direction into each sector that edges make of the triangle around a point.
+    fn sectors(&self, place: &ExactPoint) -> Vec<ExactPoint> {
+        let rays = self.rays(place);
+        if rays.is_empty() {
+            // All around it is one sector.
+            let [a, b, _] = &self.corners;
+            return vec![minus(b, a)];
+        }
+        let next = rays.iter().cycle().skip(1);
+        let between = rays.iter().zip(next).map(|(ray, next)| match self.turn(ray, next) {
+            Ordering::Greater => plus(ray, next),
+            // The next is half a turn away or more.
+            _ => cross(&self.normal, ray),
+        });
+        between.filter(|inward| self.leads_inwards(place, inward)).collect()
+    }
+
+    /// The directions from a point in which edges leave it, each once, in their order around it.
+    fn rays(&self, place: &ExactPoint) -> Vec<ExactPoint> {
+        let rounded = rounded(place);
+        let edges = self.edges.iter().filter(|edge| edge.may_hold(&rounded));
+        let edges = edges.map(|edge| &edge.ends).filter(|[p, q]| is_on_segment(place, [p, q]));
+        let rays = edges.flatten().map(|end| minus(end, place));
+        let mut rays: Vec<_> = rays.filter(|ray| !is_zero(ray)).collect();
+        if let Some(first) = rays.first().cloned() {
+            // Along the first, left of it, against it, right of it.
+            let part = |ray: &ExactPoint| match self.turn(&first, ray) {
+                Ordering::Greater => 1,
+                Ordering::Less => 3,
+                Ordering::Equal => 2 * u8::from(!dot(&first, ray).is_positive()),
+            };
+            rays.sort_by(|a, b| part(a).cmp(&part(b)).then_with(|| self.turn(b, a)));
+            rays.dedup_by(|b, a| part(a) == part(b) && self.turn(a, b).is_eq());
+        }
+        rays
+    }
+
+    /// Greater if the shorter way from one direction in the plane to another is to the left, seen against the normal.
+    fn turn(&self, from: &ExactPoint, to: &ExactPoint) -> Ordering {
+        let [x, y] = self.seen;
+        (&from[x] * &to[y]).cmp(&(&from[y] * &to[x]))
+    }
+
+    /// Whether a direction leads from a point of the triangle into its interior.
+    fn leads_inwards(&self, place: &ExactPoint, inward: &ExactPoint) -> bool {
+        self.lefts.iter().zip(&self.corners).all(|(left, p)| {
+            let height = dot(left, &minus(place, p));
+            let height = if height.is_zero() { dot(left, inward) } else { height };
+            height.is_positive()
+        })
+    }
+}
+
+fn corners_of_edges([a, b, c]: &[ExactPoint; 3]) -> [[ExactPoint; 2]; 3] {
+    [[a, b], [b, c], [c, a]].map(|ends| ends.map(Clone::clone))
+}
+
+/// An edge in the plane of a triangle, and its bounds in doubles.
+struct FlatEdge {
+    ends: [ExactPoint; 2],
+    bounds: [[f64; 2]; 3],
+}
+
+impl FlatEdge {
+    fn new(ends: [ExactPoint; 2]) -> Self {
+        let [p, q] = ends.each_ref().map(rounded);
+        Self { ends, bounds: std::array::from_fn(|i| [p[i].min(q[i]), p[i].max(q[i])]) }
+    }
+
+    /// Whether a point may lie on it, by its rounded coordinates. Rounding keeps order, so it hides none that does.
+    fn may_hold(&self, rounded: &[f64; 3]) -> bool {
+        self.bounds.iter().zip(rounded).all(|([low, high], c)| low <= c && c <= high)
+    }
+}

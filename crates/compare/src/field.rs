@@ -1,0 +1,149 @@
+//! How two fields differ: by how much at most and where, and in how many cells by more than a tolerance.
+//!
+//! Two values are the same where their digests are: all NaNs are one value, −0 and +0 are two, as a sign says on which
+//! side of a surface a cell is.
+
+use super::diff::{joined, same_dims};
+use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::Field;
+use voxelize_core::grid::field::canonical;
+use voxelize_core::par;
+
+/// How two fields of the same dims differ, cell by cell.
+///
+/// ```
+/// # use voxelize_compare as voxelize;
+/// use voxelize::compare::FieldDifference;
+/// use voxelize::grid::Field;
+///
+/// let old = Field::from_values([5, 1, 1], 0.0, vec![0.0, 1.0, 2.0, f32::NAN, -0.0])?;
+/// let new = Field::from_values([5, 1, 1], 0.0, vec![0.0, 1.25, -1.0, f32::NAN, 0.0])?;
+/// let difference = FieldDifference::between(&old, &new, Some(0.5))?;
+/// assert_eq!((difference.differing, difference.signs_of_zero, difference.beyond), (3, 1, 1));
+/// assert_eq!(difference.largest.unwrap().cell, [2, 0, 0]);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FieldDifference {
+    /// Cells whose values differ. All NaNs are one value; −0 and +0 are two.
+    pub differing: u64,
+    /// Of these, the cells that are −0 in one field and +0 in the other.
+    pub signs_of_zero: u64,
+    /// Cells whose values differ by more than the tolerance; without one all that differ. A NaN differs from a number
+    /// by infinity, −0 from +0 by nothing.
+    pub beyond: u64,
+    /// The cell with the largest difference, the first of several; `None` if no value differs.
+    pub largest: Option<LargestDifference>,
+    /// The box of the cells beyond the tolerance, `[lowest, highest]`, both inclusive.
+    pub bounds: Option<[[usize; 3]; 2]>,
+}
+
+/// The largest difference of two fields.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LargestDifference {
+    /// The cell.
+    pub cell: [usize; 3],
+    /// The values of the first and the second field.
+    pub values: [f32; 2],
+    /// The absolute difference.
+    pub difference: f64,
+}
+
+impl FieldDifference {
+    /// Compares two fields. A tolerance is one of numbers: even 0 accepts −0 for +0, which no tolerance does not.
+    ///
+    /// # Errors
+    /// If their dims differ, or the tolerance is negative or NaN.
+    pub fn between(first: &Field, second: &Field, tolerance: Option<f64>) -> Result<Self> {
+        same_dims(first.dims(), second.dims())?;
+        if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
+            return Err(Error::usage(format!("a tolerance of {tolerance}; it must be 0 or more")));
+        }
+        let layers = par::map_range(0..first.dims()[2], |k| Self::of_layer(first, second, tolerance, k));
+        Ok(layers.into_iter().fold(Self::default(), Self::and))
+    }
+
+    fn of_layer(first: &Field, second: &Field, tolerance: Option<f64>, k: usize) -> Self {
+        let mut found = Self::default();
+        for j in 0..first.dims()[1] {
+            let pairs = first.row(j, k).iter().zip(second.row(j, k)).enumerate();
+            for (i, (a, b)) in pairs.filter(|(_, (a, b))| canonical(**a) != canonical(**b)) {
+                let apart = (f64::from(*a) - f64::from(*b)).abs();
+                let difference = if apart.is_nan() { f64::INFINITY } else { apart };
+                found.differing += 1;
+                found.signs_of_zero += u64::from(difference == 0.0);
+                if tolerance.is_none_or(|tolerance| difference > tolerance) {
+                    found.beyond += 1;
+                    found.bounds = joined(found.bounds, Some([[i, j, k]; 2]));
+                }
+                if found.largest.is_none_or(|largest| difference > largest.difference) {
+                    found.largest = Some(LargestDifference { cell: [i, j, k], values: [*a, *b], difference });
+                }
+            }
+        }
+        found
+    }
+
+    /// The differences of this and of layers above it.
+    fn and(self, above: Self) -> Self {
+        let largest = match (self.largest, above.largest) {
+            (Some(a), Some(b)) => Some(if b.difference > a.difference { b } else { a }),
+            (one, other) => one.or(other),
+        };
+        Self {
+            differing: self.differing + above.differing,
+            signs_of_zero: self.signs_of_zero + above.signs_of_zero,
+            beyond: self.beyond + above.beyond,
+            largest,
+            bounds: joined(self.bounds, above.bounds),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sign_of_a_zero_differs_unless_there_is_a_tolerance() {
+        let of = |zero: f32| Field::from_values([70, 1, 2], 1.0, vec![zero; 140]).unwrap();
+        let largest = LargestDifference { cell: [0; 3], values: [-0.0, 0.0], difference: 0.0 };
+        for (tolerance, beyond) in [(None, 140), (Some(0.0), 0), (Some(1.0), 0)] {
+            let found = FieldDifference::between(&of(-0.0), &of(0.0), tolerance).unwrap();
+            assert_eq!((found.differing, found.signs_of_zero, found.beyond), (140, 140, beyond));
+            assert_eq!(found.largest, Some(largest));
+            assert_eq!(found.bounds, (beyond > 0).then_some([[0; 3], [69, 0, 1]]));
+        }
+        let same = FieldDifference::between(&of(-0.0), &of(-0.0), None).unwrap();
+        assert_eq!(same, FieldDifference::default());
+    }
+
+    #[test]
+    fn the_first_of_the_largest_differences_is_found() {
+        let mut first = Field::new([70, 3, 4], 1.0).unwrap();
+        let mut second = Field::new([70, 3, 4], 1.0).unwrap();
+        let all = FieldDifference::between(&first, &second, None).unwrap();
+        assert_eq!(all, FieldDifference::default());
+        for (cell, a, b) in [
+            ([3, 1, 0], 0.0, -0.0),
+            ([9, 0, 1], f32::INFINITY, f32::INFINITY),
+            ([5, 2, 1], 2.0, 2.5),
+            ([69, 0, 2], -1.5, 0.5),
+            ([0, 1, 3], 3.0, 1.0),
+            ([1, 1, 3], 0.1, 0.2),
+        ] {
+            first.set(cell, a);
+            second.set(cell, b);
+        }
+        let found = FieldDifference::between(&first, &second, Some(0.5)).unwrap();
+        assert_eq!((found.differing, found.signs_of_zero, found.beyond), (5, 1, 2));
+        assert_eq!(found.bounds, Some([[0, 0, 2], [69, 1, 3]]));
+        let largest = LargestDifference { cell: [69, 0, 2], values: [-1.5, 0.5], difference: 2.0 };
+        assert_eq!(found.largest, Some(largest));
+        second.set([4, 0, 0], f32::NAN);
+        let found = FieldDifference::between(&first, &second, Some(f64::MAX)).unwrap();
+        assert_eq!((found.beyond, found.largest.unwrap().cell), (1, [4, 0, 0]));
+        assert!(FieldDifference::between(&first, &second, Some(f64::NAN)).is_err());
+        assert!(FieldDifference::between(&first, &Field::new([70, 3, 3], 1.0).unwrap(), None).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! Where two lattices differ, exactly. Two are the same if their cells are the same boxes, closed at
+//! the same ends: the part of the lattice that the digest of a grid covers. Snapping is not part of it.
+
+use std::fmt;
+
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::Lattice;
+use voxelize_core::grid::lattice::AXES;
+use voxelize_formats::Voxels;
+
+/// One thing in which two lattices differ. `Display` names it with both values, the first first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mismatch {
+    /// Cells per axis.
+    Dims([[usize; 3]; 2]),
+    /// Where the first wall of an axis (0, 1, 2) is.
+    Origin(usize, [Rational; 2]),
+    /// The size of a cell along an axis.
+    Spacing(usize, [Rational; 2]),
+    /// Whether the last wall of an axis belongs to the lattice.
+    Closed(usize, [bool; 2]),
+    /// The unit of its coordinates.
+    Unit([String; 2]),
+}
+
+/// All in which the grids of two files differ, whose lattices are compared if both are known, and else their dims; and
+/// the units of their coordinates, if both are known.
+pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
+    let mut found = match (&first.lattice, &second.lattice) {
+        (Some(first), Some(second)) => lattices(first, second),
+        _ if first.dims() != second.dims() => vec![Mismatch::Dims([first.dims(), second.dims()])],
+        _ => Vec::new(),
+    };
+    let units = [first, second].map(|voxels| voxels.record.transform("unit").map(str::to_string));
+    if let [Some(first), Some(second)] = units
+        && first != second
+    {
+        found.push(Mismatch::Unit([first, second]));
+    }
+    found
+}
+
+/// All in which two lattices differ; nothing if they are the same.
+///
+/// ```
+/// # use voxelize_compare as voxelize;
+/// use voxelize::compare::lattices;
+/// use voxelize::{Lattice, Rational};
+///
+/// let at = |x| [Rational::new(x, 3), Rational::ZERO, Rational::ZERO];
+/// let size = [(); 3].map(|()| Rational::new(1, 10));
+/// let lattice = |x| Lattice::new([8, 4, 2], at(x), size.clone(), [true; 3]);
+/// assert!(lattices(&lattice(1)?, &lattice(1)?).is_empty());
+///
+/// let found = lattices(&lattice(1)?, &lattice(2)?);
+/// assert_eq!(found[0].to_string(), "origin along x: 1/3 → 2/3");
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    if first.dims() != second.dims() {
+        found.push(Mismatch::Dims([first.dims(), second.dims()]));
+    }
+    let pair = |a: &Rational, b: &Rational| (a != b).then(|| [a.clone(), b.clone()]);
+    for axis in 0..3 {
+        let origin = pair(&first.origin()[axis], &second.origin()[axis]);
+        found.extend(origin.map(|pair| Mismatch::Origin(axis, pair)));
+        let spacing = pair(&first.spacing()[axis], &second.spacing()[axis]);
+        found.extend(spacing.map(|pair| Mismatch::Spacing(axis, pair)));
+        let closed = [first.closed()[axis], second.closed()[axis]];
+        if closed[0] != closed[1] {
+            found.push(Mismatch::Closed(axis, closed));
+        }
+    }
+    found
+}
+
+/// Whether two lattices are equal but for the rounding of numbers to 32-bit floats: both have as many cells, closed at
+/// the same ends, and sizes of cells, and centres of the first cell, differ by at most 2⁻²³ of themselves (of the size of a
+/// cell, for a centre that is smaller). Images have floats or decimals for their position.
+///
+/// ```
+/// # use voxelize_compare as voxelize;
+/// use voxelize::compare::differ_by_rounding;
+/// use voxelize::{Lattice, Rational};
+///
+/// let lattice = |size: f32| {
+///     let spacing = [(); 3].map(|()| Rational::from_f64(size.into()).unwrap());
+///     Lattice::new([8, 4, 2], [const { Rational::ZERO }; 3], spacing, [true; 3])
+/// };
+/// assert!(differ_by_rounding(&lattice(0.1)?, &lattice(0.1_f32.next_up())?));
+/// assert!(!differ_by_rounding(&lattice(0.1)?, &lattice(0.1001)?));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+pub fn differ_by_rounding(first: &Lattice, second: &Lattice) -> bool {
+    let half = Rational::new(1, 2);
+    let is_near = |a: &Rational, b: &Rational, least: &Rational| {
+        let size = if a.abs() > *least { a.abs() } else { least.clone() };
+        (a - b).abs() <= &size * &Rational::new(1, 1 << 23)
+    };
+    let is_axis_near = |axis: usize| {
+        let [a, b] = [first, second].map(|lattice| &lattice.spacing()[axis]);
+        let [u, v] =
+            [first, second].map(|lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &half));
+        is_near(a, b, a) && is_near(&u, &v, a)
+    };
+    first.dims() == second.dims() && first.closed() == second.closed() && (0..3).all(is_axis_near)
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // 3, not 3/1.
+        let exact = |value: &Rational| {
+            let text = value.to_string();
+            text.strip_suffix("/1").map(String::from).unwrap_or(text)
+        };
+        match self {
+            Self::Dims([a, b]) => {
+                let dims = |[x, y, z]: &[usize; 3]| format!("{x} × {y} × {z}");
+                write!(f, "dims: {} → {}", dims(a), dims(b))
+            }
+            Self::Origin(axis, [a, b]) => {
+                write!(f, "origin along {}: {} → {}", AXES[*axis], exact(a), exact(b))
+            }
+            Self::Spacing(axis, [a, b]) => {
+                write!(f, "cell size along {}: {} → {}", AXES[*axis], exact(a), exact(b))
+            }
+            Self::Closed(axis, [a, b]) => {
+                let word = |closed: bool| if closed { "closed" } else { "open" };
+                write!(f, "end along {}: {} → {}", AXES[*axis], word(*a), word(*b))
+            }
+            Self::Unit([a, b]) => write!(f, "unit: {a} → {b}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use voxelize_core::grid::Snap;
+
+    fn lattice(dims: [usize; 3], origin: i64, size: i64, closed: [bool; 3]) -> Lattice {
+        let all = |n: i64| [(); 3].map(|()| Rational::new(n, 7));
+        Lattice::new(dims, all(origin), all(size), closed).unwrap()
+    }
+
+    #[test]
+    fn each_kind_is_named_with_both_values() {
+        let base = lattice([3, 2, 1], 0, 7, [true; 3]);
+        let named =
+            |other: &Lattice| -> Vec<_> { lattices(&base, other).iter().map(Mismatch::to_string).collect() };
+        assert!(named(&base.clone().with_snap(Snap::None)).is_empty());
+        let other = lattice([3, 2, 4], 0, 7, [true; 3]);
+        assert_eq!(named(&other), ["dims: 3 × 2 × 1 → 3 × 2 × 4"]);
+        let other = lattice([3, 2, 1], 1, 7, [true; 3]);
+        assert_eq!(named(&other)[2], "origin along z: 0 → 1/7");
+        let other = lattice([3, 2, 1], 0, 2, [true; 3]);
+        assert_eq!(named(&other)[0], "cell size along x: 1 → 2/7");
+        let other = lattice([3, 2, 1], 0, 7, [true, false, true]);
+        assert_eq!(named(&other), ["end along y: closed → open"]);
+        assert_eq!(named(&lattice([1; 3], 1, 1, [false; 3])).len(), 10);
+    }
+}

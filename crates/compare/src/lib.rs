@@ -1,0 +1,29 @@
+//! Comparing grids: where their cells are ([`lattices`]), and which of them differ
+//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), and the outcome of a case ([`CaseResult`]).
+//! Defects of a mesh: [`check`]. Distances and collisions of meshes: [`clearance`].
+#![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
+
+pub mod check;
+mod check_cells;
+pub mod clearance;
+pub mod diff;
+pub(crate) mod field;
+#[cfg(feature = "goldens")]
+pub(crate) mod goldens;
+#[cfg(feature = "goldens")]
+pub mod junit;
+pub(crate) mod lattice;
+#[cfg(feature = "goldens")]
+pub mod outcome;
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;
+
+pub use diff::Difference;
+pub use field::{FieldDifference, LargestDifference};
+#[cfg(feature = "goldens")]
+pub use goldens::{Case, Gate, Golden, Goldens};
+pub use lattice::{Mismatch, differ_by_rounding, grids, lattices};
+#[cfg(feature = "goldens")]
+pub use outcome::CaseResult;

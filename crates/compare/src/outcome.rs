@@ -1,0 +1,147 @@
+//! The outcome of a case: whether its cells equal the golden's, and if not, how they differ.
+
+use super::diff::Difference;
+use super::goldens::Gate;
+use super::lattice::lattices;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::record::FIELDS;
+use voxelize_core::grid::{Lattice, Record};
+use voxelize_formats::Voxels;
+use voxelize_rules::rule::RULES;
+
+/// The outcome of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CaseResult {
+    /// The cells and their positions equal those of the golden.
+    Same,
+    /// Cells differ, and the gate lets that pass.
+    Allowed(Difference),
+    /// Cells differ.
+    Cells(Difference),
+    /// The digest is another: cells differ, or are elsewhere.
+    Digest,
+    /// Lattice or record are others: for each thing that differs its name, the golden's value and
+    /// the new one.
+    Grid(Vec<String>),
+    /// There is nothing to compare.
+    Failed(Error),
+}
+
+impl CaseResult {
+    /// Whether the case passes.
+    pub fn passes(&self) -> bool {
+        matches!(self, Self::Same | Self::Allowed(_))
+    }
+
+    /// The word for it, the same for the same kind of outcome.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Allowed(_) => "allowed",
+            Self::Cells(_) => "cells",
+            Self::Digest => "digest",
+            Self::Grid(_) => "grid",
+            Self::Failed(_) => "error",
+        }
+    }
+
+    /// How the cells differ, where that is known.
+    pub fn difference(&self) -> Option<&Difference> {
+        match self {
+            Self::Allowed(difference) | Self::Cells(difference) => Some(difference),
+            _ => None,
+        }
+    }
+}
+
+/// The differences in lattice and record between a grid and a golden, before any cell is
+/// looked at: for each thing its name, the golden's value and the new one. Rule, ties, inside and snap are
+/// compared where both records have them.
+///
+/// # Errors
+/// If one of the two does not say where its cells are.
+pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> Result<Vec<String>> {
+    let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
+        return Err(Error::usage("does not contain the position of its cells, so it cannot be compared")
+            .with_hint("use an .npz, or write a sidecar"));
+    };
+    let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
+    let mut compare = |name: &str, old: Option<&str>, new: Option<&str>| {
+        let pair = old.zip(new).filter(|(old, new)| old != new);
+        other.extend(pair.map(|(old, new)| format!("{name}: {old} → {new}")));
+    };
+    let made = &got.record;
+    let rules = record.rule_name.as_deref().zip(made.rule_name.as_deref());
+    compare("rule", rules.map(|(old, _)| old), rules.map(|(_, new)| new));
+    for name in FIELDS {
+        // Other tools may leave out an option that a rule always has; any other is absent where it is not used.
+        let none = (rules.is_some() && !is_always_there(name)).then_some("none");
+        compare(&name.replace('_', " "), record.field(name).or(none), made.field(name).or(none));
+    }
+    compare("snap", record.snap.as_deref(), made.snap.as_deref());
+    Ok(other)
+}
+
+/// Whether the record of some rule has this option even if it is the default.
+fn is_always_there(name: &str) -> bool {
+    RULES.iter().any(|info| info.rule.fields().iter().any(|(field, _)| *field == name))
+}
+
+/// The outcome for a golden that is a whole grid, and says where its cells are.
+///
+/// # Errors
+/// If one of the grids does not say where its cells are.
+pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<CaseResult> {
+    let other = other_grid(golden.lattice.as_ref(), &golden.record, got)?;
+    if !other.is_empty() {
+        return Ok(CaseResult::Grid(other));
+    }
+    // Values have no gate: they are the same or not.
+    if let (Some(golden), Some(got)) = (golden.field(), got.field()) {
+        return Ok(if golden == got { CaseResult::Same } else { CaseResult::Digest });
+    }
+    let difference = Difference::between(golden.occupied()?, got.occupied()?)?;
+    Ok(match difference {
+        none if none.is_none() => CaseResult::Same,
+        few if gate.lets_pass(few.differing(), few.iou()) => CaseResult::Allowed(few),
+        many => CaseResult::Cells(many),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use voxelize_core::geom::Rational;
+    use voxelize_core::grid::BitGrid;
+
+    fn voxels(text: &str, origin: i64, ties: Option<&str>) -> Voxels {
+        let bits = BitGrid::from_text(text).unwrap();
+        let origin = [origin, 0, 0].map(Rational::from);
+        let lattice = Lattice::new(bits.dims(), origin, [1, 1, 1].map(Rational::from), [true; 3]).unwrap();
+        let fields = ties.map(|ties| ("ties", ties.to_string())).into_iter().collect();
+        let record = Record { fields, ..Record::default() };
+        Voxels { cells: bits.into(), lattice: Some(lattice), record }
+    }
+
+    #[test]
+    fn cells_lattice_and_record_count() {
+        let golden = voxels("##.#", 0, Some("up"));
+        let outcome = |got: &Voxels, gate| against_grid(&golden, got, gate).unwrap();
+        let closed = Gate::default();
+        assert_eq!(outcome(&golden, closed), CaseResult::Same);
+        assert_eq!(outcome(&voxels("##.#", 0, None), closed), CaseResult::Same);
+        let differs = outcome(&voxels("###.", 0, Some("up")), closed);
+        assert!(!differs.passes() && differs.name() == "cells");
+        assert_eq!(differs.difference().map(|d| (d.added, d.removed, d.common)), Some((1, 1, 2)));
+        let moved = outcome(&voxels("##.#", 1, Some("both")), closed);
+        assert_eq!(moved, CaseResult::Grid(vec!["origin along x: 0 → 1".into(), "ties: up → both".into()]));
+        let larger = outcome(&voxels("##.##", 0, Some("up")), Gate { allow: Some(9), iou_min: None });
+        assert_eq!(larger, CaseResult::Grid(vec!["dims: 4 × 1 × 1 → 5 × 1 × 1".into()]));
+        for (allow, passes) in [(1, false), (2, true)] {
+            let allowed = outcome(&voxels("###.", 0, None), Gate { allow: Some(allow), iou_min: None });
+            assert_eq!(allowed.passes(), passes, "{allowed:?}");
+        }
+        let nowhere = Voxels { lattice: None, ..golden.clone() };
+        assert!(against_grid(&nowhere, &golden, closed).is_err());
+    }
+}

@@ -1,0 +1,328 @@
+//! The point of a segment, a box or a triangle that is closest to a given point, and whether a sphere meets
+//! a box, in doubles.
+//!
+//! After Ericson, Real-Time Collision Detection (2005), section 5.1. A set that is convex and closed has one
+//! closest point `q` to a point `p`, and it is the one for which no point of the set lies on the far side of
+//! the plane through `q` across `p - q`: `(p - q) · (v - q) <= 0` for every corner `v`.
+//!
+//! Segments may have no length and triangles no area: what divides by a length or an area is then left out,
+//! and the features that remain have the answer. All is computed in doubles, rounded: the distance to the
+//! answer is off by a few units in the last place of the largest difference of coordinates.
+
+use super::segment_box::ClosedBox;
+use super::vector::{along, cross, dot, minus};
+
+/// The point of the segment from `a` to `b` that is closest to `p`.
+///
+/// The foot of `p` on the line is `a + t (b - a)` with `t = (p - a) · (b - a) / (b - a)²`; beyond an end, the
+/// end is closest (section 5.1.2). A segment without length is its only point.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::closest::on_segment;
+///
+/// assert_eq!(on_segment([1.0, 2.0, 0.0], [[0.0; 3], [4.0, 0.0, 0.0]]), [1.0, 0.0, 0.0]);
+/// assert_eq!(on_segment([9.0, 2.0, 0.0], [[0.0; 3], [4.0, 0.0, 0.0]]), [4.0, 0.0, 0.0]);
+/// assert_eq!(on_segment([9.0, 2.0, 0.0], [[1.0; 3]; 2]), [1.0; 3]);
+/// ```
+pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
+    let e = minus(b, a);
+    let from_a = minus(p, a);
+    let rise = dot(from_a, e);
+    let length = dot(e, e);
+    if rise <= 0.0 {
+        a
+    } else if rise >= length {
+        b
+    } else if 2.0 * rise <= length {
+        along(a, e, rise / length)
+    } else {
+        // From the nearer end, so that the factor rounds relative to what is left.
+        along(b, e, dot(minus(p, b), e) / length)
+    }
+}
+
+/// The closest two points of two segments, the first on the first.
+///
+/// Where the lines come closest, if that is on both segments; else an end of one is closest, and its closest
+/// point of the other (section 5.1.9). The four ends are tried in any case: nothing else has to be tried for
+/// parallel segments, and nothing is lost where what divides is nearly zero.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::closest::of_segments;
+///
+/// let [x, y] = [[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, -1.0, 2.0], [0.0, 3.0, 2.0]]];
+/// assert_eq!(of_segments(x, y), [[0.0; 3], [0.0, 0.0, 2.0]]);
+/// ```
+pub fn of_segments([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> [[f64; 3]; 2] {
+    let ends = [a, b].map(|p| [p, on_segment(p, [c, d])]).into_iter();
+    let others = [c, d].map(|p| [on_segment(p, [a, b]), p]);
+    let squared = |[p, q]: &[[f64; 3]; 2]| dot(minus(*p, *q), minus(*p, *q));
+    let all = ends.chain(others).chain(between([a, b], [c, d]));
+    all.min_by(|a, b| squared(a).total_cmp(&squared(b))).expect("four pairs or five")
+}
+
+/// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
+fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]> {
+    let e = minus(b, a);
+    let f = minus(d, c);
+    let r = minus(c, a);
+    // Both are across the normal: r = s e - t f + (a multiple of it).
+    let normal = cross(e, f);
+    let area = dot(normal, normal);
+    let s = dot(cross(r, f), normal) / area;
+    let t = dot(cross(r, e), normal) / area;
+    let is_within = |t: f64| (0.0..=1.0).contains(&t);
+    // From there each is put where it is closest to the other, as s and t are rounded.
+    (is_within(s) && is_within(t)).then(|| {
+        let q = on_segment(along(a, e, s), [c, d]);
+        let p = on_segment(q, [a, b]);
+        [p, on_segment(p, [c, d])]
+    })
+}
+
+/// The point of the box that is closest to `p`: each coordinate of its own (section 5.1.3).
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::closest::on_box;
+/// use voxelize::geom::segment_box::ClosedBox;
+///
+/// let unit = ClosedBox { low: [0.0; 3], high: [1.0; 3] };
+/// assert_eq!(on_box([2.0, 0.25, -1.0], &unit), [1.0, 0.25, 0.0]);
+/// ```
+pub fn on_box(p: [f64; 3], within: &ClosedBox) -> [f64; 3] {
+    std::array::from_fn(|a| p[a].max(within.low[a]).min(within.high[a]))
+}
+
+/// Whether a sphere and a box have a point in common; touching counts. The distance from the centre to the
+/// closest point of the box is compared with the radius, both squared (section 5.2.5).
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::closest::sphere_box;
+/// use voxelize::geom::segment_box::ClosedBox;
+///
+/// let unit = ClosedBox { low: [0.0; 3], high: [1.0; 3] };
+/// assert!(sphere_box([4.0, 5.0, 0.5], 5.0, &unit), "it touches the edge");
+/// assert!(!sphere_box([4.0, 5.0, 0.5], 4.99, &unit));
+/// ```
+pub fn sphere_box(centre: [f64; 3], radius: f64, within: &ClosedBox) -> bool {
+    let away = minus(on_box(centre, within), centre);
+    dot(away, away) <= radius * radius
+}
+
+/// The point of the triangle that is closest to `p`.
+///
+/// It is the foot of `p` on the plane, if that lies within the triangle, else the closest point of one of
+/// the edges (section 5.1.5 finds the same by the Voronoi regions of vertices and edges, which have no
+/// meaning where the area is zero). Every candidate is a point of the triangle, so the closest of them is
+/// never too close. A triangle without area is its edges.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::closest::on_triangle;
+///
+/// let triangle = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// assert_eq!(on_triangle([1.0, 1.0, 7.0], triangle), [1.0, 1.0, 0.0]);
+/// assert_eq!(on_triangle([3.0, 3.0, 7.0], triangle), [2.0, 2.0, 0.0]);
+/// assert_eq!(on_triangle([-1.0, -2.0, 7.0], triangle), [0.0; 3]);
+/// assert_eq!(on_triangle([5.0, 6.0, 7.0], [[1.0; 3]; 3]), [1.0; 3]);
+/// ```
+pub fn on_triangle(p: [f64; 3], triangle: [[f64; 3]; 3]) -> [f64; 3] {
+    let [a, b, c] = triangle;
+    let squared = |q: [f64; 3]| {
+        let away = minus(q, p);
+        dot(away, away)
+    };
+    let edges = [[a, b], [b, c], [c, a]];
+    edges
+        .map(|edge| on_segment(p, edge))
+        .into_iter()
+        .chain(foot(p, triangle))
+        .fold(a, |best, q| if squared(q) < squared(best) { q } else { best })
+}
+
+/// The foot of `p` on the plane of the triangle, if it lies within; `None` also without area.
+///
+/// In the coordinates along the longest edge and across it, as a sliver's height has few digits: what is
+/// along the edge is taken away before its share of the height is computed.
+fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
+    let length = |[from, to]: [[f64; 3]; 2]| dot(minus(to, from), minus(to, from));
+    // From the longest edge on.
+    let turns = [[a, b, c], [b, c, a], [c, a, b]];
+    let [a, b, c] = turns.into_iter().fold(turns[0], |best, turn| {
+        if length([turn[0], turn[1]]) > length([best[0], best[1]]) { turn } else { best }
+    });
+    let base = minus(b, a);
+    let side = minus(c, a);
+    let from_a = minus(p, a);
+    let base_squared = dot(base, base);
+    let share = dot(side, base) / base_squared;
+    let height = along(side, base, -share);
+    let t = dot(from_a, base) / base_squared;
+    let s = dot(along(from_a, base, -t), height) / dot(height, height);
+    // Not a number without area, which is no weight either.
+    let weights = [t - share * s, s];
+    let within = weights[0] >= 0.0 && s >= 0.0 && weights[0] + s <= 1.0;
+    within.then(|| along(along(a, base, weights[0]), side, s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::Rational;
+    use crate::random::Random;
+
+    impl Random {
+        fn point_of(&mut self, kind: u64) -> [f64; 3] {
+            std::array::from_fn(|_| match kind {
+                0 => self.within(-4.0, 4.0),
+                1 => self.whole(-2, 2) as f64,
+                _ => self.below(3) as f64 + self.within(0.0, 1e-9),
+            })
+        }
+    }
+
+    /// Points and triangles, of which many have no area or hardly any.
+    fn cases() -> impl Iterator<Item = ([f64; 3], [[f64; 3]; 3])> {
+        let mut random = Random::new(0x0ff5e7);
+        (0..60_000_u64).map(move |n| {
+            let p = random.point_of(n / 3 % 3);
+            let a = random.point_of(n % 3);
+            let b = random.point_of(n % 3);
+            let t = random.within(0.0, 1.0);
+            let c = match n % 7 {
+                0 => a,
+                1 => along(a, minus(b, a), t),
+                2 => std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + random.within(0.0, 1e-10)),
+                _ => random.point_of(n % 3),
+            };
+            (p, [a, b, c])
+        })
+    }
+
+    fn size(points: &[[f64; 3]]) -> f64 {
+        points.iter().flatten().fold(0.0, |most, c| c.abs().max(most))
+    }
+
+    /// No corner lies beyond the plane through the closest point, but for rounding: that alone makes it the
+    /// closest point of a convex set it belongs to.
+    #[test]
+    fn the_plane_through_the_closest_point_has_all_corners_behind_it() {
+        let mut seen = [0, 0];
+        for (p, triangle) in cases() {
+            let q = on_triangle(p, triangle);
+            let away = minus(p, q);
+            let distance = dot(away, away).sqrt();
+            let slack = size(&[p, triangle[0], triangle[1], triangle[2]]);
+            for v in triangle {
+                let beyond = dot(away, minus(v, q));
+                let reach = dot(minus(v, q), minus(v, q)).sqrt();
+                // The closest point on the way to that corner is so much closer.
+                let step = if beyond > 0.0 { (beyond / reach).min(reach) } else { 0.0 };
+                let gain = step * step / (distance + (distance * distance - step * step).max(0.0).sqrt());
+                let gain = if step == 0.0 { 0.0 } else { gain };
+                assert!(gain <= slack.max(1.0) * 2f64.powi(-48), "{p:?} {triangle:?} {q:?} {gain:e}");
+            }
+            seen[usize::from(distance > 0.0)] += 1;
+        }
+        assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
+    }
+
+    /// The closest point lies on the triangle: its squared distance is not below the exact one by more than
+    /// rounding, nor above it.
+    #[test]
+    fn distances_are_those_of_fractions() {
+        let mut compared = 0;
+        for (p, triangle) in cases().step_by(11) {
+            let q = on_triangle(p, triangle);
+            let away = minus(p, q);
+            let found = dot(away, away).sqrt();
+            let wanted = exact_squared(p, triangle).to_f64().sqrt();
+            let slack = size(&[p, triangle[0], triangle[1], triangle[2]]).max(1.0) * 2f64.powi(-48);
+            assert!((found - wanted).abs() <= slack, "{p:?} {triangle:?}: {found} for {wanted}");
+            compared += 1;
+        }
+        assert!(compared > 5000);
+    }
+
+    type Exact = [Rational; 3];
+
+    fn exact(v: [f64; 3]) -> Exact {
+        v.map(|c| Rational::from_f64(c).unwrap())
+    }
+
+    fn sub(a: &Exact, b: &Exact) -> Exact {
+        std::array::from_fn(|i| &a[i] - &b[i])
+    }
+
+    fn product(a: &Exact, b: &Exact) -> Rational {
+        &(&a[0] * &b[0]) + &(&(&a[1] * &b[1]) + &(&a[2] * &b[2]))
+    }
+
+    /// The least squared distance over vertices, feet on edges and the foot on the plane, in fractions.
+    fn exact_squared(p: [f64; 3], triangle: [[f64; 3]; 3]) -> Rational {
+        let p = exact(p);
+        let [a, b, c] = triangle.map(|v| sub(&exact(v), &p));
+        let mut least = [&a, &b, &c].map(|v| product(v, v)).into_iter().min().unwrap();
+        for (from, to) in [(&a, &b), (&b, &c), (&c, &a)] {
+            let e = sub(to, from);
+            let rise = product(from, &e);
+            let length = product(&e, &e);
+            if rise < Rational::ZERO && &rise + &length > Rational::ZERO {
+                let squared = product(from, from) - &(&rise * &rise) / &length;
+                least = least.min(squared);
+            }
+        }
+        // The foot is s (b - a) + t (c - a) from a, by Cramer's rule.
+        let e = sub(&b, &a);
+        let f = sub(&c, &a);
+        let ee = product(&e, &e);
+        let ef = product(&e, &f);
+        let ff = product(&f, &f);
+        let ae = -&product(&a, &e);
+        let af = -&product(&a, &f);
+        let area = &(&ee * &ff) - &(&ef * &ef);
+        if area.is_positive() {
+            let s = &(&ae * &ff) - &(&af * &ef);
+            let t = &(&af * &ee) - &(&ae * &ef);
+            if s >= Rational::ZERO && t >= Rational::ZERO && &s + &t <= area {
+                let at: Exact = std::array::from_fn(|i| &a[i] + &(&(&(&s * &e[i]) + &(&t * &f[i])) / &area));
+                least = least.min(product(&at, &at));
+            }
+        }
+        least
+    }
+
+    #[test]
+    fn boxes_are_reached_where_some_sampled_point_is() {
+        let mut random = Random::new(77);
+        let mut hits = 0;
+        let mut misses = 0;
+        for n in 0..20_000 {
+            let a = random.point_of(n % 3);
+            let b = random.point_of(n % 3);
+            let p = random.point_of(n / 3 % 3);
+            let within = ClosedBox {
+                low: std::array::from_fn(|i| a[i].min(b[i])),
+                high: std::array::from_fn(|i| a[i].max(b[i])),
+            };
+            let q = on_box(p, &within);
+            assert!((0..3).all(|i| within.low[i] <= q[i] && q[i] <= within.high[i]));
+            let away = minus(p, q);
+            let distance = dot(away, away).sqrt();
+            // No point of the box is closer.
+            let t: [f64; 3] = std::array::from_fn(|_| random.within(0.0, 1.0));
+            let other: [f64; 3] =
+                std::array::from_fn(|i| within.low[i] + t[i] * (within.high[i] - within.low[i]));
+            let other = minus(p, other);
+            assert!(dot(other, other).sqrt() >= distance * (1.0 - 1e-15));
+            let hit = sphere_box(p, distance * 1.000_001, &within);
+            assert!(hit && (distance == 0.0 || !sphere_box(p, distance * 0.999_999, &within)));
+            *if distance == 0.0 { &mut hits } else { &mut misses } += 1;
+        }
+        assert!(hits > 100 && misses > 100, "{hits} {misses}");
+    }
+}

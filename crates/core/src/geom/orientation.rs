@@ -1,0 +1,121 @@
+//! On which side of a plane a point lies, exactly.
+//!
+//! The sign of the determinant `(b - a) × (c - a) · (d - a)`: first in doubles, beyond a bound of their error,
+//! then in integers (Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
+//! predicates", 1997).
+
+use super::Point;
+use super::degenerate::mantissa_and_exponent;
+use super::wide::{IBig, Wide, cross, difference, dot};
+
+/// Coordinates as integers, all in units of the smallest bit among them.
+pub(super) enum Whole<const N: usize> {
+    /// Differences, and determinants of three by three of them, fit in 128 bits.
+    Short([[i128; 3]; N]),
+    /// Of any size.
+    Long([[IBig; 3]; N]),
+}
+
+impl<const N: usize> Whole<N> {
+    /// The coordinates must be finite.
+    pub(super) fn new(points: &[Point; N]) -> Self {
+        let parts = points.map(|point| point.map(mantissa_and_exponent));
+        let exponents = || parts.iter().flatten().filter(|(m, _)| *m != 0).map(|(_, e)| *e);
+        let low = exponents().min().unwrap_or(0);
+        let high = exponents().max().unwrap_or(0);
+        // 24 bits shifted by 16 make 40, their differences 41, products of three 123, six of them 126.
+        if high - low <= 16 {
+            let short = |(m, e): (i64, i32)| if m == 0 { 0 } else { i128::from(m) << (e - low) };
+            Self::Short(parts.map(|point| point.map(short)))
+        } else {
+            let long = |(m, e): (i64, i32)| IBig::from(m) << if m == 0 { 0 } else { (e - low) as usize };
+            Self::Long(parts.map(|point| point.map(long)))
+        }
+    }
+}
+
+/// The sign of the determinant: 1 if `d` is on the side from which `a`, `b`, `c` run clockwise, towards which
+/// their normal points; -1 on the other; 0 if all four points lie in one plane. The coordinates must be finite.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::orientation::side;
+///
+/// let [a, b, c] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+/// assert_eq!([side([a, b, c, [9.0, 9.0, 1e-30]]), side([a, b, c, [9.0, 9.0, 0.0]])], [1, 0]);
+/// ```
+pub fn side(points: [Point; 4]) -> i8 {
+    sure_side(&points).unwrap_or_else(|| match Whole::new(&points) {
+        Whole::Short([a, b, c, d]) => exact_side([&a, &b, &c, &d]),
+        Whole::Long([a, b, c, d]) => exact_side([&a, &b, &c, &d]),
+    })
+}
+
+/// The side, if doubles are sure: beyond their error, or with two points that are the same.
+///
+/// With u = 2^-53: differences of floats are off by a factor within 1 ± u, a product of three by (1 ± u)^5,
+/// and its sums by (1 ± u)^3 more, so the determinant is off by less than 8.01 u times the sum of the sizes of
+/// its products. 16 u leaves room for the rounding of the test itself. Nothing overflows or underflows.
+#[inline]
+pub(super) fn sure_side([a, b, c, d]: &[Point; 4]) -> Option<i8> {
+    const BOUND: f64 = 16.0 / (1_u64 << 53) as f64;
+    let from_a = |p: &Point| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
+    let [b_, c_, d_] = [from_a(b), from_a(c), from_a(d)];
+    let mut sum = 0.0;
+    let mut size = 0.0;
+    for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+        let p = b_[i] * c_[j];
+        let q = b_[j] * c_[i];
+        sum += (p - q) * d_[k];
+        size += (p.abs() + q.abs()) * d_[k].abs();
+    }
+    if sum.abs() > BOUND * size {
+        return Some(if sum > 0.0 { 1 } else { -1 });
+    }
+    (a == b || a == c || a == d || b == c || b == d || c == d).then_some(0)
+}
+
+/// The sign of the determinant of integers.
+pub(super) fn exact_side<T: Wide>([a, b, c, d]: [&[T; 3]; 4]) -> i8 {
+    dot(&cross(&difference(b, a), &difference(c, a)), &difference(d, a)).sign()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn doubles_and_integers_agree_near_and_in_the_plane() {
+        let mut random = Random::new(0x1234_5678_9abc_def1);
+        let mut next = || random.unit() - 0.5;
+        let mut seen = [0, 0, 0];
+        for n in 0..60_000 {
+            let scale = [1.0, 1e-3, 3e7, 1e-30][n % 4];
+            let [a, b, c]: [Point; 3] = std::array::from_fn(|_| std::array::from_fn(|_| next() * scale));
+            let d = match n % 3 {
+                0 => std::array::from_fn(|_| next()),
+                1 => std::array::from_fn(|i| a[i] / 2.0 + b[i] / 4.0 + c[i] / 4.0),
+                _ => std::array::from_fn(|i| (b[i] + c[i]) / 2.0),
+            };
+            let points = [a, b, c, d];
+            let Whole::Long([p, q, r, s]) = long(&points) else { unreachable!("made long") };
+            let exact = exact_side([&p, &q, &r, &s]);
+            assert_eq!(side(points), exact, "{points:?}");
+            assert!(sure_side(&points).is_none_or(|sure| sure == exact), "{points:?}");
+            // An exchange of two points turns the sign.
+            assert_eq!(side([b, a, c, d]), -exact);
+            assert_eq!(side([a, b, d, c]), -exact);
+            seen[(exact + 1) as usize] += 1;
+        }
+        assert!(seen[0] > 10_000 && seen[1] > 100 && seen[2] > 10_000, "{seen:?}");
+    }
+
+    /// In integers of any size.
+    fn long(points: &[Point; 4]) -> Whole<4> {
+        Whole::Long(match Whole::new(points) {
+            Whole::Short(points) => points.map(|p| p.map(IBig::from)),
+            Whole::Long(points) => points,
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! Whether a segment touches a box, exactly, and where it enters and leaves it.
+//!
+//! A box is what three slabs have in common, each between two planes of one axis. The point at the
+//! fraction `t` of the segment from `p` to `q` lies on the plane at `offset` of an axis where
+//! `t = (offset - p) / (q - p)`, so within a slab `t` is in an interval; the segment touches the box
+//! where the intervals of the three slabs and `[0, 1]` have a point in common (Kay and Kajiya 1986;
+//! Ericson, Real-Time Collision Detection, section 5.3.3).
+//!
+//! Intervals of numbers have a point in common if every two of them have. With [`touches`] that is
+//! decided without a division: let `d = q - p`, `n` and `f` be the offsets of the planes that come
+//! first and last, less `p`, and every axis be mirrored so that `d >= 0`. Then
+//!
+//! - a slab meets `[0, 1]` where `n <= d` and `f >= 0`: the bounds of segment and box overlap;
+//! - two slabs meet where `n_i / d_i <= f_j / d_j`, that is `n_i d_j <= f_j d_i`.
+//!
+//! A segment along a slab, `d = 0`, needs no care: the first line then says `n <= 0 <= f`, and with
+//! that the second one holds. The first compares what is given. The second is decided in doubles
+//! beyond their error (`docs/error-bounds.md`, section 8), else in fractions.
+
+use super::Rational;
+
+/// A box by its lowest and highest corner. It is closed: its faces, edges and corners belong to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClosedBox {
+    /// Smallest coordinates.
+    pub low: [f64; 3],
+    /// Largest coordinates, none below those of `low`.
+    pub high: [f64; 3],
+}
+
+/// Whether the segment between two points touches the box, exactly, for any finite coordinates. The
+/// points may be equal.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::segment_box::{ClosedBox, touches};
+///
+/// let unit = ClosedBox { low: [0.0; 3], high: [1.0; 3] };
+/// assert!(touches([[-1.0, 0.5, 0.5], [0.0, 0.5, 0.5]], &unit), "it ends on a face");
+/// assert!(touches([[1.0, 2.0, 1.0], [2.0, 1.0, 1.0]].map(|p| p.map(|c| c - 0.5)), &unit), "an edge");
+/// assert!(!touches([[1.0, 2.0, 1.0], [2.0, 1.0, 1.0]], &unit));
+/// ```
+pub fn touches([p, q]: [[f64; 3]; 2], within: &ClosedBox) -> bool {
+    let axes: [AxisInterval; 3] =
+        std::array::from_fn(|a| AxisInterval::new(p[a], q[a], within.low[a], within.high[a]));
+    axes.iter().all(|axis| axis.near <= axis.q && axis.far >= axis.p)
+        && [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]
+            .into_iter()
+            .all(|(i, j)| axes[i].enters_before(&axes[j]))
+}
+
+/// The fractions of the way from the first point to the second at which the segment enters and
+/// leaves the box, within `[0, 1]`; `None` if it does not touch it, decided exactly. A segment that
+/// begins inside enters at 0, one that ends inside leaves at 1.
+///
+/// Each fraction is off by less than `3.1 * 2^-53` of its value (`docs/error-bounds.md`, section 8),
+/// and the first is never above the second.
+pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> {
+    if !touches(segment, within) {
+        return None;
+    }
+    let [p, q] = segment;
+    let mut enter = 0.0_f64;
+    let mut leave = 1.0_f64;
+    for a in 0..3 {
+        let axis = AxisInterval::new(p[a], q[a], within.low[a], within.high[a]);
+        if axis.q > axis.p {
+            enter = enter.max(axis.fraction(axis.near));
+            leave = leave.min(axis.fraction(axis.far));
+        }
+    }
+    Some([enter, leave.max(enter)])
+}
+
+/// Segment and box along one axis, mirrored so that the segment does not fall.
+#[derive(Clone, Copy)]
+struct AxisInterval {
+    p: f64,
+    q: f64,
+    near: f64,
+    far: f64,
+}
+
+impl AxisInterval {
+    fn new(p: f64, q: f64, low: f64, high: f64) -> Self {
+        if p <= q {
+            Self { p, q, near: low, far: high }
+        } else {
+            Self { p: -p, q: -q, near: -high, far: -low }
+        }
+    }
+
+    /// Whether the segment is in this slab before it leaves the `other` one for good: `n_i d_j <= f_j d_i`.
+    /// The bounds of segment and box overlap along both.
+    fn enters_before(&self, other: &Self) -> bool {
+        // Then it is in this slab from its beginning on, or outside it: the other is not left yet.
+        if self.near <= self.p {
+            return true;
+        }
+        let last = (other.far - other.p) * (self.q - self.p);
+        let first = (self.near - self.p) * (other.q - other.p);
+        // False for what is infinite or no number, too.
+        let error = RELATIVE * (last + first) + ABSOLUTE;
+        if (last - first).abs() > error { last > first } else { self.exactly_before(other) }
+    }
+
+    fn exactly_before(&self, other: &Self) -> bool {
+        let span = |from: f64, to: f64| exact(to) - exact(from);
+        let last = span(other.p, other.far) * span(self.p, self.q);
+        span(self.p, self.near) * span(other.p, other.q) <= last
+    }
+
+    /// The fraction of the segment, which rises, at `offset`.
+    fn fraction(&self, offset: f64) -> f64 {
+        let along = offset - self.p;
+        let whole = self.q - self.p;
+        if along.is_finite() && whole.is_finite() {
+            return along / whole;
+        }
+        ((exact(offset) - exact(self.p)) / (exact(self.q) - exact(self.p))).to_f64()
+    }
+}
+
+/// 8u, with u = 2^-53: the products are off by 3.1u each.
+const RELATIVE: f64 = 8.0 / (1_u64 << 53) as f64;
+
+/// More than what products that underflow are off by.
+const ABSOLUTE: f64 = f64::MIN_POSITIVE;
+
+fn exact(value: f64) -> Rational {
+    Rational::from_f64(value).expect("coordinates are finite")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: ClosedBox = ClosedBox { low: [0.0; 3], high: [1.0; 3] };
+
+    #[test]
+    fn fractions_are_where_it_enters_and_leaves() {
+        let half = [0.5; 3];
+        for (from, to, expected) in [
+            ([-1.0, 0.5, 0.5], [3.0, 0.5, 0.5], Some([0.25, 0.5])),
+            ([3.0, 0.5, 0.5], [-1.0, 0.5, 0.5], Some([0.5, 0.75])),
+            (half, [0.5, 0.5, 1.5], Some([0.0, 0.5])),
+            (half, half, Some([0.0, 1.0])),
+            ([-1.0; 3], [1.0; 3], Some([0.5, 1.0])),
+            ([-1.0, 0.0, 1.0], [0.0, 0.0, 1.0], Some([1.0, 1.0])),
+            ([-1.0, 0.5, 0.5], [-0.5, 0.5, 0.5], None),
+            ([0.5, 0.5, 2.0], [0.5, 0.5, 2.0], None),
+        ] {
+            assert_eq!(crossing([from, to], &UNIT), expected, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_doubles_on_the_way_are_decided() {
+        let most = f64::MAX;
+        let all = ClosedBox { low: [-most; 3], high: [most, 0.0, 0.0] };
+        let diagonal = [[-most, most, 0.0], [most, -most, 0.0]];
+        assert_eq!(crossing(diagonal, &all), Some([0.5, 1.0]));
+        let tiny = f64::from_bits(1);
+        let corner = ClosedBox { low: [tiny, tiny, 0.0], high: [1.0; 3] };
+        // From (0, 2) to (2, 0) in the smallest steps there are: it touches (1, 1) and no more.
+        assert!(touches([[0.0, 2.0 * tiny, 0.0], [2.0 * tiny, 0.0, 0.0]], &corner));
+        assert!(!touches([[0.0, tiny, 0.0], [2.0 * tiny, 0.0, 0.0]], &corner));
+    }
+}

@@ -1,0 +1,174 @@
+//! The closest points of two triangles, and the corners of what they have in common, in fractions.
+//!
+//! Two triangles that do not meet are closest at a vertex and a point of the other triangle, or at a point of an
+//! edge of each (Ericson, Real-Time Collision Detection, section 5.1.10): six and nine pairs, each the solution of
+//! linear equations, so that the closest points are fractions and only their distance has a root. Edges that are
+//! parallel are closest at an end of one of them too, and no pair of edges has to be examined; the foot on an edge or a
+//! plane beyond its triangle gives way to the edges and ends around it. Triangles without area are their edges.
+//!
+//! What two triangles have in common is convex. Its corners are vertices of one in the other, points where an edge
+//! passes through the other's plane, and points where two edges in one plane cross.
+//!
+//! [`tri_tri`](super::tri_tri) says faster whether they meet, and where they are closest to a few roundings.
+
+use super::fractions::{ExactPoint, along, cross, dot, exact, is_zero, minus};
+use super::{Rational, Triangle};
+
+/// The closest two points of two triangles, the first on the first, exactly; equal where they meet. Of several pairs
+/// at one distance it is the least by coordinates, of the corners of what is closest. Coordinates must be finite.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::fractions::rounded;
+/// use voxelize::geom::separation::closest;
+///
+/// let low = [[0.0; 3], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]];
+/// let high = [[1.0, 1.0, 0.5], [1.0, 1.0, 9.0], [2.0, 1.0, 9.0]];
+/// assert_eq!(closest(&low, &high).each_ref().map(rounded), [[1.0, 1.0, 0.0], [1.0, 1.0, 0.5]]);
+/// ```
+pub fn closest(first: &Triangle, second: &Triangle) -> [ExactPoint; 2] {
+    if let Some(point) = common(first, second).into_iter().next() {
+        return [point.clone(), point];
+    }
+    let [s, t] = [first, second].map(|triangle| triangle.map(exact));
+    let vertices = s.iter().map(|v| [v.clone(), on_triangle(v, &t)]);
+    let others = t.iter().map(|v| [on_triangle(v, &s), v.clone()]);
+    let pairs = edges(&s).into_iter().flat_map(|e| edges(&t).map(|f| between(e, f))).flatten();
+    let all = vertices.chain(others).chain(pairs);
+    let keyed = all.map(|pair| (squared(&pair[0], &pair[1]), pair));
+    keyed.min().map(|(_, pair)| pair).expect("six pairs at least")
+}
+
+/// The corners of what the triangles have in common, in the order of their coordinates; none if they do not meet.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use voxelize::geom::fractions::rounded;
+/// use voxelize::geom::separation::common;
+///
+/// let flat = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// let upright = [[1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [1.0, 9.0, 0.0]];
+/// let ends: Vec<_> = common(&flat, &upright).iter().map(rounded).collect();
+/// assert_eq!(ends, [[1.0, 1.0, 0.0], [1.0, 3.0, 0.0]]);
+/// ```
+pub fn common(first: &Triangle, second: &Triangle) -> Vec<ExactPoint> {
+    let [s, t] = [first, second].map(|triangle| triangle.map(exact));
+    let mut points = vec![];
+    for (one, other) in [(&s, &t), (&t, &s)] {
+        let plane = normal(other);
+        points.extend(one.iter().filter(|v| contains(other, &plane, v)).cloned());
+        let pierced = edges(one).into_iter().filter_map(|edge| pierced(edge, other, &plane));
+        points.extend(pierced.filter(|x| contains(other, &plane, x)));
+    }
+    for edge in edges(&s) {
+        points.extend(edges(&t).into_iter().filter_map(|other| crossed(edge, other)));
+    }
+    points.sort();
+    points.dedup();
+    if points.len() > 2 && are_on_a_line(&points) {
+        points.drain(1..points.len() - 1);
+    }
+    points
+}
+
+fn are_on_a_line(points: &[ExactPoint]) -> bool {
+    let span = minus(&points[points.len() - 1], &points[0]);
+    points.iter().all(|x| is_zero(&cross(&span, &minus(x, &points[0]))))
+}
+
+/// The squared distance of two points.
+pub fn squared(a: &ExactPoint, b: &ExactPoint) -> Rational {
+    let away = minus(a, b);
+    dot(&away, &away)
+}
+
+fn edges([a, b, c]: &[ExactPoint; 3]) -> [[&ExactPoint; 2]; 3] {
+    [[a, b], [b, c], [c, a]]
+}
+
+fn normal([a, b, c]: &[ExactPoint; 3]) -> ExactPoint {
+    cross(&minus(b, a), &minus(c, a))
+}
+
+fn is_share(t: &Rational) -> bool {
+    *t >= Rational::ZERO && *t <= Rational::ONE
+}
+
+/// Whether a point lies on a segment, or is the point that it is.
+pub fn is_on_segment(x: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> bool {
+    let e = minus(b, a);
+    let r = minus(x, a);
+    let rise = dot(&r, &e);
+    is_zero(&cross(&e, &r)) && rise >= Rational::ZERO && rise <= dot(&e, &e) && (!is_zero(&e) || is_zero(&r))
+}
+
+/// Whether a point lies in a triangle, whose normal is known.
+fn contains(triangle: &[ExactPoint; 3], normal: &ExactPoint, x: &ExactPoint) -> bool {
+    if is_zero(normal) {
+        return edges(triangle).into_iter().any(|edge| is_on_segment(x, edge));
+    }
+    let is_left =
+        |[a, b]: [&ExactPoint; 2]| dot(&cross(&minus(b, a), &minus(x, a)), normal) >= Rational::ZERO;
+    dot(normal, &minus(x, &triangle[0])).is_zero() && edges(triangle).into_iter().all(is_left)
+}
+
+/// Whether a triangle has a point. Coordinates must be finite.
+pub fn holds(triangle: &Triangle, x: &ExactPoint) -> bool {
+    let triangle = triangle.map(exact);
+    triangle.contains(x) || contains(&triangle, &normal(&triangle), x)
+}
+
+/// Where an edge passes through a plane, from one side of it to the other.
+fn pierced([p, q]: [&ExactPoint; 2], [a, ..]: &[ExactPoint; 3], normal: &ExactPoint) -> Option<ExactPoint> {
+    let [of_p, of_q] = [p, q].map(|x| dot(normal, &minus(x, a)));
+    let parts = of_p.is_positive() && (-&of_q).is_positive() || of_q.is_positive() && (-&of_p).is_positive();
+    parts.then(|| along(p, &minus(q, p), &(&of_p / &(&of_p - &of_q))))
+}
+
+/// Where two segments cross that are not parallel.
+fn crossed(first: [&ExactPoint; 2], second: [&ExactPoint; 2]) -> Option<ExactPoint> {
+    between(first, second).filter(|[p, q]| p == q).map(|[p, _]| p)
+}
+
+/// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
+fn between([a, b]: [&ExactPoint; 2], [c, d]: [&ExactPoint; 2]) -> Option<[ExactPoint; 2]> {
+    let e = minus(b, a);
+    let f = minus(d, c);
+    let r = minus(c, a);
+    let across = cross(&e, &f);
+    let area = dot(&across, &across);
+    if area.is_zero() {
+        return None;
+    }
+    // r = s e - t f + (a multiple of the normal).
+    let [s, t] = [&f, &e].map(|side| &dot(&cross(&r, side), &across) / &area);
+    (is_share(&s) && is_share(&t)).then(|| [along(a, &e, &s), along(c, &f, &t)])
+}
+
+/// The point of a segment that is closest to `p`.
+fn on_segment(p: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> ExactPoint {
+    let e = minus(b, a);
+    let rise = dot(&minus(p, a), &e);
+    let length = dot(&e, &e);
+    if rise <= Rational::ZERO {
+        a.clone()
+    } else if rise >= length {
+        b.clone()
+    } else {
+        along(a, &e, &(&rise / &length))
+    }
+}
+
+/// The point of a triangle that is closest to `p`.
+fn on_triangle(p: &ExactPoint, triangle: &[ExactPoint; 3]) -> ExactPoint {
+    let normal = normal(triangle);
+    if !is_zero(&normal) {
+        let height = &dot(&normal, &minus(&triangle[0], p)) / &dot(&normal, &normal);
+        let foot = along(p, &normal, &height);
+        if contains(triangle, &normal, &foot) {
+            return foot;
+        }
+    }
+    let feet = edges(triangle).map(|edge| on_segment(p, edge));
+    feet.into_iter().min_by_key(|foot| squared(p, foot)).expect("three edges")
+}

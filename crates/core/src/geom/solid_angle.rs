@@ -1,0 +1,307 @@
+//! The signed solid angle of a triangle seen from a point, over the whole sphere: how much of a turn
+//! around the point the triangle makes (van Oosterom and Strackee, The solid angle of a plane triangle,
+//! 1983), with a bound of its error (`docs/winding.md`, section 1).
+//!
+//! Everything is made of `+ - * /` and square roots of doubles, so it has the same bits on all machines.
+
+use std::cmp::Ordering;
+
+use voxelize_geom::vector::{cross, dot, minus};
+
+/// A point or vector in doubles.
+pub type Vector = [f64; 3];
+
+/// A number that was computed, and how far it may be from the exact one.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// How far the exact number may be from it.
+    pub error: f64,
+}
+
+/// Half a unit in the last place of one.
+pub(super) const U: f64 = f64::EPSILON / 2.0;
+
+/// The solid angle of a triangle seen from `p` over 4π: above zero where its normal points away from
+/// `p`, ½ close to its inside.
+///
+/// `side` decides exactly on which side of its plane `p` is, where doubles cannot:
+/// `Greater` where the normal points away from `p`, so where the determinant of the corners less `p` is
+/// above zero. The angle is taken as seen from there. `Equal` is right for a triangle without area, and
+/// makes it zero; for any other it means the mean of both sides.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// use std::cmp::Ordering;
+/// use voxelize::geom::solid_angle;
+///
+/// let octant = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+/// let seen = solid_angle::of(&octant, &[0.0; 3], || unreachable!("the side is clear"));
+/// assert!((seen.value - 1.0 / 8.0).abs() <= seen.error && seen.error < 1e-13);
+///
+/// let within = solid_angle::of(&octant, &[1.0 / 3.0; 3], || Ordering::Less);
+/// assert!((within.value + 1.0 / 2.0).abs() <= within.error);
+/// ```
+#[inline]
+pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -> Estimate {
+    of_about(triangle, p, 0.0, side)
+}
+
+/// The solid angle of a triangle whose corners are only about where they are given: each may be off
+/// by `slack` along each axis. The side is that of the exact triangle.
+#[inline]
+pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnce() -> Ordering) -> Estimate {
+    let parts = Parts::of(triangle, p, slack);
+    let across = parts.across;
+    let along = parts.along;
+    let off = parts.off;
+    // Beside the triangle its side does not matter: the angle is about zero.
+    let positive = if across.abs() > parts.side_off || along > 2.0 * off {
+        across > 0.0
+    } else {
+        match side() {
+            Ordering::Greater => true,
+            Ordering::Less => false,
+            Ordering::Equal => return Estimate::default(),
+        }
+    };
+    let sign = if positive { 1.0 } else { -1.0 };
+    let radius = (across * across + along * along).sqrt();
+    if radius <= 2.0 * off || radius.is_nan() {
+        // On an edge or a corner: anything from zero to a half.
+        return Estimate { value: sign * 0.25, error: 0.25 };
+    }
+    let value = sign * angle(across.abs(), along) * std::f64::consts::FRAC_1_PI / 2.0;
+    Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) }
+}
+
+/// The solid angle of a triangle that does not come near `p`: there it is smooth, and no side is needed.
+/// `None` on its edges.
+pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
+    let Parts { across, along, off, .. } = Parts::of(triangle, p, 0.0);
+    let radius = (across * across + along * along).sqrt();
+    let sign = if across < 0.0 { -1.0 } else { 1.0 };
+    let value = sign * angle(across.abs(), along) * std::f64::consts::FRAC_1_PI / 2.0;
+    (radius > 2.0 * off).then(|| Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) })
+}
+
+/// Where on the rim of a triangle a point is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RimPlace {
+    /// At the corner of this number.
+    Corner(usize),
+    /// Between the corner of this number and the next.
+    Edge(usize),
+}
+
+impl RimPlace {
+    /// The same place, with corners counted from this one on.
+    pub(crate) fn counted_from(self, first: usize) -> Self {
+        match self {
+            Self::Corner(n) => Self::Corner((n + 3 - first) % 3),
+            Self::Edge(n) => Self::Edge((n + 3 - first) % 3),
+        }
+    }
+}
+
+/// The solid angle of a triangle seen from a point of its rim less (ε, ε², ε³), in the limit of a small ε: `side` is
+/// that of the displaced point. Corners may be off by `slack` along each axis.
+pub(crate) fn from_rim(triangle: &[Vector; 3], rim: RimPlace, slack: f64, side: Ordering) -> Estimate {
+    let sign = match side {
+        Ordering::Greater => 1.0,
+        Ordering::Less => -1.0,
+        Ordering::Equal => return Estimate::default(),
+    };
+    let (RimPlace::Corner(n) | RimPlace::Edge(n)) = rim;
+    let [a, b, c] = [triangle[n], triangle[(n + 1) % 3], triangle[(n + 2) % 3]];
+    let [to_b, to_c] = [minus(b, a), minus(c, a)];
+    // From the displaced point, the corner is towards x. It is on an edge that leads back along x.
+    let leads_back = |to: Vector| to[0] < 0.0 && to[1] == 0.0 && to[2] == 0.0;
+    let (half, relative) = match rim {
+        RimPlace::Corner(_) if leads_back(to_c) => half_plane(to_c, to_b, slack),
+        RimPlace::Corner(_) if !leads_back(to_b) => sector(to_b, to_c, slack),
+        _ => half_plane(to_b, to_c, slack),
+    };
+    if relative > 0.5 || relative.is_nan() {
+        return Estimate { value: sign * 0.25, error: 0.25 };
+    }
+    let value = sign * half * std::f64::consts::FRAC_1_PI / 2.0;
+    Estimate { value, error: 0.17 * relative + 2f64.powi(-48) }
+}
+
+/// Half the solid angle of the half-plane from the line along `edge` towards `inner`, seen from next to that line, and
+/// the relative error of the vectors that it is the angle of. The line is towards x; where it is parallel to x, towards y.
+fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
+    let towards = if edge[1] == 0.0 && edge[2] == 0.0 { [0.0, 1.0, 0.0] } else { [1.0, 0.0, 0.0] };
+    let first = cross(edge, towards);
+    let second = cross(edge, inner);
+    let length = |v: Vector| dot(v, v).sqrt();
+    let normal = cross(first, second);
+    let of_first = (8.0 * U * length(edge) + 4.0 * slack) / length(first);
+    let size = length(edge) * length(inner);
+    let of_second = (16.0 * U * size + 4.0 * slack * (length(edge) + length(inner))) / length(second);
+    (angle(length(normal), dot(first, second)), of_first + of_second)
+}
+
+/// Half the solid angle of the sector between two edges, seen from next to their common corner, which is towards x; and
+/// the relative error of the vector that it is the angle of.
+fn sector(to_b: Vector, to_c: Vector, slack: f64) -> (f64, f64) {
+    let [of_b, of_c] = [to_b, to_c].map(|to| dot(to, to).sqrt());
+    let across = to_b[1] * to_c[2] - to_b[2] * to_c[1];
+    let along = of_b * of_c + to_b[0] * of_c + dot(to_b, to_c) + to_c[0] * of_b;
+    let off = 64.0 * U * of_b * of_c + 16.0 * slack * (of_b + of_c);
+    let radius = (across * across + along * along).sqrt();
+    (angle(across.abs(), along), off / radius)
+}
+
+/// A complex number whose argument is half the solid angle, and what it may be off by.
+struct Parts {
+    across: f64,
+    along: f64,
+    /// The error bound of the number.
+    off: f64,
+    /// The error bound of `across`.
+    side_off: f64,
+}
+
+impl Parts {
+    #[inline]
+    fn of(triangle: &[Vector; 3], p: &Vector, slack: f64) -> Self {
+        let [a, b, c] = [minus(triangle[0], *p), minus(triangle[1], *p), minus(triangle[2], *p)];
+        let lengths = [dot(a, a).sqrt(), dot(b, b).sqrt(), dot(c, c).sqrt()];
+        let size = lengths[0] * lengths[1] * lengths[2];
+        let across = dot(a, cross(b, c));
+        let along = size + dot(a, b) * lengths[2] + dot(b, c) * lengths[0] + dot(c, a) * lengths[1];
+        let sides = lengths[0] * lengths[1] + lengths[1] * lengths[2] + lengths[2] * lengths[0];
+        let off = 64.0 * U * size + 7.5 * slack * sides;
+        Self { across, along, off, side_off: 12.0 * U * size + 1.75 * slack * sides }
+    }
+}
+
+/// The share of a turn of a complex number's argument: from −½ to ½.
+pub fn turn(real: f64, imaginary: f64) -> f64 {
+    let sign = if imaginary < 0.0 { -1.0 } else { 1.0 };
+    sign * angle(imaginary.abs(), real) * std::f64::consts::FRAC_1_PI / 2.0
+}
+
+/// The angle of the vector `(x, y)` from the x axis, for `y >= 0`: from zero to π, to 2⁻⁵⁰.
+fn angle(y: f64, x: f64) -> f64 {
+    use std::f64::consts::{FRAC_PI_2, PI};
+    let long = x.abs();
+    let first = if y <= long { arctangent(y / long) } else { FRAC_PI_2 - arctangent(long / y) };
+    if x < 0.0 { PI - first } else { first }
+}
+
+/// The arctangent of a number from zero to one: a table of steps of 1/8, and a series for what is left.
+fn arctangent(t: f64) -> f64 {
+    const STEPS: [f64; 9] = [
+        0.0,
+        0.124_354_994_546_761_44,
+        0.244_978_663_126_864_14,
+        0.358_770_670_270_572_25,
+        0.463_647_609_000_806_1,
+        0.558_599_315_343_562_4,
+        0.643_501_108_793_284_4,
+        0.718_829_999_621_624_5,
+        std::f64::consts::FRAC_PI_4,
+    ];
+    let step = (t * 8.0).round();
+    let z = (t - step / 8.0) / (1.0 + t * (step / 8.0));
+    // |z| is at most 1/16: the first term left out is below 2^-55.
+    let square = z * z;
+    let series = 1.0
+        + square
+            * (-1.0 / 3.0
+                + square
+                    * (1.0 / 5.0 + square * (-1.0 / 7.0 + square * (1.0 / 9.0 + square * (-1.0 / 11.0)))));
+    STEPS[step as usize] + z * series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_are_those_of_the_system() {
+        for n in 0..200_000 {
+            let x = f64::from(n - 100_000) / 3.0;
+            let y = f64::from(n % 977) * 41.0;
+            assert!((angle(y, x) - y.atan2(x)).abs() < 2f64.powi(-50), "{y} {x}");
+        }
+    }
+
+    #[test]
+    fn a_triangle_seen_from_its_plane_is_a_half_or_nothing() {
+        let triangle = [[0.0, 0.0, 1.0], [4.0, 0.0, 1.0], [0.0, 4.0, 1.0]];
+        let from = |p: Vector, side| of(&triangle, &p, || side);
+        for side in [Ordering::Less, Ordering::Greater] {
+            let sign = f64::from(side as i8);
+            let within = from([1.0, 1.0, 1.0], side);
+            assert!((within.value - sign / 2.0).abs() < 1e-15 && within.error < 1e-13);
+            let near = from([5.0, 1.0, 1.0], side);
+            assert!(near.value.abs() < 1e-15 && near.error < 1e-13);
+            for doubtful in [[1.0, 0.0, 1.0], [4.0, 0.0, 1.0], [2.0, 2.0, 1.0]] {
+                assert_eq!(from(doubtful, side), Estimate { value: sign / 4.0, error: 0.25 });
+            }
+        }
+        assert_eq!(from([1.0, 1.0, 1.0], Ordering::Equal), Estimate::default());
+        let below = of(&triangle, &[1.0, 1.0, 0.0], || unreachable!());
+        let above = of(&triangle, &[1.0, 1.0, 2.0], || unreachable!());
+        assert!(below.value > 0.0 && (below.value + above.value).abs() <= below.error + above.error);
+    }
+
+    /// From a point of the rim a triangle has the angle that it has from a little less than that point.
+    #[test]
+    fn a_triangle_seen_from_its_rim_is_what_it_is_from_beside_it() {
+        let corners = [
+            [0.0, 0.0, 0.0],
+            [4.0, 0.0, 0.0],
+            [0.0, 4.0, 0.0],
+            [2.0, -2.0, 0.0],
+            [0.0, 2.0, 4.0],
+            [2.0, 2.0, 6.0],
+        ];
+        let mut seen = 0;
+        for [n, m, k] in (0..216).map(|code| [code / 36, code / 6 % 6, code % 6]) {
+            let triangle = [corners[n], corners[m], corners[k]];
+            if n == m || m == k || k == n {
+                continue;
+            }
+            for at in 0..6 {
+                let [a, b] = [triangle[at % 3], triangle[(at + 1) % 3]];
+                let (p, rim) = match at {
+                    0..3 => (a, RimPlace::Corner(at)),
+                    _ => (std::array::from_fn(|i| (a[i] + b[i]) / 2.0), RimPlace::Edge(at - 3)),
+                };
+                // The powers of ε are as far apart as doubles allow.
+                let beside = [p[0] - 2f64.powi(-12), p[1] - 2f64.powi(-24), p[2] - 2f64.powi(-36)];
+                let expected = of(&triangle, &beside, || Ordering::Equal);
+                let side = if expected.value < 0.0 { Ordering::Less } else { Ordering::Greater };
+                let found = from_rim(&triangle, rim, 0.0, side);
+                assert!(found.error < 1e-12, "{triangle:?} {rim:?}");
+                assert!(
+                    (found.value - expected.value).abs() < 1e-3,
+                    "{triangle:?} {rim:?}: {found:?} {expected:?}"
+                );
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 120 * 6);
+        assert_eq!(
+            from_rim(&[corners[0]; 3], RimPlace::Corner(0), 0.0, Ordering::Equal),
+            Estimate::default()
+        );
+    }
+
+    #[test]
+    fn a_tetrahedron_turns_once_around_what_is_inside() {
+        let v = [[0.1, -0.2, 0.0], [5.0, 0.3, 0.1], [0.2, 4.0, -0.3], [0.5, 0.4, 3.0]];
+        let faces = [[v[0], v[2], v[1]], [v[0], v[1], v[3]], [v[1], v[2], v[3]], [v[2], v[0], v[3]]];
+        for (p, turns) in [([1.0, 0.5, 0.5], 1.0), ([1.0, 0.5, -0.5], 0.0), ([3.0, 3.0, 3.0], 0.0)] {
+            let all = faces.map(|face| of(&face, &p, || unreachable!()));
+            let (sum, error) = all.iter().fold((0.0, 1e-15), |s, e| (s.0 + e.value, s.1 + e.error));
+            assert!((sum - turns).abs() <= error && error < 1e-12, "{p:?}: {sum}");
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! From what a person asks for ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
+
+use super::bits::check_dims;
+use super::lattice::{AXES, Lattice, MAX_DIM};
+use super::length::Length;
+use crate::error::{Error, Result, hint};
+use crate::geom::axis::{AxisMap, Snap};
+use crate::geom::{Bounds, Rational};
+
+/// How large the cells are, or how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Size {
+    /// So many cubic cells on the longest axis.
+    Longest(usize),
+    /// Exactly so many cubic cells per axis; the box is centred in them.
+    Dims([usize; 3]),
+    /// Exactly so many cells per axis, stretched to fill the box.
+    Stretched([usize; 3]),
+    /// Cells of this size per axis, in world units.
+    Spacing([Rational; 3]),
+}
+
+/// A request for a lattice around a mesh: [`Fit::to`] makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fit {
+    size: Size,
+    origin: Option<[Rational; 3]>,
+    bounds: Option<[[Rational; 3]; 2]>,
+    cube: bool,
+    padding: Padding,
+    snap: Snap,
+}
+
+/// The margin that is added on every side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Padding {
+    /// So many cells.
+    Cells(usize),
+    /// The cells that a length reaches into.
+    Margin(Length),
+}
+
+impl Lattice {
+    /// The lattice fitted to `bounds` with `longest` cubic cells on the longest axis, starting at
+    /// the smallest coordinates. [`Fit`] has every other way.
+    ///
+    /// # Errors
+    /// If `longest` is zero, or the bounds are empty or a single point.
+    pub fn fit(bounds: &Bounds, longest: usize) -> Result<Self> {
+        Fit::longest(longest).to(bounds)
+    }
+}
+
+impl Fit {
+    /// A fit by `size` to the bounds of the mesh, unpadded.
+    pub fn new(size: Size) -> Self {
+        Self {
+            size,
+            origin: None,
+            bounds: None,
+            cube: false,
+            padding: Padding::Cells(0),
+            snap: Snap::default(),
+        }
+    }
+
+    /// Cubic cells of this size in world units, exactly the decimal: `"0.1"` is a tenth.
+    ///
+    /// ```
+    /// # use voxelize_core as voxelize;
+    /// use voxelize::{Fit, Mesh, Rational};
+    ///
+    /// let mesh = Mesh::open("fixtures/cube.stl")?;
+    /// let lattice = Fit::cell_size("0.1")?.pad(1).to(mesh.bounds())?;
+    /// assert_eq!(lattice.spacing()[0], Rational::new(1, 10));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is neither a decimal of at most 40 significant digits nor a fraction `p/q`, or not above zero.
+    pub fn cell_size(decimal: &str) -> Result<Self> {
+        let size = Rational::parse(decimal).map_err(Error::usage)?;
+        if !size.is_positive() {
+            return Err(Error::usage(format!("cell size {decimal}: must be above zero")));
+        }
+        Ok(Self::new(Size::Spacing([size.clone(), size.clone(), size])))
+    }
+
+    /// `n` cubic cells on the longest axis.
+    pub fn longest(n: usize) -> Self {
+        Self::new(Size::Longest(n))
+    }
+
+    /// Shifts the walls to be congruent to `origin`: some wall of each axis lies there, or would.
+    #[must_use]
+    pub fn origin(mut self, origin: [Rational; 3]) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    /// Uses the box from `min` to `max` in place of the bounds of the mesh.
+    #[must_use]
+    pub fn bounds(mut self, min: [Rational; 3], max: [Rational; 3]) -> Self {
+        self.bounds = Some([min, max]);
+        self
+    }
+
+    /// This request in coordinates that are `by` more.
+    #[must_use]
+    pub fn moved(mut self, by: &[Rational; 3]) -> Self {
+        let moved = |point: &[Rational; 3]| std::array::from_fn(|axis| &point[axis] + &by[axis]);
+        self.origin = self.origin.as_ref().map(moved);
+        self.bounds = self.bounds.as_ref().map(|[min, max]| [moved(min), moved(max)]);
+        self
+    }
+
+    /// Makes all dims equal to the largest, the mesh centred, an odd cell on the high side.
+    #[must_use]
+    pub fn cube(mut self) -> Self {
+        self.cube = true;
+        self
+    }
+
+    /// Adds `n` cells on every side, after everything else. They stay empty unless given bounds cut
+    /// the mesh, which then goes on in them, or a face lies on the wall next to them: by its ties the surface may
+    /// occupy one layer of them.
+    #[must_use]
+    pub fn pad(mut self, n: usize) -> Self {
+        self.padding = Padding::Cells(n);
+        self
+    }
+
+    /// Adds the cells on every side that `length` reaches into, rounded up per axis, in place of a number of
+    /// cells: [`Rule::margin`](voxelize_rules::Rule::margin) is the length that a rule needs around a mesh.
+    #[must_use]
+    pub fn margin(mut self, length: Length) -> Self {
+        self.padding = Padding::Margin(length);
+        self
+    }
+
+    /// The cells that are added on every side along each axis, where cells have these sides.
+    pub fn padding(&self, spacing: &[Rational; 3]) -> [usize; 3] {
+        match self.padding {
+            Padding::Cells(n) => [n; 3],
+            Padding::Margin(length) => length.cells_to_cover(spacing),
+        }
+    }
+
+    /// How coordinates are taken onto the walls.
+    #[must_use]
+    pub fn snap(mut self, snap: Snap) -> Self {
+        self.snap = snap;
+        self
+    }
+
+    /// The lattice for a mesh with these bounds.
+    ///
+    /// # Errors
+    /// If the bounds are empty or a point where an extent is needed, a number is zero, or an axis
+    /// would have more than [`MAX_DIM`] cells.
+    pub fn to(&self, mesh: &Bounds) -> Result<Lattice> {
+        let mesh_box = mesh.exact().ok_or_else(Error::no_triangles)?;
+        let target = self.bounds.as_ref().unwrap_or(&mesh_box);
+        for (axis, name) in AXES.iter().enumerate() {
+            if target[0][axis] > target[1][axis] {
+                return Err(Error::usage(format!("the bounds end before they begin along {name}")));
+            }
+        }
+        let spacing = self.spacing(target)?;
+        let (mut origin, mut dims) = self.walls(target, mesh, &spacing)?;
+        if self.cube {
+            let most = dims.into_iter().max().unwrap_or(1);
+            for axis in 0..3 {
+                let low = (most - dims[axis]) / 2;
+                origin[axis] = shifted(&origin[axis], &spacing[axis], low);
+                dims[axis] = most;
+            }
+        }
+        for (axis, pad) in self.padding(&spacing).into_iter().enumerate() {
+            origin[axis] = shifted(&origin[axis], &spacing[axis], pad);
+            dims[axis] = dims[axis].saturating_add(pad.saturating_mul(2));
+        }
+        // Closed where the mesh does not go beyond the last wall.
+        let closed = std::array::from_fn(|a| {
+            let map = AxisMap::new(origin[a].clone(), spacing[a].clone(), self.snap);
+            map.index(mesh.max[a]) <= Rational::from(dims[a] as i64)
+        });
+        Ok(Lattice::new(dims, origin, spacing, closed)?.with_snap(self.snap))
+    }
+
+    /// The axes along which cells of a given size have one layer more than the mesh is long as its coordinates are meant:
+    /// it reaches that layer by no more than the rounding of coordinates to floats. None where an origin or bounds are
+    /// given, or where coordinates are not taken onto walls.
+    pub fn rounded_axes(&self, mesh: &Bounds) -> [bool; 3] {
+        /// Steps of floats: half of one for each end, and for what a size in floats is off by.
+        const STEPS: f64 = 4.0;
+        let (Size::Spacing(sizes), Snap::Float, None, None) =
+            (&self.size, self.snap, &self.origin, &self.bounds)
+        else {
+            return [false; 3];
+        };
+        std::array::from_fn(|axis| {
+            let [low, high] = [mesh.min[axis], mesh.max[axis]];
+            let Some(first) = Rational::from_f32(low) else { return false };
+            let above = AxisMap::new(first, sizes[axis].clone(), self.snap).index(high).to_f64();
+            let largest = low.abs().max(high.abs());
+            let step = f64::from(largest.next_up() - largest) / sizes[axis].to_f64();
+            above > 1.0 && above - (above.ceil() - 1.0) <= STEPS * step
+        })
+    }
+
+    fn spacing(&self, target: &[[Rational; 3]; 2]) -> Result<[Rational; 3]> {
+        let extent: [Rational; 3] = std::array::from_fn(|a| &target[1][a] - &target[0][a]);
+        let per_cell = |dims: &[usize; 3]| -> Result<[Rational; 3]> {
+            check_dims(*dims)?;
+            if let Some(axis) = dims.iter().position(|&n| n > MAX_DIM) {
+                return Err(too_many(axis));
+            }
+            Ok(std::array::from_fn(|a| &extent[a] / Rational::from(dims[a] as i64)))
+        };
+        let largest = |of: &[Rational; 3]| -> Result<Rational> {
+            let largest = of.iter().max().cloned().unwrap_or(Rational::ZERO);
+            if largest.is_zero() {
+                return Err(Error::unfit("the mesh is a single point, which has no size to divide")
+                    .with_hint(hint!["{} gives the size of a cell" VoxelSize = "S"]));
+            }
+            Ok(largest)
+        };
+        match &self.size {
+            Size::Longest(n) => {
+                let size = largest(&per_cell(&[*n; 3])?)?;
+                Ok([size.clone(), size.clone(), size])
+            }
+            Size::Dims(dims) => {
+                let size = largest(&per_cell(dims)?)?;
+                Ok([size.clone(), size.clone(), size])
+            }
+            Size::Stretched(dims) => {
+                let sizes = per_cell(dims)?;
+                let size = largest(&sizes)?;
+                Ok(sizes.map(|s| if s.is_zero() { size.clone() } else { s }))
+            }
+            Size::Spacing(sizes) => match sizes.iter().position(|s| !s.is_positive()) {
+                Some(axis) => {
+                    Err(Error::usage(format!("the cell size along {} must be above zero", AXES[axis])))
+                }
+                None => Ok(sizes.clone()),
+            },
+        }
+    }
+
+    /// The first wall and the number of cells per axis, before `cube` and `pad`.
+    fn walls(
+        &self,
+        target: &[[Rational; 3]; 2],
+        mesh: &Bounds,
+        spacing: &[Rational; 3],
+    ) -> Result<([Rational; 3], [usize; 3])> {
+        let mut origin = target[0].clone();
+        let mut dims = [1; 3];
+        for axis in 0..3 {
+            let size = &spacing[axis];
+            if let Size::Dims(wanted) | Size::Stretched(wanted) = &self.size {
+                let middle = (&target[0][axis] + &target[1][axis]) / Rational::from(2);
+                origin[axis] = middle - size * &Rational::new(wanted[axis] as i64, 2);
+                dims[axis] = wanted[axis];
+                continue;
+            }
+            // The box is the mesh's own, whose corners may snap, or a given one, taken as it is.
+            let index = |first: &Rational, own: f32, given: &Rational| {
+                let map = AxisMap::new(first.clone(), size.clone(), self.snap);
+                if self.bounds.is_some() { map.index_of(given) } else { map.index(own) }
+            };
+            if let Some(anchor) = &self.origin {
+                let below = index(&anchor[axis], mesh.min[axis], &target[0][axis]);
+                let steps = below.floor().ok_or_else(|| too_many(axis))?;
+                origin[axis] = &anchor[axis] + &(size * &Rational::from(steps));
+            }
+            let above = index(&origin[axis], mesh.max[axis], &target[1][axis]).ceil();
+            dims[axis] = above
+                .and_then(|n| usize::try_from(n.max(1)).ok())
+                .filter(|&n| n <= MAX_DIM)
+                .ok_or_else(|| too_many(axis))?;
+        }
+        Ok((origin, dims))
+    }
+}
+
+fn too_many(axis: usize) -> Error {
+    Error::too_large(format!("more than {MAX_DIM} cells along {}", AXES[axis])).with_hint("use larger cells")
+}
+
+/// `origin` moved down by `cells` cells.
+fn shifted(origin: &Rational, size: &Rational, cells: usize) -> Rational {
+    origin - &(size * &Rational::from(cells as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds(min: [f32; 3], max: [f32; 3]) -> Bounds {
+        Bounds { min, max }
+    }
+
+    fn decimal(text: &str) -> Rational {
+        Rational::parse_decimal(text).unwrap()
+    }
+
+    fn size(text: &str) -> Size {
+        Size::Spacing([decimal(text), decimal(text), decimal(text)])
+    }
+
+    #[test]
+    fn longest_axis_gets_all_cells_and_the_others_enough() {
+        let lattice = Lattice::fit(&bounds([1.0, 0.0, 0.0], [4.0, 1.0, 0.0]), 100).unwrap();
+        assert_eq!(lattice.dims(), [100, 34, 1]);
+        assert_eq!(lattice.spacing()[0], Rational::new(3, 100));
+        assert_eq!(lattice.origin()[0], Rational::from(1));
+        assert_eq!(lattice.closed(), [true; 3]);
+        assert_eq!(lattice.end()[0], Rational::from(4));
+    }
+
+    #[test]
+    fn a_maximum_that_snaps_to_a_wall_lies_on_it() {
+        let mesh = bounds([0.0; 3], [0.3, 0.7, 0.5]);
+        let with = |snap| Fit::new(size("0.1")).snap(snap).to(&mesh).unwrap();
+        assert_eq!(with(Snap::Float).dims(), [3, 7, 5]);
+        assert_eq!(with(Snap::None).dims(), [4, 7, 5], "0.3 is above three tenths as a float");
+        assert_eq!(with(Snap::None).closed(), [true; 3]);
+    }
+
+    #[test]
+    fn a_layer_for_the_rounding_of_coordinates_is_seen() {
+        let cube = |low: f32, high: f32| bounds([low; 3], [high; 3]);
+        let fit = Fit::new(size("0.1"));
+        for (mesh, is_rounded, cells) in [
+            (cube(-0.3, 0.3), true, 7),
+            (cube(0.0, 0.3), false, 3),
+            (cube(-0.3, 0.31), false, 7),
+            (cube(-1e-9, 0.05), false, 1),
+        ] {
+            let lattice = fit.to(&mesh).unwrap();
+            assert_eq!((fit.rounded_axes(&mesh), lattice.dims()), ([is_rounded; 3], [cells; 3]), "{mesh:?}");
+        }
+        let tenths = fit.origin([decimal("-0.3"), decimal("-0.3"), decimal("-0.3")]);
+        let mesh = cube(-0.3, 0.3);
+        assert_eq!((tenths.rounded_axes(&mesh), tenths.to(&mesh).unwrap().dims()), ([false; 3], [6; 3]));
+    }
+
+    #[test]
+    fn origin_makes_walls_congruent() {
+        let mesh = bounds([0.25, -0.25, 0.4], [1.0, 1.0, 1.0]);
+        let lattice = Fit::new(size("0.1")).origin([Rational::new(1, 20), Rational::ZERO, Rational::from(5)]);
+        let lattice = lattice.to(&mesh).unwrap();
+        assert_eq!(lattice.origin(), &[decimal("0.25"), decimal("-0.3"), decimal("0.4")]);
+        assert_eq!(lattice.dims(), [8, 13, 6]);
+    }
+
+    #[test]
+    fn dims_are_cubic_and_centred() {
+        let mesh = bounds([0.0; 3], [4.0, 2.0, 1.0]);
+        let lattice = Fit::new(Size::Dims([8, 8, 8])).to(&mesh).unwrap();
+        assert_eq!((lattice.dims(), lattice.is_cubic()), ([8; 3], true));
+        assert_eq!(lattice.origin(), &[Rational::ZERO, Rational::from(-1), Rational::new(-3, 2)]);
+        let lattice = Fit::new(Size::Stretched([8, 8, 8])).to(&mesh).unwrap();
+        assert_eq!(lattice.spacing(), &[Rational::new(1, 2), Rational::new(1, 4), Rational::new(1, 8)]);
+        assert_eq!(lattice.origin(), &[Rational::ZERO, Rational::ZERO, Rational::ZERO]);
+    }
+
+    #[test]
+    fn cube_and_pad_grow_by_whole_cells() {
+        let mesh = bounds([0.0; 3], [4.0, 1.0, 2.0]);
+        let lattice = Fit::longest(4).cube().pad(1).to(&mesh).unwrap();
+        assert_eq!(lattice.dims(), [6; 3]);
+        // y: 1 cell in 4, one below and two above; then one of padding.
+        assert_eq!(lattice.origin(), &[Rational::from(-1), Rational::from(-2), Rational::from(-2)]);
+        assert_eq!(lattice.closed(), [true; 3]);
+    }
+
+    #[test]
+    fn a_margin_is_rounded_up_along_each_axis() {
+        let mesh = bounds([0.0; 3], [4.0, 4.0, 2.0]);
+        let sizes = Size::Spacing([decimal("1"), decimal("2"), decimal("0.5")]);
+        for (length, dims) in [("2.5", [10, 6, 14]), ("2vx", [6, 4, 8]), ("0", [4, 2, 4])] {
+            let fit = Fit::new(sizes.clone()).margin(length.parse().unwrap());
+            assert_eq!(fit.to(&mesh).unwrap().dims(), dims, "{length}");
+        }
+        assert!(Fit::longest(4).margin("1e30".parse().unwrap()).to(&mesh).is_err());
+    }
+
+    #[test]
+    fn given_bounds_stand_for_the_mesh_and_are_open_where_it_goes_on() {
+        let mesh = bounds([0.0; 3], [64.0; 3]);
+        let box_of = |x0, x1| {
+            let corner = |x| [Rational::from(x), Rational::ZERO, Rational::ZERO];
+            Fit::new(size("1"))
+                .bounds(corner(x0), [Rational::from(x1), Rational::from(64), Rational::from(64)])
+        };
+        let low = box_of(0, 32).to(&mesh).unwrap();
+        assert_eq!((low.dims(), low.closed()), ([32, 64, 64], [false, true, true]));
+        let high = box_of(32, 64).to(&mesh).unwrap();
+        assert_eq!((high.dims(), high.closed()), ([32, 64, 64], [true; 3]));
+        assert!(box_of(2, 1).to(&mesh).is_err());
+    }
+
+    #[test]
+    fn points_need_a_cell_size_and_empty_meshes_never_fit() {
+        let point = bounds([1.0; 3], [1.0; 3]);
+        assert!(Lattice::fit(&point, 8).unwrap_err().hint().is_some());
+        assert_eq!(Fit::new(size("0.5")).to(&point).unwrap().dims(), [1; 3]);
+        assert!(Lattice::fit(&Bounds::EMPTY, 8).is_err());
+        assert!(Lattice::fit(&bounds([0.0; 3], [1.0; 3]), 0).is_err());
+        assert!(Fit::new(size("0.0000001")).to(&bounds([0.0; 3], [9e9; 3])).is_err());
+    }
+
+    #[test]
+    fn bounds_just_below_zero_are_exact() {
+        let mesh = bounds([-2.5, -1.25, -2.731_85e-16], [2.5, 1.25, 1.375]);
+        // 1.375 is a hair above wall 55 of cells of 0.025, and the float nearest to it.
+        let dims_with = |snap| Fit::longest(200).snap(snap).to(&mesh).unwrap().dims();
+        assert_eq!(dims_with(Snap::Float), [200, 100, 55]);
+        assert_eq!(dims_with(Snap::None), [200, 100, 56]);
+    }
+}

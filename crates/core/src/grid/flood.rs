@@ -1,0 +1,407 @@
+//! Which cells are outside: those that paths of cells, each sharing a face with the next, reach from
+//! beyond the grid without entering a wall.
+//!
+//! The flood fills rows, 64 cells at a time: an addition carries through a run of free cells, from the
+//! lowest wet one to the next wall. A row that gained cells *waits* until it has spread along itself
+//! and been poured into its four neighbouring rows. Layers are settled one after the other, up the grid
+//! and down again, until no row waits. Each thread has a slab of layers, which it settles as if there
+//! were no other; then what is wet on its faces is poured into its neighbours, and so on. What is wet in
+//! the end is the same in any order.
+
+use super::bits::BitGrid;
+use crate::error::Result;
+use crate::par::{self, Progress};
+
+/// Layers that are worth a thread.
+const WORTH: usize = 8;
+
+/// The cells outside `walls`: all on a face of the grid that are no wall, and what they reach. Runs in
+/// the threads it is called in.
+///
+/// # Errors
+/// If the memory for as many cells again is not there, or the run was cancelled.
+pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
+    let mut wet = BitGrid::new(walls.dims())?;
+    progress.begin("flood", walls.dims()[2] as u64);
+    let mut slabs = slabs(walls, &mut wet);
+    while slabs.iter().any(FloodSlab::waits) {
+        let settled = par::map(slabs.iter_mut().collect(), |slab: &mut FloodSlab| slab.settle(progress));
+        settled.into_iter().collect::<Result<()>>()?;
+        for n in 1..slabs.len() {
+            let (below, above) = slabs.split_at_mut(n);
+            exchange(&mut below[n - 1], &mut above[0]);
+        }
+    }
+    drop(slabs);
+    Ok(wet)
+}
+
+/// A slab for each thread, wet where its cells are on faces of the grid.
+fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
+    let [nx, rows, layers] = walls.dims();
+    let row_words = walls.row_words();
+    let layer_words = walls.layer_words();
+    let height = layers.div_ceil(par::current_threads()).max(WORTH);
+    let slab = |(walls, wet): (&'a [u64], &'a mut [u64])| FloodSlab {
+        row_words,
+        rows,
+        inside: !0 >> (row_words * 64 - nx),
+        waiting: vec![false; walls.len() / row_words],
+        full: vec![false; walls.len() / row_words],
+        count: vec![0; walls.len() / layer_words],
+        seen: 0,
+        walls,
+        wet,
+    };
+    let words = height * layer_words;
+    let mut slabs: Vec<_> =
+        walls.words().chunks(words).zip(wet.words_mut().chunks_mut(words)).map(slab).collect();
+    let last = slabs.len() - 1;
+    let seeded = slabs.iter_mut().enumerate().collect();
+    par::map(seeded, |(n, slab): (usize, &mut FloodSlab)| slab.seed(nx, n == 0, n == last));
+    slabs
+}
+
+/// Some layers of the grid.
+struct FloodSlab<'a> {
+    row_words: usize,
+    /// Rows of a layer.
+    rows: usize,
+    /// The bits of the last word of a row that are cells.
+    inside: u64,
+    walls: &'a [u64],
+    wet: &'a mut [u64],
+    /// Whether a row waits, for each of all layers.
+    waiting: Vec<bool>,
+    /// Rows that are known to gain nothing more: all their free cells are wet.
+    full: Vec<bool>,
+    /// How many rows of a layer wait.
+    count: Vec<usize>,
+    /// How many layers were looked at, for progress.
+    seen: usize,
+}
+
+impl FloodSlab<'_> {
+    /// Whether any row waits.
+    fn waits(&self) -> bool {
+        self.count.iter().any(|count| *count > 0)
+    }
+
+    fn mark(&mut self, row: usize) {
+        if !std::mem::replace(&mut self.waiting[row], true) {
+            self.count[row / self.rows] += 1;
+        }
+    }
+
+    /// Wets the cells on faces of the grid, of `nx` cells along x; `bottom` and `top` say whether the
+    /// lowest and the highest layer are such a face.
+    fn seed(&mut self, nx: usize, bottom: bool, top: bool) {
+        let words = self.row_words;
+        let layers = self.count.len();
+        for row in 0..self.waiting.len() {
+            let j = row % self.rows;
+            let k = row / self.rows;
+            let face = j == 0 || j == self.rows - 1 || bottom && k == 0 || top && k == layers - 1;
+            let walls = &self.walls[row * words..][..words];
+            let wet = &mut self.wet[row * words..][..words];
+            if face {
+                wet.iter_mut().zip(walls).for_each(|(wet, wall)| *wet = !wall);
+                wet[words - 1] &= self.inside;
+            } else {
+                wet[0] |= 1 & !walls[0];
+                wet[words - 1] |= 1 << ((nx - 1) % 64) & !walls[words - 1];
+            }
+            if wet.iter().any(|word| *word != 0) {
+                self.mark(row);
+            }
+        }
+    }
+
+    /// Lets it flow until no row waits.
+    fn settle(&mut self, progress: &dyn Progress) -> Result<()> {
+        while self.waits() {
+            for layer in 0..self.count.len() {
+                progress.check()?;
+                self.settle_layer(layer);
+                if layer == self.seen {
+                    self.seen += 1;
+                    progress.advance(1);
+                }
+            }
+            for layer in (0..self.count.len()).rev() {
+                progress.check()?;
+                self.settle_layer(layer);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets it flow until no row of the layer waits; those of the neighbouring layers may.
+    fn settle_layer(&mut self, layer: usize) {
+        let rows = layer * self.rows..(layer + 1) * self.rows;
+        while self.count[layer] > 0 {
+            rows.clone().for_each(|row| self.settle_row(row));
+            rows.clone().rev().for_each(|row| self.settle_row(row));
+        }
+    }
+
+    /// If the row waits: spreads what is wet along it and pours it into the neighbouring rows.
+    fn settle_row(&mut self, row: usize) {
+        if !std::mem::replace(&mut self.waiting[row], false) {
+            return;
+        }
+        self.count[row / self.rows] -= 1;
+        let words = row * self.row_words..(row + 1) * self.row_words;
+        let walls = &self.walls[words.clone()];
+        let wet = &mut self.wet[words];
+        if is_full(walls, self.inside, wet) {
+            self.full[row] = true;
+        } else {
+            spread(walls, self.inside, wet);
+        }
+        let j = row % self.rows;
+        let all = self.waiting.len();
+        if j > 0 {
+            self.flow(row, row - 1);
+        }
+        if j + 1 < self.rows {
+            self.flow(row, row + 1);
+        }
+        if row >= self.rows {
+            self.flow(row, row - self.rows);
+        }
+        if row + self.rows < all {
+            self.flow(row, row + self.rows);
+        }
+    }
+
+    /// Pours one row into another.
+    fn flow(&mut self, from: usize, to: usize) {
+        if self.full[to] {
+            return;
+        }
+        let words = self.row_words;
+        let (low, high) = self.wet.split_at_mut(from.max(to) * words);
+        let low = &mut low[from.min(to) * words..][..words];
+        let high = &mut high[..words];
+        let (from, into) = if from < to { (&*low, high) } else { (&*high, low) };
+        if pour(from, &self.walls[to * words..][..words], into) {
+            self.mark(to);
+        }
+    }
+
+    /// Pours a row of another slab into one.
+    fn take(&mut self, from: &[u64], row: usize) {
+        let words = row * self.row_words..(row + 1) * self.row_words;
+        if pour(from, &self.walls[words.clone()], &mut self.wet[words]) {
+            self.mark(row);
+        }
+    }
+}
+
+/// Pours the rows on both sides of the wall between two slabs into each other.
+fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
+    let words = below.row_words;
+    let first = below.waiting.len() - below.rows;
+    for row in 0..below.rows {
+        above.take(&below.wet[(first + row) * words..][..words], row);
+        below.take(&above.wet[row * words..][..words], first + row);
+    }
+}
+
+/// Wets the free cells of a row next to wet ones of another; answers whether it gained any.
+fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
+    let gain = |((from, wall), into): ((&u64, &u64), &u64)| from & !wall & !into;
+    let gained = from.iter().zip(walls).zip(&*into).map(gain).fold(0, |all, gain| all | gain) != 0;
+    if gained {
+        from.iter().zip(walls).zip(into).for_each(|((from, wall), into)| *into |= from & !wall);
+    }
+    gained
+}
+
+/// Whether no free cell of a row is dry; `inside` are the bits of its last word that are cells.
+fn is_full(walls: &[u64], inside: u64, wet: &[u64]) -> bool {
+    let last = walls.len() - 1;
+    let dry = walls[..last].iter().zip(wet).fold(0, |dry, (wall, wet)| dry | !(wall | wet));
+    dry | !(walls[last] | wet[last]) & inside == 0
+}
+
+/// Spreads what is wet along a row; `inside` are the bits of its last word that are cells.
+fn spread(walls: &[u64], inside: u64, wet: &mut [u64]) {
+    let last = walls.len() - 1;
+    let free = |n: usize| if n == last { !walls[n] & inside } else { !walls[n] };
+    let mut carry = 0;
+    for (n, wet) in wet.iter_mut().enumerate() {
+        *wet = upwards(free(n), *wet | carry & free(n));
+        carry = *wet >> 63;
+    }
+    carry = 0;
+    for (n, wet) in wet.iter_mut().enumerate().rev() {
+        *wet = downwards(free(n), *wet | carry << 63 & free(n));
+        carry = *wet & 1;
+    }
+}
+
+/// The wet cells of a word and those above them in the same run of free ones: adding them carries
+/// from the lowest through the run, and clears it but for other wet cells.
+fn upwards(free: u64, wet: u64) -> u64 {
+    free & (!free.wrapping_add(wet) | wet)
+}
+
+/// Floods the cells below.
+fn downwards(free: u64, wet: u64) -> u64 {
+    if wet == free || wet == 0 {
+        return wet;
+    }
+    upwards(free.reverse_bits(), wet.reverse_bits()).reverse_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// A flood cell by cell.
+    fn plainly(walls: &BitGrid) -> BitGrid {
+        let dims = walls.dims();
+        let mut wet = BitGrid::new(dims).unwrap();
+        let mut queue = vec![];
+        let cells = |n: usize| [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
+        let on_face = |c: &[usize; 3]| (0..3).any(|a| c[a] == 0 || c[a] == dims[a] - 1);
+        for cell in (0..dims.iter().product()).map(cells).filter(on_face).filter(|c| !walls.get(*c)) {
+            wet.set(cell);
+            queue.push(cell);
+        }
+        while let Some(cell) = queue.pop() {
+            for (axis, step) in (0..3).flat_map(|a| [(a, 1), (a, usize::MAX)]) {
+                let mut next = cell;
+                next[axis] = next[axis].wrapping_add(step);
+                if next[axis] < dims[axis] && !walls.get(next) && !wet.get(next) {
+                    wet.set(next);
+                    queue.push(next);
+                }
+            }
+        }
+        wet
+    }
+
+    /// Floods with one, two and seven threads; answers with the cells reached that are on no face.
+    fn check(walls: &BitGrid) -> u64 {
+        let wanted = plainly(walls);
+        for threads in [1, 2, 7] {
+            let found = par::with_threads(threads, || outside(walls, &())).unwrap().unwrap();
+            assert!(found == wanted, "{threads} threads, {walls:?}");
+        }
+        let dims = walls.dims();
+        let within = |c: &[usize; 3]| (0..3).all(|a| c[a] > 0 && c[a] + 1 < dims[a]);
+        wanted.iter().filter(within).count() as u64
+    }
+
+    #[test]
+    fn random_walls_of_every_density() {
+        let mut random = Random::new(3);
+        let mut reached = 0;
+        let mut dry = 0;
+        for nx in [1, 2, 63, 64, 65, 130] {
+            for [ny, nz] in [[1, 1], [1, 9], [7, 1], [5, 6], [9, 40]] {
+                for percent in [0, 3, 20, 40, 60, 69, 80, 97, 100] {
+                    let mut walls = BitGrid::new([nx, ny, nz]).unwrap();
+                    let cells = (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]);
+                    cells.filter(|_| random.below(100) < percent).for_each(|cell| walls.set(cell));
+                    let within = check(&walls);
+                    reached += within;
+                    dry += ((nx * ny * nz) as u64 - walls.count()).saturating_sub(within);
+                }
+            }
+        }
+        assert!(reached > 10_000 && dry > 10_000, "{reached} reached, {dry} not");
+    }
+
+    /// Walls with a door each, on one side and the other in turn, across an axis in a closed box.
+    fn serpentine(dims: [usize; 3], axis: usize, across: usize) -> BitGrid {
+        let mut walls = BitGrid::new(dims).unwrap();
+        for n in 0..dims.iter().product() {
+            let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
+            let plane = cell[axis];
+            let door = if plane % 4 == 1 { 1 } else { dims[across] - 2 };
+            let face = (0..3).any(|a| cell[a] == 0 || cell[a] == dims[a] - 1);
+            let way_in = plane == 0 && cell[across] == 1;
+            if face && !way_in || plane % 2 == 1 && cell[across] != door {
+                walls.set(cell);
+            }
+        }
+        walls
+    }
+
+    #[test]
+    fn long_ways_through_mazes() {
+        let mut mazes = 0;
+        for dims in [[70, 30, 41], [131, 12, 33], [64, 64, 17]] {
+            for (axis, across) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+                let walls = serpentine(dims, axis, across);
+                let reached = check(&walls);
+                let free = dims.iter().product::<usize>() as u64 - walls.count();
+                assert!(reached * 20 > free * 19, "{dims:?} {axis} {across}: {reached} of {free}");
+                mazes += 1;
+            }
+        }
+        assert_eq!(mazes, 18);
+    }
+
+    #[test]
+    fn spirals_in_every_plane() {
+        const N: usize = 41;
+        for axis in 0..3 {
+            let mut dims = [N; 3];
+            dims[axis] = 11;
+            let mut walls = BitGrid::new(dims).unwrap();
+            let mut free = 0;
+            for n in 0..dims.iter().product() {
+                let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
+                let u = cell[(axis + 1) % 3];
+                let v = cell[(axis + 2) % 3];
+                // Rings of wall, every other one, each with a door on the side away from the last.
+                let ring = u.min(v).min(N - 1 - u).min(N - 1 - v);
+                let door = v == N / 2 && (u < N / 2) == (ring % 4 == 0);
+                let end = cell[axis] == 0 || cell[axis] == dims[axis] - 1;
+                if end || ring % 2 == 0 && !door { walls.set(cell) } else { free += 1 }
+            }
+            assert!(free > 1000 && plainly(&walls).count() == free);
+            check(&walls);
+        }
+    }
+
+    #[test]
+    fn a_closed_box_stays_dry_and_a_pinhole_lets_all_in() {
+        let mut walls = BitGrid::new([70, 20, 30]).unwrap();
+        let low = [2, 3, 4];
+        let high = [67, 16, 25];
+        for n in 0..70 * 20 * 30 {
+            let cell = [n % 70, n / 70 % 20, n / 1400];
+            let within = (0..3).all(|a| (low[a]..=high[a]).contains(&cell[a]));
+            if within && (0..3).any(|a| cell[a] == low[a] || cell[a] == high[a]) {
+                walls.set(cell);
+            }
+        }
+        let all = 70 * 20 * 30 - walls.count();
+        let cavity = 64 * 12 * 20;
+        assert_eq!(outside(&walls, &()).unwrap().count(), all - cavity);
+        let hole = [67, 9, 11];
+        let mut open = BitGrid::new(walls.dims()).unwrap();
+        walls.iter().filter(|cell| *cell != hole).for_each(|cell| open.set(cell));
+        assert_eq!(outside(&open, &()).unwrap().count(), all + 1);
+        check(&open);
+    }
+
+    #[test]
+    fn it_stops_when_it_is_told_to() {
+        struct Stop;
+        impl Progress for Stop {
+            fn cancelled(&self) -> bool {
+                true
+            }
+        }
+        let walls = BitGrid::new([70, 3, 30]).unwrap();
+        assert_eq!(outside(&walls, &Stop).unwrap_err().kind(), crate::error::Kind::Interrupted);
+    }
+}

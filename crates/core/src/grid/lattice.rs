@@ -1,0 +1,297 @@
+//! The lattice: which box of world space each cell `(i, j, k)` is.
+//!
+//! Axis order is always x, y, z, and memory runs x fastest: cell `(i, j, k)` of a grid of
+//! `[nx, ny, nz]` cells is number `i + nx * (j + ny * k)`. This is the only place that says so.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
+use crate::geom::{Bounds, Rational};
+
+/// The names of the axes, for messages.
+pub const AXES: [char; 3] = ['x', 'y', 'z'];
+
+/// The most cells one axis may have.
+pub const MAX_DIM: usize = 1 << 24;
+
+/// Cells in space: wall `i` of an axis is at exactly `origin + i * spacing`, in world units.
+///
+/// The last wall of a *closed* axis belongs to the lattice: what lies on it marks the last layer.
+/// An axis is closed when the mesh does not go beyond it.
+#[derive(Debug, Clone)]
+pub struct Lattice {
+    dims: [usize; 3],
+    origin: [Rational; 3],
+    spacing: [Rational; 3],
+    closed: [bool; 3],
+    snap: Snap,
+    /// The lattice of which this one is a region.
+    whole: Option<Box<WholeLattice>>,
+}
+
+/// The lattice of which another one is a region.
+#[derive(Debug, Clone)]
+struct WholeLattice {
+    /// Its lowest corner.
+    origin: [Rational; 3],
+    /// The cell in it that is the first of the region.
+    first: [usize; 3],
+}
+
+/// A region equals a lattice of the same cells.
+impl PartialEq for Lattice {
+    fn eq(&self, other: &Self) -> bool {
+        let all = |lattice: &Self| (lattice.dims, lattice.closed, lattice.snap);
+        all(self) == all(other) && self.origin == other.origin && self.spacing == other.spacing
+    }
+}
+
+impl Eq for Lattice {}
+
+impl Lattice {
+    /// A lattice of `dims` cells whose cell (0, 0, 0) has its lowest corner at `origin`.
+    ///
+    /// # Errors
+    /// If an axis has no cells or more than [`MAX_DIM`], or a spacing is not above zero.
+    pub fn new(
+        dims: [usize; 3],
+        origin: [Rational; 3],
+        spacing: [Rational; 3],
+        closed: [bool; 3],
+    ) -> Result<Self> {
+        for axis in 0..3 {
+            let name = AXES[axis];
+            if dims[axis] == 0 {
+                return Err(Error::usage(format!("a grid needs at least one cell along {name}")));
+            }
+            if dims[axis] > MAX_DIM {
+                let count = dims[axis];
+                let most = MAX_DIM;
+                return Err(Error::too_large(format!("{count} cells along {name}; the most is {most}"))
+                    .with_hint("use larger cells"));
+            }
+            if !spacing[axis].is_positive() {
+                return Err(Error::usage(format!("the cell size along {name} must be above zero")));
+            }
+        }
+        Ok(Self { dims, origin, spacing, closed, snap: Snap::default(), whole: None })
+    }
+
+    /// A lattice without closed axes, of doubles: each is taken as the number it is, `0.1` as 3602879701896397/2⁵⁵.
+    ///
+    /// ```
+    /// # use voxelize_core as voxelize;
+    /// use voxelize::Lattice;
+    ///
+    /// let lattice = Lattice::from_f64([64, 64, 32], [-1.5, 0.0, 0.0], [0.25; 3])?;
+    /// assert_eq!(lattice.end()[2].to_f64(), 8.0);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), or if a number is not finite.
+    pub fn from_f64(dims: [usize; 3], origin: [f64; 3], spacing: [f64; 3]) -> Result<Self> {
+        let exact = |value: f64| {
+            Rational::from_f64(value).ok_or_else(|| Error::usage(format!("{value} is not a finite number")))
+        };
+        let [x, y, z] = origin;
+        let origin = [exact(x)?, exact(y)?, exact(z)?];
+        let [x, y, z] = spacing;
+        Self::new(dims, origin, [exact(x)?, exact(y)?, exact(z)?], [false; 3])
+    }
+
+    /// This lattice with another way to take coordinates onto it.
+    #[must_use]
+    pub fn with_snap(mut self, snap: Snap) -> Self {
+        self.snap = snap;
+        self
+    }
+
+    /// These cells where all coordinates are multiplied by `factor`.
+    ///
+    /// # Errors
+    /// If it is not above zero.
+    pub fn scaled(&self, factor: &Rational) -> Result<Self> {
+        let scaled = |values: &[Rational; 3]| values.each_ref().map(|value| value * factor);
+        let lattice = Self::new(self.dims, scaled(&self.origin), scaled(&self.spacing), self.closed)?;
+        Ok(lattice.with_snap(self.snap))
+    }
+
+    /// These cells, moved by so much along x, y and z.
+    ///
+    /// # Errors
+    /// If a coordinate is beyond the range of exact numbers.
+    pub fn moved(&self, by: &[Rational; 3]) -> Result<Self> {
+        let origin = std::array::from_fn(|axis| &self.origin[axis] + &by[axis]);
+        Ok(Self::new(self.dims, origin, self.spacing.clone(), self.closed)?.with_snap(self.snap))
+    }
+
+    /// A box of these cells, by their ranges along x, y and z, as a lattice of its own: it has the same walls, and an
+    /// axis is closed if it is here and the box reaches its end. A rule that is [local](voxelize_rules::Rule::is_local) has
+    /// the same cells there, bit for bit, also shares and areas.
+    ///
+    /// ```
+    /// # use voxelize_core as voxelize;
+    /// use voxelize::{Lattice, Mesh, Rule, voxelize};
+    ///
+    /// let mesh = Mesh::open("fixtures/knot.stl")?;
+    /// let lattice = Lattice::fit(mesh.bounds(), 40)?;
+    /// let [nx, ny, nz] = lattice.dims();
+    /// let region = lattice.region([0..nx, 5..ny, 3..9])?;
+    /// let whole = voxelize(&mesh, &lattice, Rule::surface())?;
+    /// let part = voxelize(&mesh, &region, Rule::surface())?;
+    /// assert_eq!(region.dims(), [nx, ny - 5, 6]);
+    /// assert_eq!(part.occupied()?.get([7, 2, 1]), whole.occupied()?.get([7, 7, 4]));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a range is empty or reaches beyond the lattice.
+    pub fn region(&self, cells: [Range<usize>; 3]) -> Result<Self> {
+        for (axis, range) in cells.iter().enumerate() {
+            if range.is_empty() || range.end > self.dims[axis] {
+                let Range { start, end } = range;
+                let name = AXES[axis];
+                let text =
+                    format!("cells {start}..{end} along {name} are no region of {} cells", self.dims[axis]);
+                return Err(Error::usage(text).with_hint("give the first cell, and the end behind the last"));
+            }
+        }
+        let origin = std::array::from_fn(|axis| self.wall(axis, cells[axis].start));
+        let closed = std::array::from_fn(|axis| self.closed[axis] && cells[axis].end == self.dims[axis]);
+        let start = cells.each_ref().map(|range| range.start);
+        let whole = match &self.whole {
+            Some(whole) => WholeLattice {
+                origin: whole.origin.clone(),
+                first: [0, 1, 2].map(|axis| whole.first[axis] + start[axis]),
+            },
+            None => WholeLattice { origin: self.origin.clone(), first: start },
+        };
+        let dims = cells.map(|range| range.len());
+        let region = Self::new(dims, origin, self.spacing.clone(), closed)?.with_snap(self.snap);
+        Ok(Self { whole: Some(Box::new(whole)), ..region })
+    }
+
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub fn dims(&self) -> [usize; 3] {
+        self.dims
+    }
+
+    /// The lowest corner of cell (0, 0, 0).
+    pub fn origin(&self) -> &[Rational; 3] {
+        &self.origin
+    }
+
+    /// The size of a cell per axis.
+    pub fn spacing(&self) -> &[Rational; 3] {
+        &self.spacing
+    }
+
+    /// Whether the last wall belongs to the lattice, per axis.
+    pub fn closed(&self) -> [bool; 3] {
+        self.closed
+    }
+
+    /// How coordinates are taken onto the lattice.
+    pub fn snap(&self) -> Snap {
+        self.snap
+    }
+
+    /// All cells; never overflows, as an axis holds at most [`MAX_DIM`].
+    pub fn cells(&self) -> u128 {
+        self.dims.iter().map(|&n| n as u128).product()
+    }
+
+    /// Whether cells are cubes.
+    pub fn is_cubic(&self) -> bool {
+        self.spacing[0] == self.spacing[1] && self.spacing[1] == self.spacing[2]
+    }
+
+    /// The volume of one cell, in cubic world units.
+    pub fn cell_volume(&self) -> Rational {
+        &(&self.spacing[0] * &self.spacing[1]) * &self.spacing[2]
+    }
+
+    /// The map of one axis (0, 1, 2 for x, y, z) from world to index space.
+    pub fn axis(&self, axis: usize) -> AxisMap {
+        AxisMap::new(self.origin[axis].clone(), self.spacing[axis].clone(), self.snap)
+    }
+
+    /// Every axis as kernels take them.
+    pub fn axes(&self) -> [LatticeAxis; 3] {
+        let axis = |a: usize| LatticeAxis { map: self.axis(a), cells: self.dims[a], closed: self.closed[a] };
+        [0, 1, 2].map(axis)
+    }
+
+    /// Every axis of the lattice of which this one is a region, up to the last cell of the region, and the first cell of
+    /// the region in it. A number that is rounded relative to the origin is the same in all regions.
+    pub fn axes_of_whole(&self) -> ([LatticeAxis; 3], [usize; 3]) {
+        let Some(whole) = &self.whole else { return (self.axes(), [0; 3]) };
+        let axis = |a: usize| LatticeAxis {
+            map: AxisMap::new(whole.origin[a].clone(), self.spacing[a].clone(), self.snap),
+            cells: whole.first[a] + self.dims[a],
+            closed: self.closed[a],
+        };
+        ([0, 1, 2].map(axis), whole.first)
+    }
+
+    /// The first cell of a region in the lattice of which it is one.
+    pub fn first_of_whole(&self) -> [usize; 3] {
+        self.whole.as_ref().map_or([0; 3], |whole| whole.first)
+    }
+
+    /// Whether these bounds go on beyond the lattice along an axis, below its first wall and above its last; bounds
+    /// of nothing do not.
+    pub fn is_passed(&self, axis: usize, bounds: &Bounds) -> [bool; 2] {
+        if bounds.is_empty() {
+            return [false; 2];
+        }
+        let map = self.axis(axis);
+        let end = Rational::from(self.dims[axis] as i64);
+        [map.index(bounds.min[axis]) < Rational::ZERO, map.index(bounds.max[axis]) > end]
+    }
+
+    /// The position of wall `i` of an axis (0, 1, 2 for x, y, z).
+    pub fn wall(&self, axis: usize, i: usize) -> Rational {
+        &self.origin[axis] + &(&self.spacing[axis] * &Rational::from(i as i64))
+    }
+
+    /// The centre of cell `(i, j, k)` in world units, each coordinate the double nearest to the exact one.
+    pub fn centre(&self, cell: [usize; 3]) -> [f64; 3] {
+        std::array::from_fn(|a| self.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64())
+    }
+
+    /// The cell that holds a point in world units; `None` outside the lattice, or if a coordinate is not
+    /// finite. A point on a wall belongs to the cell above, on the last wall of a closed axis to the last cell.
+    ///
+    /// ```
+    /// # use voxelize_core as voxelize;
+    /// use voxelize::{Bounds, Lattice};
+    ///
+    /// let lattice = Lattice::fit(&Bounds { min: [0.0; 3], max: [8.0, 4.0, 2.0] }, 16)?;
+    /// assert_eq!(lattice.centre([3, 0, 1]), [1.75, 0.25, 0.75]);
+    /// assert_eq!(lattice.cell_at([1.75, 0.25, 0.75]), Some([3, 0, 1]));
+    /// assert_eq!(lattice.cell_at([1.5, 4.0, 0.0]), Some([3, 7, 0]));
+    /// assert_eq!(lattice.cell_at([8.1, 0.0, 0.0]), None);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub fn cell_at(&self, point: [f64; 3]) -> Option<[usize; 3]> {
+        let mut cell = [0; 3];
+        for a in 0..3 {
+            let index = (Rational::from_f64(point[a])? - self.origin[a].clone()) / self.spacing[a].clone();
+            let floor = usize::try_from(index.floor()?).ok()?;
+            let on_last = self.closed[a] && index.is_whole() && floor == self.dims[a];
+            cell[a] = if on_last { floor - 1 } else { floor };
+            if cell[a] >= self.dims[a] {
+                return None;
+            }
+        }
+        Some(cell)
+    }
+
+    /// The highest corner: the position of the last wall per axis.
+    pub fn end(&self) -> [Rational; 3] {
+        std::array::from_fn(|a| self.axis(a).half_plane(2 * self.dims[a] as i64))
+    }
+}

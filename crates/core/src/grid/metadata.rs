@@ -1,0 +1,368 @@
+//! The metadata saved with cells, and its JSON form: the one used by every format that carries it.
+//!
+//! ```json
+//! {"tool":"voxelize 0.1.0","dims":[3,2,1],"origin":["0/1","0/1","0/1"],"spacing":["1/10","1/10","1/10"],
+//!  "closed":[true,true,true],"rule":"surface","ties":"up","snap":"float","input":"part.stl"}
+//! ```
+//! `origin` is the outer corner of cell (0, 0, 0); fractions are exact. Keys not known are absent. Sidecars have
+//! `origin_float` and `spacing_float` as well: the nearest doubles.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::lattice::Lattice;
+use super::legend::{Label, LabelDigest, Legend};
+use super::record::Record;
+use crate::error::sanitize;
+use crate::geom::Rational;
+
+/// The metadata of a saved grid: its lattice, its [`Record`], and entries of the format.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Metadata {
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub dims: Option<[usize; 3]>,
+    /// Where the cells are.
+    pub lattice: Option<Lattice>,
+    /// How the grid was made.
+    pub record: Record,
+    /// The names of labels; absent for other cells.
+    pub legend: Option<Legend>,
+    /// The background of a field; absent for other cells.
+    pub background: Option<f32>,
+    /// The format's own entries, such as the type of its numbers.
+    pub extra: BTreeMap<String, String>,
+    /// The format's own entries that are whole numbers, such as the bytes of a row.
+    pub numbers: BTreeMap<String, u64>,
+}
+
+impl Metadata {
+    /// The JSON text of this metadata, keys in a fixed order. Pretty text ends in a newline.
+    pub fn to_json(&self, style: Style) -> String {
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| map.insert(key.into(), value);
+        let mut entries = self.record.entries().peekable();
+        if let Some((key, tool)) = entries.next_if(|(key, _)| *key == "tool") {
+            put(key, Value::from(tool));
+        }
+        if let Some(dims) = self.dims {
+            put("dims", json!(dims));
+        }
+        if let Some(lattice) = &self.lattice {
+            json_of_lattice(lattice, style).into_iter().for_each(|(key, value)| drop(put(key, value)));
+        }
+        for (key, value) in entries {
+            put(key, Value::from(value));
+        }
+        let standard = self.legend.as_ref().filter(|legend| legend.is_standard()).map(names);
+        let parts = standard.map(|names| (PARTS.to_string(), names));
+        for (key, value) in self.extra.clone().into_iter().chain(parts).collect::<BTreeMap<_, _>>() {
+            put(&key, Value::from(value));
+        }
+        for (key, value) in &self.numbers {
+            put(key, Value::from(*value));
+        }
+        if let Some(legend) = self.legend.as_ref().filter(|legend| !legend.is_standard()) {
+            put(LABELS, legend.labels().iter().map(json_of_label).collect());
+            put(LABEL_DIGEST, Value::from(legend.digest().name()));
+        }
+        if let Some(background) = self.background {
+            put(BACKGROUND, Value::from(background.to_string()));
+        }
+        match style {
+            Style::OneLine => Value::Object(map).to_string(),
+            Style::Pretty => format!("{:#}\n", Value::Object(map)),
+        }
+    }
+
+    /// Reads what [`to_json`](Self::to_json) writes; unknown keys are kept in `extra` if they hold
+    /// text, in `numbers` if they hold a whole number.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
+        let map = value.as_object().ok_or("not a JSON object")?;
+        let text_of = |key: &str| Ok::<_, String>(map.get(key).and_then(Value::as_str).map(str::to_string));
+        let record = Record::from_entries(text_of)?;
+        let dims = map.get("dims").map(parse_dims).transpose()?;
+        let lattice = match (dims, map.get("origin"), map.get("spacing"), map.get("closed")) {
+            (Some(dims), Some(origin), Some(spacing), Some(closed)) => {
+                let lattice = Lattice::new(
+                    dims,
+                    parse_fractions(origin)?,
+                    parse_fractions(spacing)?,
+                    parse_closed(closed)?,
+                );
+                Some(lattice.map_err(|e| e.to_string())?.with_snap(record.snap_of_lattice()))
+            }
+            _ => None,
+        };
+        let known = |key: &str| Record::has_entry(key) || PLACE.contains(&key) || CELLS.contains(&key);
+        let own = || map.iter().filter(|(key, _)| !known(key));
+        let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
+        let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
+        let extra = extra.collect();
+        let numbers = numbers.collect();
+        let legend = parse_legend(map)?;
+        let background = parse_background(map)?;
+        Ok(Self { dims, lattice, record, legend, background, extra, numbers })
+    }
+}
+
+/// The keys that say what the cells hold.
+const CELLS: [&str; 4] = [PARTS, LABELS, LABEL_DIGEST, BACKGROUND];
+
+/// The keys that say where the cells are.
+const PLACE: [&str; 4] = ["dims", "origin", "spacing", "closed"];
+
+/// How JSON text is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// On one line, for attributes.
+    OneLine,
+    /// Indented, for files people open.
+    Pretty,
+}
+
+/// The lattice that fractions `p/q` describe, for formats that keep them as text of their own.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn lattice_from_fractions(
+    dims: [usize; 3],
+    origin: &[String; 3],
+    spacing: &[String; 3],
+    closed: [bool; 3],
+) -> Result<Lattice, String> {
+    let all = |texts: &[String; 3]| {
+        let [x, y, z] = texts.each_ref().map(|text| Rational::parse_fraction(text));
+        Ok::<_, String>([x?, y?, z?])
+    };
+    Lattice::new(dims, all(origin)?, all(spacing)?, closed).map_err(|e| e.to_string())
+}
+
+/// The lattice that doubles describe, taken exactly, closed on every axis: what a file says that
+/// knows no fractions.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn lattice_from_doubles(
+    dims: [usize; 3],
+    origin: [f64; 3],
+    spacing: [f64; 3],
+) -> Result<Lattice, String> {
+    let all = |values: [f64; 3]| {
+        let [x, y, z] = values.map(|v| Rational::from_f64(v).ok_or(format!("{v} is not a number")));
+        Ok::<_, String>([x?, y?, z?])
+    };
+    Lattice::new(dims, all(origin)?, all(spacing)?, [true; 3]).map_err(|e| e.to_string())
+}
+
+fn json_of_lattice(lattice: &Lattice, style: Style) -> Vec<(&'static str, Value)> {
+    let origin = lattice.origin();
+    let spacing = lattice.spacing();
+    let mut entries = vec![("origin", fractions(origin)), ("spacing", fractions(spacing))];
+    if style == Style::Pretty {
+        entries.extend([("origin_float", floats(origin)), ("spacing_float", floats(spacing))]);
+    }
+    entries.push(("closed", json!(lattice.closed())));
+    entries
+}
+
+/// The nearest doubles, for programs that know no fractions; nothing reads them back.
+fn floats(values: &[Rational; 3]) -> Value {
+    values.iter().map(Rational::to_f64).collect()
+}
+
+fn fractions(values: &[Rational; 3]) -> Value {
+    values.iter().map(Rational::to_string).collect()
+}
+
+/// The key for the names of standard labels, which no digest covers.
+const PARTS: &str = "parts";
+
+/// The key for other labels: a list of `{"value":1,"name":"bone","colour":"#eee8d5"}`.
+const LABELS: &str = "labels";
+
+/// The key for what a digest of labels covers.
+const LABEL_DIGEST: &str = "label_digest";
+
+/// The key for the background of a field, as text: JSON has no infinity.
+const BACKGROUND: &str = "background";
+
+/// `surface interior`.
+fn names(legend: &Legend) -> String {
+    legend.labels().iter().map(|label| &*label.name).collect::<Vec<_>>().join(" ")
+}
+
+fn json_of_label(label: &Label) -> Value {
+    let mut entry = json!({"value": label.value, "name": label.name});
+    if let Some(colour) = label.colour {
+        entry["colour"] = Value::from(hex(colour));
+    }
+    entry
+}
+
+/// A colour as `#rrggbb`.
+pub fn hex([r, g, b]: [u8; 3]) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Reads `#rrggbb`.
+pub fn parse_hex(text: &str) -> Option<[u8; 3]> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    let number =
+        digits.bytes().all(|c| c.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())??;
+    let [_, rgb @ ..] = number.to_be_bytes();
+    Some(rgb)
+}
+
+fn parse_legend(map: &Map<String, Value>) -> Result<Option<Legend>, String> {
+    let legend = match (map.get(LABELS), map.get(PARTS).and_then(Value::as_str)) {
+        (Some(labels), _) => {
+            let labels = labels.as_array().ok_or("labels must be a list")?;
+            let labels = labels.iter().map(parse_label).collect::<Result<Vec<_>, _>>()?;
+            Legend::new(labels).map_err(|e| e.to_string())?
+        }
+        (None, Some(names)) => {
+            let broken = || format!("'{}' are no parts of a grid", sanitize(names));
+            let labels = names.split_whitespace().map(Label::standard_of).collect::<Option<Vec<_>>>();
+            Legend::new(labels.filter(|labels| !labels.is_empty()).ok_or_else(broken)?)
+                .map_err(|_| broken())?
+                .with_digest(LabelDigest::Occupancy)
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(match map.get(LABEL_DIGEST) {
+        None => legend,
+        Some(name) => {
+            let digest = name.as_str().and_then(LabelDigest::from_name);
+            legend.with_digest(digest.ok_or("label_digest must be occupancy or values")?)
+        }
+    }))
+}
+
+fn parse_label(entry: &Value) -> Result<Label, String> {
+    let value = entry.get("value").and_then(Value::as_u64).and_then(|value| u8::try_from(value).ok());
+    let name = entry.get("name").and_then(Value::as_str);
+    let (Some(value), Some(name)) = (value, name) else {
+        return Err("a label needs a value of 1 to 255 and a name".into());
+    };
+    let label = Label::new(value, name);
+    match entry.get("colour") {
+        None => Ok(label),
+        Some(colour) => {
+            let colour =
+                colour.as_str().and_then(parse_hex).ok_or("the colour of a label must be #rrggbb")?;
+            Ok(label.with_colour(colour))
+        }
+    }
+}
+
+fn parse_background(map: &Map<String, Value>) -> Result<Option<f32>, String> {
+    let parse = |value: &Value| {
+        value.as_str().and_then(|text| text.parse().ok()).ok_or("background must be a number as text")
+    };
+    Ok(map.get(BACKGROUND).map(parse).transpose()?)
+}
+
+fn triple(value: &Value) -> Result<&[Value; 3], String> {
+    let list = value.as_array().ok_or("expected a list of three")?;
+    list.as_slice().try_into().map_err(|_| "expected a list of three".to_string())
+}
+
+fn parse_dims(value: &Value) -> Result<[usize; 3], String> {
+    let one =
+        |v: &Value| v.as_u64().and_then(|n| usize::try_from(n).ok()).ok_or("dims must be whole numbers");
+    let [x, y, z] = triple(value)?;
+    Ok([one(x)?, one(y)?, one(z)?])
+}
+
+fn parse_fractions(value: &Value) -> Result<[Rational; 3], String> {
+    let one = |v: &Value| Rational::parse_fraction(v.as_str().ok_or("expected fractions as text")?);
+    let [x, y, z] = triple(value)?;
+    Ok([one(x)?, one(y)?, one(z)?])
+}
+
+fn parse_closed(value: &Value) -> Result<[bool; 3], String> {
+    let one = |v: &Value| v.as_bool().ok_or("closed must be true or false");
+    let [x, y, z] = triple(value)?;
+    Ok([one(x)?, one(y)?, one(z)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{FIELDS, TRANSFORM};
+    use super::*;
+
+    fn metadata() -> Metadata {
+        let spacing = [Rational::new(1, 10), Rational::new(1, 10), Rational::new(2, 7)];
+        let origin = [Rational::ZERO, Rational::new(-1, 3), Rational::from(5)];
+        let lattice = Lattice::new([3, 2, 1], origin, spacing, [true, false, true]).unwrap();
+        Metadata {
+            dims: Some([3, 2, 1]),
+            lattice: Some(lattice.with_snap(crate::Snap::None)),
+            record: Record {
+                tool: Some("voxelize 0.1.0".into()),
+                rule_name: Some("surface".into()),
+                fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
+                transform: TRANSFORM.map(|name| (name, format!("some {name}"))).into(),
+                snap: Some("none".into()),
+                mesh_volume: Some("0.5".into()),
+                input: None,
+            },
+            legend: Some(Legend::new([Label::new(7, "bone \"a\"").with_colour([0, 0x1f, 255])]).unwrap()),
+            background: Some(f32::NEG_INFINITY),
+            extra: [("dtype".to_string(), "uint8".to_string())].into(),
+            numbers: [("row_bytes".to_string(), 8)].into(),
+        }
+    }
+
+    #[test]
+    fn records_round_trip() {
+        for style in [Style::OneLine, Style::Pretty] {
+            let text = metadata().to_json(style);
+            assert_eq!(Metadata::from_json(&text), Ok(metadata()), "{text}");
+        }
+        assert_eq!(Metadata::from_json("{}"), Ok(Metadata::default()));
+    }
+
+    #[test]
+    fn standard_labels_are_said_by_their_names() {
+        let metadata = Metadata { legend: Some(Legend::surface_and_interior()), ..metadata() };
+        let text = metadata.to_json(Style::OneLine);
+        assert!(text.contains(r#""dtype":"uint8","parts":"surface interior","row_bytes":8"#), "{text}");
+        assert_eq!(Metadata::from_json(&text), Ok(metadata));
+        let unnamed = Metadata { legend: Some(Legend::default()), ..Metadata::default() };
+        let text = unnamed.to_json(Style::OneLine);
+        assert_eq!(
+            (&*text, Metadata::from_json(&text)),
+            (r#"{"labels":[],"label_digest":"occupancy"}"#, Ok(unnamed))
+        );
+    }
+
+    #[test]
+    fn broken_records_are_refused() {
+        for text in [
+            "",
+            "[]",
+            r#"{"dims":[1,2]}"#,
+            r#"{"dims":[1,2,-3]}"#,
+            r#"{"dims":"x"}"#,
+            r#"{"parts":"surface surface"}"#,
+            r#"{"parts":"skin"}"#,
+            r#"{"labels":{}}"#,
+            r#"{"labels":[{"value":256,"name":"a"}]}"#,
+            r#"{"labels":[{"value":0,"name":"a"}]}"#,
+            r#"{"labels":[{"value":1}]}"#,
+            r##"{"labels":[{"value":1,"name":"a","colour":"#+12345"}]}"##,
+            r#"{"labels":[],"label_digest":"none"}"#,
+            r#"{"background":1}"#,
+        ] {
+            assert!(Metadata::from_json(text).is_err(), "{text}");
+        }
+        let text = metadata().to_json(Style::OneLine).replace("1/10", "0/1");
+        assert!(Metadata::from_json(&text).is_err(), "a spacing of zero");
+    }
+}

@@ -1,0 +1,321 @@
+//! How the cells of a grid hang together, counted while they are written slab by slab: pieces that share no face, and
+//! places where two cells meet in an edge or a vertex alone. A model of finite elements falls apart or moves there.
+
+use super::bits::bits_of;
+use super::{CellArray, CellSource, CellType, CellsRef, Digest, Lattice, Record, Slab};
+use crate::error::Result;
+
+/// A source that passes its slabs on, and counts.
+pub struct CountedPieces<'a> {
+    source: &'a mut dyn CellSource,
+    /// The counts so far.
+    pub counts: PieceCounts,
+    before: LayerRuns,
+    /// The words of a row of the last layer that was seen, each row after the other.
+    words: Vec<u64>,
+}
+
+/// The pieces of a grid, and where they touch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PieceCounts {
+    /// Pieces that share no face with each other.
+    pub pieces: u64,
+    /// The cells of all of them, and of the largest.
+    pub cells: u64,
+    /// The cells of the largest piece.
+    pub largest: u64,
+    /// Edges of which only two cells that lie diagonally opposite are occupied.
+    pub edges: u64,
+    /// Vertices of which only two opposite cells are occupied.
+    pub vertices: u64,
+}
+
+/// The runs of a layer along x, in the order of rows, each with the number of its piece, and the cells of each piece that
+/// is in this layer.
+#[derive(Default)]
+struct LayerRuns {
+    runs: Vec<PieceRun>,
+    sizes: Vec<u64>,
+}
+
+/// A run of occupied cells.
+#[derive(Clone, Copy)]
+struct PieceRun {
+    row: usize,
+    start: usize,
+    end: usize,
+    piece: u32,
+}
+
+impl<'a> CountedPieces<'a> {
+    /// A source that counts the pieces of another.
+    pub fn new(source: &'a mut dyn CellSource) -> Self {
+        Self { source, counts: PieceCounts::default(), before: LayerRuns::default(), words: vec![] }
+    }
+
+    /// The counts, after the last slab.
+    pub fn finish(mut self) -> PieceCounts {
+        self.counts.end(&self.before.sizes);
+        self.counts
+    }
+}
+
+impl PieceCounts {
+    /// Counts pieces of these sizes that no later layer adds to.
+    fn end(&mut self, sizes: &[u64]) {
+        for size in sizes {
+            self.pieces += 1;
+            self.cells += size;
+            self.largest = self.largest.max(*size);
+        }
+    }
+
+    /// Counts the edges and vertices between a layer and the one before, and the edges along z within the layer.
+    fn touch(&mut self, below: &[u64], above: &[u64], row_words: usize) {
+        let rows = above.len() / row_words;
+        for row in 0..rows {
+            let here = row * row_words..(row + 1) * row_words;
+            let [a, b] = [&below[here.clone()], &above[here.clone()]];
+            let next = (row + 1 < rows).then(|| here.end..here.end + row_words);
+            for word in 0..row_words {
+                let [a0, b0] = [a[word], b[word]];
+                let [a1, b1] = [shifted(a, word), shifted(b, word)];
+                // The edge along y between this cell, the next along x, and those above.
+                self.edges += diagonals(a0, a1, b0, b1);
+                let Some(next) = next.clone() else { continue };
+                let [c, d] = [&below[next.clone()], &above[next]];
+                let [c0, d0, c1, d1] = [c[word], d[word], shifted(c, word), shifted(d, word)];
+                self.edges += diagonals(a0, c0, b0, d0);
+                self.edges += diagonals(b0, b1, d0, d1);
+                let all = [a0, a1, c0, c1, b0, b1, d0, d1];
+                for (one, opposite) in [(0, 7), (1, 6), (2, 5), (3, 4)] {
+                    let others = (0..8).filter(|n| ![one, opposite].contains(n));
+                    let others = others.fold(0, |others, n| others | all[n]);
+                    self.vertices += u64::from((all[one] & all[opposite] & !others).count_ones());
+                }
+            }
+        }
+    }
+}
+
+/// The word of the cells after those of a word.
+fn shifted(row: &[u64], word: usize) -> u64 {
+    row[word] >> 1 | row.get(word + 1).map_or(0, |next| next << 63)
+}
+
+/// The places at which only two diagonal ones of four cells are occupied.
+fn diagonals(a: u64, b: u64, c: u64, d: u64) -> u64 {
+    let [one, other] = [a & d & !b & !c, b & c & !a & !d];
+    u64::from(one.count_ones() + other.count_ones())
+}
+
+/// The runs of a row of words, in cells.
+fn runs_of(words: &[u64], row: usize, runs: &mut Vec<PieceRun>) {
+    let mut last: Option<PieceRun> = None;
+    for (n, word) in words.iter().enumerate() {
+        for bit in bits_of(*word) {
+            let cell = 64 * n + bit;
+            match &mut last {
+                Some(run) if run.end == cell => run.end += 1,
+                _ => {
+                    runs.extend(last.take());
+                    last = Some(PieceRun { row, start: cell, end: cell + 1, piece: 0 });
+                }
+            }
+        }
+    }
+    runs.extend(last);
+}
+
+impl CountedPieces<'_> {
+    /// Counts the cells of one layer.
+    fn add(
+        counts: &mut PieceCounts,
+        before: &mut LayerRuns,
+        words: &mut Vec<u64>,
+        new: &[u64],
+        row_words: usize,
+    ) {
+        // Without a layer before, all below is empty; edges along z are counted with the layer above them.
+        if words.len() != new.len() {
+            *words = vec![0; new.len()];
+        }
+        counts.touch(words, new, row_words);
+        let mut runs = vec![];
+        for (row, words) in new.chunks(row_words).enumerate() {
+            runs_of(words, row, &mut runs);
+        }
+        // The pieces of the layer before, and then the runs of this one.
+        let known = before.sizes.len();
+        let mut forest: Vec<u32> = (0..(known + runs.len()) as u32).collect();
+        for (n, run) in runs.iter_mut().enumerate() {
+            run.piece = (known + n) as u32;
+        }
+        join_touching(&before.runs, &runs, 0, &mut forest);
+        join_touching(&runs, &runs, 1, &mut forest);
+        let mut sizes = vec![0; forest.len()];
+        for (piece, size) in before.sizes.iter().enumerate() {
+            sizes[root(&mut forest, piece as u32) as usize] += size;
+        }
+        let mut is_here = vec![false; forest.len()];
+        for run in &mut runs {
+            run.piece = root(&mut forest, run.piece);
+            sizes[run.piece as usize] += (run.end - run.start) as u64;
+            is_here[run.piece as usize] = true;
+        }
+        let mut numbers = vec![0; forest.len()];
+        let mut kept = vec![];
+        for piece in 0..forest.len() {
+            if is_here[piece] {
+                numbers[piece] = kept.len() as u32;
+                kept.push(sizes[piece]);
+            } else if sizes[piece] > 0 {
+                counts.end(&[sizes[piece]]);
+            }
+        }
+        for run in &mut runs {
+            run.piece = numbers[run.piece as usize];
+        }
+        *before = LayerRuns { runs, sizes: kept };
+        words.copy_from_slice(new);
+    }
+}
+
+/// Joins the pieces of runs that overlap along x, of rows `first` and `first + step`.
+fn join_touching(first: &[PieceRun], second: &[PieceRun], step: usize, forest: &mut [u32]) {
+    let mut from = 0;
+    for run in first {
+        while from < second.len() && (second[from].row, second[from].end) <= (run.row + step, run.start) {
+            from += 1;
+        }
+        for other in &second[from..] {
+            if other.row != run.row + step || other.start >= run.end {
+                break;
+            }
+            let [a, b] = [run.piece, other.piece].map(|piece| root(forest, piece));
+            forest[a.max(b) as usize] = a.min(b);
+        }
+    }
+}
+
+/// The root of the tree of `n`.
+fn root(forest: &mut [u32], mut n: u32) -> u32 {
+    while forest[n as usize] != n {
+        forest[n as usize] = forest[forest[n as usize] as usize];
+        n = forest[n as usize];
+    }
+    n
+}
+
+impl CellSource for CountedPieces<'_> {
+    fn dims(&self) -> [usize; 3] {
+        self.source.dims()
+    }
+
+    fn lattice(&self) -> Option<&Lattice> {
+        self.source.lattice()
+    }
+
+    fn record(&self) -> &Record {
+        self.source.record()
+    }
+
+    fn cell_type(&self) -> CellType<'_> {
+        self.source.cell_type()
+    }
+
+    fn next(&mut self) -> Result<Option<Slab<'_>>> {
+        let Self { source, counts, before, words } = self;
+        let Some(slab) = source.next()? else { return Ok(None) };
+        let occupied = match slab.cells {
+            CellsRef::Bits(bits) => bits,
+            CellsRef::Labels(labels) => labels.occupied(),
+            CellsRef::Field(_) => return Ok(Some(slab)),
+        };
+        let row_words = occupied.row_words();
+        for layer in occupied.words().chunks(occupied.layer_words()) {
+            Self::add(counts, before, words, layer, row_words);
+        }
+        Ok(Some(slab))
+    }
+
+    fn digest(&self) -> Digest {
+        self.source.digest()
+    }
+
+    fn arrays(&self) -> &[CellArray] {
+        self.source.arrays()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{BitGrid, Cells, Digest, Lattice, Record};
+
+    /// Cells in one slab.
+    struct OneSlab {
+        cells: Cells,
+        record: Record,
+        is_given: bool,
+    }
+
+    impl CellSource for OneSlab {
+        fn dims(&self) -> [usize; 3] {
+            self.cells.as_ref().dims()
+        }
+
+        fn lattice(&self) -> Option<&Lattice> {
+            None
+        }
+
+        fn record(&self) -> &Record {
+            &self.record
+        }
+
+        fn cell_type(&self) -> CellType<'_> {
+            self.cells.as_ref().cell_type()
+        }
+
+        fn next(&mut self) -> Result<Option<Slab<'_>>> {
+            if self.is_given {
+                return Ok(None);
+            }
+            self.is_given = true;
+            Ok(Some(Slab { first: 0, cells: self.cells.as_ref() }))
+        }
+
+        fn digest(&self) -> Digest {
+            unreachable!("no digest is needed")
+        }
+    }
+
+    #[test]
+    fn pieces_and_hinges_are_counted() {
+        // Cells, and pieces, the largest of them, edges and vertices.
+        let cases: [(&[[usize; 3]], [u64; 4]); 8] = [
+            (&[], [0, 0, 0, 0]),
+            (&[[0, 0, 0]], [1, 1, 0, 0]),
+            (&[[0, 0, 0], [1, 0, 0], [2, 0, 0], [5, 0, 0]], [2, 3, 0, 0]),
+            (&[[63, 1, 1], [64, 1, 2]], [2, 1, 1, 0]),
+            (&[[63, 1, 1], [64, 2, 1]], [2, 1, 1, 0]),
+            (&[[1, 1, 1], [1, 2, 2]], [2, 1, 1, 0]),
+            (&[[63, 1, 1], [64, 2, 2]], [2, 1, 0, 1]),
+            // One piece through three layers.
+            (&[[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 1], [2, 0, 2], [1, 0, 1]], [1, 6, 0, 0]),
+        ];
+        for (cells, [pieces, largest, edges, vertices]) in cases {
+            let mut bits = BitGrid::new([70, 4, 4]).unwrap();
+            for [x, y, z] in cells {
+                let row = bits.row_words();
+                let layer = bits.layer_words();
+                bits.words_mut()[z * layer + y * row + x / 64] |= 1 << (x % 64);
+            }
+            let mut source = OneSlab { cells: bits.into(), record: Record::default(), is_given: false };
+            let mut counted = CountedPieces::new(&mut source);
+            while counted.next().unwrap().is_some() {}
+            let expected = PieceCounts { pieces, cells: cells.len() as u64, largest, edges, vertices };
+            assert_eq!(counted.finish(), expected, "{cells:?}");
+        }
+    }
+}

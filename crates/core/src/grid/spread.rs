@@ -1,0 +1,69 @@
+//! Bits as bytes and back, 64 cells at a time.
+
+/// `SPREAD[b]`: byte `i` is bit `i` of `b`, lowest first.
+const SPREAD: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut b = 0;
+    while b < 256 {
+        let mut i = 0;
+        while i < 8 {
+            table[b] |= ((b >> i & 1) as u64) << (8 * i);
+            i += 1;
+        }
+        b += 1;
+    }
+    table
+};
+
+/// The bits of a word as bytes 0 and 1, in eights, the first cell first.
+#[inline]
+pub fn spread(word: u64) -> [[u8; 8]; 8] {
+    word.to_le_bytes().map(|byte| SPREAD[usize::from(byte)].to_le_bytes())
+}
+
+/// The cells of a row of words as bytes 0 and 1, as many as there are bytes.
+pub fn spread_row(words: &[u64], cells: &mut [u8]) {
+    for (word, cells) in words.iter().zip(cells.chunks_mut(64)) {
+        match cells.as_chunks_mut::<8>().0 {
+            // The whole word; most words of a shell are zero.
+            whole @ [_, _, _, _, _, _, _, _] if *word == 0 => whole.fill([0; 8]),
+            whole @ [_, _, _, _, _, _, _, _] => whole.copy_from_slice(&spread(*word)),
+            _ => cells.copy_from_slice(&spread(*word).as_flattened()[..cells.len()]),
+        }
+    }
+}
+
+/// Up to 64 cells as bits, the first lowest: 1 for every byte but 0.
+#[inline]
+pub fn gather(cells: &[u8]) -> u64 {
+    let (whole, rest) = cells.as_chunks::<8>();
+    let mut word = 0;
+    for (n, bytes) in whole.iter().enumerate() {
+        let bytes = u64::from_le_bytes(*bytes);
+        // The top bit of each byte that is not zero, then moved down to one byte by a product.
+        let occupied = (((bytes & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f) | bytes) >> 7;
+        let ones = occupied & 0x0101_0101_0101_0101;
+        word |= (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * n);
+    }
+    for (n, byte) in rest.iter().enumerate() {
+        word |= u64::from(*byte != 0) << (8 * whole.len() + n);
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_byte_but_zero_is_occupied() {
+        for byte in 0..=255u8 {
+            let expected = if byte == 0 { 0 } else { 1 << 11 | 1 << 17 };
+            let mut cells = [0; 18];
+            (cells[11], cells[17]) = (byte, byte);
+            assert_eq!(gather(&cells), expected, "{byte}");
+        }
+        let word = 0x8000_0421_0000_0301;
+        assert_eq!(gather(spread(word).as_flattened()), word);
+    }
+}

@@ -1,0 +1,22 @@
+//! What every package of voxelize shares: [errors](error), [threads](par), [exact predicates](geom), and
+//! [lattices and cells](grid).
+//!
+//! Programs use the package `voxelize-mesh`, which re-exports the public part.
+#![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
+
+pub mod error;
+pub mod geom;
+pub mod grid;
+pub mod par;
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;
+pub mod text;
+
+pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};
+pub use geom::{Bounds, Rational, Ties};
+pub use grid::record::TOOL;
+pub use grid::{BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Length, LengthUnit, Record, Size, Snap};
+pub use par::{CancelToken, Progress};
+pub use voxelize_kernel::Level;

@@ -1,0 +1,212 @@
+//! Numbers for people, as messages write them: each kind is formatted here and nowhere else.
+
+pub use voxelize_geom::text::{is_obeyed, sanitize, visible};
+
+/// `64,000`.
+pub fn grouped(n: u64) -> String {
+    group(&n.to_string())
+}
+
+/// A length or coordinate, to six digits: `0.5`, `-1.375`, `123456.7` is `123457`, `2.7e-16`.
+pub fn number(value: f64) -> String {
+    const DIGITS: i32 = 6;
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_string() } else { value.to_string() };
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-5..15).contains(&magnitude) {
+        let text = format!("{value:.*e}", DIGITS as usize - 1);
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(mantissa));
+    }
+    trimmed(&format!("{value:.*}", (DIGITS - 1 - magnitude).max(0) as usize)).to_string()
+}
+
+/// How messages and reports write places and lengths of the mesh: in coordinates of the grid, by doubles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GridCoordinates {
+    /// What coordinates of the mesh are multiplied by.
+    pub scale: f64,
+    /// What is added to them after that.
+    pub by: [f64; 3],
+    /// The point of the file that coordinates of the mesh are relative to, if it is not the origin.
+    pub near: Option<[f64; 3]>,
+    /// The unit of the grid's coordinates, if it is known.
+    pub unit: Option<&'static str>,
+}
+
+impl Default for GridCoordinates {
+    fn default() -> Self {
+        Self { scale: 1.0, by: [0.0; 3], near: None, unit: None }
+    }
+}
+
+impl GridCoordinates {
+    /// A coordinate along an axis.
+    pub fn at(&self, axis: usize, coordinate: f64) -> f64 {
+        self.scale * coordinate + self.by[axis]
+    }
+
+    /// A point.
+    pub fn point(&self, point: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|axis| self.at(axis, point[axis]))
+    }
+
+    /// A length.
+    pub fn length(&self, length: f64) -> f64 {
+        self.scale * length
+    }
+
+    /// `3.4 mm`.
+    pub fn length_text(&self, length: f64) -> String {
+        number(self.length(length)) + &self.suffix()
+    }
+
+    /// `(0, 1, 2) mm`.
+    pub fn point_text(&self, point: [f64; 3]) -> String {
+        format!("({}){}", self.point(point).map(number).join(", "), self.suffix())
+    }
+
+    /// The unit behind a length: ` mm`, or nothing.
+    pub fn suffix(&self) -> String {
+        self.unit.map_or_else(String::new, |unit| format!(" {unit}"))
+    }
+}
+
+/// A number with its thousands apart, for volumes: `8,000`.
+pub fn grouped_number(value: f64) -> String {
+    let text = number(value);
+    if text.contains('e') {
+        return text;
+    }
+    match text.split_once('.') {
+        Some((whole, fraction)) => format!("{}.{fraction}", group(whole)),
+        None => group(&text),
+    }
+}
+
+/// The name of a file without its extension, which parts are called by: `liver` for `liver.stl` and `liver.stl.gz`. What
+/// has no letter, as in `v1.2`, is no extension.
+///
+/// ```
+/// # use voxelize_core as voxelize;
+/// # use voxelize::tool::text::file_label;
+/// let names = ["liver.stl", "liver.STL.gz", "v1.2.3mf", "v1.2", ".stl", "left lung"];
+/// assert_eq!(names.map(file_label), ["liver", "liver", "v1.2", "v1.2", ".stl", "left lung"]);
+/// ```
+pub fn file_label(name: &str) -> &str {
+    const LONGEST: usize = 8;
+    let without = |name: &'_ str, is_extension: &dyn Fn(&str) -> bool| {
+        let split = name.rsplit_once('.').filter(|(stem, end)| !stem.is_empty() && is_extension(end));
+        split.map_or(name.len(), |(stem, _)| stem.len())
+    };
+    let unpacked = &name[..without(name, &|end| end.eq_ignore_ascii_case("gz"))];
+    let is_extension = |end: &str| {
+        end.len() <= LONGEST
+            && end.chars().all(|c| c.is_ascii_alphanumeric())
+            && end.chars().any(|c| c.is_ascii_alphabetic())
+    };
+    &unpacked[..without(unpacked, &is_extension)]
+}
+
+/// `12 triangles`, `1 triangle`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
+/// `1–3, 7`: numbers in order, runs of three and more in short.
+pub fn numbers_in_runs(numbers: &[usize]) -> String {
+    let text = |run: &[usize]| match run {
+        [only] => only.to_string(),
+        [first, second] => format!("{first}, {second}"),
+        [first, .., last] => format!("{first}–{last}"),
+        [] => String::new(),
+    };
+    numbers.chunk_by(|a, b| a + 1 == *b).map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn trimmed(decimal: &str) -> &str {
+    if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
+}
+
+fn group(whole: &str) -> String {
+    let digits = whole.trim_start_matches('-');
+    let mut text = whole[..whole.len() - digits.len()].to_string();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of bytes for people: `64 GiB`, `1.5 MiB`, `200 B`.
+pub fn bytes(n: impl Into<u128>) -> String {
+    let n = n.into();
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if n < 1024 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let text = format!("{value:.1}");
+    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.5, "-0.5"),
+            (0.078125, "0.078125"),
+            (1.0 / 3.0, "0.333333"),
+            (0.699999988079071, "0.7"),
+            (1234567.25, "1234567"),
+            (-2.7e-16, "-2.7e-16"),
+            (1e30, "1e30"),
+            (0.000123456789, "0.000123457"),
+            (20.0, "20"),
+            (100.0, "100"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        for (n, text) in [(0, "0"), (999, "999"), (64_000, "64,000"), (1_000_000, "1,000,000")] {
+            assert_eq!(grouped(n), text);
+        }
+        assert_eq!((grouped_number(8000.0), grouped_number(-1234.5)), ("8,000".into(), "-1,234.5".into()));
+        assert_eq!(counted(1, "triangle", "triangles"), "1 triangle");
+    }
+
+    #[test]
+    fn numbers_are_listed_in_runs() {
+        assert_eq!(numbers_in_runs(&[1, 2, 3, 7, 9, 10]), "1–3, 7, 9, 10");
+        assert_eq!((numbers_in_runs(&[]), numbers_in_runs(&[5])), (String::new(), "5".to_string()));
+    }
+
+    #[test]
+    fn bytes_read_well() {
+        for (n, text) in [
+            (0_u64, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (64 << 30, "64 GiB"),
+            (1 << 20, "1 MiB"),
+        ] {
+            assert_eq!(bytes(n), text);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Reading `.binvox`.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::super::image::ImageFrame;
+use super::super::open::{VoxelSource, failure, is_about};
+use super::{MAX_RUN, cube, place};
+use crate::Voxels;
+use voxelize_core::error::{Code, Error, Result, sanitize};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{BitGrid, Lattice};
+
+/// The header, at most.
+const MAX_HEADER: u64 = 1 << 12;
+
+/// What the lines before the cells say.
+struct BinvoxHeader {
+    dims: [usize; 3],
+    translate: [Rational; 3],
+    scale: Option<Rational>,
+    /// Where the runs begin.
+    end: u64,
+}
+
+fn broken(why: impl Into<String>) -> Error {
+    Error::input(Code::V003, why)
+}
+
+/// So many numbers in a line.
+fn numbers<const N: usize>(line: &str) -> Result<[Rational; N]> {
+    let found = line.split_whitespace().skip(1).map(|word| Rational::parse_decimal(word).ok());
+    let found = found.collect::<Option<Vec<_>>>().and_then(|found| <[Rational; N]>::try_from(found).ok());
+    found.ok_or_else(|| broken(format!("'{}' is not a word and {N} numbers", sanitize(line))))
+}
+
+impl BinvoxHeader {
+    fn read(source: &mut VoxelSource) -> Result<Self> {
+        source.seek(0)?;
+        let mut dims = None;
+        let mut translate = None;
+        let mut scale = None;
+        let mut input = BufReader::new(source.by_ref().take(MAX_HEADER));
+        let mut end = 0;
+        loop {
+            let mut line = Vec::new();
+            end += input.read_until(b'\n', &mut line).map_err(failure)? as u64;
+            if line.last() != Some(&b'\n') {
+                return Err(
+                    Error::input(Code::V002, "the file ends early, or has no line 'data'").at_byte(end)
+                );
+            }
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim_end();
+            match line.split_whitespace().next().unwrap_or_default() {
+                "#binvox" if line.split_whitespace().nth(1) != Some("1") => {
+                    let text = format!("'{}' is not version 1", sanitize(line));
+                    return Err(Error::input(Code::V004, text));
+                }
+                "dim" => {
+                    let sizes = line.split_whitespace().skip(1).map(|word| word.parse().ok());
+                    let sizes: Option<Vec<usize>> = sizes.collect();
+                    let sizes = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
+                    let [x, z, y] = sizes
+                        .ok_or_else(|| broken(format!("'{}' is not dim and three sizes", sanitize(line))))?;
+                    dims = Some([x, y, z]);
+                }
+                "translate" => translate = Some(numbers::<3>(line)?),
+                "scale" => {
+                    let [value] = numbers(line)?;
+                    scale = Some(value);
+                }
+                "data" => break,
+                _ => {}
+            }
+        }
+        let dims = dims
+            .filter(|dims| !dims.contains(&0))
+            .ok_or_else(|| broken("no line says the size: dim D D D"))?;
+        let zero = || [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+        Ok(Self { dims, translate: translate.unwrap_or_else(zero), scale, end })
+    }
+
+    /// Where the cells are, if it is said.
+    fn lattice(&self) -> Result<Option<Lattice>> {
+        let Some(scale) = &self.scale else { return Ok(None) };
+        let longest = Rational::from(cube(self.dims)[0] as i64);
+        let size = scale / &longest;
+        let half = &size * &Rational::new(1, 2);
+        let centre = self.translate.each_ref().map(|corner| corner + &half);
+        let step = |axis: usize| -> [Rational; 3] {
+            std::array::from_fn(|n| if n == axis { size.clone() } else { Rational::ZERO })
+        };
+        ImageFrame::new(self.dims, &centre, &[step(0), step(1), step(2)]).map(|frame| Some(frame.lattice))
+    }
+
+    /// The sidecar, if it is of a grid that this header says.
+    fn sidecar(&self, source: &mut VoxelSource) -> Option<Metadata> {
+        let is_right = |metadata: &Metadata| {
+            let fits = metadata.dims.is_some_and(|dims| dims == self.dims || cube(dims) == self.dims);
+            let is_there = metadata.lattice.as_ref().is_none_or(|lattice| {
+                let (corner, scale) = place(lattice, self.dims);
+                corner == self.translate.each_ref().map(Rational::to_f64)
+                    && self.scale.as_ref().is_none_or(|said| said.to_f64() == scale)
+            });
+            fits && is_there
+        };
+        source.sidecar.take().filter(is_right)
+    }
+}
+
+pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
+    let header = BinvoxHeader::read(source)?;
+    match header.sidecar(source) {
+        Some(metadata) => Ok(metadata),
+        None => {
+            let lattice = header.lattice()?;
+            Ok(Metadata { dims: Some(header.dims), lattice, ..Metadata::default() })
+        }
+    }
+}
+
+pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
+    let header = BinvoxHeader::read(source)?;
+    let metadata = header.sidecar(source);
+    let lattice = header.lattice()?;
+    source.seek(header.end)?;
+    let bits = read_runs(source, header.dims)?;
+    if let Some(metadata) = metadata
+        && let Some(bits) = cropped(&bits, &metadata, source)?
+    {
+        let cells = bits.into();
+        if is_about(&metadata, &cells) {
+            return Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record });
+        }
+    }
+    Ok(Voxels { lattice, ..Voxels::new(bits) })
+}
+
+/// The cells of a grid that was filled up to a cube; none if there are others.
+fn cropped(bits: &BitGrid, metadata: &Metadata, source: &VoxelSource) -> Result<Option<BitGrid>> {
+    let Some(dims) = metadata.dims else { return Ok(None) };
+    if bits.occupied_box().is_some_and(|[_, last]| (0..3).any(|axis| last[axis] >= dims[axis])) {
+        return Ok(None);
+    }
+    let mut found = source.room.bits(dims)?;
+    bits.iter().for_each(|cell| found.set(cell));
+    Ok(Some(found))
+}
+
+fn read_runs(source: &mut VoxelSource, dims: [usize; 3]) -> Result<BitGrid> {
+    let [_, ny, nz] = dims;
+    let all: u128 = dims.iter().map(|&n| n as u128).product();
+    let most = u128::from(source.left() / 2) * MAX_RUN as u128;
+    if most < all {
+        let [x, y, z] = dims;
+        let text = format!("the file ends early: its runs have at most {most} of {x} × {y} × {z} cells");
+        return Err(source.error(Code::V002, text));
+    }
+    let mut bits = source.room.bits(dims)?;
+    let mut left = usize::try_from(all).unwrap_or(usize::MAX);
+    let [mut i, mut j, mut k] = [0; 3];
+    let mut input = BufReader::with_capacity(1 << 16, source.by_ref());
+    while left > 0 {
+        let mut run = [0; 2];
+        input.read_exact(&mut run).map_err(failure)?;
+        let [value, length] = run;
+        if usize::from(length) > left || length == 0 {
+            drop(input);
+            let text = format!("a run of {length} cells where {left} are left");
+            return Err(source.error(Code::V005, text));
+        }
+        left -= usize::from(length);
+        for _ in 0..length {
+            if value != 0 {
+                bits.set([i, j, k]);
+            }
+            j += 1;
+            if j == ny {
+                (j, k) = (0, k + 1);
+            }
+            if k == nz {
+                (k, i) = (0, i + 1);
+            }
+        }
+    }
+    let more = input.fill_buf().map_err(failure)?.len();
+    drop(input);
+    match more {
+        0 => Ok(bits),
+        _ => Err(source
+            .error(Code::V005, "more bytes follow the last cell")
+            .with_hint("the file may be damaged")),
+    }
+}

@@ -1,0 +1,145 @@
+//! `.bt`, the binary octree of OctoMap: occupied, free and unknown space, for ROS, MoveIt, octovis and octomap-python.
+//!
+//! | line or bytes | content |
+//! |---|---|
+//! | `# Octomap OcTree binary file` | |
+//! | `# voxelize {…}` | the lattice exactly, and how the grid was made, as JSON; readers skip lines with `#` |
+//! | `id OcTree` | |
+//! | `size N` | nodes of the tree, root and leaves among them, at most 2³² − 1; 0 if nothing is known |
+//! | `res R` | the size of a cell, as the nearest double |
+//! | `data` | |
+//! | 2 each | an inner node, depth first: two bits for each child, the first in the lowest |
+//!
+//! | two bits | the child is |
+//! |---|---|
+//! | 0 | unknown: there is no such node |
+//! | 1 | a free leaf |
+//! | 2 | an occupied leaf |
+//! | 3 | an inner node, whose bytes follow when those of the children before it are written |
+//!
+//! Child `n` is on the upper side of x if bit 0 of `n` is set, of y by bit 1, of z by bit 2. The root is 2¹⁶ cells wide.
+//! Cell `key` of an axis is at (key − 32768) · R. Eight leaves alike become one. Cells that are not occupied are
+//! unknown; `--mark-free` makes those of the grid free, as does that option of OctoMap's binvox2bt.
+//!
+//! The walls of an octree are at multiples of R. A grid with other walls is moved onto the nearest, by half a cell at
+//! most, which is a warning. World coordinates are the mesh's, and a grid whose y is up is not turned. ROS takes them as metres, with
+//! z up.
+//!
+//! <https://octomap.github.io/octomap/doc/>
+
+mod blocks;
+mod octree;
+mod write;
+
+use super::{Carries, Choice, Dtype, FileSize, Format, Write};
+use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::{AXES, CellKind, Lattice};
+use voxelize_core::text::number;
+
+/// The state of a node, as a file has it: 0 unknown, 1 free, 2 occupied, or [`INNER`].
+type NodeState = u8;
+
+/// The state of a node with children.
+const INNER: NodeState = 3;
+
+/// Levels of the tree above its cells.
+const DEPTH: usize = 16;
+
+/// The cells of the tree along an axis.
+const KEYS: usize = 1 << DEPTH;
+
+/// The key of the cell that begins at 0.
+const ZERO: i64 = KEYS as i64 / 2;
+
+pub(super) const FORMAT: Format = Format {
+    name: "bt",
+    extensions: &["bt"],
+    about: "octree of OctoMap for ROS and MoveIt; cubic cells whose walls are at multiples of their size",
+    carries: Carries::InFile,
+    assumes: &[("unit", "m"), ("up", "z")],
+    kinds: &[CellKind::Bits],
+    dtypes: &[Dtype::Bool],
+    max_bytes: None,
+    choices: &[Choice::MarkFree],
+    // Depth first, a node may be far above the one before it.
+    slab_layers: super::WHOLE,
+    magic: &[],
+    weak_magic: &[],
+    limits,
+    warnings: |lattice, _| shift(lattice).into_iter().collect(),
+    size: |dims, _, occupied, _| Some(FileSize::at_most(most_bytes(dims, occupied?))),
+    memory: super::no_memory,
+    write: Write::Forward(write::write),
+    annotate: |_, _| {},
+    reader: None,
+};
+
+/// The bytes of a tree at most: of an occupied cell alone two on each level, and never more than all nodes have.
+fn most_bytes(dims: [usize; 3], occupied: u64) -> u128 {
+    let nodes = |level: usize| dims.iter().map(|n| (n >> level) as u128 + 2).product::<u128>();
+    let all: u128 = (1..=DEPTH).map(nodes).sum();
+    2 * all.min(DEPTH as u128 * u128::from(occupied.saturating_mul(2)))
+}
+
+fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
+    let Some(lattice) = lattice else { return Ok(()) };
+    if !lattice.is_cubic() {
+        return Err(Error::usage("a .bt file cannot hold cells that are not cubes")
+            .with_hint("give one cell size for all axes, or save as .npz"));
+    }
+    first_key(lattice).map(drop)
+}
+
+/// The walls of the first cell, in cells from 0.
+fn first_wall(lattice: &Lattice, axis: usize) -> Rational {
+    lattice.origin()[axis].clone() / lattice.spacing()[axis].clone()
+}
+
+/// The multiple of the cell size that is nearest to the first wall; the upper one of two.
+fn nearest_multiple(lattice: &Lattice, axis: usize) -> Option<i64> {
+    (&first_wall(lattice, axis) + &Rational::new(1, 2)).floor()
+}
+
+/// The keys of cell (0, 0, 0).
+fn first_key(lattice: &Lattice) -> Result<[usize; 3]> {
+    let dims = lattice.dims();
+    if let Some(axis) = dims.iter().position(|n| *n > KEYS) {
+        let (count, axis) = (dims[axis], AXES[axis]);
+        let text = format!("{count} cells along {axis}; an octree of OctoMap holds at most {KEYS}");
+        return Err(Error::too_large(text).with_hint("use larger cells, or save as .npz"));
+    }
+    let mut keys = [0; 3];
+    for axis in 0..3 {
+        let key = nearest_multiple(lattice, axis)
+            .and_then(|wall| usize::try_from(wall.checked_add(ZERO)?).ok())
+            .filter(|key| *key < KEYS && key + dims[axis] <= KEYS);
+        keys[axis] = key.ok_or_else(|| {
+            let text = format!(
+                "the grid is too far from 0 along {}: an octree of OctoMap ends {ZERO} cells on either side of it",
+                AXES[axis]
+            );
+            Error::too_large(text).with_hint(hint!["use larger cells" | "move the mesh with {}" Translate = "X,Y,Z"])
+        })?;
+    }
+    Ok(keys)
+}
+
+/// The warning that the cells are moved, and by how much.
+fn shift(lattice: &Lattice) -> Option<Finding> {
+    let by = |axis: usize| {
+        let wall = first_wall(lattice, axis);
+        let to = nearest_multiple(lattice, axis)?;
+        Some(&(&Rational::from(to) - &wall) * &lattice.spacing()[axis])
+    };
+    let [x, y, z] = [by(0)?, by(1)?, by(2)?];
+    if x.is_zero() && y.is_zero() && z.is_zero() {
+        return None;
+    }
+    let [x, y, z] = [x, y, z].map(|by| number(by.to_f64()));
+    let text = format!(
+        "the walls of an octree of OctoMap are at multiples of the cell size; in the file the cells are moved by ({x}, {y}, {z})"
+    );
+    let hint = hint!["{} with {} puts the walls there" VoxelSize = "SIZE", Origin = "0,0,0"];
+    Some(Finding::new(Code::W004, text).with_hint(hint))
+}

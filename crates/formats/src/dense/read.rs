@@ -1,0 +1,270 @@
+//! Reading arrays of cells.
+
+use std::io::Read;
+
+use super::super::open::failure;
+use super::super::room::CellRoom;
+use super::super::shares;
+use super::{BLOCK, Order};
+use voxelize_core::error::{Code, Error, Result};
+use voxelize_core::grid::spread::gather;
+use voxelize_core::grid::{BitGrid, Cells, Field, Labels, Legend};
+
+/// Reads one byte per cell; any byte but 0 is an occupied cell.
+pub(crate) fn read_occupied(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    room: CellRoom,
+) -> Result<BitGrid> {
+    let mut bits = room.bits(dims)?;
+    match order {
+        Order::XFastest => each_block(input, dims, 1, |first, cells| {
+            gather_rows(&mut bits, first, cells);
+            Ok(())
+        })?,
+        Order::ZFastest => each_column(input, dims, 1, |i, j, column| {
+            for (k, _) in column.iter().enumerate().filter(|(_, byte)| **byte != 0) {
+                bits.set([i, j, k]);
+            }
+        })?,
+    }
+    Ok(bits)
+}
+
+/// Reads one byte per cell: labels of `legend`, if one is given and it names all values. Without one, cells are
+/// bits if only one value occurs besides 0, such as 1 or 255, else labels without names.
+pub(crate) fn read_values(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    legend: Option<&Legend>,
+    room: CellRoom,
+) -> Result<Cells> {
+    let mut values = RowValues::new(dims, legend, room)?;
+    match order {
+        Order::XFastest => each_block(input, dims, 1, |first, bytes| values.put_rows(first, bytes))?,
+        Order::ZFastest => {
+            let mut result = Ok(());
+            each_column(input, dims, 1, |i, j, column| {
+                for (k, value) in column.iter().enumerate().filter(|(_, byte)| **byte != 0) {
+                    if result.is_ok() {
+                        result = values.set([i, j, k], *value);
+                    }
+                }
+            })?;
+            result?;
+        }
+    }
+    Ok(values.cells)
+}
+
+/// Cells that are bits or named labels until a byte says otherwise.
+pub(crate) struct RowValues {
+    pub cells: Cells,
+    /// The value of occupied cells, as long as they are bits; 0 before the first.
+    one: u8,
+    room: CellRoom,
+}
+
+impl RowValues {
+    /// A grid without cells, which may have these labels.
+    pub(crate) fn new(dims: [usize; 3], legend: Option<&Legend>, room: CellRoom) -> Result<Self> {
+        let cells = match legend {
+            Some(legend) => room.labels(dims, legend.clone(), 0)?.into(),
+            None => room.bits(dims)?.into(),
+        };
+        Ok(Self { cells, one: 0, room })
+    }
+
+    /// Takes the values of some rows, from row `first` on.
+    pub(crate) fn put_rows(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
+        if let Cells::Bits(bits) = &mut self.cells {
+            if self.one == 0 {
+                self.one = bytes.iter().copied().find(|byte| *byte != 0).unwrap_or(0);
+            }
+            let one = self.one;
+            // One look at all bytes, without a branch for each.
+            if !bytes.iter().fold(false, |other, byte| other | (*byte != 0) & (*byte != one)) {
+                gather_rows(bits, first, bytes);
+                return Ok(());
+            }
+        }
+        let [nx, ny, _] = self.cells.as_ref().dims();
+        for (n, row) in bytes.chunks_exact(nx).enumerate() {
+            let j = (first + n) % ny;
+            let k = (first + n) / ny;
+            let is_named = match &mut self.cells {
+                Cells::Labels(labels) => labels.put_row(j, k, row).is_ok(),
+                _ => false,
+            };
+            if !is_named {
+                put_row(self.unnamed()?, j, k, row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the value of a cell, not 0.
+    pub(crate) fn set(&mut self, cell: [usize; 3], value: u8) -> Result<()> {
+        if self.one == 0 {
+            self.one = value;
+        }
+        match &mut self.cells {
+            Cells::Bits(bits) if value == self.one => bits.set(cell),
+            Cells::Labels(labels) if labels.legend().allows(value) => labels.set(cell, value),
+            _ => self.unnamed()?.set(cell, value),
+        }
+        Ok(())
+    }
+
+    /// Makes the cells labels without names.
+    fn unnamed(&mut self) -> Result<&mut Labels> {
+        if !matches!(&self.cells, Cells::Labels(labels) if labels.legend().labels().is_empty()) {
+            let dims = self.cells.as_ref().dims();
+            let own = self.cells.as_ref().bytes();
+            let mut labels = self.room.labels(dims, Legend::default(), own)?;
+            match &self.cells {
+                Cells::Labels(named) => named.iter().for_each(|(cell, value)| labels.set(cell, value)),
+                bits => bits.as_ref().occupied()?.iter().for_each(|cell| labels.set(cell, self.one)),
+            }
+            self.cells = labels.into();
+        }
+        match &mut self.cells {
+            Cells::Labels(labels) => Ok(labels),
+            _ => unreachable!("labels were just made"),
+        }
+    }
+}
+
+/// Gives the cells of a row, of which some may have a value already, these values.
+fn put_row(labels: &mut Labels, j: usize, k: usize, row: &[u8]) {
+    for (i, value) in row.iter().enumerate().filter(|(_, value)| **value != 0) {
+        labels.set([i, j, k], *value);
+    }
+}
+
+/// Reads four bytes per cell, little-endian.
+pub(crate) fn read_floats(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    background: Option<f32>,
+    room: CellRoom,
+) -> Result<Field> {
+    read_field(input, dims, order, background, room, |bytes: &[u8; 4]| f32::from_le_bytes(*bytes))
+}
+
+/// Reads one byte per cell, a share in 255ths.
+pub(crate) fn read_shares(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    background: Option<f32>,
+    room: CellRoom,
+) -> Result<Field> {
+    read_field(input, dims, order, background, room, |[byte]: &[u8; 1]| shares::share(*byte))
+}
+
+/// Reads so many bytes per cell, which make its value.
+fn read_field<const N: usize>(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    background: Option<f32>,
+    room: CellRoom,
+    value: impl Fn(&[u8; N]) -> f32,
+) -> Result<Field> {
+    let mut field = room.field(dims)?;
+    match order {
+        Order::XFastest => each_block(input, dims, N, |first, bytes| {
+            let values = &mut field.values_mut()[first * dims[0]..];
+            for (cell, bytes) in values.iter_mut().zip(bytes.as_chunks::<N>().0) {
+                *cell = value(bytes);
+            }
+            Ok(())
+        })?,
+        Order::ZFastest => each_column(input, dims, N, |i, j, column| {
+            for (k, bytes) in column.as_chunks::<N>().0.iter().enumerate() {
+                field.row_mut(j, k)[i] = value(bytes);
+            }
+        })?,
+    }
+    Ok(field.with_background(background.unwrap_or(0.0)))
+}
+
+/// Reads rows of cells of `size` bytes, many at a time, and hands them on with the number of their first row.
+pub(super) fn each_block(
+    input: &mut dyn Read,
+    [nx, ny, nz]: [usize; 3],
+    size: usize,
+    mut take: impl FnMut(usize, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let per_block = (BLOCK / (nx * size)).max(1);
+    let mut buffer = Vec::new();
+    for first in (0..ny * nz).step_by(per_block) {
+        buffer.resize(per_block.min(ny * nz - first) * nx * size, 0);
+        input.read_exact(&mut buffer).map_err(failure)?;
+        take(first, &buffer)?;
+    }
+    Ok(())
+}
+
+/// Reads columns along z of cells of `size` bytes, y faster than x.
+pub(super) fn each_column(
+    input: &mut dyn Read,
+    [nx, ny, nz]: [usize; 3],
+    size: usize,
+    mut take: impl FnMut(usize, usize, &[u8]),
+) -> Result<()> {
+    let mut column = vec![0; nz * size];
+    for i in 0..nx {
+        for j in 0..ny {
+            input.read_exact(&mut column).map_err(failure)?;
+            take(i, j, &column);
+        }
+    }
+    Ok(())
+}
+
+/// Occupies the cells of some rows, from row `first` on, whose bytes are not 0.
+fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
+    let nx = bits.dims()[0];
+    let row_words = bits.row_words();
+    let words = bits.words_mut()[first * row_words..].chunks_exact_mut(row_words);
+    for (words, cells) in words.zip(cells.chunks_exact(nx)) {
+        for (word, cells) in words.iter_mut().zip(cells.chunks(64)) {
+            // Zero pages that stay zero are never touched.
+            let gathered = gather(cells);
+            if gathered != 0 {
+                *word = gathered;
+            }
+        }
+    }
+}
+
+/// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
+pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<BitGrid> {
+    let mut bits = room.bits(dims)?;
+    let mut buffer = vec![0; BLOCK];
+    for words in bits.words_mut().chunks_mut(BLOCK / 8) {
+        let bytes = &mut buffer[..8 * words.len()];
+        input.read_exact(bytes).map_err(failure)?;
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+    }
+    whole_rows(bits)
+}
+
+/// The cells, if no bit is set beyond the end of a row.
+pub(super) fn whole_rows(bits: BitGrid) -> Result<BitGrid> {
+    let [nx, ..] = bits.dims();
+    let row_words = bits.row_words();
+    let unused = if nx % 64 == 0 { 0 } else { !0 << (nx % 64) };
+    let mut last_words = bits.words().iter().skip(row_words - 1).step_by(row_words);
+    if last_words.any(|word| word & unused != 0) {
+        return Err(Error::input(Code::V003, "bits are set beyond the end of a row"));
+    }
+    Ok(bits)
+}

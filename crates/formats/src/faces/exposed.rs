@@ -1,0 +1,211 @@
+//! Exposed faces of cells, 64 at a time: a cell is occupied, and the cell beyond the face is empty or outside the grid.
+//!
+//! The six directions of a face are those of its cell: low and high along x, y and z. Words hold cells along x, so that the
+//! neighbours along x are the word shifted by one, and those along y and z are the same word of another row.
+
+use std::io;
+
+use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::labels::Unnamed;
+use voxelize_core::grid::{BitGrid, Cells, CellsRef, Labels};
+
+/// The end of a cell along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FaceSide {
+    Low,
+    High,
+}
+
+/// The direction of a face: away from its cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Facing {
+    pub axis: usize,
+    pub side: FaceSide,
+}
+
+impl Facing {
+    /// The four directions within a layer.
+    pub(super) const WITHIN: [Self; 4] = [
+        Self { axis: 0, side: FaceSide::Low },
+        Self { axis: 0, side: FaceSide::High },
+        Self { axis: 1, side: FaceSide::Low },
+        Self { axis: 1, side: FaceSide::High },
+    ];
+    /// From a layer to the one below.
+    pub(super) const DOWN: Self = Self { axis: 2, side: FaceSide::Low };
+    /// From a layer to the one above.
+    pub(super) const UP: Self = Self { axis: 2, side: FaceSide::High };
+
+    /// The wall of the faces of cells at `cell` of its axis.
+    pub(super) fn wall(self, cell: u32) -> u32 {
+        match self.side {
+            FaceSide::Low => cell,
+            FaceSide::High => cell + 1,
+        }
+    }
+
+    /// The unit vector away from the cell.
+    pub(super) fn normal(self) -> [f32; 3] {
+        let length = if self.side == FaceSide::High { 1.0 } else { -1.0 };
+        let mut normal = [0.0; 3];
+        normal[self.axis] = length;
+        normal
+    }
+}
+
+/// A face, or a rectangle of faces of one plane, direction and label.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ExposedFace {
+    pub facing: Facing,
+    /// The label of its cells; 0 where labels are left out.
+    pub label: u8,
+    /// The walls of its lowest and its highest corner; they share that of its own axis.
+    pub low: [u32; 3],
+    pub high: [u32; 3],
+}
+
+impl ExposedFace {
+    /// The corners, counterclockwise seen from outside.
+    pub(super) fn corners(&self) -> [[u32; 3]; 4] {
+        let Self { facing, low, high, .. } = self;
+        let [u, v] = [(facing.axis + 1) % 3, (facing.axis + 2) % 3];
+        let mut corners = [*low; 4];
+        let [one, other] = if facing.side == FaceSide::High { [u, v] } else { [v, u] };
+        corners[1][one] = high[one];
+        corners[2] = *high;
+        corners[3][other] = high[other];
+        corners
+    }
+}
+
+/// A layer of cells; no layer at all is one without cells.
+#[derive(Clone, Copy)]
+pub(super) struct CellLayer<'a> {
+    words: &'a [u64],
+    row_words: usize,
+    zeros: &'a [u64],
+    /// The labels, where they count, and the number of the layer in them.
+    labels: Option<(&'a Labels, usize)>,
+}
+
+impl<'a> CellLayer<'a> {
+    /// A layer without cells, in rows as long as `zeros`.
+    pub(super) fn empty(zeros: &'a [u64]) -> Self {
+        Self { words: &[], row_words: zeros.len(), zeros, labels: None }
+    }
+
+    /// Layer `k` of a slab.
+    pub(super) fn of(cells: CellsRef<'a>, k: usize, has_labels: bool, zeros: &'a [u64]) -> io::Result<Self> {
+        let bits = cells.occupied().map_err(io::Error::other)?;
+        let labels = match cells {
+            CellsRef::Labels(labels) if has_labels => Some((labels, k)),
+            _ => None,
+        };
+        Ok(Self { words: bits.layer(k), row_words: bits.row_words(), zeros, labels })
+    }
+
+    /// The words of row `j`; a row beyond the layer has no cells.
+    pub(super) fn row(&self, j: usize) -> &'a [u64] {
+        self.words.chunks_exact(self.row_words).nth(j).unwrap_or(self.zeros)
+    }
+
+    /// The label of an occupied cell; 0 where labels are left out.
+    pub(super) fn label(&self, i: usize, j: usize) -> u8 {
+        self.labels.map_or(0, |(labels, k)| labels.get([i, j, k]))
+    }
+
+    /// Row `j` with its neighbours; none if it has no cells.
+    pub(super) fn rows(&self, j: usize) -> Option<LayerRows<'a>> {
+        let row = self.row(j);
+        let rows = LayerRows { before: self.row(j.wrapping_sub(1)), row, after: self.row(j + 1) };
+        (!is_empty(row)).then_some(rows)
+    }
+}
+
+/// A row of a layer between the rows before and after it along y.
+pub(super) struct LayerRows<'a> {
+    before: &'a [u64],
+    row: &'a [u64],
+    after: &'a [u64],
+}
+
+impl LayerRows<'_> {
+    /// The exposed faces of each word in a direction within the layer.
+    pub(super) fn exposed(&self, facing: Facing) -> impl Iterator<Item = u64> + '_ {
+        let Self { before, row, after } = self;
+        row.iter().enumerate().map(move |(n, word)| {
+            let beyond = match (facing.axis, facing.side) {
+                (0, FaceSide::Low) => word << 1 | if n > 0 { row[n - 1] >> 63 } else { 0 },
+                (0, FaceSide::High) => word >> 1 | row.get(n + 1).map_or(0, |next| next << 63),
+                (_, FaceSide::Low) => before[n],
+                (_, FaceSide::High) => after[n],
+            };
+            word & !beyond
+        })
+    }
+}
+
+/// Whether a row has no cell: most have none.
+fn is_empty(row: &[u64]) -> bool {
+    row.iter().fold(0, |all, word| all | word) == 0
+}
+
+/// The two layers that meet in a wall of z.
+#[derive(Clone, Copy)]
+pub(super) struct LayerPair<'a> {
+    pub below: CellLayer<'a>,
+    pub above: CellLayer<'a>,
+}
+
+impl<'a> LayerPair<'a> {
+    /// The exposed faces of each word of row `j` that look from one of the layers to the other.
+    pub(super) fn exposed(&self, j: usize, facing: Facing) -> impl Iterator<Item = u64> + use<'a> {
+        let [from, to] =
+            if facing == Facing::UP { [self.below, self.above] } else { [self.above, self.below] };
+        from.row(j).iter().zip(to.row(j)).map(|(word, beyond)| word & !beyond)
+    }
+
+    /// The layer whose cells look to the other in this direction.
+    pub(super) fn layer(&self, facing: Facing) -> &CellLayer<'a> {
+        if facing == Facing::UP { &self.below } else { &self.above }
+    }
+
+    /// Puts the corners of exposed faces on wall `j` of y into the words of `corners`, which has a bit for each wall of x:
+    /// of the eight cells around a corner some are occupied and some are not.
+    pub(super) fn corners(&self, j: usize, corners: &mut [u64]) {
+        let [below, above] =
+            [self.below, self.above].map(|layer| [layer.row(j.wrapping_sub(1)), layer.row(j)]);
+        let rows = [below[0], below[1], above[0], above[1]];
+        if rows.iter().all(|row| is_empty(row)) {
+            return;
+        }
+        let [mut some_before, mut all_before] = [0; 2];
+        for (n, corners) in corners.iter_mut().enumerate() {
+            let words = rows.map(|row| row.get(n).copied().unwrap_or(0));
+            let some = words.into_iter().fold(0, |some, word| some | word);
+            let all = words.into_iter().fold(!0, |all, word| all & word);
+            // The cells on either side along x.
+            *corners = (some | some << 1 | some_before >> 63) & !(all & (all << 1 | all_before >> 63));
+            (some_before, all_before) = (some, all);
+        }
+    }
+}
+
+/// A copy of the last layer of a slab, which the next slab needs.
+pub(super) fn last_layer(cells: CellsRef, has_labels: bool) -> Result<Cells> {
+    let [nx, ny, layers] = cells.dims();
+    let k = layers - 1;
+    if let (CellsRef::Labels(labels), true) = (cells, has_labels) {
+        let mut copy = Labels::new([nx, ny, 1], labels.legend().clone())?;
+        let mut row = vec![0; nx];
+        for j in 0..ny {
+            labels.row(j, k, &mut row);
+            let unnamed = |Unnamed(value)| Error::usage(format!("the legend has no label {value}"));
+            copy.put_row(j, 0, &row).map_err(unnamed)?;
+        }
+        return Ok(copy.into());
+    }
+    let mut copy = BitGrid::new([nx, ny, 1])?;
+    copy.words_mut().copy_from_slice(cells.occupied()?.layer(k));
+    Ok(copy.into())
+}

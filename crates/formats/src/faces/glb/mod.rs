@@ -1,0 +1,183 @@
+//! `.glb`, binary glTF 2.0: game engines, browsers, Blender, Windows.
+//!
+//! | bytes | content (numbers are 32 bits, little-endian) |
+//! |---|---|
+//! | 12 | `glTF`, version 2, the length of the file |
+//! | 8 | the length of the JSON, `JSON` |
+//! | … | the JSON, filled up with blanks |
+//! | 8 | the length of the rest, `BIN` and a zero |
+//! | 12 each | positions of vertices as floats, by z, then y, then x |
+//! | 24 each | six indices of vertices for each face, by layers of z; those of a label behind those of the labels below it |
+//!
+//! Nothing but the JSON follows the header if no face is there. There is one node with one mesh. Each label that has faces is a primitive
+//! with a material of its name and colour, whose `extras` have its number; bits are one primitive of the material `voxels`. Positions are
+//! shared by all primitives, and have no normals: viewers shade such faces flat, as cells are.
+//!
+//! In glTF y is up and the unit is the metre. Positions are the mesh's coordinates, rounded to floats once. The node has a `matrix` that turns
+//! x, y, z to x, z, −y, unless the record has y up, and scales by the length of the record's unit if that is known. A unit that is not
+//! known is taken to be the metre. `asset.extras.voxelize` is what is known of the cells.
+//!
+//! Colours of glTF are linear: the share of light of each channel of sRGB (IEC 61966-2-1).
+//!
+//! The format: Khronos Group, glTF 2.0 Specification.
+
+mod scene;
+
+use std::io::{self, SeekFrom};
+
+use super::super::save::Sink;
+use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write};
+use super::exposed::ExposedFace;
+use super::meshing::mesh;
+use super::sections::FaceSections;
+use super::sink::{FaceSink, too_many};
+use super::{check_walls, most_bytes, walls};
+use voxelize_core::grid::CellSource;
+
+use self::scene::{GlbScene, number};
+
+pub(in super::super) const FORMAT: Format = Format {
+    name: "glb",
+    extensions: &["glb"],
+    about: "exposed faces as binary glTF, at most 4 GiB; labels are materials; y is up, in metres",
+    choices: &[Choice::GreedyFaces],
+    // Six indices of a face, and three floats of a vertex.
+    size: |dims, _, occupied, _| most_bytes(dims, occupied, [6 * 4, 3 * 4]),
+    carries: Carries::InFile,
+    max_bytes: Some(u32::MAX as u64),
+    limits: check_walls::<f32>,
+    write: Write::Seeking(write),
+    ..super::ply::FORMAT
+};
+
+/// The bytes of a position.
+const POSITION: u64 = 12;
+
+/// The bytes of the two triangles of a face.
+const FACE: u64 = 24;
+
+/// The bytes before the JSON, and between it and the positions.
+const HEAD: u64 = 20;
+const BETWEEN: u64 = 8;
+
+struct GlbWriter<'a> {
+    out: &'a mut dyn Sink,
+    walls: [Vec<f32>; 3],
+    vertices: u64,
+    /// The walls of the lowest and the highest corner.
+    bounds: [[u32; 3]; 2],
+    /// A section for each label.
+    faces: FaceSections,
+    /// The bytes of the file.
+    length: u64,
+}
+
+fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn Sink,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let scene = GlbScene::of(source, dtype);
+    let walls: [Vec<f32>; 3] = walls(source);
+    let longest =
+        walls.each_ref().map(|walls| walls.iter().map(|wall| number(*wall)).max_by_key(String::len));
+    let longest = longest.map(Option::unwrap_or_default);
+    let most = vec![u64::from(u32::MAX); scene.labels.len()];
+    let room = scene.json(u64::from(u32::MAX), &most, &[longest.clone(), longest]).len() as u64;
+    let room = room.next_multiple_of(4);
+    let start = out.stream_position()?;
+    let length = HEAD + room + BETWEEN;
+    out.seek(SeekFrom::Start(start + length))?;
+    let bounds = [[u32::MAX; 3], [0; 3]];
+    let faces = FaceSections::new(256);
+    let mut writer = GlbWriter { out, walls, vertices: 0, bounds, faces, length };
+    mesh(source, &mut writer, dtype, options)?;
+    writer.finish(&scene, start, room)
+}
+
+impl GlbWriter<'_> {
+    /// Adds so many bytes.
+    fn grow(&mut self, bytes: u64) -> io::Result<()> {
+        self.length += bytes;
+        if self.length > u64::from(u32::MAX) { Err(too_many("bytes", self.length)) } else { Ok(()) }
+    }
+
+    /// Writes the indices, and then what comes before the positions.
+    fn finish(mut self, scene: &GlbScene, start: u64, room: u64) -> io::Result<()> {
+        let lengths = scene.labels.iter().map(|label| self.faces.length(usize::from(label.value)));
+        let indices: Vec<u64> = lengths.map(|length| length / 4).collect();
+        for label in &scene.labels {
+            self.faces.copy(usize::from(label.value), self.out)?;
+        }
+        let at =
+            |corner: [u32; 3]| [0, 1, 2].map(|axis| self.walls[axis].get(corner[axis] as usize).copied());
+        let bounds = self.bounds.map(|corner| at(corner).map(|wall| wall.map_or(String::new(), number)));
+        let mut json = scene.json(self.vertices, &indices, &bounds);
+        let is_empty = self.vertices == 0;
+        let room = if is_empty { json.len().next_multiple_of(4) } else { room as usize };
+        json.extend(std::iter::repeat_n(' ', room - json.len()));
+        let length = if is_empty { HEAD + room as u64 } else { self.length };
+        let mut head = b"glTF".to_vec();
+        let words = [2, length as u32, room as u32];
+        head.extend(words.into_iter().flat_map(u32::to_le_bytes));
+        head.extend(b"JSON");
+        head.extend(json.bytes());
+        if !is_empty {
+            let bytes = length - HEAD - room as u64 - BETWEEN;
+            head.extend((bytes as u32).to_le_bytes());
+            head.extend(b"BIN\0");
+        }
+        self.out.seek(SeekFrom::Start(start))?;
+        self.out.write_all(&head)?;
+        self.out.seek(SeekFrom::End(0))?;
+        self.out.flush()
+    }
+}
+
+impl FaceSink for GlbWriter<'_> {
+    fn vertex(&mut self, at: [u32; 3]) -> io::Result<()> {
+        self.grow(POSITION)?;
+        self.vertices += 1;
+        let [low, high] = &mut self.bounds;
+        let mut bytes = [0; POSITION as usize];
+        for (axis, bytes) in bytes.chunks_exact_mut(4).enumerate() {
+            (low[axis], high[axis]) = (low[axis].min(at[axis]), high[axis].max(at[axis]));
+            bytes.copy_from_slice(&self.walls[axis][at[axis] as usize].to_le_bytes());
+        }
+        self.out.write_all(&bytes)
+    }
+
+    fn face(&mut self, face: &ExposedFace, [a, b, c, d]: [u32; 4]) -> io::Result<()> {
+        self.grow(FACE)?;
+        let mut bytes = [0; FACE as usize];
+        for (bytes, vertex) in bytes.chunks_exact_mut(4).zip([a, b, c, a, c, d]) {
+            bytes.copy_from_slice(&vertex.to_le_bytes());
+        }
+        self.faces.push(usize::from(face.label), &bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::exposed::Facing;
+    use super::*;
+    use voxelize_core::error::{Error, Kind};
+
+    #[test]
+    fn a_file_ends_at_4_gib() {
+        let face = ExposedFace { facing: Facing::UP, label: 0, low: [0, 0, 1], high: [1, 1, 1] };
+        let walls = [(); 3].map(|()| vec![0.0, 1.0]);
+        let mut out = Cursor::new(vec![]);
+        let length = u64::from(u32::MAX) - POSITION - FACE;
+        let bounds = [[u32::MAX; 3], [0; 3]];
+        let faces = FaceSections::new(256);
+        let mut writer = GlbWriter { out: &mut out, walls, vertices: 0, bounds, faces, length };
+        assert!(writer.vertex([0; 3]).is_ok() && writer.face(&face, [0; 4]).is_ok());
+        let error = writer.vertex([0; 3]).unwrap_err();
+        let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
+        assert_eq!((error.kind(), out.get_ref().len()), (Kind::TooLarge, 12));
+    }
+}

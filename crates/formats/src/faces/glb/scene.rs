@@ -1,0 +1,179 @@
+//! The JSON of a GLB: one node, its mesh, a material for each label.
+
+use std::fmt::Write as _;
+
+use super::super::super::comments::ascii;
+use super::super::super::{Dtype, metadata};
+use super::super::colour;
+use super::super::meshing::has_labels;
+use super::POSITION;
+use voxelize_core::grid::metadata::Style;
+use voxelize_core::grid::record::TOOL;
+use voxelize_core::grid::{CellSource, CellType, Label, Record};
+
+/// What the JSON says of a grid before its faces are known.
+pub(super) struct GlbScene {
+    metadata: String,
+    /// The labels that faces may have, and the colours of their materials.
+    pub labels: Vec<Label>,
+    /// The matrix of the node, unless it is the identity.
+    matrix: Option<String>,
+}
+
+impl GlbScene {
+    pub(super) fn of(source: &dyn CellSource, dtype: Dtype) -> Self {
+        let cells = source.cell_type();
+        let coloured = |label: Label| {
+            let colour = colour(&cells, label.value);
+            label.with_colour(colour)
+        };
+        let labels = match &cells {
+            CellType::Labels(legend) if has_labels(source, dtype) => {
+                let mut labels = match legend.labels() {
+                    [] => (1..=255).map(|value| Label::new(value, legend.name(value))).collect(),
+                    labels => labels.to_vec(),
+                };
+                labels.sort_by_key(|label| label.value);
+                labels.into_iter().map(coloured).collect()
+            }
+            _ => {
+                let plain = Label::new(0, "voxels");
+                vec![
+                    Label::SURFACE
+                        .standard_colour()
+                        .map_or(plain.clone(), |colour| plain.with_colour(colour)),
+                ]
+            }
+        };
+        let metadata = ascii(&metadata(source, dtype).to_json(Style::OneLine));
+        Self { metadata, labels, matrix: matrix(source.record()) }
+    }
+
+    /// The JSON of so many vertices, so many indices of each label, and the coordinates of the lowest and the highest corner.
+    pub(super) fn json(&self, vertices: u64, indices: &[u64], [low, high]: &[[String; 3]; 2]) -> String {
+        let Self { metadata, labels, matrix } = self;
+        let mut json = format!(
+            "{{\"asset\":{{\"version\":\"2.0\",\"generator\":{},\"extras\":{{\"voxelize\":{metadata}}}}},\
+             \"scene\":0,\"scenes\":[{{\"nodes\":[0]}}],\"nodes\":[{{\"name\":\"voxels\"",
+            quoted(TOOL)
+        );
+        if let Some(matrix) = matrix {
+            let _ = write!(json, ",\"matrix\":[{matrix}]");
+        }
+        if vertices == 0 {
+            return json + "}]}";
+        }
+        let used: Vec<_> = labels.iter().zip(indices).filter(|(_, count)| **count > 0).collect();
+        let list = |of: &dyn Fn(usize) -> String| (0..used.len()).map(of).collect::<Vec<_>>().join(",");
+        let primitive = |n: usize| {
+            format!("{{\"attributes\":{{\"POSITION\":0}},\"indices\":{},\"material\":{n},\"mode\":4}}", n + 1)
+        };
+        let before = |n: usize| used[..n].iter().map(|(_, count)| 4 * **count).sum::<u64>();
+        let accessor = |n: usize| {
+            let [offset, count] = [before(n), *used[n].1];
+            format!(
+                "{{\"bufferView\":1,\"byteOffset\":{offset},\"componentType\":5125,\"count\":{count},\"type\":\"SCALAR\"}}"
+            )
+        };
+        let [positions, faces] = [POSITION * vertices, before(used.len())];
+        let _ = write!(
+            json,
+            ",\"mesh\":0}}],\"meshes\":[{{\"primitives\":[{}]}}],\"materials\":[{}],\
+             \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\"count\":{vertices},\"type\":\"VEC3\",\
+             \"min\":[{}],\"max\":[{}]}},{}],\
+             \"bufferViews\":[{{\"buffer\":0,\"byteLength\":{positions},\"target\":34962}},\
+             {{\"buffer\":0,\"byteOffset\":{positions},\"byteLength\":{faces},\"target\":34963}}],\
+             \"buffers\":[{{\"byteLength\":{}}}]}}",
+            list(&primitive),
+            list(&|n| material(used[n].0)),
+            low.join(","),
+            high.join(","),
+            list(&accessor),
+            positions + faces
+        );
+        json
+    }
+}
+
+fn material(label: &Label) -> String {
+    let [r, g, b] = label.colour.unwrap_or([255; 3]).map(light);
+    let name = quoted(&label.name);
+    let value = label.value;
+    let extras = if value == 0 { String::new() } else { format!(",\"extras\":{{\"label\":{value}}}") };
+    format!(
+        "{{\"name\":{name},\"pbrMetallicRoughness\":{{\"baseColorFactor\":[{r},{g},{b},1],\
+         \"metallicFactor\":0,\"roughnessFactor\":1}}{extras}}}"
+    )
+}
+
+/// A float as decimals, all of it.
+pub(super) fn number(value: f32) -> String {
+    f64::from(value).to_string()
+}
+
+/// Text in JSON.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => drop(write!(quoted, "\\u{:04x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    ascii(&(quoted + "\""))
+}
+
+/// The matrix, column after column, from the grid to metres with y up; none if that is the identity.
+fn matrix(record: &Record) -> Option<String> {
+    let scale = match record.transform("unit") {
+        Some("um") => "0.000001",
+        Some("mm") => "0.001",
+        Some("cm") => "0.01",
+        Some("in") => "0.0254",
+        Some("ft") => "0.3048",
+        _ => "1",
+    };
+    match record.transform("up") {
+        Some("y") if scale == "1" => None,
+        Some("y") => Some(format!("{scale},0,0,0,0,{scale},0,0,0,0,{scale},0,0,0,0,1")),
+        _ => Some(format!("{scale},0,0,0,0,0,-{scale},0,0,{scale},0,0,0,0,0,1")),
+    }
+}
+
+/// The linear light of a channel of sRGB, in six digits.
+///
+/// Its power of 2.4 is the square times the fifth root of the square, which Newton's method finds by the same
+/// operations on every machine.
+fn light(channel: u8) -> String {
+    let share = f64::from(channel) / 255.0;
+    let base = (share + 0.055) / 1.055;
+    let square = base * base;
+    let mut root = 1.0;
+    for _ in 0..40 {
+        root -= (root - square / (root * root * root * root)) / 5.0;
+    }
+    let light = if share <= 0.04045 { share / 12.92 } else { square * root };
+    ((light * 1e6).round() / 1e6).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn light_is_that_of_the_standard() {
+        for channel in 0..=255 {
+            let share = f64::from(channel) / 255.0;
+            let exact = if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) };
+            let found: f64 = light(channel).parse().unwrap();
+            assert!((found - exact).abs() < 1e-6, "{channel}: {found}, {exact}");
+        }
+        assert_eq!([0, 255].map(light), ["0", "1"]);
+    }
+
+    #[test]
+    fn text_is_quoted() {
+        assert_eq!(quoted("a\"\\ü\n"), "\"a\\\"\\\\\\u00fc\\u000a\"");
+    }
+}

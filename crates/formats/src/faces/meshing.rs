@@ -1,0 +1,59 @@
+//! From cells to faces: slab by slab, wall of z by wall, so that neither the grid nor the mesh is in memory.
+//!
+//! Wall k is where the layers k − 1 and k meet. For each wall come first its vertices, then the faces around the layer
+//! below, then those on the wall itself. What is kept from a slab to the next is its last layer.
+
+use std::io;
+
+use super::super::save::{cancelled, next};
+use super::super::{Choice, Dtype, SaveOptions};
+use super::exposed::{CellLayer, LayerPair, last_layer};
+use super::greedy::GreedyFaces;
+use super::single::SingleFaces;
+use super::sink::{FaceMaker, FaceSink};
+use voxelize_core::grid::{CellSource, CellType, Cells};
+
+/// Whether faces have labels.
+pub(super) fn has_labels(source: &dyn CellSource, dtype: Dtype) -> bool {
+    matches!(source.cell_type(), CellType::Labels(_)) && dtype == Dtype::U8
+}
+
+/// Gives all exposed faces of the cells to `sink`.
+pub(super) fn mesh(
+    source: &mut dyn CellSource,
+    sink: &mut dyn FaceSink,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let dims = source.dims();
+    let has_labels = has_labels(source, dtype);
+    let zeros = vec![0; dims[0].div_ceil(64)];
+    let empty = CellLayer::empty(&zeros);
+    let mut maker: Box<dyn FaceMaker> = match options.has(Choice::GreedyFaces) {
+        true => Box::new(GreedyFaces::new(dims, has_labels)),
+        false => Box::new(SingleFaces::new(dims, has_labels)),
+    };
+    let mut last: Option<Cells> = None;
+    options.progress.begin("write", dims[2] as u64);
+    while let Some(slab) = next(source)? {
+        let layers = slab.cells.dims()[2];
+        let mut below = match &last {
+            Some(cells) => CellLayer::of(cells.as_ref(), 0, has_labels, &zeros)?,
+            None => empty,
+        };
+        for k in 0..layers {
+            cancelled(options.progress)?;
+            let above = CellLayer::of(slab.cells, k, has_labels, &zeros)?;
+            maker.wall((slab.first + k) as u32, &LayerPair { below, above }, sink)?;
+            below = above;
+            options.progress.advance(1);
+        }
+        let end = slab.first + layers;
+        if end == dims[2] {
+            maker.wall(end as u32, &LayerPair { below, above: empty }, sink)?;
+        } else {
+            last = Some(last_layer(slab.cells, has_labels).map_err(io::Error::other)?);
+        }
+    }
+    Ok(())
+}

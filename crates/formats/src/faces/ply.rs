@@ -1,0 +1,195 @@
+//! `.ply`, the format of Stanford's scans: Blender, MeshLab, CloudCompare, Open3D, trimesh.
+//!
+//! ```text
+//! ply
+//! format binary_little_endian 1.0
+//! comment voxelize {…}                         what is known of the cells, as JSON, in as many lines as it takes
+//! element vertex N                             by z, then y, then x
+//! property double x                            then y and z
+//! element face M                               by layers of z
+//! property list uchar int vertex_indices       four each; with labels three
+//! property uchar red                           then green and blue; with labels
+//! property uchar label                         with labels
+//! comment ....                                 as long as makes headers of all counts equally long
+//! end_header
+//! ```
+//!
+//! Then the vertices and the faces, each with its properties in their order, without gaps. The lines that begin with
+//! `comment voxelize ` have 400 characters of JSON at most, in ASCII: joined they are the metadata, with the colours of
+//! labels. With labels each face is two triangles: readers that cut quads lose count of their colours (trimesh). The colour
+//! of a face is that of its label; vertices have none, as labels share them, and readers take those of vertices where both
+//! are there. Blender and Open3D read colours of vertices alone: a `.glb` has materials for them. Coordinates are the
+//! mesh's, and no axis is up. Readers take indices of 32 bits with a sign, so there are less than 2³¹ vertices and faces.
+//!
+//! Greg Turk, The PLY Polygon File Format, 1994.
+
+use std::io::{self, SeekFrom};
+
+use super::super::comments::comments;
+use super::super::point_cloud;
+use super::super::save::{SPOOL, Sink};
+use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write, metadata};
+use super::exposed::ExposedFace;
+use super::meshing::{has_labels, mesh};
+use super::sections::FaceSections;
+use super::sink::{FaceSink, too_many};
+use super::{check_walls, colour, most_bytes, walls};
+use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::metadata::Style;
+use voxelize_core::grid::{CellKind, CellSource, Lattice};
+
+pub(in super::super) const FORMAT: Format = Format {
+    name: "ply",
+    extensions: &["ply"],
+    about: "exposed faces as polygons, for Blender, MeshLab and trimesh; labels are colours of faces",
+    carries: Carries::InFile,
+    assumes: &[],
+    kinds: &[CellKind::Bits, CellKind::Labels],
+    dtypes: &[Dtype::Bool, Dtype::U8],
+    max_bytes: None,
+    choices: &[Choice::GreedyFaces, Choice::Points],
+    slab_layers: 1,
+    magic: &[],
+    weak_magic: &[],
+    limits,
+    warnings: super::super::no_warnings,
+    size: |dims, _, occupied, choices| {
+        if choices.contains(&Choice::Points) {
+            return point_cloud::size(occupied);
+        }
+        // Two triangles with label and colour are longer than a quad.
+        most_bytes(dims, occupied, [2 * (1 + 3 * 4 + 4), 3 * 8])
+    },
+    memory: |_, _, _, _| SPOOL as u64,
+    write: Write::Seeking(write),
+    annotate: |_, _| {},
+    reader: None,
+};
+
+fn limits(lattice: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
+    if [Choice::GreedyFaces, Choice::Points].iter().all(|choice| choices.contains(choice)) {
+        return Err(Error::usage("points have no faces to merge").with_hint("leave one of the two out"));
+    }
+    check_walls::<f64>(lattice, choices)
+}
+
+/// The most vertices or faces.
+const MOST: u64 = i32::MAX as u64;
+
+struct PlyWriter<'a> {
+    out: &'a mut dyn Sink,
+    walls: [Vec<f64>; 3],
+    /// The colour of each label; none if labels are left out.
+    colours: Option<Vec<[u8; 3]>>,
+    faces: FaceSections,
+    counts: [u64; 2],
+}
+
+fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn Sink,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    if options.has(Choice::Points) {
+        return point_cloud::write(source, out, dtype, options);
+    }
+    let cells = source.cell_type();
+    let is_labelled = has_labels(source, dtype);
+    let colours = is_labelled.then(|| (0..=255).map(|label| colour(&cells, label)).collect());
+    let json = metadata(source, dtype).to_json(Style::OneLine);
+    let header = |counts| header(&json, counts, is_labelled);
+    let start = out.stream_position()?;
+    out.write_all(header([MOST; 2]).as_bytes())?;
+    let walls = walls(source);
+    let mut writer = PlyWriter { out, walls, colours, faces: FaceSections::new(1), counts: [0; 2] };
+    mesh(source, &mut writer, dtype, options)?;
+    let PlyWriter { out, mut faces, counts, .. } = writer;
+    faces.copy(0, out)?;
+    out.seek(SeekFrom::Start(start))?;
+    out.write_all(header(counts).as_bytes())?;
+    out.seek(SeekFrom::End(0))?;
+    out.flush()
+}
+
+/// The header, equally long for all counts of vertices and faces.
+fn header(json: &str, counts: [u64; 2], has_labels: bool) -> String {
+    let colours = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
+    let [colours, label] = if has_labels { [colours, "property uchar label\n"] } else { [""; 2] };
+    let json = comments("comment", json);
+    let [vertices, faces] = counts.map(|count| count.to_string());
+    let gap = ".".repeat(1 + 2 * MOST.to_string().len() - vertices.len() - faces.len());
+    format!(
+        "ply\nformat binary_little_endian 1.0\n{json}\
+         element vertex {vertices}\nproperty double x\nproperty double y\nproperty double z\n\
+         element face {faces}\nproperty list uchar int vertex_indices\n{colours}{label}\
+         comment {gap}\nend_header\n"
+    )
+}
+
+impl PlyWriter<'_> {
+    fn count(&mut self, n: usize, what: &str) -> io::Result<()> {
+        self.counts[n] += 1;
+        if self.counts[n] > MOST { Err(too_many(what, self.counts[n])) } else { Ok(()) }
+    }
+
+    /// Adds a polygon, with its label and the colour of that, unless labels are left out.
+    fn put(&mut self, corners: &[u32], label: u8) -> io::Result<()> {
+        self.count(1, "faces")?;
+        let mut bytes = [0; 1 + 4 * 4 + 4];
+        let colour = 1 + 4 * corners.len();
+        bytes[0] = corners.len() as u8;
+        for (bytes, vertex) in bytes[1..colour].chunks_exact_mut(4).zip(corners) {
+            bytes.copy_from_slice(&vertex.to_le_bytes());
+        }
+        let Some(colours) = &self.colours else { return self.faces.push(0, &bytes[..colour]) };
+        bytes[colour..colour + 3].copy_from_slice(&colours[usize::from(label)]);
+        bytes[colour + 3] = label;
+        self.faces.push(0, &bytes[..colour + 4])
+    }
+}
+
+impl FaceSink for PlyWriter<'_> {
+    fn vertex(&mut self, at: [u32; 3]) -> io::Result<()> {
+        self.count(0, "vertices")?;
+        let mut bytes = [0; 24];
+        for (axis, bytes) in bytes.chunks_exact_mut(8).enumerate() {
+            bytes.copy_from_slice(&self.walls[axis][at[axis] as usize].to_le_bytes());
+        }
+        self.out.write_all(&bytes)
+    }
+
+    fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()> {
+        if self.colours.is_none() {
+            return self.put(&vertices, 0);
+        }
+        let [a, b, c, d] = vertices;
+        self.put(&[a, b, c], face.label)?;
+        self.put(&[a, c, d], face.label)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::exposed::Facing;
+    use super::*;
+    use voxelize_core::error::Kind;
+
+    #[test]
+    fn no_more_are_written_than_readers_count() {
+        let face = ExposedFace { facing: Facing::UP, label: 0, low: [0, 0, 1], high: [1, 1, 1] };
+        let walls = [(); 3].map(|()| vec![0.0, 1.0]);
+        let mut out = Cursor::new(vec![]);
+        let (colours, faces) = (None, FaceSections::new(1));
+        let mut writer = PlyWriter { out: &mut out, walls, colours, faces, counts: [MOST - 1; 2] };
+        assert!(writer.vertex([0; 3]).is_ok() && writer.face(&face, [0; 4]).is_ok());
+        for error in [writer.vertex([0; 3]), writer.face(&face, [0; 4])] {
+            let error = error.unwrap_err();
+            let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
+            assert_eq!(error.kind(), Kind::TooLarge);
+        }
+        assert_eq!((writer.faces.length(0), out.get_ref().len()), (17, 24));
+    }
+}

@@ -1,0 +1,168 @@
+//! Writing `.inp`.
+
+use std::io;
+
+use super::elements::{LabelledLines, set_names};
+use super::nodes::{HexahedronSink, hexahedra};
+use super::walls;
+use crate::comments::comments;
+use crate::image::described;
+use crate::{Dtype, SaveOptions};
+use voxelize_core::error::Error;
+use voxelize_core::grid::record::TOOL;
+use voxelize_core::grid::{CellSource, CellType};
+
+/// The highest number of a node or an element in Abaqus.
+const MOST: u64 = 999_999_999;
+
+/// The characters of a number that CalculiX reads.
+const DIGITS: usize = 20;
+
+/// The set of cells without labels.
+const VOXELS: &str = "VOXELS";
+
+/// Nodes are gathered to about so many bytes before they are written.
+const BLOCK: usize = 256 << 10;
+
+/// Nodes on their way to the file, and the elements, which come behind them.
+struct InpWriter<'a> {
+    out: &'a mut dyn io::Write,
+    /// `, 0.5`: the walls along each axis.
+    walls: [Vec<String>; 3],
+    text: Vec<u8>,
+    line: Vec<u8>,
+    nodes: u64,
+    cells: u64,
+    elements: LabelledLines,
+}
+
+pub(super) fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn io::Write,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    out.write_all(head(source, dtype).as_bytes())?;
+    let sets = match source.cell_type() {
+        CellType::Labels(legend) if dtype == Dtype::U8 => set_names(legend),
+        _ => vec![(1, VOXELS.to_string())],
+    };
+    let walls = walls(source).map(|walls| walls.iter().map(|wall| format!(", {}", number(*wall))).collect());
+    let (text, line) = (Vec::new(), Vec::new());
+    let elements = LabelledLines::new();
+    let mut writer = InpWriter { out, walls, text, line, nodes: 0, cells: 0, elements };
+    hexahedra(source, dtype, options, &mut writer)?;
+    writer.write_elements(&sets)
+}
+
+/// Everything before the nodes.
+fn head(source: &dyn CellSource, dtype: Dtype) -> String {
+    let record = source.record();
+    let tool = record.tool.as_deref().unwrap_or(TOOL);
+    let title = match &record.input {
+        Some(input) => format!("{tool}: {input}"),
+        None => tool.to_string(),
+    };
+    let is_plain = |c: char| c.is_ascii() && !c.is_control() && c != '*';
+    let title: String = title.chars().map(|c| if is_plain(c) { c } else { '_' }).take(DIGITS * 4).collect();
+    let json = comments("**", &described(source, dtype));
+    format!("*HEADING\n{title}\n{json}*NODE, NSET=NALL\n")
+}
+
+/// A number in as few digits as say it, rounded if these are more than CalculiX reads.
+fn number(value: f64) -> String {
+    let forms = [format!("{value}"), format!("{value:e}")].into_iter();
+    let rounded = (0..17).rev().map(|digits| format!("{value:.digits$e}"));
+    forms.chain(rounded).find(|text| text.len() <= DIGITS).unwrap_or_default()
+}
+
+/// Adds a whole number; many times as fast as by `write!`.
+fn push_whole(text: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return text.extend_from_slice(&digits[start..]);
+        }
+    }
+}
+
+fn check(count: u64, what: &str) -> io::Result<()> {
+    if count <= MOST {
+        return Ok(());
+    }
+    let text = format!("an .inp file numbers {what} up to {MOST}; the grid has more");
+    Err(io::Error::other(Error::too_large(text).with_hint("use larger cells, or save as .vtu")))
+}
+
+impl InpWriter<'_> {
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.text)?;
+        self.text.clear();
+        Ok(())
+    }
+
+    /// Writes the elements of each label that has some.
+    fn write_elements(mut self, sets: &[(u8, String)]) -> io::Result<()> {
+        self.flush()?;
+        for (label, name) in sets.iter().filter(|(label, _)| self.elements.has(*label)).collect::<Vec<_>>() {
+            writeln!(self.out, "*ELEMENT, TYPE=C3D8, ELSET={name}")?;
+            self.elements.write(*label, self.out)?;
+        }
+        Ok(())
+    }
+}
+
+impl HexahedronSink for InpWriter<'_> {
+    fn node(&mut self, walls: [usize; 3]) -> io::Result<()> {
+        self.nodes += 1;
+        check(self.nodes, "nodes")?;
+        push_whole(&mut self.text, self.nodes);
+        for (along, wall) in self.walls.iter().zip(walls) {
+            self.text.extend_from_slice(along[wall].as_bytes());
+        }
+        self.text.push(b'\n');
+        if self.text.len() >= BLOCK { self.flush() } else { Ok(()) }
+    }
+
+    fn hexahedron(&mut self, _: [usize; 3], nodes: &[u64; 8], value: u32) -> io::Result<()> {
+        self.cells += 1;
+        check(self.cells, "elements")?;
+        self.line.clear();
+        push_whole(&mut self.line, self.cells);
+        for node in nodes {
+            self.line.extend_from_slice(b", ");
+            push_whole(&mut self.line, node + 1);
+        }
+        self.line.push(b'\n');
+        self.elements.push(value as u8, &self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_characters_as_are_read() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-1.5, "-1.5"),
+            (-1.0 / 3.0, "-0.3333333333333333"),
+            (1e300, "1e300"),
+            (1e-12, "0.000000000001"),
+            (-1.234_567_890_123_456_7e-12, "-1.2345678901235e-12"),
+            (-123_456_789.012_345_67, "-123456789.01234567"),
+        ] {
+            assert_eq!(number(value), text);
+            assert!(number(value).len() <= DIGITS);
+        }
+        let mut text = vec![];
+        [0, 9, 10, u64::MAX].into_iter().for_each(|number| push_whole(&mut text, number));
+        assert_eq!(text, b"091018446744073709551615");
+        assert!(check(MOST, "nodes").is_ok() && check(MOST + 1, "nodes").is_err());
+    }
+}

@@ -1,0 +1,400 @@
+//! `.nii` and `.nii.gz`, the image of NIfTI-1 that the programs of brain images read.
+//!
+//! | byte | content (little-endian) |
+//! |---|---|
+//! | 0 | 348 |
+//! | 40 | 3, nx, ny, nz, 1, 1, 1, 1: 16 bits each, x fastest |
+//! | 68 | intent: 1002 for labels |
+//! | 70, 72 | type and bits: 2 and 8 for bits and labels, 16 and 32 for a field |
+//! | 76 | 1, sx, sy, sz: floats |
+//! | 108 | where the cells begin, as a float |
+//! | 112, 116 | slope 1 and offset 0; slope 1/255 of shares of cells as u8 |
+//! | 123 | the unit: metre 1, millimetre 2, micrometre 3, else 0 |
+//! | 148 | `voxelize` |
+//! | 252, 254 | qform and sform, 1 each: places in a scanner |
+//! | 256 | the quaternion 0, 0, 1, and the place of the centre of the first cell |
+//! | 280 | rows −sx 0 0 x, 0 −sy 0 y, 0 0 sz z: x to the right, y to the front, z up |
+//! | 344 | `n+1\0` |
+//! | 348 | 1, 0, 0, 0: an extension follows, its length, 6 (a comment), and JSON: the lattice exactly, and how the grid was made |
+//! | … | the cells |
+//!
+//! x of a mesh is to the left and y to the back, so both turn round. Floats round the place of the cells: the JSON does not.
+//! Others are read by their sform, else qform, else sizes of cells alone, if their axes are along x, y and z.
+//!
+//! <https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h>
+
+use std::io::{self, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use super::dense;
+use super::image::{
+    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata, take_unit,
+};
+use super::npy;
+use super::open::{VoxelSource, failure};
+use super::packed;
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
+use crate::Voxels;
+use voxelize_core::error::{Code, Error, Result};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{CellKind, CellSource, CellType, Lattice};
+
+/// The bytes of the header.
+const HEADER: usize = 348;
+
+/// The bytes of our JSON, at most.
+const MAX_JSON: u64 = 1 << 20;
+
+/// A comment.
+const COMMENT: u32 = 6;
+
+/// The number that bytes of shares are multiplied by.
+const SLOPE_OF_SHARES: f32 = 1.0 / 255.0;
+
+/// The units by their numbers.
+const UNITS: [Option<&str>; 8] = [None, Some("m"), Some("mm"), Some("um"), None, None, None, None];
+
+/// The most cells per axis: sizes have 15 bits.
+const MOST: usize = i16::MAX as usize;
+
+pub(super) const FORMAT: Format = Format {
+    name: "nii",
+    extensions: &["nii"],
+    about: "NIfTI-1 image; mesh coordinates are LPS, the image is RAS; at most 32767 cells an axis",
+    carries: Carries::InFile,
+    assumes: &[],
+    kinds: &CellKind::ALL,
+    dtypes: &[Dtype::Bool, Dtype::U8],
+    max_bytes: None,
+    choices: &[],
+    slab_layers: 1,
+    magic: &[&[0x5c, 1, 0, 0]],
+    weak_magic: &[],
+    limits,
+    warnings: super::no_warnings,
+    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    memory: super::no_memory,
+    write: Write::Forward(write),
+    annotate: npy::annotate,
+    reader: Some(Reader { cells: read, describe }),
+};
+
+pub(super) const PACKED: Format = Format {
+    name: "nii.gz",
+    extensions: &["nii.gz"],
+    about: "NIfTI-1 image packed by gzip",
+    magic: &[],
+    weak_magic: &[&[0x1f, 0x8b]],
+    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
+    memory: |_, _, threads, _| packed::queue_bytes(threads),
+    write: Write::Forward(|source, out, dtype, options| {
+        let head = head(source, dtype, options)?;
+        packed::gzip_cells(source, &head, out, dtype, options)
+    }),
+    ..FORMAT
+};
+
+fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
+    match lattice.filter(|lattice| lattice.dims().iter().any(|n| *n > MOST)) {
+        None => Ok(()),
+        Some(_) => Err(Error::usage(format!("a NIfTI image holds at most {MOST} cells along an axis"))
+            .with_hint("use larger cells, or save as .nrrd")),
+    }
+}
+
+fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn io::Write,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    out.write_all(&head(source, dtype, options)?)?;
+    dense::write(source, out, dtype, options.progress)
+}
+
+/// The bytes before the cells.
+fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Result<Vec<u8>> {
+    if source.dims().iter().any(|n| *n > MOST) {
+        return Err(io::Error::other(
+            limits(source.lattice(), options.choices).err().unwrap_or_else(|| Error::usage("too large")),
+        ));
+    }
+    let mut json = described(source, dtype).into_bytes();
+    // The extension with its length and its code is a multiple of 16 bytes.
+    json.resize((json.len() + 8).next_multiple_of(16) - 8, 0);
+    let extension = json.len() as u32 + 8;
+    let header = header(source, dtype, HEADER as u32 + 4 + extension);
+    Ok([&header, &[1, 0, 0, 0][..], &extension.to_le_bytes(), &COMMENT.to_le_bytes(), &json].concat())
+}
+
+fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    let mut put = |at: usize, bytes: &[u8]| header[at..at + bytes.len()].copy_from_slice(bytes);
+    let mut floats = |at: usize, values: &[f32]| {
+        (at..).step_by(4).zip(values).for_each(|(at, value)| put(at, &value.to_le_bytes()));
+    };
+    let place = source.lattice().map(centre_and_step);
+    let float = |values: &[Rational; 3]| values.each_ref().map(Rational::to_f32);
+    let [sx, sy, sz] = place.as_ref().map_or([1.0; 3], |(_, step)| float(step));
+    floats(76, &[1.0, sx, sy, sz]);
+    let slope = if shares::are_bytes(source.cell_type(), dtype) { SLOPE_OF_SHARES } else { 1.0 };
+    floats(108, &[begin as f32, slope, 0.0]);
+    if let Some((centre, _)) = &place {
+        let [x, y, z] = float(centre);
+        floats(256, &[0.0, 0.0, 1.0, -x, -y, z]);
+        floats(280, &[-sx, 0.0, 0.0, -x, 0.0, -sy, 0.0, -y, 0.0, 0.0, sz, z]);
+        put(252, &[1, 0, 1, 0]);
+    }
+    put(0, &(HEADER as u32).to_le_bytes());
+    let dims = source.dims().map(|n| n as u16);
+    let shape = [3, dims[0], dims[1], dims[2], 1, 1, 1, 1];
+    (40..).step_by(2).zip(shape).for_each(|(at, n)| put(at, &n.to_le_bytes()));
+    if let (CellType::Labels(_), Dtype::U8) = (source.cell_type(), dtype) {
+        put(68, &1002_u16.to_le_bytes());
+    }
+    let [kind, bits] = if dtype == Dtype::F32 { [16_u16, 32] } else { [2, 8] };
+    put(70, &kind.to_le_bytes());
+    put(72, &bits.to_le_bytes());
+    let unit = source.record().transform("unit");
+    let unit = UNITS.iter().position(|known| known.is_some() && *known == unit);
+    put(123, &[unit.unwrap_or(0) as u8]);
+    put(148, b"voxelize");
+    put(344, b"n+1\0");
+    header
+}
+
+/// The header and what it says in its extensions.
+struct NiftiHeader {
+    bytes: [u8; HEADER],
+    json: Option<String>,
+    is_packed: bool,
+}
+
+impl NiftiHeader {
+    fn read(source: &mut VoxelSource) -> Result<Self> {
+        source.seek(0)?;
+        let start: [u8; 2] = source.bytes()?;
+        source.seek(0)?;
+        match start {
+            [0x1f, 0x8b] => Self::from(&mut MultiGzDecoder::new(source), true),
+            _ => Self::from(source, false),
+        }
+    }
+
+    fn from(input: &mut dyn Read, is_packed: bool) -> Result<Self> {
+        let mut bytes = [0; HEADER];
+        input.read_exact(&mut bytes).map_err(failure)?;
+        let mut header = Self { bytes, json: None, is_packed };
+        if header.u32(0) != HEADER as u32 || header.bytes[344..347] != *b"n+1" {
+            let error =
+                Error::input(Code::V003, "not the header of a little-endian NIfTI-1 image in one file");
+            return Err(error.with_hint("save it as .nii or .nii.gz of NIfTI-1"));
+        }
+        let mut left = header.begin()?.saturating_sub(HEADER as u64 + 4);
+        let mut flag = [0; 4];
+        if input.read_exact(&mut flag).is_err() || flag[0] == 0 {
+            return Ok(header);
+        }
+        while left >= 16 {
+            let mut start = [0; 8];
+            input.read_exact(&mut start).map_err(failure)?;
+            let [length, code] = [0, 4].map(|at| u32_at(&start, at));
+            let length = u64::from(length);
+            if length < 8 || length > left || length > MAX_JSON {
+                break;
+            }
+            let mut text = vec![];
+            input.take(length - 8).read_to_end(&mut text).map_err(failure)?;
+            left -= length;
+            let text = String::from_utf8_lossy(&text);
+            let text = text.trim_end_matches('\0');
+            if code == COMMENT && text.starts_with('{') && text.contains("\"dims\"") {
+                header.json = Some(text.to_string());
+            }
+        }
+        Ok(header)
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        u32_at(&self.bytes, at)
+    }
+
+    fn i16(&self, at: usize) -> i16 {
+        i16::from_le_bytes([self.bytes[at], self.bytes[at + 1]])
+    }
+
+    fn float(&self, at: usize) -> f32 {
+        f32::from_bits(self.u32(at))
+    }
+
+    /// A float, exactly.
+    fn exact(&self, at: usize) -> Result<Rational> {
+        let value = self.float(at);
+        Rational::from_f32(value).ok_or_else(|| {
+            Error::input(Code::V004, format!("{value} where a number should be")).at_byte(at as u64)
+        })
+    }
+
+    /// Where the cells begin.
+    fn begin(&self) -> Result<u64> {
+        let begin = self.float(108);
+        if begin.fract() == 0.0 && (352.0..1e15).contains(&begin) {
+            return Ok(begin as u64);
+        }
+        Err(Error::input(Code::V003, format!("its cells begin at {begin}, not behind the header"))
+            .at_byte(108))
+    }
+
+    /// Whether a qform or an sform says where its cells are.
+    fn is_placed(&self) -> bool {
+        self.i16(252) > 0 || self.i16(254) > 0
+    }
+
+    /// Whether its bytes are 255ths.
+    fn is_of_shares(&self) -> bool {
+        [self.float(112), self.float(116)] == [SLOPE_OF_SHARES, 0.0]
+    }
+
+    fn dims(&self) -> Result<[usize; 3]> {
+        let all: [i16; 8] = std::array::from_fn(|n| self.i16(40 + 2 * n));
+        let axes = usize::try_from(all[0]).unwrap_or(0);
+        let sizes = [all[1], all[2], all[3]].map(|n| usize::try_from(n).unwrap_or(0));
+        let more = all.get(4..=axes.min(7)).unwrap_or_default();
+        if !(3..=7).contains(&axes) || sizes.contains(&0) || more.iter().any(|n| *n != 1) {
+            let text = format!("an image of the sizes {:?}, not of three axes", &all[1..]);
+            return Err(Error::input(Code::V004, text).at_byte(40).with_hint("save one volume of it"));
+        }
+        Ok(sizes)
+    }
+
+    fn data(&self) -> Result<ImageData> {
+        let kind = self.i16(70);
+        // Values are what they are unless the header scales them.
+        let is_plain = matches!([self.float(112), self.float(116)], [0.0 | 1.0, 0.0]);
+        let dtype = match kind {
+            2 if is_plain || self.is_of_shares() => Some(Dtype::U8),
+            16 if is_plain => Some(Dtype::F32),
+            _ => None,
+        };
+        let type_name = match kind {
+            2 | 16 if !is_plain => "scaled".to_string(),
+            4 => "int16".into(),
+            8 => "int32".into(),
+            64 => "float64".into(),
+            128 => "rgb24".into(),
+            256 => "int8".into(),
+            512 => "uint16".into(),
+            768 => "uint32".into(),
+            1024 => "int64".into(),
+            1280 => "uint64".into(),
+            other => other.to_string(),
+        };
+        Ok(ImageData {
+            frame: self.frame()?,
+            dtype,
+            type_name,
+            is_packed: self.is_packed,
+            skip: self.begin()?,
+        })
+    }
+
+    fn frame(&self) -> Result<ImageFrame> {
+        let dims = self.dims()?;
+        let exact =
+            |at: [usize; 3]| Ok::<_, Error>([self.exact(at[0])?, self.exact(at[1])?, self.exact(at[2])?]);
+        let sizes = exact([80, 84, 88])?;
+        // Steps and centre.
+        let (mut steps, mut centre) = if self.i16(254) > 0 {
+            let column = |n: usize| exact([280, 296, 312].map(|row| row + 4 * n));
+            ([column(0)?, column(1)?, column(2)?], column(3)?)
+        } else if self.i16(252) > 0 {
+            (self.turned(&sizes)?, exact([268, 272, 276])?)
+        } else {
+            let one = |n: usize| {
+                std::array::from_fn(|axis| if axis == n { sizes[n].clone() } else { Rational::ZERO })
+            };
+            // Sizes alone say nothing of directions.
+            let centre = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+            return ImageFrame::new(dims, &centre, &[one(0), one(1), one(2)]);
+        };
+        // From RAS to LPS.
+        for vector in steps.iter_mut().chain([&mut centre]) {
+            for part in &mut vector[..2] {
+                *part = -&*part;
+            }
+        }
+        ImageFrame::new(dims, &centre, &steps)
+    }
+
+    /// The steps that the quaternion of the qform makes of the sizes of cells.
+    fn turned(&self, sizes: &[Rational; 3]) -> Result<[[Rational; 3]; 3]> {
+        let [b, c, d] = [256, 260, 264].map(|at| f64::from(self.float(at)));
+        let a = (1.0 - b * b - c * c - d * d).max(0.0).sqrt();
+        let last = if self.float(76) < 0.0 { -1.0 } else { 1.0 };
+        let rows = [
+            [a * a + b * b - c * c - d * d, 2.0 * (b * c - a * d), 2.0 * (b * d + a * c)],
+            [2.0 * (b * c + a * d), a * a + c * c - b * b - d * d, 2.0 * (c * d - a * b)],
+            [2.0 * (b * d - a * c), 2.0 * (c * d + a * b), a * a + d * d - b * b - c * c],
+        ];
+        let step = |n: usize| {
+            let sign = if n == 2 { last } else { 1.0 };
+            let part = |row: usize| {
+                // Whole turns are exact.
+                let cosine = rows[row][n] * sign;
+                let near = cosine.round();
+                let cosine = if (cosine - near).abs() < 1e-6 { near } else { cosine };
+                Rational::from_f64(cosine).map(|cosine| &cosine * &sizes[n])
+            };
+            Some([part(0)?, part(1)?, part(2)?])
+        };
+        let steps = (step(0), step(1), step(2));
+        let (Some(x), Some(y), Some(z)) = steps else {
+            return Err(Error::input(Code::V004, "a qform that is no rotation").at_byte(256));
+        };
+        Ok([x, y, z])
+    }
+
+    /// What our JSON says of the cells.
+    fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
+        let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
+        if shares::are_said(&metadata) && !self.is_of_shares() {
+            // Another program has put other cells behind our header.
+            metadata = Metadata::default();
+        }
+        // Of an image that has neither form the sizes of its cells are known at least, unless it is ours.
+        let is_said = metadata.dims.is_none() || self.is_placed();
+        // The lower three bits; those above are of time.
+        take_unit(&mut metadata, UNITS[usize::from(self.bytes[123] & 7)]);
+        metadata.lattice = frame.lattice_of(&metadata, is_said, |exact| exact.to_f32().into());
+        if self.i16(70) == 2 && self.is_of_shares() {
+            shares::annotate(&mut metadata);
+        }
+        Ok(metadata)
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn read(source: &mut VoxelSource) -> Result<Voxels> {
+    let header = NiftiHeader::read(source)?;
+    let data = header.data()?;
+    source.seek(if header.is_packed { 0 } else { data.skip })?;
+    let metadata = header.metadata(&data.frame)?;
+    data.read(source, metadata)
+}
+
+fn describe(source: &mut VoxelSource) -> Result<Metadata> {
+    let header = NiftiHeader::read(source)?;
+    let data = header.data()?;
+    let metadata = header.metadata(&data.frame)?;
+    let is_unplaced = metadata.dims.is_none() && !header.is_placed();
+    let mut metadata = data.describe(metadata);
+    if is_unplaced {
+        metadata.extra.insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
+    }
+    Ok(metadata)
+}

@@ -1,0 +1,451 @@
+//! `.npy`, the array file of NumPy: `numpy.load` gives `a[x, y, z]`.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 6 | `\x93NUMPY` |
+//! | 2 | version, 1 and 0 |
+//! | 2 | length of the header, little-endian (4 bytes from version 2 on) |
+//! | … | `{'descr': '\|b1', 'fortran_order': True, 'shape': (nx, ny, nz), }`, padded with spaces so that the cells start at a multiple of 64, and a line end |
+//! | nx·ny·nz | the cells, x fastest (that is Fortran order) |
+//!
+//! | `descr` | bytes a cell | holds |
+//! |---|---|---|
+//! | `\|b1` | 1 | bits, 0 or 1 |
+//! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells; shares of cells in 255ths, rounded, with `"value_scale": "1/255"` in the sidecar |
+//! | `\|i1` | 1 | the same, for labels up to 127 |
+//! | `<f4` | 4 | a field, little-endian |
+//! | `\|u1`, with `--dtype bit` | 1/8 | bits, eight cells along x in a byte, the first in its lowest bit; rows are filled up to bytes with zeros |
+//!
+//! Bits have the shape (⌈nx/8⌉, ny, nz): `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` is `a[x, y, z]`, 0 or 1.
+//! The sidecar says `dtype` (`bit`), `dims` and `bit_order` (`little`); without one they are read as the plain numbers that
+//! they are.
+//!
+//! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order: `'fortran_order': False, 'shape': (nz, ny, nx)`. The
+//! sidecar says so; without one it is read as `a[x, y, z]`, as any array of others.
+//!
+//! `--values -1,0,1` puts other numbers in a `|u1` or `|i1`: that of empty cells, then those of labels 1, 2, …; of two, the
+//! second is that of all occupied cells. The sidecar says them.
+//!
+//! Either order and versions 1 to 3 are read. As `|b1`, and as `|i1` that nothing describes, any byte but 0 is an occupied
+//! cell. A `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
+//! the background are in `NAME.npy.json`, if requested; without it labels have no names, and a field
+//! has the background 0.
+//!
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::dense::{self, Order};
+use super::open::{VoxelSource, failure, is_about, nameless};
+use super::room::CellRoom;
+use super::{
+    BIT_ORDER, CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader,
+    SaveOptions, Write, Written, shares, values,
+};
+use crate::Voxels;
+use voxelize_core::error::{Code, Error, Result, sanitize};
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{CellKind, CellSource, Cells};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The longest header that is read; those of plain arrays have 128 bytes.
+const MAX_HEADER: u32 = 1 << 16;
+
+pub(super) const FORMAT: Format = Format {
+    name: "npy",
+    extensions: &["npy"],
+    about: "NumPy array a[x, y, z] of bool, u8 or f32, or of packed bits; numpy.load reads it",
+    carries: Carries::SidecarOnRequest,
+    assumes: &[],
+    kinds: &CellKind::ALL,
+    dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit, Dtype::I8],
+    max_bytes: None,
+    choices: &[Choice::Zyx],
+    slab_layers: 1,
+    magic: &[MAGIC],
+    weak_magic: &[],
+    limits: super::no_limits,
+    warnings: super::no_warnings,
+    size: |dims, dtype, _, _| bytes_for(dims, dtype).map(FileSize::about),
+    memory: super::no_memory,
+    write: Write::Forward(write),
+    annotate: |dtype, metadata| {
+        annotate(dtype, metadata);
+        if dtype == Dtype::Bit {
+            metadata.extra.insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
+        }
+    },
+    reader: Some(Reader { cells: read, describe }),
+};
+
+pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {
+    metadata.extra.insert(DTYPE.into(), dtype.name().into());
+}
+
+/// The bytes of the cells, packed if they are bits.
+pub(super) fn bytes_for(dims: [usize; 3], dtype: Dtype) -> Option<u128> {
+    match dtype {
+        Dtype::Bit => dense::bytes_for(dense::bit_row_shape(dims), Dtype::U8),
+        _ => dense::bytes_for(dims, dtype),
+    }
+}
+
+/// Writes the cells as an array; a member of a `.npz` is the same.
+pub(super) fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn io::Write,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    out.write_all(&header_of_cells(source.dims(), dtype, options))?;
+    match dtype {
+        Dtype::Bit => dense::write_bit_rows(source, out, options.progress),
+        _ => values::write(source, out, dtype, options),
+    }
+}
+
+/// The type of numbers, as NumPy calls it.
+pub(super) fn descr(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::U8 | Dtype::Bit => "|u1",
+        Dtype::I8 => "|i1",
+        Dtype::F32 => "<f4",
+        Dtype::Bool => "|b1",
+    }
+}
+
+/// The header of an array of cells.
+pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOptions) -> Vec<u8> {
+    let descr = descr(dtype);
+    let [x, y, z] = if dtype == Dtype::Bit { dense::bit_row_shape(dims) } else { dims };
+    if options.has(Choice::Zyx) { header_of_rows(descr, &[z, y, x]) } else { header(descr, &[x, y, z]) }
+}
+
+/// Saves an array of a whole number for each cell, `int32`, x fastest: `work` puts them into the file, in order.
+///
+/// # Errors
+/// Those of `work`; if the file cannot be written, or the numbers are not as many as the cells. What was at `path`
+/// before is then still there.
+pub fn save_numbers(
+    path: &Path,
+    dims: [usize; 3],
+    work: impl FnOnce(&mut dyn FnMut(&[i32]) -> Result<()>) -> Result<()>,
+) -> Result<Written> {
+    super::save::save_bytes(path, Existing::Replace, FORMAT.name, |out| {
+        out.write_all(&header("<i4", &dims))?;
+        let mut left = dims.iter().product::<usize>();
+        let mut block = vec![];
+        let mut put = |numbers: &[i32]| {
+            left = left.checked_sub(numbers.len()).ok_or_else(|| Error::usage("more numbers than cells"))?;
+            for numbers in numbers.chunks(1 << 16) {
+                block.clear();
+                block.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+                out.write_all(&block)
+                    .map_err(|e| Error::output(format!("cannot be written: {e}")).in_file(path))?;
+            }
+            Ok(())
+        };
+        work(&mut put).map_err(io::Error::other)?;
+        if left == 0 { Ok(()) } else { Err(io::Error::other(Error::usage("fewer numbers than cells"))) }
+    })
+}
+
+/// The header of an array of Fortran order.
+pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    header_in(descr, shape, "True")
+}
+
+/// The header of an array of C order, in which rows follow each other.
+pub(super) fn header_of_rows(descr: &str, shape: &[usize]) -> Vec<u8> {
+    header_in(descr, shape, "False")
+}
+
+fn header_in(descr: &str, shape: &[usize], is_fortran: &str) -> Vec<u8> {
+    let mut sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    // A tuple of one keeps its comma.
+    sizes.truncate(sizes.len().saturating_sub(if shape.len() == 1 { 1 } else { 2 }));
+    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': ({sizes}), }}");
+    let len = (MAGIC.len() + 4 + dict.len() + 1).next_multiple_of(64);
+    dict.push_str(&" ".repeat(len - MAGIC.len() - 4 - dict.len() - 1));
+    dict.push('\n');
+    [MAGIC, &[1, 0], &(dict.len() as u16).to_le_bytes(), dict.as_bytes()].concat()
+}
+
+/// The header of an array.
+#[derive(Debug, PartialEq)]
+pub(super) struct Header {
+    /// The type without its byte order: `b1`, `u1`, `f8`, `U12`.
+    pub descr: String,
+    pub fortran: bool,
+    pub shape: Vec<usize>,
+    /// Where the data begin.
+    pub bytes: u64,
+}
+
+impl Header {
+    pub(super) fn read(input: &mut dyn Read) -> Result<Self> {
+        let mut start = [0; 8];
+        input.read_exact(&mut start).map_err(failure)?;
+        let mut len = [0; 4];
+        let wide = start[6] >= 2;
+        input.read_exact(&mut len[..if wide { 4 } else { 2 }]).map_err(failure)?;
+        let len = u32::from_le_bytes(len);
+        if !start.starts_with(MAGIC) || !matches!(start[6], 1..=3) || len > MAX_HEADER {
+            return Err(Error::input(Code::V003, "the array does not begin with a header of NumPy"));
+        }
+        let mut text = vec![0; len as usize];
+        input.read_exact(&mut text).map_err(failure)?;
+        let text = String::from_utf8_lossy(&text);
+        let bytes = if wide { 12 } else { 10 } + u64::from(len);
+        parse(&text, bytes).ok_or_else(|| {
+            Error::input(Code::V003, format!("the header of the array is broken: {}", sanitize(text.trim())))
+                .at_byte(10)
+        })
+    }
+
+    /// The same bytes as an array of the other order, with its axes reversed.
+    pub(super) fn reversed(mut self) -> Self {
+        self.shape.reverse();
+        Self { fortran: !self.fortran, ..self }
+    }
+
+    /// The dims, if these are the cells of a grid.
+    pub(super) fn dims(&self) -> Result<[usize; 3]> {
+        let refused = |what: String| {
+            let hint = "save a.astype(bool), uint8 or float32, of three axes x, y, z, from NumPy";
+            Error::input(Code::V004, what).with_hint(hint)
+        };
+        if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?" | "f4") {
+            let descr = sanitize(&self.descr);
+            return Err(refused(format!("the array is of type '{descr}', not bool, u8 or f32")));
+        }
+        match *self.shape {
+            [x, y, z] if x > 0 && y > 0 && z > 0 => Ok([x, y, z]),
+            _ => Err(refused(format!(
+                "the array has the shape {}, not three axes",
+                sanitize(format!("{:?}", self.shape))
+            ))),
+        }
+    }
+
+    /// The type of its cells.
+    pub(super) fn dtype(&self) -> Dtype {
+        match self.descr.as_str() {
+            "u1" => Dtype::U8,
+            "i1" => Dtype::I8,
+            "f4" => Dtype::F32,
+            _ => Dtype::Bool,
+        }
+    }
+
+    /// The bytes that the cells take; `None` if no file has so many.
+    pub(super) fn bytes_of_cells(&self) -> Result<Option<u128>> {
+        Ok(dense::bytes_for(self.dims()?, self.dtype()))
+    }
+
+    /// Whether it is an array of the bits of so many cells.
+    pub(super) fn packs(&self, dims: [usize; 3]) -> bool {
+        self.descr == "u1" && self.shape == dense::bit_row_shape(dims)
+    }
+
+    /// The order of its cells.
+    fn order(&self) -> Order {
+        if self.fortran { Order::XFastest } else { Order::ZFastest }
+    }
+
+    /// Reads the bits of so many cells that follow.
+    pub(super) fn bits(&self, input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<Cells> {
+        Ok(dense::read_bit_rows(input, dims, self.order(), room)?.into())
+    }
+
+    /// Reads the cells that follow, by what `metadata` says of labels or the background.
+    pub(super) fn cells(
+        &self,
+        input: &mut dyn Read,
+        metadata: Option<&Metadata>,
+        room: CellRoom,
+    ) -> Result<Cells> {
+        let dims = self.dims()?;
+        let order = self.order();
+        match self.descr.as_str() {
+            "i1" if !metadata.is_some_and(is_numbered) => {
+                Ok(dense::read_occupied(input, dims, order, room)?.into())
+            }
+            "u1" if metadata.is_some_and(shares::are_said) => {
+                let background = metadata.and_then(|metadata| metadata.background);
+                Ok(dense::read_shares(input, dims, order, background, room)?.into())
+            }
+            "u1" | "i1" => values::read(input, self.dtype(), metadata, |input| {
+                let legend = metadata.and_then(|metadata| metadata.legend.as_ref());
+                dense::read_values(input, dims, order, legend, room)
+            }),
+            "f4" => {
+                let background = metadata.and_then(|metadata| metadata.background);
+                Ok(dense::read_floats(input, dims, order, background, room)?.into())
+            }
+            _ => Ok(dense::read_occupied(input, dims, order, room)?.into()),
+        }
+    }
+}
+
+/// Whether it says what numbers are: their labels, or the cells that they stand for.
+fn is_numbered(metadata: &Metadata) -> bool {
+    metadata.legend.is_some() || values::are_said(metadata)
+}
+
+/// Reads the dictionary: three keys in any order, each once.
+fn parse(text: &str, bytes: u64) -> Option<Header> {
+    let mut descr = None;
+    let mut fortran = None;
+    let mut shape = None;
+    let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    while !rest.is_empty() {
+        let (key, value) = rest.split_once(':')?;
+        let value = value.trim_start();
+        // A tuple ends at its bracket, anything else at a comma.
+        let end = if value.starts_with('(') {
+            value.find(')')? + 1
+        } else {
+            value.find(',').unwrap_or(value.len())
+        };
+        let (value, after) = value.split_at(end);
+        let value = value.trim_end();
+        match unquoted(key.trim())? {
+            "descr" if descr.is_none() => descr = Some(unquoted(value)?),
+            "fortran_order" if fortran.is_none() => {
+                fortran = Some(match value {
+                    "True" => true,
+                    "False" => false,
+                    _ => return None,
+                });
+            }
+            "shape" if shape.is_none() => shape = Some(tuple(value)?),
+            _ => return None,
+        }
+        let after = after.trim_start();
+        rest = after.strip_prefix(',').unwrap_or(after).trim_start();
+    }
+    let descr = descr?.trim_start_matches(['|', '<', '=']).to_string();
+    Some(Header { descr, fortran: fortran?, shape: shape?, bytes })
+}
+
+fn unquoted(text: &str) -> Option<&str> {
+    let within = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    within('\'').or_else(|| within('"'))
+}
+
+fn tuple(text: &str) -> Option<Vec<usize>> {
+    let inside = text.strip_prefix('(')?.strip_suffix(')')?.trim();
+    let inside = inside.strip_suffix(',').unwrap_or(inside);
+    if inside.is_empty() {
+        return Some(Vec::new());
+    }
+    inside.split(',').map(|n| n.trim().trim_end_matches('L').parse().ok()).collect()
+}
+
+/// Reads the header and holds the size it claims against the length of the file.
+fn checked_header(source: &mut VoxelSource) -> Result<Header> {
+    let header = Header::read(source)?;
+    let choices = source.sidecar.as_ref().and_then(|metadata| metadata.extra.get(CHOICES));
+    let is_zyx = !header.fortran && choices.is_some_and(|words| *words == Choice::Zyx.words());
+    let header = if is_zyx { header.reversed() } else { header };
+    let [x, y, z] = header.dims()?;
+    let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
+    let left = source.left();
+    if expected != u128::from(left) {
+        let (code, how) = if u128::from(left) < expected { (Code::V002, "only ") } else { (Code::V005, "") };
+        let message = format!("{x} × {y} × {z} cells take {expected} bytes, {how}{left} follow");
+        return Err(source.error(code, message));
+    }
+    Ok(header)
+}
+
+fn read(source: &mut VoxelSource) -> Result<Voxels> {
+    let header = checked_header(source)?;
+    let metadata = source.sidecar.take();
+    let room = source.room;
+    if let Some((metadata, dims)) = metadata.as_ref().and_then(|metadata| packed(&header, metadata)) {
+        match header.bits(source, dims, room) {
+            Ok(cells) if is_about(metadata, &cells) => return Ok(described(cells, metadata.clone())),
+            // It is left from an earlier file: these are numbers.
+            _ => source.seek(header.bytes)?,
+        }
+    }
+    let metadata = metadata.filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
+    let cells = header.cells(source, metadata.as_ref(), room)?;
+    Ok(match metadata.filter(|metadata| is_about(metadata, &cells)) {
+        Some(metadata) => described(cells, metadata),
+        // It is left from an earlier file.
+        None => Voxels::new(nameless(cells)?),
+    })
+}
+
+fn described(cells: Cells, metadata: Metadata) -> Voxels {
+    Voxels { cells, lattice: metadata.lattice, record: metadata.record }
+}
+
+/// What a sidecar says of an array of bits, and the dims of its cells; none if it is of numbers.
+fn packed<'a>(header: &Header, metadata: &'a Metadata) -> Option<(&'a Metadata, [usize; 3])> {
+    let is_bits = metadata.extra.get(DTYPE).is_some_and(|dtype| dtype == Dtype::Bit.name());
+    let is_ours = metadata.extra.get(BIT_ORDER[0]).is_none_or(|order| order == BIT_ORDER[1]);
+    let dims = metadata.dims.filter(|dims| is_bits && is_ours && header.packs(*dims))?;
+    Some((metadata, dims))
+}
+
+fn describe(source: &mut VoxelSource) -> Result<Metadata> {
+    let header = checked_header(source)?;
+    let sidecar = source.sidecar.take();
+    let is_packed = sidecar.as_ref().is_some_and(|metadata| packed(&header, metadata).is_some());
+    let dims = header.dims()?;
+    let metadata = sidecar.filter(|metadata| is_packed || metadata.dims == Some(dims));
+    let mut metadata = metadata.unwrap_or(Metadata { dims: Some(dims), ..Metadata::default() });
+    annotate(if is_packed { Dtype::Bit } else { header.dtype() }, &mut metadata);
+    if header.fortran {
+        metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
+    }
+    Ok(metadata)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_the_bytes_numpy_writes() {
+        let dict = "{'descr': '|b1', 'fortran_order': True, 'shape': (3, 4, 2), }";
+        let expected = format!("\u{1}\u{0}v\u{0}{dict:<117}\n");
+        assert_eq!(header("|b1", &[3, 4, 2]), [MAGIC, expected.as_bytes()].concat());
+        assert!(String::from_utf8_lossy(&header("<f8", &[3])).contains("'shape': (3,), }"));
+        assert!(String::from_utf8_lossy(&header("<U5", &[])).contains("'shape': (), }"));
+    }
+
+    #[test]
+    fn headers_of_others_are_understood() {
+        for text in [
+            "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 4, 2), }  \n",
+            "{\"shape\":(3,4,2),\"descr\":\"u1\",\"fortran_order\":False}",
+            "{'shape': (3L, 4L, 2L), 'fortran_order': False, 'descr': '<u1', }",
+        ] {
+            let header = parse(text, 128).expect(text);
+            assert_eq!((header.dims().unwrap(), header.fortran), ([3, 4, 2], false), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_headers_are_refused() {
+        for text in [
+            "",
+            "{}",
+            "{'descr': '|u1', 'fortran_order': False}",
+            "{'descr': '|u1', 'fortran_order': 0, 'shape': (1, 1, 1)}",
+            "{'descr': '|u1', 'fortran_order': True, 'shape': (1, -1, 1)}",
+            "{'descr': [('a', '|u1')], 'fortran_order': True, 'shape': (1, 1, 1)}",
+            "{'descr': '|u1', 'descr': '|u1', 'fortran_order': True, 'shape': (1, 1, 1)}",
+            "{'descr': '|u1', 'fortran_order': True, 'shape': (99999999999999999999, 1, 1)}",
+        ] {
+            assert_eq!(parse(text, 0), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The members of an archive.
+
+use std::io::Read;
+
+use zip::ZipArchive;
+
+use super::super::npy::Header;
+use super::super::open::{Input, failure};
+use voxelize_core::error::{Code, Error, Result, sanitize};
+
+/// The longest small member that is read.
+pub(super) const MAX_SMALL: u64 = 1 << 20;
+
+/// Deflate makes at most 1032 bytes of one.
+pub(super) const MOST_DEFLATED: u64 = 1032;
+
+pub(super) type Archive<'a> = ZipArchive<&'a mut dyn Input>;
+
+/// The header and the data of a small array; `None` if it is not there.
+pub(super) fn small(archive: &mut Archive, name: &str) -> Result<Option<(Header, Vec<u8>)>> {
+    let name = format!("{name}.npy");
+    if archive.index_for_name(&name).is_none() {
+        return Ok(None);
+    }
+    let file = archive.by_name(&name).map_err(broken)?;
+    let mut file = file.take(MAX_SMALL);
+    let header = Header::read(&mut file).map_err(|error| in_member(error, &name))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| in_member(failure(error), &name))?;
+    Ok(Some((header, bytes)))
+}
+
+pub(super) fn in_member(error: Error, name: &str) -> Error {
+    let named = Error::input(error.code(), format!("{}: {}", sanitize(name), error.message()));
+    match error.hint() {
+        _ if error.kind() != voxelize_core::error::Kind::Input => error,
+        Some(hint) => named.with_hint(hint),
+        None => named,
+    }
+}
+
+pub(super) fn broken(error: zip::result::ZipError) -> Error {
+    match error {
+        zip::result::ZipError::Io(error) => failure(error),
+        other => Error::input(Code::V003, format!("the zip archive is broken: {other}")),
+    }
+}

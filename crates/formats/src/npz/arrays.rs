@@ -1,0 +1,110 @@
+//! Arrays beside the cells: members of their own, written behind that of the cells.
+//!
+//! All of them come slab by slab with the cells. Those of the slabs before the last wait in temporary files, unless there
+//! is one slab alone.
+
+use std::io::{self, Seek, Write};
+
+use tempfile::SpooledTempFile;
+
+use super::super::save::{SPOOL, not_spooled};
+use super::super::{Choice, SaveOptions, npy};
+use voxelize_core::grid::field::canonical;
+use voxelize_core::grid::{CellArray, CellSource, CellType, Digest, Lattice, Quantity, Record, Slab};
+
+/// Bytes that are written at a time.
+const BLOCK: usize = 1 << 16;
+
+/// A source whose arrays are kept, slab by slab.
+pub(super) struct KeptArrays<'a> {
+    source: &'a mut dyn CellSource,
+    spools: Vec<SpooledTempFile>,
+}
+
+impl<'a> KeptArrays<'a> {
+    pub(super) fn new(source: &'a mut dyn CellSource) -> Self {
+        let spools = source.arrays().iter().map(|_| SpooledTempFile::new(SPOOL)).collect();
+        Self { source, spools }
+    }
+
+    /// Whether one slab has all cells, so that its arrays need no copy.
+    fn is_whole(&self, array: &CellArray) -> bool {
+        array.numbers().len() == array.quantity.numbers() * self.source.dims().iter().product::<usize>()
+    }
+
+    /// Copies the arrays of the slab that was made last.
+    fn keep(&mut self) -> io::Result<()> {
+        for n in 0..self.spools.len() {
+            let array = &self.source.arrays()[n];
+            if !self.is_whole(array) {
+                write_numbers(array.numbers(), &mut self.spools[n]).map_err(not_spooled)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The arrays in their order.
+    pub(super) fn quantities(&self) -> Vec<Quantity> {
+        self.source.arrays().iter().map(|array| array.quantity).collect()
+    }
+
+    /// Writes array `n` of all slabs.
+    pub(super) fn write(&mut self, n: usize, out: &mut dyn Write) -> io::Result<()> {
+        let array = &self.source.arrays()[n];
+        if self.is_whole(array) {
+            return write_numbers(array.numbers(), out);
+        }
+        let spool = &mut self.spools[n];
+        spool.rewind().map_err(not_spooled)?;
+        io::copy(spool, out).map(drop)
+    }
+}
+
+/// Writes floats, little-endian; every NaN as one.
+fn write_numbers(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
+    let mut block = Vec::with_capacity(BLOCK);
+    for numbers in numbers.chunks(BLOCK / 4) {
+        block.clear();
+        block.extend(numbers.iter().flat_map(|number| canonical(*number).to_le_bytes()));
+        out.write_all(&block)?;
+    }
+    Ok(())
+}
+
+/// The header of the array of a quantity. The numbers of a cell stand side by side: that axis is the first of an array of
+/// Fortran order, the last of one of C order.
+pub(super) fn header(quantity: Quantity, [nx, ny, nz]: [usize; 3], options: &SaveOptions) -> Vec<u8> {
+    match (quantity.numbers(), options.has(Choice::Zyx)) {
+        (1, false) => npy::header("<f4", &[nx, ny, nz]),
+        (1, true) => npy::header_of_rows("<f4", &[nz, ny, nx]),
+        (each, false) => npy::header("<f4", &[each, nx, ny, nz]),
+        (each, true) => npy::header_of_rows("<f4", &[nz, ny, nx, each]),
+    }
+}
+
+impl CellSource for KeptArrays<'_> {
+    fn dims(&self) -> [usize; 3] {
+        self.source.dims()
+    }
+
+    fn lattice(&self) -> Option<&Lattice> {
+        self.source.lattice()
+    }
+
+    fn record(&self) -> &Record {
+        self.source.record()
+    }
+
+    fn cell_type(&self) -> CellType<'_> {
+        self.source.cell_type()
+    }
+
+    fn next(&mut self) -> voxelize_core::error::Result<Option<Slab<'_>>> {
+        self.keep().map_err(super::super::place::failure)?;
+        self.source.next()
+    }
+
+    fn digest(&self) -> Digest {
+        self.source.digest()
+    }
+}

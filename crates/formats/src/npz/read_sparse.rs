@@ -1,0 +1,184 @@
+//! Reading the places of cells.
+
+use std::io::{BufReader, Read};
+
+use zip::read::ZipFile;
+
+use super::super::Dtype;
+use super::super::dense::RowValues;
+use super::super::npy::Header;
+use super::super::open::failure;
+use super::super::room::CellRoom;
+use super::archive::{Archive, MOST_DEFLATED, broken, in_member, small};
+use super::sparse::Sparse;
+use voxelize_core::error::{Code, Error, Result};
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{Cells, Field};
+
+/// The cells along each axis, in an array of their own.
+pub(super) fn dims(archive: &mut Archive) -> Result<[usize; 3]> {
+    let wrong = || Error::input(Code::V004, "shape is not an array of three numbers of cells, int64");
+    let (header, bytes) = small(archive, "shape")?.ok_or_else(wrong)?;
+    let sizes = bytes.as_chunks::<8>().0.iter().map(|bytes| usize::try_from(i64::from_le_bytes(*bytes)).ok());
+    let sizes: Option<Vec<usize>> = sizes.collect();
+    let dims = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
+    dims.filter(|dims| header.descr == "i8" && !dims.contains(&0)).ok_or_else(wrong)
+}
+
+/// The dims and the type of the cells.
+pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
+    let dims = dims(archive)?;
+    if archive.index_for_name("values.npy").is_none() {
+        return Ok((dims, Dtype::Bool));
+    }
+    let header = Header::read(&mut archive.by_name("values.npy").map_err(broken)?)?;
+    match &*header.descr {
+        "u1" => Ok((dims, Dtype::U8)),
+        "f4" => Ok((dims, Dtype::F32)),
+        _ => Err(Error::input(Code::V004, "values is not an array of uint8 or float32")),
+    }
+}
+
+/// Holds the length that the header of an array claims against that of its member.
+fn check_length<R: Read + ?Sized>(
+    file: &ZipFile<'_, R>,
+    header: &Header,
+    bytes: u64,
+    name: &str,
+) -> Result<u64> {
+    let rows = header.shape.first().copied().unwrap_or(1) as u64;
+    let expected = rows.checked_mul(bytes).and_then(|data| data.checked_add(header.bytes));
+    let most = file.compressed_size().saturating_mul(MOST_DEFLATED).saturating_add(1 << 12);
+    if expected != Some(file.size()) || file.size() > most {
+        let text = format!("{rows} rows do not fit {} bytes, {} packed", file.size(), file.compressed_size());
+        return Err(in_member(Error::input(Code::V005, text), name));
+    }
+    Ok(rows)
+}
+
+/// Reads the cells of rows.
+pub(super) fn read(
+    archive: &mut Archive,
+    form: Sparse,
+    metadata: &Metadata,
+    room: CellRoom,
+    length: u64,
+) -> Result<Cells> {
+    let (dims, dtype) = described(archive)?;
+    room.check_proportion(dims, if dtype == Dtype::F32 { 256 } else { 8 }, length)?;
+    let values = read_values(archive, dims, dtype)?;
+    let name = format!("{}.npy", form.name());
+    let mut file = archive.by_name(&name).map_err(broken)?;
+    let header = Header::read(&mut file).map_err(|error| in_member(error, &name))?;
+    // NumPy's own indices are int64.
+    let width = match (&*header.descr, header.fortran, &*header.shape) {
+        ("i4", false, [_, columns]) if *columns == form.columns() => 4,
+        ("i8", false, [_, columns]) if *columns == form.columns() => 8,
+        _ => {
+            let text = format!("not an array (n, {}) of int32 or int64, row by row", form.columns());
+            return Err(in_member(Error::input(Code::V004, text), &name));
+        }
+    };
+    let rows = check_length(&file, &header, width * form.columns() as u64, &name)?;
+    if values.as_ref().is_some_and(|values| values.len() as u64 != rows * value_width(dtype)) {
+        return Err(Error::input(Code::V005, format!("{} and values differ in length", form.name())));
+    }
+    let mut input = BufReader::with_capacity(1 << 16, &mut file);
+    let mut number = || -> Result<usize> {
+        let mut bytes = [0; 8];
+        input.read_exact(&mut bytes[..width as usize]).map_err(failure)?;
+        let value = if width == 4 {
+            i64::from(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        } else {
+            i64::from_le_bytes(bytes)
+        };
+        Ok(usize::try_from(value).unwrap_or(usize::MAX))
+    };
+    let mut cells = SparseCells::new(dims, dtype, metadata, room)?;
+    for row in 0..rows as usize {
+        let cell = [number()?, number()?, number()?];
+        let count = if form == Sparse::Runs { number()? } else { 1 };
+        let is_within =
+            (0..3).all(|axis| cell[axis] < dims[axis]) && count <= dims[0].saturating_sub(cell[0]);
+        if !is_within {
+            let [x, y, z] = cell.map(|n| n as i64);
+            let text = format!("row {row}: {count} cells from ({x}, {y}, {z}) on are not within {dims:?}");
+            return Err(in_member(Error::input(Code::V009, text), &name));
+        }
+        for i in cell[0]..cell[0] + count {
+            cells.set([i, cell[1], cell[2]], values.as_deref().unwrap_or(&[]), row)?;
+        }
+    }
+    drop(input);
+    // Reading to the end checks the sum, too.
+    match file.read(&mut [0]).map_err(failure)? {
+        0 => Ok(cells.into_cells()),
+        _ => Err(in_member(Error::input(Code::V005, "bytes follow the rows"), &name)),
+    }
+}
+
+fn value_width(dtype: Dtype) -> u64 {
+    if dtype == Dtype::F32 { 4 } else { 1 }
+}
+
+/// The values of rows, as bytes; none of bits.
+fn read_values(archive: &mut Archive, dims: [usize; 3], dtype: Dtype) -> Result<Option<Vec<u8>>> {
+    if dtype == Dtype::Bool {
+        return Ok(None);
+    }
+    const NAME: &str = "values.npy";
+    let mut file = archive.by_name(NAME).map_err(broken)?;
+    let header = Header::read(&mut file).map_err(|error| in_member(error, NAME))?;
+    let rows = check_length(&file, &header, value_width(dtype), NAME)?;
+    let all: u128 = dims.iter().map(|&n| n as u128).product();
+    if header.shape.len() != 1 || u128::from(rows) > all {
+        return Err(in_member(
+            Error::input(Code::V005, format!("{rows} values are not one for each row")),
+            NAME,
+        ));
+    }
+    let mut values = Vec::new();
+    file.read_to_end(&mut values).map_err(|error| in_member(failure(error), NAME))?;
+    Ok(Some(values))
+}
+
+/// Cells as they are filled in.
+enum SparseCells {
+    Values(RowValues),
+    Field(Field),
+}
+
+impl SparseCells {
+    fn new(dims: [usize; 3], dtype: Dtype, metadata: &Metadata, room: CellRoom) -> Result<Self> {
+        if dtype != Dtype::F32 {
+            let legend = metadata.legend.as_ref().filter(|_| dtype == Dtype::U8);
+            return RowValues::new(dims, legend, room).map(Self::Values);
+        }
+        let background = metadata.background.unwrap_or(0.0);
+        let mut field = room.field(dims)?.with_background(background);
+        field.values_mut().fill(background);
+        Ok(Self::Field(field))
+    }
+
+    /// Gives a cell the value of a row; an occupied one has 1 where there are none.
+    fn set(&mut self, cell: [usize; 3], values: &[u8], row: usize) -> Result<()> {
+        match self {
+            Self::Field(field) => {
+                let bytes = values.as_chunks::<4>().0.get(row).copied().unwrap_or_default();
+                field.set(cell, f32::from_le_bytes(bytes));
+            }
+            Self::Values(cells) => match values.get(row).copied().unwrap_or(1) {
+                0 => {}
+                value => cells.set(cell, value)?,
+            },
+        }
+        Ok(())
+    }
+
+    fn into_cells(self) -> Cells {
+        match self {
+            Self::Field(field) => field.into(),
+            Self::Values(values) => values.cells,
+        }
+    }
+}

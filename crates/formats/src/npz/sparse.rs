@@ -1,0 +1,182 @@
+//! Arrays of the places of cells, in place of an array of all cells.
+
+use std::io::{self, Seek, Write};
+
+use super::super::npy;
+use super::super::save::{SPOOL, cancelled, next, not_spooled};
+use super::super::{Choice, Dtype, SaveOptions};
+use super::archive::Archive;
+use tempfile::SpooledTempFile;
+use voxelize_core::grid::field::canonical;
+use voxelize_core::grid::{CellSource, CellType, CellsRef};
+
+/// What a row of the array says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sparse {
+    /// A cell.
+    Indices,
+    /// Cells of one value in a row along x.
+    Runs,
+}
+
+impl Sparse {
+    /// The one of these choices; none if the array is to have all cells.
+    pub(super) fn of(choices: &[Choice]) -> Option<Self> {
+        choices.iter().find_map(|choice| match choice {
+            Choice::SparseIndices => Some(Self::Indices),
+            Choice::SparseRuns => Some(Self::Runs),
+            _ => None,
+        })
+    }
+
+    /// The one in an archive that has no array of all cells.
+    pub(super) fn in_archive(archive: &Archive) -> Option<Self> {
+        let has = |name: &str| archive.index_for_name(&format!("{name}.npy")).is_some();
+        let found = [Self::Indices, Self::Runs].into_iter().find(|form| has(form.name()));
+        found.filter(|_| !has("voxels") && has("shape"))
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Indices => "indices",
+            Self::Runs => "runs",
+        }
+    }
+
+    /// The numbers of a row.
+    pub(super) fn columns(self) -> usize {
+        match self {
+            Self::Indices => 3,
+            Self::Runs => 4,
+        }
+    }
+}
+
+/// Rows and their values on their way to a file, whose header begins with their number.
+pub(super) struct SparseRows {
+    form: Sparse,
+    dims: [usize; 3],
+    rows: SpooledTempFile,
+    values: SpooledTempFile,
+    /// The bytes of a value: none of bits, one of labels, four of fields.
+    width: usize,
+    count: usize,
+}
+
+/// Cells of one value that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SparseRun {
+    start: usize,
+    length: usize,
+    value: u32,
+}
+
+/// A member of the archive: its name, the header of its array, its data and how many bytes they are.
+type Member = (&'static str, Vec<u8>, SpooledTempFile, u128);
+
+impl SparseRows {
+    /// Takes all cells of a grid.
+    pub(super) fn collect(
+        source: &mut dyn CellSource,
+        form: Sparse,
+        dtype: Dtype,
+        options: &SaveOptions,
+    ) -> io::Result<Self> {
+        let dims = source.dims();
+        let spool = || SpooledTempFile::new(SPOOL);
+        let width = match (source.cell_type(), dtype) {
+            (CellType::Field { .. }, _) => 4,
+            (CellType::Labels(_), Dtype::U8) => 1,
+            _ => 0,
+        };
+        let mut all = Self { form, dims, rows: spool(), values: spool(), width, count: 0 };
+        options.progress.begin("write", dims[2] as u64);
+        let mut runs = Vec::new();
+        while let Some(slab) = next(source)? {
+            let [_, ny, layers] = slab.cells.dims();
+            for k in 0..layers {
+                cancelled(options.progress)?;
+                for j in 0..ny {
+                    find_runs(slab.cells, j, k, width, &mut runs);
+                    all.put(&runs, j, slab.first + k).map_err(not_spooled)?;
+                }
+                options.progress.advance(1);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Takes the runs of a row of cells.
+    fn put(&mut self, runs: &[SparseRun], j: usize, k: usize) -> io::Result<()> {
+        let mut row = |numbers: &[usize], value: u32| {
+            for number in numbers {
+                // An axis has at most 2²⁴ cells.
+                self.rows.write_all(&(*number as i32).to_le_bytes())?;
+            }
+            self.count += 1;
+            self.values.write_all(&value.to_le_bytes()[..self.width])
+        };
+        for run in runs {
+            match self.form {
+                Sparse::Runs => row(&[run.start, j, k, run.length], run.value)?,
+                Sparse::Indices => {
+                    (run.start..run.start + run.length).try_for_each(|i| row(&[i, j, k], run.value))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The members of the archive.
+    pub(super) fn members(mut self) -> io::Result<Vec<Member>> {
+        let shape: Vec<u8> = self.dims.iter().flat_map(|&n| (n as i64).to_le_bytes()).collect();
+        let mut shape_data = SpooledTempFile::new(SPOOL);
+        shape_data.write_all(&shape)?;
+        for file in [&mut self.rows, &mut self.values, &mut shape_data] {
+            file.rewind()?;
+        }
+        let columns = self.form.columns();
+        let header = npy::header_of_rows("<i4", &[self.count, columns]);
+        let count = self.count as u128;
+        let mut members = vec![(self.form.name(), header, self.rows, 4 * columns as u128 * count)];
+        if self.width > 0 {
+            let descr = if self.width == 4 { "<f4" } else { "|u1" };
+            let header = npy::header_of_rows(descr, &[self.count]);
+            members.push(("values", header, self.values, self.width as u128 * count));
+        }
+        members.push(("shape", npy::header("<i8", &[3]), shape_data, 24));
+        Ok(members)
+    }
+}
+
+/// The runs of row `(j, k)` of a slab; cells of different values are in different ones where values have a width.
+fn find_runs(cells: CellsRef, j: usize, k: usize, width: usize, runs: &mut Vec<SparseRun>) {
+    runs.clear();
+    let [nx, ..] = cells.dims();
+    let mut labels = Vec::new();
+    if let (CellsRef::Labels(all), 1) = (cells, width) {
+        labels.resize(nx, 0);
+        all.row(j, k, &mut labels);
+    }
+    let mut take = |start: usize, length: usize, value: u32| match runs.last_mut() {
+        Some(last) if last.start + last.length == start && last.value == value => last.length += length,
+        _ => runs.push(SparseRun { start, length, value }),
+    };
+    for n in 0..nx.div_ceil(64) {
+        let mut word = cells.word(j, k, n);
+        while word != 0 {
+            let first = word.trailing_zeros() as usize;
+            let length = (word >> first).trailing_ones() as usize;
+            word &= u64::MAX.checked_shl((first + length) as u32).unwrap_or(0);
+            let start = 64 * n + first;
+            match cells {
+                CellsRef::Field(field) => {
+                    let row = field.row(j, k);
+                    (start..start + length).for_each(|i| take(i, 1, canonical(row[i])));
+                }
+                _ if labels.is_empty() => take(start, length, 1),
+                _ => (start..start + length).for_each(|i| take(i, 1, labels[i].into())),
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Grids of many meshes in one `.npz`, as programs that learn from grids load them.
+//!
+//! | member | content |
+//! |---|---|
+//! | `voxels` | n × nx × ny × nz cells, the bytes of each mesh in C order; with [`Choice::Zyx`] n × nz × ny × nx |
+//! | `names` | n names |
+//! | `origin`, `spacing` | n × 3 doubles: the corner of each grid, the size of its cells |
+//! | `origin_exact`, `spacing_exact` | n × 3 fractions |
+//! | `cells_digest` | n digests |
+//! | `order`, `rule`, `ties`, `tool` … | text, of all meshes; what differs between them is left out |
+//! | `background` | of fields, float32, (n,): that of each mesh |
+//!
+//! Meshes come in any order, and wait in a temporary file, deflated, until all are there.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use tempfile::SpooledTempFile;
+
+use super::super::container::ArchiveWriter;
+use super::super::npy::{self, Header};
+use super::super::packed::LEVEL;
+use super::super::place::failure;
+use super::super::save::{SPOOL, checked_dtype, not_spooled, spooled};
+use super::super::{Choice, Dtype, SaveOptions, metadata};
+use super::write::{LARGE, text};
+use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{CellSource, Lattice};
+
+/// Grids of many meshes, all of the same dimensions, on their way into one array.
+///
+/// ```
+/// # use voxelize_formats as voxelize;
+/// use voxelize::format::{GridStack, SaveOptions};
+/// use voxelize::grid::InMemory;
+/// use voxelize::{Fit, Mesh, Rule, voxelize};
+///
+/// let stack = GridStack::default();
+/// for (n, name) in ["cube", "sphere"].iter().enumerate() {
+///     let mesh = Mesh::open(format!("fixtures/{name}.stl"))?;
+///     let lattice = Fit::longest(16).cube().to(mesh.bounds())?;
+///     let voxels = voxelize(&mesh, &lattice, Rule::surface())?;
+///     stack.add(n, name, &mut InMemory::new(&voxels), &SaveOptions::default())?;
+/// }
+/// let mut file = Vec::new();
+/// stack.write_to(&mut file, &SaveOptions::default())?;
+/// assert!(stack.len() == 2 && file.starts_with(b"PK"));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Default)]
+pub struct GridStack(Mutex<StackState>);
+
+impl std::fmt::Debug for GridStack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GridStack of {}", self.len())
+    }
+}
+
+#[derive(Default)]
+struct StackState {
+    /// The cells of all, deflated.
+    spool: Option<SpooledTempFile>,
+    length: u64,
+    parts: BTreeMap<usize, StackPart>,
+}
+
+/// A grid of a stack.
+struct StackPart {
+    name: String,
+    /// Its place in the temporary file, and its length there.
+    place: [u64; 2],
+    dims: [usize; 3],
+    dtype: Dtype,
+    metadata: Metadata,
+    digest: String,
+}
+
+impl GridStack {
+    /// Takes the grid of the mesh of this number and name, and tells the bytes of its cells, packed. Numbers decide the
+    /// order.
+    ///
+    /// # Errors
+    /// If it cannot be made, an `.npz` does not hold it as whole numbers, or the temporary file cannot be written.
+    pub fn add(
+        &self,
+        number: usize,
+        name: &str,
+        source: &mut dyn CellSource,
+        options: &SaveOptions,
+    ) -> Result<u64> {
+        let dtype = checked_dtype(source, &super::FORMAT, options)?;
+        if dtype == Dtype::Bit {
+            return Err(
+                Error::usage("a stack has no packed bits").with_hint("bool and u8 take little space, too")
+            );
+        }
+        let mut own = SpooledTempFile::new(SPOOL);
+        let mut deflated = DeflateEncoder::new(&mut own, Compression::fast());
+        npy::write(source, &mut deflated, dtype, options)
+            .and_then(|()| deflated.finish().map(drop))
+            .and_then(|()| own.rewind())
+            .map_err(|error| failure(not_spooled(error)))?;
+        let metadata = metadata(source, dtype);
+        let digest = source.digest().cells.to_string();
+        let dims = source.dims();
+        let mut state = self.state();
+        let at = state.length;
+        let spool = state.spool.get_or_insert_with(|| SpooledTempFile::new(SPOOL));
+        let append = spool.seek(SeekFrom::Start(at)).and_then(|_| io::copy(&mut own, spool));
+        let length = append.map_err(|error| failure(not_spooled(error)))?;
+        state.length += length;
+        let part = StackPart { name: name.to_string(), place: [at, length], dims, dtype, metadata, digest };
+        state.parts.insert(number, part);
+        Ok(length)
+    }
+
+    /// How many grids there are.
+    pub fn len(&self) -> usize {
+        self.state().parts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes that [`write_to`](Self::write_to) takes: a grid, and a layer of it.
+    pub fn bytes(&self) -> u128 {
+        let bytes = |part: &StackPart| {
+            let [nx, ny, nz] = part.dims.map(|n| n as u128);
+            (nx + 1) * ny * nz * size_of_number(part.dtype) as u128
+        };
+        self.state().parts.values().map(bytes).max().unwrap_or(0)
+    }
+
+    /// Writes the archive of all.
+    ///
+    /// # Errors
+    /// If there is none, two have other dimensions or numbers, the work is cancelled, or it cannot be written.
+    pub fn write_to(&self, out: &mut dyn Write, options: &SaveOptions) -> Result<()> {
+        let mut state = self.state();
+        let StackState { spool, parts, .. } = &mut *state;
+        let (Some(spool), Some(first)) = (spool, parts.values().next()) else {
+            return Err(Error::usage("there is no grid to write"));
+        };
+        if let Some(other) = parts.values().find(|part| part.dims != first.dims || part.dtype != first.dtype)
+        {
+            let text = |part: &StackPart| {
+                let [x, y, z] = part.dims;
+                format!("{} of {x} × {y} × {z} cells", part.name)
+            };
+            return Err(Error::usage(format!(
+                "one array holds no grids as different as {} and {}",
+                text(first),
+                text(other)
+            ))
+            .with_hint(
+                hint!["{} is for all; with cubes of one size, a rule that grows them by a length needs {} as well" Dims = "X,Y,Z", Pad = "N"],
+            ));
+        }
+        spooled(out, options, |sink| write(ArchiveWriter::new(sink), (spool, parts), options))
+            .map_err(failure)
+    }
+
+    fn state(&self) -> MutexGuard<'_, StackState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn size_of_number(dtype: Dtype) -> usize {
+    if dtype == Dtype::F32 { 4 } else { 1 }
+}
+
+fn write(
+    mut archive: ArchiveWriter,
+    (spool, parts): (&mut SpooledTempFile, &BTreeMap<usize, StackPart>),
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let Some(first) = parts.values().next() else { return archive.finish() };
+    let [nx, ny, nz] = first.dims;
+    let size = size_of_number(first.dtype);
+    let is_zyx = options.has(Choice::Zyx);
+    let descr = npy::descr(first.dtype);
+    let shape = if is_zyx { [parts.len(), nz, ny, nx] } else { [parts.len(), nx, ny, nz] };
+    let large = shape.iter().map(|n| *n as u128).product::<u128>() * size as u128 > LARGE;
+    archive.deflate(("voxels.npy", Compression::fast()), large, |out| {
+        out.write_all(&npy::header_of_rows(descr, &shape))?;
+        let mut grid = vec![0; nx * ny * nz * size];
+        let mut layer = Vec::with_capacity(ny * nz * size);
+        options.progress.begin("write", parts.len() as u64);
+        for part in parts.values() {
+            options.progress.check().map_err(io::Error::other)?;
+            let [at, length] = part.place;
+            spool.seek(SeekFrom::Start(at)).map_err(not_spooled)?;
+            let mut numbers = DeflateDecoder::new((&mut *spool).take(length));
+            Header::read(&mut numbers).map_err(io::Error::other)?;
+            numbers.read_exact(&mut grid).map_err(not_spooled)?;
+            if is_zyx {
+                out.write_all(&grid)?;
+            } else {
+                // Cells along x follow each other: here those along z shall.
+                for x in 0..nx {
+                    layer.clear();
+                    for y in 0..ny {
+                        for z in 0..nz {
+                            let cell = size * ((z * ny + y) * nx + x);
+                            layer.extend(&grid[cell..cell + size]);
+                        }
+                    }
+                    out.write_all(&layer)?;
+                }
+            }
+            options.progress.advance(1);
+        }
+        Ok(())
+    })?;
+    for (name, bytes) in members(&parts.values().collect::<Vec<_>>(), is_zyx) {
+        let large = bytes.len() as u128 > LARGE;
+        archive
+            .deflate((&format!("{name}.npy"), Compression::new(LEVEL)), large, |out| out.write_all(&bytes))?;
+    }
+    archive.finish()
+}
+
+/// The orders of the axes: usually, and with [`Choice::Zyx`].
+pub(super) const ORDERS: [&str; 2] = ["nxyz", "nzyx"];
+
+/// Everything but the cells.
+fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
+    let count = parts.len();
+    let texts =
+        |shape: &[usize], all: &[String]| text(shape, &all.iter().map(String::as_str).collect::<Vec<_>>());
+    let names: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
+    let digests: Vec<String> = parts.iter().map(|part| part.digest.clone()).collect();
+    let order = ORDERS[usize::from(is_zyx)];
+    let mut members = vec![
+        ("names", texts(&[count], &names)),
+        ("cells_digest", texts(&[count], &digests)),
+        ("order", text(&[], &[order])),
+    ];
+    let lattices: Option<Vec<&Lattice>> = parts.iter().map(|part| part.metadata.lattice.as_ref()).collect();
+    if let Some(lattices) = lattices {
+        type Three = fn(&Lattice) -> &[Rational; 3];
+        let both: [(_, _, Three); 2] =
+            [("origin", "origin_exact", Lattice::origin), ("spacing", "spacing_exact", Lattice::spacing)];
+        for (name, exact, values) in both {
+            let all = || lattices.iter().flat_map(|lattice| values(lattice));
+            let doubles = all().flat_map(|value| value.to_f64().to_le_bytes());
+            members
+                .push((name, npy::header_of_rows("<f8", &[count, 3]).into_iter().chain(doubles).collect()));
+            members.push((exact, texts(&[count, 3], &all().map(Rational::to_string).collect::<Vec<_>>())));
+        }
+    }
+    // What all of them were made by.
+    let entries = |part: &StackPart| {
+        let entries = part.metadata.record.entries();
+        entries.map(|(name, value)| (name, value.to_string())).collect::<BTreeMap<_, _>>()
+    };
+    let mut shared = entries(parts[0]);
+    for part in &parts[1..] {
+        let other = entries(part);
+        shared.retain(|name, value| other.get(name) == Some(value));
+    }
+    shared.remove("input");
+    members.extend(shared.iter().map(|(name, value)| (*name, text(&[], &[value]))));
+    // That of distances depends on the size of cells.
+    let backgrounds: Option<Vec<f32>> = parts.iter().map(|part| part.metadata.background).collect();
+    if let Some(all) = backgrounds {
+        let floats = all.into_iter().flat_map(f32::to_le_bytes);
+        members.push(("background", npy::header("<f4", &[count]).into_iter().chain(floats).collect()));
+    }
+    members
+}

@@ -1,0 +1,202 @@
+//! Writing `.npz`.
+
+use std::io;
+
+use flate2::Compression;
+
+use super::super::container::ArchiveWriter;
+use super::super::packed::LEVEL;
+use super::super::save::Sink;
+use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, shares, values};
+use super::arrays::{self, KeptArrays};
+use super::sparse::{Sparse, SparseRows};
+use super::{DIGESTS, is_filled};
+use voxelize_core::grid::metadata::{Metadata, hex};
+use voxelize_core::grid::{CellArray, CellSource, Legend};
+
+/// From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
+pub(super) const LARGE: u128 = 0xf000_0000;
+
+/// The member of the cells.
+const CELLS_NAME: &str = "voxels.npy";
+
+pub(super) fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn Sink,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let mut archive = ArchiveWriter::new(out);
+    match Sparse::of(options.choices) {
+        Some(form) => {
+            let rows = SparseRows::collect(source, form, dtype, options)?;
+            for (name, header, mut data, bytes) in rows.members()? {
+                archive.deflate((&format!("{name}.npy"), Compression::fast()), bytes > LARGE, |out| {
+                    out.write_all(&header)?;
+                    io::copy(&mut data, out).map(drop)
+                })?;
+            }
+        }
+        None => {
+            let large = npy::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > LARGE);
+            if runs::are_written(source.cell_type(), dtype, options) {
+                let header = npy::header_of_cells(source.dims(), dtype, options);
+                archive.put_deflated(CELLS_NAME, large, |out| {
+                    runs::write(source, &header, out, options.progress)
+                })?;
+            } else {
+                let mut kept = KeptArrays::new(source);
+                archive.deflate((CELLS_NAME, Compression::fast()), large, |out| {
+                    npy::write(&mut kept, out, dtype, options)
+                })?;
+                for (n, quantity) in kept.quantities().into_iter().enumerate() {
+                    let dims = CellArray::dims_for(quantity, kept.dims());
+                    let large = npy::bytes_for(dims, Dtype::F32).is_none_or(|bytes| bytes > LARGE);
+                    let name = format!("{}.npy", quantity.name());
+                    archive.deflate((&name, Compression::fast()), large, |out| {
+                        out.write_all(&arrays::header(quantity, kept.dims(), options))?;
+                        kept.write(n, out)
+                    })?;
+                }
+            }
+        }
+    }
+    let of_bits = if is_packed(dtype, options) { bit_members(source.dims()) } else { vec![] };
+    let mut metadata = metadata(source, dtype);
+    if values::keep_digest(source.cell_type(), dtype, options) {
+        put_digest(source.digest(), &mut metadata);
+    }
+    let others = small_members(&metadata, options);
+    for (name, bytes) in of_bits.into_iter().chain(others) {
+        archive
+            .deflate((&format!("{name}.npy"), Compression::new(LEVEL)), false, |out| out.write_all(&bytes))?;
+    }
+    archive.finish()
+}
+
+/// Whether the cells are an array of packed bits.
+fn is_packed(dtype: Dtype, options: &SaveOptions) -> bool {
+    dtype == Dtype::Bit && Sparse::of(options.choices).is_none()
+}
+
+/// What a reader needs to know to unpack bits.
+fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
+    let [name, order] = BIT_ORDER;
+    let sizes = dims.map(|n| (n as i64).to_le_bytes()).concat();
+    vec![(name, text(&[], &[order])), ("shape", [npy::header("<i8", &[3]), sizes].concat())]
+}
+
+/// Everything but the cells.
+fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static str, Vec<u8>)> {
+    let mut members = vec![("order", text(&[], &[if options.has(Choice::Zyx) { "zyx" } else { "xyz" }]))];
+    if let Some(lattice) = &metadata.lattice {
+        for (name, exact, values) in
+            [("origin", "origin_exact", lattice.origin()), ("spacing", "spacing_exact", lattice.spacing())]
+        {
+            let doubles = values.each_ref().map(|value| value.to_f64().to_le_bytes());
+            members.push((name, [npy::header("<f8", &[3]), doubles.concat()].concat()));
+            let fractions = values.each_ref().map(|value| value.to_string());
+            members.push((exact, text(&[3], &fractions.each_ref().map(String::as_str))));
+        }
+        let closed = lattice.closed().map(u8::from);
+        members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
+    }
+    let mut entries: Vec<_> = metadata.record.entries().collect();
+    // So they have stood in files from the first, and equal grids make equal files.
+    entries
+        .sort_by_key(|(name, _)| ["tool", "input"].iter().position(|last| last == name).map_or(0, |n| n + 1));
+    members.extend(entries.into_iter().map(|(name, value)| (name, text(&[], &[value]))));
+    let is_known = |legend: &&Legend| is_filled(metadata) && **legend == Legend::surface_and_interior();
+    if let Some(legend) = metadata.legend.as_ref().filter(|legend| !is_known(legend)) {
+        members.extend(legend_members(legend));
+    }
+    if let Some(background) = metadata.background {
+        members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
+    }
+    if shares::are_said(metadata) {
+        members.push((
+            shares::SCALE[0],
+            [npy::header("<f8", &[]), (1.0_f64 / 255.0).to_le_bytes().to_vec()].concat(),
+        ));
+    }
+    let digests = DIGESTS.into_iter().filter_map(|(name, key)| Some((name, metadata.extra.get(key)?)));
+    members.extend(digests.map(|(name, digest)| (name, text(&[], &[digest]))));
+    members
+}
+
+fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
+    let labels = legend.labels();
+    let shape = [legend.labels().len()];
+    let values = labels.iter().map(|label| label.value).collect();
+    let names: Vec<&str> = labels.iter().map(|label| &*label.name).collect();
+    let colours: Vec<String> = labels.iter().map(|label| label.colour.map_or(String::new(), hex)).collect();
+    let colours: Vec<&str> = colours.iter().map(String::as_str).collect();
+    [
+        ("label_values", [npy::header("|u1", &shape), values].concat()),
+        ("label_names", text(&shape, &names)),
+        ("label_colours", text(&shape, &colours)),
+        ("label_digest", text(&[], &[legend.digest().name()])),
+    ]
+}
+
+/// An array of text: four bytes a character, each as long as the longest, zeros after the end.
+pub(super) fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
+    let longest = values.iter().map(|value| value.chars().count()).max().unwrap_or(0).max(1);
+    let mut bytes = npy::header(&format!("<U{longest}"), shape);
+    for value in values {
+        let characters = value.chars().map(u32::from).chain(std::iter::repeat(0));
+        bytes.extend(characters.take(longest).flat_map(u32::to_le_bytes));
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Seek, SeekFrom, Write};
+
+    use super::*;
+    use crate::{InMemory, Voxels};
+    use voxelize_core::grid::BitGrid;
+
+    /// A disk that is full after so many bytes.
+    struct Disk {
+        file: Cursor<Vec<u8>>,
+        space: u64,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.file.position() + bytes.len() as u64 > self.space {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.file.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Disk {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.file.seek(to)
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_at_every_byte() {
+        let bits = BitGrid::from_text("##.\n#..").unwrap();
+        let voxels = Voxels::new(bits);
+        let on = |space| {
+            let mut disk = Disk { file: Cursor::default(), space };
+            write(&mut InMemory::new(&voxels), &mut disk, Dtype::Bool, &SaveOptions::default())
+                .map(|()| disk.file.into_inner().len() as u64)
+        };
+        let whole = on(u64::MAX).unwrap();
+        assert!(whole > 200);
+        for space in 0..whole {
+            assert_eq!(on(space).unwrap_err().kind(), io::ErrorKind::StorageFull, "{space}");
+        }
+        assert_eq!(on(whole).unwrap(), whole);
+    }
+}

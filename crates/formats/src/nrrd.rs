@@ -1,0 +1,385 @@
+//! `.nrrd`, the image of Teem that 3D Slicer and ITK read: text, an empty line, and the cells.
+//!
+//! | line | content |
+//! |---|---|
+//! | `NRRD0005` | the version; 1 to 5 are read |
+//! | `type: uint8` | as bool 0 and 1; as u8 labels, 0 for empty cells; `float` for a field |
+//! | `dimension: 3`, `sizes: nx ny nz` | x fastest |
+//! | `space: left-posterior-superior` | x to the left, y to the back, z up |
+//! | `space directions: (sx,0,0) (0,sy,0) (0,0,sz)` | the steps from cell to cell |
+//! | `space origin: (x,y,z)` | the centre of the first cell, as the nearest doubles |
+//! | `space units: "m" "m" "m"` | the unit, if it is known |
+//! | `kinds: domain domain domain`, `endian: little` | |
+//! | `encoding: gzip` | `raw` if it is chosen |
+//! | `Segment0_Name:=bone` … | labels as 3D Slicer knows them: name, number, colour, extent; of a `.seg.nrrd` bits are one segment, called as the mesh |
+//! | `voxelize:={…}` | the lattice exactly, and how the grid was made, as JSON; `\` is written `\\` |
+//!
+//! Other files are read if their axes are along x, y and z, in any order and direction, in LPS, RAS, or a space without a
+//! name, which is taken as LPS. Coordinates of a space with a name are in mm unless `space units` says another unit.
+//! `.nhdr` files are described, but their cells lie elsewhere.
+//!
+//! <https://teem.sourceforge.net/nrrd/format.html>
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::dense;
+use super::image::{
+    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata, take_unit,
+};
+use super::npy;
+use super::open::{VoxelSource, failure};
+use super::packed;
+use super::{Carries, Choice, Dtype, Format, Reader, SaveOptions, Write};
+use crate::Voxels;
+use voxelize_core::error::{Code, Error, Result, hint, sanitize};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{CellKind, CellSource, CellType, Label, Legend};
+use voxelize_core::text::file_label;
+
+/// The longest header that is read.
+const MAX_HEADER: u64 = 1 << 20;
+
+/// The key of our JSON.
+const KEY: &str = "voxelize";
+
+/// The words for units, and the units.
+const UNITS: [(&[&str], &str); 6] = [
+    (&["um", "µm", "μm", "micron", "microns"], "um"),
+    (&["mm"], "mm"),
+    (&["cm"], "cm"),
+    (&["m"], "m"),
+    (&["in"], "in"),
+    (&["ft"], "ft"),
+];
+
+pub(super) const FORMAT: Format = Format {
+    name: "nrrd",
+    extensions: &["nrrd"],
+    about: "image of 3D Slicer and ITK, packed by gzip; mesh coordinates are LPS",
+    carries: Carries::InFile,
+    assumes: &[],
+    kinds: &CellKind::ALL,
+    dtypes: &[Dtype::Bool, Dtype::U8],
+    max_bytes: None,
+    choices: &[Choice::Uncompressed],
+    slab_layers: 1,
+    magic: &[b"NRRD000"],
+    weak_magic: &[],
+    limits: super::no_limits,
+    warnings: super::no_warnings,
+    size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
+    memory: |_, _, threads, choices| packed::memory(threads, choices),
+    write: Write::Forward(write),
+    annotate: npy::annotate,
+    reader: Some(Reader { cells: read, describe }),
+};
+
+fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn io::Write,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let is_packed = !options.has(Choice::Uncompressed);
+    out.write_all(header(source, dtype, options).as_bytes())?;
+    if !is_packed {
+        return dense::write(source, out, dtype, options.progress);
+    }
+    packed::gzip_cells(source, &[], out, dtype, options)
+}
+
+fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> String {
+    let encoding = if options.has(Choice::Uncompressed) { "raw" } else { "gzip" };
+    let [nx, ny, nz] = source.dims();
+    let kind = if dtype == Dtype::F32 { "float" } else { "uint8" };
+    let mut text = format!("NRRD0005\ntype: {kind}\ndimension: 3\n");
+    if let Some(lattice) = source.lattice() {
+        let (centre, step) = centre_and_step(lattice);
+        let [x, y, z] = centre.each_ref().map(Rational::to_f64);
+        let [sx, sy, sz] = step.each_ref().map(Rational::to_f64);
+        text += &format!(
+            "space: left-posterior-superior\nsizes: {nx} {ny} {nz}\nspace directions: ({sx},0,0) (0,{sy},0) (0,0,{sz})\n\
+             kinds: domain domain domain\nendian: little\nencoding: {encoding}\nspace origin: ({x},{y},{z})\n"
+        );
+        if let Some(unit) = source.record().transform("unit") {
+            text += &format!("space units: \"{unit}\" \"{unit}\" \"{unit}\"\n");
+        }
+    } else {
+        text += &format!("sizes: {nx} {ny} {nz}\nendian: little\nencoding: {encoding}\n");
+    }
+    if let (CellType::Labels(legend), Dtype::U8) = (source.cell_type(), dtype) {
+        text += &segments(legend, source.dims());
+    } else if options.is_segmentation && matches!(source.cell_type(), CellType::Bits) {
+        text += &segments(&of_input(source.record().input.as_deref()), source.dims());
+    }
+    let json = described(source, dtype);
+    text + KEY + ":=" + &json.replace('\\', r"\\") + "\n\n"
+}
+
+/// The legend of bits: one label, named after the files that they are of.
+fn of_input(input: Option<&str>) -> Legend {
+    let names: Vec<_> = input.unwrap_or("mesh").split(", ").map(file_label).collect();
+    Legend::new([Label::new(1, names.join(", "))]).expect("one label is a legend")
+}
+
+/// The labels as 3D Slicer knows them.
+fn segments(legend: &Legend, [nx, ny, nz]: [usize; 3]) -> String {
+    let mut text = String::from("Segmentation_MasterRepresentation:=Binary labelmap\n");
+    for (n, label) in legend.labels().iter().enumerate() {
+        let colour = label.standard_colour().unwrap_or(legend.colour(label.value));
+        let [r, g, b] = colour.map(|channel| f64::from(channel) / 255.0);
+        let name: String = label.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        text += &format!(
+            "Segment{n}_ID:=Segment_{}\nSegment{n}_Name:={}\nSegment{n}_LabelValue:={}\nSegment{n}_Layer:=0\n\
+             Segment{n}_Color:={r:.6} {g:.6} {b:.6}\nSegment{n}_Extent:=0 {} 0 {} 0 {}\n",
+            label.value,
+            name.replace('\\', r"\\"),
+            label.value,
+            nx - 1,
+            ny - 1,
+            nz - 1
+        );
+    }
+    text
+}
+
+/// The fields and the keys of a header.
+#[derive(Default)]
+struct NrrdHeader {
+    fields: BTreeMap<String, String>,
+    keys: BTreeMap<String, String>,
+    /// Its bytes.
+    length: u64,
+}
+
+impl NrrdHeader {
+    fn read(source: &mut VoxelSource) -> Result<Self> {
+        let mut header = Self::default();
+        let mut reader = BufReader::with_capacity(4096, source.input().take(MAX_HEADER));
+        let mut line = vec![];
+        for n in 1_u64.. {
+            line.clear();
+            let length = reader.read_until(b'\n', &mut line).map_err(failure)?;
+            header.length += length as u64;
+            if length == 0 {
+                // A header of its own has no cells behind it.
+                break;
+            }
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim_end_matches(['\n', '\r']);
+            if text.is_empty() {
+                break;
+            }
+            if n == 1 || text.starts_with('#') {
+                continue;
+            }
+            let key = text.find(":=").filter(|at| text.find(": ").is_none_or(|field| *at < field));
+            match (key, text.split_once(':')) {
+                (Some(at), _) => {
+                    header.keys.insert(text[..at].to_string(), unescaped(&text[at + 2..]));
+                }
+                (None, Some((field, value))) => {
+                    header.fields.insert(field.trim().to_lowercase(), value.trim().to_string());
+                }
+                (None, None) => {
+                    let text = format!("no field of NRRD: '{}'", sanitize(text));
+                    return Err(Error::input(Code::V003, text).at_line(n));
+                }
+            }
+        }
+        if header.length >= MAX_HEADER {
+            return Err(Error::input(Code::V003, format!("a header of over {MAX_HEADER} bytes")));
+        }
+        Ok(header)
+    }
+
+    fn field(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(String::as_str)
+    }
+
+    fn bad(&self, name: &str, why: &str) -> Error {
+        let value = self.field(name).unwrap_or("not there");
+        Error::input(Code::V004, format!("the field '{name}' of the NRRD is {}: {why}", sanitize(value)))
+    }
+
+    fn dims(&self) -> Result<[usize; 3]> {
+        let sizes = self.field("sizes").unwrap_or_default().split_whitespace();
+        let sizes: Option<Vec<usize>> = sizes.map(|word| word.parse().ok().filter(|n| *n > 0)).collect();
+        let sizes = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
+        sizes.ok_or_else(|| self.bad("sizes", "a grid has three sizes"))
+    }
+
+    fn data(&self) -> Result<ImageData> {
+        let kind = self.field("type").unwrap_or_default();
+        let dtype = match kind {
+            "uint8" | "uint8_t" | "uchar" | "unsigned char" => Some(Dtype::U8),
+            "float" if self.field("endian") != Some("big") => Some(Dtype::F32),
+            _ => None,
+        };
+        Ok(ImageData {
+            frame: self.frame()?,
+            dtype,
+            type_name: kind.to_string(),
+            is_packed: matches!(self.field("encoding"), Some("gzip" | "gz")),
+            skip: 0,
+        })
+    }
+
+    /// Whether it says where its cells are, and not their sizes alone.
+    fn is_placed(&self) -> bool {
+        ["space", "space directions", "space origin"].iter().any(|name| self.field(name).is_some())
+    }
+
+    fn frame(&self) -> Result<ImageFrame> {
+        let dims = self.dims()?;
+        let turn = match self.field("space").map(str::to_lowercase).as_deref() {
+            None | Some("left-posterior-superior" | "lps") => [1, 1, 1],
+            Some("right-anterior-superior" | "ras") => [-1, -1, 1],
+            Some("left-anterior-superior" | "las") => [1, -1, 1],
+            Some(_) => return Err(self.bad("space", "known are LPS, RAS and LAS")),
+        };
+        let turned = |vector: [Rational; 3]| {
+            let mut axis = turn.into_iter();
+            vector.map(|part| if axis.next() == Some(-1) { -&part } else { part })
+        };
+        let one = |axis: usize, size: Rational| {
+            let mut step = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+            step[axis] = size;
+            step
+        };
+        let steps = match (self.field("space directions"), self.field("spacings")) {
+            (Some(directions), _) => {
+                let all: Option<Vec<_>> = vectors(directions).map(|vector| vector.map(turned)).collect();
+                let all = all.and_then(|all| <[[Rational; 3]; 3]>::try_from(all).ok());
+                all.ok_or_else(|| self.bad("space directions", "three vectors are expected"))?
+            }
+            (None, Some(spacings)) => {
+                let all: Option<Vec<_>> = spacings.split_whitespace().map(number).collect();
+                let all = all.and_then(|all| <[Rational; 3]>::try_from(all).ok());
+                let [x, y, z] = all.ok_or_else(|| self.bad("spacings", "three numbers are expected"))?;
+                [one(0, x), one(1, y), one(2, z)]
+            }
+            (None, None) => [0, 1, 2].map(|axis| one(axis, Rational::ONE)),
+        };
+        let centre = match self.field("space origin") {
+            Some(text) => {
+                let found = vectors(text).next().flatten();
+                turned(found.ok_or_else(|| self.bad("space origin", "a vector is expected"))?)
+            }
+            None => [Rational::ZERO, Rational::ZERO, Rational::ZERO],
+        };
+        ImageFrame::new(dims, &centre, &steps)
+    }
+
+    /// The unit that the file states; spaces of patients are in millimetres unless it does.
+    fn unit(&self) -> Option<&'static str> {
+        let Some(all) = self.field("space units").or(self.field("units")) else {
+            return self.field("space").map(|_| "mm");
+        };
+        let mut words = all.split_whitespace().map(|word| word.trim_matches('"'));
+        let first = words.next().filter(|first| words.all(|word| word == *first))?;
+        let is_it = |(names, _): &&(&[&str], &'static str)| names.contains(&first);
+        UNITS.iter().find(is_it).map(|(_, unit)| *unit)
+    }
+
+    /// What the file says of the cells: in our JSON, or as segments.
+    fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
+        let mut metadata = parse_metadata(self.keys.get(KEY).map(String::as_str), frame.lattice.dims())?;
+        let is_said = ["space directions", "spacings"].iter().any(|name| self.field(name).is_some());
+        take_unit(&mut metadata, self.unit());
+        metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
+        if metadata.dims.is_none() {
+            metadata.legend = self.legend();
+        }
+        Ok(metadata)
+    }
+
+    /// The segments of 3D Slicer.
+    fn legend(&self) -> Option<Legend> {
+        let segment = |n: usize| {
+            let key = |name: &str| self.keys.get(&format!("Segment{n}_{name}"));
+            let value = key("LabelValue")?.trim().parse().ok().filter(|value| *value > 0)?;
+            let label = Label::new(value, key("Name").cloned().unwrap_or_default());
+            let colour =
+                key("Color").map(|text| text.split_whitespace().map_while(|word| word.parse::<f64>().ok()));
+            let colour: Vec<u8> =
+                colour.into_iter().flatten().map(|share| (share * 255.0).round() as u8).collect();
+            Some(match <[u8; 3]>::try_from(colour) {
+                Ok(colour) => label.with_colour(colour),
+                Err(_) => label,
+            })
+        };
+        let labels: Vec<_> = (0..).map_while(segment).collect();
+        if labels.is_empty() { None } else { Legend::new(labels).ok() }
+    }
+}
+
+/// The value of a key: `\n` ends a line, `\\` is a backslash.
+fn unescaped(text: &str) -> String {
+    let mut value = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        value.extend(match c {
+            '\\' => rest.next().map(|next| if next == 'n' { '\n' } else { next }),
+            other => Some(other),
+        });
+    }
+    value
+}
+
+/// A number, exactly as it is written.
+fn number(word: &str) -> Option<Rational> {
+    Rational::parse_decimal(word.trim()).ok()
+}
+
+/// Vectors such as `(1,0,0) (0,1,0)`; `none` is none.
+fn vectors(text: &str) -> impl Iterator<Item = Option<[Rational; 3]>> {
+    text.split(')').map(str::trim).filter(|part| !part.is_empty()).map(|part| {
+        let numbers: Option<Vec<_>> = part.strip_prefix('(')?.split(',').map(number).collect();
+        <[Rational; 3]>::try_from(numbers?).ok()
+    })
+}
+
+fn read(source: &mut VoxelSource) -> Result<Voxels> {
+    let header = NrrdHeader::read(source)?;
+    if header.fields.contains_key("data file") || header.fields.contains_key("datafile") {
+        let error = Error::input(Code::V004, "a header alone: its cells are in another file");
+        let hint = hint!["save both as one .nrrd"; "{} takes the grid of the header" Like = "FILE"];
+        return Err(error.with_hint(hint));
+    }
+    let encoding = header.field("encoding").unwrap_or_default();
+    if !matches!(encoding, "raw" | "gzip" | "gz") {
+        return Err(header.bad("encoding", "raw and gzip are read"));
+    }
+    let data = header.data()?;
+    source.seek(header.length)?;
+    let metadata = header.metadata(&data.frame)?;
+    data.read(source, metadata)
+}
+
+fn describe(source: &mut VoxelSource) -> Result<Metadata> {
+    let header = NrrdHeader::read(source)?;
+    let data = header.data()?;
+    let metadata = header.metadata(&data.frame)?;
+    let is_unplaced = metadata.dims.is_none() && !header.is_placed();
+    let mut metadata = data.describe(metadata);
+    if is_unplaced {
+        metadata.extra.insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
+    }
+    Ok(metadata)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_exact() {
+        let found: Vec<_> = vectors("(0.1,0,0) (0,-2e-1,0) none (1,2)").collect();
+        assert_eq!(found[0], Some([Rational::new(1, 10), Rational::ZERO, Rational::ZERO]));
+        assert_eq!(found[1], Some([Rational::ZERO, Rational::new(-1, 5), Rational::ZERO]));
+        assert_eq!(found[2], None);
+    }
+}

@@ -1,0 +1,176 @@
+//! `.ply` with `--points`: a point for each cell, binary, for CloudCompare, MeshLab, Open3D and PCL.
+//!
+//! ```text
+//! ply
+//! format binary_little_endian 1.0
+//! comment voxelize {…}                         as in a .ply of faces (faces/ply.rs)
+//! element vertex N                             by z, then y, then x
+//! property double x                            then y and z
+//! property uchar red                           then green and blue; of labels
+//! property uchar label                         of labels
+//! property float value                         of fields
+//! comment ....                                 as long as makes headers of all counts equally long
+//! end_header
+//! ```
+//!
+//! Then the points, each with its properties in their order, without gaps. A point is the centre of an occupied cell, of a field of a
+//! cell that differs from the background: the doubles nearest to it. Without a lattice cells have the size 1. Coordinates are the
+//! mesh's, and no axis is up. The colour is that of the label.
+
+use std::io::{self, SeekFrom};
+
+use super::comments::comments;
+use super::faces::colour;
+use super::save::{Sink, cancelled, next};
+use super::{Dtype, FileSize, SaveOptions, metadata};
+use voxelize_core::error::Error;
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::metadata::Style;
+use voxelize_core::grid::{CellSource, CellType, CellsRef, Slab};
+
+/// The bytes of a point at most: three doubles, and a float or a colour and a label.
+const POINT: u128 = 28;
+
+/// The size of a file of so many points.
+pub(super) fn size(occupied: Option<u64>) -> Option<FileSize> {
+    Some(FileSize::at_most(POINT * u128::from(occupied?)))
+}
+
+/// The most points: readers count them by 32 bits with a sign.
+const MOST: u64 = i32::MAX as u64;
+
+/// The properties of a point behind its coordinates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PointValue {
+    None,
+    Label,
+    Value,
+}
+
+impl PointValue {
+    fn of(cells: &CellType, dtype: Dtype) -> Self {
+        match cells {
+            CellType::Labels(_) if dtype == Dtype::U8 => Self::Label,
+            CellType::Field { .. } => Self::Value,
+            _ => Self::None,
+        }
+    }
+}
+
+/// What points are made of.
+struct PointMaker {
+    centres: [Vec<f64>; 3],
+    value: PointValue,
+    /// Of each label.
+    colours: Vec<[u8; 3]>,
+}
+
+impl PointMaker {
+    /// Adds the points of row `j` of layer `k` of a slab.
+    fn put_row(&self, slab: &Slab, j: usize, k: usize, bytes: &mut Vec<u8>) -> u64 {
+        let [xs, ys, zs] = &self.centres;
+        let mut count = 0;
+        for i in slab.cells.occupied_in(j, k) {
+            let centre = [xs[i], ys[j], zs[slab.first + k]];
+            bytes.extend(centre.into_iter().flat_map(f64::to_le_bytes));
+            match (self.value, slab.cells) {
+                (PointValue::Label, CellsRef::Labels(labels)) => {
+                    let label = labels.get([i, j, k]);
+                    bytes.extend(self.colours[usize::from(label)]);
+                    bytes.push(label);
+                }
+                (PointValue::Value, CellsRef::Field(field)) => bytes.extend(field.row(j, k)[i].to_le_bytes()),
+                _ => {}
+            }
+            count += 1;
+        }
+        count
+    }
+}
+
+/// Writes the points.
+pub(super) fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn Sink,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let [_, ny, nz] = source.dims();
+    let cells = source.cell_type();
+    let value = PointValue::of(&cells, dtype);
+    let colours = (0..=255).map(|label| colour(&cells, label)).collect();
+    let json = metadata(source, dtype).to_json(Style::OneLine);
+    let maker = PointMaker { centres: centres(source), value, colours };
+    let start = out.stream_position()?;
+    out.write_all(header(&json, MOST, value).as_bytes())?;
+    let mut count = 0;
+    let mut bytes = vec![];
+    options.progress.begin("write", nz as u64);
+    while let Some(slab) = next(source)? {
+        for k in 0..slab.cells.dims()[2] {
+            cancelled(options.progress)?;
+            for j in 0..ny {
+                count += maker.put_row(&slab, j, k, &mut bytes);
+                out.write_all(&bytes)?;
+                bytes.clear();
+            }
+            check(count)?;
+            options.progress.advance(1);
+        }
+    }
+    out.seek(SeekFrom::Start(start))?;
+    out.write_all(header(&json, count, value).as_bytes())?;
+    out.seek(SeekFrom::End(0))?;
+    out.flush()
+}
+
+fn check(count: u64) -> io::Result<()> {
+    if count <= MOST {
+        return Ok(());
+    }
+    let error = Error::too_large(format!("{count} points and more are more than a .ply counts"));
+    Err(io::Error::other(error.with_hint("use larger cells, or save the cells themselves, as .npz")))
+}
+
+/// The header, equally long for all counts of points.
+fn header(json: &str, count: u64, value: PointValue) -> String {
+    let json = comments("comment", json);
+    let value = match value {
+        PointValue::None => "",
+        PointValue::Label => {
+            "property uchar red\nproperty uchar green\nproperty uchar blue\nproperty uchar label\n"
+        }
+        PointValue::Value => "property float value\n",
+    };
+    let count = count.to_string();
+    let gap = ".".repeat(1 + MOST.to_string().len() - count.len());
+    format!(
+        "ply\nformat binary_little_endian 1.0\n{json}element vertex {count}\n\
+         property double x\nproperty double y\nproperty double z\n{value}comment {gap}\nend_header\n"
+    )
+}
+
+/// The doubles nearest to the centres of cells along each axis.
+fn centres(source: &dyn CellSource) -> [Vec<f64>; 3] {
+    let dims = source.dims();
+    let half = Rational::new(1, 2);
+    [0, 1, 2].map(|axis| {
+        let centre = |n: usize| match source.lattice() {
+            Some(lattice) => lattice.axis(axis).half_plane(2 * n as i64 + 1),
+            None => &Rational::from(n as i64) + &half,
+        };
+        (0..dims[axis]).map(|n| centre(n).to_f64()).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_points_are_refused() {
+        assert!(check(MOST).is_ok());
+        let error = check(MOST + 1).unwrap_err();
+        assert!(error.to_string().contains("2147483648 points"), "{error}");
+    }
+}

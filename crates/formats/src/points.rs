@@ -1,0 +1,130 @@
+//! `.xyz` and `.csv`: a line for each cell, for tools that take points: CloudCompare, MeshLab, Open3D, pandas, spreadsheets.
+//!
+//! | format | line |
+//! |---|---|
+//! | `.xyz` | `X Y Z`: the centre of an occupied cell; of labels and fields followed by the label or the value |
+//! | `.csv` | first `x,y,z,i,j,k`, then for each cell its centre and its indices; of labels and fields followed by `label` or `value` |
+//!
+//! Of a field the cells that differ from its background are written. Cells come by z, then y, then x. A centre is the double
+//! nearest to the exact one, in as few digits as say it; without a lattice cells have the size 1. Coordinates are the mesh's, and no axis
+//! is up.
+
+use std::fmt::Write as _;
+use std::io;
+
+use super::save::{cancelled, next};
+use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::{CellKind, CellSource, CellType, CellsRef, Lattice};
+
+/// A line, at most.
+const LINE: u128 = 120;
+
+pub(super) const XYZ: Format = Format {
+    name: "xyz",
+    extensions: &["xyz"],
+    about: "centres of occupied cells as text, a line for each: x y z, and the label or value",
+    carries: Carries::Rounded,
+    assumes: &[],
+    kinds: &CellKind::ALL,
+    dtypes: &[Dtype::Bool, Dtype::U8],
+    max_bytes: None,
+    choices: &[],
+    slab_layers: 1,
+    magic: &[],
+    weak_magic: &[],
+    limits: super::no_limits,
+    warnings: super::no_warnings,
+    size: |_, _, occupied, _| Some(FileSize::at_most(LINE * u128::from(occupied?))),
+    memory: super::no_memory,
+    write: Write::Forward(|source, out, dtype, options| {
+        write(source, out, dtype, options, &TextStyle { gap: ' ', is_table: false })
+    }),
+    annotate: |_, _| {},
+    reader: None,
+};
+
+pub(super) const CSV: Format = Format {
+    name: "csv",
+    extensions: &["csv"],
+    about: "table of occupied cells as text: centre, indices, and the label or value",
+    write: Write::Forward(|source, out, dtype, options| {
+        write(source, out, dtype, options, &TextStyle { gap: ',', is_table: true })
+    }),
+    ..XYZ
+};
+
+/// How lines are written.
+struct TextStyle {
+    gap: char,
+    /// With a line of names, and with indices.
+    is_table: bool,
+}
+
+/// The centres of cells along each axis, as text.
+fn centres(source: &dyn CellSource, gap: char) -> [Vec<String>; 3] {
+    let half = Rational::new(1, 2);
+    let dims = source.dims();
+    std::array::from_fn(|axis| {
+        let place = |n: usize| {
+            let cells = &Rational::from(n as i64) + &half;
+            let exact = |lattice: &Lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &cells);
+            let centre = source.lattice().map_or_else(|| cells.clone(), exact);
+            format!("{}{gap}", centre.to_f64())
+        };
+        (0..dims[axis]).map(place).collect()
+    })
+}
+
+fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn io::Write,
+    dtype: Dtype,
+    options: &SaveOptions,
+    style: &TextStyle,
+) -> io::Result<()> {
+    let [nx, _, nz] = source.dims();
+    let gap = style.gap;
+    let [xs, ys, zs] = centres(source, gap);
+    let value = match source.cell_type() {
+        CellType::Labels(_) if dtype == Dtype::U8 => ",label",
+        CellType::Field { .. } => ",value",
+        _ => "",
+    };
+    if style.is_table {
+        writeln!(out, "x,y,z,i,j,k{value}")?;
+    }
+    options.progress.begin("write", nz as u64);
+    let mut text = String::new();
+    let mut labels = vec![0; nx];
+    while let Some(slab) = next(source)? {
+        for k in 0..slab.cells.dims()[2] {
+            cancelled(options.progress)?;
+            for (j, y) in ys.iter().enumerate() {
+                if let CellsRef::Labels(all) = slab.cells {
+                    all.row(j, k, &mut labels);
+                }
+                for i in slab.cells.occupied_in(j, k) {
+                    text += &xs[i];
+                    text += y;
+                    text += &zs[slab.first + k];
+                    if style.is_table {
+                        let _ = write!(text, "{i},{j},{},", slab.first + k);
+                    }
+                    match slab.cells {
+                        CellsRef::Labels(_) if dtype == Dtype::U8 => drop(write!(text, "{}{gap}", labels[i])),
+                        CellsRef::Field(field) => drop(write!(text, "{}{gap}", field.row(j, k)[i])),
+                        _ => {}
+                    }
+                    // The gap after the last number.
+                    text.pop();
+                    text.push('\n');
+                }
+                out.write_all(text.as_bytes())?;
+                text.clear();
+            }
+            options.progress.advance(1);
+        }
+    }
+    Ok(())
+}

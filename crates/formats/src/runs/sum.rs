@@ -1,0 +1,69 @@
+//! The checksum of gzip and zip, CRC-32, of cells as bytes 0 and 1, without these bytes: it is linear, so that only words
+//! that are not zero count, each with the zeros behind it.
+
+use voxelize_core::grid::spread::spread;
+
+/// The polynomial 0x04C11DB7, its lowest bit first.
+const POLYNOMIAL: u32 = 0xedb8_8320;
+
+/// A sum of what follows for each value of each byte of a sum.
+type ByteTables = [[u32; 256]; 4];
+
+/// Tables for sums that begin with zero and are not inverted.
+pub(super) struct SumTables {
+    /// The sum after 2ⁿ more bytes, all zero.
+    zeros: Vec<ByteTables>,
+    /// The sums of eight cells of a word, with the rest of the 64 cells behind them.
+    cells: [[u32; 256]; 8],
+}
+
+fn apply(tables: &ByteTables, sum: u32) -> u32 {
+    let [a, b, c, d] = sum.to_le_bytes().map(usize::from);
+    tables[0][a] ^ tables[1][b] ^ tables[2][c] ^ tables[3][d]
+}
+
+impl SumTables {
+    /// Tables for as many bytes.
+    pub(super) fn new(bytes: usize) -> Self {
+        let one = |sum: u32| (0..8).fold(sum, |sum, _| sum >> 1 ^ (POLYNOMIAL * (sum & 1)));
+        let mut zeros = vec![of_each_byte(one)];
+        while zeros.len() < 7 || bytes >> zeros.len() > 0 {
+            let last = &zeros[zeros.len() - 1];
+            zeros.push(of_each_byte(|sum| apply(last, apply(last, sum))));
+        }
+        let mut all = Self { zeros, cells: [[0; 256]; 8] };
+        for n in 0..8 {
+            for cells in 0..256 {
+                let [bytes, ..] = spread(cells);
+                all.cells[n][cells as usize] = all.after_zeros(all.of_bytes(0, &bytes), 56 - 8 * n);
+            }
+        }
+        all
+    }
+
+    /// The sum of these bytes behind those of `sum`.
+    pub(super) fn of_bytes(&self, sum: u32, bytes: &[u8]) -> u32 {
+        bytes.iter().fold(sum, |sum, byte| apply(&self.zeros[0], sum ^ u32::from(*byte)))
+    }
+
+    /// The sum with as many zeros behind.
+    #[inline]
+    pub(super) fn after_zeros(&self, mut sum: u32, mut count: usize) -> u32 {
+        while count != 0 {
+            sum = apply(&self.zeros[count.trailing_zeros() as usize], sum);
+            count &= count - 1;
+        }
+        sum
+    }
+
+    /// The sum of 64 cells that follow so many zeros.
+    #[inline]
+    pub(super) fn of_word(&self, word: u64) -> u32 {
+        let bytes = word.to_le_bytes();
+        (0..8).fold(0, |sum, n| sum ^ self.cells[n][usize::from(bytes[n])])
+    }
+}
+
+fn of_each_byte(after: impl Fn(u32) -> u32) -> ByteTables {
+    std::array::from_fn(|n| std::array::from_fn(|byte| after((byte as u32) << (8 * n))))
+}

@@ -1,0 +1,108 @@
+//! Shares of cells, 0 to 1, as bytes: 255ths, rounded to the nearest. A file says so by its `value_scale`, 1/255.
+
+use super::{Choice, Dtype, FORMATS, Format, SaveOptions};
+use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{CellKind, CellType, Record};
+
+/// The key for the number that bytes are multiplied by, and its value in files of this tool.
+pub(super) const SCALE: [&str; 2] = ["value_scale", "1/255"];
+
+/// The formats that have shares as bytes.
+const OF_BYTES: [&str; 7] = ["npy", "npz", "nrrd", "nii", "nii.gz", "vti", "raw"];
+
+/// The rule whose fields are shares.
+const RULE: &str = "fraction";
+
+/// The byte nearest to a share.
+pub(super) fn byte(share: f32) -> u8 {
+    // The product is exact.
+    (f64::from(share) * 255.0).round() as u8
+}
+
+/// The share that a byte stands for.
+pub(super) fn share(byte: u8) -> f32 {
+    f32::from(byte) / 255.0
+}
+
+/// Whether cells that are stored so are bytes of shares.
+pub(super) fn are_bytes(cells: CellType, dtype: Dtype) -> bool {
+    cells.kind() == CellKind::Field && dtype == Dtype::U8
+}
+
+/// Whether `metadata` says that bytes are shares.
+pub(super) fn are_said(metadata: &Metadata) -> bool {
+    metadata.extra.get(SCALE[0]).is_some_and(|scale| scale == SCALE[1])
+}
+
+/// Says that bytes are shares.
+pub(super) fn annotate(metadata: &mut Metadata) {
+    metadata.extra.insert(SCALE[0].into(), SCALE[1].into());
+}
+
+impl Format {
+    /// Whether it stores shares of cells as [`Dtype::U8`], too: 255ths, rounded to the nearest.
+    pub fn has_bytes_of_shares(&self) -> bool {
+        OF_BYTES.contains(&self.name)
+    }
+
+    /// The names of the formats that store shares of cells as bytes.
+    pub fn names_with_bytes_of_shares() -> Vec<&'static str> {
+        FORMATS.iter().filter(|format| format.has_bytes_of_shares()).map(|format| format.name).collect()
+    }
+
+    /// Refuses bytes of shares with options that they do not go with.
+    pub(super) fn check_bytes_of_shares(&self, options: &SaveOptions) -> Result<()> {
+        if !self.has_bytes_of_shares() {
+            let known = Self::names_with_bytes_of_shares().join(", ");
+            return Err(Error::usage(format!("{} stores fields as 'f32', not 'u8'", self.name))
+                .with_hint(format!("{known} store shares of cells as u8")));
+        }
+        if !options.values.is_empty() {
+            return Err(Error::usage("values are chosen for bits and labels, not for shares of cells"));
+        }
+        match options.choices.iter().find(|choice| choice.option() == Choice::SparseRuns.option()) {
+            Some(choice) => {
+                Err(Error::usage(format!("'{}' stores fields as 'f32', not 'u8'", choice.words())))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses to store a field as bytes that is none of shares.
+///
+/// # Errors
+/// If the record is not of shares of cells.
+pub fn check_rule(record: &Record) -> Result<()> {
+    if record.rule_name.as_deref() == Some(RULE) {
+        return Ok(());
+    }
+    Err(Error::usage("only shares of cells are stored as 'u8': other fields are 'f32'")
+        .with_hint(hint!["{} makes a field of shares" Rule = "fraction"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_the_nearest_and_come_back() {
+        for n in 0..=255 {
+            assert_eq!(byte(share(n)), n);
+        }
+        let half = 0.5 / 255.0_f32;
+        assert_eq!([half.next_down(), half.next_up(), 1.0, -0.0, 2.0].map(byte), [0, 1, 255, 0, 255]);
+    }
+
+    #[test]
+    fn formats_are_those_of_the_table() {
+        assert!(OF_BYTES.iter().all(|name| cfg!(not(all(
+            feature = "npz",
+            feature = "vti",
+            feature = "vox"
+        ))) || super::super::by_name(name).is_some()));
+        let holds = |format: &&Format| format.holds(CellKind::Field) && format.dtypes.contains(&Dtype::U8);
+        assert!(FORMATS.iter().filter(|format| format.has_bytes_of_shares()).all(|format| holds(&format)));
+    }
+}

@@ -1,0 +1,82 @@
+//! The text of `slices.json`.
+
+use serde_json::{Map, Value, json};
+
+use super::super::Dtype;
+use super::super::image::described;
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::{CellKind, CellSource, Lattice};
+
+/// Our units of length, in metres.
+const METRES: [(&str, [i64; 2]); 6] = [
+    ("um", [1, 1_000_000]),
+    ("mm", [1, 1000]),
+    ("cm", [1, 100]),
+    ("m", [1, 1]),
+    ("in", [127, 5000]),
+    ("ft", [381, 1250]),
+];
+
+/// Pixels per metre along x and y, if the unit is known and a picture can say it.
+pub(super) fn density(source: &dyn CellSource) -> Option<[u32; 2]> {
+    let unit = source.record().transform("unit")?;
+    let (_, [n, d]) = METRES.iter().find(|(name, _)| *name == unit)?;
+    let spacing = source.lattice()?.spacing();
+    let along = |axis: usize| {
+        let metres = &spacing[axis] * &Rational::new(*n, *d);
+        let density = (&Rational::ONE / &metres).round()?;
+        u32::try_from(density).ok().filter(|density| *density > 0)
+    };
+    Some([along(0)?, along(1)?])
+}
+
+/// The text of the file.
+pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> String {
+    let [nx, ny, _] = source.dims();
+    let mut all = Map::new();
+    let mut put = |key: &str, value: Value| drop(all.insert(key.into(), value));
+    put("dims", json!(source.dims()));
+    put("picture", json!({ "width": nx, "height": ny, "bits": if dtype == Dtype::Bit { 1 } else { 8 } }));
+    put("first_picture", Value::from("lowest z"));
+    put("first_row", Value::from("highest y"));
+    put("first_column", Value::from("lowest x"));
+    put("occupied", Value::from(occupied(source, dtype)));
+    put("unit", json!(source.record().transform("unit")));
+    if let Some(lattice) = source.lattice() {
+        let [x, y, z] = lattice.spacing();
+        put("pixel_size", json!([x.to_f64(), y.to_f64()]));
+        put("pixel_size_exact", json!([x.to_string(), y.to_string()]));
+        put("layer_height", json!(z.to_f64()));
+        put("layer_height_exact", json!(z.to_string()));
+    }
+    let layer = |(k, name): (usize, &String)| layer(source.lattice(), k, name);
+    put("layers", names.iter().enumerate().map(layer).collect());
+    put("voxelize", serde_json::from_str(&described(source, dtype)).unwrap_or_default());
+    format!("{:#}\n", Value::Object(all))
+}
+
+/// The pixels of occupied cells, in words.
+fn occupied(source: &dyn CellSource, dtype: Dtype) -> &'static str {
+    match (source.cell_type().kind(), dtype) {
+        (_, Dtype::Bit) => "1, white",
+        (CellKind::Labels, _) => "the label",
+        _ => "255, white",
+    }
+}
+
+/// A layer: its picture, its lower and its upper wall, and its centre.
+fn layer(lattice: Option<&Lattice>, k: usize, name: &str) -> Value {
+    let Some(lattice) = lattice else { return json!({ "file": name }) };
+    let place = |halves: i64| {
+        let cells = &Rational::from(2 * k as i64 + halves) * &Rational::new(1, 2);
+        &lattice.origin()[2] + &(&lattice.spacing()[2] * &cells)
+    };
+    let [lower, centre, upper] = [0, 1, 2].map(place);
+    json!({
+        "file": name,
+        "z": [lower.to_f64(), upper.to_f64()],
+        "centre": centre.to_f64(),
+        "z_exact": [lower.to_string(), upper.to_string()],
+        "centre_exact": centre.to_string(),
+    })
+}

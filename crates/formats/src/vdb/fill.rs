@@ -1,0 +1,204 @@
+//! Cells out of the tiles and leaves of a tree.
+
+use super::super::dense::RowValues;
+use super::super::room::CellRoom;
+use super::TreeType;
+use super::leaf::{CellBounds, LeafMask, SIDE, bounds_of, joined};
+use super::walk::{TileBox, TreeVisitor, TreeWalk};
+use voxelize_core::error::{Code, Error, Result};
+use voxelize_core::grid::field::canonical;
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{BitGrid, Cells, Field};
+
+/// Leaves whose values are read at once.
+const LEAVES: usize = 8192;
+
+/// The box of the active cells, relative to the least number of 32 bits.
+#[derive(Default)]
+pub(super) struct ActiveBounds(pub Option<CellBounds>);
+
+/// A number relative to the least one.
+fn raised(n: i32) -> usize {
+    n.abs_diff(i32::MIN) as usize
+}
+
+impl ActiveBounds {
+    /// The lowest and the highest active cell.
+    pub(super) fn cells(&self) -> Option<[[i64; 3]; 2]> {
+        self.0.map(|bounds| bounds.map(|cell| cell.map(|n| n as i64 + i64::from(i32::MIN))))
+    }
+
+    fn add(&mut self, origin: [i32; 3], within: CellBounds) {
+        let moved = within.map(|cell| std::array::from_fn(|n| raised(origin[n]) + cell[n]));
+        self.0 = joined(self.0, Some(moved));
+    }
+}
+
+impl TreeVisitor for ActiveBounds {
+    fn tile(&mut self, tile: TileBox) -> Result<()> {
+        if tile.is_active {
+            self.add(tile.origin, [[0; 3], [tile.side - 1; 3]]);
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, _: &mut TreeWalk, origin: [i32; 3], mask: &LeafMask) -> Result<()> {
+        if let Some(bounds) = bounds_of(mask) {
+            self.add(origin, bounds);
+        }
+        Ok(())
+    }
+}
+
+/// The store of the cells.
+enum TreeStore {
+    /// Cells whose value is not 0.
+    Bits(BitGrid),
+    Labels(RowValues),
+    Field(Field),
+}
+
+/// Cells that are being filled in.
+pub(super) struct TreeFill {
+    /// The index of cell (0, 0, 0).
+    base: [i64; 3],
+    dims: [usize; 3],
+    store: TreeStore,
+    /// Leaves whose values were not read yet.
+    pending: Vec<([i32; 3], LeafMask)>,
+    /// Where their values are.
+    buffers: u64,
+}
+
+impl TreeFill {
+    /// A grid of the background, for cells that `metadata` describes if it says their dims.
+    pub(super) fn new(
+        base: [i64; 3],
+        dims: [usize; 3],
+        (tree, background): (TreeType, u32),
+        metadata: &Metadata,
+        room: CellRoom,
+        buffers: u64,
+    ) -> Result<Self> {
+        let is_fog = metadata.dims.is_some() && metadata.background.is_none();
+        let store = match tree {
+            TreeType::Int32 => TreeStore::Labels(RowValues::new(dims, metadata.legend.as_ref(), room)?),
+            TreeType::Float if !is_fog => {
+                let background = f32::from_bits(canonical(f32::from_bits(background)));
+                let mut field = room.field(dims)?.with_background(background);
+                // Zero pages that stay zero are never touched.
+                if background.to_bits() != 0 {
+                    field.values_mut().fill(background);
+                }
+                TreeStore::Field(field)
+            }
+            _ => TreeStore::Bits(room.bits(dims)?),
+        };
+        Ok(Self { base, dims, store, pending: Vec::new(), buffers })
+    }
+
+    /// Reads the values of the leaves that are left; the cells, and where the values end.
+    pub(super) fn finish(mut self, walk: &mut TreeWalk) -> Result<(Cells, u64)> {
+        self.read_pending(walk)?;
+        let cells = match self.store {
+            TreeStore::Bits(bits) => bits.into(),
+            TreeStore::Labels(values) => values.cells,
+            TreeStore::Field(field) => field.into(),
+        };
+        Ok((cells, self.buffers))
+    }
+
+    /// Reads the values of some leaves, and comes back.
+    fn read_pending(&mut self, walk: &mut TreeWalk) -> Result<()> {
+        let back = walk.source.position();
+        walk.source.seek(self.buffers)?;
+        for (origin, mask) in std::mem::take(&mut self.pending) {
+            walk.leaf(origin, &mask)?;
+            self.put(origin, SIDE, &|place| walk.values[place])?;
+        }
+        self.buffers = walk.source.position();
+        walk.source.seek(back)
+    }
+
+    /// The cells of the grid along an axis that a cube from `origin` on has.
+    fn range(&self, axis: usize, origin: i32, side: usize) -> std::ops::Range<usize> {
+        let first = i64::from(origin) - self.base[axis];
+        let within = |n: i64| n.clamp(0, self.dims[axis] as i64) as usize;
+        within(first)..within(first + side as i64)
+    }
+
+    /// Takes the values of a cube of cells, by their places in it.
+    fn put(&mut self, origin: [i32; 3], side: usize, value: &dyn Fn(usize) -> u32) -> Result<()> {
+        let [columns, rows, layers] = [0, 1, 2].map(|axis| self.range(axis, origin[axis], side));
+        let low: [i64; 3] = std::array::from_fn(|axis| i64::from(origin[axis]) - self.base[axis]);
+        let place = |axis: usize, n: usize| (n as i64 - low[axis]) as usize;
+        for (k, j) in layers.flat_map(|k| rows.clone().map(move |j| (k, j))) {
+            let start = SIDE * place(1, j) + place(2, k);
+            for i in columns.clone() {
+                let bits = value(SIDE * SIDE * place(0, i) + start);
+                self.store.set([i, j, k], bits)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TreeStore {
+    fn set(&mut self, cell: [usize; 3], bits: u32) -> Result<()> {
+        match self {
+            // Zero has two signs; the other trees have no such bit.
+            Self::Bits(grid) if bits << 1 != 0 => grid.set(cell),
+            Self::Bits(_) => {}
+            Self::Labels(values) => match label(bits)? {
+                0 => {}
+                value => values.set(cell, value)?,
+            },
+            Self::Field(field) => field.set(cell, f32::from_bits(bits)),
+        }
+        Ok(())
+    }
+}
+
+/// The label that a whole number is.
+fn label(bits: u32) -> Result<u8> {
+    u8::try_from(bits).map_err(|_| {
+        let text = format!("a cell has the value {}; labels are 1 to 255", bits.cast_signed());
+        Error::input(Code::V004, text)
+    })
+}
+
+impl TreeVisitor for TreeFill {
+    fn tile(&mut self, tile: TileBox) -> Result<()> {
+        let [columns, rows, layers] = [0, 1, 2].map(|axis| self.range(axis, tile.origin[axis], tile.side));
+        for (k, j) in layers.flat_map(|k| rows.clone().map(move |j| (k, j))) {
+            match &mut self.store {
+                TreeStore::Bits(_) if tile.bits << 1 == 0 => return Ok(()),
+                TreeStore::Bits(bits) => fill_row(bits, columns.clone(), j, k),
+                TreeStore::Field(field) => {
+                    field.row_mut(j, k)[columns.clone()].fill(f32::from_bits(tile.bits))
+                }
+                store @ TreeStore::Labels(_) => {
+                    columns.clone().try_for_each(|i| store.set([i, j, k], tile.bits))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, walk: &mut TreeWalk, origin: [i32; 3], mask: &LeafMask) -> Result<()> {
+        self.pending.push((origin, *mask));
+        if self.pending.len() == LEAVES { self.read_pending(walk) } else { Ok(()) }
+    }
+}
+
+/// Occupies cells of row `(j, k)`.
+fn fill_row(bits: &mut BitGrid, cells: std::ops::Range<usize>, j: usize, k: usize) {
+    let first = (k * bits.dims()[1] + j) * bits.row_words();
+    let words = bits.words_mut();
+    let mut start = cells.start;
+    while start < cells.end {
+        let end = cells.end.min(64 * (start / 64 + 1));
+        words[first + start / 64] |= !0 >> (64 - (end - start)) << (start % 64);
+        start = end;
+    }
+}

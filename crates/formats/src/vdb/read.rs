@@ -1,0 +1,330 @@
+//! Reading `.vdb`.
+
+use super::super::image::ImageFrame;
+use super::super::open::VoxelSource;
+use super::fill::{ActiveBounds, TreeFill};
+use super::walk::{TreeWalk, ValueCoding};
+use super::{BLOSC, JSON, MAGIC, TreeType, ZIP};
+use crate::Voxels;
+use voxelize_core::error::{Code, Error, Result, sanitize};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::metadata::Metadata;
+
+/// What the name of a type ends with if floats are stored as half floats.
+const HALF: &str = "_HalfFloat";
+
+/// The longest text that is read.
+const MAX_TEXT: u64 = 1 << 20;
+
+/// A grid of a file, before its tree.
+struct VdbGrid {
+    coding: ValueCoding,
+    json: Option<String>,
+    /// The centre of the cell at index (0, 0, 0), and the steps along the axes.
+    centre: [Rational; 3],
+    steps: [[Rational; 3]; 3],
+    /// Where the tree begins.
+    topology: u64,
+    /// Where the values of leaves begin and end, if the file says it.
+    buffers: Option<[u64; 2]>,
+    /// Whether nothing follows it.
+    is_last: bool,
+}
+
+fn other(why: impl Into<String>) -> Error {
+    Error::input(Code::V004, why)
+}
+
+/// A text and its length before it.
+fn text(source: &mut VoxelSource) -> Result<String> {
+    let length = u64::from(source.u32()?);
+    if length > MAX_TEXT {
+        return Err(source.error(Code::V003, format!("a text of {length} bytes")));
+    }
+    Ok(String::from_utf8_lossy(&source.vec(length)?).into_owned())
+}
+
+fn long(source: &mut VoxelSource) -> Result<u64> {
+    source.bytes().map(u64::from_le_bytes)
+}
+
+/// Metadata; the text of `wanted`, if it is there.
+fn metadata(source: &mut VoxelSource, wanted: &str) -> Result<Option<String>> {
+    let mut found = None;
+    for _ in 0..source.u32()? {
+        let name = text(source)?;
+        let kind = text(source)?;
+        if name == wanted && kind == "string" {
+            found = Some(text(source)?);
+            continue;
+        }
+        let length = u64::from(source.u32()?);
+        if length > source.left() {
+            let why = format!("the file ends early: the metadata '{}' have {length} bytes", sanitize(&name));
+            return Err(source.error(Code::V002, why));
+        }
+        source.seek(source.position() + length)?;
+    }
+    Ok(found)
+}
+
+/// Whether grids have offsets.
+fn file_head(source: &mut VoxelSource) -> Result<bool> {
+    source.seek(0)?;
+    if source.bytes()? != MAGIC {
+        return Err(Error::input(Code::V001, "not a file of OpenVDB"));
+    }
+    let version = source.u32()?;
+    if !(222..=225).contains(&version) {
+        return Err(other(format!("version {version} of the format; 222 to 225 are read")));
+    }
+    let [_, _] = [source.u32()?, source.u32()?];
+    let [has_offsets] = source.bytes()?;
+    source.bytes::<36>()?;
+    metadata(source, "")?;
+    Ok(has_offsets != 0)
+}
+
+/// The tree of a type, and whether its floats are half floats.
+fn tree_of(name: &str) -> Option<(TreeType, bool)> {
+    let whole = name.strip_suffix(HALF);
+    let name = whole.unwrap_or(name);
+    TreeType::ALL.into_iter().find(|tree| tree.name() == name).map(|tree| (tree, whole.is_some()))
+}
+
+impl VdbGrid {
+    /// Reads up to the tree of the first grid that holds cells.
+    fn read(source: &mut VoxelSource) -> Result<Self> {
+        let has_offsets = file_head(source)?;
+        let count = source.u32()?;
+        let mut found = None;
+        let mut kinds = Vec::new();
+        for n in 0..count {
+            let name = text(source)?;
+            let kind = text(source)?;
+            let parent = text(source)?;
+            let offsets = [long(source)?, long(source)?, long(source)?];
+            let start = source.position();
+            let tree = tree_of(&kind).filter(|_| parent.is_empty());
+            if let Some(tree) = tree.filter(|_| found.is_none()) {
+                found = Some((tree, start, has_offsets.then_some(offsets)));
+            }
+            if !has_offsets {
+                // Where the next one is only the end of this one shows.
+                kinds.push((name, kind));
+                break;
+            }
+            check_offsets(source, start, offsets)?;
+            source.seek(offsets[2])?;
+            if n < 8 {
+                kinds.push((name, kind));
+            }
+        }
+        let is_last = has_offsets || count == 1;
+        if has_offsets && source.left() > 0 {
+            return Err(source.error(Code::V005, "bytes follow the last grid"));
+        }
+        let Some((tree, start, offsets)) = found else { return Err(none_fits(&kinds)) };
+        source.seek(start)?;
+        Self::read_head(source, tree, offsets, is_last)
+    }
+
+    /// Reads compression, metadata and map.
+    fn read_head(
+        source: &mut VoxelSource,
+        (tree, is_half): (TreeType, bool),
+        offsets: Option<[u64; 3]>,
+        is_last: bool,
+    ) -> Result<Self> {
+        if offsets.is_some_and(|[start, ..]| start != source.position()) {
+            return Err(source.error(Code::V003, "the grid is not behind its description"));
+        }
+        let compression = source.u32()?;
+        if compression > 7 || compression & (ZIP | BLOSC) == ZIP | BLOSC {
+            return Err(source.error(Code::V003, format!("compression {compression} is not known")));
+        }
+        let json = metadata(source, JSON)?;
+        let (centre, steps) = map(source)?;
+        let coding = ValueCoding { tree, is_half, compression };
+        let buffers = offsets.map(|[_, buffers, end]| [buffers, end]);
+        Ok(Self { coding, json, centre, steps, topology: source.position(), buffers, is_last })
+    }
+
+    /// Reads the tree without the values of leaves: the box of the active cells, the background and where the values begin.
+    fn outline(&self, source: &mut VoxelSource) -> Result<TreeOutline> {
+        source.seek(self.topology)?;
+        let mut bounds = ActiveBounds::default();
+        let mut walk = TreeWalk::new(source, self.coding);
+        walk.topology(&mut bounds)?;
+        let background = walk.background;
+        let buffers = source.position();
+        if self.buffers.is_some_and(|[start, _]| start != buffers) {
+            return Err(source.error(Code::V003, "the values of cells are not behind the tree"));
+        }
+        self.place(bounds.cells(), background, buffers)
+    }
+
+    /// The grid as our JSON says it, if all active cells are in it; else as the box of these.
+    fn place(&self, active: Option<[[i64; 3]; 2]>, background: u32, buffers: u64) -> Result<TreeOutline> {
+        let metadata = match &self.json {
+            Some(json) => Metadata::from_json(json).map_err(|why| {
+                Error::input(Code::V007, format!("what the file says of the cells is broken: {why}"))
+            })?,
+            None => Metadata::default(),
+        };
+        let is_within = |dims: &[usize; 3]| {
+            let is_in = |cell: [i64; 3]| (0..3).all(|n| (0..dims[n] as i64).contains(&cell[n]));
+            !dims.contains(&0) && active.is_none_or(|bounds| bounds.iter().all(|cell| is_in(*cell)))
+        };
+        if let Some(dims) = metadata.dims.filter(is_within) {
+            let frame = self.frame([0; 3], dims)?;
+            let metadata = self.described(metadata, &frame)?;
+            return Ok(TreeOutline { base: [0; 3], frame, metadata, background, buffers });
+        }
+        let [low, high] = active.ok_or_else(|| other("a grid without active cells"))?;
+        let dims = std::array::from_fn(|n| (high[n] - low[n] + 1) as usize);
+        let frame = self.frame(low, dims)?;
+        let lattice = Some(frame.lattice.clone());
+        let metadata = Metadata { lattice, ..Metadata::default() };
+        Ok(TreeOutline { base: low, frame, metadata, background, buffers })
+    }
+
+    fn frame(&self, first: [i64; 3], dims: [usize; 3]) -> Result<ImageFrame> {
+        let mut centre = self.centre.clone();
+        for (step, n) in self.steps.iter().zip(first) {
+            let n = Rational::from(n);
+            centre = std::array::from_fn(|axis| &centre[axis] + &(&step[axis] * &n));
+        }
+        ImageFrame::new(dims, &centre, &self.steps)
+    }
+
+    /// What our JSON says, with its lattice if the map was not changed since.
+    fn described(&self, mut metadata: Metadata, frame: &ImageFrame) -> Result<Metadata> {
+        let unit =
+            [0, 1, 2].map(|n| [0, 1, 2].map(|axis| if n == axis { Rational::ONE } else { Rational::ZERO }));
+        let half = [(); 3].map(|()| Rational::new(1, 2));
+        // So is written where nothing is known.
+        let is_said = metadata.lattice.is_some() || (&self.centre, &self.steps) != (&half, &unit);
+        metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
+        Ok(metadata)
+    }
+}
+
+/// Offsets go forwards, and are within the file.
+fn check_offsets(source: &VoxelSource, start: u64, [grid, buffers, end]: [u64; 3]) -> Result<()> {
+    if end > source.len() {
+        let text = format!("the file ends early: a grid ends at byte {end}, of {}", source.len());
+        return Err(source.error(Code::V002, text));
+    }
+    if start <= grid && grid <= buffers && buffers <= end {
+        return Ok(());
+    }
+    Err(source.error(Code::V003, format!("parts of a grid at bytes {grid}, {buffers} and {end}")))
+}
+
+fn none_fits(kinds: &[(String, String)]) -> Error {
+    let kinds: Vec<_> =
+        kinds.iter().map(|(name, kind)| format!("'{}' is a {}", sanitize(name), sanitize(kind))).collect();
+    let text = match kinds.is_empty() {
+        true => "no grid is in the file".to_string(),
+        false => format!("no grid of bool, int32 or float: {}", kinds.join(", ")),
+    };
+    other(text)
+}
+
+/// The centre of the cell at index (0, 0, 0), and the steps along the axes.
+fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> {
+    let kind = text(source)?;
+    let (centre, steps) = match &*kind {
+        "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
+            // What follows are sizes again, and their inverses.
+            let [centre, sizes, ..] = doubles::<3, 6>(source)?;
+            (centre, diagonal(sizes))
+        }
+        "UniformScaleMap" | "ScaleMap" => {
+            let [sizes, ..] = doubles::<3, 5>(source)?;
+            ([0.0; 3], diagonal(sizes))
+        }
+        "TranslationMap" => {
+            let [centre] = doubles(source)?;
+            (centre, diagonal([1.0; 3]))
+        }
+        "AffineMap" => {
+            // A row is a step and a 0; the last is the centre and a 1.
+            let rows = doubles::<4, 4>(source)?;
+            let [x, y, z, centre] = rows.map(|[x, y, z, _]| [x, y, z]);
+            (centre, [x, y, z])
+        }
+        _ => {
+            let error = other(format!("its cells are placed by a {}", sanitize(&kind)));
+            return Err(error.with_hint("resample the grid on cells along x, y and z"));
+        }
+    };
+    if steps.contains(&[0.0; 3]) {
+        return Err(source.error(Code::V003, "cells have no size"));
+    }
+    let exact = |values: [f64; 3]| -> Result<[Rational; 3]> {
+        let [x, y, z] = values.map(Rational::from_f64);
+        let found = x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]);
+        found.ok_or_else(|| source.error(Code::V003, format!("cells are placed by {values:?}")))
+    };
+    let [x, y, z] = steps.map(exact);
+    Ok((exact(centre)?, [x?, y?, z?]))
+}
+
+/// Steps along the axes of these sizes.
+fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
+    [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
+}
+
+/// So many rows of numbers.
+fn doubles<const N: usize, const ROWS: usize>(source: &mut VoxelSource) -> Result<[[f64; N]; ROWS]> {
+    let mut all = [[0.0; N]; ROWS];
+    for number in all.as_flattened_mut() {
+        *number = f64::from_le_bytes(source.bytes()?);
+    }
+    Ok(all)
+}
+
+/// Where the cells of a tree are.
+struct TreeOutline {
+    /// The index of the first cell.
+    base: [i64; 3],
+    frame: ImageFrame,
+    /// The description of the cells; without dims in files of other programs.
+    metadata: Metadata,
+    background: u32,
+    /// Where the values of leaves begin.
+    buffers: u64,
+}
+
+pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
+    let grid = VdbGrid::read(source)?;
+    let outline = grid.outline(source)?;
+    let TreeOutline { base, frame, metadata, background, buffers } = outline;
+    let coding = grid.coding;
+    let bits = if coding.tree == TreeType::Bool { 8 } else { 256 };
+    source.room.check_proportion(frame.dims(), bits, source.len())?;
+    let kind = (coding.tree, background);
+    let mut fill = TreeFill::new(base, frame.dims(), kind, &metadata, source.room, buffers)?;
+    source.seek(grid.topology)?;
+    let mut walk = TreeWalk::new(source, coding);
+    walk.topology(&mut fill)?;
+    let (cells, end) = fill.finish(&mut walk)?;
+    if grid.buffers.is_some_and(|[_, said]| said != end) {
+        return Err(
+            source.error(Code::V005, format!("the values of cells end at byte {end}, not where they should"))
+        );
+    }
+    if grid.is_last && grid.buffers.is_none() && end < source.len() {
+        return Err(source.error(Code::V005, "bytes follow the last grid"));
+    }
+    let cells = frame.turned(cells)?;
+    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+}
+
+pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
+    let outline = VdbGrid::read(source)?.outline(source)?;
+    let dims = Some(outline.frame.lattice.dims());
+    Ok(Metadata { dims, ..outline.metadata })
+}

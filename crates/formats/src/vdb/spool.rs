@@ -1,0 +1,178 @@
+//! Leaves between slabs and file: slabs come layer by layer, a file has all masks before all values, and x is slowest there.
+//!
+//! The leaves of a column are written one after the other to two temporary files, which stay in memory while they are short:
+//! masks to one, values to the other. For a column, 2¹⁷ cells, some fifty bytes are kept in any case.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+
+use tempfile::SpooledTempFile;
+
+use super::super::save::{SPOOL, cancelled, next, not_spooled};
+use super::TreeType;
+use super::column::{ColumnLeaves, SpooledLeaf, take_leaf};
+use super::leaf::{CellBounds, LEAVES, SIDE, TreeCells, joined};
+use super::runs::{LeafRun, RunContent, place_in};
+use super::tree::MIDDLE;
+use voxelize_core::error::Error;
+use voxelize_core::grid::{CellSource, Slab};
+use voxelize_core::par::{self, Progress};
+
+/// Columns whose leaves each thread makes before they are put away, and the bytes that one takes at most.
+const COLUMNS_PER_THREAD: usize = 4;
+const COLUMN_BYTES: usize = 600_000;
+
+/// The bytes that all columns of a grid, those being made and the temporary files take in memory at most.
+pub(super) fn bytes_at_once(dims: [usize; 3], threads: usize) -> u64 {
+    let [x, y, z] = [dims[0].div_ceil(MIDDLE), dims[1].div_ceil(MIDDLE), dims[2].div_ceil(SIDE)];
+    let all = x as u64 * y as u64 * z as u64 * size_of::<LeafRun>() as u64;
+    // A list that grows is twice as long as what is in it.
+    2 * (all + 2 * SPOOL as u64) + (COLUMNS_PER_THREAD * threads * COLUMN_BYTES) as u64
+}
+
+/// Bytes that are appended, and read later.
+struct Appended {
+    file: SpooledTempFile,
+    length: u64,
+}
+
+impl Appended {
+    fn new() -> Self {
+        Self { file: SpooledTempFile::new(SPOOL), length: 0 }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
+        self.file.write_all(bytes).map_err(not_spooled)?;
+        let start = self.length;
+        self.length += bytes.len() as u64;
+        Ok(start..self.length)
+    }
+
+    /// Appends the bytes of `range` to `out`.
+    fn load(&mut self, range: &Range<u64>, out: &mut Vec<u8>) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(range.start))?;
+        let start = out.len();
+        out.resize(start + (range.end - range.start) as usize, 0);
+        self.file.read_exact(&mut out[start..])
+    }
+}
+
+/// All leaves of a grid.
+pub(super) struct Spool {
+    heads: Appended,
+    blocks: Appended,
+    /// The runs in the order of the file, save those that are all background.
+    pub runs: Vec<LeafRun>,
+    /// The number of active cells.
+    pub active: u64,
+    /// The box of the active cells.
+    pub bounds: Option<CellBounds>,
+}
+
+impl Spool {
+    /// Takes all cells of a grid.
+    pub(super) fn collect(
+        source: &mut dyn CellSource,
+        tree: TreeType,
+        is_zipped: bool,
+        progress: &dyn Progress,
+    ) -> io::Result<Self> {
+        let [heads, blocks] = [Appended::new(), Appended::new()];
+        let mut all = Self { heads, blocks, runs: Vec::new(), active: 0, bounds: None };
+        progress.begin("write", source.dims()[2].div_ceil(SIDE) as u64);
+        while let Some(slab) = next(source)? {
+            if slab.first % SIDE != 0 {
+                return Err(io::Error::other(Error::usage(
+                    "slabs of a .vdb begin at a multiple of 8 layers",
+                )));
+            }
+            all.take(slab, tree, is_zipped, progress)?;
+        }
+        all.runs.sort_unstable_by_key(LeafRun::key);
+        Ok(all)
+    }
+
+    fn take(
+        &mut self,
+        slab: Slab,
+        tree: TreeType,
+        is_zipped: bool,
+        progress: &dyn Progress,
+    ) -> io::Result<()> {
+        let cells = TreeCells { cells: slab.cells, tree };
+        let [nx, ny, layers] = slab.cells.dims();
+        let [columns, rows] = [nx, ny].map(|n| n.div_ceil(MIDDLE));
+        let all = layers.div_ceil(SIDE) * columns * rows;
+        let count = COLUMNS_PER_THREAD * par::current_threads();
+        for first in (0..all).step_by(count) {
+            cancelled(progress)?;
+            let batch = first..all.min(first + count);
+            let place = |n: usize| ([n % columns, n / columns % rows], n / (columns * rows) * SIDE);
+            let made = par::map_range(batch.clone(), |n| {
+                let (column, k) = place(n);
+                ColumnLeaves::of(cells, column, k, is_zipped)
+            });
+            for (n, column) in batch.zip(made) {
+                let ([x, y], k) = place(n);
+                let layer = (slab.first + k) / SIDE;
+                self.append(column?, [x as u32, y as u32, layer as u32])?;
+                progress.advance(u64::from((n + 1) % (columns * rows) == 0));
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, column: ColumnLeaves, place: [u32; 3]) -> io::Result<()> {
+        self.active += column.active;
+        let [x, y, z] = place.map(|n| n as usize);
+        let first = [MIDDLE * x, MIDDLE * y, SIDE * z];
+        let moved = |bounds: CellBounds| bounds.map(|cell| std::array::from_fn(|n| first[n] + cell[n]));
+        self.bounds = joined(self.bounds, column.bounds.map(moved));
+        let content = match column.tile() {
+            Some(tile) => RunContent::Tile(tile),
+            None if column.heads.is_empty() => return Ok(()),
+            None => RunContent::Leaves {
+                heads: self.heads.append(&column.heads)?,
+                blocks: self.blocks.append(&column.blocks)?,
+            },
+        };
+        self.runs.push(LeafRun { place, content });
+        Ok(())
+    }
+
+    /// The leaves of a node by their places, and, if they are wanted, the values of its cells.
+    pub(super) fn leaves(
+        &mut self,
+        runs: &[LeafRun],
+        mut values: Option<&mut Vec<u8>>,
+    ) -> io::Result<Vec<(usize, SpooledLeaf)>> {
+        let mut leaves = Vec::new();
+        let mut start = 0;
+        if let Some(values) = &mut values {
+            values.clear();
+        }
+        for run in runs {
+            let z = run.place[2] % LEAVES as u32;
+            match &run.content {
+                RunContent::Tile(tile) => {
+                    let places = (0..(LEAVES * LEAVES) as u32).map(|n| place_in([0, n, z], LEAVES as u32));
+                    leaves.extend(places.map(|place| (place, SpooledLeaf::Tile(*tile))));
+                }
+                RunContent::Leaves { heads, blocks } => {
+                    if let Some(values) = &mut values {
+                        self.blocks.load(blocks, values)?;
+                    }
+                    let mut bytes = Vec::new();
+                    self.heads.load(heads, &mut bytes)?;
+                    let mut rest = &bytes[..];
+                    while !rest.is_empty() {
+                        let (place, leaf) = take_leaf(&mut rest, &mut start)?;
+                        leaves.push((place_in([0, place.into(), z], LEAVES as u32), leaf));
+                    }
+                }
+            }
+        }
+        leaves.sort_unstable_by_key(|(place, _)| *place);
+        Ok(leaves)
+    }
+}

@@ -1,0 +1,190 @@
+//! `.vox`, the scenes of MagicaVoxel: chunks of an id, two lengths, content and children.
+//!
+//! | chunk | content (numbers are 32 bits, little-endian) |
+//! |---|---|
+//! | | `VOX `, version 150 |
+//! | `MAIN` | nothing; all others are its children |
+//! | `SIZE` | x, y, z of a model, each at most 256; here always even, by an empty layer |
+//! | `XYZI` | the number of voxels, then for each the bytes x, y, z, colour (1 to 255) |
+//! | `nTRN` | id, attributes, child, −1, layer, number of frames, for each its attributes: `_t` "x y z" is where cell floor(size / 2) of the model goes, `_r` a turn |
+//! | `nGRP` | id, attributes, number of children, children |
+//! | `nSHP` | id, attributes, number of models, for each its number and attributes |
+//! | `LAYR` | id, attributes with its `_name`, −1 |
+//! | `RGBA` | 256 colours r, g, b, a: the first is colour 1 |
+//!
+//! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into
+//! tiles of at most 256³, the empty ones left out: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are
+//! centred on 0, the floor is at z = 0, z is up; a grid whose record has y up is turned, x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
+//! The lattice, how the grid came about and its digests, `cells` and `grid`, are JSON in the attribute `_voxelize` of node 0.
+//!
+//! `--vox-hull` leaves out the voxels that nobody sees: those of cells whose six neighbours are all occupied. The record then
+//! has the rule `hull of RULE`, and `hull_of` is the digest of the cells that it is the hull of. Tiles end a layer earlier
+//! along z of the grid, at 255, 511, … where it has more than 256 layers, as the layer above decides what is seen.
+//!
+//! `--vox-split` writes a grid that is larger than MagicaVoxel shows, 2000 × 2000 × 1000 cells with z up, to several files. Each
+//! is a piece of at most 1792 × 1792 × 768 cells, whole tiles, and a scene of its own: `NAME.vox` is the first, `NAME-1-0-0.vox` the next
+//! along x of the grid, and so on. Its lattice is that of its region; `piece` is its number, `piece_first` its first cell in the whole
+//! and `whole_dims` the cells of that.
+//!
+//! Labels that have names of their own, 32 at most, are layers: each has models of its own in its tiles.
+//!
+//! The colour of a cell is its label; bits have colour 1 alone. The attribute has the legend: the names of
+//! standard labels under `parts`, "added removed", others under `labels`. The palette has the colours of the
+//! legend, for standard labels these:
+//!
+//! | colour | label | red, green, blue |
+//! |---|---|---|
+//! | 1 | surface, and all of bits | e8 b0 6c, sand |
+//! | 2 | interior | 5b 7c 99, slate |
+//! | 3 | common | bd bd bd, grey |
+//! | 4 | added | 00 72 b2, blue |
+//! | 5 | removed | d5 5e 00, vermilion |
+//!
+//! Blue and vermilion are those of Okabe and Ito, which nearly all eyes tell apart.
+//!
+//! <https://github.com/ephtracy/voxel-model>
+
+mod chunks;
+mod cuts;
+mod layers;
+mod nodes;
+mod read;
+mod scene;
+mod tile;
+mod write;
+
+use self::layers::Shell;
+use super::{CELLS, CHOICES, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write};
+use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{CellKind, Lattice, Record};
+
+/// The most cells per axis of one model.
+const TILE: usize = 256;
+
+/// The version of the format.
+const VERSION: u32 = 150;
+
+/// Words of a row of a tile.
+const TILE_WORDS: usize = TILE / 64;
+
+/// The attribute of the root node that holds what is known of the grid.
+const ATTRIBUTE: &str = "_voxelize";
+
+/// The part of a scene that MagicaVoxel shows, in voxels.
+const WORLD: [usize; 3] = [2000, 2000, 1000];
+
+pub(super) const FORMAT: Format = Format {
+    name: "vox",
+    extensions: &["vox"],
+    about: "MagicaVoxel scene, at most 4 GiB; cubic cells only; z is up",
+    carries: Carries::InFile,
+    assumes: &[],
+    kinds: &[CellKind::Bits, CellKind::Labels],
+    dtypes: &[Dtype::U8],
+    max_bytes: Some(u32::MAX as u64),
+    choices: &[Choice::VoxHull, Choice::VoxSplit],
+    slab_layers: TILE,
+    magic: &[b"VOX "],
+    weak_magic: &[],
+    limits,
+    warnings,
+    // Position and colour of a voxel are a byte each.
+    size: |_, _, occupied, choices| {
+        let bytes = 4 * u128::from(occupied?);
+        Some(match Shell::of(choices) {
+            Shell::Whole => FileSize::about(bytes),
+            Shell::Hull => FileSize::at_most(bytes),
+        })
+    },
+    memory: super::no_memory,
+    write: Write::Several(cuts::companions, write::write),
+    annotate,
+    reader: Some(Reader { cells: read::read, describe: read::describe }),
+};
+
+fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
+    if lattice.is_none_or(Lattice::is_cubic) {
+        return Ok(());
+    }
+    Err(Error::usage("a .vox file cannot hold cells that are not cubes")
+        .with_hint("give one cell size for all axes, or save as .npz"))
+}
+
+fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
+    let [wx, wy, wz] = WORLD;
+    if x <= wx && y <= wy && z <= wz {
+        return Vec::new();
+    }
+    let text = format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
+    let hint =
+        hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"];
+    vec![Finding::new(Code::W004, text).with_hint(hint)]
+}
+
+/// The name of what a hull is of, in front of the rule.
+const HULL_OF: &str = "hull of ";
+
+/// The key for the digest of the cells that a hull is of.
+const HULL_DIGEST: &str = "hull_of";
+
+/// Says of a hull that it is one, not the cells that the rule makes: in its name, and by their digest, which is not that
+/// of the file.
+fn annotate(_: Dtype, metadata: &mut Metadata) {
+    let is_hull = |words: &String| words.split(", ").any(|words| words == Choice::VoxHull.words());
+    if !metadata.extra.get(CHOICES).is_some_and(is_hull) {
+        return;
+    }
+    metadata.extra.remove(GRID);
+    if let Some(cells) = metadata.extra.remove(CELLS) {
+        metadata.extra.insert(HULL_DIGEST.into(), cells);
+    }
+    let rule = metadata.record.rule_name.take().unwrap_or_else(|| "cells".into());
+    let is_said = rule.starts_with(HULL_OF);
+    metadata.record.rule_name = Some(if is_said { rule } else { format!("{HULL_OF}{rule}") });
+}
+
+/// How the cells of a grid stand in a scene, where z is up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// As they are.
+    None,
+    /// The grid's y is up: x, -z, y.
+    YUp,
+}
+
+impl Turn {
+    /// The turn of a grid of this record.
+    fn of(record: &Record) -> Self {
+        if record.transform("up") == Some("y") { Self::YUp } else { Self::None }
+    }
+
+    /// The cells per axis of the scene, for those of a grid or a tile.
+    fn dims(self, [x, y, z]: [usize; 3]) -> [usize; 3] {
+        match self {
+            Self::None => [x, y, z],
+            Self::YUp => [x, z, y],
+        }
+    }
+
+    /// The place in the scene of a cell of a grid or a tile of these cells per axis.
+    fn place(self, [i, j, k]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
+        match self {
+            Self::None => [i, j, k],
+            Self::YUp => [i, dims[2] - 1 - k, j],
+        }
+    }
+
+    /// The cell of a grid at a place in the scene.
+    fn back(self, [x, y, z]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
+        match self {
+            Self::None => [x, y, z],
+            Self::YUp => [x, z, dims[2] - 1 - y],
+        }
+    }
+}
+
+/// From cells to positions in the scene: what is taken off.
+fn shift([nx, ny, _]: [usize; 3]) -> [usize; 3] {
+    [nx / 2, ny / 2, 0]
+}

@@ -1,0 +1,305 @@
+//! Reading `.vox`: the chunks first, then the voxels straight from the file into their places.
+
+use std::collections::BTreeMap;
+
+use super::super::open::VoxelSource;
+use super::scene::{Motion, SceneNode, placements};
+use super::{ATTRIBUTE, TILE, Turn, shift};
+use crate::Voxels;
+use voxelize_core::error::{Code, Error, Result, sanitize};
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{Cells, Labels};
+
+/// Voxels that uses of models may always place in all: a second of work. Beyond, the file must be in proportion, as a
+/// short one can use one model often.
+const FREE_PLACED: u64 = 1 << 26;
+
+/// So many for each byte of the file.
+const PLACED_PER_BYTE: u64 = 64;
+
+/// A model: its size, and where its voxels are in the file.
+struct Model {
+    size: [u32; 3],
+    start: u64,
+    voxels: u32,
+}
+
+/// The file without its voxels.
+#[derive(Default)]
+struct Chunks {
+    /// A size that waits for its voxels.
+    size: Option<[u32; 3]>,
+    models: Vec<Model>,
+    nodes: BTreeMap<u32, SceneNode>,
+    /// The metadata of the grid in the root node.
+    metadata: Option<Metadata>,
+}
+
+pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
+    Ok(read_chunks(source)?.metadata.unwrap_or_default())
+}
+
+pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
+    let mut chunks = read_chunks(source)?;
+    let metadata = chunks.metadata.take().unwrap_or_default();
+    let uses = uses(&chunks, source.len())?;
+    let turn = Turn::of(&metadata.record);
+    let (dims, shift) = match metadata.dims {
+        Some(dims) => (dims, shift(turn.dims(dims)).map(|n| n as i64)),
+        None => {
+            let (dims, shift) = occupied_box(source, &uses)?;
+            (turn.dims(dims), shift)
+        }
+    };
+    if dims.contains(&0) {
+        return Err(Error::input(Code::V007, format!("the attribute {ATTRIBUTE} says {dims:?} cells")));
+    }
+    // Bits and short legends take a few bits a cell, other labels a byte.
+    let is_bytes = metadata.legend.as_ref().is_some_and(|legend| !(1..=4).contains(&legend.labels().len()));
+    source.room.check_proportion(dims, if is_bytes { 8 } else { 1 }, source.len())?;
+    let mut cells: Cells = match metadata.legend {
+        Some(legend) => source.room.labels(dims, legend, 0)?.into(),
+        None => source.room.bits(dims)?.into(),
+    };
+    let scene = turn.dims(dims);
+    for_each_voxel(source, &uses, |at, colour| {
+        let cell = turn.back(place_of(at, shift, scene)?, dims);
+        match &mut cells {
+            Cells::Labels(labels) => put(labels, cell, colour, at)?,
+            Cells::Bits(bits) => bits.set(cell),
+            Cells::Field(_) => {}
+        }
+        Ok(())
+    })?;
+    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+}
+
+/// The place of a voxel in a scene of these dims, counted from its lowest corner.
+fn place_of(at: [i64; 3], shift: [i64; 3], dims: [usize; 3]) -> Result<[usize; 3]> {
+    let place: [Option<usize>; 3] =
+        std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
+    let [Some(x), Some(y), Some(z)] = place else {
+        return Err(Error::input(Code::V009, format!("the voxel at {at:?} is outside the grid"))
+            .with_hint("the scene was changed since it was saved"));
+    };
+    Ok([x, y, z])
+}
+
+/// Gives the cell of the voxel at a place the label that its colour means.
+fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Result<()> {
+    let what = if labels.occupied().get(cell) {
+        format!("there are two voxels at {at:?}")
+    } else if !labels.legend().allows(colour) {
+        format!("the voxel at {at:?} has colour {colour}, which the legend does not name")
+    } else {
+        labels.set(cell, colour);
+        return Ok(());
+    };
+    Err(Error::input(Code::V007, what).with_hint("the scene was changed since it was saved"))
+}
+
+/// Every use of a model, checked.
+fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
+    let found = match (chunks.nodes.is_empty(), chunks.models.len()) {
+        (true, 1) => vec![(0, Motion::NONE)],
+        (true, 0) => return Err(Error::input(Code::V008, "the file has no model")),
+        (true, n) => return Err(Error::input(Code::V008, format!("{n} models and no scene to place them"))),
+        (false, _) => placements(&chunks.nodes)?,
+    };
+    let mut placed = 0;
+    let mut uses = Vec::new();
+    for (number, motion) in found {
+        let model = chunks.models.get(number as usize);
+        let model = model.ok_or_else(|| Error::input(Code::V008, format!("there is no model {number}")))?;
+        placed += u64::from(model.voxels);
+        uses.push((model, motion));
+    }
+    if placed > FREE_PLACED + PLACED_PER_BYTE * bytes {
+        return Err(Error::too_large(format!(
+            "the scene places {placed} voxels, in a file of {bytes} bytes"
+        ))
+        .with_hint("save it with fewer copies of its models"));
+    }
+    Ok(uses)
+}
+
+fn read_chunks(source: &mut VoxelSource) -> Result<Chunks> {
+    let magic: [u8; 4] = source.bytes()?;
+    let version = source.u32()?;
+    let (id, content, children) = chunk_header(source)?;
+    if magic != *b"VOX " || !(150..=200).contains(&version) || id != *b"MAIN" || content != 0 {
+        return Err(Error::input(
+            Code::V003,
+            format!("is not a .vox file of version 150 to 200 ({version})"),
+        ));
+    }
+    if children != source.left() {
+        let code = if children > source.left() { Code::V002 } else { Code::V003 };
+        let left = source.left();
+        return Err(source.error(code, format!("{children} more bytes are expected, {left} follow")));
+    }
+    let mut chunks = Chunks::default();
+    while source.left() > 0 {
+        let (id, content, children) = chunk_header(source)?;
+        if content + children > source.left() {
+            return Err(
+                source.error(Code::V002, format!("a chunk of {} bytes is cut short", content + children))
+            );
+        }
+        let next = source.position() + content + children;
+        chunks.take(&id, content, source)?;
+        source.seek(next)?;
+    }
+    Ok(chunks)
+}
+
+fn chunk_header(source: &mut VoxelSource) -> Result<([u8; 4], u64, u64)> {
+    Ok((source.bytes()?, source.u32()?.into(), source.u32()?.into()))
+}
+
+impl Chunks {
+    /// Reads one chunk; those that say nothing of cells are passed over.
+    fn take(&mut self, id: &[u8; 4], length: u64, source: &mut VoxelSource) -> Result<()> {
+        let start = source.position();
+        let broken =
+            |code, what: &str| Error::input(code, format!("{}: {what}", sanitize(id))).at_byte(start);
+        match id {
+            b"SIZE" => {
+                let content = source.vec(length)?;
+                let size = (|fields: &mut Fields| Some([fields.u32()?, fields.u32()?, fields.u32()?]))(
+                    &mut Fields(&content),
+                );
+                let size = size.filter(|size| size.iter().all(|n| (1..=TILE as u32).contains(n)));
+                self.size = Some(size.ok_or_else(|| broken(Code::V003, "is not three sizes of 1 to 256"))?);
+            }
+            b"XYZI" => {
+                let voxels = source.u32()?;
+                if 4 + 4 * u64::from(voxels) != length {
+                    return Err(broken(Code::V003, &format!("{voxels} voxels do not take {length} bytes")));
+                }
+                let size = self.size.take().ok_or_else(|| broken(Code::V003, "has no SIZE before it"))?;
+                self.models.push(Model { size, start: source.position(), voxels });
+            }
+            b"nTRN" | b"nGRP" | b"nSHP" => {
+                let content = source.vec(length)?;
+                let mut fields = Fields(&content);
+                let node = self.node(id, &mut fields)?;
+                let (id, node) = node.ok_or_else(|| broken(Code::V008, "is broken"))?;
+                if self.nodes.insert(id, node).is_some() {
+                    return Err(broken(Code::V008, &format!("node {id} occurs twice")));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, kind: &[u8; 4], fields: &mut Fields) -> Result<Option<(u32, SceneNode)>> {
+        let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else { return Ok(None) };
+        let attribute = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
+        if let Some((_, json)) = attribute {
+            let metadata = Metadata::from_json(json);
+            self.metadata = Some(metadata.map_err(|why| {
+                Error::input(Code::V007, format!("the attribute {ATTRIBUTE} is broken: {why}"))
+            })?);
+        }
+        let node = match kind {
+            b"nTRN" => fields.transform(),
+            b"nGRP" => fields.list(|fields| fields.u32()).map(SceneNode::Group),
+            _ => fields
+                .list(|fields| fields.u32().filter(|_| fields.attributes().is_some()))
+                .and_then(|models| models.first().copied().map(SceneNode::Shape)),
+        };
+        Ok(node.map(|node| (id, node)))
+    }
+}
+
+/// The fields of a chunk's content; `None` where it ends.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn u32(&mut self) -> Option<u32> {
+        let (bytes, rest) = self.0.split_first_chunk::<4>()?;
+        self.0 = rest;
+        Some(u32::from_le_bytes(*bytes))
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let len = self.u32()? as usize;
+        let (text, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// A count and so many of something, each at least a byte: the content ends a lying count.
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.u32()?;
+        let mut list = Vec::new();
+        for _ in 0..count {
+            list.push(one(self)?);
+        }
+        Some(list)
+    }
+
+    fn attributes(&mut self) -> Option<Vec<(String, String)>> {
+        self.list(|fields| Some((fields.text()?, fields.text()?)))
+    }
+
+    /// Reads the rest of a transform after its attributes: child, reserved, layer, frames.
+    fn transform(&mut self) -> Option<SceneNode> {
+        let [child, _, _] = [self.u32()?, self.u32()?, self.u32()?];
+        let frames = self.list(Self::attributes)?;
+        Some(SceneNode::Transform {
+            child,
+            motion: Motion::parse(frames.first().map_or(&[], Vec::as_slice))?,
+        })
+    }
+}
+
+/// For scenes of others: the size of the box of all voxels, and what to add to a position in it.
+fn occupied_box(source: &mut VoxelSource, uses: &[(&Model, Motion)]) -> Result<([usize; 3], [i64; 3])> {
+    let mut low = [i64::MAX; 3];
+    let mut high = [i64::MIN; 3];
+    for_each_voxel(source, uses, |at, _| {
+        for a in 0..3 {
+            (low[a], high[a]) = (low[a].min(at[a]), high[a].max(at[a]));
+        }
+        Ok(())
+    })?;
+    if low[0] > high[0] {
+        return Err(Error::input(
+            Code::V004,
+            "the scene has no voxels, so nothing says the size of its grid",
+        ));
+    }
+    Ok((std::array::from_fn(|a| (high[a] - low[a] + 1) as usize), low.map(|n| -n)))
+}
+
+/// Calls `act` with the position and colour of every voxel of every use of a model.
+fn for_each_voxel(
+    source: &mut VoxelSource,
+    uses: &[(&Model, Motion)],
+    mut act: impl FnMut([i64; 3], u8) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = vec![[0; 4]; 16 << 10];
+    for (model, motion) in uses {
+        source.seek(model.start)?;
+        let mut left = model.voxels as usize;
+        while left > 0 {
+            let n = left.min(buffer.len());
+            source.fill(buffer[..n].as_flattened_mut())?;
+            for [x, y, z, colour] in &buffer[..n] {
+                let at = [*x, *y, *z];
+                if (0..3).any(|a| u32::from(at[a]) >= model.size[a]) {
+                    return Err(source.error(Code::V009, format!("the voxel {at:?} is outside its model")));
+                }
+                // Colour 0 is empty.
+                if *colour != 0 {
+                    act(motion.place(at, model.size), *colour)?;
+                }
+            }
+            left -= n;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! Tiles: boxes of at most 256³ cells, each the model of an object, and their voxels.
+
+use std::ops::Range;
+
+use super::cuts::Cuts;
+use super::layers::SceneLayers;
+use super::{TILE, TILE_WORDS, Turn};
+use voxelize_core::grid::bits::bits_of;
+use voxelize_core::par;
+
+/// The colour of all cells of bits.
+const PLAIN: u8 = 1;
+
+/// Voxels that one thread makes at a time, about: those of a full layer of a tile, 256 KiB.
+const PART: u32 = (TILE * TILE) as u32;
+
+/// A box of at most 256³ cells that holds voxels: all, or those of one label.
+pub(super) struct Tile {
+    /// Its first cell in the grid.
+    pub origin: [usize; 3],
+    pub size: [usize; 3],
+    /// The place in the legend of the label whose voxels it holds, which is also that of its layer.
+    pub layer: Option<usize>,
+    pub voxels: u32,
+    parts: Vec<TilePart>,
+}
+
+/// Layers of a tile that follow each other, with so many voxels: what one thread makes at a time.
+#[derive(Clone)]
+pub(super) struct TilePart {
+    layers: Range<usize>,
+    voxels: u32,
+}
+
+/// The tiles of these numbers along each axis that hold voxels, x fastest, one for each of so many layers, if there are any.
+pub(super) fn tiles_of(
+    layers: &SceneLayers,
+    cuts: &Cuts,
+    [xs, ys, zs]: [Range<usize>; 3],
+    labels: usize,
+) -> Vec<Tile> {
+    let [tx, ty] = [xs.len(), ys.len()];
+    let each = labels.max(1);
+    let tiles = par::map_range(0..tx * ty * zs.len() * each, |n| {
+        let (n, layer) = (n / each, (labels > 0).then_some(n % each));
+        let number = [xs.start + n % tx, ys.start + n / tx % ty, zs.start + n / (tx * ty)];
+        let mut tile = Tile::new(number, cuts, layer);
+        tile.count(layers);
+        tile
+    });
+    tiles.into_iter().filter(|tile| tile.voxels > 0).collect()
+}
+
+impl Tile {
+    /// The tile of this number on each axis.
+    pub(super) fn new(number: [usize; 3], cuts: &Cuts, layer: Option<usize>) -> Self {
+        let cells: [Range<usize>; 3] = std::array::from_fn(|axis| cuts.tile(axis, number[axis]));
+        let [origin, size] = [cells.clone().map(|cells| cells.start), cells.map(|cells| cells.len())];
+        Self { origin, size, layer, voxels: 0, parts: vec![] }
+    }
+
+    /// Counts the voxels, and divides the layers into parts.
+    fn count(&mut self, layers: &SceneLayers) {
+        let mut row = layers.row_of_labels();
+        for k in 0..self.size[2] {
+            let mut voxels = 0;
+            if !self.each_word(layers, k, |_, _, word| voxels += word.count_ones()) {
+                let of_row = |j| {
+                    self.words(layers, [j, k], &mut row).iter().map(|word| word.count_ones()).sum::<u32>()
+                };
+                voxels = (0..self.size[1]).map(of_row).sum();
+            }
+            self.voxels += voxels;
+            match self.parts.last_mut() {
+                Some(part) if part.voxels + voxels <= PART => {
+                    part.layers.end = k + 1;
+                    part.voxels += voxels;
+                }
+                _ => self.parts.push(TilePart { layers: k..k + 1, voxels }),
+            }
+        }
+    }
+
+    /// The parts, each the work of one thread.
+    pub(super) fn parts(&self) -> &[TilePart] {
+        &self.parts
+    }
+
+    /// The place in the grid of row `(j, k)` of the tile.
+    fn row(&self, [j, k]: [usize; 2]) -> [usize; 2] {
+        [self.origin[1] + j, self.origin[2] + k]
+    }
+
+    /// The voxels of row `(j, k)` of the tile; `row` has room for the labels of a row.
+    fn words(&self, layers: &SceneLayers, at: [usize; 2], row: &mut [u8]) -> [u64; TILE_WORDS] {
+        let first = self.origin[0] / 64;
+        let at = self.row(at);
+        let mut words = layers.voxels(at, first);
+        if let Some(layer) = self.layer.filter(|_| words != [0; TILE_WORDS]) {
+            let of_label = layers.of_label(layer, at, first, row);
+            words.iter_mut().zip(of_label).for_each(|(word, of)| *word &= of);
+        }
+        words
+    }
+
+    /// The voxels of a part, four bytes each.
+    pub(super) fn make(&self, part: &TilePart, layers: &SceneLayers, turn: Turn) -> Vec<u8> {
+        let mut voxels = Vec::with_capacity(4 * part.voxels as usize);
+        let mut row = layers.row_of_labels();
+        for k in part.layers.clone() {
+            let is_plain = self.each_word(layers, k, |j, n, word| {
+                // No turn moves cells along x.
+                let [_, y, z] = turn.place([0, j, k], self.size);
+                push_word(&mut voxels, (n, word), [y, z], |_| PLAIN);
+            });
+            if !is_plain {
+                for j in 0..self.size[1] {
+                    self.push_row(&mut voxels, layers, &mut row, ([j, k], turn));
+                }
+            }
+        }
+        voxels
+    }
+
+    /// Calls `each` with the words of layer `k` of the tile that are not zero, with their row in the tile, if its cells are plain.
+    fn each_word(&self, layers: &SceneLayers, k: usize, mut each: impl FnMut(usize, usize, u64)) -> bool {
+        let [x, y, z] = self.origin;
+        layers.each_word((y..y + self.size[1], z + k), x / 64, |j, n, word| each(j - y, n, word))
+    }
+
+    /// Adds the voxels of row `(j, k)`: of labels in planes one label after the other, else x fastest.
+    fn push_row(
+        &self,
+        voxels: &mut Vec<u8>,
+        layers: &SceneLayers,
+        row: &mut [u8],
+        ([j, k], turn): ([usize; 2], Turn),
+    ) {
+        let words = self.words(layers, [j, k], row);
+        if words == [0; TILE_WORDS] {
+            return;
+        }
+        // No turn moves cells along x.
+        let [_, y, z] = turn.place([0, j, k], self.size);
+        let at = self.row([j, k]);
+        let Some(labels) = layers.labels(at, row) else { return push(voxels, words, [y, z], |_| PLAIN) };
+        let legend = labels.legend().labels();
+        if let Some(layer) = self.layer {
+            push(voxels, words, [y, z], |_| legend[layer].value);
+        } else if labels.is_in_planes() {
+            for (place, label) in legend.iter().enumerate() {
+                let of_label = layers.of_label(place, at, self.origin[0] / 64, row);
+                let words = std::array::from_fn(|n| words[n] & of_label[n]);
+                push(voxels, words, [y, z], |_| label.value);
+            }
+        } else {
+            push(voxels, words, [y, z], |i| row[self.origin[0] + i]);
+        }
+    }
+
+    /// The size that is written: even, so that viewers that turn about size / 2.0 agree with those
+    /// that turn about floor(size / 2).
+    pub(super) fn even_size(&self, turn: Turn) -> [u32; 3] {
+        turn.dims(self.size).map(|n| n.next_multiple_of(2) as u32)
+    }
+}
+
+/// Adds the voxels of a row of a tile, of the colour of each column.
+fn push(voxels: &mut Vec<u8>, row: [u64; TILE_WORDS], [y, z]: [usize; 2], colour: impl Fn(usize) -> u8) {
+    for (n, word) in row.into_iter().enumerate().filter(|(_, word)| *word != 0) {
+        push_word(voxels, (n, word), [y, z], &colour);
+    }
+}
+
+/// Adds the voxels of word `n` of a row.
+fn push_word(
+    voxels: &mut Vec<u8>,
+    (n, word): (usize, u64),
+    [y, z]: [usize; 2],
+    colour: impl Fn(usize) -> u8,
+) {
+    let mut cells = [[0; 4]; 64];
+    let mut count = 0;
+    for bit in bits_of(word) {
+        let i = 64 * n + bit;
+        cells[count] = [i as u8, y as u8, z as u8, colour(i)];
+        count += 1;
+    }
+    voxels.extend_from_slice(cells[..count].as_flattened());
+}

@@ -1,0 +1,274 @@
+//! Writing `.vox`: the models of tile after tile as slabs come, then the scene that puts them in their places. A grid that
+//! is split has several files, of which those are open whose layers are at hand.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use super::super::save::{Sink, cancelled, next};
+use super::super::several::Companions;
+use super::super::{CHOICES, Choice, Dtype, SaveOptions, metadata, put_digest};
+use super::chunks::ChunkFile;
+use super::cuts::{Cuts, ScenePiece};
+use super::layers::{CarriedLayers, SceneLayers, Shell};
+use super::nodes::{self, numbers};
+use super::tile::{Tile, tiles_of};
+use super::{TILE, Turn};
+use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::metadata::{Metadata, Style};
+use voxelize_core::grid::{CellSource, Digest, Slab};
+use voxelize_core::par::{self, Progress};
+
+/// What all scenes of a grid have in common.
+struct SceneForm {
+    dims: [usize; 3],
+    cuts: Cuts,
+    turn: Turn,
+    shell: Shell,
+    /// What is known of the grid but for its digest.
+    metadata: Metadata,
+    /// The names of layers, if labels have some.
+    layers: Vec<String>,
+    palette: Vec<u8>,
+    /// The bytes behind the models at most, without nodes of tiles.
+    tail: u64,
+}
+
+/// A file on its way.
+struct SceneFile<'a> {
+    piece: ScenePiece,
+    chunks: ChunkFile<'a>,
+    /// The file, unless it is the output itself.
+    companion: Option<NamedTempFile>,
+    tiles: Vec<Tile>,
+    voxels: u64,
+}
+
+pub(super) fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn Sink,
+    dtype: Dtype,
+    options: &SaveOptions,
+    (path, companions): (&Path, &Companions),
+) -> io::Result<()> {
+    let form = SceneForm::new(source, dtype, options);
+    let is_split = form.cuts.pieces() != [1; 3];
+    if is_split && !companions.are_possible() {
+        let error = Error::usage("a grid that is split has several files, and a stream is one");
+        return Err(io::Error::other(error.with_hint("write it to a file")));
+    }
+    let mut out = Some(out);
+    let mut open = BTreeMap::new();
+    let mut carried = None;
+    let mut next_tile = 0;
+    let mut count = 0;
+    while let Some(slab) = next(source)? {
+        form.check_slab(&slab).map_err(io::Error::other)?;
+        let layers = SceneLayers::new(&slab, carried.as_ref(), form.shell, form.dims[2]);
+        let first = next_tile;
+        while next_tile < form.cuts.tiles(2) && form.cuts.tile(2, next_tile).end <= layers.end() {
+            next_tile += 1;
+        }
+        let is_here = |piece: &ScenePiece| piece.tiles[2].start < next_tile && first < piece.tiles[2].end;
+        for piece in form.cuts.all().filter(is_here) {
+            let number = piece.number;
+            let mut scene = match open.remove(&number) {
+                Some(scene) => scene,
+                None => SceneFile::open(piece, &mut out, path, companions)?,
+            };
+            scene.add(&layers, first..next_tile, &form, (&mut count, options.progress))?;
+            match is_split && scene.piece.tiles[2].end <= next_tile {
+                true => scene.finish(&form, None, path, companions)?,
+                false => drop(open.insert(number, scene)),
+            }
+        }
+        let last = (form.shell == Shell::Hull).then(|| CarriedLayers::of(&slab));
+        carried = last.transpose().map_err(io::Error::other)?;
+    }
+    // All of a grid has its digest, which is known now.
+    open.into_values().try_for_each(|scene| scene.finish(&form, Some(source.digest()), path, companions))
+}
+
+impl SceneForm {
+    fn new(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Self {
+        let mut metadata = metadata(source, dtype);
+        if !options.choices.is_empty() {
+            metadata.extra.insert(CHOICES.into(), Choice::list(options.choices));
+        }
+        let layers = nodes::layers(&source.cell_type());
+        // What pieces and digests add to the JSON is short; nodes of layers take 40 bytes beside their names.
+        let names: usize = layers.iter().map(|name| name.len() + 40).sum();
+        let tail = metadata.to_json(Style::OneLine).len() + names + 4096;
+        let turn = Turn::of(source.record());
+        Self {
+            dims: source.dims(),
+            cuts: Cuts::new(source.dims(), turn, options.choices),
+            turn,
+            shell: Shell::of(options.choices),
+            metadata,
+            layers,
+            palette: nodes::palette(source.cell_type()),
+            tail: tail as u64,
+        }
+    }
+
+    /// Refuses slabs that tiles would not end with.
+    fn check_slab(&self, slab: &Slab) -> Result<()> {
+        let end = slab.first + slab.cells.occupied()?.dims()[2];
+        if slab.first.is_multiple_of(TILE) && (end.is_multiple_of(TILE) || end == self.dims[2]) {
+            return Ok(());
+        }
+        Err(Error::usage(format!("a .vox file is made of slabs of {TILE} layers")))
+    }
+
+    /// Lengths are 32 bits, so a file ends at 4 GiB. Nodes of a tile take less than 300 bytes.
+    fn check_length(&self, voxels: u64, tiles: usize) -> Result<()> {
+        let bytes = 4 * voxels + 300 * tiles as u64 + self.tail;
+        if super::FORMAT.max_bytes.is_none_or(|most| bytes <= most) {
+            return Ok(());
+        }
+        Err(Error::too_large(format!("{voxels} voxels do not fit a .vox file, which ends at 4 GiB"))
+            .with_hint("use larger cells, or save as .npz"))
+    }
+
+    /// What the file of a piece says of itself.
+    fn about(&self, piece: &ScenePiece, digest: Option<Digest>) -> Result<String> {
+        let mut metadata = self.metadata.clone();
+        digest.into_iter().for_each(|digest| put_digest(digest, &mut metadata));
+        if piece.dims() != self.dims {
+            let list = |numbers: [usize; 3]| numbers.map(|n| n.to_string()).join(",");
+            metadata.dims = Some(piece.dims());
+            let region = |lattice: &voxelize_core::grid::Lattice| lattice.region(piece.cells.clone());
+            metadata.lattice = metadata.lattice.as_ref().map(region).transpose()?;
+            metadata.extra.insert("piece".into(), piece.words("-"));
+            metadata.extra.insert("piece_first".into(), list(piece.origin()));
+            metadata.extra.insert("whole_dims".into(), list(self.dims));
+        }
+        super::annotate(Dtype::U8, &mut metadata);
+        Ok(metadata.to_json(Style::OneLine))
+    }
+}
+
+impl<'a> SceneFile<'a> {
+    /// The file of a piece: the output itself for the first.
+    fn open(
+        piece: ScenePiece,
+        out: &mut Option<&'a mut dyn Sink>,
+        path: &Path,
+        companions: &Companions,
+    ) -> io::Result<Self> {
+        let (sink, companion): (Box<dyn Sink + 'a>, _) = match out.take() {
+            Some(out) => (Box::new(out), None),
+            None => {
+                let file = companions.open(&piece.path(path))?;
+                let buffered = BufWriter::with_capacity(64 << 10, file.as_file().try_clone()?);
+                (Box::<BufWriter<File>>::new(buffered), Some(file))
+            }
+        };
+        Ok(Self { piece, chunks: ChunkFile::new(sink)?, companion, tiles: vec![], voxels: 0 })
+    }
+
+    /// Writes the models of those of its tiles that have these numbers along z, one for each layer, if there are any.
+    fn add(
+        &mut self,
+        layers: &SceneLayers,
+        zs: std::ops::Range<usize>,
+        form: &SceneForm,
+        (count, progress): (&mut u64, &dyn Progress),
+    ) -> io::Result<()> {
+        let [xs, ys, all] = self.piece.tiles.clone();
+        let zs = zs.start.max(all.start)..zs.end.min(all.end);
+        let tiles = tiles_of(layers, &form.cuts, [xs, ys, zs], form.layers.len());
+        let voxels: u64 = tiles.iter().map(|tile| u64::from(tile.voxels)).sum();
+        self.voxels += voxels;
+        *count += voxels;
+        form.check_length(self.voxels, self.tiles.len() + tiles.len()).map_err(io::Error::other)?;
+        progress.begin("write", *count);
+        for tile in &tiles {
+            self.chunks.put(b"SIZE", &numbers(tile.even_size(form.turn)))?;
+            self.chunks.begin(b"XYZI", 4 + 4 * u64::from(tile.voxels))?;
+            self.chunks.write(&tile.voxels.to_le_bytes())?;
+            for parts in tile.parts().chunks(2 * par::current_threads()) {
+                cancelled(progress)?;
+                for voxels in par::map(parts.to_vec(), |part| tile.make(&part, layers, form.turn)) {
+                    self.chunks.write(&voxels)?;
+                    progress.advance(voxels.len() as u64 / 4);
+                }
+            }
+        }
+        self.tiles.extend(tiles);
+        Ok(())
+    }
+
+    /// Writes the scene behind the models: the root with the JSON, the group, two nodes for each tile; layers and palette.
+    fn finish(
+        mut self,
+        form: &SceneForm,
+        digest: Option<Digest>,
+        path: &Path,
+        companions: &Companions,
+    ) -> io::Result<()> {
+        if self.tiles.is_empty() {
+            let tile = Tile::new(self.piece.tiles.clone().map(|tiles| tiles.start), &form.cuts, None);
+            self.chunks.put(b"SIZE", &numbers(tile.even_size(form.turn)))?;
+            self.chunks.put(b"XYZI", &numbers([0]))?;
+            self.tiles.push(tile);
+        }
+        let json = form.about(&self.piece, digest).map_err(io::Error::other)?;
+        self.chunks.put(b"nTRN", &nodes::root(&json))?;
+        self.chunks.put(b"nGRP", &nodes::group(self.tiles.len()))?;
+        for (n, tile) in self.tiles.iter().enumerate() {
+            let [transform, shape] = nodes::place(n as u32, tile, form.turn, &self.piece);
+            self.chunks.put(b"nTRN", &transform)?;
+            self.chunks.put(b"nSHP", &shape)?;
+        }
+        let names = form.layers.iter().map(String::as_str);
+        for (n, name) in names.chain(form.layers.is_empty().then_some("voxels")).enumerate() {
+            self.chunks.put(b"LAYR", &nodes::layer(n as u32, name))?;
+        }
+        self.chunks.put(b"RGBA", &form.palette)?;
+        self.chunks.finish()?;
+        match self.companion {
+            Some(file) => companions.close(&self.piece.path(path), file),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::{InMemory, Voxels};
+    use voxelize_core::error::Kind;
+    use voxelize_core::grid::BitGrid;
+
+    #[test]
+    fn a_scene_beyond_4_gib_is_refused_before_its_voxels_are_written() {
+        let mut bits = BitGrid::new([1024, 1024, 1025]).unwrap();
+        bits.words_mut().fill(!0);
+        let voxels = Voxels::new(bits);
+        let written = |choices: &[Choice]| {
+            let mut out = Cursor::new(Vec::new());
+            let options = SaveOptions { choices, ..SaveOptions::default() };
+            let path = (Path::new("-"), &Companions::none());
+            let result = write(&mut InMemory::new(&voxels), &mut out, Dtype::U8, &options, path);
+            (result, out.into_inner().len())
+        };
+        let (refused, bytes) = written(&[]);
+        let error = crate::place::failure(refused.unwrap_err());
+        assert_eq!(
+            (error.kind(), error.message()),
+            (Kind::TooLarge, "1074790400 voxels do not fit a .vox file, which ends at 4 GiB")
+        );
+        assert!(bytes < 100, "{bytes}");
+        // All but 1022 × 1022 × 1023 voxels are inside.
+        let (result, bytes) = written(&[Choice::VoxHull]);
+        let hull = 1024 * 1024 * 1025 - 1022 * 1022 * 1023;
+        assert!(result.is_ok() && bytes.abs_diff(4 * hull) < 20_000, "{result:?} {bytes}");
+    }
+}

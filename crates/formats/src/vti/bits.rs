@@ -1,0 +1,106 @@
+//! Bits of VTK: eight cells to a byte, the first in the highest bit, without gaps.
+
+use std::io::{self, Read, Write};
+
+use voxelize_core::grid::spread::{gather, spread};
+
+/// Takes a byte for each cell, and writes a bit.
+pub(super) struct BitWriter<W: Write> {
+    out: W,
+    /// Cells that do not fill a byte yet.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> BitWriter<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, rest: Vec::new() }
+    }
+
+    /// Writes the cells of the last byte.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        let last = packed(&self.rest);
+        self.out.write_all(&last)
+    }
+}
+
+/// The first cell of each eight becomes the highest bit.
+fn packed(cells: &[u8]) -> Vec<u8> {
+    let words = cells.chunks(64).map(|cells| (gather(cells), cells.len().div_ceil(8)));
+    words.flat_map(|(word, n)| word.to_le_bytes().map(u8::reverse_bits).into_iter().take(n)).collect()
+}
+
+impl<W: Write> Write for BitWriter<W> {
+    fn write(&mut self, cells: &[u8]) -> io::Result<usize> {
+        let first = if self.rest.is_empty() { 0 } else { cells.len().min(8 - self.rest.len()) };
+        self.rest.extend_from_slice(&cells[..first]);
+        if self.rest.len() == 8 {
+            self.out.write_all(&packed(&self.rest))?;
+            self.rest.clear();
+        }
+        let whole = (cells.len() - first) / 8 * 8;
+        self.out.write_all(&packed(&cells[first..first + whole]))?;
+        self.rest.extend_from_slice(&cells[first + whole..]);
+        Ok(cells.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Reads bits, and gives a byte for each.
+pub(super) struct BitReader<R: Read> {
+    input: R,
+    cells: Vec<u8>,
+    next: usize,
+}
+
+impl<R: Read> BitReader<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, cells: Vec::new(), next: 0 }
+    }
+}
+
+impl<R: Read> Read for BitReader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.next == self.cells.len() {
+            let mut bytes = [0; 4096];
+            let count = self.input.read(&mut bytes)?;
+            self.cells.clear();
+            self.next = 0;
+            for eight in bytes[..count].chunks(8) {
+                let mut word = [0; 8];
+                for (byte, found) in word.iter_mut().zip(eight) {
+                    *byte = found.reverse_bits();
+                }
+                let cells = spread(u64::from_le_bytes(word));
+                self.cells.extend_from_slice(&cells.as_flattened()[..8 * eight.len()]);
+            }
+        }
+        let count = out.len().min(self.cells.len() - self.next);
+        out[..count].copy_from_slice(&self.cells[self.next..self.next + count]);
+        self.next += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_back_however_they_are_cut() {
+        let cells: Vec<u8> = (0..100_003_usize).map(|n| u8::from(n * n % 7 < 3)).collect();
+        for cut in [1, 3, 8, 13, 64, 4097, 100_003] {
+            let mut bits = vec![];
+            let mut writer = BitWriter::new(&mut bits);
+            cells.chunks(cut).for_each(|some| writer.write_all(some).unwrap());
+            writer.finish().unwrap();
+            assert_eq!(bits.len(), cells.len().div_ceil(8));
+            assert!((0..cells.len()).all(|n| bits[n / 8] >> (7 - n % 8) & 1 == cells[n]), "{cut}");
+            let mut back = vec![0; cells.len()];
+            BitReader::new(&*bits).read_exact(&mut back).unwrap();
+            assert!(back == cells);
+        }
+    }
+}

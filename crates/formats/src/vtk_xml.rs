@@ -1,0 +1,90 @@
+//! What XML files of VTK have in common: data packed in blocks.
+//!
+//! | bytes | content (numbers are 64 bits, little-endian) |
+//! |---|---|
+//! | 8 | the number of blocks |
+//! | 8 each | bytes of a block, and of the last if it is shorter, else 0; before packing |
+//! | 8 each | the packed bytes of each block |
+//! | … | the blocks, each a zlib stream |
+//!
+//! Data that are not packed follow the number of their bytes.
+//!
+//! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
+
+use std::io::{self, BufWriter, Seek, Write};
+
+use tempfile::SpooledTempFile;
+
+use super::packed::{PIECE, ZlibBlocks};
+use super::save::{SPOOL, not_spooled};
+
+/// The bytes before the blocks of so many bytes of data.
+pub(super) fn head_bytes(bytes: u64) -> u64 {
+    8 * (3 + bytes.div_ceil(PIECE as u64))
+}
+
+/// Writes what stands before the blocks of so many bytes of data, which are so long when they are packed.
+pub(super) fn write_head(out: &mut dyn Write, bytes: u64, lengths: &[u64]) -> io::Result<()> {
+    let piece = PIECE as u64;
+    let sizes = [lengths.len() as u64, piece, bytes % piece];
+    sizes.iter().chain(lengths).try_for_each(|number| out.write_all(&number.to_le_bytes()))
+}
+
+/// Data of an array on their way to a file, whose header says where the arrays behind it begin.
+pub(super) struct ArrayData {
+    bytes: u64,
+    store: DataStore,
+}
+
+enum DataStore {
+    Plain(BufWriter<SpooledTempFile>),
+    Packed(ZlibBlocks<SpooledTempFile>),
+}
+
+impl ArrayData {
+    pub(super) fn new(is_packed: bool) -> Self {
+        let spool = SpooledTempFile::new(SPOOL);
+        let store = match is_packed {
+            true => DataStore::Packed(ZlibBlocks::new(spool)),
+            false => DataStore::Plain(BufWriter::with_capacity(PIECE, spool)),
+        };
+        Self { bytes: 0, store }
+    }
+
+    pub(super) fn push(&mut self, data: &[u8]) -> io::Result<()> {
+        self.bytes += data.len() as u64;
+        self.out().write_all(data).map_err(not_spooled)
+    }
+
+    fn out(&mut self) -> &mut dyn Write {
+        match &mut self.store {
+            DataStore::Plain(out) => out,
+            DataStore::Packed(blocks) => blocks,
+        }
+    }
+
+    /// Ends the data; answers with their bytes in the file.
+    pub(crate) fn finish(&mut self) -> io::Result<u64> {
+        self.out().flush().map_err(not_spooled)?;
+        Ok(match &self.store {
+            DataStore::Plain(_) => 8 + self.bytes,
+            DataStore::Packed(blocks) => head_bytes(self.bytes) + blocks.lengths.iter().sum::<u64>(),
+        })
+    }
+
+    /// Writes the data that [`finish`](Self::finish) has ended.
+    pub(super) fn write(self, out: &mut dyn Write) -> io::Result<()> {
+        let mut spool = match self.store {
+            DataStore::Plain(buffered) => {
+                out.write_all(&self.bytes.to_le_bytes())?;
+                buffered.into_inner().map_err(|error| not_spooled(error.into_error()))?
+            }
+            DataStore::Packed(blocks) => {
+                write_head(out, self.bytes, &blocks.lengths)?;
+                blocks.out
+            }
+        };
+        spool.rewind().map_err(not_spooled)?;
+        io::copy(&mut spool, out).map(drop)
+    }
+}

@@ -1,0 +1,204 @@
+//! The files of an array, and the chunks in them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::super::open::failure;
+use super::super::packed::gunzip;
+use super::NOT_STORED;
+use super::crc32c::crc32c;
+use super::node::{ByteCodec, Sharding, ZarrArray, regular_file};
+use voxelize_core::error::{Code, Error, Result};
+
+/// The most bytes of a chunk that is read.
+const MOST: usize = 1 << 30;
+
+/// The files of an array that stand side by side along the fastest axis, by their places there; by their places along
+/// the others.
+pub(super) type FileRows = BTreeMap<[usize; 2], Vec<(usize, PathBuf)>>;
+
+impl ZarrArray {
+    /// All files that have cells of the array: so much is read, however large it says it is.
+    pub(super) fn files(&self) -> Result<FileRows> {
+        let counts: [usize; 3] = std::array::from_fn(|axis| self.shape[axis].div_ceil(self.shard[axis]));
+        let mut rows = FileRows::new();
+        for ([z, y, x], path) in self.named_files()? {
+            // A larger array may have been cut.
+            if z < counts[0] && y < counts[1] && x < counts[2] {
+                rows.entry([z, y]).or_default().push((x, path));
+            }
+        }
+        rows.values_mut().for_each(|row| row.sort());
+        Ok(rows)
+    }
+
+    fn named_files(&self) -> Result<Vec<([usize; 3], PathBuf)>> {
+        let numbers = |names: &[&str]| {
+            let numbers: Option<Vec<_>> = names.iter().map(|name| number(name)).collect();
+            numbers.and_then(|numbers| <[usize; 3]>::try_from(numbers).ok())
+        };
+        if !self.names.are_folders {
+            let place = |(name, path): (String, PathBuf)| {
+                let name = if self.names.has_prefix { name.strip_prefix("c.")? } else { &name };
+                Some((numbers(&name.split('.').collect::<Vec<_>>())?, path))
+            };
+            return Ok(entries(&self.folder)?.into_iter().filter_map(place).collect());
+        }
+        let root = if self.names.has_prefix { self.folder.join("c") } else { self.folder.clone() };
+        let mut found = vec![];
+        for (z, layer) in numbered(&root)? {
+            for (y, row) in numbered(&layer)? {
+                found.extend(numbered(&row)?.into_iter().map(|(x, path)| ([z, y, x], path)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many chunks a file has along each axis.
+    pub(super) fn chunks_of_file(&self) -> [usize; 3] {
+        std::array::from_fn(|axis| self.shard[axis] / self.chunk[axis])
+    }
+
+    /// The bytes of the cells of a chunk.
+    ///
+    /// # Errors
+    /// If they are too many.
+    pub(super) fn chunk_bytes(&self) -> Result<usize> {
+        let all = self.chunk.iter().try_fold(self.width(), |all, n| all.checked_mul(*n));
+        all.filter(|all| *all <= MOST).ok_or_else(|| {
+            let [z, y, x] = self.chunk;
+            Error::too_large(format!("a chunk has {z} × {y} × {x} cells"))
+                .with_hint("save it in smaller chunks")
+        })
+    }
+
+    /// The cells of a chunk, from the bytes of its file.
+    pub(super) fn decoded(&self, bytes: Vec<u8>, length: usize) -> Result<Vec<u8>> {
+        // The length before each step.
+        let mut lengths = vec![length];
+        for codec in &self.codecs {
+            lengths.push(lengths[lengths.len() - 1] + if *codec == ByteCodec::Crc32c { 4 } else { 0 });
+        }
+        let steps = self.codecs.iter().zip(lengths).rev();
+        let bytes = steps.into_iter().try_fold(bytes, |bytes, (codec, length)| match codec {
+            ByteCodec::Gzip => gunzip(&bytes, length).map_err(failure),
+            ByteCodec::Crc32c => checked(bytes),
+        })?;
+        if bytes.len() != length {
+            let text = format!("a chunk has {} bytes, not the {length} of its cells", bytes.len());
+            return Err(Error::input(Code::V005, text));
+        }
+        Ok(bytes)
+    }
+}
+
+/// The bytes before their checksum, if it is theirs.
+fn checked(mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+    let sum = bytes.split_off(bytes.len().saturating_sub(4));
+    match sum == crc32c(&bytes).to_le_bytes() {
+        true => Ok(bytes),
+        false => Err(Error::input(Code::V003, "a checksum is not that of the bytes before it")),
+    }
+}
+
+/// The names in `folder` with their paths; none if there is no such folder.
+fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let found = match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_dir() => fs::read_dir(folder).map_err(failure)?,
+        Ok(_) => return Err(Error::input(Code::V004, "is not a folder").in_file(folder)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        Err(error) => return Err(failure(error).in_file(folder)),
+    };
+    let named = |entry: fs::DirEntry| Some((entry.file_name().into_string().ok()?, entry.path()));
+    Ok(found.flatten().filter_map(named).collect())
+}
+
+fn numbered(folder: &Path) -> Result<Vec<(usize, PathBuf)>> {
+    Ok(entries(folder)?.into_iter().filter_map(|(name, path)| Some((number(&name)?, path))).collect())
+}
+
+/// A whole number without a sign or zeros before it.
+fn number(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|number: &usize| number.to_string() == text)
+}
+
+/// A file of an array, with the places of its chunks.
+pub(super) struct ArrayFile {
+    path: PathBuf,
+    places: Vec<[u64; 2]>,
+}
+
+impl ArrayFile {
+    /// Reads where the chunks are.
+    pub(super) fn open(path: PathBuf, array: &ZarrArray) -> Result<Self> {
+        let places = places(&path, array).map_err(|error| error.in_file(&path))?;
+        Ok(Self { path, places })
+    }
+
+    /// Whether a chunk is stored.
+    pub(super) fn has(&self, chunk: usize) -> bool {
+        self.places[chunk] != [NOT_STORED; 2]
+    }
+
+    /// The bytes of a chunk that is stored.
+    pub(super) fn read(&self, chunk: usize) -> Result<Vec<u8>> {
+        let [offset, length] = self.places[chunk];
+        let read = || {
+            let mut file = regular_file(&self.path)?;
+            let mut bytes = vec![0; length as usize];
+            file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut bytes)).map_err(failure)?;
+            Ok(bytes)
+        };
+        read().map_err(|error: Error| error.in_file(&self.path))
+    }
+
+    /// An error about a chunk of this file.
+    pub(super) fn about(&self, chunk: usize, error: Error) -> Error {
+        let [offset, _] = self.places[chunk];
+        error.at_byte(offset).in_file(&self.path)
+    }
+}
+
+/// The offset and the length of each chunk, held against those of the file.
+fn places(path: &Path, array: &ZarrArray) -> Result<Vec<[u64; 2]>> {
+    let mut file = regular_file(path)?;
+    let length = file.metadata().map_err(failure)?.len();
+    // Deflate makes noise a little longer.
+    let cells = array.chunk_bytes()? as u64;
+    let most = cells + cells / 8 + 1024;
+    let places = match array.sharding {
+        None => vec![[0, length]],
+        Some(sharding) => index(&mut file, length, array.chunks_of_file(), sharding)?,
+    };
+    for [offset, bytes] in places.iter().filter(|place| **place != [NOT_STORED; 2]) {
+        if offset.checked_add(*bytes).is_none_or(|end| end > length) {
+            let text = format!("a chunk of {bytes} bytes ends beyond the file, which has {length}");
+            return Err(Error::input(Code::V002, text));
+        }
+        if *bytes > most {
+            let text = format!("a chunk has {bytes} bytes, its cells have {cells}");
+            return Err(Error::input(Code::V005, text).at_byte(*offset));
+        }
+    }
+    Ok(places)
+}
+
+/// The index of a shard.
+fn index(file: &mut File, length: u64, counts: [usize; 3], sharding: Sharding) -> Result<Vec<[u64; 2]>> {
+    let count = counts.iter().fold(1_u64, |all, n| all.saturating_mul(*n as u64));
+    let size = count.saturating_mul(16).saturating_add(if sharding.has_checksum { 4 } else { 0 });
+    if size > length {
+        let text =
+            format!("the file ends early: {count} places of chunks are expected, {length} bytes are there");
+        return Err(Error::input(Code::V002, text));
+    }
+    let start = if sharding.is_index_at_end { length - size } else { 0 };
+    let mut bytes = vec![0; size as usize];
+    file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes)).map_err(failure)?;
+    let bytes =
+        if sharding.has_checksum { checked(bytes).map_err(|error| error.at_byte(start))? } else { bytes };
+    let numbers: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    Ok(numbers.as_chunks::<2>().0.to_vec())
+}

@@ -1,0 +1,377 @@
+//! Nodes of a folder of Zarr: which array has the cells, how its chunks are stored, and where the cells are.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use super::super::Dtype;
+use super::super::image::{ImageFrame, parse_metadata};
+use super::super::open::{VoxelSource, failure};
+use super::{NODE, OME, OWN};
+use voxelize_core::error::{Code, Error, Result, hint, sanitize};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::metadata::Metadata;
+
+/// The longest node that is read.
+const MAX_NODE: u64 = 1 << 20;
+
+/// How the files of chunks are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ChunkNames {
+    /// Whether the names begin with `c`.
+    pub has_prefix: bool,
+    /// Whether numbers are folders in folders, not joined by a point.
+    pub are_folders: bool,
+}
+
+/// A step from an array of bytes to those of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ByteCodec {
+    Gzip,
+    Crc32c,
+}
+
+/// How a file holds several chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sharding {
+    pub is_index_at_end: bool,
+    /// Whether a checksum follows the index.
+    pub has_checksum: bool,
+}
+
+/// An array, axes from the slowest to the fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ZarrArray {
+    pub folder: PathBuf,
+    pub shape: [usize; 3],
+    pub dtype: Dtype,
+    /// The bytes of a cell of a chunk that is not stored.
+    pub fill: Vec<u8>,
+    pub names: ChunkNames,
+    /// The shape of what a file holds, and of a chunk in it.
+    pub shard: [usize; 3],
+    pub chunk: [usize; 3],
+    /// `None` if a file is a chunk.
+    pub sharding: Option<Sharding>,
+    /// From the array to the file.
+    pub codecs: Vec<ByteCodec>,
+    /// For each axis the axis of the lattice that it is.
+    axes: [usize; 3],
+}
+
+/// The array that has the cells, and what is said of them.
+pub(super) struct ZarrImage {
+    pub array: ZarrArray,
+    pub frame: ImageFrame,
+    pub metadata: Metadata,
+}
+
+fn unfit(message: impl Into<String>) -> Error {
+    Error::input(Code::V004, message)
+}
+
+fn broken(message: impl Into<String>) -> Error {
+    Error::input(Code::V003, message)
+}
+
+/// A word of a node, for messages.
+fn word(value: Option<&Value>) -> String {
+    value.map_or("not there".into(), |value| {
+        format!("'{}'", sanitize(value.as_str().unwrap_or(&value.to_string())))
+    })
+}
+
+/// The name of a codec, a grid or an encoding, and what configures it.
+fn named(value: &Value) -> (&str, &Value) {
+    let name = value.get("name").unwrap_or(value);
+    (name.as_str().unwrap_or_default(), value.get("configuration").unwrap_or(&Value::Null))
+}
+
+impl ZarrImage {
+    /// The image of a group, or the array that is named.
+    pub(super) fn open(source: &mut VoxelSource) -> Result<Self> {
+        let Some(folder) = source.folder.clone() else {
+            return Err(unfit("a node of Zarr alone: its cells are in other files of its folder"));
+        };
+        let node = parse(source.vec(source.len().min(MAX_NODE + 1))?)?;
+        let attributes = node.get("attributes").unwrap_or(&Value::Null);
+        let (array, places) = match node.get("node_type").and_then(Value::as_str) {
+            Some("array") => (ZarrArray::parse(folder, &node, None)?, None),
+            Some("group") => {
+                let image = attributes.pointer(&format!("/{OME}/multiscales/0")).ok_or_else(|| {
+                    unfit("a group of Zarr without an image of OME")
+                        .with_hint("name the folder of an array in it")
+                })?;
+                let path = image.pointer("/datasets/0/path").and_then(Value::as_str);
+                let folder =
+                    dataset(&folder, path.ok_or_else(|| broken("the image of OME has no dataset"))?)?;
+                let array = node_of(&folder)?;
+                if array.get("node_type").and_then(Value::as_str) != Some("array") {
+                    return Err(unfit("the dataset of an image is not an array").in_file(folder));
+                }
+                (ZarrArray::parse(folder, &array, image.get("axes"))?, Some(image))
+            }
+            _ => {
+                return Err(unfit(format!(
+                    "node_type is {}, not group or array",
+                    word(node.get("node_type"))
+                )));
+            }
+        };
+        let frame = array.frame(places)?;
+        let json = attributes.get(OWN).map(Value::to_string);
+        let mut metadata = parse_metadata(json.as_deref(), frame.lattice.dims())?;
+        // A grid without a lattice has a place here, as OME asks for one.
+        let is_said = places.is_some() && (metadata.dims.is_none() || metadata.lattice.is_some());
+        metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
+        Ok(Self { array, frame, metadata })
+    }
+}
+
+fn parse(text: Vec<u8>) -> Result<Value> {
+    if text.len() as u64 > MAX_NODE {
+        return Err(broken(format!("a node of over {MAX_NODE} bytes")));
+    }
+    let node: Value =
+        serde_json::from_slice(&text).map_err(|why| broken(format!("{NODE} is no JSON: {why}")))?;
+    match node.get("zarr_format").and_then(Value::as_u64) {
+        Some(3) => Ok(node),
+        _ => Err(unfit(format!("zarr_format is {}, not 3", word(node.get("zarr_format"))))),
+    }
+}
+
+/// The node in `folder`.
+fn node_of(folder: &Path) -> Result<Value> {
+    let path = folder.join(NODE);
+    let read = || {
+        let mut text = vec![];
+        regular_file(&path)?.take(MAX_NODE + 1).read_to_end(&mut text).map_err(failure)?;
+        parse(text)
+    };
+    read().map_err(|error: Error| error.in_file(&path))
+}
+
+/// The file at `path`, which must be one: a link may lead out of the folder, a pipe may never end.
+pub(super) fn regular_file(path: &Path) -> Result<File> {
+    let found = fs::symlink_metadata(path).map_err(failure)?;
+    match found.is_file() {
+        true => File::open(path).map_err(failure),
+        false => Err(unfit("is not a file").in_file(path)),
+    }
+}
+
+/// The folder of a dataset, below that of its group.
+fn dataset(group: &Path, path: &str) -> Result<PathBuf> {
+    let refused = |why: &str| unfit(format!("the dataset '{}' {why}", sanitize(path)));
+    let mut folder = group.to_path_buf();
+    if path.is_empty() || path.contains('\\') {
+        return Err(refused("is not below its group"));
+    }
+    for part in Path::new(path).components() {
+        let Component::Normal(name) = part else { return Err(refused("is not below its group")) };
+        folder.push(name);
+        let found = fs::symlink_metadata(&folder).map_err(|error| failure(error).in_file(&folder))?;
+        if !found.is_dir() {
+            return Err(refused("is not a folder"));
+        }
+    }
+    Ok(folder)
+}
+
+impl ZarrArray {
+    /// The array that `node` describes; `axes` are those of OME.
+    fn parse(folder: PathBuf, node: &Value, axes: Option<&Value>) -> Result<Self> {
+        let shape = node.get("shape").and_then(three).ok_or_else(|| {
+            unfit(format!("its shape is {}, not three axes with cells", word(node.get("shape"))))
+        })?;
+        let dtype = match node.get("data_type").and_then(Value::as_str) {
+            Some("uint8") => Dtype::U8,
+            Some("bool") => Dtype::Bool,
+            Some("float32") => Dtype::F32,
+            _ => return Err(other_type(node.get("data_type"))),
+        };
+        let fill = fill(dtype, node.get("fill_value").unwrap_or(&Value::Null));
+        let fill =
+            fill.ok_or_else(|| broken(format!("its fill_value is {}", word(node.get("fill_value")))))?;
+        let (grid, configuration) = named(node.get("chunk_grid").unwrap_or(&Value::Null));
+        let shard = configuration.get("chunk_shape").and_then(three).filter(|_| grid == "regular");
+        let shard = shard.ok_or_else(|| unfit("its chunks are no regular grid of three axes"))?;
+        if node.get("storage_transformers").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
+            return Err(unfit("it has storage transformers"));
+        }
+        let names = chunk_names(node.get("chunk_key_encoding"))?;
+        let (chunk, sharding, codecs) = encoding(shard, dtype, node.get("codecs"))?;
+        let axes = axes_of(axes.or(node.get("dimension_names")));
+        Ok(Self { folder, shape, dtype, fill, names, shard, chunk, sharding, codecs, axes })
+    }
+
+    /// The bytes of a cell.
+    pub(super) fn width(&self) -> usize {
+        self.fill.len()
+    }
+
+    /// Where the cells are, by an image of OME if there is one.
+    fn frame(&self, image: Option<&Value>) -> Result<ImageFrame> {
+        let mut scale = [Rational::ONE, Rational::ONE, Rational::ONE];
+        let mut centre = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+        let of_level = image.and_then(|image| image.pointer("/datasets/0/coordinateTransformations"));
+        let of_all = image.and_then(|image| image.get("coordinateTransformations"));
+        let all = [of_level, of_all].into_iter().flatten().filter_map(Value::as_array);
+        for step in all.flatten() {
+            let kind = step.get("type").and_then(Value::as_str).unwrap_or_default();
+            let numbers = || {
+                let numbers = step.get(kind).and_then(Value::as_array)?;
+                let numbers: Option<Vec<_>> =
+                    numbers.iter().map(|number| Rational::from_f64(number.as_f64()?)).collect();
+                <[Rational; 3]>::try_from(numbers?).ok()
+            };
+            let broken = || unfit(format!("a transformation of its coordinates is {}", word(Some(step))));
+            match kind {
+                "identity" => {}
+                "scale" => {
+                    let factors =
+                        numbers().filter(|all| !all.iter().any(Rational::is_zero)).ok_or_else(broken)?;
+                    for (axis, factor) in factors.iter().enumerate() {
+                        scale[axis] = &scale[axis] * factor;
+                        centre[axis] = &centre[axis] * factor;
+                    }
+                }
+                "translation" => {
+                    for (axis, by) in numbers().ok_or_else(broken)?.iter().enumerate() {
+                        centre[axis] = &centre[axis] + by;
+                    }
+                }
+                _ => return Err(broken()),
+            }
+        }
+        let mut place = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+        self.axes.iter().zip(centre).for_each(|(axis, centre)| place[*axis] = centre);
+        // An image counts from the fastest axis.
+        let steps = [2, 1, 0].map(|n| {
+            let mut step = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+            step[self.axes[n]] = scale[n].clone();
+            step
+        });
+        let [z, y, x] = self.shape;
+        ImageFrame::new([x, y, z], &place, &steps)
+    }
+}
+
+/// Three whole numbers above 0.
+fn three(value: &Value) -> Option<[usize; 3]> {
+    let numbers = value.as_array()?;
+    let numbers: Option<Vec<usize>> =
+        numbers.iter().map(|number| usize::try_from(number.as_u64()?).ok().filter(|n| *n > 0)).collect();
+    numbers?.try_into().ok()
+}
+
+fn other_type(value: Option<&Value>) -> Error {
+    unfit(format!("its cells are of type {}, not uint8, bool or float32", word(value)))
+        .with_hint(hint!["save them as uint8 or float32"; "{} takes the grid of any type" Like = "FOLDER"])
+}
+
+/// The bytes of the fill value.
+fn fill(dtype: Dtype, value: &Value) -> Option<Vec<u8>> {
+    Some(match dtype {
+        Dtype::Bool => vec![u8::from(value.as_bool()?)],
+        Dtype::F32 => {
+            let float = match value.as_str() {
+                None => value.as_f64()? as f32,
+                Some("NaN") => f32::NAN,
+                Some("Infinity") => f32::INFINITY,
+                Some("-Infinity") => f32::NEG_INFINITY,
+                Some(bits) => f32::from_bits(u32::from_str_radix(bits.strip_prefix("0x")?, 16).ok()?),
+            };
+            float.to_le_bytes().to_vec()
+        }
+        _ => vec![u8::try_from(value.as_u64()?).ok()?],
+    })
+}
+
+fn chunk_names(value: Option<&Value>) -> Result<ChunkNames> {
+    let (name, configuration) = named(value.unwrap_or(&Value::Null));
+    let separator = configuration.get("separator").and_then(Value::as_str);
+    let are_folders = match (name, separator) {
+        ("default", None | Some("/")) | ("v2", Some("/")) => true,
+        ("default", Some(".")) | ("v2", None | Some(".")) => false,
+        _ => return Err(unfit(format!("its chunk_key_encoding is {}", word(value)))),
+    };
+    Ok(ChunkNames { has_prefix: name == "default", are_folders })
+}
+
+/// The shape of a chunk, how files hold several, and how one is packed.
+fn encoding(
+    shard: [usize; 3],
+    dtype: Dtype,
+    codecs: Option<&Value>,
+) -> Result<([usize; 3], Option<Sharding>, Vec<ByteCodec>)> {
+    let codecs = codecs.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let [only] = codecs else { return Ok((shard, None, byte_codecs(codecs, dtype)?)) };
+    let ("sharding_indexed", configuration) = named(only) else {
+        return Ok((shard, None, byte_codecs(codecs, dtype)?));
+    };
+    let list =
+        |key: &str| configuration.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let chunk = configuration.get("chunk_shape").and_then(three);
+    let chunk = chunk.filter(|chunk| (0..3).all(|axis| shard[axis].is_multiple_of(chunk[axis])));
+    let chunk = chunk.ok_or_else(|| broken("its shards are not whole chunks"))?;
+    let has_checksum = match byte_codecs(list("index_codecs"), Dtype::F32)?.as_slice() {
+        [] => false,
+        [ByteCodec::Crc32c] => true,
+        _ => return Err(unfit("the indices of its shards are packed")),
+    };
+    let is_index_at_end = match configuration.get("index_location").and_then(Value::as_str) {
+        None | Some("end") => true,
+        Some("start") => false,
+        Some(_) => return Err(broken("the indices of its shards are neither at the start nor at the end")),
+    };
+    let sharding = Sharding { is_index_at_end, has_checksum };
+    Ok((chunk, Some(sharding), byte_codecs(list("codecs"), dtype)?))
+}
+
+/// The steps after the first, which turns cells into bytes, little-endian.
+fn byte_codecs(codecs: &[Value], dtype: Dtype) -> Result<Vec<ByteCodec>> {
+    let unknown = |codec: &Value| {
+        let text = format!("its cells are encoded by {}", word(Some(codec.get("name").unwrap_or(codec))));
+        unfit(text).with_hint(
+            hint!["save it with the codecs bytes and gzip, in the order of C"; "{} takes the grid of any array" Like = "FOLDER"],
+        )
+    };
+    let is_in_order = |codec: &&Value| {
+        let (name, configuration) = named(codec);
+        name != "transpose" || configuration.get("order") != Some(&serde_json::json!([0, 1, 2]))
+    };
+    let mut codecs = codecs.iter().filter(is_in_order);
+    let first = codecs.next().ok_or_else(|| broken("it has no codec"))?;
+    let (name, configuration) = named(first);
+    let is_big = configuration.get("endian").and_then(Value::as_str) == Some("big");
+    if name != "bytes" || is_big && dtype == Dtype::F32 {
+        return Err(unknown(first));
+    }
+    let step = |codec: &Value| match named(codec).0 {
+        "gzip" => Ok(ByteCodec::Gzip),
+        "crc32c" => Ok(ByteCodec::Crc32c),
+        _ => Err(unknown(codec)),
+    };
+    let steps = codecs.map(step).collect::<Result<Vec<_>>>()?;
+    match steps.iter().filter(|step| **step == ByteCodec::Gzip).count() {
+        0 | 1 => Ok(steps),
+        _ => Err(unfit("its cells are packed twice")),
+    }
+}
+
+/// The axes of the lattice that axes of these names are; z, y and x if they have other names.
+fn axes_of(names: Option<&Value>) -> [usize; 3] {
+    let axis = |value: &Value| match value.get("name").unwrap_or(value).as_str()? {
+        "x" | "X" => Some(0),
+        "y" | "Y" => Some(1),
+        "z" | "Z" => Some(2),
+        _ => None,
+    };
+    let axes: Option<Vec<usize>> =
+        names.and_then(Value::as_array).and_then(|all| all.iter().map(axis).collect());
+    let axes = axes.and_then(|axes| <[usize; 3]>::try_from(axes).ok());
+    axes.filter(|axes| (0..3).all(|axis| axes.contains(&axis))).unwrap_or([2, 1, 0])
+}

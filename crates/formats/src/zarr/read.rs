@@ -1,0 +1,191 @@
+//! Reading the cells of an array: a row of chunks along its fastest axis at a time, unpacked side by side.
+
+use super::super::Dtype;
+use super::super::dense::RowValues;
+use super::super::open::{VoxelSource, bytes_in};
+use super::chunks::{ArrayFile, FileRows};
+use super::node::{ZarrArray, ZarrImage};
+use crate::Voxels;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::Field;
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::par;
+
+/// The chunks that each thread unpacks at a time.
+const CHUNKS_PER_THREAD: usize = 4;
+
+/// The most bytes of the cells of a row of chunks.
+const MOST: usize = 2 << 30;
+
+pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
+    let ZarrImage { frame, metadata, .. } = ZarrImage::open(source)?;
+    Ok(frame.describe(metadata))
+}
+
+pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
+    let ZarrImage { array, frame, metadata } = ZarrImage::open(source)?;
+    let room = source.room;
+    let dims = frame.dims();
+    let bits = 8 * array.width() as u128;
+    room.check_proportion(dims, bits, bytes_in(&array.folder))?;
+    let mut row = ChunkRow::new(&array)?;
+    let cells = match array.dtype {
+        Dtype::F32 => {
+            let [fill] = array.fill.as_chunks::<4>().0 else { unreachable!("a float has four bytes") };
+            let fill = f32::from_le_bytes(*fill);
+            let mut field = room.field(dims)?.with_background(metadata.background.unwrap_or(fill));
+            if fill.to_bits() != 0 {
+                field.values_mut().fill(fill);
+            }
+            row.each(&array.files()?, |place, cells| {
+                put_values(&mut field, place, cells);
+                Ok(())
+            })?;
+            frame.turned(field.into())?
+        }
+        _ => {
+            let mut values = RowValues::new(dims, metadata.legend.as_ref(), room)?;
+            row.each(&array.files()?, |[j, k], cells| values.put_rows(k * dims[1] + j, cells))?;
+            frame.placed(values.cells, &metadata)?
+        }
+    };
+    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+}
+
+/// Puts the values of some rows into a field, from row `(j, k)` on.
+fn put_values(field: &mut Field, [j, k]: [usize; 2], cells: &[u8]) {
+    let [nx, ny, _] = field.dims();
+    let values = &mut field.values_mut()[(k * ny + j) * nx..];
+    for (value, bytes) in values.iter_mut().zip(cells.as_chunks::<4>().0) {
+        *value = f32::from_le_bytes(*bytes);
+    }
+}
+
+/// The cells of all chunks that stand side by side along the fastest axis.
+struct ChunkRow<'a> {
+    array: &'a ZarrArray,
+    /// The bytes of a chunk.
+    chunk_bytes: usize,
+    cells: Vec<u8>,
+}
+
+/// A chunk of a row: its file, its number there, and its first cell along the fastest axis.
+struct ChunkPlace<'a> {
+    file: &'a ArrayFile,
+    number: usize,
+    first: usize,
+}
+
+impl<'a> ChunkRow<'a> {
+    fn new(array: &'a ZarrArray) -> Result<Self> {
+        let chunk_bytes = array.chunk_bytes()?;
+        let row = Self { array, chunk_bytes, cells: Vec::new() };
+        let [layers, rows] = row.size([0, 0]);
+        let nx = array.shape[2];
+        match [layers, rows, nx].iter().try_fold(array.width(), |all, n| all.checked_mul(*n)) {
+            Some(bytes) if bytes <= MOST => Ok(row),
+            _ => Err(Error::too_large(format!("a row of chunks has {layers} × {rows} × {nx} cells"))
+                .with_hint("save it in smaller chunks")),
+        }
+    }
+
+    /// The layers that it has, and the rows of each, if it begins at row `(j, k)`.
+    fn size(&self, [j, k]: [usize; 2]) -> [usize; 2] {
+        let ZarrArray { chunk, shape, .. } = self.array;
+        [chunk[0].min(shape[0] - k), chunk[1].min(shape[1] - j)]
+    }
+
+    /// Reads every row of chunks, and hands on its cells: some rows that follow each other, from row `(j, k)` on.
+    fn each(&mut self, files: &FileRows, mut put: impl FnMut([usize; 2], &[u8]) -> Result<()>) -> Result<()> {
+        let array = self.array;
+        // Cells that are not stored need not be put where they are so from the first.
+        let is_sparse = array.dtype == Dtype::F32 || array.fill == [0];
+        let counts = [0, 1].map(|axis| array.shape[axis].div_ceil(array.shard[axis]));
+        let all = (0..counts[0]).flat_map(|z| (0..counts[1]).map(move |y| [z, y]));
+        let places: Vec<_> = if is_sparse { files.keys().copied().collect() } else { all.collect() };
+        for [z, y] in places {
+            let found = files.get(&[z, y]).map(Vec::as_slice).unwrap_or_default();
+            let found = found.iter().map(|(x, path)| Ok((*x, ArrayFile::open(path.clone(), array)?)));
+            let found = found.collect::<Result<Vec<_>>>()?;
+            let [layers, rows, _] = array.chunks_of_file();
+            for n in 0..layers * rows {
+                let k = z * array.shard[0] + n / rows * array.chunk[0];
+                let j = y * array.shard[1] + n % rows * array.chunk[1];
+                if k < array.shape[0] && j < array.shape[1] {
+                    match self.stored(&found, n).as_slice() {
+                        [] if is_sparse => {}
+                        [] => self.hand_on_fill([j, k], &mut put)?,
+                        chunks => self.read([j, k], chunks)?.hand_on([j, k], &mut put)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The chunks that are stored of row `n` of each file, and lie in the array.
+    fn stored<'f>(&self, files: &'f [(usize, ArrayFile)], n: usize) -> Vec<ChunkPlace<'f>> {
+        let ZarrArray { chunk, shape, shard, .. } = self.array;
+        let count = shard[2] / chunk[2];
+        let of_file = |(x, file): &'f (usize, ArrayFile)| {
+            let first = x * shard[2];
+            let place =
+                move |m: usize| ChunkPlace { file, number: n * count + m, first: first + m * chunk[2] };
+            (0..count).map(place)
+        };
+        let is_stored = |place: &ChunkPlace| place.first < shape[2] && place.file.has(place.number);
+        files.iter().flat_map(of_file).filter(is_stored).collect()
+    }
+
+    /// Reads the row that begins at row `(j, k)` of the array.
+    fn read(&mut self, place: [usize; 2], chunks: &[ChunkPlace]) -> Result<&Self> {
+        let [layers, rows] = self.size(place);
+        let ZarrArray { chunk, shape, fill, .. } = self.array;
+        let width = fill.len();
+        self.cells.clear();
+        for some in chunks.chunks(CHUNKS_PER_THREAD * par::current_threads()) {
+            let packed =
+                some.iter().map(|place| place.file.read(place.number)).collect::<Result<Vec<_>>>()?;
+            let unpacked = par::map(some.iter().zip(packed).collect(), |(place, bytes): (&ChunkPlace, _)| {
+                let cells = self.array.decoded(bytes, self.chunk_bytes);
+                cells.map_err(|error| place.file.about(place.number, error))
+            });
+            let unpacked = unpacked.into_iter().collect::<Result<Vec<_>>>()?;
+            if self.cells.is_empty() {
+                // Not before there are cells for it: only a node may claim so many.
+                self.cells = fill.repeat(layers * rows * shape[2]);
+            }
+            for (place, cells) in some.iter().zip(unpacked) {
+                let length = chunk[2].min(shape[2] - place.first) * width;
+                for (n, m) in (0..layers).flat_map(|n| (0..rows).map(move |m| (n, m))) {
+                    let from = (n * chunk[1] + m) * chunk[2] * width;
+                    let to = ((n * rows + m) * shape[2] + place.first) * width;
+                    self.cells[to..to + length].copy_from_slice(&cells[from..from + length]);
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    fn hand_on(
+        &self,
+        [j, k]: [usize; 2],
+        put: &mut impl FnMut([usize; 2], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let [layers, _] = self.size([j, k]);
+        let layer = self.cells.len() / layers;
+        self.cells.chunks(layer).enumerate().try_for_each(|(n, cells)| put([j, k + n], cells))
+    }
+
+    /// Hands on the row that begins at row `(j, k)`, of which nothing is stored.
+    fn hand_on_fill(
+        &self,
+        [j, k]: [usize; 2],
+        put: &mut impl FnMut([usize; 2], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let [layers, rows] = self.size([j, k]);
+        let cells = self.array.fill.repeat(self.array.shape[2]);
+        let mut places = (0..layers).flat_map(|n| (0..rows).map(move |m| [j + m, k + n]));
+        places.try_for_each(|place| put(place, &cells))
+    }
+}

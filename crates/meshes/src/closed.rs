@@ -1,0 +1,422 @@
+//! Whether a mesh is closed and oriented, decided over all its triangles by the bits of its vertices
+//! (−0 is 0), without welding.
+//!
+//! *Closed*: every undirected edge is there an even number of times. *Oriented*: every directed edge is
+//! cancelled by its reverse. Triangles without area count as any other, as they close T-junctions; one
+//! with two equal vertices cancels itself. Edges are sorted, in parts that share no edge, so counts are
+//! exact and depend on no order.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::Mesh;
+use super::edges::EdgeUse;
+use voxelize_core::geom::{Point, Triangle};
+use voxelize_core::par;
+use voxelize_kernel::Level;
+use voxelize_kernel::edge_sums::{EdgeKeys, EdgeSums};
+
+/// Counts of the open and of the unbalanced edges of a mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdgeCounts {
+    /// Undirected edges that are there an odd number of times: holes have them around.
+    pub open_edges: u64,
+    /// Undirected edges whose two directions do not cancel. Open edges are among them.
+    pub unbalanced_edges: u64,
+}
+
+impl EdgeCounts {
+    /// Whether every undirected edge is there an even number of times.
+    pub fn is_closed(&self) -> bool {
+        self.open_edges == 0
+    }
+
+    /// Whether every directed edge is cancelled by its reverse.
+    pub fn is_oriented(&self) -> bool {
+        self.unbalanced_edges == 0
+    }
+}
+
+/// Whether the edges of a mesh close and orient it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closedness {
+    /// Every directed edge is cancelled by its reverse.
+    Oriented,
+    /// Every undirected edge is there an even number of times.
+    Closed,
+    /// Neither.
+    Open,
+}
+
+/// A defect that sums over the edges and triangles of a mesh show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClosednessDefect {
+    /// It is not closed.
+    Open,
+    /// It is closed, and not consistently oriented.
+    NotOriented,
+    /// It is closed and oriented, and its volume is negative.
+    InsideOut,
+}
+
+impl ClosednessDefect {
+    /// The words for it: `not closed`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Open => "not closed",
+            Self::NotOriented => "not consistently oriented",
+            Self::InsideOut => "inside out",
+        }
+    }
+}
+
+/// An undirected edge: the bits of its ends, the lesser first.
+type Edge = [[u32; 3]; 2];
+
+/// Edges by their direction: from the lesser end to the greater, and back.
+type Both = [Vec<Edge>; 2];
+
+/// Parts of the edges that are sorted apart.
+const PARTS: usize = 64;
+
+/// Triangles that a thread takes at a time.
+const CHUNK: usize = 1 << 15;
+
+impl Mesh {
+    /// Counts its open and its unbalanced edges.
+    ///
+    /// ```
+    /// # use voxelize_meshes as voxelize;
+    /// use voxelize::Mesh;
+    ///
+    /// let cube = Mesh::open("fixtures/cube.stl")?;
+    /// assert!(cube.edge_counts().is_closed() && cube.edge_counts().is_oriented());
+    ///
+    /// let without_two = Mesh::from_triangles(cube.triangles()[2..].to_vec())?;
+    /// assert_eq!(without_two.edge_counts().open_edges, 4);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub fn edge_counts(&self) -> EdgeCounts {
+        let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
+        let sorted = par::map(chunks, by_part);
+        let counts = par::map_range(0..PARTS, |part| {
+            let of = |direction: usize| {
+                let mut edges: Vec<Edge> =
+                    sorted.iter().flat_map(|parts| &parts[part][direction]).copied().collect();
+                edges.sort_unstable();
+                edges
+            };
+            odd_ones(&of(0), &of(1))
+        });
+        counts.iter().fold(EdgeCounts { open_edges: 0, unbalanced_edges: 0 }, |all, part| EdgeCounts {
+            open_edges: all.open_edges + part.open_edges,
+            unbalanced_edges: all.unbalanced_edges + part.unbalanced_edges,
+        })
+    }
+
+    /// Whether it is closed and oriented, by sums of hashes of its edges: many times as fast as
+    /// [`edge_counts`](Self::edge_counts), and wrong with probability about 2^-62. The hashes have keys that are
+    /// drawn at random, so that no mesh can be made for that. It is kept, so asking again costs nothing.
+    pub fn closedness(&self) -> Closedness {
+        self.whole.unwrap_or_else(|| self.sums().closedness)
+    }
+
+    /// The defect that its [`closedness`](Self::closedness) or its volume shows, if any: the cheap part of a
+    /// [`check`](voxelize_compare::check::check).
+    pub fn closedness_defect(&self) -> Option<ClosednessDefect> {
+        match self.closedness() {
+            _ if self.is_two_sided() => None,
+            Closedness::Open => Some(ClosednessDefect::Open),
+            Closedness::Closed => Some(ClosednessDefect::NotOriented),
+            Closedness::Oriented => (self.volume() < 0.0).then_some(ClosednessDefect::InsideOut),
+        }
+    }
+
+    /// The signed volume that the triangles enclose, in cubic units of the file, by doubles: above zero
+    /// for an oriented closed mesh whose normals point outwards, of no meaning for an open one.
+    pub fn volume(&self) -> f64 {
+        self.sums().volume
+    }
+
+    /// Whether every triangle with three different corners occurs as often in both directions, as in meshes that are to
+    /// be seen from both sides, and there is one.
+    ///
+    /// ```
+    /// # use voxelize_meshes as voxelize;
+    /// use voxelize::{Inside, Mesh};
+    ///
+    /// let cube = Mesh::open("fixtures/cube.stl")?;
+    /// let both: Vec<_> = cube.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, c, b]]).collect();
+    /// assert!(Mesh::from_triangles(both)?.is_two_sided() && !cube.is_two_sided());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub fn is_two_sided(&self) -> bool {
+        self.sums().is_two_sided
+    }
+
+    /// Sums over triangles of their extents along y and z: of the products, and of each.
+    pub fn extents(&self) -> [f64; 3] {
+        self.sums().extents
+    }
+
+    /// Its closedness has been computed; for tests.
+    #[doc(hidden)]
+    pub fn has_sums(&self) -> bool {
+        self.sums.get().is_some()
+    }
+
+    /// The result of one pass over all triangles, kept.
+    fn sums(&self) -> &MeshSums {
+        self.sums.get().unwrap_or_else(|| {
+            // Several threads may find them at a time: none waits for another that waits for it.
+            let found = self.found_sums();
+            self.sums.get_or_init(|| found)
+        })
+    }
+
+    fn found_sums(&self) -> MeshSums {
+        let middle: [f64; 3] = std::array::from_fn(|a| {
+            (f64::from(self.bounds().min[a]) + f64::from(self.bounds().max[a])) / 2.0
+        });
+        let level = Level::best();
+        let keys = random_keys();
+        let chunks = self.triangles().chunks(CHUNK).collect();
+        let parts = par::map(chunks, |chunk: &[Triangle]| EdgeSums::of(level, chunk, &middle, &keys));
+        let sums = parts.iter().fold(EdgeSums::default(), EdgeSums::and);
+        let closedness = match () {
+            () if sums.are_oriented() => Closedness::Oriented,
+            () if sums.are_closed() => Closedness::Closed,
+            () => Closedness::Open,
+        };
+        let is_two_sided = sums.may_be_two_sided() && are_in_both_directions(self.triangles());
+        MeshSums { closedness, is_two_sided, volume: sums.six_volumes / 6.0, extents: sums.extents }
+    }
+}
+
+/// Keys that no file can know: drawn anew for every mesh.
+fn random_keys() -> EdgeKeys {
+    let state = RandomState::new();
+    EdgeKeys::new(std::array::from_fn(|n| state.hash_one(n)))
+}
+
+/// Sums over the triangles of a mesh.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MeshSums {
+    closedness: Closedness,
+    is_two_sided: bool,
+    volume: f64,
+    /// See [`Mesh::extents`].
+    extents: [f64; 3],
+}
+
+/// Whether triangles with three different corners are there as often in both directions, and there are some.
+fn are_in_both_directions(triangles: &[Triangle]) -> bool {
+    let mut all: Vec<([[u32; 3]; 3], bool)> = triangles
+        .iter()
+        .filter_map(|triangle| {
+            let mut corners = triangle.map(bits);
+            let mut turned = false;
+            for n in [0, 1, 0] {
+                if corners[n] > corners[n + 1] {
+                    corners.swap(n, n + 1);
+                    turned = !turned;
+                }
+            }
+            (corners[0] != corners[1] && corners[1] != corners[2]).then_some((corners, turned))
+        })
+        .collect();
+    all.sort_unstable();
+    let is_balanced =
+        |same: &[(_, bool)]| 2 * same.iter().filter(|(_, turned)| *turned).count() == same.len();
+    !all.is_empty() && all.chunk_by(|one, next| one.0 == next.0).all(is_balanced)
+}
+
+/// The edges of some triangles, by part and direction.
+fn by_part(triangles: &[Triangle]) -> Vec<Both> {
+    let mut parts: Vec<Both> = vec![Both::default(); PARTS];
+    for triangle in triangles {
+        let ends = triangle.map(bits);
+        for n in 0..3 {
+            let from = ends[n];
+            let to = ends[(n + 1) % 3];
+            // An edge without length is its own reverse.
+            if from == to {
+                continue;
+            }
+            let (edge, direction) = if from < to { ([from, to], 0) } else { ([to, from], 1) };
+            parts[part_of(&edge)][direction].push(edge);
+        }
+    }
+    parts
+}
+
+fn bits(point: Point) -> [u32; 3] {
+    // −0 + 0 is 0.
+    point.map(|coordinate| (coordinate + 0.0).to_bits())
+}
+
+/// Which part an edge belongs to: the upper bits of a multiplicative hash.
+fn part_of(edge: &Edge) -> usize {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: &u32| (hash ^ u64::from(*word)).wrapping_mul(GOLDEN).rotate_left(23);
+    let hash = edge.as_flattened().iter().fold(0, mix).wrapping_mul(GOLDEN);
+    (hash >> (64 - PARTS.trailing_zeros())) as usize
+}
+
+/// Counts over sorted edges of both directions, side by side.
+fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> EdgeCounts {
+    let mut found = EdgeCounts { open_edges: 0, unbalanced_edges: 0 };
+    while let Some(edge) = forth.first().into_iter().chain(back.first()).min().copied() {
+        let edge = EdgeUse { forth: taken(&mut forth, &edge), back: taken(&mut back, &edge) };
+        found.open_edges += u64::from(edge.is_open());
+        found.unbalanced_edges += u64::from(!edge.is_balanced());
+    }
+    found
+}
+
+/// Takes every `edge` off the front of `edges`, and counts them.
+fn taken(edges: &mut &[Edge], edge: &Edge) -> u64 {
+    let count = edges.iter().take_while(|found| *found == edge).count();
+    *edges = &edges[count..];
+    count as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    const SHEET: [Triangle; 2] = [
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]],
+        [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
+    ];
+
+    /// Open and unbalanced edges; hashes must agree.
+    fn edge_counts(triangles: &[Triangle]) -> (u64, u64) {
+        let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
+        let found = mesh.edge_counts();
+        let closedness = match (found.is_oriented(), found.is_closed()) {
+            (true, _) => Closedness::Oriented,
+            (_, true) => Closedness::Closed,
+            _ => Closedness::Open,
+        };
+        assert_eq!(mesh.closedness(), closedness);
+        (found.open_edges, found.unbalanced_edges)
+    }
+
+    #[test]
+    fn edges_are_counted_by_both_directions() {
+        let turned = |t: Triangle| [t[0], t[2], t[1]];
+        assert_eq!(edge_counts(&[]), (0, 0));
+        assert_eq!(edge_counts(&SHEET[..1]), (3, 3));
+        assert_eq!(edge_counts(&SHEET), (4, 4));
+        // The diagonal is there twice, both times in the same direction.
+        assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[1])]), (4, 5));
+        // Two sides of one sheet close it, and so does the same side twice.
+        assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[0])]), (0, 0));
+        assert_eq!(edge_counts(&[SHEET[0], SHEET[0]]), (0, 3));
+        // Three times: odd again.
+        assert_eq!(edge_counts(&[SHEET[0], SHEET[0], SHEET[0]]), (3, 3));
+    }
+
+    #[test]
+    fn hashes_tell_what_counts_of_edges_do() {
+        // Tetrahedra of a few vertices on a lattice, with one triangle gone, turned or doubled.
+        let mut random = Random::new(3);
+        let mut seen = [0; 3];
+        let mut two_sided = 0;
+        for n in 0..3000 {
+            let step = [1.0, 0.125, 1e-30, 3e7][n % 4];
+            let mut corner =
+                || [random.below(3), random.below(3), random.below(2)].map(|c| (c as f32 - 1.0) * step);
+            let mut triangles: Vec<Triangle> = vec![];
+            for _ in 0..n % 5 + 1 {
+                let [a, b, c, d] = [corner(), corner(), corner(), corner()];
+                triangles.extend([[a, c, b], [a, b, d], [b, c, d], [c, a, d]]);
+            }
+            match n % 3 {
+                0 => triangles[n / 3 % 4].swap(0, 1),
+                1 => drop(triangles.pop()),
+                _ => {}
+            }
+            let (open, unbalanced) = edge_counts(&triangles);
+            seen[usize::from(unbalanced > 0) + usize::from(open > 0)] += 1;
+            let bits = |[a, b, c]: Triangle| {
+                let mut turns = [[a, b, c], [b, c, a], [c, a, b]].map(|turn| turn.map(bits));
+                turns.sort_unstable();
+                turns[0]
+            };
+            let times = |wanted: &[[u32; 3]; 3]| triangles.iter().filter(|t| bits(**t) == *wanted).count();
+            let whole = || triangles.iter().filter(|[a, b, c]| a != b && b != c && c != a);
+            let both = whole().all(|t| times(&bits(*t)) == times(&bits([t[0], t[2], t[1]])));
+            let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
+            assert_eq!(mesh.is_two_sided(), both && whole().next().is_some());
+            two_sided += usize::from(mesh.is_two_sided());
+        }
+        assert!(seen.iter().all(|count| *count > 300) && two_sided > 3, "{seen:?} {two_sided}");
+    }
+
+    #[test]
+    fn meshes_are_two_sided_if_every_triangle_is() {
+        let turned = |[a, b, c]: Triangle| [a, c, b];
+        let is_two_sided = |triangles: &[Triangle]| {
+            let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
+            (mesh.is_two_sided(), mesh.closedness_defect().is_none())
+        };
+        let cube = Mesh::open("fixtures/cube.stl").unwrap().triangles().to_vec();
+        let back: Vec<_> = cube.iter().rev().map(|t| turned([t[1], t[2], t[0]])).collect();
+        let both = [cube.clone(), back.clone()].concat();
+        assert_eq!(is_two_sided(&both), (true, true));
+        assert_eq!(is_two_sided(&[both.clone(), both.clone()].concat()), (true, true));
+        // A flat triangle has no sides.
+        let flat = [[0.0; 3], [0.0; 3], [1.0; 3]];
+        assert_eq!(is_two_sided(&[both.clone(), vec![flat]].concat()), (true, true));
+        assert_eq!(is_two_sided(&[flat]), (false, true));
+        assert_eq!(is_two_sided(&[]), (false, true));
+        assert_eq!(is_two_sided(&cube), (false, true));
+        assert!(!is_two_sided(&both[1..]).0 && !is_two_sided(&[cube.clone(), cube].concat()).0);
+        assert_eq!(is_two_sided(&[SHEET[0], turned(SHEET[0])]), (true, true));
+    }
+
+    #[test]
+    fn zeros_have_no_sign_and_triangles_without_area_count() {
+        let negative = SHEET[1].map(|v| v.map(|c| if c == 0.0 { -0.0 } else { c }));
+        assert_eq!(edge_counts(&[SHEET[0], negative]), (4, 4));
+        let point = [[3.0; 3]; 3];
+        let needle = [[0.0; 3], [0.0; 3], [1.0, 2.0, 3.0]];
+        assert_eq!(edge_counts(&[point, needle]), (0, 0));
+        // A T-junction: one long side, two short ones on the other triangles, and a line between.
+        let a = [0.0, 0.0, 0.0];
+        let b = [2.0, 0.0, 0.0];
+        let m = [1.0, 0.0, 0.0];
+        let open = [[a, b, [1.0, 1.0, 0.0]], [m, a, [0.0, -1.0, 0.0]], [b, m, [2.0, -1.0, 0.0]]];
+        assert_eq!(edge_counts(&open).0, 9);
+        assert_eq!(edge_counts(&[open[0], open[1], open[2], [b, a, m]]).0, 6);
+    }
+
+    #[test]
+    fn neither_order_nor_threads_change_a_count() {
+        // A soup with shared corners: many edges are there several times.
+        let mut random = Random::new(7);
+        let mut corner = || [16, 4, 4].map(|n| random.below(n) as f32);
+        let soup: Vec<Triangle> = (0..100_000).map(|_| [corner(), corner(), corner()]).collect();
+        let found = edge_counts(&soup);
+        assert!(found.0 > 1000 && found.1 > found.0, "{found:?}");
+        let mut turned = soup.clone();
+        turned.reverse();
+        turned.iter_mut().for_each(|triangle| triangle.rotate_left(1));
+        assert_eq!(edge_counts(&turned), found);
+        assert_eq!(par::with_threads(1, || edge_counts(&soup)).unwrap(), found);
+        let twice: Vec<_> = soup.iter().chain(&soup).copied().collect();
+        assert_eq!(edge_counts(&twice), (0, found.1));
+    }
+
+    #[test]
+    fn volumes_have_the_sign_of_their_normals() {
+        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        assert_eq!(cube.volume(), 262_144.0);
+        let turned = cube.triangles().iter().map(|t| [t[0], t[2], t[1]]).collect();
+        assert_eq!(Mesh::from_triangles(turned).unwrap().volume(), -262_144.0);
+        assert_eq!(Mesh::from_triangles(vec![]).unwrap().volume(), 0.0);
+    }
+}

@@ -1,0 +1,212 @@
+//! Where the triangles of a mesh meet each other beyond the edges and vertices they share.
+//!
+//! Pairs whose bounds meet are found by a tree of boxes (`pairs`), and decided exactly (`geom/beyond`). Vertices are
+//! equal by their coordinates (−0 is 0).
+
+use crate::Mesh;
+use crate::pairs::{self, Exam, Examined, Findings, Pair, PairLimit, PairsOf};
+use crate::weld::Welded;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::beyond::{SharedVertices, beyond_shared};
+use voxelize_core::geom::tri_tri::Meeting;
+use voxelize_core::geom::{Triangle, degenerate};
+use voxelize_core::par::Progress;
+use voxelize_kernel::Level;
+use voxelize_kernel::apart::{Common, PAIRS, surely_part};
+
+/// Two triangles of a mesh that meet beyond what they share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Contact {
+    /// Their numbers, the lesser first.
+    pub triangles: [u32; 2],
+    /// How they meet; never [`Meeting::Apart`].
+    pub meeting: Meeting,
+}
+
+impl Mesh {
+    /// All pairs of triangles that meet beyond the vertices and edges they share, in the order of their numbers.
+    /// Triangles without area, and those that have all three vertices in common, are left out: they are defects
+    /// of their own. The decisions are exact.
+    ///
+    /// # Errors
+    /// If more pairs of triangles have bounds that meet than [`PairLimit::Usual`], or the work was cancelled.
+    pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
+        let welded = Welded::of(self.triangles())?;
+        let new =
+            || ContactList { queues: ContactQueues::new(self.triangles(), &welded.triangles), found: vec![] };
+        let examined = self.examine_contacts(&welded, (PairLimit::Usual, progress), &new)?;
+        if !examined.is_all {
+            let most = PairLimit::Usual.pairs(self.triangles().len());
+            let error =
+                Error::too_large(format!("more than {most} pairs of triangles have bounds that meet"));
+            return Err(error.with_hint("a check counts the first of them"));
+        }
+        let mut found = examined.found.finished();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Gives all pairs of triangles that may meet beyond what they share, in no order, triangles without area left out.
+    pub(super) fn examine_contacts<A: Findings>(
+        &self,
+        welded: &Welded,
+        (limit, progress): (PairLimit, &dyn Progress),
+        new: &(dyn Fn() -> A + Sync),
+    ) -> Result<Examined<A>> {
+        let has_degenerate = self.degenerate() > 0;
+        let is_left_out = |t: &Triangle| has_degenerate && degenerate::is_degenerate(t);
+        let exam = Exam { phase: "contacts", progress, limit, max_bytes: None, new };
+        pairs::examine(&PairsOf::One(self.triangles(), &welded.triangles), &is_left_out, &exam)
+    }
+}
+
+/// Pairs on their way to be decided: by how many vertices they share, until there are enough for doubles to look at
+/// them together.
+pub(super) struct ContactQueues<'a> {
+    triangles: &'a [Triangle],
+    /// The numbers of their vertices.
+    vertices: &'a [[u32; 3]],
+    level: Level,
+    queues: [ContactQueue; 3],
+}
+
+/// Pairs that share as many vertices, those first.
+#[derive(Clone, Copy)]
+struct ContactQueue {
+    common: Common,
+    waiting: usize,
+    pairs: [Pair; PAIRS],
+    corners: [[Triangle; PAIRS]; 2],
+}
+
+impl<'a> ContactQueues<'a> {
+    pub(super) fn new(triangles: &'a [Triangle], vertices: &'a [[u32; 3]]) -> Self {
+        let queues = [Common::Nothing, Common::Vertex, Common::Edge].map(|common| ContactQueue {
+            common,
+            waiting: 0,
+            pairs: [Pair { numbers: [0; 2], count: 0 }; PAIRS],
+            corners: [[[[0.0; 3]; 3]; PAIRS]; 2],
+        });
+        Self { triangles, vertices, level: Level::best(), queues }
+    }
+
+    /// Takes a pair of triangles with an area. `found` gets those that meet beyond what they share, sooner or later.
+    #[inline]
+    pub(super) fn take(&mut self, pair: Pair, found: impl FnMut(Pair, Meeting)) {
+        let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
+        let vertices = pair.numbers.map(|n| &self.vertices[n as usize]);
+        let shared = SharedVertices::of(vertices);
+        // All three: the same triangle twice.
+        let Some(queue) = self.queues.get_mut(shared.count()) else { return };
+        let place = queue.waiting;
+        queue.pairs[place] = pair;
+        for ((corners, triangle), order) in queue.corners.iter_mut().zip([s, t]).zip(shared.first()) {
+            for (corner, n) in corners[place].iter_mut().zip(order) {
+                *corner = triangle[usize::from(*n)];
+            }
+        }
+        queue.waiting += 1;
+        if queue.waiting == PAIRS {
+            self.decide(shared.count(), found);
+        }
+    }
+
+    /// Decides all pairs that wait.
+    pub(super) fn finish(&mut self, mut found: impl FnMut(Pair, Meeting)) {
+        (0..self.queues.len()).for_each(|n| self.decide(n, &mut found));
+    }
+
+    fn decide(&mut self, n: usize, mut found: impl FnMut(Pair, Meeting)) {
+        let queue = &mut self.queues[n];
+        let pairs = &queue.pairs[..std::mem::take(&mut queue.waiting)];
+        if pairs.is_empty() {
+            return;
+        }
+        let corners = queue.corners.each_ref().map(|corners| &corners[..pairs.len()]);
+        let proven = surely_part(self.level, queue.common, corners);
+        for (_, pair) in pairs.iter().enumerate().filter(|(n, _)| proven >> n & 1 == 0) {
+            let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
+            if let Some(meeting) = beyond_shared([s, t], pair.numbers.map(|n| &self.vertices[n as usize])) {
+                found(*pair, meeting);
+            }
+        }
+    }
+}
+
+/// Pairs that meet beyond what they share.
+struct ContactList<'a> {
+    queues: ContactQueues<'a>,
+    found: Vec<Contact>,
+}
+
+impl ContactList<'_> {
+    /// All pairs that were taken, decided.
+    fn finished(mut self) -> Vec<Contact> {
+        self.queues.finish(|pair, meeting| self.found.push(contact(pair, meeting)));
+        self.found
+    }
+}
+
+fn contact(pair: Pair, meeting: Meeting) -> Contact {
+    let [a, b] = pair.numbers;
+    Contact { triangles: [a.min(b), a.max(b)], meeting }
+}
+
+impl Findings for ContactList<'_> {
+    fn take(&mut self, pair: Pair) {
+        self.queues.take(pair, |pair, meeting| self.found.push(contact(pair, meeting)));
+    }
+
+    fn join(&mut self, other: Self) {
+        self.found.append(&mut other.finished());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use voxelize_core::geom::Point;
+
+    /// Every pair, without boxes.
+    fn all_pairs(mesh: &Mesh) -> Vec<Contact> {
+        let triangles = mesh.triangles();
+        let mut found = vec![];
+        for j in 0..triangles.len() {
+            for i in 0..j {
+                let [s, t] = [&triangles[i], &triangles[j]];
+                if degenerate::is_degenerate(s) || degenerate::is_degenerate(t) {
+                    continue;
+                }
+                let meeting = beyond_shared([s, t], [s, t]);
+                found.extend(meeting.map(|meeting| Contact { triangles: [i as u32, j as u32], meeting }));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn boxes_find_the_pairs_that_all_pairs_do() {
+        let mut random = Random::new(7);
+        let mut next = || random.unit();
+        let mut seen = 0;
+        for sort in 0..12_u32 {
+            // Small ones and a few large ones, on a coarse lattice and off it.
+            let triangles = (0..300).map(|n| {
+                let (at, size): (Point, f32) =
+                    ([next(), next(), next()], if n % 50 == 0 { 3.0 } else { 0.3 });
+                std::array::from_fn(|_| {
+                    let mut place = |a: usize| at[a] + size * (next() - 0.5);
+                    let v: Point = [place(0), place(1), place(2)];
+                    if sort % 2 == 0 { v.map(|c| (c * 8.0).round() / 8.0) } else { v }
+                })
+            });
+            let mesh = Mesh::from_triangles(triangles.collect()).unwrap();
+            let found = mesh.contacts(&()).unwrap();
+            assert_eq!(found, all_pairs(&mesh));
+            seen += found.len();
+        }
+        assert!(seen > 1000, "{seen}");
+    }
+}

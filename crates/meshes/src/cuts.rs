@@ -1,0 +1,304 @@
+//! Negative volumes: closed shapes that a slicer cuts out of the bodies of a mesh.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::Mesh;
+use super::parts::MeshParts;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::{Bounds, Triangle};
+
+/// Negative volumes of a mesh. Each is cut out of one body, and leaves the other bodies as they are.
+#[derive(Debug, Clone)]
+pub struct MeshCuts {
+    /// Triangles of all negative volumes.
+    mesh: Mesh,
+    /// Body of each triangle of the mesh that is cut.
+    bodies: MeshParts,
+    /// Body that each triangle of the negative volumes is cut out of.
+    cut_from: MeshParts,
+    /// Negative volume of each of these triangles.
+    volumes: MeshParts,
+}
+
+/// Part of a mesh that is voxelized alone.
+#[derive(Debug, Clone)]
+pub struct CutBody {
+    /// Its triangles.
+    pub mesh: Mesh,
+    /// Negative volumes that are cut out of it. None are cut out of the body of all other triangles.
+    pub cuts: Vec<Mesh>,
+}
+
+impl CutBody {
+    /// The body, turned so that its volume is positive, and its negative volumes beside it.
+    pub fn with_cuts(&self) -> Mesh {
+        let cuts = self.all_cuts();
+        let body = upright(&self.mesh);
+        Mesh::of_finite([&body, cuts.triangles()].concat().into())
+    }
+
+    /// All of its negative volumes, turned so that each volume is positive.
+    pub fn all_cuts(&self) -> Mesh {
+        let triangles: Vec<Triangle> = self.cuts.iter().flat_map(upright).collect();
+        Mesh::of_finite(triangles.into())
+    }
+}
+
+/// Triangles of a mesh, turned if its volume is negative.
+fn upright(mesh: &Mesh) -> Vec<Triangle> {
+    let is_inverted = mesh.volume() < 0.0;
+    mesh.triangles().iter().map(|&[a, b, c]| if is_inverted { [a, c, b] } else { [a, b, c] }).collect()
+}
+
+impl MeshCuts {
+    /// Negative volumes of several bodies. `bodies` has the body of each triangle that is cut, `cut_from` that of each
+    /// triangle of the negative volumes, `volumes` the number of its negative volume.
+    pub(super) fn new(mesh: Mesh, bodies: MeshParts, cut_from: MeshParts, volumes: MeshParts) -> Self {
+        Self { mesh, bodies, cut_from, volumes }
+    }
+
+    /// Triangles of all negative volumes.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    /// Number of their triangles.
+    pub fn count(&self) -> usize {
+        self.mesh.triangles.len()
+    }
+
+    /// Body of each triangle that is cut.
+    pub fn bodies(&self) -> &MeshParts {
+        &self.bodies
+    }
+
+    /// Body that each triangle of the negative volumes is cut out of.
+    pub fn cut_from(&self) -> &MeshParts {
+        &self.cut_from
+    }
+
+    /// Negative volume of each of these triangles.
+    pub fn volumes(&self) -> &MeshParts {
+        &self.volumes
+    }
+
+    /// Bodies of a mesh with these negative volumes. The first has all triangles that nothing is cut out of, and is left
+    /// out if there are none. Bodies without triangles are left out, too.
+    pub fn split(&self, mesh: &Mesh) -> Vec<CutBody> {
+        // By body, and then by negative volume.
+        let mut cuts: HashMap<u32, BTreeMap<u32, Vec<u32>>> = HashMap::new();
+        for n in 0..self.mesh.triangles.len() as u32 {
+            let volumes = cuts.entry(self.cut_from.of(n)).or_default();
+            volumes.entry(self.volumes.of(n)).or_default().push(n);
+        }
+        let mut whole = vec![];
+        let mut bodies: Vec<(u32, Vec<u32>)> = vec![];
+        let mut places = HashMap::new();
+        for n in 0..mesh.triangles.len() as u32 {
+            let body = self.bodies.of(n);
+            if !cuts.contains_key(&body) {
+                whole.push(n);
+                continue;
+            }
+            let place = *places.entry(body).or_insert(bodies.len());
+            if place == bodies.len() {
+                bodies.push((body, vec![]));
+            }
+            bodies[place].1.push(n);
+        }
+        let mut found = vec![];
+        if !whole.is_empty() {
+            found.push(CutBody { mesh: mesh.pick(&whole), cuts: vec![] });
+        }
+        for (body, triangles) in bodies {
+            let cuts = cuts[&body].values().map(|volume| self.mesh.pick(volume)).collect();
+            found.push(CutBody { mesh: mesh.pick(&triangles), cuts });
+        }
+        found
+    }
+
+    /// Whether no body that is cut overlaps another body, as their bounds show it.
+    pub fn bodies_are_apart(&self, mesh: &Mesh) -> bool {
+        /// Pairs of bodies that are looked at.
+        const MOST_PAIRS: usize = 1 << 20;
+        let is_cut: HashSet<u32> = self.cut_from.used().collect();
+        let mut all: BTreeMap<u32, Bounds> = BTreeMap::new();
+        for (n, triangle) in mesh.triangles().iter().enumerate() {
+            let own = Bounds::of(&[*triangle]);
+            all.entry(self.bodies.of(n as u32))
+                .and_modify(|bounds| *bounds = bounds.union(&own))
+                .or_insert(own);
+        }
+        let cut: Vec<_> = all.iter().filter(|(body, _)| is_cut.contains(body)).collect();
+        if cut.len().saturating_mul(all.len()) > MOST_PAIRS {
+            return false;
+        }
+        cut.iter().all(|(body, own)| {
+            all.iter().all(|(other, bounds)| {
+                *body == other || (0..3).any(|a| own.max[a] <= bounds.min[a] || bounds.max[a] <= own.min[a])
+            })
+        })
+    }
+
+    /// Negative volumes of some triangles of the mesh, in this order. Those of bodies without a triangle are left out;
+    /// `None` if none is left.
+    pub(super) fn select(&self, kept: &[u32]) -> Option<Self> {
+        let bodies = self.bodies.select(kept.iter().copied());
+        let there: HashSet<u32> = bodies.used().collect();
+        let all = 0..self.mesh.triangles.len() as u32;
+        let own: Vec<u32> = all.filter(|n| there.contains(&self.cut_from.of(*n))).collect();
+        if own.is_empty() {
+            return None;
+        }
+        let [cut_from, volumes] =
+            [&self.cut_from, &self.volumes].map(|parts| parts.select(own.iter().copied()));
+        Some(Self { mesh: self.mesh.pick(&own), bodies, cut_from, volumes })
+    }
+
+    /// Negative volumes in other coordinates.
+    pub(super) fn map(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
+        Ok(Self { mesh: self.mesh.map_by(moved)?, ..self.clone() })
+    }
+
+    /// Negative volumes of several meshes that are joined in this order.
+    pub(super) fn join(meshes: &[(&str, &Mesh)]) -> Result<Option<Self>> {
+        if meshes.iter().all(|(_, mesh)| mesh.cuts.is_none()) {
+            return Ok(None);
+        }
+        let mut bodies = MeshParts::default();
+        let mut cut_from = MeshParts::default();
+        let mut volumes = MeshParts::default();
+        let mut triangles: Vec<Triangle> = vec![];
+        for (_, mesh) in meshes {
+            let count = mesh.triangles.len() as u64;
+            match mesh.cuts.as_deref() {
+                Some(cuts) => {
+                    bodies.append(Some(&cuts.bodies), count);
+                    cut_from.append(Some(&cuts.cut_from), cuts.count() as u64);
+                    volumes.append(Some(&cuts.volumes), cuts.count() as u64);
+                    triangles.extend_from_slice(cuts.mesh.triangles());
+                }
+                None => {
+                    bodies.append(None, count);
+                    // Numbers of bodies stay the same in both lists.
+                    cut_from.append(None, 0);
+                }
+            }
+        }
+        Ok(Some(Self { mesh: Mesh::of_finite(triangles.into()), bodies, cut_from, volumes }))
+    }
+}
+
+impl Mesh {
+    /// This mesh less a negative volume: `cut` is cut out of all of it. Rules that find the inside
+    /// subtract them, [`Rule::Solid`](voxelize_rules::Rule::Solid) and [`Rule::Filled`](voxelize_rules::Rule::Filled); everything else is
+    /// about the mesh without them.
+    ///
+    /// ```
+    /// # use voxelize_meshes as voxelize;
+    /// use voxelize::{Lattice, Mesh, Rule, voxelize};
+    ///
+    /// let cube = Mesh::open("fixtures/cube.stl")?;
+    /// let lattice = Lattice::fit(cube.bounds(), 8)?;
+    /// // The half at low x.
+    /// let half = cube.map(|triangle| triangle.map(|[x, y, z]| [x / 2.0, y, z]))?;
+    /// let rest = cube.less(half)?;
+    /// assert_eq!(voxelize(&rest, &lattice, Rule::solid())?.count(), 256);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the negative volume has negative volumes itself, or the mesh is joined of several of which some have.
+    pub fn less(self, cut: Self) -> Result<Self> {
+        let is_several = self.cuts().is_some_and(|cuts| cuts.bodies.names().len() > 1);
+        if is_several || cut.cuts.is_some() {
+            let error = Error::usage("negative volumes are cut out of bodies that are known already");
+            return Err(error.with_hint("cut them out before meshes are joined"));
+        }
+        if cut.triangles.is_empty() {
+            return Ok(self);
+        }
+        let count = cut.triangles.len() as u64;
+        let mut cuts = match self.cuts() {
+            Some(cuts) => cuts.clone(),
+            None => {
+                let bodies = MeshParts::new([""], std::iter::repeat_n(0, self.triangles.len()))?;
+                let none = MeshParts::new([""], [])?;
+                let nothing = Self::of_finite(vec![].into());
+                MeshCuts::new(nothing, bodies, none, MeshParts::default())
+            }
+        };
+        let triangles = [cuts.mesh.triangles(), cut.triangles()].concat();
+        cuts.mesh = Self::of_finite(triangles.into());
+        cuts.cut_from.extend(count, 0);
+        let volume = cuts.volumes.name(String::new());
+        cuts.volumes.extend(count, volume);
+        Ok(self.with_cuts(cuts))
+    }
+
+    /// This mesh with these negative volumes, of as many triangles.
+    pub(super) fn with_cuts(self, cuts: MeshCuts) -> Self {
+        debug_assert_eq!(cuts.bodies.len(), self.triangles.len() as u64);
+        debug_assert_eq!(cuts.cut_from.len(), cuts.mesh.triangles.len() as u64);
+        Self { cuts: Some(Arc::new(cuts)), ..self }
+    }
+
+    /// Negative volumes that are cut out of its bodies.
+    pub fn cuts(&self) -> Option<&MeshCuts> {
+        self.cuts.as_deref()
+    }
+
+    /// These triangles alone, in this order, without parts, colours and negative volumes.
+    fn pick(&self, triangles: &[u32]) -> Self {
+        let picked: Vec<Triangle> = triangles.iter().map(|n| self.triangles[*n as usize]).collect();
+        let dropped = Arc::new(self.dropped.select(triangles));
+        Self { dropped, ..Self::of_finite(picked.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PartKind;
+
+    /// A box.
+    fn cuboid(low: [f32; 3], high: [f32; 3]) -> Mesh {
+        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        let bounds = *cube.bounds();
+        let scaled = |corner: [f32; 3]| {
+            std::array::from_fn(|n| if corner[n] == bounds.min[n] { low[n] } else { high[n] })
+        };
+        cube.map(|triangle| triangle.map(scaled)).unwrap()
+    }
+
+    #[test]
+    fn negative_volumes_follow_their_bodies() {
+        let body = cuboid([0.0; 3], [4.0; 3]).less(cuboid([1.0; 3], [2.0; 3])).unwrap();
+        let plain = cuboid([10.0; 3], [14.0; 3]);
+        let other = cuboid([20.0; 3], [24.0; 3]).less(cuboid([21.0; 3], [22.0; 3])).unwrap();
+        let all = Mesh::join([("a", &body), ("b", &plain), ("c", &other)]).unwrap();
+        let count = body.triangles().len();
+        assert_eq!((all.triangles().len(), all.cuts().unwrap().count()), (3 * count, 2 * count));
+        let split = all.cuts().unwrap().split(&all);
+        let lows: Vec<_> = split
+            .iter()
+            .map(|part| (part.mesh.bounds().min[0], part.cuts.first().map(|cut| cut.bounds().min[0])))
+            .collect();
+        assert_eq!(lows, [(10.0, None), (0.0, Some(1.0)), (20.0, Some(21.0))]);
+        let files = all.parts(PartKind::File).unwrap();
+        let mut seen = 0;
+        for (part, low) in [(0, Some(1.0)), (1, None), (2, Some(21.0))] {
+            let chosen = all.select(|n| files.of(n) == part);
+            let moved = chosen.map(|triangle| triangle.map(|[x, y, z]| [x + 1.0, y, z])).unwrap();
+            let cut = moved.cuts().map(|cuts| cuts.mesh().bounds().min[0]);
+            assert_eq!(cut, low.map(|low| low + 1.0), "{part}");
+            seen += 1;
+        }
+        assert_eq!(seen, 3);
+        let uncut = cuboid([0.0; 3], [4.0; 3]);
+        assert!(body.triangles() == uncut.triangles() && body != uncut && body == body.clone());
+        assert_eq!(body.less(plain.clone()).unwrap().cuts().unwrap().split(&other)[0].cuts.len(), 2);
+        assert!(all.less(plain).is_err());
+    }
+}

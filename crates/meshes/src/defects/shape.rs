@@ -1,0 +1,200 @@
+//! Defects of triangles by themselves: there twice, without area, needles; and where two of them meet.
+
+use super::sites::{Search, Site, Sites, ascending, centroid};
+use crate::counted;
+use crate::weld::Welded;
+use voxelize_core::geom::vector::{cross, dot, minus};
+use voxelize_core::geom::{Point, Rational, Triangle, closest, degenerate, tri_tri};
+use voxelize_core::par;
+
+/// A needle is longer than so many times its width.
+const NEEDLE: i64 = 1000;
+
+/// Triangles that a thread takes at a time.
+const CHUNK: usize = 1 << 14;
+
+/// The triangles of a mesh, one by one.
+pub(super) struct Shapes<'a> {
+    pub search: &'a Search<'a>,
+    pub welded: &'a Welded,
+}
+
+impl Shapes<'_> {
+    /// Triangles with the same three vertices, whatever way round; all but one of them count.
+    pub(super) fn duplicates(&self) -> Sites {
+        let all = (0_u32..).zip(&self.welded.triangles).map(|(n, triangle)| (ascending(*triangle), n));
+        let sorted = counted::sorted(all, self.welded.points.len(), |one| one.0[0]);
+        let mut found = Sites::default();
+        for copies in sorted.chunk_by(|one, next| one.0 == next.0).filter(|copies| copies.len() > 1) {
+            let triangles: Vec<u32> = copies.iter().map(|(_, n)| *n).collect();
+            let corners = self.welded.corners(&copies[0].0);
+            found.add(self.search.most, &triangles, || {
+                Site::new(centroid(&corners), triangles.iter().copied())
+            });
+            found.count += copies.len() as u64 - 2;
+        }
+        found.finished()
+    }
+
+    /// Triangles without area, and needles.
+    pub(super) fn degenerate_and_needles(&self) -> (Sites, Sites) {
+        let chunks = self.search.mesh.triangles().chunks(CHUNK).collect();
+        let shapes =
+            par::map(chunks, |chunk: &[Triangle]| chunk.iter().map(TriangleShape::of).collect::<Vec<_>>());
+        let of = |shape: TriangleShape| {
+            let here = shapes.iter().flatten().enumerate().filter(|(_, its)| **its == shape);
+            let mut here: Vec<([u32; 3], u32)> =
+                here.map(|(n, _)| (ascending(self.welded.triangles[n]), n as u32)).collect();
+            here.sort_unstable();
+            let mut found = Sites::default();
+            for (vertices, n) in here {
+                let corners = self.welded.corners(&vertices);
+                found.add(self.search.most, &[n], || Site::new(centroid(&corners), [n]));
+            }
+            found.finished()
+        };
+        (of(TriangleShape::Degenerate), of(TriangleShape::Needle))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TriangleShape {
+    Sound,
+    Degenerate,
+    Needle,
+}
+
+impl TriangleShape {
+    fn of(triangle: &Triangle) -> Self {
+        if degenerate::is_degenerate(triangle) {
+            Self::Degenerate
+        } else if is_needle(triangle) {
+            Self::Needle
+        } else {
+            Self::Sound
+        }
+    }
+}
+
+/// Whether the longest side `l` of a triangle with an area is more than [`NEEDLE`] times its height above it, which
+/// is the length of the normal `n` over `l`: whether `l⁴ > NEEDLE² n²`. Exact.
+///
+/// With u = 2^-53, in doubles `l²` is off by less than 6.1 u of it, and a component of the normal by less than
+/// 4.01 u times the sum of the sizes of its two products. 64 u and 8 u leave room for the test itself.
+fn is_needle(triangle: &Triangle) -> bool {
+    const U: f64 = 1.0 / (1_u64 << 53) as f64;
+    const RATIO: f64 = (NEEDLE * NEEDLE) as f64;
+    let [a, b, c] = triangle.map(|v| v.map(f64::from));
+    let [ab, bc, ca] = [minus(b, a), minus(c, b), minus(a, c)];
+    let square = [ab, bc, ca].iter().map(|edge| dot(*edge, *edge)).fold(0.0, f64::max);
+    let mut least = 0.0;
+    let mut most = 0.0;
+    for (i, j) in [(1, 2), (2, 0), (0, 1)] {
+        let p = ab[i] * bc[j];
+        let q = ab[j] * bc[i];
+        let size = (p - q).abs();
+        let error = 8.0 * U * (p.abs() + q.abs());
+        least += (size - error).max(0.0).powi(2);
+        most += (size + error).powi(2);
+    }
+    let fourth = square * square;
+    if fourth * (1.0 - 64.0 * U) > RATIO * most {
+        return true;
+    }
+    if fourth * (1.0 + 64.0 * U) < RATIO * least {
+        return false;
+    }
+    is_exactly_needle(triangle)
+}
+
+fn is_exactly_needle(triangle: &Triangle) -> bool {
+    let exact = |c: f32| Rational::from_f32(c).unwrap_or(Rational::ZERO);
+    let [a, b, c] = triangle.map(|v| v.map(exact));
+    let less =
+        |p: &[Rational; 3], q: &[Rational; 3]| -> [Rational; 3] { std::array::from_fn(|i| &p[i] - &q[i]) };
+    let square = |v: &[Rational; 3]| (0..3).fold(Rational::ZERO, |sum, i| sum + &v[i] * &v[i]);
+    let [ab, bc, ca] = [less(&b, &a), less(&c, &b), less(&a, &c)];
+    let product = |i: usize, j: usize| &(&ab[i] * &bc[j]) - &(&ab[j] * &bc[i]);
+    let normal = square(&[product(1, 2), product(2, 0), product(0, 1)]);
+    let longest = [&ab, &bc, &ca].map(square).into_iter().max().unwrap_or(Rational::ZERO);
+    &longest * &longest > &Rational::from(NEEDLE * NEEDLE) * &normal
+}
+
+/// A point that two triangles have in common, by doubles: half way between the farthest two of those where a vertex or
+/// an edge of one meets the other.
+pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
+    let exact = |t: &Triangle| t.map(|v: Point| v.map(f64::from));
+    let s = exact(s);
+    let t = exact(t);
+    let found: Vec<[f64; 3]> = pierced(&s, &t).into_iter().chain(pierced(&t, &s)).collect();
+    let square = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
+    let pairs = found.iter().flat_map(|p| found.iter().map(move |q| [p, q]));
+    let farthest = pairs.max_by(|a, b| square(a[0], a[1]).total_cmp(&square(b[0], b[1])));
+    let closest =
+        || tri_tri::closest_points(&s.map(|v| v.map(|c| c as f32)), &t.map(|v| v.map(|c| c as f32)));
+    let [p, q] = farthest.map_or_else(closest, |[p, q]| [*p, *q]);
+    std::array::from_fn(|i| (p[i] + q[i]) / 2.0)
+}
+
+/// The vertices of one triangle that are in another, and where edges of it pass through.
+fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
+    let [a, b, c] = other;
+    let ab = minus(*b, *a);
+    let ac = minus(*c, *a);
+    let normal = cross(ab, ac);
+    let size = dot(ab, ab) + dot(ac, ac);
+    let ends = (0..3).flat_map(|n| {
+        let p = one[n];
+        let q = one[(n + 1) % 3];
+        let [of_p, of_q] = [p, q].map(|x| dot(normal, minus(x, *a)));
+        let through = (of_p * of_q < 0.0).then(|| {
+            let share = of_p / (of_p - of_q);
+            std::array::from_fn(|i| p[i] + share * (q[i] - p[i]))
+        });
+        [Some(p), through]
+    });
+    // A place to look at, not a decision: what rounding leaves between a point and the triangle does not matter.
+    let is_on = |x: &[f64; 3]| {
+        let off = minus(*x, closest::on_triangle(*x, *other));
+        dot(off, off) <= 1e-20 * size
+    };
+    ends.flatten().filter(is_on).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn needles_are_decided_exactly_at_their_limit() {
+        let flat = |height: f32| [[0.0; 3], [1000.0, 0.0, 0.0], [500.0, height, 0.0]];
+        for (triangle, is) in [
+            (flat(1.0), false),
+            (flat(1.0_f32.next_down()), true),
+            (flat(1.0_f32.next_up()), false),
+            (flat(1e-30), true),
+            ([[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], false),
+        ] {
+            for turn in 0..3 {
+                let mut turned = triangle;
+                turned.rotate_left(turn);
+                assert_eq!((is_needle(&turned), is_exactly_needle(&turned)), (is, is), "{triangle:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn doubles_never_contradict_the_fractions() {
+        let mut random = Random::new(5);
+        let mut next = || random.unit();
+        let mut seen = [0; 2];
+        for n in 0..4000 {
+            let thin = [1.0, 1e-3, 1e-6][n % 3];
+            let triangle: Triangle = [(); 3].map(|()| [next(), next() * thin, next() * thin]);
+            assert_eq!(is_needle(&triangle), is_exactly_needle(&triangle), "{triangle:?}");
+            seen[usize::from(is_needle(&triangle))] += 1;
+        }
+        assert!(seen.iter().all(|n| *n > 500), "{seen:?}");
+    }
+}

@@ -1,0 +1,223 @@
+//! What the edges and vertices of a mesh say.
+
+use super::sites::{Search, Site, Sites, middle};
+use crate::boundary::{self, Way};
+use crate::edges::{self, EdgeUse, Side};
+use crate::weld::Welded;
+use voxelize_core::geom::Point;
+use voxelize_core::geom::forest;
+
+/// The defects of edges and vertices.
+#[derive(Debug, Clone, Default)]
+pub struct TopologyDefects {
+    /// Edges that are there an odd number of times; their places are loops.
+    pub open: Sites,
+    /// Edges of more than two triangles.
+    pub crowded_edges: Sites,
+    /// Vertices whose triangles form more than one fan.
+    pub crowded_vertices: Sites,
+    /// Edges that are taken twice in one direction.
+    pub reversed: Sites,
+    /// Edges that are not open, but would be if vertices were equal by their numbers in the file.
+    pub cracks: Sites,
+    /// Edges whose directions do not cancel.
+    pub unbalanced_edges: u64,
+    /// Edges that are not of exactly two triangles in both directions.
+    pub not_manifold_edges: u64,
+    /// Triangles with two equal vertices.
+    pub folded: u64,
+    /// For each component whether all its edges are there an even number of times.
+    pub closed: Vec<bool>,
+    /// For each component whether the directions of all its edges cancel.
+    pub oriented: Vec<bool>,
+}
+
+/// The edges and vertices of a mesh.
+pub(super) struct Topology<'a> {
+    pub search: &'a Search<'a>,
+    pub welded: &'a Welded,
+}
+
+impl Topology<'_> {
+    fn point(&self, vertex: u32) -> Point {
+        self.welded.points[vertex as usize]
+    }
+
+    pub(super) fn defects(&self) -> TopologyDefects {
+        let mut found = TopologyDefects::default();
+        let welded = self.welded;
+        let most = self.search.most;
+        let sides = edges::sorted(&welded.triangles, welded.points.len());
+        let of = &self.search.components.of;
+        let count = self.search.components.components.len();
+        (found.closed, found.oriented) = (vec![true; count], vec![true; count]);
+        let mut odd = vec![];
+        let mut fans = Fans::new(welded);
+        found.folded = welded.triangles.iter().filter(|t| is_folded(t)).count() as u64;
+        for group in edges::by_edge(&sides) {
+            if self.is_faultless(group) {
+                fans.join(group.iter());
+                continue;
+            }
+            let all = self.edge_use(group.iter());
+            let component = of[group[0].place as usize / 3] as usize;
+            found.oriented[component] &= all.is_balanced();
+            found.closed[component] &= !all.is_open();
+            found.unbalanced_edges += u64::from(!all.is_balanced());
+            let whole = || group.iter().filter(|side| !is_folded(&welded.triangles[side.place as usize / 3]));
+            found.not_manifold_edges += u64::from(!self.edge_use(whole()).is_manifold());
+            fans.join(whole());
+            if all.is_open() {
+                odd.push(group[0].ends);
+            }
+            if self.is_crack(group) && !all.is_open() {
+                let triangles: Vec<u32> = group.iter().map(|side| side.place / 3).collect();
+                let at = middle(group[0].ends.map(|n| self.point(n)));
+                found.cracks.add(most, &triangles, || Site::new(at, triangles.iter().copied()));
+            }
+            if all.is_reversed() || self.edge_use(whole()).is_crowded() {
+                let triangles: Vec<u32> = group.iter().map(|side| side.place / 3).collect();
+                let site =
+                    || Site::new(middle(group[0].ends.map(|n| self.point(n))), triangles.iter().copied());
+                if self.edge_use(whole()).is_crowded() {
+                    found.crowded_edges.add(most, &triangles, site);
+                }
+                if all.is_reversed() {
+                    found.reversed.add(most, &triangles, site);
+                }
+            }
+        }
+        found.open = self.loops(&odd, &sides);
+        found.crowded_vertices = fans.split(self);
+        for sites in [&mut found.crowded_edges, &mut found.reversed, &mut found.cracks] {
+            *sites = std::mem::take(sites).finished();
+        }
+        found
+    }
+
+    /// Whether these sides are of two triangles with three vertices each, in both directions, and no crack: most are.
+    fn is_faultless(&self, sides: &[Side]) -> bool {
+        let [one, other] = sides else { return false };
+        let triangles = &self.welded.triangles;
+        one.is_forth(triangles) != other.is_forth(triangles)
+            && ![one, other].iter().any(|side| is_folded(&triangles[side.place as usize / 3]))
+            && !self.is_crack(sides)
+    }
+
+    fn edge_use<'b>(&self, sides: impl Iterator<Item = &'b Side>) -> EdgeUse {
+        let mut edge = EdgeUse { forth: 0, back: 0 };
+        for side in sides {
+            *(if side.is_forth(&self.welded.triangles) { &mut edge.forth } else { &mut edge.back }) += 1;
+        }
+        edge
+    }
+
+    /// Whether an edge is there an odd number of times by the numbers that the file has for its ends.
+    fn is_crack(&self, sides: &[Side]) -> bool {
+        let Some(numbers) = self.search.mesh.vertex_numbers() else { return false };
+        let numbered = |side: &Side| {
+            let (triangle, corner) = (numbers[side.place as usize / 3], side.place as usize % 3);
+            let [from, to] = [triangle[corner], triangle[(corner + 1) % 3]];
+            if side.is_forth(&self.welded.triangles) { [from, to] } else { [to, from] }
+        };
+        if let [one, other] = sides {
+            return numbered(one) != numbered(other);
+        }
+        let mut all: Vec<_> = sides.iter().map(numbered).collect();
+        all.sort_unstable();
+        all.chunk_by(|a, b| a == b).any(|same| same.len() % 2 == 1)
+    }
+
+    /// The loops of edges that are there an odd number of times.
+    fn loops(&self, odd: &[[u32; 2]], sides: &[Side]) -> Sites {
+        let triangles_at = |ends: [u32; 2]| {
+            let from = sides.partition_point(|side| side.ends < ends);
+            sides[from..].iter().take_while(move |side| side.ends == ends).map(|side| side.place / 3)
+        };
+        let mut found = Sites::default();
+        found.triangles.extend(odd.iter().flat_map(|ends| triangles_at(*ends)));
+        for circuit in boundary::circuits(odd, Way::Either) {
+            found.places += 1;
+            if found.first.len() == self.search.most {
+                continue;
+            }
+            let around = boundary::of(&circuit, &self.welded.points);
+            let ends = (0..circuit.len()).map(|n| {
+                let [a, b] = [circuit[n], circuit[(n + 1) % circuit.len()]];
+                [a.min(b), a.max(b)]
+            });
+            let length = Some(around.length());
+            let edges = Some(circuit.len());
+            found.first.push(Site {
+                length,
+                edges,
+                ..Site::new(around.centre(), ends.flat_map(triangles_at))
+            });
+        }
+        found.count = odd.len() as u64;
+        found.finished()
+    }
+}
+
+fn is_folded([a, b, c]: &[u32; 3]) -> bool {
+    a == b || b == c || c == a
+}
+
+/// The corners of triangles, joined where triangles around a vertex have an edge in common.
+struct Fans<'a> {
+    welded: &'a Welded,
+    forest: Vec<u32>,
+}
+
+impl<'a> Fans<'a> {
+    fn new(welded: &'a Welded) -> Self {
+        Self { welded, forest: (0..3 * welded.triangles.len() as u32).collect() }
+    }
+
+    /// Joins the corners at both ends of an edge.
+    fn join<'b>(&mut self, mut sides: impl Iterator<Item = &'b Side>) {
+        let Some(first) = sides.next() else { return };
+        let first = self.corners(first);
+        for side in sides {
+            let corners = self.corners(side);
+            for n in 0..2 {
+                forest::join(&mut self.forest, first[n], corners[n]);
+            }
+        }
+    }
+
+    /// The corners at the lesser and the greater end of a side.
+    fn corners(&self, side: &Side) -> [u32; 2] {
+        let triangle = side.place / 3 * 3;
+        let n = side.place % 3;
+        let [from, to] = [side.place, triangle + (n + 1) % 3];
+        if side.is_forth(&self.welded.triangles) { [from, to] } else { [to, from] }
+    }
+
+    /// The vertices that are in more than one fan.
+    fn split(mut self, topology: &Topology) -> Sites {
+        let welded = self.welded;
+        let mut fans = vec![0_u32; welded.points.len()];
+        let whole = |n: &usize| !is_folded(&welded.triangles[*n]);
+        for n in (0..welded.triangles.len()).filter(whole) {
+            for corner in 3 * n..3 * n + 3 {
+                if forest::root(&mut self.forest, corner as u32) as usize == corner {
+                    fans[welded.triangles.as_flattened()[corner] as usize] += 1;
+                }
+            }
+        }
+        let mut around: Vec<[u32; 2]> = vec![];
+        for n in (0..welded.triangles.len()).filter(whole) {
+            let split = welded.triangles[n].into_iter().filter(|vertex| fans[*vertex as usize] > 1);
+            around.extend(split.map(|vertex| [vertex, n as u32]));
+        }
+        around.sort_unstable();
+        let mut found = Sites::default();
+        for fan in around.chunk_by(|one, next| one[0] == next[0]) {
+            let triangles: Vec<u32> = fan.iter().map(|[_, n]| *n).collect();
+            let at = topology.point(fan[0][0]).map(f64::from);
+            found.add(topology.search.most, &triangles, || Site::new(at, triangles.iter().copied()));
+        }
+        found.finished()
+    }
+}

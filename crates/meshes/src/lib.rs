@@ -1,0 +1,434 @@
+//! Meshes: a list of triangles with finite coordinates, and their bounds.
+#![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
+
+pub mod boundary;
+pub mod closed;
+mod colours;
+pub mod components;
+mod contacts;
+mod counted;
+mod cuts;
+pub mod defects;
+mod edges;
+pub mod numbers;
+pub mod pairs;
+mod parts;
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;
+pub mod read;
+pub mod repair;
+mod texture;
+mod union_find;
+mod units;
+mod weld;
+
+pub use colours::MeshColours;
+pub use contacts::Contact;
+pub use cuts::CutBody;
+pub use cuts::MeshCuts;
+pub use pairs::PairLimit;
+pub use parts::{MeshParts, PartKind};
+pub use texture::{MeshTexture, TexturePlace, TextureWrap};
+pub use units::{UnitOfLength, UpAxis};
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use closed::{Closedness, MeshSums};
+use numbers::Dropped;
+use voxelize_core::error::{Code, Error, Result};
+use voxelize_core::geom::{Bounds, Point, Triangle};
+use voxelize_core::par;
+use voxelize_kernel::Level;
+use voxelize_kernel::memory::Zeroed;
+use voxelize_kernel::seen::{self, SeenTriangles};
+
+/// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
+#[derive(Debug, Clone)]
+pub struct Mesh {
+    /// Shared by clones.
+    triangles: Arc<Zeroed<Triangle>>,
+    bounds: Bounds,
+    degenerate: u64,
+    /// Sums over all triangles, once they were needed.
+    sums: OnceLock<MeshSums>,
+    dropped: Arc<Dropped>,
+    /// The parts of each kind, where any are known.
+    parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
+    /// The parts of each kind that are closed only together, once they were needed.
+    closed_together: [OnceLock<Arc<[u32]>>; PartKind::ALL.len()],
+    colours: Option<Arc<MeshColours>>,
+    /// The numbers of the vertices of each triangle.
+    numbered: Option<Arc<Vec<[u32; 3]>>>,
+    /// How far the mesh is closed of which these are some triangles.
+    whole: Option<Closedness>,
+    /// Negative volumes that are cut out of its bodies.
+    cuts: Option<Arc<MeshCuts>>,
+}
+
+impl PartialEq for Mesh {
+    /// Whether they are the same triangles in the same order, less the same negative volumes.
+    fn eq(&self, other: &Self) -> bool {
+        let [one, two] = [self, other].map(|mesh| mesh.cuts.as_deref().map(MeshCuts::mesh));
+        self.triangles == other.triangles && one == two
+    }
+}
+
+impl Mesh {
+    /// Reads a mesh from a file of any format in [`read::INPUTS`].
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not whole; [`read`] lists the findings.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(read::read_file(path.as_ref(), &read::ReadOptions::default().textures(true))?.mesh)
+    }
+
+    /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. `name` stands in errors; nothing lies beside it.
+    ///
+    /// ```
+    /// # use voxelize_meshes as voxelize;
+    /// use voxelize::Mesh;
+    ///
+    /// let obj = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+    /// assert_eq!(Mesh::read(obj.as_bytes(), "plate.obj")?.triangles().len(), 2);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read(mut bytes: impl std::io::Read, name: &str) -> Result<Self> {
+        Ok(read::read_stream(&mut bytes, name, &read::ReadOptions::default().textures(true))?.mesh)
+    }
+
+    /// A mesh of these triangles.
+    ///
+    /// # Errors
+    /// If a coordinate is not finite: the error names the triangle.
+    pub fn from_triangles(triangles: Vec<Triangle>) -> Result<Self> {
+        Self::of_any(triangles.into(), Arc::default())
+    }
+
+    /// This mesh with parts of this kind.
+    ///
+    /// # Errors
+    /// If they have not as many triangles.
+    pub fn with_parts(mut self, kind: PartKind, parts: MeshParts) -> Result<Self> {
+        if parts.len() != self.triangles.len() as u64 {
+            let text = format!("parts of {} triangles, the mesh has {}", parts.len(), self.triangles.len());
+            return Err(Error::usage(text).with_hint("give a part for every triangle"));
+        }
+        self.parts[kind as usize] = Some(Arc::new(parts));
+        self.closed_together[kind as usize] = OnceLock::new();
+        Ok(self)
+    }
+
+    /// The parts of this kind, if its file names any.
+    pub fn parts(&self, kind: PartKind) -> Option<&MeshParts> {
+        self.parts[kind as usize].as_deref()
+    }
+
+    /// The parts of this kind that are open by themselves and closed together, such as the materials of one body; in
+    /// rising order. Empty unless the mesh is closed.
+    pub fn parts_closed_together(&self, kind: PartKind) -> &[u32] {
+        self.closed_together[kind as usize].get_or_init(|| {
+            match self.parts(kind) {
+                // Some triangles of a mesh do not show how far its parts are closed.
+                Some(parts) if !self.is_some_of_another() && self.closedness() != Closedness::Open => {
+                    self.open_parts(parts).into()
+                }
+                _ => Arc::default(),
+            }
+        })
+    }
+
+    /// The parts that are open by themselves.
+    fn open_parts(&self, parts: &MeshParts) -> Vec<u32> {
+        let mut order: Vec<(u32, u32)> = (0..self.triangles.len() as u32).map(|n| (parts.of(n), n)).collect();
+        order.sort_unstable();
+        let mut open = vec![];
+        for part in order.chunk_by(|one, next| one.0 == next.0) {
+            let triangles: Vec<_> = part.iter().map(|(_, n)| self.triangles[*n as usize]).collect();
+            if Self::of_finite(triangles.into()).closedness() == Closedness::Open {
+                open.push(part[0].0);
+            }
+        }
+        open
+    }
+
+    /// One mesh of several, in this order, each a part of kind [`PartKind::File`] with this name. The
+    /// [`number`](Self::number)s of its triangles are their places in it.
+    ///
+    /// ```
+    /// # use voxelize_meshes as voxelize;
+    /// use voxelize::Mesh;
+    /// use voxelize::mesh::PartKind;
+    ///
+    /// let [cube, knot] = ["cube", "knot"].map(|name| Mesh::open(format!("fixtures/{name}.stl")).unwrap());
+    /// let both = Mesh::join([("cube", &cube), ("knot", &knot)])?;
+    /// assert_eq!(both.parts(PartKind::File).unwrap().names(), ["cube", "knot"]);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn join<'m>(meshes: impl IntoIterator<Item = (&'m str, &'m Self)>) -> Result<Self> {
+        let meshes: Vec<_> = meshes.into_iter().collect();
+        let mut triangles: Vec<Triangle> = vec![];
+        let count = meshes.iter().map(|(_, mesh)| mesh.triangles.len()).sum();
+        let too_many =
+            |_| Error::too_large(format!("{count} triangles are more than the system provides memory for"));
+        triangles.try_reserve_exact(count).map_err(too_many)?;
+        let mut parts = PartKind::ALL.map(|kind| {
+            let is_named =
+                kind == PartKind::File || meshes.iter().any(|(_, mesh)| mesh.parts(kind).is_some());
+            is_named.then(MeshParts::default)
+        });
+        let mut colours = meshes.iter().any(|(_, mesh)| mesh.colours.is_some()).then(MeshColours::default);
+        let cuts = MeshCuts::join(&meshes)?;
+        for (name, mesh) in meshes {
+            if let Some(colours) = &mut colours {
+                colours.append(mesh.colours(), mesh.triangles.len());
+            }
+            triangles.extend_from_slice(&mesh.triangles);
+            let more = mesh.triangles.len() as u64;
+            for (kind, parts) in PartKind::ALL.into_iter().zip(&mut parts) {
+                match parts {
+                    Some(parts) if kind == PartKind::File => {
+                        let part = parts.name(name.to_string());
+                        parts.extend(more, part);
+                    }
+                    Some(parts) => parts.append(mesh.parts(kind), more),
+                    None => {}
+                }
+            }
+        }
+        let parts = parts.map(|parts| parts.map(Arc::new));
+        let colours = colours.map(Arc::new);
+        Ok(Self { parts, colours, cuts: cuts.map(Arc::new), ..Self::of_finite(triangles.into()) })
+    }
+
+    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts, colours
+    /// and negative volumes.
+    pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
+        let kept: Vec<u32> = (0..self.triangles.len() as u32).filter(|n| is_kept(*n)).collect();
+        let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
+        let dropped = Arc::new(self.dropped.select(&kept));
+        let select = |parts: &Arc<MeshParts>| Arc::new(parts.select(kept.iter().copied()));
+        let parts = self.parts.each_ref().map(|parts| parts.as_ref().map(select));
+        let colours = self.colours().map(|colours| Arc::new(colours.select(&kept)));
+        let select = |numbers: &[[u32; 3]]| Arc::new(kept.iter().map(|n| numbers[*n as usize]).collect());
+        let numbered = self.vertex_numbers().map(select);
+        let cuts = self.cuts().and_then(|cuts| cuts.select(&kept)).map(Arc::new);
+        Self { dropped, parts, colours, numbered, cuts, ..Self::of_finite(triangles.into()) }
+    }
+
+    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and colours. Its
+    /// negative volumes move with it.
+    ///
+    /// # Errors
+    /// If a coordinate is not finite: the error names the triangle.
+    pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
+        self.map_by(&moved)
+    }
+
+    /// The mesh of what a function makes of each triangle. Negative volumes have none, so this ends at the second level.
+    fn map_by(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
+        let triangles: Vec<_> = self.triangles().iter().map(moved).collect();
+        let cuts = match self.cuts() {
+            Some(cuts) => Some(Arc::new(cuts.map(moved)?)),
+            None => None,
+        };
+        let mesh = Self::of_any(triangles.into(), Arc::clone(&self.dropped))?;
+        let (colours, numbered) = (self.colours.clone(), self.numbered.clone());
+        Ok(Self { parts: self.parts.clone(), colours, numbered, cuts, ..mesh })
+    }
+
+    /// This mesh with the numbers that its file has for the vertices of each triangle. Nothing but a check looks at
+    /// them: vertices are equal if their coordinates are.
+    ///
+    /// # Errors
+    /// If they are not of as many triangles.
+    pub fn with_vertex_numbers(mut self, numbers: Vec<[u32; 3]>) -> Result<Self> {
+        if numbers.len() != self.triangles.len() {
+            let text =
+                format!("vertices of {} triangles, the mesh has {}", numbers.len(), self.triangles.len());
+            return Err(Error::usage(text).with_hint("give three numbers for every triangle"));
+        }
+        self.numbered = Some(numbers.into());
+        Ok(self)
+    }
+
+    /// The numbers that its file has for the vertices of each triangle, if it has any and they were
+    /// [asked for](read::ReadOptions::vertex_numbers).
+    pub fn vertex_numbers(&self) -> Option<&[[u32; 3]]> {
+        self.numbered.as_ref().map(|numbers| numbers.as_slice())
+    }
+
+    /// This mesh, whose triangles were turned: what belongs to the last two corners of each changes places.
+    pub fn with_turned_corners(mut self) -> Self {
+        self.colours = self.colours.map(|colours| colours.turned().into());
+        self.numbered = self
+            .numbered
+            .map(|numbers| numbers.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<_>>().into());
+        self
+    }
+
+    fn of_any(triangles: Zeroed<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
+        if let Some(seen) = seen_in_parallel(&triangles) {
+            return Ok(Self { dropped, ..Self::seen(triangles, &seen) });
+        }
+        let coordinates = triangles.as_flattened().as_flattened();
+        let place = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);
+        Err(not_finite(coordinates[place]).at_triangle(dropped.number(place as u64 / 9)))
+    }
+
+    /// A mesh of triangles given by their vertices' numbers, counted from 0. Vertices that no triangle names
+    /// are left out of the bounds. [`with_parts`](Self::with_parts) and [`with_colours`](Self::with_colours) add to it.
+    ///
+    /// ```
+    /// # use voxelize_meshes as voxelize;
+    /// use voxelize::Mesh;
+    ///
+    /// let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let mesh = Mesh::from_indexed(&corners, &[[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])?;
+    /// assert!((mesh.volume() - 1.0 / 6.0).abs() < 1e-15);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If an index is beyond the vertices, or a coordinate is not finite: the error names the triangle.
+    pub fn from_indexed(vertices: &[Point], triangles: &[[u32; 3]]) -> Result<Self> {
+        let corner = |n: u32| vertices.get(n as usize).copied();
+        let mut found = Vec::with_capacity(triangles.len());
+        for (n, &[a, b, c]) in triangles.iter().enumerate() {
+            let (Some(a), Some(b), Some(c)) = (corner(a), corner(b), corner(c)) else {
+                let message =
+                    format!("an index is beyond the {} vertices: {:?}", vertices.len(), triangles[n]);
+                return Err(Error::usage(message).at_triangle(n as u64).with_hint("indices count from 0"));
+            };
+            found.push([a, b, c]);
+        }
+        Self::from_triangles(found)
+    }
+
+    /// A mesh of triangles that are known to be finite.
+    fn of_finite(triangles: Zeroed<Triangle>) -> Self {
+        let seen = seen_in_parallel(&triangles).expect("finite triangles");
+        Self::seen(triangles, &seen)
+    }
+
+    /// A mesh whose reader has seen that all is finite, and this.
+    fn seen(triangles: Zeroed<Triangle>, seen: &SeenTriangles) -> Self {
+        debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
+        Self {
+            triangles: Arc::new(triangles),
+            bounds: seen.bounds,
+            degenerate: seen.degenerate,
+            sums: OnceLock::new(),
+            dropped: Arc::default(),
+            parts: Default::default(),
+            closed_together: Default::default(),
+            colours: None,
+            numbered: None,
+            whole: None,
+            cuts: None,
+        }
+    }
+
+    /// Some triangles of a mesh with these bounds, which is closed so far: that is what this mesh says of itself, so that
+    /// a rule takes it as it takes all of it.
+    #[must_use]
+    pub fn made_some_of(self, bounds: Bounds, closedness: Closedness) -> Self {
+        Self { bounds, whole: Some(closedness), ..self }
+    }
+
+    /// Whether it was [made](Self::made_some_of) of some triangles of another mesh.
+    pub fn is_some_of_another(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// The triangles, in the order of the file.
+    pub fn triangles(&self) -> &[Triangle] {
+        &self.triangles
+    }
+
+    /// The number of triangle `n` in the file it was read from, from 0 on: `n`, if none before it was dropped. Reports
+    /// name triangles by it.
+    pub fn number(&self, n: u32) -> u64 {
+        self.dropped.number(u64::from(n))
+    }
+
+    /// The place of the triangle that has this [`number`](Self::number); of the one behind it, if it was dropped.
+    pub fn at_number(&self, number: u64) -> u32 {
+        let mut below = 0;
+        let mut above = self.triangles.len() as u32;
+        while below < above {
+            let middle = below + (above - below) / 2;
+            if self.number(middle) < number { below = middle + 1 } else { above = middle }
+        }
+        below
+    }
+
+    /// The triangles of the file that are left out, for [numbers](Self::number) that outlive the mesh.
+    pub fn dropped(&self) -> Arc<Dropped> {
+        Arc::clone(&self.dropped)
+    }
+
+    /// The bounds of all triangles; empty if there are none.
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    /// How many triangles have exactly no area: two equal vertices, or three on one line.
+    pub fn degenerate(&self) -> u64 {
+        self.degenerate
+    }
+}
+
+/// What is seen of triangles; `None` if a coordinate is not finite.
+fn seen_in_parallel(triangles: &[Triangle]) -> Option<SeenTriangles> {
+    const CHUNK: usize = 1 << 16;
+    let level = Level::best();
+    let seen = par::map(triangles.chunks(CHUNK).collect(), |chunk| seen::seen(level, chunk));
+    seen.into_iter().try_fold(SeenTriangles::default(), |all, chunk| Some(all.and(&chunk?)))
+}
+
+/// The error for a coordinate that is not finite.
+fn not_finite(coordinate: f32) -> Error {
+    Error::input(Code::S004, format!("vertex is {}", if coordinate.is_nan() { "NaN" } else { "infinite" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coordinate_that_is_not_finite_is_refused_with_its_triangle() {
+        let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        for (bad, says) in [(f32::NAN, "vertex is NaN"), (f32::NEG_INFINITY, "vertex is infinite")] {
+            let mut triangles = vec![good; 4];
+            triangles[2][1][2] = bad;
+            let error = Mesh::from_triangles(triangles).unwrap_err();
+            assert_eq!((error.triangle(), error.message()), (Some(2), says));
+        }
+    }
+
+    #[test]
+    fn an_index_beyond_the_vertices_is_refused_with_its_triangle() {
+        let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let error = Mesh::from_indexed(&corners, &[[0, 1, 2], [0, 1, 3]]).unwrap_err();
+        assert_eq!(error.triangle(), Some(1));
+        let mesh = Mesh::from_indexed(&corners, &[[2, 0, 1]]).unwrap();
+        assert_eq!(mesh.triangles(), [[corners[2], corners[0], corners[1]]]);
+    }
+
+    #[test]
+    fn degenerate_triangles_are_counted_across_chunks() {
+        let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let line = [[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]];
+        let triangles = (0..200_000).map(|n| if n % 7 == 0 { line } else { good }).collect();
+        assert_eq!(Mesh::from_triangles(triangles).unwrap().degenerate(), 200_000_u64.div_ceil(7));
+    }
+}

@@ -1,0 +1,331 @@
+//! Pairs of triangles whose bounds meet, of one mesh or of two: all of them, or, where they are more than a limit, the
+//! first of them in an order of their own.
+//!
+//! Pairs are found by a tree of boxes (`tree`, `search`), those of triangles around a common vertex by their directions
+//! (`stars`). If there are more than the limit, which depends on no order, the search begins again, with triangles in
+//! the order of their coordinates, and ends at the limit (`sweep`).
+
+pub mod boxes;
+mod key;
+mod least;
+mod marks;
+mod ray;
+pub mod search;
+mod stars;
+mod sweep;
+pub mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use boxes::{LANES, LaneBoxes};
+pub use key::{TriangleKey, pair_key};
+pub use least::Least;
+pub use marks::TriangleMarks;
+pub use ray::{RayCount, RaySample};
+use search::{NodePair, PairSearch, PairVisitor};
+use stars::Star;
+pub(crate) use sweep::DistinctTriangles;
+use tree::PairTree;
+
+use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use voxelize_core::geom::Triangle;
+use voxelize_core::par::{self, Progress};
+use voxelize_core::text::{bytes, grouped};
+
+/// How many pairs of triangles are examined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum PairLimit {
+    /// 2^24 pairs whose bounds meet, or 64 for each triangle if that is more: ordinary meshes have less than 20.
+    #[default]
+    Usual,
+    /// So many pairs whose bounds meet.
+    AtMost(u64),
+    /// All of them.
+    All,
+}
+
+impl PairLimit {
+    /// The most pairs for so many triangles.
+    pub fn pairs(self, triangles: usize) -> u64 {
+        match self {
+            Self::Usual => (64 * triangles as u64).max(1 << 24),
+            Self::AtMost(most) => most,
+            Self::All => u64::MAX,
+        }
+    }
+
+    /// At how many pairs that meet it is looked for volume that two meshes share, for so many triangles: exact points
+    /// take a thousand times longer than a pair.
+    pub fn places(self, triangles: usize) -> u64 {
+        (self.pairs(triangles) >> 10).max(1 << 14)
+    }
+
+    /// The warning that the limit of places was reached, for so many triangles.
+    pub fn finding_of_places(self, triangles: usize) -> Finding {
+        let most = grouped(self.places(triangles));
+        let text =
+            format!("more than {most} pairs of triangles meet; shared volume is not looked for at so many");
+        Finding::new(Code::W014, text)
+    }
+
+    /// The warning that the limit was reached, for so many triangles.
+    pub fn finding(self, triangles: usize) -> Finding {
+        let most = grouped(self.pairs(triangles));
+        let text = format!(
+            "more than {most} pairs of triangles have bounds that meet; only the first of them were examined"
+        );
+        Finding::new(Code::W014, text)
+    }
+}
+
+/// Where pairs are looked for.
+#[derive(Debug, Clone, Copy)]
+pub enum PairsOf<'a> {
+    /// One list, and the numbers of its vertices in the order of their coordinates: both numbers count in it.
+    One(&'a [Triangle], &'a [[u32; 3]]),
+    /// A triangle of each of two lists.
+    Two([&'a PairTree<'a>; 2]),
+}
+
+impl<'a> PairsOf<'a> {
+    fn lists(&self) -> Vec<&'a [Triangle]> {
+        match self {
+            Self::One(triangles, _) => vec![triangles],
+            Self::Two(trees) => trees.iter().map(|tree| tree.triangles).collect(),
+        }
+    }
+}
+
+/// Two triangles whose bounds meet.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair {
+    /// Their numbers. Of triangles with the same vertices the least.
+    pub numbers: [u32; 2],
+    /// How many pairs have the same vertices.
+    pub count: u64,
+}
+
+/// A collector of findings in pairs.
+pub trait Findings: Send {
+    /// Looks at a pair.
+    fn take(&mut self, pair: Pair);
+
+    /// Adds what another thread found.
+    fn join(&mut self, other: Self);
+}
+
+/// How pairs are examined.
+pub struct Exam<'a, A> {
+    /// Name of the phase that progress shows.
+    pub phase: &'a str,
+    /// Listener of progress, which may cancel.
+    pub progress: &'a dyn Progress,
+    /// Pairs to examine.
+    pub limit: PairLimit,
+    /// The most memory to take in addition to trees that are there, in bytes.
+    pub max_bytes: Option<u64>,
+    /// Nothing found yet.
+    pub new: &'a (dyn Fn() -> A + Sync),
+}
+
+/// The findings.
+pub struct Examined<A> {
+    /// Findings of all threads.
+    pub found: A,
+    /// All pairs were examined.
+    pub is_all: bool,
+    /// Triangles with the same vertices, by list, if only one of them was examined.
+    pub(crate) distinct: Vec<DistinctTriangles>,
+}
+
+/// Pairs between two checks for cancellation.
+const CHECKED: u64 = 1 << 12;
+
+/// Examines pairs whose bounds meet: all of them that may have a point in common beyond a vertex or an edge that they
+/// share. Triangles that `is_left_out` names are left out. Of more pairs than the limit the first are examined.
+///
+/// # Errors
+/// If the work was cancelled.
+pub fn examine<A: Findings>(
+    pairs: &PairsOf,
+    is_left_out: &(impl Fn(&Triangle) -> bool + Sync),
+    exam: &Exam<A>,
+) -> Result<Examined<A>> {
+    let most = exam.limit.pairs(pairs.lists().iter().map(|list| list.len()).sum());
+    let budget = PairBudget { most, examined: AtomicU64::new(0), is_spent: AtomicBool::new(false) };
+    let found = match pairs {
+        PairsOf::One(triangles, vertices) => within((triangles, vertices), is_left_out, &budget, exam),
+        PairsOf::Two(trees) => by_tree(&PairSearch::two(*trees), &|n| n, &budget, exam),
+    };
+    if budget.is_spent.load(Ordering::Relaxed) {
+        drop(found);
+        let count: usize = pairs.lists().iter().map(|list| list.len()).sum();
+        refuse_more(count as u64 * sweep::BYTES, exam.max_bytes)?;
+        return sweep::sweep(pairs, is_left_out, most, exam);
+    }
+    Ok(Examined { found: found?, is_all: true, distinct: vec![] })
+}
+
+/// Refuses work that takes more memory than is left for it.
+///
+/// # Errors
+/// If it does.
+pub fn refuse_more(need: u64, left: Option<u64>) -> Result<()> {
+    match left.filter(|left| need > *left) {
+        Some(left) => {
+            let need = bytes(need);
+            let left = bytes(left);
+            let error = Error::too_large(format!("the comparison needs {need} more, {left} are left for it"));
+            Err(error.with_hint(hint!["raise {}" MaxMemory | "compare fewer meshes at a time"]))
+        }
+        None => Ok(()),
+    }
+}
+
+/// How many pairs may be examined.
+struct PairBudget {
+    most: u64,
+    examined: AtomicU64,
+    is_spent: AtomicBool,
+}
+
+impl PairBudget {
+    fn spend(&self, pairs: u64) -> Result<()> {
+        let before = self.examined.fetch_add(pairs, Ordering::Relaxed);
+        if before.saturating_add(pairs) > self.most {
+            self.is_spent.store(true, Ordering::Relaxed);
+            return Err(Error::too_large("more pairs of triangles than are examined"));
+        }
+        Ok(())
+    }
+}
+
+/// The pairs of one list: by boxes, and within stars by directions.
+fn within<A: Findings>(
+    (triangles, vertices): (&[Triangle], &[[u32; 3]]),
+    is_left_out: &(impl Fn(&Triangle) -> bool + Sync),
+    budget: &PairBudget,
+    exam: &Exam<A>,
+) -> Result<A> {
+    let stars = stars::stars(triangles, vertices, is_left_out);
+    let members: Vec<_> = stars.iter().map(|star| star.members.as_slice()).collect();
+    let mut free = others(triangles.len(), &members);
+    free.retain(|n| !is_left_out(&triangles[*n as usize]));
+    let tree = PairTree::with_stars(triangles, &free, &members);
+    drop(free);
+    let mut found = by_tree(&PairSearch::one(&tree), &|n| n, budget, exam)?;
+    drop(tree);
+    for star in &stars {
+        found.join(of_star(triangles, star, budget, exam)?);
+    }
+    Ok(found)
+}
+
+/// The numbers below `count` that are in none of these lists.
+fn others(count: usize, lists: &[&[u32]]) -> Vec<u32> {
+    let mut is_other = vec![true; count];
+    lists.iter().copied().flatten().for_each(|n| is_other[*n as usize] = false);
+    (0..count as u32).filter(|n| is_other[*n as usize]).collect()
+}
+
+/// The pairs of a star.
+fn of_star<A: Findings>(
+    triangles: &[Triangle],
+    star: &Star,
+    budget: &PairBudget,
+    exam: &Exam<A>,
+) -> Result<A> {
+    exam.progress.check()?;
+    let edges = star.edges(triangles);
+    let arcs = star.arcs(triangles);
+    let members: Vec<_> = edges.iter().map(|(_, places)| places.as_slice()).collect();
+    let tree = PairTree::with_stars(&arcs, &others(arcs.len(), &members), &members);
+    let mut found = by_tree(&PairSearch::one(&tree), &|n| star.members[n as usize], budget, exam)?;
+    drop(tree);
+    for (end, places) in &edges {
+        let directions = star.directions(triangles, end, places);
+        let tree = PairTree::new(&directions);
+        let number = |n: u32| star.members[places[n as usize] as usize];
+        found.join(by_tree(&PairSearch::one(&tree), &number, budget, exam)?);
+    }
+    Ok(found)
+}
+
+/// The pairs of boxes that meet, with the numbers of the triangles that these are of.
+fn by_tree<A: Findings>(
+    search: &PairSearch,
+    number: &(dyn Fn(u32) -> u32 + Sync),
+    budget: &PairBudget,
+    exam: &Exam<A>,
+) -> Result<A> {
+    let visitor = || BoxPairs { found: (exam.new)(), number, budget, exam, pairs: 0, steps: 0 };
+    let tasks = search.tasks(&visitor());
+    exam.progress.begin(exam.phase, tasks.len() as u64);
+    let found = par::share(&tasks, |next| {
+        let mut visitor = visitor();
+        for task in next {
+            search.visit(*task, &mut visitor)?;
+            visitor.look()?;
+            exam.progress.advance(1);
+        }
+        Ok(visitor.found)
+    });
+    joined(found, exam)
+}
+
+/// The findings of all threads.
+fn joined<A: Findings>(found: Vec<Result<A>>, exam: &Exam<A>) -> Result<A> {
+    let mut all = (exam.new)();
+    found.into_iter().try_for_each(|found| found.map(|found| all.join(found)))?;
+    Ok(all)
+}
+
+/// Pairs of boxes that meet.
+struct BoxPairs<'a, A> {
+    found: A,
+    number: &'a (dyn Fn(u32) -> u32 + Sync),
+    budget: &'a PairBudget,
+    exam: &'a Exam<'a, A>,
+    /// Pairs and leaves since the last look.
+    pairs: u64,
+    steps: u64,
+}
+
+impl<A> BoxPairs<'_, A> {
+    /// Looks whether to go on.
+    fn look(&mut self) -> Result<()> {
+        self.budget.spend(self.pairs)?;
+        (self.pairs, self.steps) = (0, 0);
+        self.exam.progress.check()
+    }
+}
+
+impl<A: Findings> PairVisitor for BoxPairs<'_, A> {
+    const SORTED: bool = false;
+
+    fn near(&self, boxes: &LaneBoxes, bounds: &[[f32; 3]; 2], _: &mut [f64; LANES]) -> u32 {
+        boxes::meeting(boxes, bounds)
+    }
+
+    fn is_near(&self, _: f64) -> bool {
+        true
+    }
+
+    fn enters(&self, _: f64, _: NodePair) -> bool {
+        true
+    }
+
+    fn step(&mut self) -> Result<()> {
+        self.steps += 1;
+        if self.pairs + self.steps > CHECKED { self.look() } else { Ok(()) }
+    }
+
+    fn take(&mut self, [a, b]: [u32; 2]) {
+        self.pairs += 1;
+        self.found.take(Pair { numbers: [(self.number)(a), (self.number)(b)], count: 1 });
+    }
+}

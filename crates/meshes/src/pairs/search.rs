@@ -1,0 +1,179 @@
+//! Pairs of triangles whose boxes are near each other: of two trees, or of one, from the roots down.
+
+use super::boxes::{LANES, LaneBoxes, lanes};
+use super::tree::{BinNode, PairTree};
+use voxelize_core::error::Result;
+use voxelize_core::geom::Triangle;
+
+/// Pairs of boxes that are shared out among threads, at least, where there are as many.
+const TASKS: usize = 1 << 10;
+
+/// Decides which boxes are near each other, and takes pairs of triangles that are.
+pub trait PairVisitor {
+    /// Which of sixteen boxes are near a box, by bit, and how far away: where `SORTED`, their squared gaps.
+    fn near(&self, boxes: &LaneBoxes, bounds: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) -> u32;
+
+    /// Whether near boxes are visited before those that are farther.
+    const SORTED: bool;
+
+    /// Whether a box at this squared gap is still near.
+    fn is_near(&self, gap: f64) -> bool;
+
+    /// Whether two nodes at this squared gap are visited.
+    fn enters(&self, gap: f64, pair: NodePair) -> bool;
+
+    /// Called before the pairs of two leaves.
+    ///
+    /// # Errors
+    /// To end the search.
+    fn step(&mut self) -> Result<()>;
+
+    /// Takes a pair by the numbers of its triangles.
+    fn take(&mut self, numbers: [u32; 2]);
+}
+
+/// Two nodes, of one tree each; or the same node twice, for all pairs of its triangles.
+pub type NodePair<'a> = [&'a BinNode; 2];
+
+/// Two trees, or one twice.
+pub struct PairSearch<'a> {
+    triangles: [&'a [Triangle]; 2],
+    roots: NodePair<'a>,
+}
+
+impl<'a> PairSearch<'a> {
+    /// Pairs of a triangle of each tree.
+    pub fn two(trees: [&'a PairTree<'a>; 2]) -> Self {
+        Self { triangles: trees.map(|tree| tree.triangles), roots: trees.map(|tree| &tree.root) }
+    }
+
+    /// Pairs of triangles of one tree, but for those of a star.
+    pub(crate) fn one(tree: &'a PairTree<'a>) -> Self {
+        Self::two([tree, tree])
+    }
+
+    /// Pairs of near nodes, enough of them to share out.
+    pub fn tasks(&self, visitor: &impl PairVisitor) -> Vec<NodePair<'a>> {
+        let mut tasks = vec![self.roots];
+        loop {
+            if tasks.len() >= TASKS || tasks.iter().flatten().all(|node| node.is_leaf()) {
+                return tasks;
+            }
+            let mut finer = Vec::with_capacity(LANES * tasks.len());
+            for task in tasks {
+                if task.iter().all(|node| node.is_leaf()) {
+                    finer.push(task);
+                } else {
+                    self.divide(task, visitor, &mut |pair, _| finer.push(pair));
+                }
+            }
+            tasks = finer;
+        }
+    }
+
+    /// The near pairs that a pair is divided into, with their squared gaps; leaves are not divided.
+    fn divide(
+        &self,
+        [a, b]: NodePair<'a>,
+        visitor: &impl PairVisitor,
+        take: &mut impl FnMut(NodePair<'a>, f64),
+    ) {
+        let mut gaps = [0.0; LANES];
+        if std::ptr::eq(a, b) {
+            if a.is_star {
+                return;
+            }
+            let parts = a.parts(self.triangles[0]);
+            for (n, node) in parts.nodes.iter().enumerate() {
+                take([node, node], 0.0);
+                let near = visitor.near(&parts.boxes, &node.bounds, &mut gaps) & lanes_from(n + 1);
+                lanes(near & lanes_below(parts.nodes.len()))
+                    .for_each(|m| take([node, &parts.nodes[m]], gaps[m]));
+            }
+            return;
+        }
+        let side = usize::from(a.is_leaf() || !b.is_leaf() && b.count > a.count);
+        let (divided, kept) = if side == 0 { (a, b) } else { (b, a) };
+        let parts = divided.parts(self.triangles[side]);
+        let near = visitor.near(&parts.boxes, &kept.bounds, &mut gaps) & lanes_below(parts.nodes.len());
+        for n in lanes(near) {
+            let node = &parts.nodes[n];
+            take(if side == 0 { [node, kept] } else { [kept, node] }, gaps[n]);
+        }
+    }
+
+    /// Visits all near pairs of triangles of two nodes.
+    ///
+    /// # Errors
+    /// As the visitor ends the search.
+    pub fn visit<V: PairVisitor>(&self, pair: NodePair<'a>, visitor: &mut V) -> Result<()> {
+        let [a, b] = pair;
+        if a.is_leaf() && b.is_leaf() {
+            visitor.step()?;
+            if std::ptr::eq(a, b) {
+                self.visit_leaf(a, visitor);
+            } else {
+                self.visit_leaves(pair, visitor);
+            }
+            return Ok(());
+        }
+        if std::ptr::eq(a, b) {
+            let mut parts = Vec::with_capacity(LANES * (LANES + 1) / 2);
+            self.divide(pair, visitor, &mut |part, _| parts.push(part));
+            return parts.into_iter().try_for_each(|part| self.visit(part, visitor));
+        }
+        let mut near = [(0.0, pair); LANES];
+        let mut count = 0;
+        self.divide(pair, visitor, &mut |part, gap| {
+            near[count] = (gap, part);
+            count += 1;
+        });
+        let near = &mut near[..count];
+        if V::SORTED {
+            near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        for (gap, part) in near {
+            if visitor.enters(*gap, *part) {
+                self.visit(*part, visitor)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_leaf<V: PairVisitor>(&self, leaf: &BinNode, visitor: &mut V) {
+        let parts = leaf.parts(self.triangles[0]);
+        let mut gaps = [0.0; LANES];
+        for (lane, number) in parts.numbers.iter().enumerate() {
+            let near = visitor.near(&parts.boxes, &own_box(&parts.boxes, lane), &mut gaps);
+            for m in lanes(near & lanes_from(lane + 1) & lanes_below(parts.numbers.len())) {
+                visitor.take([*number, parts.numbers[m]]);
+            }
+        }
+    }
+
+    fn visit_leaves<V: PairVisitor>(&self, [a, b]: NodePair, visitor: &mut V) {
+        let [first, second] = [(0, a), (1, b)].map(|(n, node)| node.parts(self.triangles[n]));
+        let mut gaps = [0.0; LANES];
+        let near = visitor.near(&first.boxes, &b.bounds, &mut gaps) & lanes_below(first.numbers.len());
+        for lane in lanes(near) {
+            let others = visitor.near(&second.boxes, &own_box(&first.boxes, lane), &mut gaps);
+            for m in lanes(others & lanes_below(second.numbers.len())) {
+                if visitor.is_near(gaps[m]) {
+                    visitor.take([first.numbers[lane], second.numbers[m]]);
+                }
+            }
+        }
+    }
+}
+
+fn own_box(boxes: &LaneBoxes, lane: usize) -> [[f32; 3]; 2] {
+    [0, 3].map(|n| std::array::from_fn(|axis| boxes[n + axis][lane]))
+}
+
+fn lanes_below(count: usize) -> u32 {
+    (1 << count) - 1
+}
+
+fn lanes_from(first: usize) -> u32 {
+    !0 << first
+}

@@ -1,0 +1,194 @@
+//! The first of more pairs than are examined: one order of pairs for any order of the triangles and of the two meshes.
+//!
+//! Triangles with the same vertices are one. They come in the order of their coordinates, and pairs in that of their
+//! later triangles: a triangle with all its pairs with earlier ones is examined, or none is from it on.
+
+use super::boxes::meeting;
+use super::key::TriangleKey;
+use super::tree::{BinNode, PairTree};
+use super::{CHECKED, Exam, Examined, Findings, Pair, PairsOf};
+use voxelize_core::error::Result;
+use voxelize_core::geom::{Bounds, Triangle};
+use voxelize_core::par::{self, Progress};
+
+/// The bytes that it takes for a triangle.
+pub(super) const BYTES: u64 = 240;
+
+/// Triangles whose pairs are counted, and then examined, at a time.
+const BLOCK: usize = 1 << 10;
+
+/// Triangles of one mesh, each set of vertices once, in the order of their coordinates.
+#[derive(Debug)]
+pub(crate) struct DistinctTriangles {
+    keys: Vec<TriangleKey>,
+    triangles: Vec<Triangle>,
+    /// All numbers, copies next to each other, the least first.
+    numbers: Vec<u32>,
+    /// Where each begins among them, and at last their end.
+    starts: Vec<u32>,
+}
+
+impl DistinctTriangles {
+    fn of(triangles: &[Triangle], is_left_out: &impl Fn(&Triangle) -> bool) -> Self {
+        let kept = (0_u32..).zip(triangles).filter(|(_, triangle)| !is_left_out(triangle));
+        let mut keyed: Vec<_> = kept.map(|(n, triangle)| (TriangleKey::of(triangle), n)).collect();
+        keyed.sort_unstable();
+        let mut distinct = Self { keys: vec![], triangles: vec![], numbers: vec![], starts: vec![] };
+        for copies in keyed.chunk_by(|a, b| a.0 == b.0) {
+            distinct.starts.push(distinct.numbers.len() as u32);
+            distinct.keys.push(copies[0].0);
+            distinct.triangles.push(triangles[copies[0].1 as usize]);
+            distinct.numbers.extend(copies.iter().map(|(_, n)| *n));
+        }
+        distinct.starts.push(distinct.numbers.len() as u32);
+        distinct
+    }
+
+    /// The numbers of triangles with the same vertices, the least first.
+    fn copies(&self, n: usize) -> &[u32] {
+        &self.numbers[self.starts[n] as usize..self.starts[n + 1] as usize]
+    }
+
+    /// All sets of numbers of triangles with the same vertices.
+    pub(crate) fn all_copies(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.starts.len() - 1).map(|n| self.copies(n))
+    }
+}
+
+/// Examines pairs in their order as long as no more than `most` have bounds that meet.
+///
+/// # Errors
+/// If the work was cancelled.
+pub(super) fn sweep<A: Findings>(
+    pairs: &PairsOf,
+    is_left_out: &impl Fn(&Triangle) -> bool,
+    most: u64,
+    exam: &Exam<A>,
+) -> Result<Examined<A>> {
+    let mut lists: Vec<_> =
+        pairs.lists().iter().map(|list| DistinctTriangles::of(list, is_left_out)).collect();
+    exam.progress.check()?;
+    let places = places(&lists);
+    lists.iter_mut().for_each(|list| list.keys = vec![]);
+    let trees: Vec<_> = lists.iter().map(|list| PairTree::new(&list.triangles)).collect();
+    let sweep = Sweep { lists: &lists, trees: &trees };
+    let mut found = (exam.new)();
+    let mut left = most;
+    exam.progress.begin(exam.phase, places.len() as u64);
+    let mut is_all = true;
+    for block in places.chunks(BLOCK) {
+        let end = sweep.within(block, &mut left, exam.progress)?;
+        found.join(sweep.examine(&block[..end], exam)?);
+        is_all = end == block.len();
+        if !is_all {
+            break;
+        }
+    }
+    drop(trees);
+    Ok(Examined { found, is_all, distinct: lists })
+}
+
+/// A set of vertices in the order of all: its number in each list that has it, and how many are before it.
+#[derive(Debug, Clone, Copy)]
+struct SweepPlace {
+    own: [Option<u32>; 2],
+    before: [u32; 2],
+}
+
+/// The triangles of one list or two in the order of their coordinates.
+fn places(lists: &[DistinctTriangles]) -> Vec<SweepPlace> {
+    let mut before = [0; 2];
+    let mut places = vec![];
+    loop {
+        let next: [Option<&TriangleKey>; 2] =
+            std::array::from_fn(|n| lists.get(n).and_then(|list| list.keys.get(before[n] as usize)));
+        let Some(least) = next.into_iter().flatten().min() else { return places };
+        let own = [0, 1].map(|n| (next[n] == Some(least)).then_some(before[n]));
+        places.push(SweepPlace { own, before });
+        (0..2).for_each(|n| before[n] += u32::from(own[n].is_some()));
+    }
+}
+
+struct Sweep<'a> {
+    lists: &'a [DistinctTriangles],
+    trees: &'a [PairTree<'a>],
+}
+
+impl Sweep<'_> {
+    /// Gives the pairs of a triangle and earlier ones whose bounds meet, by numbers among the distinct ones.
+    fn earlier(&self, place: &SweepPlace, take: &mut impl FnMut([u32; 2])) {
+        let is_one = self.lists.len() == 1;
+        for (side, own) in place.own.iter().enumerate() {
+            let Some(own) = *own else { continue };
+            let other = if is_one { 0 } else { 1 - side };
+            let triangle = &self.lists[side].triangles[own as usize];
+            visit_earlier(&self.trees[other], triangle, place.before[other], &mut |n| {
+                take(if side == 0 { [own, n] } else { [n, own] });
+            });
+        }
+        if let [Some(a), Some(b)] = place.own {
+            take([a, b]);
+        }
+    }
+
+    /// How many of these triangles have no more pairs than are left, together.
+    fn within(&self, places: &[SweepPlace], left: &mut u64, progress: &dyn Progress) -> Result<usize> {
+        let counts = par::map_range(0..places.len(), |n| {
+            progress.check()?;
+            let mut count = 0;
+            self.earlier(&places[n], &mut |_| count += 1);
+            Ok(count)
+        });
+        for (n, count) in counts.into_iter().enumerate() {
+            match left.checked_sub(count?) {
+                Some(rest) => *left = rest,
+                None => return Ok(n),
+            }
+        }
+        Ok(places.len())
+    }
+
+    /// Examines the pairs of these triangles with earlier ones.
+    fn examine<A: Findings>(&self, places: &[SweepPlace], exam: &Exam<A>) -> Result<A> {
+        let found = par::share(places, |next| {
+            let mut found = (exam.new)();
+            for place in next {
+                let mut seen = 0;
+                let mut go_on = exam.progress.check();
+                self.earlier(place, &mut |pair| {
+                    seen += 1;
+                    if seen % CHECKED == 0 {
+                        go_on = exam.progress.check();
+                    }
+                    if go_on.is_ok() {
+                        found.take(self.pair(pair));
+                    }
+                });
+                go_on?;
+                exam.progress.advance(1);
+            }
+            Ok(found)
+        });
+        super::joined(found, exam)
+    }
+
+    /// The pair of these distinct triangles.
+    fn pair(&self, distinct: [u32; 2]) -> Pair {
+        let lists = [&self.lists[0], self.lists.get(1).unwrap_or(&self.lists[0])];
+        let copies = |n: usize| lists[n].copies(distinct[n] as usize);
+        let count = copies(0).len() as u64 * copies(1).len() as u64;
+        Pair { numbers: [copies(0)[0], copies(1)[0]], count }
+    }
+}
+
+/// Gives the triangles before number `end` whose bounds meet those of a triangle that none of them comes after.
+fn visit_earlier(tree: &PairTree, triangle: &Triangle, end: u32, take: &mut impl FnMut(u32)) {
+    let Bounds { min, max } = Bounds::of(std::slice::from_ref(triangle));
+    // Earlier ones have no greater least coordinate.
+    let enters = |node: &BinNode| node.bounds[0][0] <= min[0];
+    tree.visit(&enters, &|boxes| meeting(boxes, &[min, max]), &mut |n| {
+        if n < end {
+            take(n);
+        }
+    });
+}

@@ -1,0 +1,141 @@
+//! The parts of a mesh: pieces that its file names, such as the solids of an ASCII STL.
+
+use voxelize_core::error::{Error, Result};
+
+/// What tells parts apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartKind {
+    /// The files that a mesh was [joined](crate::Mesh::join) from.
+    File,
+    /// The objects of a file: solids, groups, nodes, items of a build.
+    Object,
+    /// The materials of a file.
+    Material,
+}
+
+impl PartKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::File, Self::Object, Self::Material];
+
+    /// Its name in options and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Object => "object",
+            Self::Material => "material",
+        }
+    }
+}
+
+/// The parts of a mesh, in the order of the file: a name for each, and the part of every triangle.
+///
+/// ```
+/// # use voxelize_meshes as voxelize;
+/// use voxelize::mesh::MeshParts;
+///
+/// let parts = MeshParts::new(["body", "lid"], [0, 0, 1, 1])?;
+/// assert_eq!((parts.of(1), parts.of(2), parts.names()[1].as_str()), (0, 1, "lid"));
+/// assert!(MeshParts::new(["body"], [1]).is_err());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MeshParts {
+    names: Vec<String>,
+    /// Where runs of triangles of one part begin, and that part.
+    runs: Vec<(u64, u32)>,
+    triangles: u64,
+    /// Bytes of the text of all names.
+    text: u64,
+}
+
+impl MeshParts {
+    /// The parts of these names; `of` has the index of the part of each triangle.
+    ///
+    /// # Errors
+    /// If an index is beyond the names: the error names the triangle.
+    pub fn new(
+        names: impl IntoIterator<Item = impl Into<String>>,
+        of: impl IntoIterator<Item = u32>,
+    ) -> Result<Self> {
+        let mut parts = Self::default();
+        for name in names {
+            parts.name(name.into());
+        }
+        for part in of {
+            if part as usize >= parts.names.len() {
+                let text = format!("part {part} is beyond the {} names of parts", parts.names.len());
+                return Err(Error::usage(text).at_triangle(parts.triangles).with_hint("parts count from 0"));
+            }
+            parts.extend(1, part);
+        }
+        Ok(parts)
+    }
+
+    /// Adds triangles of one part behind the others.
+    pub(super) fn extend(&mut self, triangles: u64, part: u32) {
+        if triangles > 0 && self.runs.last().is_none_or(|(_, last)| *last != part) {
+            self.runs.push((self.triangles, part));
+        }
+        self.triangles += triangles;
+    }
+
+    /// Adds a part, and gives its index.
+    pub(super) fn name(&mut self, name: String) -> u32 {
+        self.text += name.len() as u64;
+        self.names.push(name);
+        self.names.len() as u32 - 1
+    }
+
+    /// How many triangles they have.
+    pub(super) fn len(&self) -> u64 {
+        self.triangles
+    }
+
+    /// The names; a file may leave some empty, or give two parts one name.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The part of a triangle of the mesh.
+    ///
+    /// # Panics
+    /// If there is no such triangle.
+    pub fn of(&self, triangle: u32) -> u32 {
+        assert!(u64::from(triangle) < self.triangles, "no triangle {triangle}");
+        let runs = self.runs.partition_point(|(first, _)| *first <= u64::from(triangle));
+        self.runs[runs - 1].1
+    }
+
+    /// Parts that have triangles, a part once for each run of its triangles.
+    pub(super) fn used(&self) -> impl Iterator<Item = u32> {
+        self.runs.iter().map(|(_, part)| *part)
+    }
+
+    /// The memory that they take, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let names = self.names.capacity() * size_of::<String>();
+        self.text + (names + self.runs.capacity() * size_of::<(u64, u32)>()) as u64
+    }
+
+    /// Adds the parts of another mesh of so many triangles behind these; a part without a name, if it has none.
+    pub(super) fn append(&mut self, other: Option<&Self>, triangles: u64) {
+        let first = self.names.len() as u32;
+        let Some(other) = other else {
+            let part = self.name(String::new());
+            return self.extend(triangles, part);
+        };
+        self.names.extend(other.names.iter().cloned());
+        self.text += other.text;
+        let ends = other.runs.iter().skip(1).map(|(begin, _)| *begin).chain([other.triangles]);
+        for ((begin, part), end) in other.runs.iter().zip(ends) {
+            self.extend(end - begin, first + part);
+        }
+    }
+
+    /// The parts of these triangles alone, in this order.
+    pub(super) fn select(&self, triangles: impl Iterator<Item = u32>) -> Self {
+        let mut selected = Self { names: self.names.clone(), text: self.text, ..Self::default() };
+        triangles.for_each(|triangle| selected.extend(1, self.of(triangle)));
+        selected
+    }
+}

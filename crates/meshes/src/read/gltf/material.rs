@@ -1,0 +1,230 @@
+//! Materials: base colours, and the pictures that lie on faces.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::super::ReadOptions;
+use super::super::indexed::{FilePosition, Indexed};
+use super::super::picture::MAX_BYTES;
+use super::buffers::Buffers;
+use super::document::GltfObject;
+use crate::TextureWrap;
+use voxelize_core::error::{Code, Error, Result, sanitize};
+use voxelize_core::par::Progress;
+
+/// Name and colours of a material.
+#[derive(Clone, Default)]
+pub(super) struct Material {
+    pub name: String,
+    /// The share of light that it reflects, red, green and blue.
+    pub light: Option<[f64; 3]>,
+    pub texture: Option<TextureUse>,
+}
+
+/// A picture on faces.
+#[derive(Clone)]
+pub(super) struct TextureUse {
+    /// Its number among those that were read.
+    pub picture: u32,
+    /// The number of the attribute that places vertices in it.
+    pub places: u64,
+    transform: Option<TextureTransform>,
+}
+
+impl TextureUse {
+    /// The place of a vertex in the picture.
+    pub(super) fn place(&self, place: [f64; 2]) -> [f32; 2] {
+        self.transform.map_or(place, |transform| transform.apply(place)).map(|n| n as f32)
+    }
+}
+
+/// `KHR_texture_transform`: places are scaled, rotated and moved.
+#[derive(Clone, Copy)]
+struct TextureTransform {
+    scale: [f64; 2],
+    rotation: f64,
+    offset: [f64; 2],
+}
+
+impl TextureTransform {
+    fn of(object: &GltfObject) -> Result<Self> {
+        Ok(Self {
+            scale: object.numbers("scale")?.unwrap_or([1.0; 2]),
+            rotation: object.number("rotation").unwrap_or(0.0),
+            offset: object.numbers("offset")?.unwrap_or([0.0; 2]),
+        })
+    }
+
+    /// A rotation is counter-clockwise as one sees the picture, whose second coordinate points down.
+    fn apply(&self, [u, v]: [f64; 2]) -> [f64; 2] {
+        let ([x, y], (s, c)) = ([u * self.scale[0], v * self.scale[1]], self.rotation.sin_cos());
+        [c * x + s * y + self.offset[0], c * y - s * x + self.offset[1]]
+    }
+}
+
+/// The materials of a document.
+pub(super) struct Materials<'a> {
+    buffers: &'a Buffers<'a>,
+    progress: &'a dyn Progress,
+    reads_textures: bool,
+    known: HashMap<u64, Rc<Material>>,
+    without: Rc<Material>,
+    /// Numbers of the pictures that were read.
+    pictures: HashMap<(PictureSource<'a>, [TextureWrap; 2]), u32>,
+    /// Pictures that cannot be read.
+    broken: HashSet<PictureSource<'a>>,
+}
+
+/// The bytes of a picture.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum PictureSource<'a> {
+    View(u64),
+    Uri(&'a str),
+}
+
+impl<'a> Materials<'a> {
+    pub(super) fn new(buffers: &'a Buffers, options: &ReadOptions<'a>) -> Self {
+        Self {
+            buffers,
+            progress: options.progress,
+            reads_textures: options.textures,
+            known: HashMap::new(),
+            without: Rc::default(),
+            pictures: HashMap::new(),
+            broken: HashSet::new(),
+        }
+    }
+
+    /// The material of a primitive.
+    pub(super) fn of(&mut self, primitive: &GltfObject<'a>, indexed: &mut Indexed) -> Result<Rc<Material>> {
+        let Some(index) = primitive.whole("material")? else { return Ok(Rc::clone(&self.without)) };
+        if let Some(known) = self.known.get(&index) {
+            return Ok(Rc::clone(known));
+        }
+        let object = self.buffers.document.get("materials", index)?;
+        let name = if object.name().is_empty() { format!("material {index}") } else { object.name().into() };
+        let mut material = Material { name, ..Material::default() };
+        // A material of specular and glossy parts has another surface as a fallback.
+        let (surface, factor, picture) = match object.extension("KHR_materials_pbrSpecularGlossiness") {
+            Some(surface) => (Some(surface), "diffuseFactor", "diffuseTexture"),
+            None => (object.inner("pbrMetallicRoughness"), "baseColorFactor", "baseColorTexture"),
+        };
+        if let Some(surface) = surface {
+            material.light = surface.numbers::<4>(factor)?.map(|[r, g, b, _]| [r, g, b]);
+            if let (true, Some(texture)) = (self.reads_textures, surface.inner(picture)) {
+                material.texture = self.texture(&texture, indexed)?;
+            }
+        }
+        let material = Rc::new(material);
+        self.known.insert(index, Rc::clone(&material));
+        Ok(material)
+    }
+
+    fn texture(&mut self, used: &GltfObject<'a>, indexed: &mut Indexed) -> Result<Option<TextureUse>> {
+        self.progress.check()?;
+        let transform = used.extension("KHR_texture_transform");
+        let own = transform.map(|transform| transform.whole("texCoord")).transpose()?.flatten();
+        let places = own.map_or_else(|| used.whole("texCoord"), |own| Ok(Some(own)))?.unwrap_or(0);
+        let texture = self.buffers.document.get("textures", used.needed("index")?)?;
+        let wrap = self.wrap(&texture)?;
+        let picture = self.picture(&texture, wrap, indexed)?;
+        let transform = transform.map(|transform| TextureTransform::of(&transform)).transpose()?;
+        Ok(picture.map(|picture| TextureUse { picture, places, transform }))
+    }
+
+    /// Number of the picture of a texture. `None` if it cannot be read, which is noted once for each picture.
+    fn picture(
+        &mut self,
+        texture: &GltfObject<'a>,
+        wrap: [TextureWrap; 2],
+        indexed: &mut Indexed,
+    ) -> Result<Option<u32>> {
+        let about = texture.path();
+        let position = FilePosition::Of(&about);
+        let source = match self.source(texture) {
+            Ok(source) => source,
+            Err(error) => return indexed.no_colours(&error, position).map(|()| None),
+        };
+        if self.broken.contains(&source) {
+            return Ok(None);
+        }
+        if let Some(picture) = self.pictures.get(&(source, wrap)) {
+            return Ok(Some(*picture));
+        }
+        let admit = |more| indexed.admit(more);
+        let bytes = match source {
+            PictureSource::Uri(uri) => self.buffers.at(uri, MAX_BYTES, &admit).map(Cow::Owned),
+            PictureSource::View(view) => {
+                self.buffers.view(view, &admit).map(|view| Cow::Borrowed(view.bytes))
+            }
+        };
+        indexed.hold(self.buffers.held.take())?;
+        let picture = indexed.add_picture(bytes, wrap, position)?;
+        match picture {
+            Some(picture) => {
+                self.pictures.insert((source, wrap), picture);
+            }
+            None => {
+                self.broken.insert(source);
+            }
+        }
+        Ok(picture)
+    }
+
+    fn wrap(&self, texture: &GltfObject) -> Result<[TextureWrap; 2]> {
+        let Some(sampler) = texture.whole("sampler")? else { return Ok([TextureWrap::Repeat; 2]) };
+        let sampler = self.buffers.document.get("samplers", sampler)?;
+        let wrap = |key| {
+            Ok(match sampler.whole(key)? {
+                None | Some(10497) => TextureWrap::Repeat,
+                Some(33071) => TextureWrap::Clamp,
+                Some(33648) => TextureWrap::Mirror,
+                Some(other) => return Err(sampler.error(Code::S006, format!("{other} is no way to wrap"))),
+            })
+        };
+        Ok([wrap("wrapS")?, wrap("wrapT")?])
+    }
+
+    /// The picture of a texture: WebP, where there is one, else PNG or JPEG.
+    fn source(&self, texture: &GltfObject<'a>) -> Result<PictureSource<'a>> {
+        let webp = texture.extension("EXT_texture_webp");
+        let source = match webp {
+            Some(webp) => webp.whole("source")?,
+            None => texture.whole("source")?,
+        };
+        let Some(source) = source else {
+            let text = match texture.extension_names().next() {
+                Some(name) => format!("its picture is there only as {}, which is not read", sanitize(name)),
+                None => "it has no picture".to_string(),
+            };
+            return Err(Error::input(Code::S110, text).with_hint("export pictures as PNG or JPEG"));
+        };
+        let image = self.buffers.document.get("images", source)?;
+        match (image.text("uri"), image.whole("bufferView")?) {
+            (Some(uri), _) => Ok(PictureSource::Uri(uri)),
+            (None, Some(view)) => Ok(PictureSource::View(view)),
+            (None, None) => Err(image.error(Code::S110, "it has no bytes")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_scaled_then_rotated_then_moved() {
+        let transform = |scale, rotation, offset| TextureTransform { scale, rotation, offset };
+        let quarter = std::f64::consts::FRAC_PI_2;
+        for (transform, expected) in [
+            (transform([2.0, 3.0], 0.0, [0.5, 0.25]), [1.5, 1.0]),
+            // Downwards comes from the left.
+            (transform([1.0; 2], quarter, [0.0; 2]), [0.25, -0.5]),
+            (transform([2.0, 1.0], quarter, [0.0, 1.0]), [0.25, 0.0]),
+        ] {
+            let found = transform.apply([0.5, 0.25]);
+            assert!((0..2).all(|n| (found[n] - expected[n]).abs() < 1e-12), "{found:?}, not {expected:?}");
+        }
+    }
+}

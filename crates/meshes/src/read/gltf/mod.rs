@@ -1,0 +1,121 @@
+//! glTF 2.0: JSON with buffers beside it or in it, and GLB, which holds both.
+//!
+//! | object | |
+//! |---|---|
+//! | `scenes`, `scene` | the roots of the default scene, else of the first; without scenes every node that is no child |
+//! | `nodes` | `matrix`, or `translation`, `rotation` and `scale`; `children`; a `mesh`, as often as nodes name it; `skin`; `weights`; `KHR_node_visibility`; `EXT_mesh_gpu_instancing` |
+//! | `skins` | joints as nodes place them, after `inverseBindMatrices` (`pose.rs`) |
+//! | `meshes` | `primitives`: triangles, strips and fans; points and lines are noted and left out; `targets` with the default `weights` |
+//! | `accessors` | `POSITION` as floats, or as integers (`KHR_mesh_quantization`); indices; sparse ones |
+//! | `bufferViews`, `buffers` | the second chunk of a GLB, `data:` URIs, and files in the folder of the mesh or below; the fallback of views that meshoptimizer compresses |
+//! | `materials` | names, `baseColorFactor`, `baseColorTexture` with `KHR_texture_transform`; `KHR_materials_pbrSpecularGlossiness` |
+//! | `textures`, `samplers`, `images` | PNG, JPEG, and WebP (`EXT_texture_webp`), repeated, mirrored or clamped |
+//! | `KHR_draco_mesh_compression` | decoded (`draco.rs`) |
+//!
+//! Each node with a mesh is a part. y is up, and the unit is the metre. Matrices are multiplied as doubles, and a vertex
+//! is rounded once, for all triangles of its primitive. Where a matrix mirrors, triangles turn the other way, so that
+//! outside stays outside. A triangle of a strip or fan that repeats a vertex joins strips, and is left out. Animations are
+//! not played. That is a warning if one of them begins with another pose.
+//!
+//! The format: Khronos Group, glTF 2.0 Specification.
+
+mod accessor;
+mod animation;
+mod attribute;
+mod buffers;
+mod document;
+#[cfg(feature = "draco")]
+mod draco;
+#[cfg(not(feature = "draco"))]
+#[path = "no_draco.rs"]
+mod draco;
+mod material;
+mod node;
+mod pose;
+mod primitive;
+mod scene;
+
+use super::indexed::Indexed;
+use super::source::{Head, MeshBytes, is_blank};
+use super::triage::Triage;
+use super::{Content, Guess, InputFormat, ReadOptions};
+use crate::{UnitOfLength, UpAxis};
+use voxelize_core::error::{Code, Error, Result};
+
+use buffers::Buffers;
+use document::Document;
+
+pub(super) const FORMAT: InputFormat = InputFormat {
+    name: "gltf",
+    extensions: &["gltf", "glb"],
+    about: "glTF and GLB: scenes of triangles, strips and fans; y is up, in metres",
+    states_unit: true,
+    has_decimals: false,
+    recognise,
+    read,
+};
+
+const MAGIC: &[u8] = b"glTF";
+
+fn recognise(head: &Head) -> Guess {
+    let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
+    let is_object = text.iter().find(|byte| !is_blank(**byte)) == Some(&b'{') && head.is_text();
+    if head.bytes.starts_with(MAGIC) || is_object { Guess::Sure } else { Guess::No }
+}
+
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
+    let folder = source.folder();
+    let file = source.into_bytes(options.max_memory, options.progress)?;
+    let mut indexed = Indexed::new(options.max_memory, triage, 0);
+    let (json, chunk) = if file.starts_with(MAGIC) { chunks(&file, triage)? } else { (&file[..], None) };
+    indexed.hold(file.len() as u64 + document::bytes_of(json))?;
+    let document = Document::new(json)?;
+    let length = file.len() as u64;
+    let buffers = Buffers::new(&document, folder, chunk, length);
+    buffers.note_files()?;
+    scene::add(&buffers, &mut indexed, triage, options)?;
+    let mesh = indexed.into_mesh()?;
+    Ok(Content { mesh, bytes: length, unit: Some(UnitOfLength::Metre), up: Some(UpAxis::Y) })
+}
+
+/// The JSON of a GLB, and the chunk behind it.
+fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [u8]>)> {
+    const JSON: u32 = 0x4e4f_534a;
+    const BIN: u32 = 0x004e_4942;
+    let word = |at: usize| {
+        let four = file.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        four.map(u32::from_le_bytes).ok_or_else(|| cut_short(at))
+    };
+    let version = word(4)?;
+    if version != 2 {
+        let error =
+            Error::input(Code::S009, format!("this is a GLB of version {version}, and version 2 is read"));
+        return Err(error.with_hint("export glTF 2.0").at_byte(4));
+    }
+    let length = word(8)? as usize;
+    if length < file.len() {
+        triage.found(Error::input(Code::S005, "bytes follow the GLB").at_byte(length as u64))?;
+    }
+    let (mut json, mut bin) = (None, None);
+    let mut at = 12;
+    while at < length.min(file.len()) {
+        let [size, kind] = [word(at)?, word(at + 4)?];
+        let (from, to) = (at + 8, at + 8 + size as usize);
+        let chunk = file.get(from..to).ok_or_else(|| cut_short(at))?;
+        match kind {
+            JSON if json.is_none() => json = Some(chunk),
+            BIN if bin.is_none() => bin = Some(chunk),
+            // Of extensions.
+            _ => {}
+        }
+        at = to;
+    }
+    if length > file.len() {
+        triage.found(cut_short(file.len()))?;
+    }
+    Ok((json.ok_or_else(|| Error::input(Code::S006, "a GLB without its chunk of JSON").at_byte(12))?, bin))
+}
+
+fn cut_short(at: usize) -> Error {
+    Error::input(Code::S003, "cut short: the GLB ends early").at_byte(at as u64)
+}

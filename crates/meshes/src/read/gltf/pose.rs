@@ -1,0 +1,147 @@
+//! The static pose of a mesh: morph targets with their default weights, then a skin on its joints as nodes place them.
+//!
+//! glTF 2.0, sections 3.7.2.2 and 3.7.3. Animations are never sampled. A skinned vertex is the mean of its places on the
+//! joints, by weight. The mean is divided by the sum of the weights, as a renderer divides by the fourth coordinate.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::affine::Affine;
+use super::super::indexed::Indexed;
+use super::accessor::Accessor;
+use super::attribute::AttributeNumbers;
+use super::buffers::Buffers;
+use super::document::GltfObject;
+use super::node::{self, affine};
+use voxelize_core::error::{Code, Error, Result};
+use voxelize_core::par::Progress;
+
+/// Sums of weights differ from 1 by no more than this where they are stored in bytes.
+const ROUNDING: f64 = 0.01;
+
+/// The maps of the joints of a skin, each after its inverse bind matrix.
+pub(super) struct Skin(Vec<Affine>);
+
+/// The skins of a document.
+pub(super) struct Skins<'a> {
+    buffers: &'a Buffers<'a>,
+    progress: &'a dyn Progress,
+    /// Maps of nodes by index, once a skin needs them.
+    maps: Vec<Option<Affine>>,
+    known: HashMap<u64, Rc<Skin>>,
+}
+
+impl<'a> Skins<'a> {
+    pub(super) fn new(buffers: &'a Buffers, progress: &'a dyn Progress) -> Self {
+        Self { buffers, progress, maps: vec![], known: HashMap::new() }
+    }
+
+    /// The skin of this index.
+    pub(super) fn get(&mut self, index: u64, indexed: &mut Indexed) -> Result<Rc<Skin>> {
+        if let Some(known) = self.known.get(&index) {
+            return Ok(Rc::clone(known));
+        }
+        let document = self.buffers.document;
+        let object = document.get("skins", index)?;
+        if self.maps.is_empty() {
+            indexed.hold(size_of::<[Option<Affine>; 2]>() as u64 * document.count("nodes"))?;
+            self.maps = node::maps(self.buffers, self.progress)?;
+        }
+        let count = object.length("joints");
+        indexed.hold((size_of::<Affine>() * count) as u64)?;
+        let inverse = object.whole("inverseBindMatrices")?;
+        let inverse =
+            inverse.map(|index| Accessor::<16>::new(self.buffers, index, &|more| indexed.admit(more)));
+        let inverse = inverse.transpose()?;
+        indexed.hold(self.buffers.held.take())?;
+        if let Some(inverse) = inverse.as_ref().filter(|inverse| inverse.count < count as u64) {
+            let text = format!("{} inverse bind matrices of {count} joints", inverse.count);
+            return Err(object.error(Code::S006, text));
+        }
+        let mut joints = Vec::with_capacity(count);
+        for (n, joint) in object.each("joints").enumerate() {
+            let joint = joint.as_whole("joints")?;
+            document.get("nodes", joint)?;
+            let Some(map) = self.maps[joint as usize] else {
+                return Err(object.error(Code::S006, format!("its joint nodes[{joint}] is below itself")));
+            };
+            let bound = match &inverse {
+                Some(inverse) => affine(&inverse.at(n as u64)).ok_or_else(|| {
+                    object.error(Code::S006, format!("inverse bind matrix {n} is not affine"))
+                })?,
+                None => Affine::IDENTITY,
+            };
+            joints.push(map.after(&bound));
+        }
+        let skin = Rc::new(Skin(joints));
+        self.known.insert(index, Rc::clone(&skin));
+        Ok(skin)
+    }
+}
+
+/// The joints and weights of each vertex, in sets of four.
+pub(super) type Bones<'a> = Vec<(AttributeNumbers<'a, 4>, AttributeNumbers<'a, 4>)>;
+
+/// The map of a vertex by its joints.
+pub(super) struct Blend {
+    pub map: Affine,
+    /// The weights do not sum to 1.
+    pub is_uneven: bool,
+}
+
+impl Skin {
+    /// The map of vertex `n`. A vertex without weight is on its first joint.
+    pub(super) fn blend(&self, n: u64, bones: &Bones) -> Result<Blend> {
+        let mut sum = 0.0;
+        let mut rows = [[0.0; 4]; 3];
+        let mut first = None;
+        for (joints, weights) in bones {
+            let (joints, weights) = (joints.at(n), weights.at(n));
+            first = first.or(Some(joints[0]));
+            for (joint, weight) in joints.into_iter().zip(weights) {
+                if weight == 0.0 {
+                    continue;
+                }
+                let map = self.joint(joint, n)?;
+                sum += weight;
+                for (row, of) in rows.iter_mut().zip(map.0) {
+                    for (number, of) in row.iter_mut().zip(of) {
+                        *number += weight * of;
+                    }
+                }
+            }
+        }
+        if sum == 0.0 {
+            return Ok(Blend { map: *self.joint(first.unwrap_or(0.0), n)?, is_uneven: true });
+        }
+        if sum != 1.0 {
+            rows = rows.map(|row| row.map(|number| number / sum));
+        }
+        Ok(Blend { map: Affine(rows), is_uneven: (sum - 1.0).abs() > ROUNDING })
+    }
+
+    fn joint(&self, joint: f64, vertex: u64) -> Result<&Affine> {
+        let index = Some(joint as usize).filter(|index| *index as f64 == joint);
+        index.and_then(|index| self.0.get(index)).ok_or_else(|| {
+            let text =
+                format!("vertex {vertex} is on joint {joint}, and its skin has {} joints", self.0.len());
+            Error::input(Code::S012, text)
+        })
+    }
+}
+
+/// The morph targets that move a mesh: their numbers, and their weights, which are not 0. The weights of a node come
+/// before those of its mesh.
+pub(super) fn weights(node: &GltfObject, mesh: &GltfObject) -> Result<Vec<(usize, f64)>> {
+    let of = if node.inner("weights").is_some() { node } else { mesh };
+    let mut weights = vec![];
+    for (n, weight) in of.each("weights").enumerate() {
+        let number = weight.as_number();
+        let number =
+            number.ok_or_else(|| of.error(Code::S006, format!("weights[{n}] is no finite number")))?;
+        if number != 0.0 {
+            weights.push((n, number));
+        }
+    }
+    Ok(weights)
+}

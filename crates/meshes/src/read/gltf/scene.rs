@@ -1,0 +1,239 @@
+//! From a scene to triangles: every visible node with a mesh, in its static pose.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::ReadOptions;
+use super::super::affine::Affine;
+use super::super::indexed::Indexed;
+use super::super::triage::Triage;
+use super::accessor::Accessor;
+use super::animation;
+use super::buffers::Buffers;
+use super::document::GltfObject;
+use super::material::Materials;
+use super::node::{self, PlacedNode, composed};
+use super::pose::{self, Skins};
+use super::primitive::{self, Pose, Primitive};
+use voxelize_core::error::{Code, Error, Result};
+
+/// Adds the triangles of the scene.
+pub(super) fn add(
+    buffers: &Buffers,
+    indexed: &mut Indexed,
+    triage: &Triage,
+    options: &ReadOptions,
+) -> Result<()> {
+    let nodes = node::scene(buffers, options.progress)?;
+    indexed.hold((size_of::<PlacedNode>() * nodes.len()) as u64)?;
+    let mut meshes = Meshes { buffers, triage, known: HashMap::new() };
+    let mut materials = Materials::new(buffers, options);
+    let mut skins = Skins::new(buffers, options.progress);
+    let mut hidden = Hidden::default();
+    for node in &nodes {
+        options.progress.check()?;
+        let Some(index) = node.object.whole("mesh")? else { continue };
+        let mesh = meshes.get(index)?;
+        if !node.is_visible {
+            hidden.nodes += 1;
+            hidden.triangles = hidden.triangles.saturating_add(mesh.triangles);
+            continue;
+        }
+        let object = mesh.object;
+        let name = if node.object.name().is_empty() { object.name() } else { node.object.name() };
+        indexed.begin_instance(name.to_string())?;
+        let own = node.object.inner("weights").map(|_| pose::weights(&node.object, &object)).transpose()?;
+        let weights = own.as_ref().unwrap_or(&mesh.weights);
+        for pose in poses(node, buffers, &mut skins, indexed)? {
+            for (primitive, mode) in &mesh.primitives {
+                options.progress.check()?;
+                let material = materials.of(primitive, indexed)?;
+                let primitive =
+                    Primitive { buffers, triage, object: *primitive, pose: &pose, weights, material };
+                primitive.add(*mode, indexed)?;
+            }
+        }
+    }
+    hidden.note(triage)?;
+    animation::note(buffers, &nodes, indexed, triage, options)?;
+    indexed.hold(buffers.held.take())?;
+    note_unplaced(buffers, &mut meshes, indexed.triangles.is_empty(), triage)
+}
+
+/// A mesh that nodes place.
+struct GltfMesh<'a> {
+    object: GltfObject<'a>,
+    /// Primitives of triangles, and their modes.
+    primitives: Vec<(GltfObject<'a>, u64)>,
+    /// Number of triangles that its primitives state.
+    triangles: u64,
+    /// Morph targets that move it by default.
+    weights: Vec<(usize, f64)>,
+}
+
+/// The meshes that were looked at.
+struct Meshes<'a> {
+    buffers: &'a Buffers<'a>,
+    triage: &'a Triage,
+    known: HashMap<u64, Rc<GltfMesh<'a>>>,
+}
+
+impl<'a> Meshes<'a> {
+    /// The mesh of this index. Its points and lines are noted the first time, and take no time after that.
+    fn get(&mut self, index: u64) -> Result<Rc<GltfMesh<'a>>> {
+        if let Some(known) = self.known.get(&index) {
+            return Ok(Rc::clone(known));
+        }
+        let object = self.buffers.document.get("meshes", index)?;
+        let mut primitives = vec![];
+        let mut triangles: u64 = 0;
+        for primitive in object.each("primitives") {
+            let Some(mode) = primitive::mode(&primitive, self.triage)? else { continue };
+            triangles = triangles.saturating_add(primitive::triangles(&primitive, mode, self.buffers)?);
+            primitives.push((primitive, mode));
+        }
+        let weights = pose::weights(&object, &object)?;
+        let mesh = Rc::new(GltfMesh { object, primitives, triangles, weights });
+        self.known.insert(index, Rc::clone(&mesh));
+        Ok(mesh)
+    }
+}
+
+/// The places of the mesh of a node: one, or as many as instances of `EXT_mesh_gpu_instancing`.
+fn poses(
+    node: &PlacedNode,
+    buffers: &Buffers,
+    skins: &mut Skins,
+    indexed: &mut Indexed,
+) -> Result<Vec<Pose>> {
+    if let Some(skin) = node.object.whole("skin")? {
+        return Ok(vec![Pose::Skinned(skins.get(skin, indexed)?, node.placed)]);
+    }
+    let Some(extension) = node.object.extension("EXT_mesh_gpu_instancing") else {
+        return Ok(vec![Pose::Rigid(node.placed)]);
+    };
+    let maps = instances(&extension, buffers, indexed)?;
+    Ok(maps.iter().map(|map| Pose::Rigid(node.placed.after(map))).collect())
+}
+
+/// The maps of instances to their node.
+fn instances(extension: &GltfObject, buffers: &Buffers, indexed: &mut Indexed) -> Result<Vec<Affine>> {
+    fn attribute<'a, const N: usize>(
+        extension: &GltfObject,
+        name: &str,
+        buffers: &'a Buffers,
+        indexed: &Indexed,
+    ) -> Result<Option<Accessor<'a, N>>> {
+        let index = extension.inner("attributes").map_or(Ok(None), |all| all.whole(name))?;
+        index.map(|index| Accessor::new(buffers, index, &|more| indexed.admit(more))).transpose()
+    }
+    let shifts = attribute::<3>(extension, "TRANSLATION", buffers, indexed)?;
+    let turns = attribute::<4>(extension, "ROTATION", buffers, indexed)?;
+    let scales = attribute::<3>(extension, "SCALE", buffers, indexed)?;
+    indexed.hold(buffers.held.take())?;
+    let counts = [
+        shifts.as_ref().map(|of| of.count),
+        turns.as_ref().map(|of| of.count),
+        scales.as_ref().map(|of| of.count),
+    ];
+    let mut stated = counts.into_iter().flatten();
+    let Some(count) = stated.next() else {
+        return Err(
+            extension.error(Code::S006, "EXT_mesh_gpu_instancing without TRANSLATION, ROTATION and SCALE")
+        );
+    };
+    if let Some(other) = stated.find(|other| *other != count) {
+        return Err(
+            extension.error(Code::S006, format!("instances: {count} of one attribute, {other} of another"))
+        );
+    }
+    indexed.admit((2 * size_of::<Pose>() as u64).saturating_mul(count))?;
+    let mut maps = Vec::with_capacity(count as usize);
+    for n in 0..count {
+        let shift = shifts.as_ref().map_or([0.0; 3], |shifts| shifts.at(n));
+        let turn = turns.as_ref().map_or([0.0, 0.0, 0.0, 1.0], |turns| turns.at(n));
+        let scale = scales.as_ref().map_or([1.0; 3], |scales| scales.at(n));
+        maps.push(composed(shift, turn, scale));
+    }
+    Ok(maps)
+}
+
+/// Meshes of hidden nodes.
+#[derive(Default)]
+struct Hidden {
+    nodes: u64,
+    triangles: u64,
+}
+
+impl Hidden {
+    /// Warns of triangles that are left out.
+    fn note(&self, triage: &Triage) -> Result<()> {
+        if self.triangles == 0 {
+            return Ok(());
+        }
+        let text = format!(
+            "KHR_node_visibility hides {} with {}, which are left out",
+            counted(self.nodes, "mesh", "meshes"),
+            counted(self.triangles, "triangle", "triangles"),
+        );
+        let hint = "show them and export again, if they belong to the mesh";
+        triage.found(Error::input(Code::S120, text).about("nodes").with_hint(hint))
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Warns of meshes that no node of any scene places, and of all meshes if the scene has none.
+fn note_unplaced(buffers: &Buffers, meshes: &mut Meshes, is_empty: bool, triage: &Triage) -> Result<()> {
+    let document = buffers.document;
+    let mut is_placed = vec![false; document.count("meshes") as usize];
+    let placed_by: Vec<u64> = match is_empty {
+        true => meshes.known.keys().copied().collect(),
+        false => {
+            let mut named = vec![];
+            for n in 0..document.count("nodes") {
+                named.extend(document.get("nodes", n)?.whole("mesh")?);
+            }
+            named
+        }
+    };
+    for mesh in placed_by {
+        if let Some(is_placed) = is_placed.get_mut(mesh as usize) {
+            *is_placed = true;
+        }
+    }
+    let (mut count, mut triangles) = (0_u64, 0_u64);
+    for mesh in 0..is_placed.len() as u64 {
+        if is_placed[mesh as usize] {
+            continue;
+        }
+        let of = unplaced_triangles(&document.get("meshes", mesh)?, buffers);
+        count += u64::from(of > 0);
+        triangles = triangles.saturating_add(of);
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let text = format!(
+        "no node of the scene places {} with {}: {} left out",
+        counted(count, "mesh", "meshes"),
+        counted(triangles, "triangle", "triangles"),
+        if count == 1 { "it is" } else { "they are" },
+    );
+    let hint = "place them in the default scene and export again, if they belong to the mesh";
+    triage.found(Error::input(Code::S121, text).about("meshes").with_hint(hint))
+}
+
+/// Number of triangles of a mesh that is not read, whatever damage it has.
+fn unplaced_triangles(mesh: &GltfObject, buffers: &Buffers) -> u64 {
+    let mut all: u64 = 0;
+    for primitive in mesh.each("primitives") {
+        let mode = primitive.whole("mode").ok().flatten().unwrap_or(4);
+        if mode >= 4 {
+            all = all.saturating_add(primitive::triangles(&primitive, mode, buffers).unwrap_or(0));
+        }
+    }
+    all
+}

@@ -1,0 +1,90 @@
+//! Meshes in gzip files: one stream of bytes, recognised by its first two, whatever the file is called.
+//!
+//! Several members behind each other are one file, as gzip itself takes them. Bytes and lines in
+//! findings count bytes of the content; only findings about gzip itself count bytes of the file.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::rc::Rc;
+
+use flate2::bufread::GzDecoder;
+
+use super::triage::Triage;
+use voxelize_core::error::{Code, Error};
+
+const MAGIC: &[u8] = b"\x1f\x8b";
+
+/// Whether this is how gzip files begin.
+pub(super) fn recognise(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
+/// The content, as a stream that ends in an error if the gzip data is incomplete.
+pub(super) struct Gunzip<'a> {
+    /// The member that is being read; none at the end.
+    member: Option<GzDecoder<PackedReader<'a>>>,
+    triage: &'a Triage,
+    read: Rc<Cell<u64>>,
+}
+
+type PackedReader<'a> = BufReader<CountedReader<Box<dyn Read + 'a>>>;
+
+impl<'a> Gunzip<'a> {
+    /// The content of `packed`; `read` counts the bytes taken from there.
+    pub(super) fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
+        let packed = BufReader::with_capacity(64 << 10, CountedReader(packed, Rc::clone(&read)));
+        Self { member: Some(GzDecoder::new(packed)), triage, read }
+    }
+
+    /// After the end of a member: is there another?
+    fn next_member(&mut self) -> io::Result<()> {
+        let Some(member) = self.member.take() else { return Ok(()) };
+        let mut packed = member.into_inner();
+        let next = packed.fill_buf()?;
+        if next.is_empty() {
+            return Ok(());
+        }
+        if next.starts_with(MAGIC) || next == &MAGIC[..1] {
+            self.member = Some(GzDecoder::new(packed));
+            return Ok(());
+        }
+        let byte = self.read.get() - next.len() as u64;
+        self.found(Error::input(Code::S005, "bytes follow the gzip data").at_byte(byte))
+    }
+
+    /// Ends the stream here: quietly if the finding is only to be noted.
+    fn found(&mut self, error: Error) -> io::Result<()> {
+        self.member = None;
+        self.triage.found(error).map_err(io::Error::other)
+    }
+}
+
+impl Read for Gunzip<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            match member.read(buffer) {
+                Ok(0) if !buffer.is_empty() => self.next_member()?,
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    let error = Error::input(Code::S003, "cut short: the gzip data has no end");
+                    self.found(error.at_byte(self.read.get()))?;
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+                    self.found(Error::input(Code::S011, format!("the gzip data is damaged: {error}")))?;
+                }
+                result => return result,
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Counts the bytes read.
+struct CountedReader<R>(R, Rc<Cell<u64>>);
+
+impl<R: Read> Read for CountedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        self.1.set(self.1.get() + read as u64);
+        Ok(read)
+    }
+}

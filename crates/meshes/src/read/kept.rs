@@ -1,0 +1,63 @@
+//! Streams that may have to be read once more.
+
+use std::cell::RefCell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use voxelize_core::error::{Error, Result};
+
+/// The bytes of a stream that may have to be read once more.
+pub(super) struct KeptStream {
+    max_memory: Option<u64>,
+    /// None once they are not wanted, or were too many.
+    bytes: RefCell<Option<Vec<u8>>>,
+}
+
+impl KeptStream {
+    pub(super) fn new(max_memory: Option<u64>) -> Self {
+        Self { max_memory, bytes: RefCell::new(Some(vec![])) }
+    }
+
+    /// Forgets them: they are not read once more.
+    pub(super) fn forget(&self) {
+        self.bytes.take();
+    }
+
+    fn add(&self, more: &[u8]) {
+        let mut bytes = self.bytes.borrow_mut();
+        let Some(kept) = bytes.as_mut() else { return };
+        let most = self.max_memory.map_or(u64::MAX, |most| most / 4);
+        if (kept.len() + more.len()) as u64 > most || kept.try_reserve(more.len()).is_err() {
+            *bytes = None;
+            return;
+        }
+        kept.extend_from_slice(more);
+    }
+
+    /// All bytes of the stream.
+    ///
+    /// # Errors
+    /// If they did not fit.
+    pub(super) fn take(&self) -> Result<Vec<u8>> {
+        self.bytes.take().ok_or_else(|| {
+            Error::too_large(
+                "the mesh is far from the origin, and to read it once more it does not fit in memory",
+            )
+            .with_hint("name the file in place of a pipe")
+        })
+    }
+}
+
+/// A stream whose bytes are kept.
+pub(super) struct KeepingReader<'a> {
+    pub input: &'a mut dyn Read,
+    pub kept: Rc<KeptStream>,
+}
+
+impl Read for KeepingReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.kept.add(&buffer[..read]);
+        Ok(read)
+    }
+}

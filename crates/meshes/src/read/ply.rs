@@ -1,0 +1,922 @@
+//! PLY, the format of Stanford's scans, as text and in both byte orders.
+//!
+//! ```text
+//! ply
+//! format ascii 1.0                       (or binary_little_endian, binary_big_endian)
+//! comment …, obj_info …
+//! element vertex 8
+//! property float x                       (any type; red, green, blue or r, g, b are a colour, others are skipped)
+//! element face 6
+//! property list uchar int vertex_indices (or vertex_index; any types)
+//! element tristrips 1                    (strips of triangles; −1 begins another)
+//! property list int int vertex_indices
+//! end_header
+//! ```
+//!
+//! Then the elements in this order, each with its properties in their order: a line of words each, or bytes without any
+//! between them. Numbers of vertices count from 0; polygons may come before their vertices. Other elements are skipped.
+//! Faces are cut into triangles (`polygon.rs`); strips turn every second triangle. A triangle of a strip that names a vertex
+//! twice joins two strips and is none. Pictures that `comment TextureFile NAME` names lie on faces by s and t of vertices, or by
+//! the list `texcoord` of faces and their `texnumber`. Lines of the header end in LF, CRLF, or CR alone.
+//!
+//! Greg Turk, The PLY Polygon File Format, 1994.
+
+use std::io::Read;
+
+use super::indexed::{FilePosition, Indexed, no_number};
+use super::lines::{Lines, next_word, whole};
+use super::materials::{read_first, ways};
+use super::number;
+use super::picture;
+use super::shares::{ColourRange, WrittenColour};
+use super::source::{Head, MeshBytes, MeshFolder, fill};
+use super::triage::Triage;
+use super::{Content, Guess, InputFormat, ReadOptions};
+use crate::TextureWrap;
+use crate::colours::channel;
+use voxelize_core::error::{Code, Error, Result, sanitize};
+use voxelize_core::geom::Point;
+use voxelize_core::par::Progress;
+
+pub(super) const FORMAT: InputFormat = InputFormat {
+    name: "ply",
+    extensions: &["ply"],
+    about: "PLY, text and binary: polygons and strips of triangles",
+    states_unit: false,
+    has_decimals: true,
+    recognise,
+    read,
+};
+
+/// The most bytes of a header.
+const MAX_HEADER: usize = 1 << 20;
+
+/// So much is read at a time.
+const BLOCK: usize = 256 << 10;
+
+fn recognise(head: &Head) -> Guess {
+    let is_it = [&b"ply\n"[..], b"ply\r", b"ply "].iter().any(|magic| head.bytes.starts_with(magic));
+    if is_it { Guess::Sure } else { Guess::No }
+}
+
+/// A type of number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    fn of(word: &[u8]) -> Option<Self> {
+        Some(match word {
+            b"char" | b"int8" => Self::I8,
+            b"uchar" | b"uint8" => Self::U8,
+            b"short" | b"int16" => Self::I16,
+            b"ushort" | b"uint16" => Self::U16,
+            b"int" | b"int32" => Self::I32,
+            b"uint" | b"uint32" => Self::U32,
+            b"float" | b"float32" => Self::F32,
+            b"double" | b"float64" => Self::F64,
+            _ => return None,
+        })
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+/// A number of an element: one, or a list of them.
+struct Property {
+    name: Vec<u8>,
+    /// The type of the length of a list.
+    list: Option<Scalar>,
+    scalar: Scalar,
+    /// x, y or z.
+    axis: Option<usize>,
+    /// Red, green or blue.
+    channel: Option<usize>,
+    /// A place in a picture, to the right or up.
+    texture: Option<usize>,
+}
+
+impl Property {
+    fn new(name: &[u8], list: Option<Scalar>, scalar: Scalar) -> Self {
+        let plain = name.strip_prefix(b"diffuse_").unwrap_or(name);
+        let names = [[&b"red"[..], b"r"], [b"green", b"g"], [b"blue", b"b"]];
+        let channel = names.iter().position(|names| names.contains(&plain));
+        let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == name);
+        let names = [[&b"s"[..], b"u", b"texture_u", b"texture_s"], [b"t", b"v", b"texture_v", b"texture_t"]];
+        let texture = names.iter().position(|names| names.contains(&name));
+        Self { name: name.to_vec(), list, scalar, axis, channel, texture }
+    }
+}
+
+struct Element {
+    name: Vec<u8>,
+    count: u64,
+    properties: Vec<Property>,
+}
+
+impl Element {
+    /// The bytes that one takes at least, with empty lists.
+    fn least_bytes(&self) -> u64 {
+        self.properties.iter().map(|property| property.list.unwrap_or(property.scalar).size() as u64).sum()
+    }
+
+    /// Whether coordinates of these vertices are doubles.
+    fn has_doubles(&self) -> bool {
+        let is_double = |property: &Property| property.axis.is_some() && property.scalar == Scalar::F64;
+        self.kind() == ElementKind::Vertex && self.properties.iter().any(is_double)
+    }
+
+    fn kind(&self) -> ElementKind {
+        match &self.name[..] {
+            b"vertex" => ElementKind::Vertex,
+            b"face" => ElementKind::Face,
+            b"tristrips" => ElementKind::Strips,
+            _ => ElementKind::Other,
+        }
+    }
+
+    /// The place of the list of corners among the properties: by its name, or as the only list of whole numbers.
+    fn corners(&self) -> Option<usize> {
+        let is_list = |property: &&Property| property.list.is_some();
+        let named = |property: &Property| {
+            property.list.is_some() && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
+        };
+        let found = self.properties.iter().position(named);
+        let is_whole = |property: &Property| {
+            property.list.is_some() && !matches!(property.scalar, Scalar::F32 | Scalar::F64)
+        };
+        let only = || {
+            let is_single = self.properties.iter().filter(is_list).count() == 1;
+            self.properties.iter().position(is_whole).filter(|_| is_single)
+        };
+        found.or_else(only)
+    }
+
+    /// The type of its numbers, if it is a list of that type alone, whose length is a byte.
+    fn short_list(&self) -> Option<Scalar> {
+        match &self.properties[..] {
+            [Property { list: Some(Scalar::U8), scalar, .. }] => Some(*scalar),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlyForm {
+    Text,
+    Little,
+    Big,
+}
+
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
+    let whole = source.length();
+    let folder = source.folder();
+    let mut reader = source.into_reader();
+    let PlyHeader { form, elements, pictures, bytes: length, lines } = header(&mut reader)?;
+    let mut indexed = Indexed::new(options.max_memory, triage, 0)
+        .numbered(options.vertex_numbers)
+        .heard_by(options.progress);
+    let wanted = if options.textures { &pictures[..] } else { &[] };
+    let mut pictures = PlyPictures::read(wanted, folder, &mut indexed)?;
+    let bytes = if form == PlyForm::Text {
+        let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
+        read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
+        length + values.lines.bytes
+    } else {
+        let is_big = form == PlyForm::Big;
+        if !elements.iter().any(Element::has_doubles) {
+            triage.place_plainly();
+        }
+        let progress = options.progress;
+        let buffer = vec![0; BLOCK];
+        // As many as are there, whatever the header says.
+        let most = whole.unwrap_or(0).saturating_sub(length);
+        let expected = |name: &[u8], least: u64| {
+            let of = elements.iter().filter(|element| element.name == name);
+            of.map(|element| element.count.min(most / element.least_bytes().max(least))).max().unwrap_or(0)
+        };
+        indexed.expect(expected(b"vertex", 3), expected(b"face", 6))?;
+        let mut values =
+            ByteValues { reader, progress, is_big, buffer, at: 0, end: 0, before: length, element: length };
+        read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
+        values.before + values.end as u64
+    };
+    Ok(Content::new(indexed.into_mesh()?, bytes))
+}
+
+/// What the header of a file says.
+struct PlyHeader {
+    form: PlyForm,
+    elements: Vec<Element>,
+    /// The names of files with pictures, and their lines.
+    pictures: Vec<(String, u64)>,
+    bytes: u64,
+    lines: u64,
+}
+
+/// Reads the header.
+fn header(reader: &mut impl Read) -> Result<PlyHeader> {
+    let mut order = None;
+    let mut elements: Vec<Element> = vec![];
+    let mut pictures = vec![];
+    let mut lines = HeaderLines { reader, line: vec![], ahead: None, ends_in_cr: false, bytes: 0 };
+    for at in 1_u64.. {
+        lines.advance(at)?;
+        let mut rest = &lines.line[..];
+        let mut next = || {
+            let start = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
+            let end = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
+            let (word, behind) = rest[start..].split_at(end);
+            rest = behind;
+            word
+        };
+        let bad = |what: &str| Error::input(Code::S006, format!("a header of PLY: {what}")).at_line(at);
+        match next() {
+            b"comment" if next().eq_ignore_ascii_case(b"TextureFile") => {
+                pictures.push((String::from_utf8_lossy(rest.trim_ascii()).into_owned(), at));
+            }
+            b"ply" | b"comment" | b"obj_info" | b"" => {}
+            b"format" => {
+                order = Some(match next() {
+                    b"ascii" => PlyForm::Text,
+                    b"binary_little_endian" => PlyForm::Little,
+                    b"binary_big_endian" => PlyForm::Big,
+                    other => return Err(bad(&format!("'{}' is no format", sanitize(other)))),
+                });
+            }
+            b"element" => {
+                let name = next().to_vec();
+                let count = whole(next()).and_then(|count| u64::try_from(count).ok());
+                let count = count.ok_or_else(|| bad("an element without its count"))?;
+                elements.push(Element { name, count, properties: vec![] });
+            }
+            b"property" => {
+                let first = next();
+                let list = if first == b"list" { Some(Scalar::of(next())) } else { None };
+                let scalar = if list.is_some() { Scalar::of(next()) } else { Scalar::of(first) };
+                let (Some(scalar), true) = (scalar, list != Some(None)) else {
+                    return Err(bad("a property of an unknown type"));
+                };
+                let name = next().to_vec();
+                let Some(element) = elements.last_mut() else {
+                    return Err(bad("a property before the first element"));
+                };
+                element.properties.push(Property::new(&name, list.flatten(), scalar));
+            }
+            b"end_header" => {
+                let form = order.ok_or_else(|| bad("it names no format"))?;
+                return Ok(PlyHeader { form, elements, pictures, bytes: lines.bytes as u64, lines: at });
+            }
+            other => return Err(bad(&format!("'{}' is no keyword", sanitize(other)))),
+        }
+    }
+    Err(Error::input(Code::S003, "cut short: the header does not end"))
+}
+
+/// The lines of a header, read byte by byte, as what follows the last one may be binary.
+struct HeaderLines<'a, R> {
+    reader: &'a mut R,
+    line: Vec<u8>,
+    /// The first byte of the next line, where it was read to know how lines end.
+    ahead: Option<u8>,
+    /// Lines end in CR alone.
+    ends_in_cr: bool,
+    bytes: usize,
+}
+
+impl<R: Read> HeaderLines<'_, R> {
+    /// Reads line number `at`.
+    fn advance(&mut self, at: u64) -> Result<()> {
+        self.line.clear();
+        self.line.extend(self.ahead.take());
+        loop {
+            match self.byte(at)? {
+                b'\n' => return Ok(()),
+                b'\r' if self.ends_in_cr => return Ok(()),
+                // The first line tells how all end.
+                b'\r' if at == 1 => match self.byte(at)? {
+                    b'\n' => return Ok(()),
+                    other => {
+                        self.ends_in_cr = true;
+                        self.ahead = Some(other);
+                        return Ok(());
+                    }
+                },
+                other => self.line.push(other),
+            }
+        }
+    }
+
+    fn byte(&mut self, at: u64) -> Result<u8> {
+        if self.bytes == MAX_HEADER {
+            return Err(Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes")).at_line(at));
+        }
+        let mut byte = [0];
+        if fill(self.reader, &mut byte)? == 0 {
+            return Err(Error::input(Code::S003, "cut short: the header does not end").at_line(at));
+        }
+        self.bytes += 1;
+        Ok(byte[0])
+    }
+}
+
+/// Where the numbers of elements come from.
+trait Values {
+    /// Goes to the next element; false if nothing is left.
+    fn begin(&mut self) -> Result<bool>;
+
+    /// Passes over all that is left.
+    fn finish(&mut self) -> Result<()>;
+
+    /// The next number as a coordinate along an axis, rounded once.
+    fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32>;
+
+    /// The next number, rounded once.
+    fn float(&mut self, scalar: Scalar) -> Result<f32>;
+
+    /// The next number, which is whole.
+    fn whole(&mut self, scalar: Scalar) -> Result<i64>;
+
+    /// The next element, if it is a list of three numbers of four bytes, and all of it is at hand.
+    fn three(&mut self) -> Option<[u32; 3]> {
+        None
+    }
+
+    /// Ends an element. What is left of its line is an error.
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Leaves out so many numbers.
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
+
+    /// Where the element begins.
+    fn place(&self) -> FilePosition<'static>;
+
+    /// Whether the next element is found even if this one is damaged.
+    fn is_found_again(&self) -> bool;
+}
+
+/// The kinds of elements that are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ElementKind {
+    Vertex,
+    Face,
+    Strips,
+    Other,
+}
+
+/// A polygon or strips of triangles whose vertices come later.
+struct Early {
+    kind: ElementKind,
+    /// The end of its corners among those of all.
+    end: usize,
+    colour: Option<PlyColour>,
+    place: FilePosition<'static>,
+}
+
+/// Polygons that come before their vertices.
+#[derive(Default)]
+struct EarlyFaces {
+    corners: Vec<i64>,
+    faces: Vec<Early>,
+}
+
+impl EarlyFaces {
+    fn push(&mut self, face: Early, corners: &[i64], indexed: &mut Indexed) -> Result<()> {
+        let before = (self.corners.capacity(), self.faces.capacity());
+        let need = |there: usize, length: usize| if length > there { length.max(2 * there) } else { there };
+        let after = (
+            need(before.0, self.corners.len() + corners.len()),
+            need(before.1, self.faces.len() + 1).max(512),
+        );
+        if after != before {
+            let more = (after.0 - before.0) * size_of::<i64>() + (after.1 - before.1) * size_of::<Early>();
+            indexed.hold(more as u64)?;
+            self.corners.reserve_exact(after.0 - self.corners.len());
+            self.faces.reserve_exact(after.1 - self.faces.len());
+        }
+        self.corners.extend_from_slice(corners);
+        self.faces.push(Early { end: self.corners.len(), ..face });
+        Ok(())
+    }
+
+    /// Adds them now that all vertices are there.
+    fn add_to(self, indexed: &mut Indexed, pictures: &PlyPictures) -> Result<()> {
+        let mut begin = 0;
+        for face in self.faces {
+            let corners = &self.corners[begin..face.end];
+            begin = face.end;
+            let values = ElementValues { colour: face.colour, ..ElementValues::default() };
+            add_face(face.kind, corners, &values, face.place, indexed, pictures)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads all elements.
+fn read_elements(
+    elements: &[Element],
+    values: &mut impl Values,
+    indexed: &mut Indexed,
+    pictures: &mut PlyPictures,
+    triage: &Triage,
+) -> Result<()> {
+    let mut list = vec![];
+    let mut early = EarlyFaces::default();
+    for (n, element) in elements.iter().enumerate() {
+        let kind = element.kind();
+        let is_polygon = matches!(kind, ElementKind::Face | ElementKind::Strips);
+        let places = element.corners().filter(|_| is_polygon);
+        if is_polygon && element.count > 0 && places.is_none() {
+            return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
+        }
+        let is_early =
+            elements[n..].iter().any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
+        let is_simple = kind == ElementKind::Face && !is_early && pictures.numbers.is_empty();
+        let short = element.short_list().filter(|_| is_simple);
+        let is_plain = matches!(short, Some(Scalar::I32 | Scalar::U32));
+        let number =
+            |bits: u32| if short == Some(Scalar::I32) { i64::from(bits as i32) } else { i64::from(bits) };
+        // Without properties its count says nothing.
+        let count = if element.properties.is_empty() { 0 } else { element.count };
+        for n in 0..count {
+            if !values.begin()? {
+                let text =
+                    format!("cut short: {} {n} of {} is missing", sanitize(&element.name), element.count);
+                triage.found(values.place().of(Error::input(Code::S003, text)))?;
+                early.add_to(indexed, pictures)?;
+                return values.finish();
+            }
+            if is_plain && let Some(corners) = values.three() {
+                indexed.triangle(corners.map(number), values.place())?;
+                continue;
+            }
+            let read = read_element(element, kind, places, values, indexed, &mut list);
+            let place = values.place();
+            match read {
+                Ok(read) if kind == ElementKind::Vertex => {
+                    indexed.vertex(read.point, place)?;
+                    pictures.place_vertex(read.texture, indexed)?;
+                    match read.colour {
+                        Some(PlyColour::Bytes(colour)) => indexed.colour_vertex(colour)?,
+                        Some(PlyColour::Shares(colour)) => {
+                            let number = indexed.count() as usize - 1;
+                            see(indexed.vertex_range(), colour);
+                            indexed.colour_written(number, colour)?;
+                        }
+                        None => {}
+                    }
+                }
+                Ok(read) if is_polygon && is_early => {
+                    early.push(Early { kind, end: 0, colour: read.colour, place }, &list, indexed)?;
+                }
+                Ok(read) if is_polygon => add_face(kind, &list, &read, place, indexed, pictures)?,
+                Ok(_) => {}
+                // Nothing says where the next one begins.
+                Err(error) if !values.is_found_again() => {
+                    triage.found(place.of(error))?;
+                    early.add_to(indexed, pictures)?;
+                    return values.finish();
+                }
+                Err(error) if kind == ElementKind::Vertex => {
+                    indexed.no_vertex(place.of(error))?;
+                    pictures.place_vertex([None; 2], indexed)?;
+                }
+                Err(error) if is_polygon => indexed.face(std::iter::once(Err(error)), place)?,
+                Err(error) => triage.found(place.of(error))?,
+            }
+        }
+    }
+    early.add_to(indexed, pictures)?;
+    if values.begin()? {
+        let error = Error::input(Code::S005, "bytes follow the last element");
+        triage.found(values.place().of(error))?;
+    }
+    values.finish()
+}
+
+/// Adds a polygon, or strips, of these corners.
+fn add_face(
+    kind: ElementKind,
+    corners: &[i64],
+    values: &ElementValues,
+    place: FilePosition,
+    indexed: &mut Indexed,
+    pictures: &PlyPictures,
+) -> Result<()> {
+    if kind == ElementKind::Strips {
+        return strip(corners, indexed, place);
+    }
+    pictures.place_face(corners, values, indexed);
+    match values.colour {
+        Some(PlyColour::Bytes(colour)) => indexed.colour_next([colour; 3]),
+        Some(PlyColour::Shares(colour)) => {
+            see(indexed.face_range(), colour);
+            indexed.colour_next_written(colour)?;
+        }
+        None => {}
+    }
+    match corners[..] {
+        [a, b, c] => indexed.triangle([a, b, c], place),
+        _ => indexed.face(corners.iter().copied().map(Ok), place),
+    }
+}
+
+/// What is read of an element beside its corners.
+struct ElementValues {
+    point: Point,
+    colour: Option<PlyColour>,
+    /// The place of a vertex in a picture.
+    texture: [Option<f32>; 2],
+    /// The places of the corners of a face, two numbers each.
+    corners: Vec<f32>,
+    /// The number of the picture of a face.
+    picture: usize,
+}
+
+impl Default for ElementValues {
+    fn default() -> Self {
+        Self { point: [f32::NAN; 3], colour: None, texture: [None; 2], corners: vec![], picture: 0 }
+    }
+}
+
+/// The pictures that a header names, and the places of vertices in them.
+struct PlyPictures {
+    /// Their numbers; none for one that cannot be read.
+    numbers: Vec<Option<u32>>,
+    places: Vec<[f32; 2]>,
+}
+
+impl PlyPictures {
+    fn read(names: &[(String, u64)], folder: Option<MeshFolder>, indexed: &mut Indexed) -> Result<Self> {
+        let mut numbers = vec![];
+        for (name, line) in names {
+            let found = read_first(folder, &ways(name), picture::MAX_BYTES, |length| indexed.admit(length));
+            let bytes = found.map(|(_, bytes)| bytes);
+            let wrap = [TextureWrap::Repeat; 2];
+            numbers.push(indexed.add_picture(bytes, wrap, FilePosition::Line(*line))?);
+        }
+        Ok(Self { numbers, places: vec![] })
+    }
+
+    /// Adds the place of the next vertex.
+    fn place_vertex(&mut self, place: [Option<f32>; 2], indexed: &mut Indexed) -> Result<()> {
+        let ([Some(u), Some(v)], false) = (place, self.numbers.is_empty()) else { return Ok(()) };
+        let before = indexed.count() as usize - 1;
+        if before >= self.places.capacity() {
+            let more = (before + 1).max(2 * self.places.capacity()).max(512);
+            indexed.hold((size_of::<[f32; 2]>() * more) as u64)?;
+            self.places.reserve_exact(more - self.places.len());
+        }
+        self.places.resize(before, [0.0; 2]);
+        self.places.push([u, v]);
+        Ok(())
+    }
+
+    /// Places the corners of the next face: each by its own numbers, or by those of the vertices.
+    fn place_face(&self, corners: &[i64], values: &ElementValues, indexed: &mut Indexed) {
+        let Some(Some(number)) = self.numbers.get(values.picture) else { return };
+        indexed.set_texture(Some(*number));
+        let (own, _) = values.corners.as_chunks::<2>();
+        let vertex = |corner: &i64| usize::try_from(*corner).ok().and_then(|corner| self.places.get(corner));
+        let upwards = |[u, v]: &[f32; 2]| [*u, 1.0 - *v];
+        if own.len() == corners.len() {
+            indexed.place_next(own.iter().map(upwards));
+        } else if corners.iter().all(|corner| vertex(corner).is_some()) {
+            indexed.place_next(corners.iter().filter_map(vertex).map(upwards));
+        }
+    }
+}
+
+/// A colour of an element: bytes, or floats that are shares of 1 or up to 255.
+#[derive(Clone, Copy)]
+enum PlyColour {
+    Bytes([u8; 3]),
+    Shares(WrittenColour),
+}
+
+/// Looks at a colour in floats.
+fn see(range: &mut ColourRange, colour: WrittenColour) {
+    for value in colour {
+        range.see(value, true);
+    }
+}
+
+/// Reads an element, and into `list` the list of property `places`.
+fn read_element(
+    element: &Element,
+    kind: ElementKind,
+    places: Option<usize>,
+    values: &mut impl Values,
+    indexed: &Indexed,
+    list: &mut Vec<i64>,
+) -> Result<ElementValues> {
+    let mut read = ElementValues::default();
+    let mut bytes = [None; 3];
+    let mut shares = [None; 3];
+    list.clear();
+    for (n, property) in element.properties.iter().enumerate() {
+        let is_float = matches!(property.scalar, Scalar::F32 | Scalar::F64);
+        let Some(length) = property.list else {
+            match property {
+                Property { axis: Some(axis), scalar, .. } if kind == ElementKind::Vertex => {
+                    read.point[*axis] = values.coordinate(*axis, *scalar, indexed.triage())?;
+                }
+                Property { channel: Some(channel), scalar, .. } if is_float => {
+                    shares[*channel] = Some(values.float(*scalar)?);
+                }
+                Property { channel: Some(channel), scalar, .. } => {
+                    bytes[*channel] = Some(channel_of(values, *scalar)?);
+                }
+                Property { texture: Some(axis), scalar, .. } if kind == ElementKind::Vertex && is_float => {
+                    read.texture[*axis] = Some(values.float(*scalar)?);
+                }
+                Property { name, scalar, .. } if name == b"texnumber" && !is_float => {
+                    read.picture = usize::try_from(values.whole(*scalar)?).unwrap_or(usize::MAX);
+                }
+                Property { scalar, .. } => values.skip(*scalar, 1)?,
+            }
+            continue;
+        };
+        let count = values.whole(length)?;
+        let Ok(count) = u64::try_from(count) else {
+            return Err(Error::input(Code::S007, format!("a list of {count} numbers")));
+        };
+        if places == Some(n) {
+            // As many as are there: the length alone allocates nothing.
+            for _ in 0..count {
+                if list.len() == list.capacity() {
+                    indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
+                }
+                list.push(values.whole(property.scalar)?);
+            }
+        } else if property.name == b"texcoord" && is_float && count <= MAX_PLACES {
+            for _ in 0..count {
+                read.corners.push(values.float(property.scalar)?);
+            }
+        } else {
+            values.skip(property.scalar, count)?;
+        }
+    }
+    values.end()?;
+    read.colour = match (bytes, shares) {
+        ([Some(r), Some(g), Some(b)], _) => Some(PlyColour::Bytes([r, g, b])),
+        (_, [Some(r), Some(g), Some(b)]) => Some(PlyColour::Shares([r, g, b])),
+        _ => None,
+    };
+    Ok(read)
+}
+
+/// The most numbers of the places of the corners of a face.
+const MAX_PLACES: u64 = 40_000;
+
+/// The next number as a channel of a colour: a share of the largest of its type.
+fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
+    Ok(match scalar {
+        Scalar::U16 => channel(values.whole(scalar)? as f64 / 65_535.0),
+        other => values.whole(other)?.clamp(0, 255) as u8,
+    })
+}
+
+/// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip. Those that
+/// name a vertex twice only lead from one strip to the next.
+fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()> {
+    for strip in list.split(|number| *number < 0) {
+        for (n, three) in strip.windows(3).enumerate() {
+            let [a, b, c] = [three[0], three[1], three[2]];
+            let is_connector = a == b || b == c || c == a;
+            let turned = if n % 2 == 0 { [a, b, c] } else { [b, a, c] };
+            if !is_connector {
+                indexed.triangle(turned, place)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Elements as lines of words.
+struct TextValues<'a, R> {
+    lines: Lines<'a, R>,
+    /// The lines of the header.
+    before: u64,
+    /// How much of the line was read.
+    at: usize,
+}
+
+impl<R: Read> TextValues<'_, R> {
+    fn word(&mut self) -> &[u8] {
+        let line = self.lines.line();
+        let (word, behind) = next_word(&line[self.at..]);
+        self.at = line.len() - behind.len();
+        word
+    }
+}
+
+impl<R: Read> Values for TextValues<'_, R> {
+    fn begin(&mut self) -> Result<bool> {
+        self.at = 0;
+        while self.lines.advance()? {
+            if !next_word(self.lines.line()).0.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        while self.lines.advance()? {}
+        Ok(())
+    }
+
+    fn coordinate(&mut self, axis: usize, _: Scalar, triage: &Triage) -> Result<f32> {
+        let word = self.word();
+        triage.coordinate(axis, word).ok_or_else(|| no_number(word, "a coordinate"))
+    }
+
+    fn float(&mut self, _: Scalar) -> Result<f32> {
+        let word = self.word();
+        number::of(word).ok_or_else(|| no_number(word, "a number"))
+    }
+
+    fn whole(&mut self, _: Scalar) -> Result<i64> {
+        let word = self.word();
+        whole(word).ok_or_else(|| no_number(word, "a whole number"))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        match self.word() {
+            b"" => Ok(()),
+            word => {
+                let text = format!("'{}' follows the last number of the element", sanitize(word));
+                Err(Error::input(Code::S006, text))
+            }
+        }
+    }
+
+    fn skip(&mut self, _: Scalar, count: u64) -> Result<()> {
+        for _ in 0..count {
+            if self.word().is_empty() {
+                return Err(no_number(b"", "a number"));
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> FilePosition<'static> {
+        FilePosition::Line(self.before + self.lines.number())
+    }
+
+    fn is_found_again(&self) -> bool {
+        true
+    }
+}
+
+/// Elements as bytes.
+struct ByteValues<'a, R> {
+    reader: R,
+    progress: &'a dyn Progress,
+    is_big: bool,
+    buffer: Vec<u8>,
+    /// `buffer[at..end]` is still to be looked at.
+    at: usize,
+    end: usize,
+    /// The bytes before the buffer.
+    before: u64,
+    /// Where the element begins.
+    element: u64,
+}
+
+impl<R: Read> ByteValues<'_, R> {
+    /// The next bytes, in the order of little-endian numbers.
+    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+        if self.end - self.at < N && !self.refill(N)? {
+            return Err(Error::input(Code::S003, "cut short: it ends within an element"));
+        }
+        let mut bytes: [u8; N] = self.buffer[self.at..self.at + N].try_into().expect("so many bytes");
+        self.at += N;
+        if self.is_big {
+            bytes.reverse();
+        }
+        Ok(bytes)
+    }
+
+    /// Reads more behind what is left; whether so many bytes are there then.
+    fn refill(&mut self, need: usize) -> Result<bool> {
+        self.progress.check()?;
+        self.buffer.copy_within(self.at..self.end, 0);
+        self.before += self.at as u64;
+        (self.at, self.end) = (0, self.end - self.at);
+        let read = fill(&mut self.reader, &mut self.buffer[self.end..])?;
+        self.end += read;
+        self.progress.advance(read as u64);
+        Ok(self.end >= need)
+    }
+}
+
+impl<R: Read> Values for ByteValues<'_, R> {
+    fn begin(&mut self) -> Result<bool> {
+        let is_there = self.at < self.end || self.refill(1)?;
+        self.element = self.before + self.at as u64;
+        Ok(is_there)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        loop {
+            self.at = self.end;
+            if !self.refill(1)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32> {
+        if triage.is_plain() {
+            return self.float(scalar);
+        }
+        let value = match scalar {
+            Scalar::F32 => f64::from(f32::from_le_bytes(self.take()?)),
+            Scalar::F64 => f64::from_le_bytes(self.take()?),
+            other => self.whole(other)? as f64,
+        };
+        Ok(triage.double(axis, value))
+    }
+
+    fn float(&mut self, scalar: Scalar) -> Result<f32> {
+        Ok(match scalar {
+            Scalar::F32 => f32::from_le_bytes(self.take()?),
+            Scalar::F64 => f64::from_le_bytes(self.take()?) as f32,
+            other => self.whole(other)? as f32,
+        })
+    }
+
+    fn whole(&mut self, scalar: Scalar) -> Result<i64> {
+        Ok(match scalar {
+            Scalar::I8 => i8::from_le_bytes(self.take()?).into(),
+            Scalar::U8 => u8::from_le_bytes(self.take()?).into(),
+            Scalar::I16 => i16::from_le_bytes(self.take()?).into(),
+            Scalar::U16 => u16::from_le_bytes(self.take()?).into(),
+            Scalar::I32 => i32::from_le_bytes(self.take()?).into(),
+            Scalar::U32 => u32::from_le_bytes(self.take()?).into(),
+            Scalar::F32 | Scalar::F64 => {
+                let value = match scalar {
+                    Scalar::F32 => f64::from(f32::from_le_bytes(self.take()?)),
+                    _ => f64::from_le_bytes(self.take()?),
+                };
+                if value.fract() != 0.0 || value.abs() > 1e15 {
+                    return Err(Error::input(Code::S007, format!("{value} where a whole number should be")));
+                }
+                value as i64
+            }
+        })
+    }
+
+    fn three(&mut self) -> Option<[u32; 3]> {
+        let (head, _) = self.buffer[self.at..self.end].split_first_chunk::<13>()?;
+        if head[0] != 3 {
+            return None;
+        }
+        let number = |bytes: &[u8; 4]| {
+            if self.is_big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) }
+        };
+        let numbers: [u32; 3] = std::array::from_fn(|n| number(&head[1..].as_chunks().0[n]));
+        self.at += head.len();
+        Some(numbers)
+    }
+
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()> {
+        let mut left = count.saturating_mul(scalar.size() as u64);
+        while left > 0 {
+            if self.at == self.end && !self.refill(1)? {
+                return Err(Error::input(Code::S003, "cut short: it ends within an element"));
+            }
+            let step = left.min((self.end - self.at) as u64);
+            self.at += step as usize;
+            left -= step;
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> FilePosition<'static> {
+        FilePosition::Byte(self.element)
+    }
+
+    fn is_found_again(&self) -> bool {
+        false
+    }
+}

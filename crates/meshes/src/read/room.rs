@@ -1,0 +1,72 @@
+//! Memory for triangles: allocated within a limit, and only for triangles actually present.
+
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::Triangle;
+use voxelize_core::text::bytes;
+use voxelize_kernel::memory::Zeroed;
+
+const TRIANGLE: u64 = size_of::<Triangle>() as u64;
+
+/// How many triangles may be held.
+pub(super) struct Room {
+    max_memory: Option<u64>,
+}
+
+impl Room {
+    /// Room within so many bytes.
+    pub(super) fn new(max_memory: Option<u64>) -> Self {
+        Self { max_memory }
+    }
+
+    /// All of `count` triangles at once, zero, for a file known to have them.
+    pub(super) fn exactly(&self, count: u64) -> Result<Zeroed<Triangle>> {
+        self.admit(count, 0)?;
+        let length = usize::try_from(count).map_err(|_| does_not_fit(count))?;
+        Zeroed::new(length).ok_or_else(|| does_not_fit(count))
+    }
+
+    /// Room in `triangles` for `more`: doubled, but not beyond the limit, with so many bytes beside them, or `expected` in
+    /// all.
+    pub(super) fn grow(
+        &self,
+        triangles: &mut Vec<Triangle>,
+        more: usize,
+        expected: u64,
+        beside: u64,
+    ) -> Result<()> {
+        let need = triangles.len() + more;
+        if need <= triangles.capacity() {
+            return Ok(());
+        }
+        self.admit(need as u64, beside)?;
+        let room = |bytes: u64| bytes.saturating_sub(beside) / TRIANGLE;
+        let most = self.max_memory.map_or(u64::MAX, room).min(expected);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let target = (2 * triangles.capacity()).min(most).max(need);
+        let extra = target - triangles.len();
+        triangles.try_reserve_exact(extra).map_err(|_| does_not_fit(target as u64))
+    }
+
+    /// Returns how many bytes more fit, after so many triangles and so many bytes next to them.
+    pub(super) fn left(&self, count: u64, beside: u64) -> u64 {
+        let taken = count.saturating_mul(TRIANGLE).saturating_add(beside);
+        self.max_memory.map_or(u64::MAX, |limit| limit.saturating_sub(taken))
+    }
+
+    /// Refuses so many triangles, and so many bytes beside them, if they are too many.
+    pub(super) fn admit(&self, count: u64, beside: u64) -> Result<()> {
+        let limit = self.max_memory.unwrap_or(u64::MAX);
+        let need = u128::from(count) * u128::from(TRIANGLE) + u128::from(beside);
+        if need <= u128::from(limit) {
+            return Ok(());
+        }
+        let need = bytes(need);
+        let limit = bytes(limit);
+        Err(Error::too_large(format!("{count} triangles need {need}, but only {limit} are allowed")))
+    }
+}
+
+fn does_not_fit(count: u64) -> Error {
+    let need = bytes(u128::from(count) * u128::from(TRIANGLE));
+    Error::too_large(format!("{count} triangles need {need}, more than the system provides"))
+}

@@ -1,0 +1,310 @@
+//! Where the bytes of a mesh come from: a file of known length, or a stream, packed or not.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path};
+use std::rc::Rc;
+
+use super::gzip::{self, Gunzip};
+use super::triage::Triage;
+use voxelize_core::error::{Code, Error, Result, sanitize};
+use voxelize_core::par::Progress;
+use voxelize_core::text;
+
+/// So many bytes are looked at first to choose a format.
+const HEAD: usize = 4096;
+
+/// So many bytes of a text are looked at in the end.
+const LONGEST_HEAD: usize = 16 << 20;
+
+/// The first bytes of an input, and its length where that is known.
+pub(super) struct Head<'a> {
+    pub bytes: &'a [u8],
+    pub length: Option<u64>,
+}
+
+impl Head<'_> {
+    /// Whether this could be text: near the start at most one byte in 50 is a control byte other
+    /// than blanks and line ends. A stray one does not make a text binary; a binary STL has more,
+    /// among the bytes of its numbers and in the two of attributes, mostly 0, after each triangle.
+    pub(super) fn is_text(&self) -> bool {
+        let near = &self.bytes[..self.bytes.len().min(1024)];
+        near.iter().filter(|&&byte| byte < b' ' && !is_blank(byte)).count() * 50 <= near.len()
+    }
+}
+
+/// Whether a byte separates words: blanks, tabs and line ends.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// An input whose first bytes have been read.
+pub(super) struct MeshBytes<'a> {
+    head: Vec<u8>,
+    length: Option<u64>,
+    rest: Box<dyn Read + 'a>,
+    file: Option<&'a File>,
+    packed: Option<Packed>,
+    folder: Option<MeshFolder<'a>>,
+}
+
+/// Takes note of a file that a mesh names, before it is opened, or refuses that.
+pub type NamedFiles<'a> = &'a (dyn Fn(&Path) -> Result<()> + Sync);
+
+/// The folder of a mesh, for the files that the mesh names.
+#[derive(Clone, Copy)]
+pub(super) struct MeshFolder<'a> {
+    path: &'a Path,
+    companions: NamedFiles<'a>,
+}
+
+impl MeshFolder<'_> {
+    /// Whether a file of this name lies there.
+    pub(super) fn has_file(self, name: &str) -> bool {
+        self.path.join(name).is_file()
+    }
+}
+
+/// The gzip file a source comes from.
+#[derive(Clone)]
+pub(super) struct Packed {
+    length: Option<u64>,
+    read: Rc<Cell<u64>>,
+}
+
+impl Packed {
+    /// Its length, once all of it was read.
+    pub(super) fn length(&self) -> u64 {
+        self.length.unwrap_or(self.read.get())
+    }
+}
+
+/// The file at `path` is in the folder or below after all links are followed.
+fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    Ok(path.canonicalize()?.starts_with(folder.canonicalize()?))
+}
+
+/// Tells of a file that a mesh names, whether or not it is opened.
+pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> {
+    folder.map_or(Ok(()), |folder| (folder.companions)(&folder.path.join(name)))
+}
+
+/// Opens a file that a mesh names, which must lie in the folder of the mesh or below; and its length.
+fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
+    let shown = sanitize(name.as_bytes());
+    let refused = |what: &str| Error::input(Code::S008, format!("it is in '{shown}', {what}"));
+    let path = Path::new(name);
+    let is_below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if name.contains("://") || !is_below {
+        return Err(refused("which is not below the folder of the mesh"));
+    }
+    let folder = folder.ok_or_else(|| refused("and a stream lies in no folder"))?;
+    let path = folder.path.join(path);
+    (folder.companions)(&path)?;
+    let beside = |error| unreadable(&error).about(&shown);
+    if !is_below_folder(folder.path, &path).map_err(beside)? {
+        return Err(refused("which is a link to a place that is not below the folder of the mesh"));
+    }
+    let is_file = |metadata: &std::fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(Error::input(Code::S008, "no file").about(&shown)),
+    };
+    // To open a named pipe would wait for its writer.
+    is_file(&std::fs::metadata(&path).map_err(beside)?)?;
+    let file = File::open(&path).map_err(beside)?;
+    let metadata = file.metadata().map_err(beside)?;
+    is_file(&metadata)?;
+    Ok((file, metadata.len()))
+}
+
+/// The first `most` bytes, or as many as there are, of a file that a mesh names; `admit` refuses memory.
+pub(super) fn read_beside(
+    folder: Option<MeshFolder>,
+    name: &str,
+    most: u64,
+    admit: impl FnOnce(u64) -> Result<()>,
+) -> Result<Vec<u8>> {
+    let (file, there) = open_beside(folder, name)?;
+    let count = most.min(there);
+    admit(count)?;
+    let mut bytes = vec![];
+    let reserved = usize::try_from(count).ok().filter(|count| bytes.try_reserve_exact(*count).is_ok());
+    reserved.ok_or_else(|| Error::too_large("more bytes than the system provides memory for"))?;
+    file.take(count).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    Ok(bytes)
+}
+
+impl<'a> MeshBytes<'a> {
+    /// A file of `length` bytes, which stands at its beginning.
+    pub(super) fn file(file: &'a File, length: u64) -> Result<Self> {
+        let mut source = Self::stream(file)?;
+        (source.length, source.file) = (Some(length), Some(file));
+        Ok(source)
+    }
+
+    /// This input, which lies at `path`: the files that it names lie in the same folder, or below.
+    pub(super) fn at(self, path: &'a Path, companions: NamedFiles<'a>) -> Self {
+        let folder = path.parent().map(|path| MeshFolder { path, companions });
+        Self { folder, ..self }
+    }
+
+    /// The folder it lies in; a stream lies in none.
+    pub(super) fn folder(&self) -> Option<MeshFolder<'a>> {
+        self.folder
+    }
+
+    /// A stream. If it ends within the head, its length is known.
+    pub(super) fn stream(mut rest: impl Read + 'a) -> Result<Self> {
+        let mut head = vec![0; HEAD];
+        let filled = fill(&mut rest, &mut head)?;
+        head.truncate(filled);
+        let length = (filled < HEAD).then_some(filled as u64);
+        Ok(Self { head, length, rest: Box::new(rest), file: None, packed: None, folder: None })
+    }
+
+    /// Looks at eight times as many bytes of at most `most`; false if there are no more.
+    pub(super) fn lengthen_head(&mut self, most: u64) -> Result<bool> {
+        let known = self.head.len();
+        let longest = usize::try_from(most).unwrap_or(usize::MAX).min(LONGEST_HEAD);
+        let wanted = (8 * known).min(longest);
+        if self.length.is_some_and(|length| length <= known as u64) || wanted <= known {
+            return Ok(false);
+        }
+        self.head.resize(wanted, 0);
+        let filled = fill(&mut self.rest, &mut self.head[known..])?;
+        self.head.truncate(known + filled);
+        if known + filled < wanted {
+            self.length = Some((known + filled) as u64);
+        }
+        Ok(filled > 0)
+    }
+
+    /// The decompressed content of a gzip file; any other file itself.
+    pub(super) fn unpacked(self, triage: &'a Triage) -> Result<Self> {
+        if !gzip::recognise(&self.head) {
+            return Ok(self);
+        }
+        let packed = Packed { length: self.length, read: Rc::default() };
+        let read = Rc::clone(&packed.read);
+        let folder = self.folder;
+        let mut source = Self::stream(Gunzip::new(Box::new(self.into_reader()), triage, read))?;
+        (source.packed, source.folder) = (Some(packed), folder);
+        Ok(source)
+    }
+
+    /// The gzip file this comes from, if it does.
+    pub(super) fn packed(&self) -> Option<Packed> {
+        self.packed.clone()
+    }
+
+    /// The evidence for the format.
+    pub(super) fn head(&self) -> Head<'_> {
+        Head { bytes: &self.head, length: self.length }
+    }
+
+    /// The number of bytes, where known.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// The file, for reads at given places, where the system has them.
+    pub(super) fn as_file(&self) -> Option<&'a File> {
+        self.file.filter(|_| cfg!(any(unix, windows)))
+    }
+
+    /// All bytes at once, for formats that refer from one place to another. They are allocated as they come.
+    ///
+    /// # Errors
+    /// Before they take more than `max_memory`.
+    pub(super) fn into_bytes(self, max_memory: Option<u64>, progress: &dyn Progress) -> Result<Vec<u8>> {
+        const BLOCK: usize = 1 << 20;
+        let limit = max_memory.unwrap_or(u64::MAX);
+        let mut reader = self.into_reader();
+        let mut bytes: Vec<u8> = vec![];
+        loop {
+            progress.check()?;
+            let read = bytes.len();
+            let more = read.clamp(BLOCK / 16, 16 * BLOCK);
+            // While they move, both are there.
+            if 2 * read as u64 + more as u64 > limit {
+                let limit = text::bytes(limit);
+                return Err(Error::too_large(format!("it is read as a whole, and only {limit} are allowed")));
+            }
+            bytes
+                .try_reserve_exact(more)
+                .map_err(|_| Error::too_large("it is read as a whole, and memory ends"))?;
+            bytes.resize(read + more, 0);
+            let filled = fill(&mut reader, &mut bytes[read..])?;
+            bytes.truncate(read + filled);
+            progress.advance(filled as u64);
+            if filled < more {
+                return Ok(bytes);
+            }
+        }
+    }
+
+    /// All bytes from the first, in order.
+    pub(super) fn into_reader(self) -> impl Read + 'a {
+        io::Cursor::new(self.head).chain(self.rest)
+    }
+}
+
+/// Reads until `buffer` is full or the input ends; returns how much was read.
+pub(super) fn fill(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(&error)),
+        }
+    }
+    Ok(filled)
+}
+
+/// Fills `buffer` from byte `at` of `file`, whatever other threads read from it.
+#[cfg(unix)]
+pub(super) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
+}
+
+/// Fills `buffer` from byte `at` of `file`, whatever other threads read from it.
+#[cfg(windows)]
+pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt;
+    while !buffer.is_empty() {
+        match file.seek_read(buffer, at) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(n) => {
+                buffer = &mut buffer[n..];
+                at += n as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Elsewhere files are read in order: [`MeshBytes::as_file`] has none.
+#[cfg(not(any(unix, windows)))]
+pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// The error for a file the system does not give us.
+pub(super) fn unreadable(error: &io::Error) -> Error {
+    // An error of one of our readers.
+    if let Some(finding) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return finding.clone();
+    }
+    let message = match error.kind() {
+        ErrorKind::NotFound => "no such file".to_string(),
+        ErrorKind::PermissionDenied => "permission denied".to_string(),
+        _ => format!("cannot be read: {error}"),
+    };
+    Error::input(Code::S008, message)
+}

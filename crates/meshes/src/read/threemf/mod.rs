@@ -1,0 +1,104 @@
+//! 3MF: a zip of models in XML, and the projects of slicers that are made of it.
+//!
+//! | element | |
+//! |---|---|
+//! | `model` | its `unit`; what it requires by `requiredextensions` must be known |
+//! | `object` | a mesh or components; those of type `support`, `solidsupport` and `other` are left out and counted |
+//! | `vertex`, `triangle` | of a mesh, by numbers that count from 0 |
+//! | `component` | another object, placed by `transform`; `path` names its model (production extension) |
+//! | `build`, `item` | objects of the mesh, each placed by `transform` |
+//!
+//! [`properties`] has the elements of materials and colours, [`slicer`] the settings of slicers: negative volumes are cut
+//! out of the bodies of their object, and modifiers and supports are left out and counted.
+//!
+//! Each mesh of an item is a part. z is up. Each model is in its own unit, the mesh in that of the model with the build.
+//! Matrices are multiplied as doubles, and a vertex is rounded once, for all triangles of its object. Where nothing is
+//! placed its decimals are rounded. Where a matrix mirrors, triangles turn the other way.
+//!
+//! The format: 3MF Consortium, Core Specification 1.3, Production Extension 1.1, Materials and Properties Extension 1.2.
+
+mod model;
+mod package;
+mod placing;
+mod properties;
+mod slicer;
+mod xml;
+
+use super::indexed::Indexed;
+use super::source::{Head, MeshBytes};
+use super::triage::Triage;
+use super::{Content, Guess, InputFormat, ReadOptions};
+use crate::cuts::MeshCuts;
+use crate::{Mesh, UpAxis};
+use voxelize_core::error::Result;
+
+use package::Package;
+use placing::{Placing, WalkResult};
+use slicer::VolumeKind;
+
+pub(super) const FORMAT: InputFormat = InputFormat {
+    name: "3mf",
+    extensions: &["3mf"],
+    about: "3MF: items of a build with their components; z is up",
+    states_unit: true,
+    has_decimals: false,
+    recognise,
+    read,
+};
+
+/// Any zip: its first file may be of any kind, and the list of its files is at its end.
+fn recognise(head: &Head) -> Guess {
+    if head.bytes.starts_with(b"PK\x03\x04") { Guess::Sure } else { Guess::No }
+}
+
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
+    let file = source.into_bytes(options.max_memory, options.progress)?;
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
+    indexed.hold(file.len() as u64)?;
+    let mut package = Package::open(&file, options.progress, &mut indexed)?;
+    let start = package.start()?;
+    let model = package.load(&start, &mut indexed)?;
+    let settings = package.settings(&mut indexed, triage)?;
+    let mut placing = Placing {
+        package: &mut package,
+        indexed: &mut indexed,
+        settings: &settings,
+        reads_textures: options.textures,
+        wanted: VolumeKind::Body,
+        found: WalkResult::default(),
+    };
+    placing.all(&start)?;
+    let found = placing.found;
+    let taken = indexed.bytes();
+    let mut mesh = indexed.into_mesh()?;
+    if found.negative() > 0 {
+        let own_triage = Triage::new(options.tolerance);
+        let mut indexed = Indexed::new(options.max_memory, &own_triage, 0);
+        // Bodies of all triangles come as well.
+        indexed.hold(taken + 8 * mesh.triangles().len() as u64)?;
+        let mut placing = Placing {
+            package: &mut package,
+            indexed: &mut indexed,
+            settings: &settings,
+            reads_textures: false,
+            wanted: VolumeKind::Negative,
+            found: WalkResult::default(),
+        };
+        placing.all(&start)?;
+        let cut_found = placing.found;
+        let triangles = std::mem::take(&mut indexed.triangles);
+        for finding in own_triage.finish(triangles.len())? {
+            triage.found_all(finding.code(), finding.count, || finding.first.clone())?;
+        }
+        let bodies = found.bodies(mesh.triangles().len(), found.count());
+        let cut_from = cut_found.bodies(triangles.len(), found.count());
+        let volumes = cut_found.pieces(triangles.len());
+        if !triangles.is_empty() {
+            let cut = Mesh::of_finite(triangles.into());
+            mesh = mesh.with_cuts(MeshCuts::new(cut, bodies, cut_from, volumes));
+        }
+    }
+    found.report(&settings, &model, triage)?;
+    let unit = Some(model.unit);
+    Ok(Content { mesh, bytes: file.len() as u64, unit, up: Some(UpAxis::Z) })
+}

@@ -1,0 +1,255 @@
+//! The zip of a package: its files by name, and the models and settings in them.
+
+use std::collections::HashMap;
+use std::io::{Cursor, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use zip::ZipArchive;
+
+use super::model::{ModelReader, PackageModel};
+use super::slicer::{SettingsReader, SlicerSettings};
+use super::xml::each_element;
+use crate::read::indexed::Indexed;
+use crate::read::triage::Triage;
+use crate::read::{picture, refuse};
+use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
+use voxelize_core::par::Progress;
+
+/// The model that has the build, unless the relations of the package name another.
+const START: &str = "3D/3dmodel.model";
+
+/// Last word of the type of the relation that names the model with the build.
+const RELATION: &str = "/3dmodel";
+
+/// Files of a package. Each model is read when it is first named.
+pub(super) struct Package<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    /// Places of files in the archive by their names in a package, which have no case.
+    places: HashMap<String, usize>,
+    models: HashMap<usize, Rc<PackageModel>>,
+    pub progress: &'a dyn Progress,
+}
+
+impl<'a> Package<'a> {
+    pub(super) fn open(file: &'a [u8], progress: &'a dyn Progress, indexed: &mut Indexed) -> Result<Self> {
+        let archive = ZipArchive::new(Cursor::new(file)).map_err(|error| {
+            let text = format!("the zip of the 3MF is broken: {}", sanitize(error.to_string()));
+            Error::input(Code::S006, text).with_hint("export or copy the file again")
+        })?;
+        let mut places = HashMap::new();
+        let mut bytes = 0;
+        for place in 0..archive.len() {
+            // A file whose name cannot be read is none that a model names.
+            let Some(Ok(name)) = archive.name_for_index(place) else { continue };
+            if name.ends_with(['/', '\\']) {
+                continue;
+            }
+            let name = in_package(&name);
+            bytes += (name.len() + 64) as u64;
+            places.entry(name).or_insert(place);
+        }
+        indexed.hold(bytes)?;
+        Ok(Self { archive, places, models: HashMap::new(), progress })
+    }
+
+    /// Place of the file of this name, which may be percent-encoded.
+    fn place(&self, name: &str) -> Option<usize> {
+        if let Some(place) = self.archive.index_for_name(name) {
+            return Some(place);
+        }
+        let name = in_package(name);
+        self.places.get(&name).or_else(|| self.places.get(&percent_decoded(&name))).copied()
+    }
+
+    /// Name of the model with the build. Relations that cannot be read are left aside if it lies where it usually does.
+    pub(super) fn start(&mut self) -> Result<Rc<str>> {
+        let mut target = None;
+        if let Some(relations) = self.place("_rels/.rels") {
+            let read = self.each_element(relations, "_rels/.rels", |element| {
+                let kind = element.text("Type")?.unwrap_or_default();
+                let is_model = kind.trim().to_ascii_lowercase().ends_with(RELATION);
+                if element.local == "Relationship" && is_model && target.is_none() {
+                    target = element.text("Target")?;
+                }
+                Ok(())
+            });
+            match read {
+                Err(error) if error.kind() == Kind::Input && self.place(START).is_some() => {}
+                read => read?,
+            }
+        }
+        let named = target.as_deref().into_iter().chain([START]).find(|name| self.place(name).is_some());
+        if let Some(name) = named {
+            return Ok(name.trim_start_matches(['/', '.']).into());
+        }
+        let models = self.places.iter().filter(|(name, _)| name.ends_with(".model"));
+        if let Some((name, _)) = models.min_by_key(|(_, place)| **place) {
+            return Ok(name.as_str().into());
+        }
+        Err(self.no_model(target.as_deref().unwrap_or(START)))
+    }
+
+    /// Error of a zip without a model.
+    fn no_model(&self, name: &str) -> Error {
+        let is_package =
+            ["[content_types].xml", "_rels/.rels"].iter().any(|name| self.places.contains_key(*name));
+        let has = |end: &str| self.places.keys().any(|name| name.ends_with(end));
+        let known = match () {
+            () if is_package => None,
+            () if has(".npy") => refuse::by_extension(Path::new("a.npz")),
+            () if has(".usdc") || has(".usda") => refuse::by_extension(Path::new("a.usdz")),
+            () => refuse::by_extension(Path::new("a.zip")),
+        };
+        known.unwrap_or_else(|| {
+            let name = short(name.trim_start_matches(['/', '\\']));
+            let error = Error::input(Code::S002, format!("a zip that is no 3MF: it has no {name}"));
+            error.with_hint("a mesh is expected")
+        })
+    }
+
+    /// The model of this name.
+    pub(super) fn load(&mut self, name: &str, indexed: &mut Indexed) -> Result<Rc<PackageModel>> {
+        let Some(place) = self.place(name) else {
+            return Err(Error::input(Code::S006, format!("the package has no file '{}'", short(name))));
+        };
+        if let Some(model) = self.models.get(&place) {
+            return Ok(Rc::clone(model));
+        }
+        let mut reader = ModelReader::new(indexed);
+        self.each_element(place, name, |element| reader.element(element))?;
+        let model = Rc::new(reader.finish().map_err(|error| error.about(name))?);
+        self.models.insert(place, Rc::clone(&model));
+        Ok(model)
+    }
+
+    /// Settings of slicers for the objects of the build.
+    /// A file of settings that cannot be read is noted: the model is sound without.
+    pub(super) fn settings(&mut self, indexed: &mut Indexed, triage: &Triage) -> Result<SlicerSettings> {
+        let mut settings = SlicerSettings::default();
+        let mut files: Vec<(usize, String)> = vec![];
+        for (name, place) in &self.places {
+            if SlicerSettings::is_in(name) {
+                files.push((*place, name.clone()));
+            }
+        }
+        files.sort();
+        for (place, name) in files {
+            let mut reader = SettingsReader::new(&mut settings);
+            let mut bytes = 0;
+            let read = self.each_element(place, &name, |element| {
+                bytes += reader.element(element)?;
+                if bytes > 1 << 16 {
+                    indexed.hold(std::mem::take(&mut bytes))?;
+                }
+                Ok(())
+            });
+            match read {
+                Err(error) if error.kind() == Kind::Input => {
+                    let text = format!("settings of a slicer that cannot be read: {}", error.message());
+                    let note = || Error::input(Code::S113, text.clone()).about(&name);
+                    triage.found_all(Code::S113, 1, note)?;
+                }
+                read => read?,
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Bytes of a picture; `admit` refuses memory.
+    pub(super) fn picture(&mut self, name: &str, admit: impl Fn(u64) -> Result<()>) -> Result<Vec<u8>> {
+        let Some(place) = self.place(name) else {
+            return Err(Error::input(Code::S110, format!("the package has no file '{}'", short(name))));
+        };
+        let broken = |error: &dyn std::fmt::Display| {
+            Error::input(Code::S110, format!("its picture: {}", sanitize(error.to_string())))
+        };
+        let entry = self.archive.by_index(place).map_err(|error| broken(&error))?;
+        let mut entry = entry.take(picture::MAX_BYTES);
+        let mut bytes = vec![];
+        loop {
+            const BLOCK: usize = 1 << 16;
+            let more = bytes.len().max(BLOCK);
+            // While they move, both are there.
+            admit(2 * (bytes.len() + more) as u64)?;
+            let read = entry.by_ref().take(more as u64).read_to_end(&mut bytes);
+            if read.map_err(|error| broken(&error))? < more {
+                return Ok(bytes);
+            }
+        }
+    }
+
+    /// Calls `take` for every element of a file.
+    fn each_element(
+        &mut self,
+        place: usize,
+        name: &str,
+        take: impl FnMut(&super::xml::XmlElement) -> Result<()>,
+    ) -> Result<()> {
+        let entry = self
+            .archive
+            .by_index(place)
+            .map_err(|error| Error::input(Code::S006, sanitize(error.to_string())).about(name))?;
+        each_element(entry, name, self.progress, take)
+    }
+}
+
+/// The beginning of a name, for messages.
+fn short(name: &str) -> String {
+    const SHOWN: usize = 120;
+    let end = if name.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    let text: String = name.chars().take(SHOWN).collect();
+    sanitize(text) + end
+}
+
+/// Name in a package from its root, as names compare: in lower case, with slashes.
+fn in_package(name: &str) -> String {
+    let mut parts: Vec<&str> = vec![];
+    for part in name.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/").to_lowercase()
+}
+
+/// The name with its bytes in place of `%20` and the like.
+fn percent_decoded(name: &str) -> String {
+    let mut bytes = vec![];
+    let mut rest = name.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| *first == b'%');
+        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        match byte {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_compare_without_case_and_slashes() {
+        let mut seen = 0;
+        for name in
+            ["/3D/3dmodel.model", "./3d/3DModel.model", "3D\\3dmodel.model", "a/../3d/./3dmodel.model"]
+        {
+            assert_eq!(in_package(name), "3d/3dmodel.model", "{name}");
+            seen += 1;
+        }
+        assert_eq!(seen, 4);
+        assert_eq!(percent_decoded("a%20b%2"), "a b%2");
+    }
+}

@@ -1,0 +1,438 @@
+//! Objects of a build at their places: their triangles on the way to a mesh.
+//!
+//! A build is walked twice if it has negative volumes: once for the bodies, and once for what is cut out of them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use super::model::{ModelObject, PackageModel, PlacedObject};
+use super::package::Package;
+use super::properties::Appearance;
+use super::slicer::{ComponentPiece, SlicerSettings, Volume, VolumeKind, counts_text};
+use crate::read::affine::Affine;
+use crate::read::indexed::{FilePosition, Indexed};
+use crate::read::triage::Triage;
+use crate::{MeshParts, TextureWrap};
+use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
+use voxelize_core::text::counted;
+
+/// Components may lie in components so deep.
+const MAX_DEPTH: usize = 32;
+
+/// Objects that may be placed.
+const MAX_PLACED: u64 = 1 << 20;
+
+/// Walk through the objects of a build.
+pub(super) struct Placing<'a, 'b, 'c> {
+    pub package: &'a mut Package<'c>,
+    pub indexed: &'a mut Indexed<'b>,
+    pub settings: &'a SlicerSettings,
+    /// Pictures are read.
+    pub reads_textures: bool,
+    /// Kind of the triangles that are taken.
+    pub wanted: VolumeKind,
+    pub found: WalkResult,
+}
+
+/// Numbers and bodies of a walk.
+#[derive(Default)]
+pub(super) struct WalkResult {
+    placed: u64,
+    /// First triangle of each piece that was taken, and its body. Body 0 is that of objects without negative volumes.
+    runs: Vec<(usize, u32)>,
+    bodies: u32,
+    /// Triangles that are not taken.
+    left_out: BTreeMap<VolumeKind, u64>,
+    /// Triangles of items that are not printable.
+    unprintable: u64,
+    /// Triangles whose properties are not known, or not read.
+    unknown: u64,
+    /// Pieces of settings that are not in the model.
+    missing: u64,
+    /// Objects of the build with settings.
+    met: HashSet<u64>,
+    pictures: HashMap<(Rc<str>, [u8; 2]), Option<u32>>,
+}
+
+/// An object that is to be placed.
+struct ComponentPlace {
+    model: Rc<PackageModel>,
+    /// Name of the model in the package.
+    path: Rc<str>,
+    object: u64,
+    map: Option<Affine>,
+    name: Rc<str>,
+    kind: VolumeKind,
+    body: u32,
+    depth: usize,
+    is_printable: bool,
+}
+
+/// An object whose components are being placed.
+struct ComponentWalk {
+    placement: ComponentPlace,
+    /// The next component.
+    next: usize,
+    /// Settings of the components, if the object has any.
+    pieces: Vec<Option<(VolumeKind, Rc<str>)>>,
+}
+
+impl Placing<'_, '_, '_> {
+    /// Adds the triangles of all items of the model of this name.
+    pub(super) fn all(&mut self, start: &Rc<str>) -> Result<()> {
+        let model = self.package.load(start, self.indexed)?;
+        let build = ComponentPlace {
+            model: Rc::clone(&model),
+            path: Rc::clone(start),
+            object: 0,
+            map: None,
+            name: Rc::default(),
+            kind: VolumeKind::Body,
+            body: 0,
+            depth: 0,
+            is_printable: true,
+        };
+        let mut stack: Vec<ComponentWalk> = vec![];
+        for item in &model.items {
+            let placement = self.inner(&build, item, None)?;
+            stack.extend(self.place(placement, start)?);
+            while let Some(walk) = stack.last_mut() {
+                let outer = &walk.placement;
+                let Some(component) = outer.model.objects[&outer.object].components.get(walk.next) else {
+                    stack.pop();
+                    continue;
+                };
+                let piece = walk.pieces.get(walk.next).and_then(Option::as_ref);
+                let placement = self.inner(outer, component, piece)?;
+                walk.next += 1;
+                stack.extend(self.place(placement, start)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The placement of an item or a component in what holds it.
+    fn inner(
+        &mut self,
+        outer: &ComponentPlace,
+        placed: &PlacedObject,
+        piece: Option<&(VolumeKind, Rc<str>)>,
+    ) -> Result<ComponentPlace> {
+        let (model, path) = match &placed.path {
+            Some(path) => (self.package.load(path, self.indexed)?, Rc::clone(path)),
+            None => (Rc::clone(&outer.model), Rc::clone(&outer.path)),
+        };
+        // Coordinates of a model are in its own unit.
+        let maps = [outer.map, placed.map, model.scale_to(&outer.model)];
+        let map = maps.into_iter().flatten().reduce(|outer, inner| outer.after(&inner));
+        let depth = outer.depth + 1;
+        let Some(object) = model.objects.get(&placed.object) else {
+            let text = format!("object {} is not there: there are {}", placed.object, model.objects.len());
+            return Err(Error::input(Code::S012, text).about(&path));
+        };
+        let (own_kind, own_name) = match piece {
+            Some((kind, name)) => (*kind, Rc::clone(name)),
+            None => (object.kind, Rc::default()),
+        };
+        let kind = if outer.kind == VolumeKind::Body { own_kind } else { outer.kind };
+        let names = [&own_name, &object.name, &outer.name];
+        let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default();
+        let is_printable = outer.is_printable && placed.is_printable;
+        Ok(ComponentPlace {
+            path,
+            object: placed.object,
+            map,
+            name,
+            kind,
+            body: outer.body,
+            depth,
+            is_printable,
+            model,
+        })
+    }
+
+    /// Adds the triangles of an object. Returns the walk through its components, if it has components.
+    fn place(&mut self, mut placement: ComponentPlace, start: &Rc<str>) -> Result<Option<ComponentWalk>> {
+        self.package.progress.check()?;
+        self.found.placed += 1;
+        if placement.depth > MAX_DEPTH || self.found.placed > MAX_PLACED {
+            let what = if placement.depth > MAX_DEPTH {
+                "components lie too deep, or in a circle"
+            } else {
+                "more than a million components"
+            };
+            let text = format!("object {}: {what}", placement.object);
+            return Err(Error::input(Code::S006, text).about(&placement.path));
+        }
+        let model = Rc::clone(&placement.model);
+        let object = &model.objects[&placement.object];
+        // Slicers have settings of the objects in the model with the build.
+        let settings = self.settings.of(placement.object).filter(|_| placement.path == *start);
+        let mut pieces = vec![];
+        let mut volumes = &object.volumes[..];
+        if let Some(settings) = settings {
+            if settings.has_negative() {
+                self.found.bodies += 1;
+                placement.body = self.found.bodies;
+            }
+            if placement.name.is_empty() {
+                placement.name = settings.name.clone().unwrap_or_default();
+            }
+            let (found, mut missing) =
+                settings.pieces_of(object.components.iter().map(|component| component.object));
+            let has_names = settings.has_bodies();
+            let of = |piece: &ComponentPiece| {
+                let is_named = has_names || piece.kind != VolumeKind::Body;
+                (piece.kind, piece.name.clone().filter(|_| is_named).unwrap_or_default())
+            };
+            pieces = found.into_iter().map(|piece| piece.map(of)).collect();
+            if !settings.volumes.is_empty() {
+                volumes = &settings.volumes;
+                let count = object.triangles.len() as u64;
+                let is_beyond = |volume: &&Volume| volume.last >= count || volume.first > volume.last;
+                missing += volumes.iter().filter(is_beyond).count() as u64;
+            }
+            if self.found.met.insert(placement.object) {
+                self.found.missing += missing;
+            }
+        }
+        self.add(object, volumes, settings.is_some_and(|settings| settings.has_bodies()), &placement)?;
+        let has_components = !object.components.is_empty();
+        Ok(has_components.then_some(ComponentWalk { placement, next: 0, pieces }))
+    }
+
+    /// Adds the triangles of an object, whose pieces are these volumes.
+    fn add(
+        &mut self,
+        object: &ModelObject,
+        volumes: &[Volume],
+        has_names: bool,
+        placement: &ComponentPlace,
+    ) -> Result<()> {
+        let runs = runs_of(volumes, object.triangles.len());
+        let mut has_vertices = false;
+        for (range, volume) in runs {
+            let count = range.len() as u64;
+            let kind = match volume {
+                Some(volume) if placement.kind == VolumeKind::Body => volume.kind,
+                _ => placement.kind,
+            };
+            if kind != self.wanted {
+                // Both walks come here.
+                *self.found.left_out.entry(kind).or_default() += count;
+                continue;
+            }
+            if !placement.is_printable {
+                self.found.unprintable += count;
+            }
+            let about = format!("{}: object {}", placement.path, placement.object);
+            let own_name = volume.filter(|_| has_names).and_then(|volume| volume.name.as_ref());
+            let name = own_name.filter(|name| !name.is_empty()).unwrap_or(&placement.name);
+            self.indexed.begin_instance(name.to_string())?;
+            if !has_vertices {
+                has_vertices = true;
+                self.indexed.begin_vertices();
+                for (n, vertex) in object.vertices.iter().enumerate() {
+                    if n % 65_536 == 65_535 {
+                        self.package.progress.check()?;
+                    }
+                    let point = placement.map.map_or(vertex.floats, |map| map.apply(vertex.doubles));
+                    self.indexed.vertex(point, FilePosition::Of(&about))?;
+                }
+            }
+            self.found.runs.push((self.indexed.triangles.len(), placement.body));
+            self.indexed.hold(2 * size_of::<(usize, u32)>() as u64)?;
+            self.triangles(object, range, placement, &about)?;
+        }
+        Ok(())
+    }
+
+    fn triangles(
+        &mut self,
+        object: &ModelObject,
+        range: std::ops::Range<usize>,
+        placement: &ComponentPlace,
+        about: &str,
+    ) -> Result<()> {
+        let is_mirror = placement.map.is_some_and(|map| map.is_mirror());
+        let turned = |corners: [u32; 3]| {
+            let [a, b, c] = corners;
+            if is_mirror { [a, c, b] } else { [a, b, c] }
+        };
+        let mut run = object.materials.partition_point(|(begin, _)| *begin <= range.start as u64);
+        let mut is_new = true;
+        let mut look = Appearance::default();
+        let mut has_property = false;
+        let mut texture = None;
+        for n in range {
+            while object.materials.get(run).is_some_and(|(begin, _)| *begin <= n as u64) {
+                run += 1;
+                is_new = true;
+            }
+            if is_new {
+                is_new = false;
+                let property = object.materials.get(run.wrapping_sub(1)).and_then(|(_, property)| *property);
+                has_property = property.is_some();
+                look = match property {
+                    Some([group, a, b, c]) => placement.model.properties.look(group, [a, b, c]),
+                    None => Appearance::default(),
+                };
+                self.indexed.begin_material(std::mem::take(&mut look.name))?;
+                texture = None;
+                if let Some((id, _)) = look.texture.filter(|_| self.reads_textures) {
+                    texture = self.picture(&placement.model, &placement.path, id)?;
+                }
+                self.indexed.set_texture(texture);
+            }
+            if has_property && !look.is_known {
+                self.found.unknown += 1;
+            }
+            if let Some([a, b, c]) = look.colours {
+                self.indexed.colour_next(if is_mirror { [a, c, b] } else { [a, b, c] });
+            }
+            if let (Some(_), Some((_, [a, b, c]))) = (texture, look.texture) {
+                self.indexed.place_next(if is_mirror { [a, c, b] } else { [a, b, c] }.into_iter());
+            }
+            let corners = turned(object.triangles[n]);
+            self.indexed.triangle(corners.map(i64::from), FilePosition::Of(about))?;
+        }
+        self.indexed.set_texture(None);
+        Ok(())
+    }
+
+    /// Number of a picture of a model, if it can be read.
+    fn picture(&mut self, model: &PackageModel, path: &Rc<str>, id: u64) -> Result<Option<u32>> {
+        let Some(picture) = model.properties.texture(id) else { return Ok(None) };
+        let key: (Rc<str>, [u8; 2]) = (
+            picture.path.as_str().into(),
+            picture.wrap.map(|wrap| match wrap {
+                TextureWrap::Repeat => 0,
+                TextureWrap::Mirror => 1,
+                TextureWrap::Clamp => 2,
+            }),
+        );
+        if let Some(known) = self.found.pictures.get(&key) {
+            return Ok(*known);
+        }
+        let bytes = self.package.picture(&picture.path, |more| self.indexed.admit(more));
+        if let Err(error) = &bytes
+            && error.kind() == Kind::TooLarge
+        {
+            return Err(error.clone());
+        }
+        let place = format!("{path}: picture {}", picture.path);
+        let number = self.indexed.add_picture(bytes, picture.wrap, FilePosition::Of(&sanitize(place)))?;
+        self.found.pictures.insert(key, number);
+        Ok(number)
+    }
+}
+
+/// Runs of the triangles of an object: those of each volume, and between them those of none. Where two volumes claim a
+/// triangle, the first has it.
+fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Option<&Volume>)> {
+    let mut sorted: Vec<&Volume> = volumes.iter().filter(|volume| volume.first <= volume.last).collect();
+    sorted.sort_by_key(|volume| volume.first);
+    let mut runs = vec![];
+    let mut end = 0;
+    for volume in sorted {
+        let place = |number: u64| usize::try_from(number).unwrap_or(count).min(count);
+        let first = place(volume.first).max(end);
+        let behind = place(volume.last.saturating_add(1));
+        if first >= behind {
+            continue;
+        }
+        if end < first {
+            runs.push((end..first, None));
+        }
+        runs.push((first..behind, Some(volume)));
+        end = behind;
+    }
+    if end < count {
+        runs.push((end..count, None));
+    }
+    runs
+}
+
+impl WalkResult {
+    /// Triangles of negative volumes.
+    pub(super) fn negative(&self) -> u64 {
+        self.left_out.get(&VolumeKind::Negative).copied().unwrap_or(0)
+    }
+
+    /// Body of each of so many triangles.
+    pub(super) fn bodies(&self, count: usize, bodies: u32) -> MeshParts {
+        self.parts(count, bodies as usize + 1, |_, body| body)
+    }
+
+    /// ComponentPiece of each of so many triangles.
+    pub(super) fn pieces(&self, count: usize) -> MeshParts {
+        self.parts(count, self.runs.len(), |piece, _| piece)
+    }
+
+    /// Parts of so many triangles, of the number that `of` has for a piece and its body.
+    fn parts(&self, count: usize, parts: usize, of: impl Fn(u32, u32) -> u32) -> MeshParts {
+        let mut found = MeshParts::default();
+        for _ in 0..parts {
+            found.name(String::new());
+        }
+        for (n, (begin, body)) in self.runs.iter().enumerate() {
+            let end = self.runs.get(n + 1).map_or(count, |(next, _)| *next);
+            found.extend((end - begin) as u64, of(n as u32, *body));
+        }
+        found
+    }
+
+    /// Number of bodies with negative volumes.
+    pub(super) fn count(&self) -> u32 {
+        self.bodies
+    }
+
+    /// Notes what was found on the walk for bodies.
+    pub(super) fn report(
+        mut self,
+        settings: &SlicerSettings,
+        model: &PackageModel,
+        triage: &Triage,
+    ) -> Result<()> {
+        let note = |code: Code, text: String| triage.found_all(code, 1, || Error::input(code, text.clone()));
+        let negative = self.left_out.remove(&VolumeKind::Negative).unwrap_or(0);
+        self.left_out.retain(|kind, count| kind.is_left_out() && *count > 0);
+        if !self.left_out.is_empty() {
+            note(Code::S109, format!("left out: {}", counts_text(&self.left_out)))?;
+        }
+        if negative > 0 {
+            let triangles = counted(negative, "triangle", "triangles");
+            note(Code::S111, format!("negative volumes of {triangles}: solid and filled subtract them"))?;
+        }
+        if self.unprintable > 0 {
+            let triangles = counted(self.unprintable, "triangle", "triangles");
+            let text = format!("{triangles} of items that are marked as not printable, which are read");
+            note(Code::S112, text)?;
+        }
+        for (object, settings) in settings.objects() {
+            if !model.objects.contains_key(&object) {
+                self.missing += settings.others();
+            }
+        }
+        if self.missing > 0 {
+            let pieces = counted(self.missing, "piece", "pieces");
+            let text = format!("the settings of the slicer name {pieces} that the model does not have");
+            note(Code::S113, text)?;
+        }
+        if self.unknown > 0 {
+            let triangles = counted(self.unknown, "triangle has", "triangles have");
+            let text = format!("colours are not known: {triangles} a property that is missing or not read");
+            note(Code::S110, text)?;
+        }
+        if model.painted > 0 {
+            let triangles = counted(model.painted, "triangle is", "triangles are");
+            let text = format!("colours are not known: {triangles} painted in the slicer, which is not read");
+            note(Code::S110, text)?;
+        }
+        if model.beams > 0 {
+            let beams = counted(model.beams, "beam", "beams");
+            note(Code::S107, format!("{beams} of lattices, which have no triangles and are left out"))?;
+        }
+        Ok(())
+    }
+}

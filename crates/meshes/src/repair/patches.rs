@@ -1,0 +1,159 @@
+//! Patches: triangles connected over edges of exactly two of them, turned so that they fit together.
+
+use super::super::edges::{self, Side};
+use voxelize_core::error::Result;
+use voxelize_core::par::Progress;
+
+/// Which triangles belong together, and which are turned over so that they fit.
+#[derive(Debug)]
+pub(super) struct Patches {
+    /// The triangles, patch by patch, ascending in each. Patches have the order of their first triangles.
+    members: Vec<u32>,
+    /// Where each patch begins among them, and at last their end.
+    starts: Vec<usize>,
+    neighbours: Vec<u32>,
+    /// Whether a triangle is turned over: its vertices do not ascend.
+    pub turned: Vec<bool>,
+    /// The patches that have one side only.
+    pub one_sided: u64,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Triangles between two looks at whether to go on.
+const CHUNK: usize = 1 << 16;
+
+impl Patches {
+    /// Of sheets, their vertices ascending, and their sorted sides. The first triangle of each patch is
+    /// not turned.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub(super) fn of(triangles: &[[u32; 3]], sides: &[Side], progress: &dyn Progress) -> Result<Self> {
+        let neighbours = neighbours(triangles.len(), sides);
+        let mut patch = vec![NONE; triangles.len()];
+        let mut turned = vec![false; triangles.len()];
+        let mut count = 0;
+        let mut one_sided = 0;
+        let mut waiting = vec![];
+        let mut done = 0_usize;
+        for first in 0..triangles.len() {
+            if patch[first] != NONE {
+                continue;
+            }
+            let mut fits = true;
+            patch[first] = count;
+            waiting.push(first);
+            while let Some(here) = waiting.pop() {
+                done += 1;
+                if done.is_multiple_of(CHUNK) {
+                    progress.check()?;
+                }
+                for side in 0..3 {
+                    let across = neighbours[3 * here + side];
+                    if across == NONE {
+                        continue;
+                    }
+                    let there = across as usize / 3;
+                    let turn = turned[here] ^ (is_forth(side) == is_forth(across as usize % 3));
+                    if patch[there] == NONE {
+                        patch[there] = count;
+                        turned[there] = turn;
+                        waiting.push(there);
+                    } else {
+                        fits &= turned[there] == turn;
+                    }
+                }
+            }
+            count += 1;
+            one_sided += u64::from(!fits);
+        }
+        let (members, starts) = grouped(&patch, count as usize);
+        Ok(Self { members, starts, neighbours, turned, one_sided })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The triangles of a patch, ascending.
+    pub(super) fn members(&self, patch: usize) -> &[u32] {
+        &self.members[self.starts[patch]..self.starts[patch + 1]]
+    }
+
+    /// Whether its triangle, as it is turned, goes along side `place` from the lesser end to the greater.
+    pub(super) fn is_forth(&self, place: u32) -> bool {
+        is_forth(place as usize % 3) != self.turned[place as usize / 3]
+    }
+
+    /// The sides of a patch that no other one fits to, sorted.
+    pub(super) fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
+        let places = self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3);
+        let open = places.filter(|place| self.is_open(*place));
+        let side = |place: u32| {
+            let [a, b, c] = triangles[place as usize / 3];
+            Side { ends: [[a, b], [b, c], [a, c]][place as usize % 3], place }
+        };
+        let mut sides: Vec<Side> = open.map(side).collect();
+        sides.sort_unstable();
+        sides
+    }
+
+    /// For each triangle whether it is of a patch with as many open sides as triangles, or more.
+    pub(super) fn ragged(&self) -> Vec<bool> {
+        let mut ragged = vec![false; self.turned.len()];
+        for patch in 0..self.count() {
+            let members = self.members(patch);
+            let places = members.iter().flat_map(|n| 3 * n..3 * n + 3);
+            if places.filter(|place| self.is_open(*place)).count() >= members.len() {
+                members.iter().for_each(|n| ragged[*n as usize] = true);
+            }
+        }
+        ragged
+    }
+
+    /// Whether no side of the patch fits to this one.
+    fn is_open(&self, place: u32) -> bool {
+        let across = self.neighbours[place as usize];
+        across == NONE || self.is_forth(across) == self.is_forth(place)
+    }
+
+    /// Turns a patch over.
+    pub(super) fn turn(&mut self, patch: usize) {
+        for member in &self.members[self.starts[patch]..self.starts[patch + 1]] {
+            self.turned[*member as usize] ^= true;
+        }
+    }
+}
+
+/// Whether side n of ascending vertices goes from the lesser to the greater.
+fn is_forth(side: usize) -> bool {
+    side != 2
+}
+
+/// For each side of each triangle the one side it shares its edge with, if that is one.
+fn neighbours(triangles: usize, sides: &[Side]) -> Vec<u32> {
+    let mut neighbours = vec![NONE; 3 * triangles];
+    for group in edges::by_edge(sides) {
+        if let [one, two] = group {
+            neighbours[one.place as usize] = two.place;
+            neighbours[two.place as usize] = one.place;
+        }
+    }
+    neighbours
+}
+
+/// The triangles patch by patch, and where each patch begins.
+fn grouped(patch: &[u32], count: usize) -> (Vec<u32>, Vec<usize>) {
+    let mut starts = vec![0; count + 1];
+    patch.iter().for_each(|its| starts[*its as usize + 1] += 1);
+    (0..count).for_each(|n| starts[n + 1] += starts[n]);
+    let mut next = starts.clone();
+    let mut members = vec![0; patch.len()];
+    for (triangle, its) in patch.iter().enumerate() {
+        members[next[*its as usize]] = triangle as u32;
+        next[*its as usize] += 1;
+    }
+    (members, starts)
+}

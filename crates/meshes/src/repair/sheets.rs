@@ -1,0 +1,65 @@
+//! Triangles as sheets without sides: the three numbers of their vertices in order, each once.
+
+use super::super::Mesh;
+use super::super::counted;
+use super::super::weld::Welded;
+use voxelize_core::error::Result;
+use voxelize_core::geom::{Point, Triangle, degenerate};
+
+/// The triangles of a mesh that have an area, each set of three vertices once, sorted.
+#[derive(Debug)]
+pub(super) struct Sheets {
+    pub points: Vec<Point>,
+    /// The vertices of each, ascending: turning the last two over turns the triangle.
+    pub triangles: Vec<[u32; 3]>,
+    /// Whether a triangle was given the other way round than its vertices ascend; most of its copies, if
+    /// there were several.
+    pub given_turned: Vec<bool>,
+    pub duplicates: u64,
+}
+
+impl Sheets {
+    pub(super) fn of(mesh: &Mesh) -> Result<Self> {
+        let mut welded = Welded::of(mesh.triangles())?;
+        if mesh.degenerate() > 0 {
+            let both = welded.triangles.iter_mut().zip(mesh.triangles());
+            both.filter(|(_, triangle)| degenerate::is_degenerate(triangle))
+                .for_each(|(vertices, _)| *vertices = [0; 3]);
+        }
+        let with_area = welded.triangles.iter().filter(|[a, b, _]| a != b);
+        let all = counted::sorted(with_area.map(ascending), welded.points.len(), |all| all.0[0]);
+        let mut sheets =
+            Self { points: welded.points, triangles: vec![], given_turned: vec![], duplicates: 0 };
+        for copies in all.chunk_by(|one, next| one.0 == next.0) {
+            let turned = copies.iter().filter(|(_, turned)| *turned).count();
+            sheets.triangles.push(copies[0].0);
+            sheets.given_turned.push(2 * turned > copies.len());
+            sheets.duplicates += copies.len() as u64 - 1;
+        }
+        Ok(sheets)
+    }
+
+    /// The corners of a triangle in doubles.
+    pub(super) fn exact_corners(&self, triangle: &[u32; 3]) -> [[f64; 3]; 3] {
+        self.corners(triangle).map(|v| v.map(f64::from))
+    }
+
+    /// The corners of a triangle.
+    pub(super) fn corners(&self, triangle: &[u32; 3]) -> Triangle {
+        triangle.map(|n| self.points[n as usize])
+    }
+}
+
+/// The three numbers in order, and whether that turns the triangle over.
+fn ascending(triangle: &[u32; 3]) -> ([u32; 3], bool) {
+    let [a, b, c] = *triangle;
+    let least = a.min(b).min(c);
+    let [a, b, c] = if least == a {
+        [a, b, c]
+    } else if least == b {
+        [b, c, a]
+    } else {
+        [c, a, b]
+    };
+    if b < c { ([a, b, c], false) } else { ([a, c, b], true) }
+}

@@ -1,0 +1,106 @@
+//! What files state about their coordinates: the unit of length, and the axis that points up.
+
+use voxelize_core::geom::Rational;
+
+/// A unit of length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitOfLength {
+    /// A thousandth of a millimetre.
+    Micrometre,
+    /// A thousandth of a metre.
+    Millimetre,
+    /// A hundredth of a metre.
+    Centimetre,
+    /// A metre.
+    Metre,
+    /// 25.4 millimetres.
+    Inch,
+    /// Twelve inches.
+    Foot,
+}
+
+impl UnitOfLength {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Micrometre, Self::Millimetre, Self::Centimetre, Self::Metre, Self::Inch, Self::Foot];
+
+    /// Its name behind a number: `um`, `mm`, `cm`, `m`, `in`, `ft`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Micrometre => "um",
+            Self::Millimetre => "mm",
+            Self::Centimetre => "cm",
+            Self::Metre => "m",
+            Self::Inch => "in",
+            Self::Foot => "ft",
+        }
+    }
+
+    /// Other words for units: `inch`, `inches`, `millimetre`, `millimeters` and so on.
+    pub const ALIASES: [(&str, Self); 23] = [
+        ("µm", Self::Micrometre),
+        ("micron", Self::Micrometre),
+        ("microns", Self::Micrometre),
+        ("micrometre", Self::Micrometre),
+        ("micrometer", Self::Micrometre),
+        ("millimetre", Self::Millimetre),
+        ("millimetres", Self::Millimetre),
+        ("millimeter", Self::Millimetre),
+        ("millimeters", Self::Millimetre),
+        ("centimetre", Self::Centimetre),
+        ("centimetres", Self::Centimetre),
+        ("centimeter", Self::Centimetre),
+        ("centimeters", Self::Centimetre),
+        ("metre", Self::Metre),
+        ("metres", Self::Metre),
+        ("meter", Self::Metre),
+        ("meters", Self::Metre),
+        ("inch", Self::Inch),
+        ("inches", Self::Inch),
+        ("foot", Self::Foot),
+        ("feet", Self::Foot),
+        ("micrometres", Self::Micrometre),
+        ("micrometers", Self::Micrometre),
+    ];
+
+    /// The unit of this name, or of one of the [`ALIASES`](Self::ALIASES).
+    pub fn from_name(name: &str) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|unit| unit.name() == name);
+        known.or_else(|| Self::ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, unit)| *unit))
+    }
+
+    /// Its length, exactly.
+    pub fn millimetres(self) -> Rational {
+        match self {
+            Self::Micrometre => Rational::new(1, 1000),
+            Self::Millimetre => Rational::ONE,
+            Self::Centimetre => Rational::from(10),
+            Self::Metre => Rational::from(1000),
+            Self::Inch => Rational::new(127, 5),
+            Self::Foot => Rational::new(1524, 5),
+        }
+    }
+}
+
+/// The axis that points up in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UpAxis {
+    /// As in a game.
+    Y,
+    /// As on a printer.
+    #[default]
+    Z,
+}
+
+impl UpAxis {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Y, Self::Z];
+
+    /// Its name in records and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Y => "y",
+            Self::Z => "z",
+        }
+    }
+}

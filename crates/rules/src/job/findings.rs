@@ -1,0 +1,360 @@
+//! What is found about a mesh and its grid beside the cells: whether they meet, and what solid loses.
+
+use super::Transform;
+use crate::rule::{self, Band, LostFeatures, Rule, Stats, ThinFeatures, lost};
+use crate::run::Run;
+use voxelize_core::error::{Code, Error, Finding, Hint, Opt, Result, hint, sanitize};
+use voxelize_core::geom::{Bounds, Rational};
+use voxelize_core::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit};
+use voxelize_core::text::{GridCoordinates, bytes, counted, number};
+use voxelize_formats::UNKNOWN_AXES;
+use voxelize_meshes::Mesh;
+use voxelize_meshes::read::Tolerance;
+
+/// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), is smaller than a cell
+/// (W021) or than the radius (W022), or so far from the origin that its coordinates are coarser than the cells (L001).
+///
+/// # Errors
+/// If the mesh is too far from the origin and nothing is tolerated.
+pub fn of_lattice(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    rule: &Rule,
+    tolerance: Tolerance,
+    coordinates: &GridCoordinates,
+) -> Result<Vec<Finding>> {
+    let misses = misses(lattice, mesh, coordinates).filter(|_| rule.margin() == Length::ZERO);
+    let elsewhere = hint!["check {}, {} and {}" Bounds, Translate, Scale;
+        "scans are in LPS: {} is for a mesh in RAS" Axes = "-x,-y,z"];
+    let what = match rule {
+        // Cells have their distance however far the mesh is away.
+        Rule::Distance { band: Band::All, iso: None, .. } => "the mesh is outside the grid",
+        _ => "no cell is occupied: the mesh is outside the grid",
+    };
+    let misses =
+        misses.map(|apart| Finding::new(Code::W002, format!("{what}; {apart}")).with_hint(elsewhere));
+    let mut findings: Vec<Finding> = misses.into_iter().collect();
+    findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
+    findings.extend(less_than_the_radius(mesh.bounds(), lattice, rule, coordinates));
+    if !rule.subtracts_from(mesh) {
+        let found = not_subtracted(mesh, &format!("the rule {}", rule.name()));
+        findings.extend(found.map(|one| one.with_hint(hint!["{} or {} subtracts them" Solid, Filled])));
+    }
+    match far_from_origin(mesh.bounds(), lattice, coordinates) {
+        Some(far) if tolerance == Tolerance::Strict => return Err(far),
+        Some(far) => {
+            findings.push(Finding { severity: tolerance.severity(far.code()), first: far, count: 1 })
+        }
+        None => {}
+    }
+    Ok(findings)
+}
+
+/// Finding that negative volumes are not subtracted from a mesh (W023), if it has any. `what` takes the mesh without them.
+pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
+    let count = mesh.cuts()?.count() as u64;
+    let triangles = counted(count, "triangle", "triangles");
+    let text =
+        format!("negative volumes of {triangles} are not subtracted: {what} takes the mesh without them");
+    Some(Finding::new(Code::W023, text))
+}
+
+/// The finding that a mesh of these bounds is smaller than one cell (W021).
+fn less_than_a_cell(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Finding> {
+    let sizes = sizes(mesh);
+    let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
+    if !(0..3).all(|axis| sizes[axis] < spacing[axis]) {
+        return None;
+    }
+    let [sizes, cell] = [sizes, spacing]
+        .map(|sides| sides.map(|side| number(coordinates.length(side))).join(" × ") + &coordinates.suffix());
+    let text = format!("the mesh, {sizes}, is smaller than a cell, {cell}: it may be in another unit");
+    Some(Finding::new(Code::W021, text))
+}
+
+/// The finding that a mesh of these bounds is smaller than the radius of the rule offset (W022).
+fn less_than_the_radius(
+    mesh: &Bounds,
+    lattice: &Lattice,
+    rule: &Rule,
+    coordinates: &GridCoordinates,
+) -> Option<Finding> {
+    let Rule::Offset { radius } = rule else { return None };
+    // A radius in cells has no unit that could be wrong.
+    if radius.unit() == LengthUnit::Cells {
+        return None;
+    }
+    let radius = radius.in_world(lattice.spacing()).to_f64();
+    let longest = sizes(mesh).into_iter().fold(0.0, f64::max);
+    let [radius_text, longest_text] = [radius, longest].map(|length| coordinates.length_text(length));
+    let text = format!(
+        "the radius, {radius_text}, is longer than the mesh, {longest_text}: it may be in another unit"
+    );
+    let hint = hint!["{} is two cells" Radius = "2vx"];
+    (radius > longest && longest > 0.0).then(|| Finding::new(Code::W022, text).with_hint(hint))
+}
+
+/// How long a box is along each axis.
+fn sizes(bounds: &Bounds) -> [f64; 3] {
+    [0, 1, 2].map(|axis| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]))
+}
+
+/// The finding that a mesh of these bounds is so far from the origin that the floats of its coordinates are more than a
+/// hundredth of a cell apart (L001): faces may be off by so much, unseen. It is about the worst axis.
+fn far_from_origin(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Error> {
+    const PART: i64 = 100;
+    if let Some(near) = coordinates.near {
+        return far_output(mesh, lattice, coordinates, near);
+    }
+    let coarse = (0..3).filter_map(|axis| {
+        let farthest = mesh.min[axis].abs().max(mesh.max[axis].abs());
+        let step = f64::from(farthest.next_up()) - f64::from(farthest);
+        let spacing = &lattice.spacing()[axis];
+        (&Rational::from_f64(step)? * &Rational::from(PART) > *spacing)
+            .then(|| (axis, farthest, step, step / spacing.to_f64()))
+    });
+    let (axis, farthest, step, _) = coarse.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let name = AXES[axis];
+    let size = lattice.spacing()[axis].to_f64();
+    let off = coordinates.length_text(step / 2.0);
+    let [step, size] = [step, size].map(|length| coordinates.length_text(length));
+    let scaled = if coordinates.scale == 1.0 { "" } else { " when scaled" };
+    let text = format!(
+        "far from the origin: 32-bit floats near {name} = {} in the file are {step} apart{scaled}, where cells are {size}; \
+         a wall may be off by {off}",
+        number(f64::from(farthest))
+    );
+    let hint = "move the mesh to the origin in the program that made it, and export it again";
+    Some(Error::input(Code::L001, text).with_hint(hint))
+}
+
+/// The finding about a mesh whose coordinates are relative to a point near it: its cells are as the file has them, but as far
+/// from the origin as before.
+fn far_output(
+    mesh: &Bounds,
+    lattice: &Lattice,
+    coordinates: &GridCoordinates,
+    near: [f64; 3],
+) -> Option<Error> {
+    const PART: f64 = 100.0;
+    let coarse = (0..3).filter_map(|axis| {
+        let [min, max] = [mesh.min[axis], mesh.max[axis]].map(|end| coordinates.at(axis, f64::from(end)));
+        let farthest = if min.abs() > max.abs() { min } else { max };
+        let step = f64::from((farthest.abs() as f32).next_up()) - f64::from(farthest.abs() as f32);
+        let size = coordinates.length(lattice.spacing()[axis].to_f64());
+        (step * PART > size).then_some((axis, farthest, step, size))
+    });
+    let (axis, farthest, step, size) = coarse.max_by(|a, b| (a.2 / a.3).total_cmp(&(b.2 / b.3)))?;
+    let suffix = coordinates.suffix();
+    let text = format!(
+        "far from the origin: 32-bit floats near {} = {} are {}{suffix} apart, where cells are {}{suffix}; coordinates \
+         were read relative to {}, so that rounding moves no wall here, but it does in programs that read floats",
+        AXES[axis],
+        number(farthest),
+        number(step),
+        number(size),
+        near.map(|value| value.to_string()).join(","),
+    );
+    let back = near.map(|value| (0.0 - value).to_string()).join(",");
+    let hint = Hint::default().with_step("{} moves the mesh to the origin", Opt::Translate, back);
+    Some(Error::input(Code::L001, text).with_hint(hint))
+}
+
+/// The finding that a lattice leaves out a part of a mesh that it was not fitted to (W001); `grid` names the lattice.
+pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
+    let axes = passed(mesh, lattice)?;
+    let text =
+        format!("the mesh extends beyond the grid of {grid} along {axes}; the part outside is left out");
+    Some(Finding::new(Code::W001, text))
+}
+
+/// The finding that cells of a given size have a layer that a mesh, or all that share a grid, reach only by the rounding
+/// of coordinates (W017).
+pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Finding> {
+    let is_rounded = fit.rounded_axes(bounds);
+    let axes = axes_where(|axis| is_rounded[*axis])?;
+    let text = format!(
+        "along {axes} the last layer of cells is reached only by the rounding of coordinates to floats"
+    );
+    let found = Finding::new(Code::W017, text);
+    // The shortest decimals that are these floats.
+    let origin = bounds.min.map(|c| (c + 0.0).to_string()).join(",");
+    let is_as_written = !transform.is_scaled() && !transform.is_moved();
+    let hint = || Hint::default().with_step("{} has one layer less", Opt::Origin, origin);
+    Some(if is_as_written { found.with_hint(hint()) } else { found })
+}
+
+/// The axes along which a mesh goes on beyond a lattice: `x, z`.
+pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
+    axes_where(|axis| lattice.is_passed(*axis, mesh.bounds()).contains(&true))
+}
+
+/// The finding about the axes of an image whose grid is taken (W018).
+pub fn image_axes(axes: &str) -> Finding {
+    let (text, hint) = match axes {
+        UNKNOWN_AXES => (
+            "the image does not say where it is: its axes are taken as x,y,z, its first cell as around 0,0,0"
+                .into(),
+            "state it where the image was made (qform or sform of NIfTI, space of NRRD): other readers may place it elsewhere",
+        ),
+        axes => (
+            format!(
+                "the axes of the image run {axes}, those of the output x,y,z: their arrays are not in one order"
+            ),
+            "resample one file onto the other by their headers before cells are combined, or reverse the axes with a minus \
+             in NumPy: array[::-1]",
+        ),
+    };
+    Finding::new(Code::W018, text).with_hint(hint)
+}
+
+/// The names of the axes of which something is so, if there are any: `x, z`.
+fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
+    let axes: Vec<_> = (0..3).filter(is_so).map(|axis| AXES[axis].to_string()).collect();
+    (!axes.is_empty()).then(|| axes.join(", "))
+}
+
+/// The axis along which a mesh and its lattice are apart: `along x the mesh is in 0 … 64, the grid in 500 … 600`.
+fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<String> {
+    let bounds = mesh.bounds();
+    let end = lattice.end();
+    let apart = |axis: usize| {
+        let low = lattice.origin()[axis].to_f64();
+        let high = end[axis].to_f64();
+        let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
+        (max < low || min > high).then(|| extents(lattice, mesh, axis, coordinates))
+    };
+    (0..3).find_map(apart)
+}
+
+/// The search for what solid loses: beside the cells that were filled, or before them where memory has no room for
+/// both.
+pub(crate) struct LostSearch<'a> {
+    pub mesh: &'a Mesh,
+    pub lattice: &'a Lattice,
+    pub rule: &'a Rule,
+    pub run: &'a Run<'a>,
+}
+
+/// The result of such a search, or why there was none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LostFound {
+    pub lost: Option<LostFeatures>,
+    pub skipped: Option<Finding>,
+}
+
+impl LostSearch<'_> {
+    /// Whether the rule may lose features.
+    pub(crate) fn is_needed(&self) -> bool {
+        matches!(self.rule, Rule::Solid { thin: ThinFeatures::Lose, .. })
+    }
+
+    /// Whether its memory is there in addition to the whole grid: then the search uses these cells.
+    pub(crate) fn fits_with_grid(&self) -> bool {
+        let need = || self.bytes() + BitGrid::bytes_for(self.lattice.dims());
+        self.run.max_memory.is_none_or(|limit| need() <= u128::from(limit))
+    }
+
+    /// Its memory, with the mesh.
+    fn bytes(&self) -> u128 {
+        let inside = self.rule.inside().unwrap_or_default();
+        Run::estimate(self.mesh.triangles().len(), [0; 3])
+            + lost::extra_bytes(self.mesh, self.lattice, inside, self.run)
+    }
+
+    /// The features that are lost, `solid` cells being known or not; a finding if memory does not allow to look (W010).
+    pub(crate) fn find(&self, solid: Option<&BitGrid>) -> Result<LostFound> {
+        let need = self.bytes();
+        if let Some(limit) = self.run.max_memory.map(u128::from).filter(|limit| need > *limit) {
+            let need = bytes(need);
+            let available = bytes(limit);
+            let text = format!("skipped the search for lost features: needs {need}, {available} available");
+            return Ok(LostFound { lost: None, skipped: Some(Finding::new(Code::W010, text)) });
+        }
+        let inside = self.rule.inside().unwrap_or_default();
+        let lost = lost::find(self.mesh, self.lattice, inside, solid, self.run)?;
+        Ok(LostFound { lost: Some(lost), skipped: None })
+    }
+}
+
+/// The findings about cells that were filled: those of the rule, and that there are none.
+pub(crate) fn of_cells(
+    rule: &Rule,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    stats: &Stats,
+    is_empty: bool,
+    coordinates: &GridCoordinates,
+) -> Vec<Finding> {
+    let mut findings = rule::findings(rule, mesh, lattice, stats, coordinates);
+    if is_empty {
+        let is_flooded = findings.iter().any(|finding| finding.code() == Code::W007);
+        let within = within(lattice, mesh, coordinates).filter(|_| !is_flooded);
+        let outside = misses(lattice, mesh, coordinates).map(|apart| {
+            let text = format!("no cell is occupied: the mesh is outside the grid; {apart}");
+            Finding::new(Code::W002, text).with_hint(hint!["check {}, {} and {}" Bounds, Translate, Scale])
+        });
+        let found = within.or(outside);
+        findings.push(found.unwrap_or_else(|| rule::nothing_occupied(rule, &findings)));
+    }
+    findings
+}
+
+/// The finding that no cell is occupied of a lattice that is within the bounds of the mesh: often one of another unit.
+fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<Finding> {
+    let is_within = (0..3).all(|axis| lattice.is_passed(axis, mesh.bounds()) == [true; 2]);
+    is_within.then(|| {
+        let extents = extents(lattice, mesh, 0, coordinates);
+        let text = format!("no cell is occupied: the grid lies within the bounds of the mesh; {extents}");
+        Finding::new(Code::W002, text).with_hint(hint!["if they are in different units, give {}" Scale])
+    })
+}
+
+/// `along x the mesh is in 0 … 64 mm, the grid in 1 … 2 mm`.
+fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordinates) -> String {
+    let ends = [&lattice.origin()[axis], &lattice.end()[axis]].map(Rational::to_f64);
+    let bounds = mesh.bounds();
+    let of_mesh = [bounds.min[axis], bounds.max[axis]].map(f64::from);
+    let [[min, max], [low, high]] =
+        [of_mesh, ends].map(|ends| ends.map(|end| number(coordinates.at(axis, end))));
+    let unit = coordinates.suffix();
+    let axis = AXES[axis];
+    format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
+}
+
+/// The finding that parts are closed only together, and share the inside of all by the nearest face (W024).
+pub(super) fn closed_together(labels: &[Label]) -> Finding {
+    const SHOWN: usize = 12;
+    let mut names: Vec<_> = labels.iter().take(SHOWN).map(|label| sanitize(label.name.as_bytes())).collect();
+    if labels.len() > SHOWN {
+        names.push("…".into());
+    }
+    let names = names.join(", ");
+    let text = format!(
+        "{names} are closed together, and not each alone: each cell inside has the label of the nearest face"
+    );
+    Finding::new(Code::W024, text)
+}
+
+/// The finding that some parts have no cell, where others have.
+pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
+    const SHOWN: usize = 12;
+    let without =
+        labels.iter().filter(|(_, cells)| *cells == 0).map(|(label, _)| sanitize(label.name.as_bytes()));
+    let without: Vec<_> = without.collect();
+    let more = without.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = without.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let (count, all) = (without.len(), labels.len());
+    let text = format!(
+        "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
+    );
+    let hint = hint!["use smaller cells, or {}" Priority = "NAME"; "{} marks the cells of flat and open parts" Rule = "surface"];
+    (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
+}
+
+/// Adds findings to others; that no cell is occupied is said once.
+pub fn add(findings: &mut Vec<Finding>, more: impl IntoIterator<Item = Finding>) {
+    let is_empty = findings.iter().any(|finding| finding.code() == Code::W002);
+    findings.extend(more.into_iter().filter(|finding| !is_empty || finding.code() != Code::W002));
+}

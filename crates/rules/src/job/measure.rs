@@ -1,0 +1,126 @@
+//! Lengths as people write them: exact numbers, with a unit such as mm, without one, or in cells.
+
+use std::str::FromStr;
+
+use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::Length;
+use voxelize_meshes::UnitOfLength;
+
+/// A number of a unit, or of the coordinates' own: `0.5`, `-3`, `1/3`, `5cm`.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::Rational;
+/// use voxelize::job::{Measure, UnitOfLength};
+///
+/// let measure: Measure = "5cm".parse()?;
+/// assert_eq!(measure.in_units_of(Some(UnitOfLength::Millimetre))?, Rational::from(50));
+/// assert!(measure.in_units_of(None).is_err());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// The number before the unit.
+    pub number: Rational,
+    /// The unit that it was written with.
+    pub unit: Option<UnitOfLength>,
+    /// As written.
+    text: String,
+}
+
+impl FromStr for Measure {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let units = UnitOfLength::ALL.into_iter().filter(|unit| text.ends_with(unit.name()));
+        let unit = units.max_by_key(|unit| unit.name().len());
+        let decimal = unit.map_or(text, |unit| text[..text.len() - unit.name().len()].trim_end());
+        let number = Rational::parse(decimal).map_err(|why| {
+            // Digits before letters: a unit that nobody knows.
+            let letters = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+            let digits = text[..text.len() - letters.len()].trim_end();
+            if letters.chars().all(|c| c.is_ascii_alphabetic()) && Rational::parse(digits).is_ok() {
+                let names = UnitOfLength::ALL.map(UnitOfLength::name).join(", ");
+                return Error::usage(format!("'{letters}' is not a unit: {names}"));
+            }
+            Error::usage(why)
+        })?;
+        Ok(Self { number, unit, text: text.to_string() })
+    }
+}
+
+impl Measure {
+    /// The length in units of coordinates, which are of this unit if it is known.
+    ///
+    /// # Errors
+    /// If it has a unit, and that of the coordinates is not known.
+    pub fn in_units_of(&self, coordinates: Option<UnitOfLength>) -> Result<Rational> {
+        match (self.unit, coordinates) {
+            (None, _) => Ok(self.number.clone()),
+            (Some(unit), Some(of)) => Ok(&(&self.number * &unit.millimetres()) / &of.millimetres()),
+            (Some(_), None) => {
+                let error = Error::usage("the unit of the file is unknown");
+                Err(error.with_hint(hint!["add {}" Unit = "um, mm, cm, m, in or ft"]))
+            }
+        }
+    }
+}
+
+/// A length for a rule, as written: `0.5`, `5mm`, `2vx`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrittenLength {
+    /// In units of the file, or in cells.
+    Length(Length),
+    /// With a unit.
+    Measure(Measure),
+}
+
+impl FromStr for WrittenLength {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let why = match text.parse::<Length>() {
+            Ok(length) => return Ok(Self::Length(length)),
+            Err(why) => why,
+        };
+        match text.parse::<Measure>() {
+            Ok(measure) if measure.number < Rational::ZERO => {
+                Err(Error::usage(format!("'{text}' is below zero")))
+            }
+            Ok(measure) => Ok(Self::Measure(measure)),
+            Err(_) => Err(why),
+        }
+    }
+}
+
+impl WrittenLength {
+    /// As written.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Length(length) => length.to_string(),
+            Self::Measure(measure) => measure.text.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_units() {
+        let value = |text: &str, unit: &str| {
+            text.parse::<Measure>().unwrap().in_units_of(UnitOfLength::from_name(unit)).unwrap()
+        };
+        assert_eq!(value("5cm", "mm"), Rational::from(50));
+        assert_eq!(value("0.5 mm", "m"), Rational::new(1, 2000));
+        assert_eq!(value("1in", "mm"), Rational::new(127, 5));
+        assert_eq!(value("-1ft", "in"), Rational::from(-12));
+        assert_eq!(value("0.1", "mm"), Rational::new(1, 10));
+        assert!("5cm".parse::<Measure>().unwrap().in_units_of(None).is_err());
+        assert!("5km".parse::<Measure>().is_err() && "m".parse::<Measure>().is_err());
+        assert!("-1mm".parse::<WrittenLength>().is_err());
+    }
+}

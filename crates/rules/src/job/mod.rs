@@ -1,0 +1,36 @@
+//! The whole of a job: the coordinates of the mesh, where its cells will be, filling them at once or in slabs, what is
+//! found on the way, and the files of a run.
+
+mod budget;
+pub mod findings;
+mod fit_options;
+mod measure;
+pub mod names;
+mod paint;
+mod parts;
+mod plan;
+mod prepared;
+pub mod regions;
+mod run;
+mod slabs;
+mod stated;
+pub mod system;
+mod target;
+mod transform;
+mod turn;
+mod voxelizer;
+
+pub use self::budget::{MemoryBudget, MemoryLimit};
+pub use self::fit_options::{DEFAULT_RES, FitOptions};
+pub use self::measure::{Measure, WrittenLength};
+pub use self::names::{InFile, Names, NewFile, OutFile};
+pub use self::parts::PartChoice;
+pub use self::plan::{MemoryPhase, MemoryPlan};
+pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
+pub use self::slabs::{Made, SharedCells, Slabs};
+pub use self::stated::{check_unit_of_grid, one_unit, one_up, other_unit};
+pub use self::target::Target;
+pub use self::transform::{AxisOrder, Transform};
+pub use self::turn::{Matrix, Rotation};
+pub use self::voxelizer::{Extras, JobLabels, Voxelized, Voxelizer};
+pub use voxelize_meshes::{UnitOfLength, UpAxis};

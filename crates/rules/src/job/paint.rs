@@ -1,0 +1,309 @@
+//! Cells that take their label from the nearest triangle of a mesh: its colour at the nearest point, or its part. Of
+//! triangles equally near to the centre of a cell the one that faces the centre most with its inner side decides, so
+//! that a body keeps its colour where another touches it; of several the one of the least number.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use color_quant::NeuQuant;
+
+use crate::rule::{Band, Rule};
+use crate::run::Run;
+use crate::run::nearest::Distances;
+use voxelize_core::error::{Code, Error, Finding, Result};
+use voxelize_core::geom::Triangle;
+use voxelize_core::geom::closest::on_triangle;
+use voxelize_core::geom::vector::{dot, minus};
+use voxelize_core::grid::bits::bits_of;
+use voxelize_core::grid::{BitGrid, Field, Label, Labels, Lattice, Legend};
+use voxelize_core::par::{self, Progress};
+use voxelize_core::text::grouped;
+use voxelize_kernel::distance::TieBreak;
+use voxelize_meshes::{Mesh, MeshColours, PartKind};
+
+/// The most colours of a palette: a label has one to 255.
+const MOST: usize = 255;
+
+/// Red, green and blue of sRGB.
+type Rgb = [u8; 3];
+
+/// The pieces of a side of a triangle, at most, at which its colours are looked at: of a side of a picture there may be
+/// more of interest.
+const MOST_PIECES: [f64; 2] = [64.0, 1024.0];
+
+/// Colours that are told apart one by one, at most; beyond, those that differ in the last two bits of each channel are
+/// one.
+const MOST_DISTINCT: usize = 1 << 16;
+
+/// The memory of a palette while it is made, in bytes.
+pub(super) const PALETTE_BYTES: u128 = 64 * MOST_DISTINCT as u128;
+
+/// Labels cells by the nearest triangle; the cells are not known yet.
+pub(super) struct Painter<'a> {
+    mesh: Mesh,
+    lattice: &'a Lattice,
+    distances: Distances,
+    background: f32,
+    source: LabelSource,
+}
+
+/// What the label of a triangle follows from.
+enum LabelSource {
+    /// Its colour at the nearest point.
+    Colours(Palette),
+    /// Its part of this kind: a value for each, by the index of the part.
+    Parts(PartKind, Vec<u8>),
+}
+
+impl<'a> Painter<'a> {
+    /// The painter of the cells of `rule` in the colours of a mesh.
+    ///
+    /// # Errors
+    /// If the mesh has no colours.
+    pub(super) fn of_colours(mesh: &Mesh, lattice: &'a Lattice, rule: &Rule, run: &Run) -> Result<Self> {
+        let palette = Palette::new(mesh, colours(mesh)?, lattice);
+        Self::new(mesh, lattice, rule, run, LabelSource::Colours(palette))
+    }
+
+    /// The painter of the cells of `rule` by the parts of a mesh, of these values.
+    pub(super) fn of_parts(
+        mesh: &Mesh,
+        lattice: &'a Lattice,
+        rule: &Rule,
+        run: &Run,
+        kind: PartKind,
+        values: Vec<u8>,
+    ) -> Result<Self> {
+        Self::new(mesh, lattice, rule, run, LabelSource::Parts(kind, values))
+    }
+
+    fn new(mesh: &Mesh, lattice: &'a Lattice, rule: &Rule, run: &Run, source: LabelSource) -> Result<Self> {
+        let band = band(rule, lattice);
+        let distance = Rule::Distance { band, sign: None, iso: None };
+        let background = distance.background(lattice).unwrap_or(f32::INFINITY);
+        let distances = par::with_threads(run.thread_count(), || Distances::new(mesh, lattice, run))??;
+        Ok(Self { mesh: mesh.clone(), lattice, distances, background, source })
+    }
+
+    /// The colours as labels.
+    pub(super) fn legend(&self) -> Result<Legend> {
+        let label = |(n, [r, g, b]): (usize, &Rgb)| {
+            Label::new(n as u8 + 1, format!("#{r:02x}{g:02x}{b:02x}")).with_colour([*r, *g, *b])
+        };
+        Legend::new(self.palette().into_iter().flat_map(|palette| &palette.entries).enumerate().map(label))
+    }
+
+    fn palette(&self) -> Option<&Palette> {
+        match &self.source {
+            LabelSource::Colours(palette) => Some(palette),
+            LabelSource::Parts(..) => None,
+        }
+    }
+
+    /// The finding that colours of the mesh are merged, if any are.
+    pub(super) fn finding(&self) -> Option<Finding> {
+        let Palette { entries, seen, is_all, .. } = self.palette()?;
+        let text = || {
+            let more = if *is_all { "" } else { "more than " };
+            format!("{more}{} colours of the mesh are merged into {}", grouped(*seen as u64), entries.len())
+        };
+        (*seen > entries.len()).then(|| Finding::new(Code::W015, text()))
+    }
+
+    /// The occupied cells of these layers with their labels, in the threads this is called in.
+    pub(super) fn paint(
+        &self,
+        cells: &BitGrid,
+        legend: &Legend,
+        layers: Range<usize>,
+        run: &Run,
+    ) -> Result<Labels> {
+        let dims @ [nx, ny, _] = cells.dims();
+        let mut field = Field::new(dims, self.background)?;
+        let mut nearest = vec![-1; dims.iter().product()];
+        let found = Some((&mut nearest[..], TieBreak::InnerSide));
+        self.distances.fill(layers.clone(), &mut field, found, run)?;
+        drop(field);
+        let mut labels = Labels::new(dims, legend.clone())?;
+        // So many layers that the rows that are ready take little memory.
+        for some in (0..dims[2]).collect::<Vec<_>>().chunks(2 * par::current_threads()) {
+            run.check()?;
+            let painted = par::map(some.to_vec(), |k| {
+                let mut rows = vec![0; nx * ny];
+                for (n, row) in rows.chunks_mut(nx).enumerate() {
+                    let words = cells.row(n, k).iter().enumerate();
+                    for i in words.flat_map(|(w, word)| bits_of(*word).map(move |bit| 64 * w + bit)) {
+                        let number = nearest[(k * ny + n) * nx + i];
+                        row[i] = self.label([i, n, layers.start + k], number);
+                    }
+                }
+                rows
+            });
+            for (k, rows) in some.iter().zip(painted) {
+                for (j, row) in rows.chunks(nx).enumerate() {
+                    labels.put_row(j, *k, row).expect("the legend has all labels of triangles");
+                }
+            }
+        }
+        Ok(labels)
+    }
+
+    /// The label of a cell whose nearest triangle has this number.
+    fn label(&self, cell: [usize; 3], number: i32) -> u8 {
+        let Ok(number) = u64::try_from(number) else { return 1 };
+        let n = self.mesh.at_number(number);
+        let palette = match &self.source {
+            LabelSource::Colours(palette) => palette,
+            LabelSource::Parts(kind, values) => {
+                return self.mesh.parts(*kind).map_or(1, |parts| values[parts.of(n) as usize]);
+            }
+        };
+        let Some(colours) = self.mesh.colours() else { return 1 };
+        if let Some(colour) = colours.only(n) {
+            return palette.label(colour);
+        }
+        let triangle = self.mesh.triangles()[n as usize];
+        let weights = weights(self.lattice.centre(cell), &triangle);
+        palette.label(colours.at(n, weights))
+    }
+}
+
+fn colours(mesh: &Mesh) -> Result<&MeshColours> {
+    let hint = "PLY, OBJ, OFF, glTF and 3MF have colours of vertices, faces or materials";
+    mesh.colours().ok_or_else(|| Error::unfit("the mesh has no colours").with_hint(hint))
+}
+
+/// So far from the mesh are the centres of cells that the rule occupies.
+fn band(rule: &Rule, lattice: &Lattice) -> Band {
+    if !matches!(rule, Rule::Surface { .. } | Rule::Thin) {
+        return Band::All;
+    }
+    // A cell that is touched is within half of its diagonal; the band is in smallest sides.
+    let sides = lattice.spacing().each_ref().map(|side| side.to_f64());
+    let smallest = sides[0].min(sides[1]).min(sides[2]);
+    let diagonal = dot(sides, sides).sqrt();
+    Band::cells((diagonal / smallest / 2.0) as u32 + 2)
+}
+
+/// The weights of the corners of a triangle at its point that is nearest to `p`.
+fn weights(p: [f64; 3], triangle: &Triangle) -> [f64; 3] {
+    let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
+    let q = on_triangle(p, [a, b, c]);
+    let [ab, ac, aq] = [minus(b, a), minus(c, a), minus(q, a)];
+    let [bb, bc, cc] = [dot(ab, ab), dot(ab, ac), dot(ac, ac)];
+    let [qb, qc] = [dot(aq, ab), dot(aq, ac)];
+    let area = bb * cc - bc * bc;
+    let [v, w] = [(cc * qb - bc * qc) / area, (bb * qc - bc * qb) / area];
+    let weights = [1.0 - v - w, v, w];
+    if weights.iter().all(|weight| weight.is_finite()) {
+        return weights.map(|weight| weight.clamp(0.0, 1.0));
+    }
+    // Without area: the nearest corner.
+    let away = [a, b, c].map(|corner| dot(minus(q, corner), minus(q, corner)));
+    let nearest = (0..3).fold(0, |best, n| if away[n] < away[best] { n } else { best });
+    std::array::from_fn(|n| f64::from(u8::from(n == nearest)))
+}
+
+/// At most 255 colours, and which of them stands for which colour of the mesh.
+struct Palette {
+    entries: Vec<Rgb>,
+    /// How many colours the mesh has.
+    seen: usize,
+    /// Whether these are all.
+    is_all: bool,
+    /// The labels of the colours that were seen.
+    known: HashMap<Rgb, u8>,
+}
+
+impl Palette {
+    /// The colours of a mesh, or fewer that are like them: those of large areas are kept best.
+    fn new(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> Self {
+        let (areas, is_all) = areas(mesh, colours, lattice);
+        let mut entries: Vec<Rgb> = match areas.len() {
+            0..=MOST => areas.keys().copied().collect(),
+            _ => reduced(&areas),
+        };
+        entries.sort_unstable();
+        entries.dedup();
+        let mut palette = Self { entries, seen: areas.len(), is_all, known: HashMap::new() };
+        // The network may learn colours that nothing has.
+        let used: HashSet<u8> = areas.keys().map(|colour| palette.closest(*colour)).collect();
+        let is_used = |(n, colour): (usize, Rgb)| used.contains(&(n as u8 + 1)).then_some(colour);
+        palette.entries =
+            std::mem::take(&mut palette.entries).into_iter().enumerate().filter_map(is_used).collect();
+        palette.known = areas.keys().map(|colour| (*colour, palette.closest(*colour))).collect();
+        palette
+    }
+
+    fn label(&self, colour: Rgb) -> u8 {
+        self.known.get(&colour).copied().unwrap_or_else(|| self.closest(colour))
+    }
+
+    /// The label of the entry closest to a colour, the first of those equally close.
+    fn closest(&self, colour: Rgb) -> u8 {
+        let away = |entry: &Rgb| -> u32 {
+            entry.iter().zip(colour).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+        };
+        let closest = (0..self.entries.len()).min_by_key(|n| away(&self.entries[*n]));
+        closest.map_or(1, |n| n as u8 + 1)
+    }
+}
+
+/// The area of each colour of a mesh, and whether all are told apart. Triangles whose colours differ are cut into pieces
+/// of about a cell.
+fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb, f64>, bool) {
+    let sides = lattice.spacing().each_ref().map(|side| side.to_f64());
+    let side = sides[0].min(sides[1]).min(sides[2]);
+    let mut areas = BTreeMap::new();
+    let mut mask = 0xff;
+    let mut add = |colour: Rgb, area: f64| {
+        *areas.entry(colour.map(|channel| channel & mask)).or_insert(0.0) += area;
+        if areas.len() > MOST_DISTINCT && mask == 0xff {
+            mask = 0xfc;
+            let all = std::mem::take(&mut areas);
+            all.into_iter().for_each(|(colour, area)| {
+                *areas.entry(colour.map(|channel: u8| channel & mask)).or_insert(0.0) += area;
+            });
+        }
+    };
+    for (n, triangle) in (0..).zip(mesh.triangles()) {
+        let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
+        let [ab, ac, bc] = [minus(b, a), minus(c, a), minus(c, b)];
+        let [x, y] = [dot(ab, ab), dot(ac, ac)];
+        let area = (x * y - dot(ab, ac).powi(2)).max(0.0).sqrt() / 2.0;
+        if let Some(colour) = colours.only(n) {
+            add(colour, area);
+            continue;
+        }
+        let longest = x.max(y).max(dot(bc, bc)).sqrt() / side;
+        let most = MOST_PIECES[usize::from(colours.texture(n).is_some())];
+        // As many points as about cells, and a few more: long triangles may be thin.
+        let pieces = longest.min(4.0 * area.sqrt() / side + 16.0).ceil().clamp(1.0, most) as usize;
+        let share = area / (pieces * pieces) as f64;
+        // The centres of the small triangles that stand as the large one does, and of those upside down.
+        for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {
+            for third in if i + j + 1 < pieces { &[1.0, 2.0][..] } else { &[1.0][..] } {
+                let [v, w] = [i, j].map(|n| (n as f64 + third / 3.0) / pieces as f64);
+                add(colours.at(n, [1.0 - v - w, v, w]), share);
+            }
+        }
+    }
+    (areas, mask == 0xff)
+}
+
+/// 255 colours for many: a network that learns them from pixels, of which each colour has its share by area.
+fn reduced(areas: &BTreeMap<Rgb, f64>) -> Vec<Rgb> {
+    const PIXELS: f64 = (1 << 16) as f64;
+    let total: f64 = areas.values().sum();
+    let mut pixels = vec![];
+    let mut sum = 0.0;
+    for ([r, g, b], area) in areas {
+        let before = (sum / total * PIXELS) as usize;
+        sum += area;
+        // One at least: a colour of a small part is one, too.
+        let count = ((sum / total * PIXELS) as usize - before).max(1);
+        pixels.extend(std::iter::repeat_n([*r, *g, *b, 255], count).flatten());
+    }
+    let found = NeuQuant::new(1, MOST, &pixels).color_map_rgb();
+    found.chunks_exact(3).map(|colour| [colour[0], colour[1], colour[2]]).collect()
+}

@@ -1,0 +1,337 @@
+//! The plan of regions: what decides cells, decided once, and how layers are shared out.
+
+use std::borrow::Cow;
+
+use super::hash::mesh_hash;
+use super::share::{TriangleBins, check_bins, check_parts};
+use crate::job::slabs::Slabs;
+use crate::job::transform::Transform;
+use crate::job::voxelizer::{Extras, JobLabels, Voxelizer};
+use crate::job::{PartChoice, findings};
+use crate::rule::{self, Inside, Rule, Stats, ThinFeatures};
+use crate::run::Plan;
+use voxelize_core::error::{Code, Error, Finding, Hint, Result, Severity, hint};
+use voxelize_core::grid::metadata::Metadata;
+use voxelize_core::grid::{BitGrid, CellKind, CellSource, CellType, Hash, Lattice};
+use voxelize_core::text::bytes;
+use voxelize_formats::zarr::store::{StorePlan, StoreSource};
+use voxelize_formats::{self as format, Choice, Dtype};
+use voxelize_meshes::closed::Closedness;
+use voxelize_meshes::read::Tolerance;
+use voxelize_meshes::{Mesh, PartKind};
+
+/// The bytes of the cells of a shard's layers, at most, where nothing limits memory.
+const SLAB: u128 = 1 << 30;
+
+/// How many regions there are, where nothing says so: enough for a hundred workers to end at about one time.
+const REGIONS: usize = 64;
+
+/// How a grid is to be made in regions.
+#[derive(Debug, Clone)]
+pub struct RegionRequest<'a> {
+    /// The type of numbers in the store; `None` for the usual one. A field is always stored as floats.
+    pub dtype: Option<Dtype>,
+    /// What else is chosen for the format zarr.
+    pub choices: &'a [Choice],
+    /// So many regions, or fewer where layers do not allow that; `None` for the usual number.
+    pub regions: Option<usize>,
+    /// The files of the mesh; relative names are relative to the folder that the store is in.
+    pub meshes: Vec<String>,
+    /// Which damage of files was tolerated.
+    pub tolerance: Tolerance,
+    /// The parts of the mesh that were taken.
+    pub parts: &'a PartChoice,
+    /// Whether the triangles of each region are put in a bin: then memory is planned for the largest, not for the mesh.
+    pub bins: bool,
+}
+
+/// A plan of regions: all that decides the cells, and the layers of each region.
+#[derive(Debug, Clone)]
+pub struct RegionPlan {
+    /// The plan as the store has it.
+    pub store: StorePlan,
+    /// Its hash, by which parts name it.
+    pub hash: Hash,
+    /// The rule, with the method in force.
+    pub rule: Rule,
+    /// The lattice in the coordinates of the turned mesh.
+    pub lattice: Lattice,
+    /// How the mesh is turned.
+    pub transform: Transform,
+    /// The labels of cells.
+    pub labels: JobLabels,
+    /// Which damage of files is tolerated.
+    pub tolerance: Tolerance,
+    /// The parts of the mesh that are taken.
+    pub parts: PartChoice,
+}
+
+impl Voxelizer<'_> {
+    /// Plans the regions of a grid, and finds what is to be said about mesh and rule. Nothing is written.
+    ///
+    /// # Errors
+    /// If the rule needs cells beside a region, labels are those of colours, or not even the lowest slab fits in memory.
+    pub fn plan_regions(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        request: &RegionRequest,
+    ) -> Result<(RegionPlan, Vec<Finding>)> {
+        check_rule(&self.rule)?;
+        let labels = label_name(self.extras.labels)?;
+        if !self.extras.quantities.is_empty() {
+            return Err(Error::usage("regions have no arrays beside their cells")
+                .with_hint("leave them out, or make the grid in one process"));
+        }
+        let run_free = self.without_findings();
+        let slabs = Slabs::new(&run_free, mesh, lattice, Plan::Slabs(1))?;
+        let (legend, background) = match slabs.cell_type() {
+            CellType::Labels(legend) => (Some(legend.clone()), None),
+            CellType::Field { background } => (None, Some(background)),
+            CellType::Bits => (None, None),
+        };
+        let dtype = match (background, request.dtype) {
+            (None, dtype) => dtype.unwrap_or(Dtype::U8),
+            (Some(_), None | Some(Dtype::F32)) => Dtype::F32,
+            (Some(_), Some(dtype)) => {
+                let text = format!("dtype {}: regions of a field are written as f32", dtype.name());
+                return Err(Error::usage(text).with_hint("leave it out"));
+            }
+        };
+        let placed = self.placed(lattice)?;
+        let dims = lattice.dims();
+        let kind = if let JobLabels::Parts(kind) = self.extras.labels { Some(kind) } else { None };
+        let decides_by_part =
+            kind.is_some_and(|kind| mesh.parts(kind).is_some()) && self.rule.inside() == Some(Inside::Auto);
+        let region_layers = |shard_layers: usize| {
+            let wanted = request.regions.unwrap_or(REGIONS);
+            StorePlan::region_layers(dims, request.choices, shard_layers, wanted)
+        };
+        let sharing = match request.bins {
+            true => {
+                let used = Rule::from_record(&slabs.record).unwrap_or(self.rule);
+                check_bins(&self.rule, &used, decides_by_part)?;
+                if kind.is_some_and(|kind| self.paints_parts(mesh, kind)) {
+                    let text = "bins have the triangles near a region alone: the parts are closed only together, and the nearest face of all decides";
+                    return Err(Error::usage(text).with_hint("leave out the bins"));
+                }
+                check_parts(mesh, lattice, &used, &())?;
+                Some(TriangleBins::new(mesh, lattice, &used, kind))
+            }
+            false => None,
+        };
+        let mesh_of = |shard_layers: usize| match &sharing {
+            Some(sharing) => sharing.largest(region_layers(shard_layers)).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(mesh)),
+        };
+        let shard_layers = self.shard_layers(mesh_of, lattice, dtype, request.choices)?;
+        let region_layers = region_layers(shard_layers);
+        let source = StoreSource {
+            meshes: request.meshes.clone(),
+            hash: mesh_hash(mesh, kind),
+            triangles: mesh.triangles().len() as u64,
+            tolerance: tolerance_name(request.tolerance).to_string(),
+            labels: labels.to_string(),
+            priority: self.priority.to_vec(),
+            only: request.parts.only.clone(),
+            skip: request.parts.skip.clone(),
+            auto: decides_by_part,
+        };
+        let grid = Metadata {
+            dims: Some(dims),
+            lattice: Some(placed),
+            record: slabs.record.clone(),
+            legend,
+            background,
+            ..Metadata::default()
+        };
+        drop(slabs);
+        let store =
+            StorePlan { grid, dtype, choices: request.choices.to_vec(), region_layers, shard_layers, source };
+        let plan = RegionPlan::new(store).map_err(|fault| Error::internal(format!("the plan: {fault}")))?;
+        let findings = self.findings_of_mesh(mesh, lattice, plan.rule);
+        Ok((plan, findings))
+    }
+
+    /// The findings about the mesh, of which those about regions say nothing.
+    fn findings_of_mesh(&self, mesh: &Mesh, lattice: &Lattice, used: Rule) -> Vec<Finding> {
+        let mut found = rule::findings(&self.rule, mesh, lattice, &Stats::default(), &self.coordinates());
+        let is_auto = |rule: &Rule| rule.inside() == Some(Inside::Auto);
+        let is_open = || mesh.closedness() == Closedness::Open && !mesh.is_two_sided();
+        if is_auto(&self.rule) && used.inside() == Some(Inside::Robust) && is_open() {
+            let text = "the mesh is not closed; inside is where the winding number exceeds 0.5 (robust)";
+            found.push(Finding::new(Code::W006, text));
+        }
+        if let Rule::Solid { .. } = self.rule {
+            let text = "skipped the search for lost features: regions are made alone";
+            let finding =
+                Finding::new(Code::W010, text).with_hint(hint!["use {}, which loses nothing" Filled]);
+            // It is so of every such plan.
+            found.push(Finding { severity: Severity::Note, ..finding });
+        }
+        let mut all = vec![];
+        findings::add(&mut all, found);
+        all
+    }
+
+    /// The most layers of a shard whose slab fits in memory, beside the mesh that `mesh_of` gives for so many.
+    fn shard_layers<'m>(
+        &self,
+        mesh_of: impl Fn(usize) -> Result<Cow<'m, Mesh>>,
+        lattice: &Lattice,
+        dtype: Dtype,
+        choices: &[Choice],
+    ) -> Result<usize> {
+        let [nx, ny, nz] = lattice.dims();
+        let need = |layers: usize| {
+            let pending = pending(lattice.dims(), choices, layers);
+            let demand = self.region_demand(&*mesh_of(layers)?, lattice, &pending, dtype, choices);
+            Ok::<_, Error>(demand.bytes(Plan::Slabs(layers.min(nz))))
+        };
+        let cells = |layers: usize| match self.rule.kind() {
+            CellKind::Field => 4 * (nx * ny * layers) as u128,
+            _ => BitGrid::bytes_for([nx, ny, layers]),
+        };
+        let limit = self.run.max_memory.map_or(u128::MAX, u128::from);
+        let lowest = StorePlan::heights().last().unwrap_or(1);
+        for layers in
+            StorePlan::heights().filter(|layers| cells((*layers).min(nz)) <= SLAB || *layers == lowest)
+        {
+            if need(layers)? <= limit {
+                return Ok(layers);
+            }
+        }
+        let (least, most) = (bytes(need(lowest)?), bytes(limit));
+        let text = format!("a slab of {lowest} layers needs {least}, {most} are allowed");
+        Err(Error::too_large(text).with_hint(hint!["make the cells larger" | "raise {}" MaxMemory]))
+    }
+}
+
+/// The layers of smaller levels that wait while a slab is written.
+pub(super) fn pending(dims: [usize; 3], choices: &[Choice], shard_layers: usize) -> Vec<[usize; 3]> {
+    let format = format::by_name("zarr");
+    let all = format.map_or_else(Vec::new, |format| format.pending(dims, choices));
+    all.into_iter().map(|[nx, ny, nz]| [nx, ny, nz.min(shard_layers)]).collect()
+}
+
+/// Refuses a rule whose cells depend on cells beside a region.
+fn check_rule(rule: &Rule) -> Result<()> {
+    if rule.is_local() {
+        return Ok(());
+    }
+    let name = rule.name();
+    let refused = |what: &str, hint: Hint| {
+        Err(Error::usage(format!("{what} needs cells beside a region: {name} is not made in regions"))
+            .with_hint(hint))
+    };
+    match rule {
+        Rule::Solid { thin: ThinFeatures::Keep, .. } => {
+            refused("keep-thin", hint!["leave it out" | "use {}, which loses nothing" Filled].into())
+        }
+        Rule::Filled { shell: Some(_), .. } => {
+            refused("hollow", "make the grid without a shell, or in one process".into())
+        }
+        _ => refused("a flood", hint!["use another {}" Inside = "robust"].into()),
+    }
+}
+
+/// The word for labels.
+fn label_name(labels: JobLabels) -> Result<&'static str> {
+    match labels {
+        JobLabels::Off => Ok("off"),
+        JobLabels::SurfaceAndInterior => Ok("layers"),
+        JobLabels::Parts(kind) => Ok(kind.name()),
+        JobLabels::Colours => Err(Error::usage("labels: colours are not made in regions")
+            .with_hint("label objects or materials, or make the grid in one process")),
+    }
+}
+
+fn labels_of(name: &str) -> Option<JobLabels> {
+    match name {
+        "off" => Some(JobLabels::Off),
+        "layers" => Some(JobLabels::SurfaceAndInterior),
+        name => PartKind::ALL.into_iter().find(|kind| kind.name() == name).map(JobLabels::Parts),
+    }
+}
+
+const TOLERANCES: [(Tolerance, &str); 3] =
+    [(Tolerance::Usual, "usual"), (Tolerance::Strict, "strict"), (Tolerance::Lenient, "lenient")];
+
+fn tolerance_name(tolerance: Tolerance) -> &'static str {
+    TOLERANCES.iter().find(|(one, _)| *one == tolerance).map_or("usual", |(_, name)| name)
+}
+
+impl RegionPlan {
+    /// The plan that a store has.
+    ///
+    /// # Errors
+    /// A sentence that says what this version does not know.
+    pub(super) fn new(store: StorePlan) -> std::result::Result<Self, String> {
+        let record = &store.grid.record;
+        let rule = Rule::from_record(record).ok_or("its rule is unknown")?;
+        let transform = Transform::from_entries(&record.transform).map_err(|error| error.to_string())?;
+        let placed = store.grid.lattice.as_ref().ok_or("its grid has no lattice")?;
+        let lattice = transform.unplace(placed).map_err(|error| error.to_string())?;
+        let source = &store.source;
+        let tolerance = TOLERANCES.iter().find(|(_, name)| *name == source.tolerance);
+        Ok(Self {
+            hash: store.hash(),
+            rule,
+            transform,
+            lattice,
+            labels: labels_of(&source.labels).ok_or("its labels are unknown")?,
+            tolerance: tolerance.ok_or("its tolerance is unknown")?.0,
+            parts: PartChoice { only: source.only.clone(), skip: source.skip.clone() },
+            store,
+        })
+    }
+
+    /// What parts the labels stand for, if they do.
+    pub(super) fn part_kind(&self) -> Option<PartKind> {
+        if let JobLabels::Parts(kind) = self.labels { Some(kind) } else { None }
+    }
+
+    /// How many regions there are.
+    pub fn regions(&self) -> usize {
+        self.store.regions()
+    }
+
+    /// Whether another plan makes the same cells in the same files: all but the way in which layers are shared out.
+    pub fn makes_same(&self, other: &Self) -> bool {
+        let StorePlan { region_layers, shard_layers, .. } = self.store;
+        StorePlan { region_layers, shard_layers, ..other.store.clone() } == self.store
+    }
+
+    /// The voxelizer of a region, which runs as `like` does.
+    pub(super) fn voxelizer<'a>(&'a self, like: &Voxelizer<'a>) -> Voxelizer<'a> {
+        let extras = Extras { labels: self.labels, ..Extras::default() };
+        let rule = match self.store.source.auto {
+            true => self.rule.with_inside(Inside::Auto).unwrap_or(self.rule),
+            false => self.rule,
+        };
+        like.with_rule(rule)
+            .extras(extras)
+            .transform(&self.transform)
+            .input(self.store.grid.record.input.as_deref())
+            .priority(&self.store.source.priority)
+            .without_findings()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_labels_and_tolerances_round_trip() {
+        let kinds = PartKind::ALL.map(JobLabels::Parts);
+        for labels in [JobLabels::Off, JobLabels::SurfaceAndInterior].into_iter().chain(kinds) {
+            assert_eq!(labels_of(label_name(labels).unwrap()), Some(labels));
+        }
+        assert!(label_name(JobLabels::Colours).is_err());
+        assert_eq!(
+            TOLERANCES.map(|(tolerance, _)| tolerance_name(tolerance)),
+            TOLERANCES.map(|(_, name)| name)
+        );
+    }
+}

@@ -1,0 +1,279 @@
+//! The triangles of each region: those that its cells can depend on.
+//!
+//! A triangle is in a bin if its extent along z meets the layers of the region, with as many around them as the rule looks
+//! at, and one more for snapping. Triangles too many change no cell: those of the rule are the least of distances, sums over
+//! the triangles of a layer, or decisions about a triangle and a cell. So a bin is never empty, and has a triangle of every
+//! part that labels stand for.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use crate::rule::{self, Band, Inside, Rule};
+use voxelize_core::error::{Error, Hint, Result, hint};
+use voxelize_core::geom::{Rational, Triangle};
+use voxelize_core::grid::Lattice;
+use voxelize_core::par::{self, Progress};
+use voxelize_meshes::{Mesh, MeshParts, PartKind};
+
+/// Triangles whose extent is known together.
+const CHUNK: usize = 1 << 12;
+
+/// The layers around a region whose triangles its cells may depend on: a layer of bricks, in which shares are summed.
+const LAYERS_OF_SUMS: i64 = 8;
+
+/// Refuses a rule that needs to know the parts or the negative volumes that triangles are of, which no region knows by
+/// itself: shares of a mesh whose parts may overlap, and cells of a mesh with negative volumes.
+pub(super) fn check_parts(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    used: &Rule,
+    progress: &dyn Progress,
+) -> Result<()> {
+    if used.subtracts_from(mesh) {
+        let text = "bins have the triangles of the mesh alone: its negative volumes are not in them";
+        return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));
+    }
+    if matches!(used, Rule::Fraction { .. }) && rule::may_overlap(mesh, lattice, progress)? {
+        let text = "bins have the triangles near a region alone: parts of the mesh may overlap, or lie in each other";
+        return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));
+    }
+    Ok(())
+}
+
+/// Refuses a rule whose cells depend on triangles anywhere.
+pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Result<()> {
+    let refused = |what: &str, hint: Hint| Err(Error::usage(what).with_hint(hint));
+    if decides_by_part {
+        return refused(
+            "bins have the triangles near a region alone: whether a part is closed decides the method for its inside",
+            hint!["leave out the bins" | "use {}" Inside = "nonzero"].into(),
+        );
+    }
+    let method = match used.inside() {
+        Some(Inside::Vote) => Some("the method vote follows rows along z, through all layers"),
+        Some(Inside::Robust) if asked.inside() == Some(Inside::Auto) => {
+            Some("the mesh is not closed, and the method robust repairs all of it")
+        }
+        Some(Inside::Robust) => Some("the method robust repairs all of the mesh"),
+        _ => None,
+    };
+    match (used, method) {
+        (_, Some(why)) => refused(
+            &format!("bins have the triangles near a region alone: {why}"),
+            hint!["leave out the bins" | "use {}" Inside = "nonzero"].into(),
+        ),
+        (Rule::Distance { band: Band::All, .. }, None) => refused(
+            "bins have the triangles near a region alone: a band of all cells needs those of the whole mesh",
+            hint!["leave out the bins" | "use {}" Band = "W"].into(),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The triangles of a mesh, to be shared out among regions.
+pub(super) struct TriangleBins<'a> {
+    mesh: &'a Mesh,
+    /// The parts that labels stand for.
+    pub(super) parts: Option<&'a MeshParts>,
+    lattice: &'a Lattice,
+    /// How far around its layers a region needs triangles.
+    reach: Rational,
+    /// The least and the largest z of each chunk.
+    chunks: Vec<[f32; 2]>,
+    /// Triangles that are in every bin, in ascending order.
+    everywhere: Vec<u32>,
+}
+
+impl<'a> TriangleBins<'a> {
+    /// Prepares to share out a mesh; in the threads it is called in.
+    pub(super) fn new(mesh: &'a Mesh, lattice: &'a Lattice, rule: &Rule, parts: Option<PartKind>) -> Self {
+        let chunks = par::map(mesh.triangles().chunks(CHUNK).collect(), |chunk: &[Triangle]| {
+            chunk.iter().map(extent).fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], [from, to]| {
+                [low.min(from), high.max(to)]
+            })
+        });
+        let parts = parts.and_then(|kind| mesh.parts(kind));
+        let everywhere = match parts {
+            None => (0..mesh.triangles().len().min(1) as u32).collect(),
+            Some(parts) => {
+                let mut is_seen = vec![false; parts.names().len()];
+                let is_first = |n: &u32| !std::mem::replace(&mut is_seen[parts.of(*n) as usize], true);
+                (0..mesh.triangles().len() as u32).filter(is_first).collect()
+            }
+        };
+        Self { mesh, parts, lattice, reach: reach(rule, lattice), chunks, everywhere }
+    }
+
+    /// The z between which these layers need triangles: numbers of the mesh compare with these as with the exact ones.
+    fn extent_of(&self, layers: Range<usize>) -> [f32; 2] {
+        let axis = self.lattice.axis(2);
+        let low = &axis.half_plane(2 * layers.start as i64) - &self.reach;
+        let high = &axis.half_plane(2 * layers.end as i64) + &self.reach;
+        let is_above = |number: f32, exact: &Rational| Rational::from_f32(number).is_none_or(|n| n > *exact);
+        let is_below = |number: f32, exact: &Rational| Rational::from_f32(number).is_none_or(|n| n < *exact);
+        let [from, to] = [low.to_f32(), high.to_f32()];
+        [
+            if is_above(from, &low) { from.next_down() } else { from },
+            if is_below(to, &high) { to.next_up() } else { to },
+        ]
+    }
+
+    /// Hands on the numbers of the triangles of these layers, in ascending order.
+    fn each(
+        &self,
+        layers: Range<usize>,
+        progress: &dyn Progress,
+        mut take: impl FnMut(u32) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let [low, high] = self.extent_of(layers);
+        let meets = |[from, to]: [f32; 2]| from <= high && to >= low;
+        let mut everywhere = self.everywhere.iter().copied().peekable();
+        for (chunk, triangles) in self.mesh.triangles().chunks(CHUNK).enumerate() {
+            let first = (chunk * CHUNK) as u32;
+            let end = first + triangles.len() as u32;
+            if !meets(self.chunks[chunk]) {
+                while let Some(n) = everywhere.next_if(|n| *n < end) {
+                    take(n)?;
+                }
+                continue;
+            }
+            progress.check().map_err(io::Error::other)?;
+            for (n, triangle) in (first..).zip(triangles) {
+                let is_everywhere = everywhere.next_if_eq(&n).is_some();
+                if meets(extent(triangle)) || is_everywhere {
+                    take(n)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the bin of these layers.
+    pub(super) fn write(
+        &self,
+        layers: Range<usize>,
+        progress: &dyn Progress,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut buffer = Vec::with_capacity(64 << 10);
+        let mut put = |numbers: &mut dyn Iterator<Item = [u8; 4]>, out: &mut dyn Write| {
+            buffer.extend(numbers.flatten());
+            if buffer.len() < buffer.capacity() - size_of::<Triangle>() {
+                return Ok(());
+            }
+            out.write_all(&buffer)?;
+            buffer.clear();
+            Ok::<_, io::Error>(())
+        };
+        self.each(layers.clone(), progress, |n| {
+            let triangle = self.mesh.triangles()[n as usize];
+            put(&mut triangle.as_flattened().iter().map(|number| number.to_le_bytes()), out)
+        })?;
+        if let Some(parts) = self.parts {
+            self.each(layers, progress, |n| put(&mut [parts.of(n).to_le_bytes()].into_iter(), out))?;
+        }
+        out.write_all(&buffer)
+    }
+
+    /// The mesh of the largest bin of regions of so many layers.
+    pub(super) fn largest(&self, region_layers: usize) -> Result<Mesh> {
+        let layers = self.lattice.dims()[2];
+        let all: Vec<_> = (0..layers.div_ceil(region_layers))
+            .map(|n| n * region_layers..layers.min((n + 1) * region_layers))
+            .collect();
+        let count = |layers: Range<usize>| {
+            let mut count = 0_u32;
+            let counted = self.each(layers.clone(), &(), |_| {
+                count += 1;
+                Ok(())
+            });
+            counted.map(|()| (count, layers)).map_err(|error| Error::internal(error.to_string()))
+        };
+        let counts = par::map(all, count).into_iter().collect::<Result<Vec<_>>>()?;
+        let largest = counts.into_iter().max_by_key(|(count, _)| *count);
+        let (count, layers) = largest.ok_or_else(Error::no_triangles)?;
+        let mut numbers = Vec::with_capacity(count as usize);
+        let found = self.each(layers, &(), |n| {
+            numbers.push(n);
+            Ok(())
+        });
+        found.map_err(|error| Error::internal(error.to_string()))?;
+        let triangles = numbers.iter().map(|n| self.mesh.triangles()[*n as usize]).collect();
+        let mesh = Mesh::from_triangles(triangles)?;
+        let mesh = mesh.made_some_of(*self.mesh.bounds(), self.mesh.closedness());
+        match self.parts_of_labels() {
+            Some((kind, parts)) => {
+                let of = numbers.iter().map(|n| parts.of(*n));
+                mesh.with_parts(kind, MeshParts::new(parts.names(), of)?)
+            }
+            None => Ok(mesh),
+        }
+    }
+
+    /// The parts that labels stand for, and their kind.
+    fn parts_of_labels(&self) -> Option<(PartKind, &MeshParts)> {
+        let parts = self.parts?;
+        let is_this =
+            |kind: &PartKind| self.mesh.parts(*kind).is_some_and(|other| std::ptr::eq(other, parts));
+        PartKind::ALL.into_iter().find(is_this).map(|kind| (kind, parts))
+    }
+}
+
+/// The least and the largest z of a triangle.
+fn extent(triangle: &Triangle) -> [f32; 2] {
+    let [a, b, c] = triangle.map(|corner| corner[2]);
+    [a.min(b).min(c), a.max(b).max(c)]
+}
+
+/// How far from the layers of a region triangles matter to its cells.
+fn reach(rule: &Rule, lattice: &Lattice) -> Rational {
+    let spacing = lattice.spacing();
+    let (far, layers) = match rule {
+        Rule::Offset { radius } => (radius.in_world(spacing), 0),
+        Rule::Distance { band: Band::Cells(width), .. } => (width.in_world(spacing), 0),
+        Rule::Fraction { .. } | Rule::Area => (Rational::ZERO, LAYERS_OF_SUMS),
+        _ => (Rational::ZERO, 0),
+    };
+    // Snapping moves a coordinate by much less than a layer.
+    &far + &(&spacing[2] * &Rational::from(layers + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_has_every_triangle_that_its_layers_meet_and_few_others() {
+        let mesh = Mesh::open("fixtures/knot.stl").unwrap();
+        let lattice = Lattice::fit(mesh.bounds(), 200).unwrap();
+        let sharing = TriangleBins::new(&mesh, &lattice, &Rule::surface(), None);
+        let layers = lattice.dims()[2];
+        let (mut there, mut spare) = (0, 0);
+        for start in (0..layers).step_by(20) {
+            let region = start..layers.min(start + 20);
+            let mut found = vec![];
+            let each = sharing.each(region.clone(), &(), |n| {
+                found.push(n);
+                Ok(())
+            });
+            each.unwrap();
+            assert!(found.is_sorted() && found[0] == 0, "{region:?}");
+            let axis = lattice.axis(2);
+            let [low, high] = [region.start, region.end].map(|k| axis.half_plane(2 * k as i64).to_f64());
+            let cell = lattice.spacing()[2].to_f64();
+            for (n, triangle) in (0..).zip(mesh.triangles()) {
+                let [from, to] = extent(triangle).map(f64::from);
+                let is_found = found.binary_search(&n).is_ok();
+                if from <= high && to >= low {
+                    assert!(is_found, "triangle {n} of {region:?}");
+                    there += 1;
+                } else if n > 0 && (from > high + 1.01 * cell || to < low - 1.01 * cell) {
+                    assert!(!is_found, "triangle {n} of {region:?}");
+                } else {
+                    spare += usize::from(is_found);
+                }
+            }
+        }
+        assert!(there > 1000 && spare > 0 && spare < there / 3, "{there} {spare}");
+    }
+}

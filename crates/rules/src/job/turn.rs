@@ -1,0 +1,364 @@
+//! Rotations and matrices: how the coordinates of a mesh are turned before its lattice is fitted.
+
+use std::fmt;
+use std::str::FromStr;
+
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::degrees::cos_sin;
+use voxelize_core::geom::{Point, Rational};
+use voxelize_core::grid::AXES;
+
+/// A rotation about an axis of the grid, counterclockwise seen from its positive end: `z,90`. A multiple of 90 degrees is
+/// exact. For other angles sine and cosine are the doubles nearest to the exact ones, and coordinates are computed in
+/// doubles and rounded to floats once.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::job::Rotation;
+///
+/// let rotation: Rotation = "z,-22.5".parse()?;
+/// assert_eq!((rotation.to_string(), rotation.is_exact()), ("z,-45/2".to_string(), false));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotation {
+    axis: usize,
+    degrees: Rational,
+}
+
+impl FromStr for Rotation {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let expected = || Error::usage("expected an axis and degrees such as z,90");
+        let (name, degrees) = text.split_once(',').ok_or_else(expected)?;
+        let axis = AXES.iter().position(|axis| name.trim().parse() == Ok(*axis)).ok_or_else(expected)?;
+        let degrees = Rational::parse(degrees.trim()).map_err(Error::usage)?;
+        quarters_nearest(&degrees).ok_or_else(|| Error::usage("too many degrees"))?;
+        Ok(Self { axis, degrees })
+    }
+}
+
+impl fmt::Display for Rotation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", AXES[self.axis], short(&self.degrees))
+    }
+}
+
+impl Rotation {
+    /// Whether it rounds nothing: a multiple of 90 degrees.
+    pub fn is_exact(&self) -> bool {
+        self.split().1.is_zero()
+    }
+
+    /// Quarter turns from 0 to 3, and the degrees that are left, from −45 to 45.
+    fn split(&self) -> (usize, Rational) {
+        let quarters = quarters_nearest(&self.degrees).unwrap_or(0);
+        let rest = &self.degrees - &(&Rational::from(quarters) * &Rational::from(90));
+        (quarters.rem_euclid(4) as usize, rest)
+    }
+
+    /// This rotation and then another about the same axis, as one.
+    fn and(&self, next: &Self) -> Option<Self> {
+        if self.axis != next.axis {
+            return None;
+        }
+        let degrees = [self, next].map(|rotation| {
+            let (quarters, rest) = rotation.split();
+            &Rational::from(90 * quarters as i64) + &rest
+        });
+        Some(Self { axis: self.axis, degrees: &degrees[0] + &degrees[1] })
+    }
+
+    /// Turns points.
+    fn turner(&self) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
+        let [s, t] = [(self.axis + 1) % 3, (self.axis + 2) % 3];
+        let (quarters, rest) = self.split();
+        let [cos, sin] = cos_sin(&rest);
+        move |mut p| {
+            for _ in 0..quarters {
+                (p[s], p[t]) = (-p[t], p[s]);
+            }
+            if sin != 0.0 {
+                // Products of equal numbers are equal, and so cancel: 225 degrees turn a diagonal onto an axis.
+                (p[s], p[t]) = (cos * p[s] - sin * p[t], sin * p[s] + cos * p[t]);
+            }
+            p
+        }
+    }
+}
+
+/// Rotations one after the other, those about one axis as one: their degrees are added exactly.
+pub(super) struct Turns(Vec<Rotation>);
+
+impl Turns {
+    pub(super) fn new(rotations: &[Rotation]) -> Self {
+        let mut turns: Vec<Rotation> = vec![];
+        for rotation in rotations {
+            let merged = turns.last().and_then(|last| last.and(rotation));
+            if merged.is_some() {
+                turns.pop();
+            }
+            let next = merged.unwrap_or_else(|| rotation.clone());
+            // After a full turn, what is before and after it may be about one axis.
+            if next.split() != (0, Rational::ZERO) {
+                turns.push(next);
+            }
+        }
+        Self(turns)
+    }
+
+    /// Whether they round nothing.
+    pub(super) fn are_exact(&self) -> bool {
+        self.0.iter().all(Rotation::is_exact)
+    }
+
+    /// Turns points.
+    pub(super) fn turner(&self) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
+        let turners: Vec<_> = self.0.iter().map(Rotation::turner).collect();
+        move |point| turners.iter().fold(point, |point, turn| turn(point))
+    }
+
+    /// An exact point, turned: exactly, or each coordinate as a double.
+    pub(super) fn turned(&self, point: &[Rational; 3]) -> [Rational; 3] {
+        if !self.are_exact() {
+            let turned = self.turner()(point.each_ref().map(Rational::to_f64));
+            return turned.map(|c| Rational::from_f64(c).unwrap_or(Rational::ZERO));
+        }
+        let mut p = point.clone();
+        for rotation in &self.0 {
+            let [s, t] = [(rotation.axis + 1) % 3, (rotation.axis + 2) % 3];
+            for _ in 0..rotation.split().0 {
+                (p[s], p[t]) = (-&p[t], p[s].clone());
+            }
+        }
+        p
+    }
+}
+
+/// A matrix that maps coordinates: three rows of three factors and a summand, as `1,0,0,5,0,1,0,0,0,0,1,0`. The factors
+/// are rounded to doubles, and each coordinate to a float once; the summands are exact. A matrix that mirrors turns
+/// triangles over, so that their outside stays outside.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::job::Matrix;
+///
+/// let matrix: Matrix = "0 -1 0 0; 1 0 0 0; 0 0 1 2.5; 0 0 0 1".parse()?;
+/// assert_eq!(matrix.to_string(), "0,-1,0,0,1,0,0,0,0,0,1,5/2");
+/// assert!(!matrix.is_mirror() && "1,0,0,0,1,0,0,0,0,0,0,1".parse::<Matrix>().is_err());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    factors: [[Rational; 3]; 3],
+    summands: [Rational; 3],
+}
+
+impl FromStr for Matrix {
+    type Err = Error;
+
+    /// Reads 12 numbers row by row, or 16 of which the last four are 0, 0, 0, 1; with commas, semicolons or blanks
+    /// between them.
+    fn from_str(text: &str) -> Result<Self> {
+        let separators = [',', ';', ' ', '\t', '\n', '\r'];
+        let words: Vec<_> = text.split(separators).filter(|word| !word.is_empty()).collect();
+        if words.len() != 12 && words.len() != 16 {
+            let text = format!("expected 12 or 16 numbers, row by row, found {}", words.len());
+            return Err(Error::usage(text));
+        }
+        let mut numbers = vec![];
+        for word in words {
+            numbers.push(Rational::parse(word).map_err(Error::usage)?);
+        }
+        let last = &numbers[12..];
+        if !last.is_empty() && last != [0, 0, 0, 1].map(Rational::from) {
+            return Err(Error::usage("the last row must be 0 0 0 1: a perspective cannot be voxelized"));
+        }
+        let row = |n: usize| std::array::from_fn(|m| numbers[4 * n + m].clone());
+        let matrix = Self {
+            factors: [row(0), row(1), row(2)],
+            summands: std::array::from_fn(|n| numbers[4 * n + 3].clone()),
+        };
+        if matrix.determinant().is_zero() {
+            return Err(Error::usage("the matrix is singular: it would flatten the mesh"));
+        }
+        let is_finite = |number: &Rational| (number.to_f64() as f32).is_finite();
+        if !numbers.iter().all(is_finite) {
+            return Err(Error::usage("a number is beyond the range of 32-bit floats"));
+        }
+        Ok(matrix)
+    }
+}
+
+impl fmt::Display for Matrix {
+    /// Writes 12 numbers, row by row.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = self.factors.iter().zip(&self.summands);
+        let numbers: Vec<_> =
+            rows.flat_map(|(row, summand)| row.iter().chain([summand]).map(short)).collect();
+        f.write_str(&numbers.join(","))
+    }
+}
+
+impl Matrix {
+    /// Whether it is a mirror.
+    pub fn is_mirror(&self) -> bool {
+        self.determinant() < Rational::ZERO
+    }
+
+    /// Whether it rounds no coordinate: each is a coordinate of the file times a power of two, as of quarter turns and
+    /// mirrors.
+    pub fn is_exact(&self) -> bool {
+        self.factors.iter().all(|row| {
+            let mut factors = row.iter().filter(|factor| !factor.is_zero());
+            let (Some(factor), None) = (factors.next(), factors.next()) else { return false };
+            matches!(factor.abs().parts(), Some((1, q)) if q.count_ones() == 1)
+                || matches!(factor.abs().parts(), Some((p, 1)) if p.count_ones() == 1)
+        })
+    }
+
+    /// Whether it moves points and does nothing else.
+    pub(super) fn only_moves(&self) -> bool {
+        let one = |n: usize, m: usize| if n == m { Rational::ONE } else { Rational::ZERO };
+        (0..3).all(|n| (0..3).all(|m| self.factors[n][m] == one(n, m)))
+    }
+
+    /// An exact point, multiplied and moved.
+    pub(super) fn applied(&self, point: &[Rational; 3]) -> [Rational; 3] {
+        std::array::from_fn(|axis| {
+            let [a, b, c] = &self.factors[axis];
+            let products = &(&(a * &point[0]) + &(b * &point[1])) + &(c * &point[2]);
+            &products + &self.summands[axis]
+        })
+    }
+
+    fn determinant(&self) -> Rational {
+        let [a, b, c] = &self.factors;
+        let minor = |i: usize, j: usize| &(&b[i] * &c[j]) - &(&b[j] * &c[i]);
+        let [x, y, z] = [&a[0] * &minor(1, 2), &a[1] * &minor(2, 0), &a[2] * &minor(0, 1)];
+        &(&x + &y) + &z
+    }
+
+    /// Multiplies points, without the summands. Products are exact, and sums are compensated, so that what cancels does.
+    pub(super) fn multiplier(&self) -> impl Fn(Point) -> [f64; 3] + use<> {
+        let factors = self.factors.each_ref().map(|row| row.each_ref().map(|factor| halves(factor.to_f64())));
+        move |p| {
+            factors.each_ref().map(|row| {
+                let mut sum = 0.0;
+                let mut rest = 0.0;
+                for (halves, c) in row.iter().zip(p) {
+                    for half in halves {
+                        let term = half * f64::from(c);
+                        let next = sum + term;
+                        // The rounding error of the sum (Knuth).
+                        let back = next - sum;
+                        rest += (sum - (next - back)) + (term - back);
+                        sum = next;
+                    }
+                }
+                sum + rest
+            })
+        }
+    }
+}
+
+/// A double as the sum of two with 26 bits each, whose products with floats are exact (Veltkamp).
+fn halves(value: f64) -> [f64; 2] {
+    let scaled = 134_217_729.0 * value;
+    let high = scaled - (scaled - value);
+    [high, value - high]
+}
+
+/// A number without a denominator of one.
+pub(super) fn short(number: &Rational) -> String {
+    let text = number.to_string();
+    text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
+}
+
+/// The number of quarter turns nearest to an angle, if there is such a number.
+fn quarters_nearest(degrees: &Rational) -> Option<i64> {
+    (degrees / &Rational::from(90) + Rational::new(1, 2)).floor()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turned(rotations: &[&str], point: [f64; 3]) -> [f64; 3] {
+        let rotations: Vec<Rotation> = rotations.iter().map(|text| text.parse().unwrap()).collect();
+        Turns::new(&rotations).turner()(point).map(|c| c + 0.0)
+    }
+
+    #[test]
+    fn symmetric_angles_give_symmetric_results() {
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        let (cos, sin) = (0.866_025_403_784_438_6, 0.5);
+        for (rotations, point, expected) in [
+            (&["z,90"][..], [1.0, 2.0, 3.0], [-2.0, 1.0, 3.0]),
+            (&["z,-90"], [1.0, 2.0, 3.0], [2.0, -1.0, 3.0]),
+            (&["x,180"], [1.0, 2.0, 3.0], [1.0, -2.0, -3.0]),
+            (&["y,450"], [1.0, 2.0, 3.0], [3.0, 2.0, -1.0]),
+            (&["y,-720"], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+            (&["z,45"], [1.0, 1.0, 0.0], [0.0, 2.0 * half, 0.0]),
+            (&["z,45"], [1.0, 0.0, 0.0], [half, half, 0.0]),
+            (&["z,135"], [1.0, 0.0, 0.0], [-half, half, 0.0]),
+            (&["z,225"], [0.1, 0.1, 0.0], [0.0, -2.0 * (half * 0.1), 0.0]),
+            (&["x,225"], [0.0, 0.3, 0.3], [0.0, 0.0, -2.0 * (half * 0.3)]),
+            (&["z,30"], [1.0, 0.0, 0.0], [cos, sin, 0.0]),
+            (&["z,60"], [1.0, 0.0, 0.0], [sin, cos, 0.0]),
+            (&["z,-30"], [1.0, 0.0, 0.0], [cos, -sin, 0.0]),
+            (&["z,120"], [1.0, 0.0, 0.0], [-sin, cos, 0.0]),
+            (&["z,210"], [1.0, 0.0, 0.0], [-cos, -sin, 0.0]),
+            (&["z,10", "z,20", "z,60"], [1.0, 2.0, 3.0], [-2.0, 1.0, 3.0]),
+            (&["z,17.3", "x,90", "x,270", "z,-17.3"], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+            (&["z,90", "x,90"], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
+            (&["x,90", "z,90"], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]),
+            (&["z,1000000000000000000", "z,90"], [1.0, 0.0, 0.0], turned(&["z,10"], [1.0, 0.0, 0.0])),
+        ] {
+            assert_eq!(turned(rotations, point), expected, "{rotations:?}");
+        }
+        for wrong in ["z", "w,90", "z,", "z,1e40", "90,z"] {
+            assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn matrices_are_read_row_by_row() {
+        let text = "0,-1,0,5,1,0,0,-1/3,0,0,1,0.25";
+        let matrix: Matrix = text.parse().unwrap();
+        assert_eq!(matrix.to_string(), "0,-1,0,5,1,0,0,-1/3,0,0,1,1/4");
+        assert_eq!(matrix.to_string().parse::<Matrix>().unwrap(), matrix);
+        assert_eq!(matrix.multiplier()([1.0, 2.0, 3.0]), [-2.0, 1.0, 3.0]);
+        for (text, is_mirror, is_exact, only_moves) in [
+            (text, false, true, false),
+            ("1 0 0 7 0 1 0 0 0 0 1 0 0 0 0 1", false, true, true),
+            ("-1,0,0,0;0,1,0,0;0,0,1,0", true, true, false),
+            ("0 1 0 0 1 0 0 0 0 0 1 0", true, true, false),
+            ("2,0,0,0, 0,0.5,0,0, 0,0,1,0", false, true, false),
+            ("3,0,0,0, 0,1,0,0, 0,0,1,0", false, false, false),
+            ("1,0.1,0,0, 0,1,0,0, 0,0,1,0", false, false, false),
+        ] {
+            let matrix: Matrix = text.parse().unwrap();
+            let found = (matrix.is_mirror(), matrix.is_exact(), matrix.only_moves());
+            assert_eq!(found, (is_mirror, is_exact, only_moves), "{text}");
+        }
+        for (wrong, words) in [
+            ("1,0,0,0,1,0,0,0,1", "found 9"),
+            ("1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,2", "last row"),
+            ("1,0,0,0,0,1,0,0,0,0,1,0,0,0,1,1", "last row"),
+            ("1,0,0,0,0,1,0,0,1,1,0,0", "singular"),
+            ("0.1,0.2,0.3,0,1,2,3,0,0,0,1,0", "singular"),
+            ("1,0,0,0,0,1,0,0,0,0,1,x", "not a decimal"),
+            ("1e39,0,0,0,0,1,0,0,0,0,1,0", "beyond the range"),
+            ("", "found 0"),
+        ] {
+            let error = wrong.parse::<Matrix>().unwrap_err();
+            assert!(error.message().contains(words), "{wrong}: {error}");
+        }
+        // Sums that cancel in exact numbers do.
+        let matrix: Matrix = "0.1 0.2 -0.3 0 1 0 0 0 0 1 0 0".parse().unwrap();
+        let [x, ..] = matrix.multiplier()([3.0, 3.0, 3.0]);
+        assert!(x.abs() < 1e-16, "{x}");
+    }
+}

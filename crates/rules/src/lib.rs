@@ -1,0 +1,82 @@
+//! Which cells are occupied ([`rule`]), how the work is done ([`run`](mod@run)), and jobs from a mesh to a file
+//! ([`job`]).
+//!
+//! Programs use the package `voxelize-mesh`, which re-exports the public part.
+#![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
+
+pub mod job;
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;
+pub mod rule;
+pub mod run;
+
+pub use job::{Slabs, Voxelized, Voxelizer};
+pub use rule::{Band, Inside, METHODS, RULES, Rule, Stats, ThinFeatures};
+pub use run::Run;
+pub use voxelize_core::*;
+pub use voxelize_formats as format;
+pub use voxelize_formats::Voxels;
+pub use voxelize_meshes as mesh;
+pub use voxelize_meshes::Mesh;
+
+/// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine; [`Voxelizer`] has
+/// every option.
+///
+/// # Errors
+/// If the options of the rule do not go together, the mesh is unfit for it, or the grid does not fit in memory.
+pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
+    Ok(Voxelizer::new(rule).without_findings().run(mesh, lattice)?.voxels)
+}
+
+/// The distance from the centre of every cell of `lattice` to the nearest point of the mesh, in units of the file;
+/// with all threads and the best level of the machine. Cells outside the band have its width.
+/// [`Rule::Distance`] has signs and cells up to a distance, [`Voxelizer::run_with_nearest`] the nearest triangles.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::{Band, Fit, Mesh, distance};
+///
+/// let sphere = Mesh::open("fixtures/sphere.stl")?;
+/// let lattice = Fit::longest(32).pad(3).to(sphere.bounds())?;
+/// let field = distance(&sphere, &lattice, Band::cells(3))?;
+/// assert_eq!(field.get([0, 0, 0]), field.background());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If the field does not fit in memory.
+pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
+    field(mesh, lattice, Rule::distance().with_band(band)?)
+}
+
+/// The share of the volume of every cell of `lattice` that is inside the mesh, 0 … 1; with all threads and the best
+/// level of the machine. [`Rule::Fraction`] says how the mesh is taken, and [`Stats::fraction`] what parts that overlap
+/// leave in doubt.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::{Lattice, Mesh, fraction};
+///
+/// let sphere = Mesh::open("fixtures/sphere.stl")?;
+/// let lattice = Lattice::fit(sphere.bounds(), 32)?;
+/// let shares = fraction(&sphere, &lattice)?;
+/// assert_eq!((shares.get([0, 0, 0]), shares.get([16, 16, 16])), (0.0, 1.0));
+/// assert!(shares.values().iter().any(|share| *share > 0.0 && *share < 1.0));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If the mesh is open, or the field does not fit in memory.
+pub fn fraction(mesh: &Mesh, lattice: &Lattice) -> Result<Field> {
+    field(mesh, lattice, Rule::fraction())
+}
+
+/// The field of a rule.
+fn field(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Field> {
+    match voxelize(mesh, lattice, rule)?.cells {
+        Cells::Field(field) => Ok(field),
+        _ => Err(Error::usage("the rule makes no field")),
+    }
+}

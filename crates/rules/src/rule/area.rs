@@ -1,0 +1,73 @@
+//! The rule area: every cell has the area of the mesh in it. docs/fraction.md says how it is computed.
+
+use std::ops::Range;
+
+use super::fraction::{BrickLayers, add_triangles, bins, bytes_of_quantities, in_bricks, sides};
+use super::{FillCells, Stats};
+use crate::run::Run;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::{Ties, Triangle};
+use voxelize_core::grid::{CellsMut, Lattice, Quantity};
+use voxelize_core::par::{self, Progress};
+use voxelize_kernel::KernelLattice;
+use voxelize_kernel::fraction::{LayerBins, LayerSums};
+use voxelize_meshes::Mesh;
+
+/// The areas of a mesh in cells.
+pub(super) struct AreaCells<'a> {
+    triangles: &'a [Triangle],
+    lattice: &'a Lattice,
+    /// The lattice of which the cells are a region, and the first cell of these in it.
+    frame: KernelLattice,
+    first: [usize; 3],
+    bins: LayerBins,
+}
+
+/// The bytes that it takes at most, in addition to mesh and field.
+pub(super) fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    let layers = lattice.first_of_whole()[2] + lattice.dims()[2];
+    bytes_of_quantities(lattice, run) + LayerBins::bytes_for(mesh.triangles().len(), layers)
+}
+
+impl<'a> AreaCells<'a> {
+    /// Prepares the rule, in the threads it is called in.
+    ///
+    /// # Errors
+    /// If there are too many triangles, or the run was cancelled.
+    pub(super) fn new(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Self> {
+        let (axes, first) = lattice.axes_of_whole();
+        let frame = KernelLattice::new(axes, mesh.bounds(), Ties::None);
+        let bins = bins(&frame, mesh.triangles(), first[2] + lattice.dims()[2], run)?;
+        Ok(Self { triangles: mesh.triangles(), lattice, frame, first, bins })
+    }
+
+    /// Fills the cells of some layers of the whole lattice.
+    fn fill_layers(&self, BrickLayers { layers, values, .. }: BrickLayers, run: &Run) -> Result<()> {
+        let [nx, ny, _] = self.lattice.dims();
+        let [x, y, _] = self.first;
+        let sums = LayerSums::new(&self.frame, [x, y], run.supported_level()?).without_shares();
+        let mut sums = sums.with_quantities(&self.frame, sides(self.lattice));
+        sums.begin(layers.clone());
+        add_triangles(&mut sums, &self.frame, &self.bins, layers.start, self.triangles, run)?;
+        let places = layers.flat_map(|k| (y..y + ny).map(move |j| [j, k]));
+        for (place, values) in places.zip(values.chunks_mut(nx)) {
+            sums.quantity_row(place, &[], &mut [(Quantity::Area, values)]);
+        }
+        run.advance(1);
+        Ok(())
+    }
+}
+
+impl FillCells for AreaCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        let CellsMut::Field(field, None) = cells else {
+            return Err(Error::usage("the rule area makes a field of areas, with nothing beside it"));
+        };
+        let first_layer = self.first[2];
+        let work = in_bricks(layers.start + first_layer..layers.end + first_layer, field, &mut []);
+        run.begin("voxelize", work.len() as u64);
+        let done = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
+        done.into_iter().collect::<Result<()>>()?;
+        Ok(Stats::default())
+    }
+}

@@ -1,0 +1,203 @@
+//! Bodies less their negative volumes. A cell is occupied iff a body occupies it that its negative volumes leave there.
+//!
+//! Each body with negative volumes is voxelized alone, and all other triangles of the mesh together. From the cells of a
+//! body, solid removes those whose centre is inside a negative volume. Filled removes those that lie in one negative volume
+//! as a whole: their centre is inside, and its triangles do not meet their open interior. A share of a cell is that of the
+//! body and its negative volumes together less that of the negative volumes; where bodies may overlap, fraction takes the
+//! mesh without them.
+
+use std::ops::Range;
+
+use super::filled::hollow_out;
+use super::fraction;
+use super::inside::Inside;
+use super::surface;
+use super::{FillCells, Rule, Stats, ThinFeatures};
+use crate::run::Run;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::{Ties, Triangle};
+use voxelize_core::grid::{BitGrid, CellsMut, Field, Lattice};
+use voxelize_core::par::Progress;
+use voxelize_meshes::{CutBody, Mesh, MeshCuts};
+
+/// Cells of bodies with negative volumes.
+pub(super) struct BodyCells<'a> {
+    lattice: &'a Lattice,
+    /// Rule of each body, with the method in force and without a shell.
+    rule: Rule,
+    /// Rule of the negative volumes.
+    cut_rule: Rule,
+    shell: Option<usize>,
+    bodies: Vec<CutBody>,
+}
+
+/// Whether a rule subtracts the negative volumes of a mesh.
+pub(super) fn subtracts(rule: &Rule, mesh: &Mesh) -> bool {
+    match rule {
+        Rule::Solid { .. } | Rule::Filled { .. } => mesh.cuts().is_some(),
+        Rule::Fraction { .. } => mesh.cuts().is_some_and(|cuts| cuts.bodies_are_apart(mesh)),
+        _ => false,
+    }
+}
+
+/// Grids of a slab that are in memory at a time in addition to that of its cells: the cells of a body, those of its
+/// negative volume, and those that the negative volume touches; or the shares of one mesh.
+pub(super) fn grids(rule: &Rule) -> u128 {
+    if let Rule::Fraction { .. } = rule { 1 } else { 3 }
+}
+
+/// Bytes of the meshes that bodies and their negative volumes are made into.
+pub(super) fn bytes(mesh: &Mesh) -> u128 {
+    let cut = mesh.cuts().map_or(0, |cuts| cuts.count());
+    // Numbers of triangles as lists, and triangles.
+    ((mesh.triangles().len() + cut) * (size_of::<Triangle>() + 2 * size_of::<u32>())) as u128
+}
+
+/// Cells of a rule that [subtracts](subtracts) negative volumes, of a mesh that has some.
+pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> BodyCells<'a> {
+    let used = match rule {
+        Rule::Fraction { inside } => {
+            let meshes = [mesh].into_iter().chain(mesh.cuts().map(MeshCuts::mesh));
+            let needs_repair = |mesh| fraction::is_repaired(inside, mesh);
+            if meshes.into_iter().any(needs_repair) { Inside::Robust } else { Inside::Nonzero }
+        }
+        _ => rule.inside().unwrap_or_default().for_mesh(mesh),
+    };
+    // Regions know the method in force alone, so that of the negative volumes follows from it. A flood would enter a
+    // negative volume that reaches beyond the grid.
+    let inside = match used {
+        Inside::Robust | Inside::Vote => used,
+        _ => Inside::Auto,
+    };
+    let (rule, shell) = match rule {
+        Rule::Filled { ties, shell, .. } => {
+            (Rule::Filled { inside: used, ties, shell: None }, shell.map(|steps| steps as usize))
+        }
+        Rule::Solid { thin, .. } => (Rule::Solid { inside: used, thin }, None),
+        _ => (Rule::Fraction { inside: used }, None),
+    };
+    let bodies = mesh.cuts().map(|cuts| cuts.split(mesh)).unwrap_or_default();
+    let cut_rule = Rule::Solid { inside, thin: ThinFeatures::Lose };
+    BodyCells { lattice, rule, cut_rule, shell, bodies }
+}
+
+impl BodyCells<'_> {
+    /// Occupies the cells of all bodies, without regard to a shell.
+    fn fill_all(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let [nx, ny, _] = self.lattice.dims();
+        let mut stats = Stats::default();
+        for body in &self.bodies {
+            run.check()?;
+            let near = self.layers_near(&body.mesh, &self.rule, &layers);
+            if near.is_empty() {
+                continue;
+            }
+            let dims = [nx, ny, near.len()];
+            let mut cells = BitGrid::new(dims)?;
+            let prepared = self.rule.prepare(&body.mesh, self.lattice, run)?;
+            stats.add_body(prepared.fill(near.clone(), run, &mut cells)?);
+            drop(prepared);
+            for cut in &body.cuts {
+                self.remove(cut, near.clone(), run, &mut cells)?;
+            }
+            grid.add_at(&cells, near.start - layers.start);
+        }
+        Ok(stats)
+    }
+
+    /// Sets each value to the sum of the shares of all bodies, which do not overlap.
+    fn fill_shares(&self, layers: &Range<usize>, run: &Run, field: &mut Field) -> Result<Stats> {
+        let mut stats = Stats::default();
+        field.values_mut().fill(0.0);
+        let mut add = |mesh: &Mesh, sign: f32| -> Result<()> {
+            let mut shares = Field::new(field.dims(), 0.0)?;
+            let mut one =
+                self.rule.prepare(mesh, self.lattice, run)?.fill(layers.clone(), run, &mut shares)?;
+            if sign > 0.0 {
+                stats.fraction.add_body(std::mem::take(&mut one.fraction));
+                stats.add_body(one);
+            }
+            for (sum, share) in field.values_mut().iter_mut().zip(shares.values()) {
+                // Two shares that are equal in truth may be rounded apart.
+                *sum = (*sum + sign * share).max(0.0);
+            }
+            Ok(())
+        };
+        for body in &self.bodies {
+            if body.cuts.is_empty() {
+                add(&body.mesh, 1.0)?;
+            } else {
+                add(&body.with_cuts(), 1.0)?;
+                add(&body.all_cuts(), -1.0)?;
+            }
+        }
+        // Bodies and their negative volumes overlap on purpose, so this is reported only if a float shows the error.
+        let united = &mut stats.fraction.united;
+        if united.error < f64::from(f32::EPSILON) {
+            united.first = None;
+        }
+        Ok(stats)
+    }
+
+    /// Removes a negative volume from the cells of a body in these layers.
+    fn remove(&self, cut: &Mesh, layers: Range<usize>, run: &Run, cells: &mut BitGrid) -> Result<()> {
+        let near = self.layers_near(cut, &self.cut_rule, &layers);
+        if near.is_empty() {
+            return Ok(());
+        }
+        // A method may take layers that the negative volume is not in, and it is one pass in either case.
+        let mut removed = BitGrid::new(cells.dims())?;
+        self.cut_rule.prepare(cut, self.lattice, run)?.fill(layers.clone(), run, &mut removed)?;
+        if let Rule::Filled { .. } = self.rule {
+            let mut touched = BitGrid::new(cells.dims())?;
+            surface::prepared(cut, self.lattice, Ties::None).occupy(layers, run, &mut touched)?;
+            removed.remove(&touched, 0);
+        }
+        cells.remove(&removed, 0);
+        Ok(())
+    }
+
+    /// Those of these layers in which a body may have cells.
+    fn layers_near(&self, body: &Mesh, rule: &Rule, layers: &Range<usize>) -> Range<usize> {
+        let is_within_bounds = match rule.inside().unwrap_or_default().for_mesh(body) {
+            Inside::Nonzero | Inside::EvenOdd | Inside::Vote => rule.is_local(),
+            // A flood takes the whole grid, and open sheets have winding numbers beyond their bounds.
+            _ => false,
+        };
+        if !is_within_bounds {
+            return layers.clone();
+        }
+        let origin = self.lattice.origin()[2].to_f64();
+        let side = self.lattice.spacing()[2].to_f64();
+        // A layer more on each side: coordinates snap to walls, and these numbers are rounded.
+        let low = (f64::from(body.bounds().min[2]) - origin) / side;
+        let high = (f64::from(body.bounds().max[2]) - origin) / side;
+        let start = (low.floor() - 1.0).max(0.0) as usize;
+        let end = (high.floor() + 2.0).max(0.0) as usize;
+        let start = start.clamp(layers.start, layers.end);
+        start..end.clamp(start, layers.end)
+    }
+}
+
+impl FillCells for BodyCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        let grid = match cells {
+            CellsMut::Bits(grid) => grid,
+            CellsMut::Field(field, None) => return self.fill_shares(&layers, run, field),
+            _ => {
+                let text = "a mesh with negative volumes has shares, and no other arrays";
+                return Err(Error::usage(text));
+            }
+        };
+        let stats = self.fill_all(layers.clone(), run, grid)?;
+        if let Some(steps) = self.shell {
+            let dims = self.lattice.dims();
+            hollow_out(dims, layers, steps, run, grid, |border, grid| self.fill_all(border, run, grid))?;
+        }
+        Ok(stats)
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        self.rule.inside()
+    }
+}

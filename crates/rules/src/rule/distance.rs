@@ -1,0 +1,178 @@
+//! The rule distance: every cell has the distance from its centre to the nearest point of the mesh, in units of the
+//! file, or cells are occupied up to one distance. docs/distance.md says how it is computed and how exact it is.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use super::inside::{Inside, PreparedInside};
+use super::{FillCells, Stats};
+use crate::run::Run;
+use crate::run::nearest::Distances;
+use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::{BitGrid, CellsMut, Field, Lattice, Length, LengthUnit};
+use voxelize_core::par;
+use voxelize_core::text::number;
+use voxelize_kernel::distance::TieBreak;
+
+/// How far from the mesh cells have their distance: the width of a narrow band, or no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Band {
+    /// Cells nearer than so many cells; the others have the width as the background value. Where the sides of cells
+    /// differ, the smallest counts.
+    Cells(Length),
+    /// All cells; the background is infinite.
+    All,
+}
+
+impl Band {
+    /// The word for all cells.
+    const ALL: &str = "all";
+
+    /// A band of so many cells.
+    pub const fn cells(count: u32) -> Self {
+        Self::Cells(Length::cells(count))
+    }
+}
+
+impl Default for Band {
+    /// Three cells.
+    fn default() -> Self {
+        Self::cells(3)
+    }
+}
+
+impl FromStr for Band {
+    type Err = Error;
+
+    /// Reads `all`, or a number of cells above zero.
+    fn from_str(text: &str) -> Result<Self> {
+        if text == Self::ALL {
+            return Ok(Self::All);
+        }
+        let hint = "a band is a number of cells, such as 3 or 2.5, or all";
+        let text = text.trim_end_matches("vx");
+        if text.starts_with('-') {
+            return Err(Error::usage("must be above zero").with_hint(hint));
+        }
+        let width: Length =
+            format!("{text}vx").parse().map_err(|e: Error| Error::usage(e.message()).with_hint(hint))?;
+        if width.value().is_positive() {
+            return Ok(Self::Cells(width));
+        }
+        Err(Error::usage("must be above zero").with_hint(hint))
+    }
+}
+
+impl fmt::Display for Band {
+    /// Writes what [`FromStr`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cells(width) => f.write_str(width.to_string().trim_end_matches("vx")),
+            Self::All => f.write_str(Self::ALL),
+        }
+    }
+}
+
+/// The distances of cells, with a sign where the inside is known; or the cells up to one distance.
+pub(super) struct DistanceCells<'a> {
+    pub distances: Distances,
+    pub inside: Option<PreparedInside<'a>>,
+    /// The greatest distance of occupied cells, for bits.
+    pub most: Option<f32>,
+}
+
+impl DistanceCells<'_> {
+    /// Occupies the cells whose centres are inside, if that is to be known. By a flood these are the cells that it does
+    /// not reach, as of the rule filled.
+    fn fill_inside(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let Some(inside) = &self.inside else { return Ok(Stats::default()) };
+        let stats = inside.fill(layers.clone(), run, grid)?;
+        inside.occupy_touched(layers, grid);
+        Ok(stats)
+    }
+}
+
+impl FillCells for DistanceCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        match cells {
+            CellsMut::Field(field, nearest) => {
+                let nearest = nearest.map(|numbers| (numbers, TieBreak::Number));
+                self.distances.fill(layers.clone(), field, nearest, run)?;
+                if self.inside.is_none() {
+                    return Ok(Stats::default());
+                }
+                let mut inside = BitGrid::new(field.dims())?;
+                let stats = self.fill_inside(layers, run, &mut inside)?;
+                negate(field, &inside);
+                Ok(stats)
+            }
+            CellsMut::WithArrays(..) => Err(Error::usage("distances have no arrays beside them")),
+            CellsMut::Bits(grid) => {
+                let most = self.most.ok_or_else(makes_field)?;
+                self.distances.occupy(layers.clone(), most, grid, run)?;
+                self.fill_inside(layers, run, grid)
+            }
+        }
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        Some(self.inside.as_ref()?.used)
+    }
+}
+
+/// Sets the sign of the cells that are inside.
+fn negate(field: &mut Field, inside: &BitGrid) {
+    let [nx, ny, _] = field.dims();
+    let layers = field.values_mut().chunks_mut(nx * ny).enumerate().collect();
+    par::map(layers, |(k, layer): (usize, &mut [f32])| {
+        for (j, row) in layer.chunks_mut(nx).enumerate() {
+            for (values, word) in row.chunks_mut(64).zip(inside.row(j, k)).filter(|(_, word)| **word != 0) {
+                for (n, value) in values.iter_mut().enumerate() {
+                    *value = f32::from_bits(value.to_bits() | ((word >> n & 1) as u32) << 31);
+                }
+            }
+        }
+    });
+}
+
+/// The refusal to occupy cells of a rule that makes a field.
+pub(super) fn makes_field() -> Error {
+    Error::usage("the rule distance makes a field, not bits").with_hint("with an iso value it makes bits")
+}
+
+/// The width of a band in units of the file: what cells have that are not in it.
+pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
+    match band {
+        Band::Cells(width) => width.in_world(lattice.spacing()).to_f32(),
+        Band::All => f32::INFINITY,
+    }
+}
+
+/// The greatest float at or below a distance, which must be within the band.
+pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
+    let exact = iso.in_world(lattice.spacing());
+    if let Band::Cells(width) = band
+        && exact >= width.in_world(lattice.spacing())
+    {
+        let reach = width.in_world(lattice.spacing()).to_f64();
+        let error = beyond_band(&iso.to_string(), width);
+        let message = format!("{} ({} in units of the file)", error.message(), number(reach));
+        return Err(match iso.unit() {
+            LengthUnit::Cells => error,
+            _ => Error::usage(message).with_hint(error.hint().cloned().unwrap_or_default()),
+        });
+    }
+    let nearest = exact.to_f32();
+    let is_above = Rational::from_f32(nearest).is_none_or(|nearest| nearest > exact);
+    Ok(if is_above { nearest.next_down() } else { nearest })
+}
+
+/// The refusal of a distance that is not within the band.
+pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
+    let width = Band::Cells(width);
+    Error::usage(format!("iso: {iso} must be less than the band, {width} cells"))
+        .with_hint(hint!["use {} with more cells, or {}" Band = "W", Band = "all"])
+}

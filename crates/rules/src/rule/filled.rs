@@ -1,0 +1,75 @@
+//! The filled rule: a cell is occupied iff its centre is inside the mesh or the mesh meets its open
+//! interior. On a closed mesh those are the cells that share volume with it. Of these, all or the outer ones: a cell
+//! stays iff an empty cell, or the outside of the grid, is within so many steps, a step going to any of the 26 cells
+//! around.
+
+use std::ops::Range;
+
+use super::covered::CoveredCells;
+use super::inside::{Inside, PreparedInside};
+use super::{FillCells, Stats};
+use crate::run::Run;
+use voxelize_core::error::Result;
+use voxelize_core::grid::{BitGrid, CellsMut, erode};
+use voxelize_core::par::Progress;
+
+/// The cells that are inside or touched, by the ties in force; of these, those within so many steps of an empty one.
+pub(super) struct FilledCells<'a> {
+    pub touched: CoveredCells<'a>,
+    pub inside: PreparedInside<'a>,
+    pub shell: Option<usize>,
+}
+
+impl FilledCells<'_> {
+    fn fill_all(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let Stats { snapped, .. } = self.touched.occupy(layers.clone(), run, grid)?;
+        let inside = self.inside.fill(layers.clone(), run, grid)?.inside;
+        self.inside.close(layers, grid);
+        Ok(Stats { snapped, inside, ..Stats::default() })
+    }
+}
+
+/// Removes the cells that are further inside than `steps` from these layers of a lattice of `dims`. `fill_all` fills the
+/// layers next to these, as far as they matter.
+pub(super) fn hollow_out(
+    [nx, ny, nz]: [usize; 3],
+    layers: Range<usize>,
+    steps: usize,
+    run: &Run,
+    grid: &mut BitGrid,
+    fill_all: impl Fn(Range<usize>, &mut BitGrid) -> Result<Stats>,
+) -> Result<()> {
+    if [nx, ny, nz].iter().any(|n| steps > (n - 1) / 2) {
+        return Ok(());
+    }
+    let around = layers.start.saturating_sub(steps)..nz.min(layers.end + steps);
+    let mut core = BitGrid::new([nx, ny, around.len()])?;
+    core.put(grid, layers.start - around.start);
+    for border_layers in [around.start..layers.start, layers.end..around.end] {
+        if !border_layers.is_empty() {
+            let mut border = BitGrid::new([nx, ny, border_layers.len()])?;
+            fill_all(border_layers.clone(), &mut border)?;
+            core.put(&border, border_layers.start - around.start);
+        }
+    }
+    run.check()?;
+    erode::erode(&mut core, steps)?;
+    grid.remove(&core, layers.start - around.start);
+    Ok(())
+}
+
+impl FillCells for FilledCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        let grid = cells.bits()?;
+        let stats = self.fill_all(layers.clone(), run, grid)?;
+        if let Some(steps) = self.shell {
+            let dims = self.touched.lattice.dims();
+            hollow_out(dims, layers, steps, run, grid, |border, grid| self.fill_all(border, run, grid))?;
+        }
+        Ok(stats)
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        Some(self.inside.used)
+    }
+}

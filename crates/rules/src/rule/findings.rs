@@ -1,0 +1,248 @@
+//! Findings about the inside of a mesh, in words: what a result may lack, where, and what to do about it.
+
+use super::fraction;
+use super::inside::flood;
+use super::{Inside, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, Stats, ThinFeatures};
+use crate::run::holes;
+use crate::run::leak::Leak;
+use voxelize_core::error::{Code, Finding, Hint, Opt, hint};
+use voxelize_core::grid::{Lattice, MAX_DIM};
+use voxelize_core::text::{GridCoordinates, counted, grouped, number};
+use voxelize_meshes::Mesh;
+use voxelize_meshes::boundary::Loop;
+use voxelize_meshes::closed::Closedness;
+
+/// The findings about cells that were filled by `rule`, from the counts of the run that filled them. Lengths are given
+/// in `coordinates`.
+pub fn findings(
+    rule: &Rule,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    stats: &Stats,
+    coordinates: &GridCoordinates,
+) -> Vec<Finding> {
+    let report = &stats.inside;
+    if let Rule::Fraction { .. } = rule {
+        return fraction::findings(&stats.fraction, lattice, coordinates);
+    }
+    let Some(inside) = rule.inside() else { return vec![] };
+    let open = match inside {
+        Inside::Auto if mesh.is_two_sided() => Some(two_sided()),
+        Inside::Auto => report.repairs.as_ref().map(|repairs| open(repairs, coordinates)),
+        chosen => unfit(chosen, mesh),
+    };
+    let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice, coordinates));
+    let cut = (inside.is_flood() && flood::enters_by_cut(mesh, lattice)).then(|| {
+        Finding::new(Code::W007, "the grid boundary cuts the mesh, so the flood enters through the cut")
+    });
+    let disputed = disputed(stats);
+    let lost = match rule {
+        Rule::Solid { thin: ThinFeatures::Keep, .. } => LostFeatures::default(),
+        // All of it is lost, and another method helps.
+        _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
+        // The leak is the cause, and no smaller cells help.
+        _ if leak.is_some() || cut.is_some() => LostFeatures::default(),
+        _ => stats.lost.unwrap_or_default(),
+    };
+    let components = lost.components.as_ref().map(|components| lost_components(components, coordinates));
+    let thin = [components, lost.places.as_ref().map(|places| lost_places(places, coordinates))];
+    [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
+}
+
+/// The findings about some of the cells that were filled, without those about the mesh.
+pub(crate) fn findings_of_cells(
+    rule: &Rule,
+    lattice: &Lattice,
+    stats: &Stats,
+    coordinates: &GridCoordinates,
+) -> Vec<Finding> {
+    match rule {
+        Rule::Fraction { .. } => fraction::findings(&stats.fraction, lattice, coordinates),
+        _ => disputed(stats).into_iter().collect(),
+    }
+}
+
+fn disputed(stats: &Stats) -> Option<Finding> {
+    stats.inside.disputed.filter(|cells| *cells > 0).map(|cells| {
+        let cells = counted(cells, "cell", "cells");
+        Finding::new(Code::W008, format!("vote: the axes disagree on {cells}; majority used"))
+    })
+}
+
+/// The finding that no cell is occupied; `others` are those that [`findings`] has.
+pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
+    let is_flooded = others.iter().any(|finding| finding.code() == Code::W007);
+    let flooded = "no cell is occupied: the flood reached the inside of the mesh (W007)";
+    let finding = Finding::new(Code::W002, if is_flooded { flooded } else { rule.info().empty });
+    match rule {
+        Rule::Solid { .. } if !is_flooded => {
+            finding.with_hint(hint!["{} has every cell that the mesh overlaps" Filled])
+        }
+        _ => finding,
+    }
+}
+
+fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
+    let why = match &repairs.longest {
+        Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest, coordinates)),
+        Some(longest) => {
+            format!(
+                "{} holes, the longest: {}",
+                grouped(repairs.holes as u64),
+                hole_text(longest, coordinates)
+            )
+        }
+        None => match repaired(repairs) {
+            nothing if nothing.is_empty() => "no holes, but edges of several triangles".to_string(),
+            repaired => format!("no holes, {repaired}"),
+        },
+    };
+    let mut text =
+        format!("the mesh is not closed ({why}); inside is where the winding number exceeds 0.5 (robust)");
+    if repairs.of_sheets == 0 {
+        return Finding::new(Code::W006, text);
+    }
+    let triangles = counted(repairs.of_sheets, "triangle belongs", "triangles belong");
+    text += &format!("; {triangles} to open sheets: cells in front of them may be lost");
+    Finding::new(Code::W006, text).with_hint(hint!["{} does without the sides of sheets" Inside = "evenodd"])
+}
+
+/// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.
+pub fn repaired(repairs: &Repairs) -> String {
+    let Repairs { degenerate, duplicates, turned, .. } = repairs;
+    let dropped: Vec<_> = [
+        (*degenerate, "triangle without area", "triangles without area"),
+        (*duplicates, "duplicate", "duplicates"),
+    ]
+    .into_iter()
+    .filter(|(n, ..)| *n > 0)
+    .map(|(n, one, many)| counted(n, one, many))
+    .collect();
+    let dropped = (!dropped.is_empty()).then(|| format!("{} dropped", dropped.join(" and ")));
+    let flipped = (*turned > 0).then(|| format!("{} flipped", counted(*turned, "triangle", "triangles")));
+    dropped.into_iter().chain(flipped).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether lines through the mesh decide, with triangles as they are.
+fn is_crossed(inside: Inside) -> bool {
+    matches!(inside, Inside::Nonzero | Inside::EvenOdd | Inside::Vote)
+}
+
+/// Why `auto` takes robust for a closed mesh.
+fn two_sided() -> Finding {
+    Finding::new(Code::W013, "every triangle occurs in both directions; using robust, which counts each once")
+}
+
+/// A method that was chosen requires what the mesh is not.
+fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
+    let text = match (chosen, mesh.closedness()) {
+        _ if mesh.is_two_sided() && is_crossed(chosen) => {
+            let name = chosen.name();
+            format!("every triangle occurs in both directions: {name} finds nothing inside")
+        }
+        (Inside::Nonzero | Inside::EvenOdd, Closedness::Open) => {
+            let name = chosen.name();
+            format!("the mesh is not closed: {name} may be wrong along some lines")
+        }
+        (Inside::Vote, Closedness::Open) => {
+            "the mesh is not closed: vote is wrong where two of its three rays are wrong".to_string()
+        }
+        (Inside::Nonzero, Closedness::Closed) => {
+            let text = "inconsistent triangle orientation affects nonzero";
+            let hint = hint!["use {} or robust" Inside = "evenodd"];
+            return Some(Finding::new(Code::W006, text).with_hint(hint));
+        }
+        _ => return None,
+    };
+    Some(Finding::new(Code::W006, text).with_hint(hint!["use {}" Inside = "robust"]))
+}
+
+fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Finding {
+    let LostComponents { components, lost, broken, pieces, largest, thickness, cell, .. } = found;
+    let all = counted(*components, "component", "components");
+    let (verb, is) = if *lost == 1 { ("contains", "is") } else { ("contain", "are") };
+    let none = format!("{} of {all} {verb} no cell centre and {is} lost", grouped(*lost));
+    let in_pieces = |of: &str| match broken {
+        1 => format!("1{of} is broken into {pieces} pieces"),
+        n => format!("{}{of} are broken into up to {pieces} pieces", grouped(*n)),
+    };
+    let mut text = match (*lost, *broken) {
+        (0, _) => in_pieces(&format!(" of {all}")),
+        (_, 0) => none,
+        _ => format!("{none}, {}", in_pieces("")),
+    };
+    let which = if lost + broken == 1 { "" } else { "the largest " };
+    text += &format!(": {which}{}", extent(*largest, coordinates));
+    // Smaller cells help where the whole of it is thinner than one.
+    let mut smaller = "or smaller cells".to_string();
+    if *thickness > 0.0 && thickness < cell {
+        let thick = two_digits(coordinates.length(*thickness)) + &coordinates.suffix();
+        text += &format!(", about {thick} thick (2 × volume / area)");
+        smaller = format!("or cells of {thick} or smaller");
+    }
+    Finding::new(Code::W009, text).with_hint(Hint::default().with_step(
+        format!("use {{}}, {smaller}"),
+        Opt::KeepThin,
+        "",
+    ))
+}
+
+fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
+    let LostPlaces { places, cells, largest, .. } = thin;
+    let (is, which) = if *places == 1 { ("is", "") } else { ("are", "the longest ") };
+    let places = counted(*places, "thin place", "thin places");
+    let cells = counted(*cells, "cell", "cells");
+    let extent = extent(*largest, coordinates);
+    let text =
+        format!("{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}");
+    Finding::new(Code::W011, text).with_hint(hint!["use {}, or smaller cells" KeepThin])
+}
+
+/// `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
+fn extent([low, high]: [[f64; 3]; 2], coordinates: &GridCoordinates) -> String {
+    let size = [0, 1, 2].map(|a| number(coordinates.length(high[a] - low[a]))).join(" × ");
+    let centre = coordinates.point_text([0, 1, 2].map(|a| (low[a] + high[a]) / 2.0));
+    format!("{size}{} around {centre}", coordinates.suffix())
+}
+
+/// Two digits of a length, not rounded up.
+fn two_digits(length: f64) -> String {
+    if length <= 0.0 {
+        return "0".to_string();
+    }
+    let scale = 10_f64.powi(1 - length.log10().floor() as i32);
+    number((length * scale).floor() / scale)
+}
+
+fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Finding {
+    let cells = counted(leak.cells, "cell", "cells");
+    let mut text = format!("the flood reached {cells} that evenodd calls inside");
+    let mut hint = None;
+    if let Some(longest) = leak.holes.first() {
+        let (others, them) = match leak.holes.len() {
+            1 => (String::new(), "it"),
+            n => (format!(", the longest of {}", grouped(n as u64)), "them"),
+        };
+        text += &format!(", through a hole of {}{others}", hole_text(longest, coordinates));
+        match holes::sides(&leak.holes, lattice).into_iter().max().unwrap_or(0).max(1) {
+            most if most <= MAX_DIM as u64 => {
+                hint = Some(Hint::default().with_step(format!("{{}} closes {them}"), Opt::CloseHoles, most));
+            }
+            most => text += &format!("; the largest is {} cells across", grouped(most)),
+        }
+    }
+    let finding = Finding::new(Code::W007, text);
+    match hint {
+        Some(hint) => finding.with_hint(hint),
+        None => finding,
+    }
+}
+
+/// `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
+fn hole_text(hole: &Loop, coordinates: &GridCoordinates) -> String {
+    let edges = counted(hole.points.len() as u64, "edge", "edges");
+    // Rounding in a sum of edges is not worth reading.
+    let least = 1e-9 * hole.length();
+    let centre = coordinates.point_text(hole.centre().map(|c| if c.abs() < least { 0.0 } else { c }));
+    format!("{edges}, {} around its rim, centred at {centre}", coordinates.length_text(hole.length()))
+}

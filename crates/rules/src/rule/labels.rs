@@ -1,0 +1,70 @@
+//! The cells of a filled grid as labels: those that the mesh touches, ties both, and those within.
+
+use std::ops::Range;
+
+use super::Rule;
+use crate::run::Run;
+use voxelize_core::error::Result;
+use voxelize_core::geom::Ties;
+use voxelize_core::grid::{BitGrid, Labels, Lattice, Legend};
+use voxelize_core::par;
+use voxelize_meshes::Mesh;
+
+/// Labels the cells of a grid: surface are those that the mesh touches, as the rule surface has them under ties
+/// both, interior the rest. No digest covers these labels.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::grid::Label;
+/// use voxelize::rule::surface_and_interior;
+/// use voxelize::run::Run;
+/// use voxelize::{Lattice, Mesh, Rule, voxelize};
+///
+/// let mesh = Mesh::open("fixtures/knot.stl")?;
+/// let lattice = Lattice::fit(mesh.bounds(), 64)?;
+/// let cells = voxelize(&mesh, &lattice, Rule::filled())?.into_occupied()?;
+/// let count = cells.count();
+/// let labels = surface_and_interior(&mesh, &lattice, cells, &Run::default())?;
+/// assert_eq!(labels.count(Label::SURFACE.value) + labels.count(Label::INTERIOR.value), count);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If the dims differ, another grid does not fit in memory, or the run was cancelled.
+pub fn surface_and_interior(mesh: &Mesh, lattice: &Lattice, cells: BitGrid, run: &Run) -> Result<Labels> {
+    if cells.dims() != lattice.dims() {
+        return Err(super::other_dims());
+    }
+    par::with_threads(run.thread_count(), || {
+        of_layers(mesh, lattice, 0..lattice.dims()[2], cells, None, run)
+    })?
+}
+
+/// The labels of some layers of a lattice, whose cells are `cells`, in the threads this is called in. `plane` is
+/// memory that may be used.
+pub(crate) fn of_layers(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    layers: Range<usize>,
+    cells: BitGrid,
+    plane: Option<BitGrid>,
+    run: &Run,
+) -> Result<Labels> {
+    let mut plane = match plane {
+        Some(mut plane) => {
+            plane.reshape(cells.dims())?;
+            plane.clear();
+            plane
+        }
+        None => BitGrid::new(cells.dims())?,
+    };
+    let touched = Rule::Surface { ties: Ties::Both };
+    touched.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut plane)?;
+    if let Some(cuts) = mesh.cuts() {
+        // The walls of what is cut out are surface, too.
+        touched.prepare(cuts.mesh(), lattice, run)?.fill(layers, run, &mut plane)?;
+    }
+    // Of the cells, those that the mesh does not touch: interior is the second label.
+    plane.invert_within(&cells);
+    Ok(Labels::from_planes(cells, vec![plane], Legend::surface_and_interior()))
+}

@@ -1,0 +1,223 @@
+//! Which components, and which places, solid loses.
+//!
+//! Most meshes lose nothing, and that is quick to see. A component of filled without solid cells has lost cells alone. So
+//! where solid is one piece, and there is no lost cell, nothing is lost or broken; and where there are some, only what
+//! is around them must be known. Only where solid is several pieces, or a component is lost, all components of filled are
+//! found.
+
+use std::borrow::Cow;
+
+use super::around::Around;
+use super::cells::LostCells;
+use super::hosts::AskedCells;
+use super::report::{LostComponents, LostFeatures, LostPlaces};
+use super::shells::Shells;
+use crate::rule::Inside;
+use crate::rule::inside::flood;
+use crate::run::Run;
+use crate::run::cover::{self, Covered, IntersectionTarget};
+use voxelize_core::error::Result;
+use voxelize_core::geom::{Bounds, Point, Ties};
+use voxelize_core::grid::BitGrid;
+use voxelize_core::grid::components::{CellComponent, CellComponents};
+use voxelize_kernel::KernelLattice;
+use voxelize_meshes::Mesh;
+use voxelize_meshes::components::Component;
+
+/// A place is named if it is as many cells long. Where there are fewer it is a corner or the tip of a horn.
+pub(super) const LONG: usize = 4;
+
+/// Judges the solid cells of a method.
+pub(super) struct Judge<'a> {
+    mesh: &'a Mesh,
+    around: &'a Around,
+    /// The cells that triangles touch, and caps of holes that a flood closes: with the solid ones, those of filled.
+    touched: Covered,
+    frame: KernelLattice,
+    run: &'a Run<'a>,
+}
+
+/// Whether cells are wanted, to keep what is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LostOutput {
+    Report,
+    Cells,
+}
+
+/// The features that solid loses.
+pub(super) struct Judged {
+    pub report: LostFeatures,
+    /// Their cells, if requested and not empty.
+    pub found: Option<JudgedCells>,
+}
+
+/// The filled cells with their judgement.
+pub(super) struct JudgedCells {
+    pub filled: BitGrid,
+    pub components: CellComponents,
+    /// The lost cells.
+    pub lost: BitGrid,
+    /// The connected components of solid cells.
+    pub pieces: CellComponents,
+    /// By component: whether it is lost or broken, or has a place that is named.
+    pub is_flagged: Vec<bool>,
+}
+
+/// The verdicts about the components of filled cells.
+struct ComponentVerdicts {
+    /// How many pieces of solid cells each has.
+    pieces: Vec<u64>,
+    /// The components without any, those in more pieces than the mesh has outer shells there.
+    lost: Vec<usize>,
+    broken: Vec<usize>,
+    /// The components of the mesh; `None` if it is one, or if nobody needs them.
+    shells: Option<Shells>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(mesh: &'a Mesh, around: &'a Around, inside: Inside, run: &'a Run) -> Result<Self> {
+        let caps = match inside.closed_holes() {
+            Some(cells) => flood::caps(mesh, &around.lattice, cells)?,
+            None => vec![],
+        };
+        let triangles = match caps.is_empty() {
+            true => Cow::from(mesh.triangles()),
+            false => [mesh.triangles(), &caps].concat().into(),
+        };
+        let ties = if inside.is_flood() { Ties::Up } else { Ties::None };
+        let bounds = mesh.bounds().union(&Bounds::of(&caps));
+        let frame = || KernelLattice::new(around.lattice.axes(), &bounds, ties);
+        let dims = around.lattice.dims();
+        let target = IntersectionTarget::Box(frame());
+        let touched = cover::keep(&target, &triangles, dims, run.supported_level()?, run)?;
+        Ok(Self { mesh, around, touched, frame: frame(), run })
+    }
+
+    /// Judges the solid cells of the method. With `LostOutput::Cells`, what is lost comes with its cells.
+    pub(super) fn of(&self, solid: &BitGrid, wanted: LostOutput) -> Result<Judged> {
+        let pieces = CellComponents::of(solid);
+        let lost = LostCells::of(solid, &self.touched, self.run)?;
+        if pieces.count() <= 1 && lost.is_empty() {
+            return Ok(Judged { report: LostFeatures::default(), found: None });
+        }
+        let cells = lost.places();
+        let places = cells.measured();
+        if pieces.count() <= 1 && lost.are_all_connected(&cells, &self.touched) {
+            let named: Vec<_> = places.iter().filter(|place| self.is_named(place)).copied().collect();
+            if named.is_empty() || wanted == LostOutput::Report {
+                let report = LostFeatures { components: None, places: self.places(&named) };
+                return Ok(Judged { report, found: None });
+            }
+        }
+        let mut filled = BitGrid::try_from(&self.around.lattice)?;
+        self.touched.copy_to(0, &mut filled);
+        filled.add(solid);
+        let components = CellComponents::of(&filled);
+        let measured = components.measured();
+        let verdicts = self.verdicts(&components, &measured, &pieces)?;
+        let mut is_flagged = vec![false; components.count()];
+        verdicts.lost.iter().chain(&verdicts.broken).for_each(|n| is_flagged[*n] = true);
+        let mut named = vec![];
+        for place in places.iter().filter(|place| self.is_named(place)) {
+            let host = components.at(place.first).expect("lost cells are filled");
+            if !verdicts.lost.contains(&host) {
+                is_flagged[host] = true;
+                named.push(*place);
+            }
+        }
+        let lost_components = self.components(&measured, &verdicts);
+        let report = LostFeatures { components: lost_components, places: self.places(&named) };
+        let found = is_flagged.contains(&true) && wanted == LostOutput::Cells;
+        let found = if found {
+            Some(JudgedCells { filled, components, lost: lost.grid()?, pieces, is_flagged })
+        } else {
+            None
+        };
+        Ok(Judged { report, found })
+    }
+
+    /// The components that are lost, or broken.
+    fn verdicts(
+        &self,
+        components: &CellComponents,
+        measured: &[CellComponent],
+        pieces: &CellComponents,
+    ) -> Result<ComponentVerdicts> {
+        let mut counts = vec![0; measured.len()];
+        for piece in pieces.measured() {
+            counts[components.at(piece.first).expect("solid cells are filled")] += 1;
+        }
+        let is_whole = |n: &usize| {
+            let reach = measured[*n].reach;
+            self.around.is_here(reach) && !self.around.goes_on(reach)
+        };
+        let lost: Vec<_> = (0..measured.len()).filter(|n| counts[*n] == 0 && is_whole(n)).collect();
+        let several: Vec<_> = (0..measured.len()).filter(|n| counts[*n] > 1 && is_whole(n)).collect();
+        // A mesh of one component needs no search.
+        let is_asked = !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
+        let asked = lost.iter().chain(&several).copied();
+        let asked = AskedCells::new(components, measured, asked, &self.frame);
+        let shells = is_asked.then(|| Shells::of(self.mesh, &asked, self.run)).transpose()?;
+        let most =
+            shells.as_ref().map_or_else(|| vec![1; counts.len()], |shells| shells.counts(counts.len()));
+        let broken = several.into_iter().filter(|n| counts[*n] > most[*n]).collect();
+        Ok(ComponentVerdicts { pieces: counts, lost, broken, shells })
+    }
+
+    /// The report of components; `None` if none is lost or broken.
+    fn components(&self, measured: &[CellComponent], verdicts: &ComponentVerdicts) -> Option<LostComponents> {
+        let ComponentVerdicts { pieces, lost, broken, shells } = verdicts;
+        let walls = |n: usize| self.walls(measured[n].reach);
+        let diagonal = |[low, high]: [[f64; 3]; 2]| (0..3).map(|a| (high[a] - low[a]).powi(2)).sum::<f64>();
+        let shown = if lost.is_empty() { broken } else { lost };
+        let longer = |a: usize, b: usize| if diagonal(walls(b)) > diagonal(walls(a)) { b } else { a };
+        let largest = shown.iter().copied().reduce(longer)?;
+        let parts = || shells.iter().flat_map(|shells| shells.in_host(largest));
+        let (bounds, triangles) = match shells {
+            None => (Some(*self.mesh.bounds()), self.mesh.triangles().len() as u64),
+            Some(_) => (
+                parts().map(|part| part.bounds).reduce(|a, b| a.union(&b)),
+                parts().map(|part| part.triangles).sum(),
+            ),
+        };
+        let thickness = parts().map(Component::thickness).fold(f64::INFINITY, f64::min);
+        // A component of the mesh may reach others, too: only what is here counts.
+        let around = walls(largest);
+        let within =
+            |corner: Point| [0, 1, 2].map(|a| f64::from(corner[a]).clamp(around[0][a], around[1][a]));
+        Some(LostComponents {
+            components: measured.len() as u64,
+            lost: lost.len() as u64,
+            broken: broken.len() as u64,
+            pieces: broken.iter().map(|n| pieces[*n]).max().unwrap_or(0),
+            largest: bounds.map_or(around, |b| [b.min, b.max].map(within)),
+            triangles,
+            thickness: if thickness.is_finite() { thickness } else { 0.0 },
+            cell: (0..3).map(|a| self.around.lattice.spacing()[a].to_f64()).fold(f64::INFINITY, f64::min),
+        })
+    }
+
+    /// The walls around cells.
+    fn walls(&self, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
+        let wall = |at: [usize; 3]| [0, 1, 2].map(|a| self.around.lattice.wall(a, at[a]).to_f64());
+        [wall(low), wall(high.map(|n| n + 1))]
+    }
+
+    fn is_named(&self, place: &CellComponent) -> bool {
+        place.length() >= LONG && self.around.is_here(place.reach)
+    }
+
+    /// The report of places that are named.
+    fn places(&self, named: &[CellComponent]) -> Option<LostPlaces> {
+        // The longest; of these that with the most cells, and of these the first.
+        let rank = |place: &CellComponent| (place.length(), place.cells, std::cmp::Reverse(place.reach));
+        let largest = named.iter().max_by_key(|place| rank(place))?;
+        let [low, high] = largest.reach;
+        Some(LostPlaces {
+            places: named.len() as u64,
+            cells: named.iter().map(|place| place.cells).sum(),
+            largest: self.walls(largest.reach),
+            dims: [0, 1, 2].map(|a| high[a] + 1 - low[a]),
+        })
+    }
+}

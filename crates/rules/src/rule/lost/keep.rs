@@ -1,0 +1,77 @@
+//! The cells that keep lost features: of components that are lost or broken, or have a place that is named, the lost
+//! cells, and the filled ones with two different pieces within two cells. A lost cell counts as a piece of its own.
+//!
+//! Afterwards each of these components is one piece. On a shortest path of filled cells between two pieces a cell that
+//! is not next to one of them is lost, or there were a shorter path; and one that is next to a piece has another piece,
+//! or a lost cell, within two cells: that of the next cell of the path, or next to it.
+
+use super::judge::JudgedCells;
+use voxelize_core::error::Result;
+use voxelize_core::grid::{BitGrid, bits};
+use voxelize_core::par;
+
+/// How far from a cell pieces are looked for.
+const NEAR: usize = 2;
+
+/// The cells to be added to the solid ones.
+pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
+    let mut added = BitGrid::new(solid.dims())?;
+    let words = added.row_words();
+    let layer_words = added.layer_words();
+    let layers = added.words_mut().chunks_exact_mut(layer_words).enumerate().collect();
+    par::map(layers, |(k, layer): (usize, &mut [u64])| {
+        for (j, row) in layer.chunks_exact_mut(words).enumerate() {
+            let filled = found.filled.row(j, k);
+            let inside = solid.row(j, k);
+            let lost = found.lost.row(j, k);
+            for run in found.components.row(j, k).filter(|run| found.is_flagged[run.label as usize]) {
+                let start = run.start as usize;
+                let end = run.end as usize;
+                for n in start / 64..=(end - 1) / 64 {
+                    let from = start.max(64 * n);
+                    let to = end.min(64 * n + 64);
+                    let these = !0 << (from % 64) & !0 >> (63 - (to - 1) % 64);
+                    let rest = filled[n] & !inside[n] & !lost[n] & these;
+                    row[n] |= lost[n] & these;
+                    if rest == 0 || !found.has_two(solid.dims(), from, to - 1, [j, k]) {
+                        continue;
+                    }
+                    for i in bits::bits_of(rest).map(|bit| 64 * n + bit) {
+                        if found.has_two(solid.dims(), i, i, [j, k]) {
+                            row[n] |= 1 << (i % 64);
+                        }
+                    }
+                }
+            }
+        }
+    });
+    Ok(added)
+}
+
+impl JudgedCells {
+    /// Whether two different pieces are near any of these cells of a row.
+    fn has_two(&self, [nx, ny, nz]: [usize; 3], from: usize, to: usize, [j, k]: [usize; 2]) -> bool {
+        let from = from.saturating_sub(NEAR);
+        let to = nx.min(to + NEAR + 1);
+        let mut lost = 0;
+        let mut first = None;
+        for k in k.saturating_sub(NEAR)..nz.min(k + NEAR + 1) {
+            for j in j.saturating_sub(NEAR)..ny.min(j + NEAR + 1) {
+                let row = self.lost.row(j, k);
+                if (from / 64..=(to - 1) / 64).any(|n| row[n] != 0) {
+                    lost += (from..to).filter(|i| row[i / 64] >> (i % 64) & 1 == 1).count();
+                }
+                let runs = self.pieces.row(j, k).skip_while(|run| run.end as usize <= from);
+                for run in runs.take_while(|run| (run.start as usize) < to) {
+                    if *first.get_or_insert(run.label) != run.label {
+                        return true;
+                    }
+                }
+                if lost + usize::from(first.is_some()) > 1 {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,471 @@
+//! The options of rules: which rule takes which, and their names and values in saved files.
+//!
+//! Every combination that makes no sense is refused here and nowhere else. A message begins with the name of
+//! the option, which on the command line is the same behind two dashes.
+
+use super::distance;
+use super::{Band, Inside, METHODS, RULES, Rule, ThinFeatures};
+use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::geom::Ties;
+use voxelize_core::grid::record::{FIELDS, INSIDE};
+use voxelize_core::grid::{Length, Record};
+
+/// The advice where an option is not known.
+const OTHER: &str = "check the spelling; docs/rules.md lists the values, and a newer version may know more";
+
+/// The distance that the rule offset asks for.
+const RADIUS: &str = "radius";
+
+/// The variant of solid that keeps thin features.
+const KEEP_THIN: &str = "keep-thin";
+
+/// The variant of distance whose cells inside have the sign bit.
+const SIGNED: &str = "signed";
+
+/// The variant of filled that is a shell; its thickness follows.
+const HOLLOW: &str = "hollow";
+
+impl Rule {
+    /// This rule with other ties.
+    ///
+    /// ```
+    /// # use voxelize_rules as voxelize;
+    /// use voxelize::{Inside, Rule, Ties};
+    ///
+    /// let rule = Rule::filled().with_inside(Inside::Vote)?.with_ties(Ties::Both)?;
+    /// assert_eq!(rule, Rule::Filled { inside: Inside::Vote, ties: Ties::Both, shell: None });
+    /// assert!(Rule::solid().with_ties(Ties::Both).is_err());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the rule has no ties, or a flood finds the inside and these are not its ties.
+    pub fn with_ties(mut self, new: Ties) -> Result<Self> {
+        let no_ties = self.info().no_ties;
+        match &mut self {
+            Self::Surface { ties } | Self::Filled { ties, .. } => *ties = new,
+            _ => return Err(Error::usage(format!("ties: {}", no_ties[0])).with_hint(no_ties[1])),
+        }
+        self.checked()
+    }
+
+    /// This rule with another method that finds the inside; of [`Rule::Distance`], with a sign by this method. A
+    /// flood has ties of its own: a rule filled whose
+    /// ties are its default takes these, and its default again where the flood goes.
+    ///
+    /// # Errors
+    /// If the rule has no inside, or its ties are neither a flood's nor its own default.
+    pub fn with_inside(mut self, new: Inside) -> Result<Self> {
+        if let Self::Filled { inside, ties, .. } = &mut self {
+            match (inside.is_flood(), new.is_flood()) {
+                (false, true) if *ties == Self::FILLED_TIES => *ties = Ties::Up,
+                (true, false) => *ties = Self::FILLED_TIES,
+                _ => {}
+            }
+        }
+        if let Self::Distance { sign, .. } = &mut self {
+            *sign = Some(new);
+            return self.checked();
+        }
+        let Some(inside) = self.inside_mut() else {
+            let error = Error::usage(format!("inside: the rule {} leaves the inside empty", self.name()));
+            return Err(error.with_hint(hint!["{} and {} fill it" Filled, Solid]));
+        };
+        *inside = new;
+        self.checked()
+    }
+
+    /// This rule with holes of at most so many cells closed before the flood, as [`Inside::Flood`] has it.
+    ///
+    /// # Errors
+    /// If no flood finds the inside.
+    pub fn with_closed_holes(mut self, cells: u32) -> Result<Self> {
+        let why = match self.inside_mut() {
+            Some(Inside::Flood { close_holes }) => {
+                *close_holes = Some(cells);
+                return Ok(self);
+            }
+            Some(inside) => format!("the inside is found by {}", inside.name()),
+            None => format!("the rule {} leaves the inside empty", self.name()),
+        };
+        Err(Error::usage(format!("close-holes: needs a flood, but {why}"))
+            .with_hint(hint!["add {}, with {} or {}" Inside = "flood", Filled, Solid]))
+    }
+
+    /// This rule with thin features kept or lost.
+    ///
+    /// # Errors
+    /// If the rule cannot lose any.
+    pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
+        let Self::Solid { thin, .. } = &mut self else {
+            let error = Error::usage(format!("{KEEP_THIN}: the rule {} loses no features", self.name()));
+            return Err(error.with_hint(hint!["use it with {}" Solid]));
+        };
+        *thin = new;
+        self.checked()
+    }
+
+    /// This rule with only the outer `cells` of its cells, as [`Rule::Filled`] has it.
+    ///
+    /// # Errors
+    /// If it is another rule, or `cells` is 0.
+    pub fn with_shell(mut self, cells: u32) -> Result<Self> {
+        let Self::Filled { shell, .. } = &mut self else {
+            let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
+            return Err(
+                error.with_hint(hint!["use it with {}, which has no part thinner than a cell" Filled])
+            );
+        };
+        *shell = Some(cells);
+        self.checked()
+    }
+
+    /// This rule with another radius; with `None`, as it is, if it has none.
+    ///
+    /// # Errors
+    /// If the rule has a radius and is given none, or has none and is given one.
+    pub fn with_radius(mut self, new: impl Into<Option<Length>>) -> Result<Self> {
+        let name = self.name();
+        match (&mut self, new.into()) {
+            (Self::Offset { radius }, Some(new)) => *radius = new,
+            (Self::Offset { .. }, None) => {
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} needs one")).with_hint(
+                    hint!["{} in units of the file, or {} in cells" Radius = "0.5", Radius = "2vx"],
+                ));
+            }
+            (_, Some(_)) => {
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} has no radius")).with_hint(
+                    hint!["use it with {}, which has both sides of the surface" Rule = "offset";
+                        "{}, signed, with {} grows the part itself" Rule = "distance", Iso = "2vx"],
+                ));
+            }
+            (_, None) => {}
+        }
+        Ok(self)
+    }
+
+    /// This rule with another band.
+    ///
+    /// # Errors
+    /// If it is not [`Rule::Distance`].
+    pub fn with_band(mut self, new: Band) -> Result<Self> {
+        let Self::Distance { band, .. } = &mut self else { return Err(self.no_field("band")) };
+        *band = new;
+        self.checked()
+    }
+
+    /// This rule with the cells occupied whose value is at most this, in place of the field.
+    ///
+    /// ```
+    /// # use voxelize_rules as voxelize;
+    /// use voxelize::{Length, Rule};
+    ///
+    /// let rule = Rule::distance().with_iso(Length::cells(2))?;
+    /// assert_eq!(Rule::from_fields("distance", [("band", "3"), ("iso", "2vx")])?, rule);
+    /// assert!(Rule::solid().with_iso(Length::cells(2)).is_err());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not [`Rule::Distance`], or the length is in cells and not within the band.
+    pub fn with_iso(mut self, new: Length) -> Result<Self> {
+        let Self::Distance { iso, .. } = &mut self else { return Err(self.no_field("iso")) };
+        *iso = Some(new);
+        self.checked()
+    }
+
+    /// This rule with the sign bit in the cells inside, by [`Inside::Auto`] unless it has a method.
+    ///
+    /// # Errors
+    /// If it is not [`Rule::Distance`].
+    pub fn with_sign(mut self) -> Result<Self> {
+        let Self::Distance { sign, .. } = &mut self else { return Err(self.no_field(SIGNED)) };
+        sign.get_or_insert_default();
+        self.checked()
+    }
+
+    /// The refusal of an option of fields.
+    fn no_field(&self, option: &str) -> Error {
+        Error::usage(format!("{option}: the rule {} computes no distances", self.name()))
+            .with_hint(hint!["use it with {}" Rule = "distance"])
+    }
+
+    /// This rule, if its options go together.
+    pub(super) fn checked(self) -> Result<Self> {
+        match self {
+            Self::Filled { inside, ties, .. } if inside.is_flood() && ties != Ties::Up => {
+                Err(Error::usage("ties: a flood always stops at the surface under ties up")
+                    .with_hint("leave the ties out, or use another method for the inside"))
+            }
+            Self::Filled { shell: Some(0), .. } => {
+                Err(Error::usage(format!("{HOLLOW}: a shell is at least one cell thick"))
+                    .with_hint("leave it out to keep all cells"))
+            }
+            Self::Distance { band: Band::Cells(width), iso: Some(iso), .. }
+                if iso.unit() == width.unit() && iso.value() >= width.value() =>
+            {
+                Err(distance::beyond_band(&iso.to_string(), width))
+            }
+            Self::Fraction { inside }
+                if !matches!(inside, Inside::Auto | Inside::Nonzero | Inside::Robust) =>
+            {
+                let name = inside.name();
+                Err(Error::usage(format!("inside: volumes need a closed mesh, which {name} does without"))
+                    .with_hint(hint!["use {} or {}" Inside = "robust", Inside = "auto"]))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Its options by name and value, as files have them: the options in force, in the order of
+    /// [`FIELDS`].
+    ///
+    /// ```
+    /// # use voxelize_rules as voxelize;
+    /// use voxelize::{Inside, Rule};
+    ///
+    /// let rule = Rule::filled().with_inside(Inside::EvenOdd)?.with_shell(2)?;
+    /// let fields = [("variant", "hollow 2"), ("ties", "none"), ("inside", "evenodd")];
+    /// assert_eq!(rule.fields(), fields.map(|(name, value)| (name, value.to_string())));
+    /// assert_eq!(Rule::from_fields("filled", fields)?, rule);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub fn fields(&self) -> Vec<(&'static str, String)> {
+        OPTIONS.iter().filter_map(|option| Some((option.name, (option.get)(self)?))).collect()
+    }
+
+    /// The rule of this name with these options, in any order: the inverse of [`name`](Self::name) and
+    /// [`fields`](Self::fields). An option that is absent has its default.
+    ///
+    /// # Errors
+    /// If the rule, the option or the value is unknown, or a radius is missing.
+    pub fn from_fields<N, V>(name: &str, fields: impl IntoIterator<Item = (N, V)>) -> Result<Self>
+    where
+        N: AsRef<str>,
+        V: AsRef<str>,
+    {
+        let mut rule = Self::from_name(name).ok_or_else(|| {
+            let known: Vec<_> = RULES.iter().map(|info| info.name).collect();
+            Error::usage(format!("no rule is named '{name}'"))
+                .with_hint(format!("the rules are {}", known.join(", ")))
+        })?;
+        let fields: Vec<_> = fields.into_iter().collect();
+        let is_known = |name: &str| OPTIONS.iter().any(|option| option.name == name);
+        if let Some((name, _)) = fields.iter().find(|(name, _)| !is_known(name.as_ref())) {
+            let name = name.as_ref();
+            let error = Error::usage(format!("the rule {} has no option '{name}'", rule.name()));
+            return Err(error.with_hint(OTHER));
+        }
+        if !fields.iter().any(|(name, _)| name.as_ref() == RADIUS) {
+            rule = rule.with_radius(None)?;
+        }
+        // The method and its options first: ties depend on it.
+        let method = OPTIONS.iter().position(|option| option.name == INSIDE).unwrap_or(0);
+        let (own, of_method) = OPTIONS.split_at(method);
+        for OptionField { name, set, .. } in of_method.iter().chain(own) {
+            for (_, value) in fields.iter().filter(|(field, _)| field.as_ref() == *name) {
+                let value = value.as_ref();
+                let other = || {
+                    let error = Error::usage(format!("{name}: {} has no '{value}'", rule.name()));
+                    match *name {
+                        "ties" => error.with_hint("it is up, both or none"),
+                        INSIDE => {
+                            let known: Vec<_> = METHODS.iter().map(|method| method.name).collect();
+                            error.with_hint(format!("it is one of {}", known.join(", ")))
+                        }
+                        _ => error.with_hint(OTHER),
+                    }
+                };
+                rule = set(rule, value).ok_or_else(other)??;
+            }
+        }
+        Ok(rule)
+    }
+}
+
+/// An option as files have it.
+struct OptionField {
+    name: &'static str,
+    /// Its value in force; `None` if the rule has no such option, or does not use it.
+    get: fn(&Rule) -> Option<String>,
+    /// Gives a rule the option with this value; `None` if the option has no such value.
+    set: fn(Rule, &str) -> Option<Result<Rule>>,
+}
+
+/// Every option, in the order of [`FIELDS`].
+static OPTIONS: [OptionField; FIELDS.len()] = [
+    OptionField { name: "variant", get: variant, set: with_variant },
+    OptionField {
+        name: RADIUS,
+        get: |rule| match rule {
+            Rule::Offset { radius } => Some(radius.to_string()),
+            _ => None,
+        },
+        set: |rule, value| Some(rule.with_radius(value.parse::<Length>().ok()?)),
+    },
+    OptionField {
+        name: "ties",
+        get: |rule| Some(rule.ties()?.name().to_string()),
+        set: |rule, value| {
+            Ties::ALL.into_iter().find(|ties| ties.name() == value).map(|ties| rule.with_ties(ties))
+        },
+    },
+    OptionField {
+        name: "band",
+        get: |rule| match rule {
+            Rule::Distance { band, .. } => Some(band.to_string()),
+            _ => None,
+        },
+        set: |rule, value| value.parse().ok().map(|band| rule.with_band(band)),
+    },
+    OptionField {
+        name: "iso",
+        get: |rule| match rule {
+            Rule::Distance { iso, .. } => iso.as_ref().map(Length::to_string),
+            _ => None,
+        },
+        set: |rule, value| value.parse().ok().map(|iso| rule.with_iso(iso)),
+    },
+    OptionField {
+        name: INSIDE,
+        get: |rule| Some(rule.inside()?.name().to_string()),
+        set: |rule, value| Some(rule.with_inside(Inside::from_name(value)?)),
+    },
+    OptionField {
+        name: "close_holes",
+        get: |rule| Some(rule.inside()?.closed_holes()?.to_string()),
+        set: |rule, value| Some(rule.with_closed_holes(value.parse().ok()?)),
+    },
+];
+
+fn variant(rule: &Rule) -> Option<String> {
+    match rule {
+        Rule::Solid { thin: ThinFeatures::Keep, .. } => Some(KEEP_THIN.to_string()),
+        Rule::Filled { shell: Some(cells), .. } => Some(format!("{HOLLOW} {cells}")),
+        Rule::Distance { sign: Some(_), .. } => Some(SIGNED.to_string()),
+        _ => None,
+    }
+}
+
+fn with_variant(rule: Rule, value: &str) -> Option<Result<Rule>> {
+    match value.split_once(' ') {
+        None if value == KEEP_THIN => Some(rule.with_thin(ThinFeatures::Keep)),
+        None if value == SIGNED => Some(rule.with_sign()),
+        Some((HOLLOW, cells)) => Some(rule.with_shell(cells.parse().ok()?)),
+        _ => None,
+    }
+}
+
+impl Rule {
+    /// Returns the rule that made the cells of a record; `None` if the record names no rule of this version.
+    pub fn from_record(record: &Record) -> Option<Self> {
+        let fields = record.fields.iter().map(|(name, value)| (name, value));
+        Self::from_fields(record.rule_name.as_deref()?, fields).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::METHODS;
+
+    /// Rules with every option, in every combination that is none to refuse.
+    fn all() -> Vec<Rule> {
+        let mut insides: Vec<_> = METHODS.iter().map(|method| method.inside).collect();
+        insides.push(Inside::Flood { close_holes: Some(3) });
+        let mut rules = Ties::ALL.map(|ties| Rule::Surface { ties }).to_vec();
+        rules.extend([Rule::Thin, Rule::Area]);
+        rules.extend([Inside::Auto, Inside::Nonzero, Inside::Robust].map(|inside| Rule::Fraction { inside }));
+        rules.extend(["0", "0.125", "2vx"].map(|radius| Rule::offset(radius.parse().unwrap())));
+        for inside in insides {
+            rules.extend([ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid { inside, thin }));
+            for ties in Ties::ALL {
+                rules.extend([None, Some(1), Some(40)].map(|shell| Rule::Filled { inside, ties, shell }));
+            }
+        }
+        rules.into_iter().filter_map(|rule| rule.checked().ok()).collect()
+    }
+
+    #[test]
+    fn fields_round_trip_in_any_order() {
+        let rules = all();
+        assert_eq!(rules.len(), 3 + 2 + 3 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
+        for rule in rules {
+            let mut fields = rule.fields();
+            let places = fields.iter().map(|(name, _)| FIELDS.iter().position(|field| field == name));
+            assert!(places.is_sorted(), "{fields:?}");
+            for _ in 0..2 {
+                assert_eq!(Rule::from_fields(rule.name(), fields.clone()), Ok(rule));
+                fields.reverse();
+            }
+            let record = Record { rule_name: Some(rule.name().into()), fields, ..Record::default() };
+            assert_eq!(Rule::from_record(&record), Some(rule));
+        }
+    }
+
+    #[test]
+    fn files_have_the_names_of_the_table_in_its_order() {
+        assert_eq!(OPTIONS.each_ref().map(|option| option.name), FIELDS);
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_table() {
+        for info in RULES {
+            let wanted = info.rule.with_radius(None);
+            assert_eq!(Rule::from_fields(info.name, [("", ""); 0]), wanted);
+            assert_eq!(info.rule.checked(), Ok(info.rule));
+        }
+    }
+
+    #[test]
+    fn what_no_rule_has_is_refused_with_its_name() {
+        for (rule, fields, words) in [
+            ("doubt", &[][..], "no rule is named 'doubt'"),
+            ("surface", &[("seed", "3")], "the rule surface has no option 'seed'"),
+            ("surface", &[("ties", "down")], "ties: surface has no 'down'"),
+            ("solid", &[("ties", "up")], "ties: the rule solid"),
+            ("thin", &[("ties", "up")], "ties: the rule thin"),
+            ("offset", &[], "radius: the rule offset needs one"),
+            ("offset", &[("radius", "-1")], "radius: offset has no '-1'"),
+            ("offset", &[("radius", "1"), ("ties", "up")], "ties: the rule offset"),
+            ("offset", &[("radius", "1"), ("inside", "vote")], "inside: the rule offset"),
+            ("surface", &[("radius", "1")], "radius: the rule surface"),
+            ("thin", &[("inside", "vote")], "inside: the rule thin"),
+            ("surface", &[("inside", "vote")], "inside: the rule surface"),
+            ("solid", &[("inside", "outside")], "inside: solid has no 'outside'"),
+            ("solid", &[("variant", "hollow 2")], "hollow: the rule solid has no shell"),
+            ("filled", &[("variant", "keep-thin")], "keep-thin: the rule filled"),
+            ("filled", &[("variant", "hollow")], "variant: filled has no 'hollow'"),
+            ("filled", &[("variant", "hollow -1")], "variant: filled has no 'hollow -1'"),
+            ("filled", &[("variant", "hollow 0")], "hollow: a shell"),
+            (
+                "filled",
+                &[("close_holes", "3")],
+                "close-holes: needs a flood, but the inside is found by auto",
+            ),
+            ("surface", &[("close_holes", "3")], "close-holes: needs a flood, but the rule surface"),
+            ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
+            ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood always stops"),
+            ("fraction", &[("inside", "vote")], "inside: volumes need a closed mesh"),
+            ("fraction", &[("ties", "up")], "ties: the rule fraction"),
+            ("fraction", &[("band", "3")], "band: the rule fraction"),
+            ("area", &[("inside", "vote")], "inside: the rule area"),
+            ("area", &[("ties", "up")], "ties: the rule area"),
+        ] {
+            let error = Rule::from_fields(rule, fields.iter().copied()).unwrap_err();
+            assert!(error.kind() == voxelize_core::Kind::Usage && error.message().contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_flood_brings_its_ties_and_takes_them_away() {
+        let flood = Rule::filled().with_inside(Inside::flood()).unwrap();
+        assert_eq!(flood.ties(), Some(Ties::Up));
+        assert_eq!(flood.with_ties(Ties::Up), Ok(flood));
+        assert!(flood.with_ties(Ties::None).is_err());
+        assert_eq!(flood.with_inside(Inside::Auto), Ok(Rule::filled()));
+        let both = Rule::filled().with_ties(Ties::Both).unwrap();
+        assert!(both.with_inside(Inside::flood()).is_err());
+        assert_eq!(both.with_inside(Inside::Vote).unwrap().ties(), Some(Ties::Both));
+    }
+}

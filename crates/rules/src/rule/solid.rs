@@ -1,0 +1,33 @@
+//! The solid rule: a cell is occupied iff its centre is inside the mesh, an unbiased volume.
+//! The features that are lost this way may be kept: their filled cells are added.
+
+use std::ops::Range;
+
+use super::inside::{Inside, PreparedInside};
+use super::lost::KeptFeatures;
+use super::{FillCells, Stats};
+use crate::run::Run;
+use voxelize_core::error::Result;
+use voxelize_core::grid::CellsMut;
+
+/// The cells whose centres are inside, and those that keep features.
+pub(super) struct SolidCells<'a> {
+    pub inside: PreparedInside<'a>,
+    pub kept: Option<KeptFeatures>,
+}
+
+impl FillCells for SolidCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        let grid = cells.bits()?;
+        let mut stats = self.inside.fill(layers.clone(), run, grid)?;
+        if let Some(kept) = &self.kept {
+            kept.keep(layers, grid);
+            (stats.lost, stats.kept) = (Some(kept.report), Some(kept.count));
+        }
+        Ok(stats)
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        Some(self.inside.used)
+    }
+}

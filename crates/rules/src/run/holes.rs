@@ -1,0 +1,73 @@
+//! Holes of a mesh on a lattice: how many cells long they are.
+
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::Lattice;
+use voxelize_core::grid::axis::AxisMap;
+use voxelize_meshes::boundary::Loop;
+
+/// The longest side of each hole's bounds in cells of `lattice`, rounded up to whole ones: its extent along
+/// each axis, by the cells' size along this axis, after snapping. Exact, but for what is beyond 64 bits,
+/// which is `u64::MAX`.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::run::holes;
+/// use voxelize::{Lattice, Mesh};
+///
+/// let cube = Mesh::open("fixtures/cube.stl")?;
+/// let without_two = Mesh::from_triangles(cube.triangles()[2..].to_vec())?;
+/// let lattice = Lattice::fit(cube.bounds(), 100)?;
+/// assert_eq!(holes::sides(&without_two.holes()?, &lattice), [100]);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+pub fn sides(holes: &[Loop], lattice: &Lattice) -> Vec<u64> {
+    let axes: [AxisMap; 3] = std::array::from_fn(|axis| lattice.axis(axis));
+    holes.iter().map(|hole| side(hole, &axes)).collect()
+}
+
+fn side(hole: &Loop, axes: &[AxisMap; 3]) -> u64 {
+    let bounds = hole.bounds();
+    let extent = |a: usize| axes[a].index(bounds.max[a]) - axes[a].index(bounds.min[a]);
+    let whole = |cells: Rational| cells.ceil().and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
+    (0..3).map(|a| whole(extent(a))).max().unwrap_or(0)
+}
+
+/// The holes that are at most so many cells long, and the others, both in order.
+pub(crate) fn parted(holes: Vec<Loop>, lattice: &Lattice, most: u32) -> [Vec<Loop>; 2] {
+    let sides = sides(&holes, lattice);
+    let (small, large): (Vec<_>, Vec<_>) =
+        holes.into_iter().zip(sides).partition(|(_, side)| *side <= u64::from(most));
+    [small, large].map(|holes| holes.into_iter().map(|(hole, _)| hole).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use voxelize_core::grid::Snap;
+
+    fn around(points: [[f32; 3]; 3]) -> Loop {
+        Loop { points: points.into() }
+    }
+
+    #[test]
+    fn sides_are_counted_in_cells_of_their_axis_and_exactly() {
+        let size = [Rational::new(1, 10), Rational::from(1), Rational::from(3)];
+        let lattice = Lattice::new([9; 3], [0, 0, 0].map(Rational::from), size, [true; 3]).unwrap();
+        let hole = |high: [f32; 3]| around([[0.0; 3], high, [0.0, high[1], 0.0]]);
+        // The float nearest to 0.3 is above it, and snaps.
+        let holes = [
+            [0.3, 1.0, 1.0],
+            [0.301, 1.0, 1.0],
+            [0.3, 4.0, 1.0],
+            [0.3, 4.5, 1.0],
+            [0.3, 4.0, 12.5],
+            [0.0, 3e38, 0.0],
+        ];
+        let holes = holes.map(hole);
+        assert_eq!(sides(&holes, &lattice), [3, 4, 4, 5, 5, u64::MAX]);
+        let bits = lattice.clone().with_snap(Snap::None);
+        assert_eq!(sides(&holes[..1], &bits), [4]);
+        let [small, large] = parted(holes.to_vec(), &lattice, 4);
+        assert_eq!((&small[..], &large[..]), (&holes[..3], &holes[3..]));
+    }
+}

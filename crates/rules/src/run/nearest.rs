@@ -1,0 +1,288 @@
+//! Distances to the nearest triangles: bricks of cells shared out among threads.
+//!
+//! The triangles are put in a tree once. Every thread takes bricks that nobody has, and measures their cells on its
+//! own; what they hold is then copied into the field, layer by layer. No two write to one cell, so nothing waits for
+//! anything else, and slabs of layers are the whole.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::run::Run;
+use voxelize_core::error::Result;
+use voxelize_core::grid::{BitGrid, Field, Lattice};
+use voxelize_core::par::{self, Progress};
+use voxelize_kernel::distance::{
+    BrickSearch, CentreLattice, ClusterJob, SIDE, SquaredBrick, TieBreak, TriangleTree,
+};
+use voxelize_meshes::Mesh;
+use voxelize_meshes::numbers::{Dropped, check_count};
+
+/// Bricks along x that are skipped together where no triangle is near.
+const ROW: usize = 8;
+
+/// Rows of bricks per thread, so that uneven ones balance, that are measured before they are copied.
+const ROWS_PER_THREAD: usize = 32;
+
+/// Cells of a brick.
+const CELLS: usize = SIDE * SIDE * SIDE;
+
+/// The triangle of a cell that has none.
+pub(crate) const NO_TRIANGLE: i32 = -1;
+
+/// The triangles of a mesh and the cells of a lattice, to measure distances between them.
+pub(crate) struct Distances {
+    tree: TriangleTree,
+    centres: CentreLattice,
+    /// The triangles that numbers skip.
+    dropped: Arc<Dropped>,
+}
+
+/// A row of bricks along x, measured.
+struct BrickRow {
+    /// The first cell of the first brick.
+    first: [usize; 3],
+    /// The bricks, by their bits, in which a distance is below the background: the values of the others mean nothing.
+    found: u8,
+    /// The distances of one brick after the other.
+    values: Vec<f32>,
+    /// Empty if they are not wanted.
+    nearest: Vec<i32>,
+}
+
+impl Distances {
+    /// Prepares to measure, in the threads it is called in.
+    ///
+    /// # Errors
+    /// If there are more triangles than 31 bits number, or the level does not exist here.
+    pub(crate) fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
+        let triangles = mesh.triangles();
+        let dropped = mesh.dropped();
+        let count = dropped.number(triangles.len() as u64);
+        check_count(count)?;
+        let centres = CentreLattice::new([0, 1, 2].map(|a| {
+            let axis = lattice.axis(a);
+            (axis.half_plane(1), axis.spacing().clone(), lattice.dims()[a])
+        }));
+        let cell = lattice.spacing().iter().max().map_or(1.0, |side| side.to_f64());
+        let share = |jobs: Vec<ClusterJob>| {
+            par::map(jobs, ClusterJob::run);
+        };
+        let tree = TriangleTree::new(triangles, mesh.bounds(), cell, run.supported_level()?, share);
+        Ok(Self { tree, centres, dropped })
+    }
+
+    /// The bytes that it takes at most, with those of threads while they measure.
+    pub(crate) fn bytes_for(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        let triangles = mesh.triangles().len();
+        let threads = run.thread_count();
+        let [bx, by, bz] = lattice.dims().map(|n| n.div_ceil(SIDE));
+        let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
+        let rows = bx.div_ceil(ROW) * by * bz;
+        let row = size_of::<Mutex<BrickRow>>() + ROW * CELLS * (size_of::<f32>() + size_of::<i32>());
+        TriangleTree::bytes_for(triangles)
+            + threads as u128 * BrickSearch::bytes_for(triangles)
+            + (centres + rows.min(ROWS_PER_THREAD * threads) * row + rows * size_of::<[usize; 3]>()) as u128
+    }
+
+    /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if
+    /// given, the numbers of their triangles, the tie-break deciding among equally near ones; in the threads it is
+    /// called in.
+    ///
+    /// # Errors
+    /// If the level does not exist here, or the run was cancelled.
+    pub(crate) fn fill(
+        &self,
+        layers: Range<usize>,
+        field: &mut Field,
+        nearest: Option<(&mut [i32], TieBreak)>,
+        run: &Run,
+    ) -> Result<()> {
+        let [nx, ny, _] = field.dims();
+        let background = field.background();
+        let layer = nx * ny;
+        let (mut nearest, ties) = nearest.unzip();
+        par::map(field.values_mut().chunks_mut(layer).collect(), |values: &mut [f32]| {
+            values.fill(background)
+        });
+        if let Some(nearest) = &mut nearest {
+            par::map(nearest.chunks_mut(layer).collect(), |cells: &mut [i32]| cells.fill(NO_TRIANGLE));
+        }
+        self.measure(layers.clone(), background, ties, run, |rows, batch| {
+            let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
+            let values = &mut field.values_mut()[place.clone()];
+            copy(rows, batch.start, values, [nx, ny], |row| &row.values);
+            if let Some(nearest) = &mut nearest {
+                copy(rows, batch.start, &mut nearest[place], [nx, ny], |row| &row.nearest);
+            }
+        })
+    }
+
+    /// Occupies the cells of some layers whose distance is at most `most`; in the threads it is called in.
+    ///
+    /// # Errors
+    /// As those of [`fill`](Self::fill).
+    pub(crate) fn occupy(
+        &self,
+        layers: Range<usize>,
+        most: f32,
+        grid: &mut BitGrid,
+        run: &Run,
+    ) -> Result<()> {
+        let [_, ny, _] = grid.dims();
+        let row_words = grid.row_words();
+        let layer = grid.layer_words();
+        let above = most.next_up();
+        self.measure(layers.clone(), above, None, run, |rows, batch| {
+            let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
+            let words = grid.words_mut()[place].chunks_mut(layer).enumerate().collect();
+            par::map(words, |(k, words): (usize, &mut [u64])| {
+                for (row, [x, y], from) in rows_of_layer(rows, batch.start + k, ny) {
+                    let values = &row.values[from..from + SIDE];
+                    let bits =
+                        values.iter().rev().fold(0, |bits, value| bits << 1 | u64::from(*value < above));
+                    words[y * row_words + x / 64] |= bits << (x % 64);
+                }
+            });
+        })
+    }
+
+    /// Measures the bricks of some layers, a few rows at a time, and gives `put` the rows in which a value is below the
+    /// background, in order, with the layers that they are in.
+    fn measure(
+        &self,
+        layers: Range<usize>,
+        background: f32,
+        ties: Option<TieBreak>,
+        run: &Run,
+        mut put: impl FnMut(&[&BrickRow], Range<usize>),
+    ) -> Result<()> {
+        let level = run.supported_level()?;
+        // Distances that round to less than the background.
+        let limit = f64::from(background) * (1.0 + 1e-6);
+        let [nx, ny, _] = self.centres.centres.each_ref().map(Vec::len);
+        let mut work = vec![];
+        for z in layers.clone().step_by(SIDE) {
+            for y in (0..ny).step_by(SIDE) {
+                work.extend((0..nx).step_by(ROW * SIDE).map(|x| [x, y, z]));
+            }
+        }
+        run.begin("voxelize", work.len() as u64);
+        let at_a_time = work.len().min(ROWS_PER_THREAD * par::current_threads());
+        let mut rows: Vec<_> = (0..at_a_time).map(|_| Mutex::new(BrickRow::new(ties.is_some()))).collect();
+        // What a search has allocated serves the next.
+        let idle = Mutex::new(vec![]);
+        for some in work.chunks(at_a_time.max(1)) {
+            let rows = &mut rows[..some.len()];
+            for (row, first) in rows.iter_mut().zip(some) {
+                let row = unlocked(row);
+                (row.first, row.found) = (*first, 0);
+            }
+            let done = par::share(rows, |next| {
+                let mut search = locked(&idle).pop().unwrap_or_else(|| {
+                    let search = BrickSearch::new(&self.tree, &self.centres, limit);
+                    match ties {
+                        Some(ties) => search.with_nearest(ties),
+                        None => search,
+                    }
+                });
+                for row in next {
+                    run.check()?;
+                    run.advance(1);
+                    let row = &mut *locked(row);
+                    let [x, y, z] = row.first;
+                    if limit.is_finite() && !search.is_near(level, row.first, [ROW * SIDE, SIDE, SIDE]) {
+                        continue;
+                    }
+                    for (n, x) in (x..nx.min(x + ROW * SIDE)).step_by(SIDE).enumerate() {
+                        if search.brick(level, [x, y, z]) {
+                            row.set(n, &search.found, background, &self.dropped);
+                        }
+                    }
+                }
+                locked(&idle).push(search);
+                Ok(())
+            });
+            done.into_iter().collect::<Result<()>>()?;
+            let rows: Vec<_> =
+                rows.iter_mut().map(|row| &*unlocked(row)).filter(|row| row.found != 0).collect();
+            if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
+                put(&rows, first.first[2]..layers.end.min(last.first[2] + SIDE));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl BrickRow {
+    /// Room for the distances, and for the numbers of triangles if they are wanted.
+    fn new(with_nearest: bool) -> Self {
+        let nearest = if with_nearest { vec![NO_TRIANGLE; ROW * CELLS] } else { vec![] };
+        Self { first: [0; 3], found: 0, values: vec![0.0; ROW * CELLS], nearest }
+    }
+
+    /// Takes the values of a brick that are below the background, and the numbers of their triangles among those that are
+    /// not dropped.
+    fn set(&mut self, brick: usize, found: &SquaredBrick, background: f32, dropped: &Dropped) {
+        let cells = brick * CELLS..(brick + 1) * CELLS;
+        let mut any = false;
+        for (value, squared) in self.values[cells.clone()].iter_mut().zip(&found.squared) {
+            let distance = squared.sqrt() as f32;
+            any |= distance < background;
+            *value = if distance < background { distance } else { background };
+        }
+        self.found |= u8::from(any) << brick;
+        if any && !self.nearest.is_empty() {
+            let nearest = self.nearest[cells.clone()].iter_mut().zip(&self.values[cells]);
+            for ((nearest, value), triangle) in nearest.zip(&found.nearest) {
+                let is_below = *value < background;
+                *nearest = if is_below { dropped.number(u64::from(*triangle)) as i32 } else { NO_TRIANGLE };
+            }
+        }
+    }
+}
+
+/// What a mutex guards, whether or not a thread panicked with it.
+fn locked<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
+    guarded.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`locked`], where no other thread can have it.
+fn unlocked<T>(guarded: &mut Mutex<T>) -> &mut T {
+    guarded.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes `cells`, of layers from `first` on with so many cells a row and rows a layer, what bricks have of them.
+fn copy<T: Copy + Send + Sync>(
+    rows: &[&BrickRow],
+    first: usize,
+    cells: &mut [T],
+    [nx, ny]: [usize; 2],
+    of: impl Fn(&BrickRow) -> &[T] + Sync,
+) {
+    par::map(cells.chunks_mut(nx * ny).enumerate().collect(), |(k, cells): (usize, &mut [T])| {
+        for (row, [x, y], from) in rows_of_layer(rows, first + k, ny) {
+            let to = y * nx + x;
+            let count = SIDE.min(nx - x);
+            cells[to..to + count].copy_from_slice(&of(row)[from..from + count]);
+        }
+    });
+}
+
+/// The rows of cells of a layer, of `ny`, in the bricks that have some of it: the row of bricks, the first cell, and its
+/// place among those of the bricks.
+fn rows_of_layer<'a>(
+    rows: &'a [&BrickRow],
+    layer: usize,
+    ny: usize,
+) -> impl Iterator<Item = (&'a BrickRow, [usize; 2], usize)> {
+    let first = rows.partition_point(|row| row.first[2] + SIDE <= layer);
+    let end = rows.partition_point(|row| row.first[2] <= layer);
+    rows[first..end].iter().flat_map(move |row| {
+        let [x, y, z] = row.first;
+        let found = (0..ROW).filter(|brick| row.found >> brick & 1 != 0);
+        found.flat_map(move |brick| {
+            let from = brick * CELLS + (layer - z) * SIDE * SIDE;
+            (0..SIDE.min(ny - y)).map(move |j| (*row, [x + brick * SIDE, y + j], from + j * SIDE))
+        })
+    })
+}

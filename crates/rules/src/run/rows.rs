@@ -1,0 +1,407 @@
+//! Rows of cells and the triangles they cross: how often each cell of a row has been gone into.
+//!
+//! Threads take runs of triangles and note their crossings by slab of layers; then they take slabs,
+//! put the crossings of each row in order and hand on the stretches of cells between them. Where there
+//! are more crossings than memory is set aside for, layers are taken in bands, a pass over the triangles
+//! each.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::run::Run;
+use voxelize_core::error::Result;
+use voxelize_core::geom::Triangle;
+use voxelize_core::grid::{BitGrid, Lattice};
+use voxelize_core::par;
+use voxelize_core::par::Progress;
+use voxelize_kernel::KernelLattice;
+use voxelize_kernel::crossings::{Crosser, Crossing};
+use voxelize_meshes::Mesh;
+
+/// Triangles that a thread takes at a time.
+const RUN: usize = 1 << 13;
+
+/// Triangles between two looks at whether there are too many crossings.
+const AT_ONCE: usize = 1 << 9;
+
+/// Slabs of a band, about.
+const SLABS: usize = 64;
+
+/// Crossings in memory at a time where memory is not limited, unless a single layer has more.
+const MOST: usize = 1 << 23;
+
+/// As many are never too many.
+const LEAST: usize = 1 << 15;
+
+/// Bits of a cell along a row, and a direction.
+const CELL_BITS: u32 = 25;
+
+/// The bytes of a crossing: as they are noted, in lists that grow, and as they are put in order.
+const BYTES: u64 = 20;
+
+/// Crossings in memory at a time: a sixteenth of a limit of memory may go to them.
+fn most(max_memory: Option<u64>) -> usize {
+    max_memory.map_or(MOST, |bytes| ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST))
+}
+
+/// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
+/// more, under this limit of memory.
+pub(crate) fn bytes(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> u128 {
+    let rows =
+        if mesh.triangles().len() > MANY { rows_by_sums(mesh, lattice) } else { rows_each(mesh, lattice) };
+    (rows.min(most(max_memory) as f64) as u128) * u128::from(BYTES)
+}
+
+/// From so many triangles on, their rows are estimated by sums that the mesh keeps.
+const MANY: usize = 1 << 14;
+
+/// The rows that triangles pass, at most, were the lattice larger than all of them.
+fn rows_by_sums(mesh: &Mesh, lattice: &Lattice) -> f64 {
+    let [y, z] = [1, 2].map(|a| 1.001 / lattice.spacing()[a].to_f64());
+    let [both, of_y, of_z] = mesh.extents();
+    1.0001 * (both * y * z + 1.01 * (of_y * y + of_z * z) + 1.01 * 1.01 * mesh.triangles().len() as f64)
+}
+
+/// The rows that triangles pass, at most.
+fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
+    let [y, z] = [1, 2].map(|a| (1.0 / lattice.spacing()[a].to_f64(), lattice.dims()[a] as f64));
+    // Floats, and snapping, move it by less than a hundredth of a cell, or a thousandth of itself.
+    let across = |[a, b, c]: [f32; 3], (per_cell, most): (f64, f64)| {
+        let extent = f64::from(a.max(b).max(c)) - f64::from(a.min(b).min(c));
+        (extent * per_cell * 1.001 + 1.01).min(most)
+    };
+    let rows = |[a, b, c]: &Triangle| across([a[1], b[1], c[1]], y) * across([a[2], b[2], c[2]], z);
+    mesh.triangles().iter().map(rows).sum()
+}
+
+/// A stretch of a row's cells between crossings, or before the first or behind the last.
+pub(crate) struct Stretch<'a> {
+    /// The row, `[j, k]`; layer 0 is the first of the lattice.
+    pub row: [usize; 2],
+    /// Its cells.
+    pub cells: Range<usize>,
+    /// How many more triangles before it were crossed inwards than outwards.
+    pub turns: i32,
+    /// How many were crossed.
+    pub crossed: u32,
+    /// The words of the row.
+    pub words: &'a mut [u64],
+}
+
+/// Follows the rows along x of some layers of a lattice, of which `grid` is those from `first` on, through
+/// all crossings of triangles. `mark` gets every stretch, also those of rows without crossings, in the threads
+/// this is called in. The answer is how many coordinates snapping moved.
+///
+/// # Errors
+/// If the run is cancelled, or the level does not exist here.
+pub(crate) fn follow(
+    frame: &KernelLattice,
+    triangles: &[Triangle],
+    first: usize,
+    grid: &mut BitGrid,
+    run: &Run,
+    mark: impl Fn(Stretch) + Sync,
+) -> Result<u64> {
+    let [nx, ny, nz] = grid.dims();
+    let layer_words = grid.layer_words();
+    let mut snapped = 0;
+    let most = most(run.max_memory);
+    let whole = first..first + nz;
+    let mut bands = Vec::from([whole]);
+    let mut tried = false;
+    let mut words = grid.words_mut();
+    while let Some(band) = bands.pop() {
+        let cells = [0..nx, 0..ny, band.clone()];
+        let limit = if tried || band.len() == 1 { usize::MAX } else { most };
+        let noted = note(frame, triangles, cells, limit, run)?;
+        let Some(noted) = noted else {
+            tried = true;
+            bands = bands_of(frame, triangles, band, most);
+            continue;
+        };
+        snapped += noted.snapped;
+        let (these, rest) = words.split_at_mut(band.len() * layer_words);
+        words = rest;
+        let slabs = these.chunks_mut(noted.height * layer_words).enumerate().collect();
+        let followed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
+            run.check()?;
+            let start = band.start + n * noted.height;
+            let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
+            rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
+            Ok(())
+        });
+        followed.into_iter().collect::<Result<()>>()?;
+        run.check()?;
+    }
+    Ok(snapped)
+}
+
+/// How many coordinates of triangles [`follow`] would say that snapping moved, for a grid of `dims` cells
+/// from layer `first` on.
+///
+/// # Errors
+/// If the run is cancelled, or the level does not exist here.
+pub(crate) fn snapped(
+    frame: &KernelLattice,
+    triangles: &[Triangle],
+    first: usize,
+    [nx, ny, nz]: [usize; 3],
+    run: &Run,
+) -> Result<u64> {
+    let level = run.supported_level()?;
+    let crosser = Crosser::new(frame, 0, [0..nx, 0..ny, first..first + nz]);
+    let parts = par::map(triangles.chunks(64).collect(), |some: &[Triangle]| {
+        run.check()?;
+        Ok(crosser.cross(level, some, &mut |_| ()))
+    });
+    parts.into_iter().sum()
+}
+
+/// The crossings of a band, by slab.
+struct Noted {
+    /// The crossings of each thread.
+    parts: Vec<ThreadShare>,
+    /// Layers of a slab.
+    height: usize,
+    snapped: u64,
+}
+
+/// The crossings of a thread.
+struct ThreadShare {
+    /// Crossings packed, by slab.
+    slabs: Vec<Vec<u64>>,
+    snapped: u64,
+}
+
+/// Finds all crossings with rows of a box of cells; `None` if they are more than `most`.
+fn note(
+    frame: &KernelLattice,
+    triangles: &[Triangle],
+    cells: [Range<usize>; 3],
+    most: usize,
+    run: &Run,
+) -> Result<Option<Noted>> {
+    let level = run.supported_level()?;
+    let progress = run;
+    let layers = cells[2].clone();
+    let height = layers.len().div_ceil(SLABS);
+    let slabs = layers.len().div_ceil(height);
+    let ny = cells[1].len();
+    let runs: Vec<&[Triangle]> = triangles.chunks(RUN).collect();
+    progress.begin("inside", runs.len() as u64);
+    let found = AtomicUsize::new(0);
+    // The slab of each layer, and the layer's first row there.
+    let places: Vec<(u32, u32)> =
+        (0..layers.len()).map(|k| ((k / height) as u32, (k % height * ny) as u32)).collect();
+    let crosser = Crosser::new(frame, 0, cells);
+    let parts = par::share(&runs, |next| {
+        let mut part = ThreadShare { slabs: vec![vec![]; slabs], snapped: 0 };
+        for triangles in next {
+            progress.check()?;
+            let mut count = 0;
+            for some in triangles.chunks(AT_ONCE) {
+                part.snapped += crosser.cross(level, some, &mut |crossings| {
+                    count += crossings.len();
+                    // Too many are thrown away in any case.
+                    for crossing in if count <= most { crossings } else { &[] } {
+                        let (slab, row) = places[crossing.row[1] - layers.start];
+                        part.slabs[slab as usize].push(packed(crossing, row as usize));
+                    }
+                });
+                if count > most {
+                    break;
+                }
+            }
+            if found.fetch_add(count, Ordering::Relaxed) + count > most {
+                break;
+            }
+            progress.advance(1);
+        }
+        Ok(part)
+    });
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+    if found.into_inner() > most {
+        return Ok(None);
+    }
+    let snapped = parts.iter().map(|part| part.snapped).sum();
+    Ok(Some(Noted { parts, height, snapped }))
+}
+
+/// A crossing in one word: row, cell, direction.
+fn packed(crossing: &Crossing, row: usize) -> u64 {
+    let row = (row + crossing.row[0]) as u64;
+    row << CELL_BITS | (crossing.first as u64) << 1 | u64::from(crossing.inwards)
+}
+
+/// Bands of these layers, the last first, each with about as many crossings as memory is set aside for, by
+/// the areas of triangles across rows.
+fn bands_of(
+    frame: &KernelLattice,
+    triangles: &[Triangle],
+    layers: Range<usize>,
+    most: usize,
+) -> Vec<Range<usize>> {
+    let per_layer = par::map(triangles.chunks(RUN << 4).collect(), |run: &[Triangle]| {
+        // How many begin, and end, with a layer.
+        let mut changes = vec![0.0; layers.len() + 1];
+        for triangle in run {
+            let at = |axis: usize| triangle.map(|v| frame.axes[axis].index(v[axis]));
+            let y = at(1);
+            let z = at(2);
+            let area = ((y[1] - y[0]) * (z[2] - z[0]) - (y[2] - y[0]) * (z[1] - z[0])).abs() / 2.0;
+            let low = z[0].min(z[1]).min(z[2]);
+            let high = z[0].max(z[1]).max(z[2]);
+            let place = |z: f64| (z.floor() as i64).clamp(layers.start as i64, layers.end as i64 - 1);
+            let from = place(low) as usize - layers.start;
+            let to = place(high) as usize - layers.start;
+            let share = area / (high - low).max(1.0);
+            changes[from] += share;
+            changes[to + 1] -= share;
+        }
+        changes
+    });
+    let mut bands = vec![];
+    let mut share = 0.0;
+    let mut sum = 0.0;
+    let mut start = layers.start;
+    for k in layers.clone() {
+        share += per_layer.iter().map(|changes| changes[k - layers.start]).sum::<f64>();
+        if sum + share > most as f64 && k > start {
+            bands.push(start..k);
+            (start, sum) = (k, 0.0);
+        }
+        sum += share;
+    }
+    bands.push(start..layers.end);
+    bands.reverse();
+    bands
+}
+
+/// The rows of a slab.
+struct Rows {
+    /// The first layer.
+    start: usize,
+    count: usize,
+    ny: usize,
+    nx: usize,
+}
+
+impl Rows {
+    /// Puts the crossings of each row in order, and hands on the stretches behind them.
+    fn follow<'p>(
+        &self,
+        parts: impl Iterator<Item = &'p [u64]> + Clone,
+        words: &mut [u64],
+        mark: &impl Fn(Stretch),
+    ) {
+        // Where the crossings of a row begin, and after placing them, where they end.
+        let mut places = vec![0_usize; self.count + 1];
+        let row_of = |packed: u64| (packed >> CELL_BITS) as usize;
+        for packed in parts.clone().flatten() {
+            places[row_of(*packed) + 1] += 1;
+        }
+        for row in 0..self.count {
+            places[row + 1] += places[row];
+        }
+        let mut crossings = vec![0_u32; places[self.count]];
+        for packed in parts.flatten() {
+            let place = &mut places[row_of(*packed)];
+            crossings[*place] = (packed & ((1 << CELL_BITS) - 1)) as u32;
+            *place += 1;
+        }
+        let mut begin = 0;
+        for (row, words) in words.chunks_mut(words.len() / self.count).enumerate() {
+            let crossings = &mut crossings[begin..places[row]];
+            begin = places[row];
+            crossings.sort_unstable();
+            self.stretches([row % self.ny, self.start + row / self.ny], crossings, words, mark);
+        }
+    }
+
+    /// Hands on what lies behind each of the crossings of a row.
+    fn stretches(&self, row: [usize; 2], crossings: &[u32], words: &mut [u64], mark: &impl Fn(Stretch)) {
+        let mut turns = 0;
+        let ahead = crossings.first().map_or(self.nx, |crossing| (crossing >> 1) as usize);
+        if ahead > 0 {
+            mark(Stretch { row, cells: 0..ahead, turns, crossed: 0, words: &mut *words });
+        }
+        for (crossed, crossing) in (1..).zip(crossings.iter()) {
+            turns += if crossing & 1 == 1 { 1 } else { -1 };
+            let from = (crossing >> 1) as usize;
+            let to = crossings.get(crossed as usize).map_or(self.nx, |next| (next >> 1) as usize);
+            if from < to {
+                mark(Stretch { row, cells: from..to, turns, crossed, words: &mut *words });
+            }
+        }
+    }
+}
+
+impl Stretch<'_> {
+    /// Occupies its cells.
+    pub(crate) fn occupy(&mut self) {
+        let Range { start, end } = self.cells;
+        let first = start / 64;
+        let last = (end - 1) / 64;
+        let from = !0 << (start % 64);
+        let to = !0 >> (63 - (end - 1) % 64);
+        if first == last {
+            self.words[first] |= from & to;
+        } else {
+            self.words[first] |= from;
+            self.words[first + 1..last].fill(!0);
+            self.words[last] |= to;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cells inside, how often stretches were handed on, and how many coordinates snapped.
+    fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
+        let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
+        let mut grid = BitGrid::try_from(lattice).unwrap();
+        let run = Run { max_memory, ..Run::default() };
+        let handed = AtomicUsize::new(0);
+        let snapped = follow(&frame, mesh.triangles(), 0, &mut grid, &run, |mut stretch| {
+            handed.fetch_add(1, Ordering::Relaxed);
+            if stretch.turns != 0 {
+                stretch.occupy();
+            }
+        });
+        (grid, handed.into_inner(), snapped.unwrap())
+    }
+
+    #[test]
+    fn sums_bound_the_rows_of_each_triangle() {
+        for name in ["sphere", "cube", "knot", "bracket", "prism", "slivers"] {
+            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+            for res in [7, 64, 500] {
+                let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
+                let each = rows_each(&mesh, &lattice);
+                let all = rows_by_sums(&mesh, &lattice);
+                assert!(each <= all && all < 2.0 * each, "{name} at {res}: {each}, {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn bands_of_layers_are_the_whole() {
+        // A crossing for each row through them at least: several times as many as fit.
+        for (name, res) in [("sphere", 400), ("cube", 400)] {
+            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+            let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
+            let whole = followed(&mesh, &lattice, None);
+            assert!(whole.1 > 3 * LEAST && most(Some(1)) == LEAST, "{name}: {} stretches", whole.1);
+            assert!(followed(&mesh, &lattice, Some(1)) == whole, "{name} in bands");
+
+            let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
+            let layers = 0..lattice.dims()[2];
+            let bands = bands_of(&frame, mesh.triangles(), layers.clone(), LEAST);
+            assert!(bands.len() > 2, "{name}: {bands:?}");
+            let joined: Vec<usize> = bands.into_iter().rev().flatten().collect();
+            assert_eq!(joined, layers.collect::<Vec<_>>(), "{name}");
+        }
+    }
+}

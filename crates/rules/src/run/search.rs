@@ -1,0 +1,182 @@
+//! A search through the cells of a grid, breadth first, that can be walked back.
+//!
+//! Of each cell is kept how many steps it is from where the search began, modulo three, in two bits:
+//! neighbours differ by one step at most, so that this is enough to walk back.
+
+use voxelize_core::error::Result;
+use voxelize_core::grid::BitGrid;
+use voxelize_core::grid::bits::bits_of;
+use voxelize_core::par::Progress;
+
+/// A cell that a search came to: its place is the number of its bit in the words of a grid.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reached {
+    pub place: usize,
+    pub steps: u32,
+}
+
+/// A search, breadth first, by steps between cells that share a face.
+pub(super) struct BreadthFirst {
+    /// The cells that it may enter and has not reached.
+    open: BitGrid,
+    /// Two bits for each cell: 0 if it was not reached, else one more than its steps modulo three.
+    reached: [BitGrid; 2],
+}
+
+impl BreadthFirst {
+    pub(super) fn new(free: BitGrid) -> Result<Self> {
+        let dims = free.dims();
+        Ok(Self { open: free, reached: [BitGrid::new(dims)?, BitGrid::new(dims)?] })
+    }
+
+    /// As if nothing had been reached.
+    pub(super) fn clear(&mut self) {
+        for reached in &mut self.reached {
+            self.open.add(reached);
+            reached.clear();
+        }
+    }
+
+    /// Searches from these cells, of each word, until the cells of `wanted` found in a step are `enough`, or
+    /// no cell is left to reach.
+    pub(super) fn run(
+        &mut self,
+        from: impl Fn(usize) -> u64,
+        wanted: &BitGrid,
+        progress: &dyn Progress,
+        mut enough: impl FnMut(&[Reached]) -> bool,
+    ) -> Result<()> {
+        let row = self.open.row_words();
+        let layer = self.open.layer_words();
+        let [low, high] = &mut self.reached;
+        let reached = [low.words_mut(), high.words_mut()];
+        let open = self.open.words_mut();
+        let wanted = wanted.words();
+        let mut front = Front { row, layer, open, reached, wanted, next: vec![], found: vec![], steps: 0 };
+        let count = wanted.len();
+        for word in 0..count {
+            front.enter(word, from(word));
+            // Where many begin they are not kept, but looked for again.
+            front.next.clear();
+        }
+        if enough(&front.found) {
+            return Ok(());
+        }
+        front.found.clear();
+        front.steps = 1;
+        for word in 0..count {
+            let begun = from(word) & front.reached[0][word] & !front.reached[1][word];
+            front.leave(word, begun);
+        }
+        while !enough(&front.found) && !front.next.is_empty() {
+            progress.check()?;
+            front.found.clear();
+            front.steps += 1;
+            for (word, cells) in std::mem::take(&mut front.next) {
+                front.leave(word, cells);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the way back from a cell that was reached after so many steps.
+    pub(super) fn walk(&self, mut place: usize, steps: u32, path: &mut BitGrid) {
+        let marked = |place: usize| {
+            let bit = |grid: &BitGrid| (grid.words()[place / 64] >> (place % 64) & 1) as u32;
+            bit(&self.reached[0]) | bit(&self.reached[1]) << 1
+        };
+        path.words_mut()[place / 64] |= 1 << (place % 64);
+        for step in (0..steps).rev() {
+            let next = self.next_to(place).into_iter().flatten().find(|next| marked(*next) == step % 3 + 1);
+            let Some(next) = next else {
+                debug_assert!(false, "a cell was reached from none");
+                return;
+            };
+            place = next;
+            path.words_mut()[place / 64] |= 1 << (place % 64);
+        }
+    }
+
+    /// The neighbours of a cell, below and above along x, y and z.
+    fn next_to(&self, place: usize) -> [Option<usize>; 6] {
+        let [nx, ny, nz] = self.open.dims();
+        let row = 64 * self.open.row_words();
+        let layer = 64 * self.open.layer_words();
+        let i = place % row;
+        let j = place % layer / row;
+        let k = place / layer;
+        [
+            (i > 0).then(|| place - 1),
+            (i + 1 < nx).then(|| place + 1),
+            (j > 0).then(|| place - row),
+            (j + 1 < ny).then(|| place + row),
+            (k > 0).then(|| place - layer),
+            (k + 1 < nz).then(|| place + layer),
+        ]
+    }
+}
+
+/// Where a search is, in words of the grid.
+struct Front<'a> {
+    /// Words of a row and of a layer.
+    row: usize,
+    layer: usize,
+    open: &'a mut [u64],
+    reached: [&'a mut [u64]; 2],
+    wanted: &'a [u64],
+    /// Words, and the cells in them that were just reached.
+    next: Vec<(usize, u64)>,
+    /// Cells that were wanted and were reached in this step.
+    found: Vec<Reached>,
+    steps: u32,
+}
+
+impl Front<'_> {
+    /// Goes from cells of a word to their neighbours.
+    fn leave(&mut self, word: usize, cells: u64) {
+        if cells == 0 {
+            return;
+        }
+        let row = self.row;
+        let layer = self.layer;
+        let along = word % row;
+        let across = word % layer;
+        self.enter(word, cells << 1 | cells >> 1);
+        if along > 0 {
+            self.enter(word - 1, cells << 63);
+        }
+        if along + 1 < row {
+            self.enter(word + 1, cells >> 63);
+        }
+        if across >= row {
+            self.enter(word - row, cells);
+        }
+        if across + row < layer {
+            self.enter(word + row, cells);
+        }
+        if word >= layer {
+            self.enter(word - layer, cells);
+        }
+        if word + layer < self.open.len() {
+            self.enter(word + layer, cells);
+        }
+    }
+
+    /// Reaches the cells of a word that are open.
+    #[inline]
+    fn enter(&mut self, word: usize, cells: u64) {
+        let new = cells & self.open[word];
+        if new == 0 {
+            return;
+        }
+        self.open[word] &= !new;
+        let mark = self.steps % 3 + 1;
+        for (n, bits) in self.reached.iter_mut().enumerate() {
+            bits[word] |= if mark >> n & 1 == 1 { new } else { 0 };
+        }
+        self.next.push((word, new));
+        let steps = self.steps;
+        let places = bits_of(new & self.wanted[word]).map(|bit| 64 * word + bit);
+        self.found.extend(places.map(|place| Reached { place, steps }));
+    }
+}

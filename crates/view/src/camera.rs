@@ -1,0 +1,331 @@
+//! Where a picture is taken from: a direction, a lens, and a frame that fits what is to be seen.
+//!
+//! View coordinates are `[right, up, towards the viewer]`, in the units of what is seen. All numbers
+//! come from `+ - * /` and square roots, which every machine rounds alike, so a picture has the same
+//! pixels everywhere; sines, which libraries round differently, are summed up here.
+
+use voxelize_core::geom::vector::dot;
+
+/// The part of the shorter side of a picture that stays free on either side.
+const MARGIN: f64 = 0.06;
+
+/// Half of the angle that a lens sees along the shorter side, as its tangent: 30 degrees in all.
+const HALF_ANGLE: f64 = 0.268;
+
+/// The direction something is seen from, in degrees.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct From {
+    /// How far the viewer goes around the up axis, counterclockwise seen from above: 0 is the
+    /// front, 90 the right.
+    pub azimuth: f64,
+    /// How far the viewer rises: 90 is straight above.
+    pub elevation: f64,
+}
+
+/// The directions that have a name.
+pub const NAMED: [(&str, From); 7] = [
+    // The elevation from which the edges of a cube are equally long: atan(1/√2).
+    ("iso", From::new(45.0, 35.264_389_682_754_654)),
+    ("front", From::new(0.0, 0.0)),
+    ("back", From::new(180.0, 0.0)),
+    ("left", From::new(270.0, 0.0)),
+    ("right", From::new(90.0, 0.0)),
+    ("top", From::new(0.0, 90.0)),
+    ("bottom", From::new(0.0, -90.0)),
+];
+
+impl From {
+    /// So many degrees around and up.
+    pub const fn new(azimuth: f64, elevation: f64) -> Self {
+        Self { azimuth, elevation }
+    }
+
+    /// Reads a name of [`NAMED`] or `AZIMUTH,ELEVATION`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+        if let Some((_, from)) = NAMED.iter().find(|(name, _)| *name == text) {
+            return Ok(*from);
+        }
+        let numbers: Option<Vec<f64>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+        match numbers.as_deref() {
+            Some([azimuth, elevation]) if azimuth.abs() <= 360.0 && elevation.abs() <= 90.0 => {
+                Ok(Self::new(*azimuth, *elevation))
+            }
+            Some([_, _]) => Err("the azimuth is within -360 and 360, the elevation within -90 and 90".into()),
+            _ => {
+                let names = NAMED.map(|(name, _)| name).join(", ");
+                Err(format!("is neither one of {names} nor two angles in degrees such as 30,20"))
+            }
+        }
+    }
+}
+
+/// The axis that points up in a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Up {
+    /// y, as in many programs that draw; the front then looks along -z.
+    Y,
+    /// z, as in most that construct; the front then looks along +y.
+    #[default]
+    Z,
+}
+
+/// How depth is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Projection {
+    /// Without foreshortening: equal cells are equally large.
+    #[default]
+    Orthographic,
+    /// As an eye sees it.
+    Perspective,
+}
+
+/// A direction, a lens and a frame.
+#[derive(Debug, Clone)]
+pub(super) struct Camera {
+    /// `right`, `up` and `towards the viewer` in the space of what is seen.
+    axes: [[f64; 3]; 3],
+    /// The middle of the picture, right and up.
+    centre: [f64; 2],
+    /// The depths, towards the viewer, between which all lies; in perspective the first is the eye.
+    depths: [f64; 2],
+    /// The size of a pixel; in perspective at a distance of one.
+    pixel: f64,
+    size: [usize; 2],
+    projection: Projection,
+}
+
+impl Camera {
+    /// A camera whose picture of `size` pixels is filled by what is seen. `reach` says how far that
+    /// goes along each of some directions: the greatest dot product with any of its points. `None` if
+    /// it has no extent, or one that is not finite.
+    pub(super) fn new(
+        from: From,
+        up: Up,
+        projection: Projection,
+        size: [usize; 2],
+        reach: impl Fn([[f64; 3]; 6]) -> [f64; 6],
+    ) -> Option<Self> {
+        let axes = basis(from, up);
+        let [right, upwards, back] = axes;
+        let shorter = size[0].min(size[1]) as f64;
+        let room = size.map(|n| n as f64 - 2.0 * MARGIN * shorter);
+        // In perspective what is nearer needs more room to the sides: so much for each unit of depth.
+        let slope = match projection {
+            Projection::Orthographic => [0.0; 2],
+            Projection::Perspective => room.map(|n| HALF_ANGLE * n / shorter),
+        };
+        let lean = |side: [f64; 3], sign: f64, slope: f64| combine([(side, sign), (back, slope)]);
+        let [r, l, u, d, near, far] = reach([
+            lean(right, 1.0, slope[0]),
+            lean(right, -1.0, slope[0]),
+            lean(upwards, 1.0, slope[1]),
+            lean(upwards, -1.0, slope[1]),
+            back,
+            back.map(|c| -c),
+        ]);
+        let half = [(r + l) / 2.0, (u + d) / 2.0];
+        let (near, pixel) = match projection {
+            Projection::Orthographic => (near, (2.0 * half[0] / room[0]).max(2.0 * half[1] / room[1])),
+            // The nearest eye that has all within its angle, and before it.
+            Projection::Perspective => {
+                let eye = (half[0] / slope[0]).max(half[1] / slope[1]);
+                (eye.max(near + (near + far) * 1e-3), 2.0 * HALF_ANGLE / shorter)
+            }
+        };
+        let centre = [(r - l) / 2.0, (u - d) / 2.0];
+        let finite = [pixel, near, far, centre[0], centre[1]].iter().all(|n| n.is_finite());
+        (finite && pixel > 0.0).then_some(Self {
+            axes,
+            centre,
+            depths: [near, -far],
+            pixel,
+            size,
+            projection,
+        })
+    }
+
+    /// The ray at a point of the picture, in pixels from its upper left corner: from the first
+    /// point to the last that could be.
+    pub(super) fn segment(&self, at: [f64; 2]) -> [[f64; 3]; 2] {
+        let aside = [
+            (at[0] - self.size[0] as f64 / 2.0) * self.pixel,
+            (self.size[1] as f64 / 2.0 - at[1]) * self.pixel,
+        ];
+        let [near, far] = self.depths;
+        let (begin, end) = match self.projection {
+            Projection::Orthographic => (aside, aside),
+            Projection::Perspective => ([0.0; 2], aside.map(|c| c * (near - far))),
+        };
+        let point = |side: [f64; 2], depth: f64| {
+            let [right, up, back] = self.axes;
+            combine([(right, self.centre[0] + side[0]), (up, self.centre[1] + side[1]), (back, depth)])
+        };
+        [point(begin, near), point(end, far)]
+    }
+
+    /// A point and where it is seen from, as a direction: the second point lies towards the viewer.
+    pub(super) fn sight(&self, point: [f64; 3]) -> [[f64; 3]; 2] {
+        let [right, up, back] = self.axes;
+        let viewer = match self.projection {
+            Projection::Orthographic => combine([(point, 1.0), (back, 1.0)]),
+            Projection::Perspective => {
+                combine([(right, self.centre[0]), (up, self.centre[1]), (back, self.depths[0])])
+            }
+        };
+        [point, viewer]
+    }
+
+    /// Where a point is in the picture, in pixels, and how near: a number that grows towards the
+    /// viewer and is linear across the picture on every plane.
+    pub(super) fn project(&self, point: [f64; 3]) -> [f64; 3] {
+        let [x, y, depth] = self.turn(point);
+        let (scale, near) = match self.projection {
+            Projection::Orthographic => (self.pixel, depth),
+            Projection::Perspective => {
+                let distance = self.depths[0] - depth;
+                (self.pixel * distance, 1.0 / distance)
+            }
+        };
+        [
+            (x - self.centre[0]) / scale + self.size[0] as f64 / 2.0,
+            self.size[1] as f64 / 2.0 - (y - self.centre[1]) / scale,
+            near,
+        ]
+    }
+
+    /// Whether what is so near, as [`Camera::project`] says it, is before the eye.
+    pub(super) fn is_before(&self, near: f64) -> bool {
+        self.projection == Projection::Orthographic || near > 0.0
+    }
+
+    /// The fraction of its [`Camera::segment`] at which a point lies.
+    pub(super) fn fraction(&self, point: [f64; 3]) -> f64 {
+        let [near, far] = self.depths;
+        (near - dot(self.axes[2], point)) / (near - far)
+    }
+
+    /// A direction in view coordinates.
+    pub(super) fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
+        self.axes.map(|axis| dot(axis, direction))
+    }
+
+    /// How many pixels a length is long at a point, seen from the side.
+    pub(super) fn pixels(&self, length: f64, at: [f64; 3]) -> f64 {
+        match self.projection {
+            Projection::Orthographic => length / self.pixel,
+            Projection::Perspective => length / (self.pixel * (self.depths[0] - dot(self.axes[2], at))),
+        }
+    }
+}
+
+/// `right`, `up` and `towards the viewer`, each of length one, at right angles.
+fn basis(from: From, up: Up) -> [[f64; 3]; 3] {
+    let [sin_a, cos_a] = sin_cos(from.azimuth);
+    let [sin_e, cos_e] = sin_cos(from.elevation);
+    let axes = [
+        [cos_a, sin_a, 0.0],
+        [-(sin_e * sin_a), sin_e * cos_a, cos_e],
+        [cos_e * sin_a, -(cos_e * cos_a), sin_e],
+    ];
+    match up {
+        Up::Z => axes,
+        Up::Y => axes.map(|[x, y, z]| [x, z, -y]),
+    }
+}
+
+/// Sine and cosine of an angle in degrees, by their series from within 45 degrees of a right angle.
+fn sin_cos(degrees: f64) -> [f64; 2] {
+    let quarters = (degrees / 90.0).round();
+    let x = (degrees - 90.0 * quarters) * (std::f64::consts::PI / 180.0);
+    // The last terms are below 2^-60.
+    let series = |first: u32| {
+        (0..9).rev().fold(0.0, |sum, n| {
+            let k = f64::from(2 * n + first);
+            1.0 - x * x / ((k + 1.0) * (k + 2.0)) * sum
+        })
+    };
+    let sin = x * series(1);
+    let cos = series(0);
+    match quarters.rem_euclid(4.0) as u32 {
+        0 => [sin, cos],
+        1 => [cos, -sin],
+        2 => [-sin, -cos],
+        _ => [-cos, sin],
+    }
+}
+
+/// A sum of vectors, each times its factor.
+fn combine<const N: usize>(terms: [([f64; 3], f64); N]) -> [f64; 3] {
+    std::array::from_fn(|a| terms.iter().map(|(vector, factor)| vector[a] * factor).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use voxelize_core::geom::segment_box::ClosedBox;
+
+    /// How far a box goes along each of six directions.
+    fn reach_of_box(within: &ClosedBox, directions: [[f64; 3]; 6]) -> [f64; 6] {
+        directions.map(|d| (0..3).map(|a| (d[a] * within.low[a]).max(d[a] * within.high[a])).sum())
+    }
+
+    #[test]
+    fn sines_are_those_of_the_library() {
+        for n in -720..=720 {
+            let angle = f64::from(n) / 2.0;
+            let [sin, cos] = sin_cos(angle);
+            let (s, c) = angle.to_radians().sin_cos();
+            assert!((sin - s).abs() < 3e-15 && (cos - c).abs() < 3e-15, "{angle}: {sin} {s} {cos} {c}");
+        }
+        assert_eq!((sin_cos(0.0), sin_cos(90.0), sin_cos(-90.0)), ([0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]));
+    }
+
+    #[test]
+    fn named_directions_look_where_they_say() {
+        let view = |name: &str, up| basis(NAMED.iter().find(|(n, _)| *n == name).unwrap().1, up);
+        for (name, right, upwards) in [
+            ("front", [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
+            ("back", [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
+            ("right", [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]),
+            ("left", [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]),
+            ("top", [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]),
+            ("bottom", [1.0, 0.0, 0.0], [0.0, -1.0, 0.0]),
+        ] {
+            assert_eq!(view(name, Up::Z)[..2], [right, upwards], "{name}");
+        }
+        assert_eq!(view("front", Up::Y), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+        assert_eq!(view("right", Up::Y)[0], [0.0, 0.0, -1.0]);
+    }
+
+    #[test]
+    fn what_is_seen_fills_the_frame_and_projects_back() {
+        let within = ClosedBox { low: [-1.0, 2.0, 0.0], high: [3.0, 4.0, 9.0] };
+        for projection in [Projection::Orthographic, Projection::Perspective] {
+            for (name, from) in NAMED {
+                let reach = |directions| reach_of_box(&within, directions);
+                let camera = Camera::new(from, Up::Z, projection, [400, 300], reach).unwrap();
+                let corner = |n: usize| std::array::from_fn(|a| [within.low, within.high][n >> a & 1][a]);
+                let seen: Vec<[f64; 3]> = (0..8).map(|n| camera.project(corner(n))).collect();
+                let span = |axis: usize| {
+                    let low = seen.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
+                    [low, seen.iter().map(|p| p[axis]).fold(f64::NEG_INFINITY, f64::max)]
+                };
+                let x = span(0);
+                let y = span(1);
+                let full = |[low, high]: [f64; 2], size: f64| low < 18.01 && high > size - 18.01;
+                assert!(x[0] > 17.99 && x[1] < 382.01 && y[0] > 17.99 && y[1] < 282.01, "{name} {x:?} {y:?}");
+                assert!(full(x, 400.0) || full(y, 300.0), "{name} {projection:?}: {x:?} {y:?}");
+                for (n, place) in seen.iter().enumerate() {
+                    let [a, b] = camera.segment([place[0], place[1]]);
+                    let (d, p): ([f64; 3], [f64; 3]) = (combine([(b, 1.0), (a, -1.0)]), corner(n));
+                    let t = dot(combine([(p, 1.0), (a, -1.0)]), d) / dot(d, d);
+                    let miss = combine([(a, 1.0), (d, t), (p, -1.0)]);
+                    assert!(dot(miss, miss) < 1e-20, "{name}: {miss:?}");
+                }
+            }
+        }
+    }
+}

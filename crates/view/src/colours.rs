@@ -1,0 +1,196 @@
+//! Colours, as sRGB: labels have those of their legend, so that a .vox and a picture of it agree.
+
+use voxelize_core::grid::{Label, Legend};
+
+/// Red, green, blue from 0 to 1.
+pub(super) type Colour = [f32; 3];
+
+/// Lines of boxes and labels.
+pub(super) const INK: Colour = rgb(0x6b, 0x72, 0x7c);
+
+/// Rings around few changed cells.
+pub(super) const RING: Colour = rgb(0x1c, 0x1f, 0x24);
+
+/// The cells around others, and bits that are seen through them.
+pub(super) const COMMON: Colour = of_bytes(Label::STANDARD_COLOURS[2]);
+pub(super) const MARKED: Colour = of_bytes(Label::STANDARD_COLOURS[4]);
+
+/// The axes x, y, z.
+pub(super) const AXES: [Colour; 3] = [rgb(0xd1, 0x4b, 0x4b), rgb(0x3f, 0x9b, 0x5a), rgb(0x3d, 0x74, 0xd6)];
+
+/// The facets of a mesh.
+pub(super) const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
+
+/// The empty cells of a slice.
+pub(super) const EMPTY: Colour = rgb(0xf1, 0xf2, 0xf4);
+
+/// The cells of bits.
+pub(super) const SURFACE: Colour = of_bytes(Label::STANDARD_COLOURS[0]);
+
+/// The cells of bits in a slice whose six neighbours are occupied.
+pub(super) const INTERIOR: Colour = of_bytes(Label::STANDARD_COLOURS[1]);
+
+/// Cells of a field that are inside and beyond its band, and cells that are inside as a whole.
+pub(super) const NEGATED: Colour = rgb(0x2b, 0x2f, 0x36);
+
+/// Cells of a field that have no value.
+pub(super) const NO_VALUE: Colour = rgb(0xd9, 0x8c, 0xb3);
+
+/// The colours of a scale from its lowest value to its highest, evenly spaced: viridis, in which equal steps look
+/// equal, to all eyes and in grey (Smith and van der Walt, A Better Default Colormap for Matplotlib, 2015; CC0).
+/// 25 of its 256 colours; those between are off by 3 of 255 at most.
+const SCALE: [Colour; 25] = [
+    rgb(0x44, 0x01, 0x54),
+    rgb(0x47, 0x11, 0x63),
+    rgb(0x48, 0x1f, 0x71),
+    rgb(0x47, 0x2d, 0x7b),
+    rgb(0x44, 0x3a, 0x83),
+    rgb(0x40, 0x46, 0x88),
+    rgb(0x3b, 0x52, 0x8b),
+    rgb(0x35, 0x5d, 0x8d),
+    rgb(0x31, 0x68, 0x8e),
+    rgb(0x2c, 0x72, 0x8e),
+    rgb(0x28, 0x7c, 0x8e),
+    rgb(0x24, 0x86, 0x8e),
+    rgb(0x21, 0x90, 0x8c),
+    rgb(0x1f, 0x9a, 0x8a),
+    rgb(0x20, 0xa4, 0x86),
+    rgb(0x28, 0xae, 0x80),
+    rgb(0x35, 0xb7, 0x79),
+    rgb(0x47, 0xc0, 0x6f),
+    rgb(0x5d, 0xc9, 0x63),
+    rgb(0x75, 0xd0, 0x54),
+    rgb(0x8f, 0xd7, 0x44),
+    rgb(0xab, 0xdc, 0x32),
+    rgb(0xc7, 0xe0, 0x20),
+    rgb(0xe3, 0xe4, 0x18),
+    rgb(0xfd, 0xe7, 0x25),
+];
+
+/// The colour at a share of a scale, 0 to 1.
+pub(super) fn of_share(share: f64) -> Colour {
+    between(&SCALE, share)
+}
+
+/// The colour at a share of evenly spaced ones, 0 to 1.
+fn between(colours: &[Colour], share: f64) -> Colour {
+    let place = share.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
+    let below = (place as usize).min(colours.len() - 2);
+    let rest = (place - below as f64) as f32;
+    std::array::from_fn(|c| colours[below][c] * (1.0 - rest) + colours[below + 1][c] * rest)
+}
+
+/// The colours of signed values, evenly spaced: blue below zero, light at zero, orange above, which nearly all eyes
+/// tell apart.
+const SIGNED: [Colour; 7] = [
+    rgb(0x0b, 0x3c, 0x6e),
+    rgb(0x3f, 0x86, 0xbd),
+    rgb(0xa9, 0xcf, 0xe5),
+    rgb(0xfa, 0xf8, 0xf4),
+    rgb(0xfd, 0xcf, 0x9f),
+    rgb(0xe0, 0x82, 0x3d),
+    rgb(0x7f, 0x2b, 0x0a),
+];
+
+/// The colour at a share of a scale with its middle at zero, -1 to 1.
+pub(super) fn of_signed_share(share: f64) -> Colour {
+    between(&SIGNED, (share + 1.0) / 2.0)
+}
+
+/// Lightness of shares of cells just above 0 and just below 1: apart from those of empty and whole cells.
+const GREYS: [f32; 2] = [0.86, 0.32];
+
+/// The grey of a share between 0 and 1.
+pub(super) fn grey_of(share: f32) -> Colour {
+    [GREYS[0] + (GREYS[1] - GREYS[0]) * share.clamp(0.0, 1.0); 3]
+}
+
+/// The colour of a share of a cell: 0 and 1 are plain.
+pub(super) fn of_share_of_cell(share: f32) -> Colour {
+    match share {
+        _ if share.is_nan() => NO_VALUE,
+        _ if share <= 0.0 => EMPTY,
+        _ if share >= 1.0 => NEGATED,
+        _ => grey_of(share),
+    }
+}
+
+/// The colour of every value of a legend.
+pub(super) fn of(legend: &Legend) -> [Colour; 256] {
+    std::array::from_fn(|value| {
+        let value = value as u8;
+        let standard = legend.get(value).and_then(Label::standard_colour);
+        of_bytes(standard.unwrap_or(legend.colour(value)))
+    })
+}
+
+const fn of_bytes([r, g, b]: [u8; 3]) -> Colour {
+    rgb(r, g, b)
+}
+
+const fn rgb(r: u8, g: u8, b: u8) -> Colour {
+    [r as f32 / 255.0, g as f32 / 255.0, b as f32 / 255.0]
+}
+
+/// Reads `white`, `black` or `#rrggbb`.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn parse(text: &str) -> Result<[u8; 3], String> {
+    match text {
+        "white" => return Ok([255; 3]),
+        "black" => return Ok([0; 3]),
+        _ => {}
+    }
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
+    let plain = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    match (plain, byte(0), byte(1), byte(2)) {
+        (true, Some(r), Some(g), Some(b)) => Ok([r, g, b]),
+        _ => Err("is not white, black or six hexadecimal digits such as #f4f1ea".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_read() {
+        assert_eq!(parse("white"), Ok([255; 3]));
+        assert_eq!((parse("#0a1Bff"), parse("0a1bff")), (Ok([10, 27, 255]), Ok([10, 27, 255])));
+        for text in ["", "#fff", "#12345g", "+12345", "#1234567", "red", "é12345"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_scale_gets_lighter_from_end_to_end() {
+        assert_eq!((of_share(-1.0), of_share(2.0)), (SCALE[0], SCALE[24]));
+        let light = |n: u32| {
+            let [r, g, b] = of_share(f64::from(n) / 100.0);
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        for n in 0..100 {
+            assert!(light(n + 1) > light(n), "{n}");
+        }
+    }
+
+    #[test]
+    fn no_two_labels_look_alike() {
+        let standard = Label::STANDARD_COLOURS.map(of_bytes);
+        let unnamed = of(&Legend::default());
+        let mut compared = 0;
+        // The first forty values have colours of their own.
+        for colours in [&standard[..], &unnamed[1..41]] {
+            for (n, a) in colours.iter().enumerate() {
+                for b in &colours[n + 1..] {
+                    let apart: f32 = (0..3).map(|c| (a[c] - b[c]).abs()).sum();
+                    assert!(apart > 0.1, "{a:?} {b:?}");
+                    compared += 1;
+                }
+            }
+        }
+        assert_eq!(compared, 10 + 40 * 39 / 2);
+    }
+}

@@ -1,0 +1,126 @@
+//! Lines of equal value over a slice of a field: thin ones at the values of the scale, a thick one at zero, which
+//! of signed distances is the surface.
+//!
+//! Between the centres of cells values are interpolated bilinearly. A line runs where a pixel and the next are on two
+//! sides of its value.
+
+use super::picture::{Pixel, over};
+use voxelize_core::grid::Field;
+
+/// The least side in pixels of a rectangle whose thick line is three pixels wide; in smaller ones it is one.
+const WIDE: usize = 200;
+
+/// Thin lines, and the thick one: dark, and so transparent.
+const THIN: Pixel = [0.08 * 0.45, 0.09 * 0.45, 0.1 * 0.45, 0.45];
+const THICK: Pixel = [0.08 * 0.9, 0.09 * 0.9, 0.1 * 0.9, 0.9];
+
+/// A rectangle of a picture that shows cells of a field.
+pub(super) struct Contours<'a, F> {
+    pub field: &'a Field,
+    /// The cell at a column and a row, counted upwards.
+    pub cell: F,
+    /// Columns and rows of cells.
+    pub dims: [usize; 2],
+    /// The upper left pixel, and pixels along both sides.
+    pub corner: [usize; 2],
+    pub size: [usize; 2],
+}
+
+impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
+    /// Draws the lines of these values, and that of zero.
+    pub(super) fn draw(&self, values: &[f64], rows: &mut [Vec<Pixel>]) {
+        let [width, height] = self.size;
+        let rank = |value: f64| values.iter().filter(|level| **level <= value).count();
+        let line = |y: usize| -> Vec<Option<f64>> { (0..width).map(|x| self.value([x, y])).collect() };
+        let mut above: Option<Vec<Option<f64>>> = None;
+        let mut zero = Vec::new();
+        for y in 0..height {
+            let here = line(y);
+            for x in 0..width {
+                let left = x.checked_sub(1).and_then(|x| here[x]);
+                let over_it = above.as_ref().and_then(|above| above[x]);
+                let Some(value) = here[x] else { continue };
+                let near = [left, over_it].into_iter().flatten();
+                let pixel = &mut rows[self.corner[1] + y][self.corner[0] + x];
+                if near.clone().any(|other| (other < 0.0) != (value < 0.0)) {
+                    zero.push([x, y]);
+                } else if near.clone().any(|other| rank(other) != rank(value)) {
+                    *pixel = over(THIN, *pixel);
+                }
+            }
+            above = Some(here);
+        }
+        self.draw_thick(&zero, rows);
+    }
+
+    /// Draws the thick line through these pixels.
+    fn draw_thick(&self, line: &[[usize; 2]], rows: &mut [Vec<Pixel>]) {
+        let [width, height] = self.size;
+        let reach = usize::from(width.min(height) >= WIDE);
+        let mut wide: Vec<[usize; 2]> = Vec::new();
+        for [x, y] in line {
+            let columns = x.saturating_sub(reach)..(x + reach + 1).min(width);
+            let lines = y.saturating_sub(reach)..(y + reach + 1).min(height);
+            wide.extend(lines.flat_map(|y| columns.clone().map(move |x| [x, y])));
+        }
+        wide.sort_unstable();
+        wide.dedup();
+        for [x, y] in wide {
+            let pixel = &mut rows[self.corner[1] + y][self.corner[0] + x];
+            *pixel = over(THICK, *pixel);
+        }
+    }
+
+    /// The value at the middle of a pixel; `None` next to a cell of the background or without a number.
+    fn value(&self, [x, y]: [usize; 2]) -> Option<f64> {
+        // Rows of cells are counted upwards, rows of pixels downwards.
+        let pixel = [x, self.size[1] - 1 - y];
+        let place = |n: usize| {
+            let at = (pixel[n] as f64 + 0.5) / self.size[n] as f64 * self.dims[n] as f64 - 0.5;
+            let at = at.clamp(0.0, (self.dims[n] - 1) as f64);
+            let low = (at as usize).min(self.dims[n].saturating_sub(2));
+            (low, at - low as f64)
+        };
+        let (i, s) = place(0);
+        let (j, t) = place(1);
+        let corner = |right: usize, up: usize| {
+            let at = [(i + right).min(self.dims[0] - 1), (j + up).min(self.dims[1] - 1)];
+            let value = self.field.get((self.cell)(at));
+            (value.is_finite() && !self.field.is_background(value)).then_some(f64::from(value))
+        };
+        let low = corner(0, 0)? * (1.0 - s) + corner(1, 0)? * s;
+        let high = corner(0, 1)? * (1.0 - s) + corner(1, 1)? * s;
+        Some(low * (1.0 - t) + high * t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_run_where_values_pass_theirs() {
+        // x - 3.5 in eight columns: zero between the fourth and the fifth.
+        let values = (0..8 * 2).map(|n| (n % 8) as f32 - 3.5).collect();
+        let field = Field::from_values([8, 2, 1], 100.0, values).unwrap();
+        let contours = Contours {
+            field: &field,
+            cell: |[i, j]: [usize; 2]| [i, j, 0],
+            dims: [8, 2],
+            corner: [1, 0],
+            size: [80, 20],
+        };
+        let mut rows = vec![vec![[1.0; 4]; 82]; 20];
+        contours.draw(&[2.5, 30.0], &mut rows);
+        let is = |line: Pixel| move |pixel: &Pixel| *pixel == over(line, [1.0; 4]);
+        for row in &rows {
+            assert_eq!(row.iter().position(is(THICK)), Some(1 + 40));
+            assert_eq!(row.iter().position(is(THIN)), Some(1 + 65));
+            assert_eq!(row.iter().filter(|pixel| **pixel != [1.0; 4]).count(), 2);
+        }
+        let empty = Field::new([8, 2, 1], 1.0).unwrap();
+        let before = rows.clone();
+        Contours { field: &empty, ..contours }.draw(&[0.5], &mut rows);
+        assert!(rows == before, "no line where nothing has a value");
+    }
+}

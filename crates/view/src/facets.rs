@@ -1,0 +1,121 @@
+//! The triangles of a mesh themselves, for comparison with its cells: each facet flat, the nearest
+//! one at each of four points of a pixel.
+
+use std::ops::Range;
+
+use super::camera::Camera;
+use super::colours;
+use super::picture::{CLEAR, Pixel, pixel};
+use super::shade;
+use voxelize_core::geom::vector::dot;
+use voxelize_core::geom::{Point, Triangle};
+use voxelize_core::par;
+use voxelize_meshes::Mesh;
+
+/// Rows that a thread takes at once.
+const BAND: usize = 32;
+
+/// Points along the side of a pixel.
+const FINE: usize = 2;
+
+/// A triangle in the picture, its coordinates in points.
+struct DrawnFacet {
+    corners: [[f64; 3]; 3],
+    light: f32,
+}
+
+/// How far the vertices of a mesh go along each of six directions.
+pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
+    let far = |most: [f64; 6], vertex: &Point| {
+        let vertex = vertex.map(f64::from);
+        std::array::from_fn(|n| most[n].max(dot(directions[n], vertex)))
+    };
+    mesh.triangles().iter().flatten().fold([f64::NEG_INFINITY; 6], far)
+}
+
+/// The pixels of all rows.
+pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pixel>> {
+    let facets: Vec<DrawnFacet> = mesh.triangles().iter().filter_map(|t| facet(t, camera)).collect();
+    let bands = par::map_range(0..size[1].div_ceil(BAND), |n| {
+        band(&facets, size[0], n * BAND..((n + 1) * BAND).min(size[1]))
+    });
+    bands.into_iter().flatten().collect()
+}
+
+/// A triangle as it is seen; `None` if it has no normal.
+fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
+    let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
+    let edge = |p: [f64; 3]| -> [f64; 3] { std::array::from_fn(|n| p[n] - a[n]) };
+    let u = edge(b);
+    let v = edge(c);
+    let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    let length = dot(normal, normal).sqrt();
+    if length == 0.0 {
+        return None;
+    }
+    // Both sides are lit: the side that is seen looks towards the viewer.
+    let turned = camera.turn(normal.map(|n| n / length));
+    let [here, viewer] = camera.sight(a);
+    let towards = dot(normal, std::array::from_fn(|n| viewer[n] - here[n]));
+    let facing = if towards < 0.0 { turned.map(|n| -n) } else { turned };
+    let corners = [a, b, c].map(|p| {
+        let [x, y, near] = camera.project(p);
+        [x * FINE as f64, y * FINE as f64, near]
+    });
+    Some(DrawnFacet { corners, light: shade::light(facing) as f32 })
+}
+
+/// The pixels of some rows.
+fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixel>> {
+    let fine = (width * FINE, rows.start * FINE..rows.end * FINE);
+    let mut points = vec![(f64::NEG_INFINITY, 0.0_f32); fine.0 * fine.1.len()];
+    for facet in facets {
+        fill(facet, &mut points, fine.0, &fine.1);
+    }
+    let colour = |(near, light): (f64, f32)| {
+        if near == f64::NEG_INFINITY { CLEAR } else { pixel(colours::FACETS.map(|c| c * light), 1.0) }
+    };
+    let mixed = |x: usize, y: usize| {
+        let mut sum = CLEAR;
+        for n in 0..FINE * FINE {
+            let seen = colour(points[(y * FINE + n / FINE) * fine.0 + x * FINE + n % FINE]);
+            (0..4).for_each(|c| sum[c] += seen[c]);
+        }
+        sum.map(|c| c / (FINE * FINE) as f32)
+    };
+    (0..rows.len()).map(|y| (0..width).map(|x| mixed(x, y)).collect()).collect()
+}
+
+/// Puts a facet where it is nearer than what is there.
+fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Range<usize>) {
+    let [a, b, c] = &facet.corners;
+    let span = |n: usize, range: Range<usize>| {
+        let low = a[n].min(b[n]).min(c[n]) - 0.5;
+        let high = a[n].max(b[n]).max(c[n]) - 0.5;
+        let first = (low.ceil().max(range.start as f64)) as usize;
+        first..((high.floor() + 1.0).clamp(0.0, range.end as f64) as usize).max(first)
+    };
+    let area = cross(a, b, c);
+    if area == 0.0 {
+        return;
+    }
+    for y in span(1, rows.clone()) {
+        for x in span(0, 0..width) {
+            let p = [x as f64 + 0.5, y as f64 + 0.5, 0.0];
+            let [wa, wb, wc] = [cross(b, c, &p) / area, cross(c, a, &p) / area, cross(a, b, &p) / area];
+            if wa < 0.0 || wb < 0.0 || wc < 0.0 {
+                continue;
+            }
+            let near = wa * a[2] + wb * b[2] + wc * c[2];
+            let point = &mut points[(y - rows.start) * width + x];
+            if near > point.0 {
+                *point = (near, facet.light);
+            }
+        }
+    }
+}
+
+/// Twice the signed area of a triangle in the picture.
+fn cross(a: &[f64; 3], b: &[f64; 3], c: &[f64; 3]) -> f64 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}

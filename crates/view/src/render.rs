@@ -1,0 +1,295 @@
+//! Cells as a picture: a ray for each pixel, more where neighbours differ.
+
+use std::borrow::Cow;
+
+use super::camera::Camera;
+use super::colours::{self, Colour};
+use super::paint;
+use super::panel::Panel;
+use super::picture::{CLEAR, Pixel, over, pixel};
+use super::rays::{Hit, first_hit};
+use super::ring;
+use super::shade;
+use super::smooth::{REACH, Smooth, smooth};
+use super::solid::{Cell, Solid};
+use super::tiles::Tiles;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::{BitGrid, CellsRef, Label, Labels};
+use voxelize_core::par;
+
+/// Rows that a thread takes at once.
+const BAND: usize = 64;
+
+/// Where a pixel is looked at again: a square turned so that each row and column has one point.
+const AGAIN: [[f64; 2]; 4] = [[-0.125, -0.375], [0.375, -0.125], [0.125, 0.375], [-0.375, 0.125]];
+
+/// How much of what lies behind a veil it hides.
+const VEIL: f32 = 0.45;
+
+/// Whether pixels at borders are mixed from several rays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Borders {
+    /// Four rays more where a pixel differs from its neighbours.
+    #[default]
+    Smooth,
+    /// One ray a pixel, through its middle.
+    Hard,
+}
+
+/// Cells to be looked at, each label in its colour.
+pub(super) struct Scene<'a> {
+    solid: Option<Solid<'a>>,
+    /// Cells that what lies behind them is seen through.
+    veil: Option<Solid<'a>>,
+    /// Labels and the colours of their values; none for bits, which have one colour.
+    labels: Option<(&'a Labels, [Colour; 256])>,
+    /// The size of a cell; the largest is 1.
+    spacing: [f64; 3],
+}
+
+impl<'a> Scene<'a> {
+    /// Bits or labels. Cells common to two grids, those around others, and those without defect are a veil, if there are
+    /// others.
+    ///
+    /// # Errors
+    /// If it is a field, or memory is short.
+    pub(super) fn new(cells: CellsRef<'a>, veil: Option<&BitGrid>, spacing: [f64; 3]) -> Result<Self> {
+        let occupied = cells.occupied()?;
+        let labels = if let CellsRef::Labels(labels) = cells { Some(labels) } else { None };
+        let translucent = labels.and_then(|labels| {
+            let label = [Label::COMMON, Label::AROUND, Label::SOUND];
+            let label = label.into_iter().find(|one| labels.legend().get(one.value) == Some(one));
+            label.map(|label| (labels, label.value))
+        });
+        let (solid, veil) = match (veil, translucent) {
+            (Some(veil), _) => {
+                if veil.dims() != occupied.dims() {
+                    return Err(Error::usage("the cells around are on another grid"));
+                }
+                let mut veil = veil.clone();
+                veil.remove(occupied, 0);
+                (Solid::new(Cow::Borrowed(occupied))?, Solid::new(Cow::Owned(veil))?)
+            }
+            (None, None) => (Solid::new(Cow::Borrowed(occupied))?, None),
+            (None, Some((labels, value))) => {
+                let veil = labels.cells_of(value)?;
+                let mut solid: BitGrid = occupied.clone();
+                solid.differ(&veil);
+                (Solid::new(Cow::Owned(solid))?, Solid::new(Cow::Owned(veil))?)
+            }
+        };
+        let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));
+        let labels = labels.map(|labels| (labels, colours::of(labels.legend())));
+        Ok(Self { solid, veil, labels, spacing: spacing.map(|s| s / largest) })
+    }
+
+    /// How far all cells go along each of six directions.
+    pub(super) fn reach(&self, directions: [[f64; 3]; 6]) -> [f64; 6] {
+        let solids = self.solid.iter().chain(&self.veil);
+        solids.fold([f64::NEG_INFINITY; 6], |most, solid| {
+            let reach = solid.reach(self.spacing, directions);
+            std::array::from_fn(|n| reach[n].max(most[n]))
+        })
+    }
+
+    /// Boxes of the few cells that are seen through a veil, or one box of all if they are more.
+    pub(super) fn small_boxes(&self) -> Vec<[[f64; 3]; 2]> {
+        let (Some(solid), Some(_)) = (&self.solid, &self.veil) else { return Vec::new() };
+        let place = |cell: [usize; 3], more: usize| {
+            std::array::from_fn(|a| (cell[a] + more) as f64 * self.spacing[a])
+        };
+        if solid.bits.count() <= ring::MOST as u64 {
+            return solid.bits.iter().map(|cell| [place(cell, 0), place(cell, 1)]).collect();
+        }
+        solid.bits.occupied_box().map(|[low, high]| [place(low, 0), place(high, 1)]).into_iter().collect()
+    }
+
+    /// The meaning of the colours.
+    pub(super) fn panel(&self) -> Panel {
+        self.labels
+            .as_ref()
+            .map_or_else(Panel::default, |(labels, colours)| paint::of_labels(labels, colours))
+    }
+
+    fn colour(&self, cell: Cell) -> Colour {
+        match &self.labels {
+            None => match (&self.veil, &self.solid) {
+                (Some(_), Some(solid)) if solid.holds(cell) => colours::MARKED,
+                (Some(_), _) => colours::COMMON,
+                (None, _) => colours::SURFACE,
+            },
+            // A cell of the veil has no label.
+            Some((labels, colours)) => match labels.get(cell.map(|c| c as usize)) {
+                0 => colours::COMMON,
+                value => colours[usize::from(value)],
+            },
+        }
+    }
+}
+
+/// The bytes that drawing so many pixels takes in so many threads, at most: what rays met in the rows of
+/// each, the pixels, and the picture made of them with its file.
+pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
+    let pixel = size_of::<Pixel>() + 2 * size_of::<u32>();
+    // A veil is a picture of its own, a band at a time.
+    let band = width
+        * (BAND + 2 * REACH)
+        * (size_of::<Option<SeenCell>>() + 2 * (size_of::<Pixel>() + size_of::<f64>()));
+    (width * height * pixel + threads.min(height.div_ceil(BAND)) * band) as u64
+}
+
+/// The pixels of all rows.
+pub(super) fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
+    let bands = size[1].div_ceil(BAND);
+    let frame = |solid| {
+        let tiles = Tiles::new(solid, scene.spacing, camera, size);
+        Frame { scene, camera, size, borders, solid, tiles }
+    };
+    let [solid, veil] = [&scene.solid, &scene.veil].map(|solid| solid.as_ref().map(&frame));
+    let band = |n: usize| {
+        let rows = n * BAND..((n + 1) * BAND).min(size[1]);
+        match (&solid, &veil) {
+            (None, None) => rows.map(|_| vec![CLEAR; size[0]]).collect(),
+            (Some(one), None) | (None, Some(one)) => one.band(rows).0,
+            (Some(solid), Some(veil)) => blend(&solid.band(rows.clone()), &veil.band(rows)),
+        }
+    };
+    par::map_range(0..bands, band).into_iter().flatten().collect()
+}
+
+/// The pixels of some rows, and how near what they show is: more is nearer.
+type DrawnBand = (Vec<Vec<Pixel>>, Vec<Vec<f64>>);
+
+/// The colour seen through a translucent cell, or of a cell before it.
+fn blend((solid, near): &DrawnBand, (veil, veil_near): &DrawnBand) -> Vec<Vec<Pixel>> {
+    let mix = |x: usize, y: usize| {
+        let [solid, veil] = [solid[y][x], veil[y][x]];
+        if near[y][x] >= veil_near[y][x] {
+            return over(solid, veil);
+        }
+        // Where nothing is behind, it is as opaque as anything.
+        over(veil.map(|c| c * (1.0 - (1.0 - VEIL) * solid[3])), solid)
+    };
+    let row = |(y, row): (usize, &Vec<Pixel>)| (0..row.len()).map(|x| mix(x, y)).collect();
+    solid.iter().enumerate().map(row).collect()
+}
+
+/// One solid in one picture.
+struct Frame<'a> {
+    scene: &'a Scene<'a>,
+    camera: &'a Camera,
+    size: [usize; 2],
+    borders: Borders,
+    solid: &'a Solid<'a>,
+    tiles: Tiles,
+}
+
+/// The hits of the rays of some rows.
+struct Hits {
+    first: usize,
+    rows: Vec<Vec<Option<SeenCell>>>,
+}
+
+/// The hit of a ray.
+struct SeenCell {
+    hit: Hit,
+    /// The point in view coordinates.
+    place: [f64; 3],
+    /// How many pixels the smallest side of a cell is long there.
+    pixels: f64,
+}
+
+impl Hits {
+    fn get(&self, x: isize, y: isize) -> Option<&SeenCell> {
+        let row = self.rows.get(usize::try_from(y - self.first as isize).ok()?)?;
+        row.get(usize::try_from(x).ok()?)?.as_ref()
+    }
+}
+
+impl Frame<'_> {
+    fn band(&self, rows: std::ops::Range<usize>) -> DrawnBand {
+        let first = rows.start.saturating_sub(REACH);
+        let last = (rows.end + REACH).min(self.size[1]);
+        let middle = |n: usize| n as f64 + 0.5;
+        let row = |y: usize| (0..self.size[0]).map(|x| self.look([middle(x), middle(y)])).collect();
+        let hits = Hits { first, rows: (first..last).map(row).collect() };
+        let near = |x: usize, y: usize| {
+            hits.get(x as isize, y as isize).map_or(f64::NEG_INFINITY, |seen| seen.place[2])
+        };
+        rows.map(|y| {
+            let pixels: Vec<Pixel> = (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect();
+            (pixels, (0..self.size[0]).map(|x| near(x, y)).collect::<Vec<f64>>())
+        })
+        .unzip()
+    }
+
+    fn look(&self, at: [f64; 2]) -> Option<SeenCell> {
+        let start = self.tiles.start(at)?;
+        let spacing = self.scene.spacing;
+        let index = |p: [f64; 3]| std::array::from_fn(|a| p[a] / spacing[a]);
+        let hit = first_hit(self.solid, self.camera.segment(at).map(index), start)?;
+        let point = std::array::from_fn(|a| hit.at[a] * spacing[a]);
+        let pixels = self.camera.pixels(self.side(), point);
+        Some(SeenCell { hit, place: self.camera.turn(point), pixels })
+    }
+
+    /// The smallest side of a cell.
+    fn side(&self) -> f64 {
+        self.scene.spacing.iter().fold(1.0_f64, |a, b| a.min(*b))
+    }
+
+    fn pixel(&self, hits: &Hits, x: usize, y: usize) -> Pixel {
+        let column = x as isize;
+        let row = y as isize;
+        let here = hits.get(column, row);
+        let smooth = here.and_then(|seen| {
+            let point = |dx, dy| hits.get(column + dx, row + dy).map(|seen| seen.place);
+            smooth(seen.place, self.side(), seen.pixels, point)
+        });
+        let shade = |seen: &SeenCell| pixel(self.shade(seen, smooth), 1.0);
+        let plain = here.map_or(CLEAR, shade);
+        let around = [(-1, 0), (1, 0), (0, -1), (0, 1)];
+        let differs = |(dx, dy): &(isize, isize)| !self.alike(here, hits.get(column + dx, row + dy), smooth);
+        if self.borders == Borders::Hard || !around.iter().any(differs) {
+            return plain;
+        }
+        let mut sum = plain;
+        for [dx, dy] in AGAIN {
+            let seen = self.look([x as f64 + 0.5 + dx, y as f64 + 0.5 + dy]);
+            let seen = seen.as_ref().map_or(CLEAR, shade);
+            (0..4).for_each(|c| sum[c] += seen[c]);
+        }
+        sum.map(|c| c / 5.0)
+    }
+
+    /// Whether no border is between two hits that are side by side.
+    fn alike(&self, a: Option<&SeenCell>, b: Option<&SeenCell>, smooth: Option<Smooth>) -> bool {
+        let (Some(SeenCell { hit: a, .. }), Some(SeenCell { hit: b, .. })) = (a, b) else {
+            return a.is_none() && b.is_none();
+        };
+        let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[usize::from(hit.axis)]);
+        let near = || (0..3).all(|axis| a.cell[axis].abs_diff(b.cell[axis]) <= 3);
+        let level = plane(a) == plane(b) || smooth.is_some_and(|s| s.share == 1.0 && near());
+        level && (self.scene.labels.is_none() || self.scene.colour(a.cell) == self.scene.colour(b.cell))
+    }
+
+    fn shade(&self, SeenCell { hit, pixels, .. }: &SeenCell, smooth: Option<Smooth>) -> Colour {
+        let own = || {
+            let face = self.facing(usize::from(hit.axis), hit.high);
+            shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, *pixels)
+        };
+        let light = match smooth {
+            Some(Smooth { light, share: 1.0, open }) => light * open,
+            Some(Smooth { light, share, open }) => (own() * (1.0 - share) + light * share) * open,
+            None => own(),
+        };
+        self.scene.colour(hit.cell).map(|c| c * light as f32)
+    }
+
+    /// The normal of a face in view coordinates.
+    fn facing(&self, axis: usize, high: bool) -> [f64; 3] {
+        let mut normal = [0.0; 3];
+        normal[axis] = if high { 1.0 } else { -1.0 };
+        self.camera.turn(normal)
+    }
+}

@@ -1,0 +1,128 @@
+//! Cells as rays meet them: their bits, and which blocks of 8 × 8 × 8 of them hold any.
+
+use std::borrow::Cow;
+
+use voxelize_core::error::Result;
+use voxelize_core::grid::BitGrid;
+use voxelize_core::par;
+
+/// A cell, or one just outside the grid: an axis holds fewer than `i32` counts.
+pub(super) type Cell = [i32; 3];
+
+/// Cells along the side of a block.
+pub(super) const BLOCK: usize = 8;
+
+/// Occupied cells in index space, to be walked through.
+pub(super) struct Solid<'a> {
+    /// The cells.
+    pub bits: Cow<'a, BitGrid>,
+    /// One bit for each block: whether any of its cells is occupied.
+    pub blocks: BitGrid,
+    /// The box of all occupied blocks, in cells, within the grid: its lowest corner and its highest.
+    pub extent: [Cell; 2],
+}
+
+impl<'a> Solid<'a> {
+    /// The occupied cells; `None` if there is none.
+    ///
+    /// # Errors
+    /// If their blocks do not fit in memory.
+    pub(super) fn new(bits: Cow<'a, BitGrid>) -> Result<Option<Self>> {
+        let blocks = blocks_of(&bits)?;
+        let Some([low, high]) = blocks.occupied_box() else { return Ok(None) };
+        let dims = bits.dims();
+        let end = |a: usize| ((high[a] + 1) * BLOCK).min(dims[a]) as i32;
+        let extent = [low.map(|n| (n * BLOCK) as i32), std::array::from_fn(end)];
+        Ok(Some(Self { bits, blocks, extent }))
+    }
+
+    /// Whether a cell is occupied; none is outside the grid.
+    pub(super) fn holds(&self, cell: Cell) -> bool {
+        let dims = self.bits.dims();
+        let within = (0..3).all(|a| cell[a] >= 0 && cell[a] < dims[a] as i32);
+        within && self.bits.get(cell.map(|c| c as usize))
+    }
+
+    /// How far the cells, of this spacing, go along each of six directions.
+    pub(super) fn reach(&self, spacing: [f64; 3], directions: [[f64; 3]; 6]) -> [f64; 6] {
+        let nowhere = [f64::NEG_INFINITY; 6];
+        let most = |a: [f64; 6], b: [f64; 6]| std::array::from_fn(|n| a[n].max(b[n]));
+        let scaled = directions.map(|d| std::array::from_fn::<_, 3, _>(|a| d[a] * spacing[a]));
+        let [_, ny, nz] = self.bits.dims();
+        let layer = |k: usize| {
+            (0..ny).fold(nowhere, |found, j| match ends(self.bits.row(j, k)) {
+                // A row goes farthest at one of its ends.
+                Some(ends) => {
+                    let at = |i: usize| {
+                        let x = i as f64;
+                        let y = j as f64;
+                        let z = k as f64;
+                        scaled.map(|d| d[0] * x + d[1] * y + d[2] * z)
+                    };
+                    most(found, most(at(ends[0]), at(ends[1])))
+                }
+                None => found,
+            })
+        };
+        let lowest = par::map_range(0..nz, layer).into_iter().fold(nowhere, most);
+        // From the lowest corner of a cell to the one that goes farthest.
+        std::array::from_fn(|n| lowest[n] + scaled[n].iter().map(|c| c.max(0.0)).sum::<f64>())
+    }
+}
+
+/// The first and last occupied cell of a row.
+fn ends(row: &[u64]) -> Option<[usize; 2]> {
+    let first = row.iter().position(|word| *word != 0)?;
+    let last = row.iter().rposition(|word| *word != 0)?;
+    let high = 63 - row[last].leading_zeros() as usize;
+    Some([64 * first + row[first].trailing_zeros() as usize, 64 * last + high])
+}
+
+/// One bit for each block of `bits` that holds a cell.
+fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
+    let [_, ny, nz] = bits.dims();
+    let dims = bits.dims().map(|n| n.div_ceil(BLOCK));
+    let layers = par::map_range(0..dims[2], |k| {
+        let mut words = vec![0_u64; bits.row_words() * dims[1]];
+        for layer in k * BLOCK..((k + 1) * BLOCK).min(nz) {
+            for j in 0..ny {
+                let row = &mut words[j / BLOCK * bits.row_words()..];
+                bits.row(j, layer).iter().zip(row).for_each(|(from, to)| *to |= from);
+            }
+        }
+        words
+    });
+    let mut blocks = BitGrid::new(dims)?;
+    for (k, words) in layers.iter().enumerate() {
+        for (n, &word) in words.iter().enumerate().filter(|(_, word)| **word != 0) {
+            let j = n / bits.row_words();
+            let first = n % bits.row_words() * BLOCK;
+            for (byte, _) in word.to_le_bytes().into_iter().enumerate().filter(|(_, byte)| *byte != 0) {
+                blocks.set([first + byte, j, k]);
+            }
+        }
+    }
+    Ok(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_extent_are_those_of_the_cells() {
+        let mut cells = BitGrid::new([70, 9, 20]).unwrap();
+        for cell in [[0, 0, 0], [69, 8, 8], [63, 1, 19]] {
+            cells.set(cell);
+        }
+        let solid = Solid::new(Cow::Owned(cells)).unwrap().unwrap();
+        let blocks: Vec<_> = solid.blocks.iter().collect();
+        assert_eq!(blocks, [[0, 0, 0], [8, 1, 1], [7, 0, 2]]);
+        assert_eq!(solid.extent, [[0; 3], [70, 9, 20]]);
+        let along =
+            [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0; 3], [0.0, 0.0, 1.0], [-1.0; 3]];
+        assert_eq!(solid.reach([2.0, 1.0, 1.0], along), [140.0, 0.0, 9.0, 0.0, 20.0, 0.0]);
+        assert!(solid.holds([69, 8, 8]) && !solid.holds([70, 8, 8]) && !solid.holds([-1, 0, 0]));
+        assert!(Solid::new(Cow::Owned(BitGrid::new([3; 3]).unwrap())).unwrap().is_none());
+    }
+}
