@@ -25,7 +25,7 @@ intact part of a damaged file and warns. It drops triangles that are truncated, 
 to the end of the file. If the remaining bytes form no whole triangle, they count as other data, and the count in
 the header holds, unless it is 0. A file without an intact triangle is an error even so.
 
-A test generates this page from [src/error/code.rs](../src/error/code.rs).
+A test generates this page from [crates/core/src/error/code.rs](../crates/core/src/error/code.rs).
 ";
 
 fn table(title: &str, rows: &[&CodeInfo]) -> String {

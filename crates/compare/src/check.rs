@@ -403,7 +403,8 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
 /// which are the indices in the mesh.
 ///
 /// ```
-/// # use voxelize_compare as voxelize;
+/// # use voxelize_compare::voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::compare::check::{CheckOptions, check};
 ///
 /// let open = voxelize::Mesh::open("fixtures/open.stl")?;

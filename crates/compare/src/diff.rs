@@ -11,7 +11,7 @@ use voxelize_formats::Voxels;
 /// How two grids of bits or labels of the same dims differ, cell by cell.
 ///
 /// ```
-/// # use voxelize_compare as voxelize;
+/// # use voxelize_compare::voxelize;
 /// use voxelize::BitGrid;
 /// use voxelize::compare::Difference;
 ///

@@ -12,7 +12,7 @@ use voxelize_core::par;
 /// How two fields of the same dims differ, cell by cell.
 ///
 /// ```
-/// # use voxelize_compare as voxelize;
+/// # use voxelize_compare::voxelize;
 /// use voxelize::compare::FieldDifference;
 /// use voxelize::grid::Field;
 ///

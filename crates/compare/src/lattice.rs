@@ -43,7 +43,7 @@ pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
 /// All in which two lattices differ; nothing if they are the same.
 ///
 /// ```
-/// # use voxelize_compare as voxelize;
+/// # use voxelize_compare::voxelize;
 /// use voxelize::compare::lattices;
 /// use voxelize::{Lattice, Rational};
 ///
@@ -80,7 +80,7 @@ pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
 /// cell, for a centre that is smaller). Images have floats or decimals for their position.
 ///
 /// ```
-/// # use voxelize_compare as voxelize;
+/// # use voxelize_compare::voxelize;
 /// use voxelize::compare::differ_by_rounding;
 /// use voxelize::{Lattice, Rational};
 ///

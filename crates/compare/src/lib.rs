@@ -27,3 +27,10 @@ pub use goldens::{Case, Gate, Golden, Goldens};
 pub use lattice::{Mismatch, differ_by_rounding, grids, lattices};
 #[cfg(feature = "goldens")]
 pub use outcome::CaseResult;
+
+/// The names that examples of this package use: those of the package `voxelize-mesh`.
+#[doc(hidden)]
+pub mod voxelize {
+    pub use crate as compare;
+    pub use voxelize_rules::*;
+}

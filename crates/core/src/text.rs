@@ -90,7 +90,7 @@ pub fn grouped_number(value: f64) -> String {
 ///
 /// ```
 /// # use voxelize_core as voxelize;
-/// # use voxelize::tool::text::file_label;
+/// # use voxelize::text::file_label;
 /// let names = ["liver.stl", "liver.STL.gz", "v1.2.3mf", "v1.2", ".stl", "left lung"];
 /// assert_eq!(names.map(file_label), ["liver", "liver", "v1.2", "v1.2", ".stl", "left lung"]);
 /// ```

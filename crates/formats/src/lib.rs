@@ -55,6 +55,7 @@ mod schem;
 pub mod several;
 mod shares;
 mod slices;
+mod steps;
 mod values;
 mod vdb;
 #[cfg(feature = "vox")]
@@ -671,4 +672,16 @@ mod tests {
             assert_eq!(Dtype::from_name(dtype.name()), Some(dtype));
         }
     }
+}
+
+/// The names that examples of this package use: those of the package `voxelize-mesh`.
+#[doc(hidden)]
+pub mod voxelize {
+    pub use crate as format;
+    pub mod grid {
+        pub use crate::{InMemory, Voxels};
+        pub use voxelize_core::grid::*;
+    }
+    pub use crate::Voxels;
+    pub use voxelize_core::{BitGrid, Error, Field, Lattice, Result};
 }

@@ -20,9 +20,9 @@
 use std::io::{self, SeekFrom};
 
 use super::comments::comments;
-use super::faces::colour;
-use super::save::{Sink, cancelled, next};
+use super::save::Sink;
 use super::{Dtype, FileSize, SaveOptions, metadata};
+use crate::steps::{cancelled, next};
 use voxelize_core::error::Error;
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Style;
@@ -98,7 +98,7 @@ pub(super) fn write(
     let [_, ny, nz] = source.dims();
     let cells = source.cell_type();
     let value = PointValue::of(&cells, dtype);
-    let colours = (0..=255).map(|label| colour(&cells, label)).collect();
+    let colours = (0..=255).map(|label| cells.colour(label)).collect();
     let json = metadata(source, dtype).to_json(Style::OneLine);
     let maker = PointMaker { centres: centres(source), value, colours };
     let start = out.stream_position()?;

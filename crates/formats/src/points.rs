@@ -12,8 +12,8 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::save::{cancelled, next};
 use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};
+use crate::steps::{cancelled, next};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellKind, CellSource, CellType, CellsRef, Lattice};
 

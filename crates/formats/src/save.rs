@@ -26,10 +26,11 @@ use super::{
     CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written,
     shares, values,
 };
+use crate::steps;
 use crate::{InMemory, Voxels};
 use voxelize_core::error::{Error, Result, hint};
 use voxelize_core::grid::metadata::Style;
-use voxelize_core::grid::{BitGrid, CellSource, Lattice, Slab};
+use voxelize_core::grid::{CellSource, Lattice};
 use voxelize_core::par::Progress;
 
 /// A file for formats that go back to fill in sizes.
@@ -359,51 +360,6 @@ fn probe(place: Place) -> io::Result<()> {
     }
 }
 
-/// Ends a write with [`Error::interrupted`] if the run was cancelled.
-pub(super) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
-    progress.check().map_err(io::Error::other)
-}
-
-/// The next slab, as a step of writing: of the kind and the size that its source promises.
-pub(super) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab<'a>>> {
-    let kind = source.cell_type().kind();
-    let [nx, ny, nz] = source.dims();
-    let slab = source.next().map_err(io::Error::other)?;
-    let fits = |slab: &Slab| {
-        let [x, y, layers] = slab.cells.dims();
-        slab.cells.kind() == kind && [x, y] == [nx, ny] && slab.first + layers <= nz
-    };
-    match slab {
-        Some(slab) if !fits(&slab) => {
-            let what = "a slab has cells of another kind or another grid than its source";
-            Err(io::Error::other(Error::usage(what)))
-        }
-        slab => Ok(slab),
-    }
-}
-
-/// Calls `work` with all occupied cells at once; those of several slabs are put together first.
-pub(super) fn whole(
-    source: &mut dyn CellSource,
-    work: impl FnOnce(&BitGrid) -> io::Result<()>,
-) -> io::Result<()> {
-    let dims = source.dims();
-    let mut whole = None;
-    while let Some(slab) = next(source)? {
-        let bits = slab.cells.occupied().map_err(io::Error::other)?;
-        if bits.dims() == dims {
-            return work(bits);
-        }
-        if whole.is_none() {
-            whole = Some(BitGrid::new(dims).map_err(io::Error::other)?);
-        }
-        if let Some(whole) = &mut whole {
-            whole.put(bits, slab.first);
-        }
-    }
-    whole.map_or(Ok(()), |bits| work(&bits))
-}
-
 fn write_sidecar(
     source: &dyn CellSource,
     path: &Path,
@@ -465,7 +421,7 @@ impl io::Write for CountedWriter<'_> {
 fn copy(from: &mut dyn Read, to: &mut dyn io::Write, progress: &dyn Progress) -> io::Result<()> {
     let mut buffer = vec![0; 256 << 10];
     loop {
-        cancelled(progress)?;
+        steps::cancelled(progress)?;
         match from.read(&mut buffer)? {
             0 => return Ok(()),
             n => to.write_all(&buffer[..n])?,

@@ -101,7 +101,7 @@ mod tests {
             feature = "npz",
             feature = "vti",
             feature = "vox"
-        ))) || super::super::by_name(name).is_some()));
+        ))) || crate::by_name(name).is_some()));
         let holds = |format: &&Format| format.holds(CellKind::Field) && format.dtypes.contains(&Dtype::U8);
         assert!(FORMATS.iter().filter(|format| format.has_bytes_of_shares()).all(|format| holds(&format)));
     }

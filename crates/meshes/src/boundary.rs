@@ -87,7 +87,8 @@ impl Mesh {
     /// The same for any order of the triangles and their corners.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
+    /// # use voxelize_meshes::voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::Mesh;
     ///
     /// let cube = Mesh::open("fixtures/cube.stl")?;

@@ -86,7 +86,8 @@ impl Mesh {
     /// Counts its open and its unbalanced edges.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
+    /// # use voxelize_meshes::voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::Mesh;
     ///
     /// let cube = Mesh::open("fixtures/cube.stl")?;
@@ -122,7 +123,7 @@ impl Mesh {
     }
 
     /// The defect that its [`closedness`](Self::closedness) or its volume shows, if any: the cheap part of a
-    /// [`check`](voxelize_compare::check::check).
+    /// `check`.
     pub fn closedness_defect(&self) -> Option<ClosednessDefect> {
         match self.closedness() {
             _ if self.is_two_sided() => None,
@@ -142,8 +143,9 @@ impl Mesh {
     /// be seen from both sides, and there is one.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
-    /// use voxelize::{Inside, Mesh};
+    /// # use voxelize_meshes::voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+    /// use voxelize::Mesh;
     ///
     /// let cube = Mesh::open("fixtures/cube.stl")?;
     /// let both: Vec<_> = cube.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, c, b]]).collect();
@@ -363,7 +365,7 @@ mod tests {
             let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
             (mesh.is_two_sided(), mesh.closedness_defect().is_none())
         };
-        let cube = Mesh::open("fixtures/cube.stl").unwrap().triangles().to_vec();
+        let cube = Mesh::open("../../fixtures/cube.stl").unwrap().triangles().to_vec();
         let back: Vec<_> = cube.iter().rev().map(|t| turned([t[1], t[2], t[0]])).collect();
         let both = [cube.clone(), back.clone()].concat();
         assert_eq!(is_two_sided(&both), (true, true));
@@ -413,7 +415,7 @@ mod tests {
 
     #[test]
     fn volumes_have_the_sign_of_their_normals() {
-        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        let cube = Mesh::open("../../fixtures/cube.stl").unwrap();
         assert_eq!(cube.volume(), 262_144.0);
         let turned = cube.triangles().iter().map(|t| [t[0], t[2], t[1]]).collect();
         assert_eq!(Mesh::from_triangles(turned).unwrap().volume(), -262_144.0);

@@ -9,7 +9,7 @@ pub(crate) const WHITE: [u8; 3] = [255; 3];
 /// The colours of the corners of every triangle, in the order of the mesh.
 ///
 /// ```
-/// # use voxelize_meshes as voxelize;
+/// # use voxelize_meshes::voxelize;
 /// use voxelize::mesh::MeshColours;
 ///
 /// let colours = MeshColours::new(vec![[[255, 0, 0], [0, 255, 0], [0, 0, 255]]]);

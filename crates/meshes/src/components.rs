@@ -43,7 +43,8 @@ impl Mesh {
     /// order do not depend on the order of the triangles.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
+    /// # use voxelize_meshes::voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// let cube = voxelize::Mesh::open("fixtures/cube.stl")?;
     /// let components = cube.components()?.components;
     /// assert_eq!(components.len(), 1);
@@ -204,7 +205,7 @@ mod tests {
     use super::*;
 
     fn cube(at: [f32; 3], size: f32) -> Vec<Triangle> {
-        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        let cube = Mesh::open("../../fixtures/cube.stl").unwrap();
         let moved = |v: [f32; 3]| std::array::from_fn(|i| v[i] / 64.0 * size + at[i]);
         cube.triangles().iter().map(|t| t.map(moved)).collect()
     }

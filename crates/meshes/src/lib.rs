@@ -88,7 +88,7 @@ impl Mesh {
     /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. `name` stands in errors; nothing lies beside it.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
+    /// # use voxelize_meshes::voxelize;
     /// use voxelize::Mesh;
     ///
     /// let obj = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
@@ -161,7 +161,8 @@ impl Mesh {
     /// [`number`](Self::number)s of its triangles are their places in it.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
+    /// # use voxelize_meshes::voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::Mesh;
     /// use voxelize::mesh::PartKind;
     ///
@@ -288,7 +289,7 @@ impl Mesh {
     /// are left out of the bounds. [`with_parts`](Self::with_parts) and [`with_colours`](Self::with_colours) add to it.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
+    /// # use voxelize_meshes::voxelize;
     /// use voxelize::Mesh;
     ///
     /// let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -431,4 +432,12 @@ mod tests {
         let triangles = (0..200_000).map(|n| if n % 7 == 0 { line } else { good }).collect();
         assert_eq!(Mesh::from_triangles(triangles).unwrap().degenerate(), 200_000_u64.div_ceil(7));
     }
+}
+
+/// The names that examples of this package use: those of the package `voxelize-mesh`.
+#[doc(hidden)]
+pub mod voxelize {
+    pub use crate as mesh;
+    pub use crate::Mesh;
+    pub use voxelize_core::*;
 }

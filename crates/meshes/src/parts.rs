@@ -30,7 +30,7 @@ impl PartKind {
 /// The parts of a mesh, in the order of the file: a name for each, and the part of every triangle.
 ///
 /// ```
-/// # use voxelize_meshes as voxelize;
+/// # use voxelize_meshes::voxelize;
 /// use voxelize::mesh::MeshParts;
 ///
 /// let parts = MeshParts::new(["body", "lid"], [0, 0, 1, 1])?;

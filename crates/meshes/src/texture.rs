@@ -30,7 +30,7 @@ impl TextureWrap {
 /// A picture: red, green and blue of sRGB for each texel.
 ///
 /// ```
-/// # use voxelize_meshes as voxelize;
+/// # use voxelize_meshes::voxelize;
 /// use voxelize::mesh::{MeshTexture, TextureWrap};
 ///
 /// let (black, white) = ([0; 3], [255; 3]);

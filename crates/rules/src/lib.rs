@@ -36,6 +36,7 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::{Band, Fit, Mesh, distance};
 ///
 /// let sphere = Mesh::open("fixtures/sphere.stl")?;
@@ -57,6 +58,7 @@ pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::{Lattice, Mesh, fraction};
 ///
 /// let sphere = Mesh::open("fixtures/sphere.stl")?;

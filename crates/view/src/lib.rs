@@ -3,7 +3,8 @@
 //! A picture has the same pixels on every machine and for any number of threads.
 //!
 //! ```
-//! # use voxelize_view as voxelize;
+//! # use voxelize_view::voxelize;
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 //! use voxelize::view::{self, View};
 //! use voxelize::{Lattice, Mesh, Rule, voxelize};
 //!
@@ -169,4 +170,11 @@ fn check_size(size: [usize; 2]) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!("a picture of {} × {} pixels; each side is 1 to {MAX_SIDE}", size[0], size[1])))
+}
+
+/// The names that examples of this package use: those of the package `voxelize-mesh`.
+#[doc(hidden)]
+pub mod voxelize {
+    pub use crate as view;
+    pub use voxelize_rules::*;
 }

@@ -81,9 +81,9 @@ pub fn made_by_this_tool(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::picture::Background;
-    use super::super::picture::{CLEAR, pixel};
     use super::*;
+    use crate::picture::Background;
+    use crate::picture::{CLEAR, pixel};
 
     #[test]
     fn a_png_holds_the_pixels_and_the_mark() {

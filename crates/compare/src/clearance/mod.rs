@@ -127,7 +127,8 @@ impl Default for ClearanceOptions<'_> {
 /// How two meshes lie to each other, with the default [`ClearanceOptions`].
 ///
 /// ```
-/// # use voxelize_compare as voxelize;
+/// # use voxelize_compare::voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::Mesh;
 /// use voxelize::compare::clearance::{Relation, clearance};
 ///

@@ -42,10 +42,10 @@ pub struct CodeInfo {
     pub name: &'static str,
     /// The finding.
     pub finding: &'static str,
-    /// How serious it is by default. [`Strict`](voxelize_meshes::read::Tolerance::Strict) makes every finding of a
+    /// How serious it is by default. `Strict` makes every finding of a
     /// mesh an error.
     pub severity: Severity,
-    /// How serious it is under [`Lenient`](voxelize_meshes::read::Tolerance::Lenient).
+    /// How serious it is under `Lenient`.
     pub lenient: Severity,
     /// The advice: none if there is nothing to do.
     pub advice: &'static [Step],

@@ -70,6 +70,16 @@ impl CellType<'_> {
             Self::Field { .. } => CellKind::Field,
         }
     }
+
+    /// The colour of a label: one that its legend states, or the usual one of the label.
+    pub fn colour(&self, label: u8) -> [u8; 3] {
+        let legend = match self {
+            Self::Labels(legend) => *legend,
+            _ => &Legend::default(),
+        };
+        let standard = legend.get(label).and_then(|label| label.standard_colour());
+        standard.unwrap_or_else(|| legend.colour(label))
+    }
 }
 
 /// The cells of a grid.

@@ -69,10 +69,10 @@ impl Fit {
     ///
     /// ```
     /// # use voxelize_core as voxelize;
-    /// use voxelize::{Fit, Mesh, Rational};
+    /// use voxelize::{Bounds, Fit, Rational};
     ///
-    /// let mesh = Mesh::open("fixtures/cube.stl")?;
-    /// let lattice = Fit::cell_size("0.1")?.pad(1).to(mesh.bounds())?;
+    /// let bounds = Bounds { min: [0.0; 3], max: [1.0; 3] };
+    /// let lattice = Fit::cell_size("0.1")?.pad(1).to(bounds)?;
     /// assert_eq!(lattice.spacing()[0], Rational::new(1, 10));
     /// # Ok::<(), voxelize::Error>(())
     /// ```
@@ -132,7 +132,7 @@ impl Fit {
     }
 
     /// Adds the cells on every side that `length` reaches into, rounded up per axis, in place of a number of
-    /// cells: [`Rule::margin`](voxelize_rules::Rule::margin) is the length that a rule needs around a mesh.
+    /// cells: `Rule::margin` is the length that a rule needs around a mesh.
     #[must_use]
     pub fn margin(mut self, length: Length) -> Self {
         self.padding = Padding::Margin(length);

@@ -16,7 +16,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Touched by the mesh, as [`surface_and_interior`](voxelize_rules::rule::surface_and_interior) has it.
+    /// Touched by the mesh, as `surface_and_interior` has it.
     pub const SURFACE: Self = Self::standard(1, "surface");
     /// The other cells of the same grid.
     pub const INTERIOR: Self = Self::standard(2, "interior");

@@ -293,8 +293,8 @@ fn parse_closed(value: &Value) -> Result<[bool; 3], String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{FIELDS, TRANSFORM};
     use super::*;
+    use crate::grid::record::{FIELDS, TRANSFORM};
 
     fn metadata() -> Metadata {
         let spacing = [Rational::new(1, 10), Rational::new(1, 10), Rational::new(2, 7)];

@@ -16,9 +16,8 @@ use crate::error::Result;
 ///
 /// ```
 /// # use voxelize_core as voxelize;
-/// use voxelize::format::{self, SaveOptions};
-/// use voxelize::grid::{CellSource, CellType, Digest, DigestBuilder, Field, Lattice, Record, Slab};
-/// use voxelize::{Result, Voxels};
+/// use voxelize::grid::{CellSource, CellType, CellsRef, Digest, DigestBuilder, Field, Lattice, Record, Slab};
+/// use voxelize::Result;
 ///
 /// const DIMS: [usize; 3] = [20, 15, 10];
 ///
@@ -59,16 +58,14 @@ use crate::error::Result;
 ///
 /// let digest = DigestBuilder::new(DIMS, CellType::Field { background: 0.0 });
 /// let mut layers = Layers { next: 0, field: layer(0)?, record: Record::default(), digest };
-/// let (npy, mut slabs, mut whole) = (format::by_name("npy").unwrap(), Vec::new(), Vec::new());
-/// format::write_source_to(&mut layers, &mut slabs, npy, &SaveOptions::default())?;
-///
-/// // The bytes are those of the whole field.
-/// let values = (0..DIMS[2]).map(layer).collect::<Result<Vec<_>>>()?;
-/// let values = values.iter().flat_map(|layer| layer.values().to_vec()).collect();
-/// let voxels = Voxels::new(Field::from_values(DIMS, 0.0, values)?);
-/// format::write_to(&voxels, &mut whole, npy, &SaveOptions::default())?;
-/// assert!(slabs == whole);
-/// assert_eq!(layers.digest(), voxels.digest());
+/// let mut values = Vec::new();
+/// while let Some(slab) = layers.next()? {
+///     if let CellsRef::Field(field) = slab.cells {
+///         values.extend_from_slice(field.values());
+///     }
+/// }
+/// let whole = Field::from_values(DIMS, 0.0, values)?;
+/// assert_eq!(layers.digest(), Digest::of(&whole, None));
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 pub trait CellSource {

@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::super::image::ImageFrame;
-use super::super::open::{VoxelSource, failure, is_about};
 use super::{MAX_RUN, cube, place};
 use crate::Voxels;
+use crate::image::ImageFrame;
+use crate::open::{VoxelSource, failure, is_about};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;

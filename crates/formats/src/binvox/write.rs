@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::super::save::{cancelled, whole};
-use super::super::{Dtype, SaveOptions};
 use super::{MAX_RUN, dims_of, place};
+use crate::steps::{cancelled, whole};
+use crate::{Dtype, SaveOptions};
 use voxelize_core::grid::{BitGrid, CellSource};
 use voxelize_core::par::{self, Progress};
 

@@ -5,7 +5,7 @@ use std::io;
 
 use super::blocks::{self, BlockTree};
 use super::{DEPTH, INNER, KEYS, NodeState};
-use crate::save::cancelled;
+use crate::steps::cancelled;
 use voxelize_core::grid::BitGrid;
 use voxelize_core::par::{self, Progress};
 

@@ -5,7 +5,7 @@ use std::io;
 use super::first_key;
 use super::octree::Octree;
 use crate::image::described;
-use crate::save::whole;
+use crate::steps::whole;
 use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;

@@ -3,10 +3,10 @@
 
 use std::io::{self, Read, Write};
 
-use super::super::room::CellRoom;
-use super::super::save::{cancelled, next};
 use super::read::{each_block, each_column, whole_rows};
 use super::{BLOCK, Order};
+use crate::room::CellRoom;
+use crate::steps::{cancelled, next};
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellSource};
 use voxelize_core::par::Progress;

@@ -2,10 +2,10 @@
 
 use std::io::Read;
 
-use super::super::open::failure;
-use super::super::room::CellRoom;
-use super::super::shares;
 use super::{BLOCK, Order};
+use crate::open::failure;
+use crate::room::CellRoom;
+use crate::shares;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::spread::gather;
 use voxelize_core::grid::{BitGrid, Cells, Field, Labels, Legend};

@@ -1,7 +1,7 @@
 //! Do arrays of cells come back as they were written, in either order?
 
-use super::super::room::CellRoom;
 use super::*;
+use crate::room::CellRoom;
 use crate::{InMemory, Voxels};
 use voxelize_core::error::Code;
 use voxelize_core::grid::Label;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::super::save::{cancelled, next};
-use super::super::{Dtype, shares};
 use super::BLOCK;
+use crate::steps::{cancelled, next};
+use crate::{Dtype, shares};
 use voxelize_core::error::Error;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::spread::spread_row;

@@ -5,12 +5,12 @@
 
 use std::io;
 
-use super::super::save::{cancelled, next};
-use super::super::{Choice, Dtype, SaveOptions};
 use super::exposed::{CellLayer, LayerPair, last_layer};
 use super::greedy::GreedyFaces;
 use super::single::SingleFaces;
 use super::sink::{FaceMaker, FaceSink};
+use crate::steps::{cancelled, next};
+use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::grid::{CellSource, CellType, Cells};
 
 /// Whether faces have labels.

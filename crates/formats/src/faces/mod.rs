@@ -39,7 +39,7 @@ pub(super) use self::stl::FORMAT as STL;
 use super::{Choice, FileSize};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
-use voxelize_core::grid::{AXES, CellSource, CellType, Lattice, Legend};
+use voxelize_core::grid::{AXES, CellSource, Lattice};
 
 /// The most bytes of a file of the exposed faces of so many cells: of each face and of each of its vertices, which may be
 /// shared. `None` if the count of cells is not known.
@@ -119,14 +119,4 @@ fn check_walls<N: WallNumber>(lattice: Option<&Lattice>, _: &[Choice]) -> Result
         return Err(Error::usage(text).with_hint("use larger cells, or move the mesh nearer to the origin"));
     }
     Ok(())
-}
-
-/// The colour of a label.
-pub(super) fn colour(cells: &CellType, label: u8) -> [u8; 3] {
-    let legend = match cells {
-        CellType::Labels(legend) => *legend,
-        _ => &Legend::default(),
-    };
-    let standard = legend.get(label).and_then(|label| label.standard_colour());
-    standard.unwrap_or_else(|| legend.colour(label))
 }

@@ -19,15 +19,15 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::super::comments::comments;
-use super::super::save::Sink;
-use super::super::several::Companions;
-use super::super::{Carries, Choice, Dtype, Format, OutputShape, SaveOptions, Write, metadata};
 use super::exposed::ExposedFace;
 use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
 use super::sink::FaceSink;
-use super::{check_walls, colour, most_bytes, walls};
+use super::{check_walls, most_bytes, walls};
+use crate::comments::comments;
+use crate::save::Sink;
+use crate::several::Companions;
+use crate::{Carries, Choice, Dtype, Format, OutputShape, SaveOptions, Write, metadata};
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellKind, CellSource, CellType};
@@ -85,7 +85,7 @@ fn write(
         if faces.length(section) > 0 {
             writeln!(out, "g {name}\nusemtl {name}")?;
             faces.copy(section, out)?;
-            let [r, g, b] = colour(&source.cell_type(), label).map(|channel| f64::from(channel) / 255.0);
+            let [r, g, b] = source.cell_type().colour(label).map(|channel| f64::from(channel) / 255.0);
             let _ = writeln!(library, "newmtl {name}\nKd {r:.4} {g:.4} {b:.4}");
         }
     }

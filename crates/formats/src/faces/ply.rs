@@ -25,15 +25,15 @@
 
 use std::io::{self, SeekFrom};
 
-use super::super::comments::comments;
-use super::super::point_cloud;
-use super::super::save::{SPOOL, Sink};
-use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write, metadata};
 use super::exposed::ExposedFace;
 use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
 use super::sink::{FaceSink, too_many};
-use super::{check_walls, colour, most_bytes, walls};
+use super::{check_walls, most_bytes, walls};
+use crate::comments::comments;
+use crate::point_cloud;
+use crate::save::{SPOOL, Sink};
+use crate::{Carries, Choice, Dtype, Format, SaveOptions, Write, metadata};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellKind, CellSource, Lattice};
@@ -52,7 +52,7 @@ pub(in super::super) const FORMAT: Format = Format {
     magic: &[],
     weak_magic: &[],
     limits,
-    warnings: super::super::no_warnings,
+    warnings: crate::no_warnings,
     size: |dims, _, occupied, choices| {
         if choices.contains(&Choice::Points) {
             return point_cloud::size(occupied);
@@ -96,7 +96,7 @@ fn write(
     }
     let cells = source.cell_type();
     let is_labelled = has_labels(source, dtype);
-    let colours = is_labelled.then(|| (0..=255).map(|label| colour(&cells, label)).collect());
+    let colours = is_labelled.then(|| (0..=255).map(|label| cells.colour(label)).collect());
     let json = metadata(source, dtype).to_json(Style::OneLine);
     let header = |counts| header(&json, counts, is_labelled);
     let start = out.stream_position()?;
@@ -173,8 +173,8 @@ impl FaceSink for PlyWriter<'_> {
 mod tests {
     use std::io::Cursor;
 
-    use super::super::exposed::Facing;
     use super::*;
+    use crate::faces::exposed::Facing;
     use voxelize_core::error::Kind;
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use tempfile::SpooledTempFile;
 
-use super::super::save::{SPOOL, not_spooled};
+use crate::save::{SPOOL, not_spooled};
 
 /// So many bytes of a section go into the file at a time.
 const PIECE: usize = 64 << 10;

@@ -14,13 +14,13 @@
 
 use std::io::{self, SeekFrom};
 
-use super::super::comments::MARK;
-use super::super::save::Sink;
-use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use super::exposed::ExposedFace;
 use super::meshing::mesh;
 use super::sink::{FaceSink, too_many};
 use super::{check_walls, most_bytes, walls};
+use crate::comments::MARK;
+use crate::save::Sink;
+use crate::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use voxelize_core::grid::{CellSource, Record};
 
 pub(in super::super) const FORMAT: Format = Format {
@@ -105,8 +105,8 @@ impl FaceSink for StlWriter<'_> {
 mod tests {
     use std::io::Cursor;
 
-    use super::super::exposed::Facing;
     use super::*;
+    use crate::faces::exposed::Facing;
     use voxelize_core::error::{Error, Kind};
 
     #[test]

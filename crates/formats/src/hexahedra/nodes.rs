@@ -6,7 +6,7 @@
 
 use std::io;
 
-use crate::save::{cancelled, next};
+use crate::steps::{cancelled, next};
 use crate::{Dtype, SaveOptions};
 use voxelize_core::grid::bits::bits_of;
 use voxelize_core::grid::field::canonical;

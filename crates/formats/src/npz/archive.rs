@@ -4,8 +4,8 @@ use std::io::Read;
 
 use zip::ZipArchive;
 
-use super::super::npy::Header;
-use super::super::open::{Input, failure};
+use crate::npy::Header;
+use crate::open::{Input, failure};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 
 /// The longest small member that is read.

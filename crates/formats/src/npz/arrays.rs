@@ -7,8 +7,8 @@ use std::io::{self, Seek, Write};
 
 use tempfile::SpooledTempFile;
 
-use super::super::save::{SPOOL, not_spooled};
-use super::super::{Choice, SaveOptions, npy};
+use crate::save::{SPOOL, not_spooled};
+use crate::{Choice, SaveOptions, npy};
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{CellArray, CellSource, CellType, Digest, Lattice, Quantity, Record, Slab};
 
@@ -100,7 +100,7 @@ impl CellSource for KeptArrays<'_> {
     }
 
     fn next(&mut self) -> voxelize_core::error::Result<Option<Slab<'_>>> {
-        self.keep().map_err(super::super::place::failure)?;
+        self.keep().map_err(crate::place::failure)?;
         self.source.next()
     }
 

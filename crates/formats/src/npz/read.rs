@@ -4,16 +4,16 @@ use std::io::Read;
 
 use zip::ZipArchive;
 
-use super::super::npy::{self, Header};
-use super::super::open::{VoxelSource, failure, nameless};
-use super::super::room::CellRoom;
-use super::super::{ARRAYS, BIT_ORDER, Dtype, shares};
 use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, in_member, small};
 use super::read_sparse;
 use super::sparse::Sparse;
 use super::stack;
 use super::{DIGESTS, is_filled};
 use crate::Voxels;
+use crate::npy::{self, Header};
+use crate::open::{VoxelSource, failure, nameless};
+use crate::room::CellRoom;
+use crate::{ARRAYS, BIT_ORDER, Dtype, shares};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions, parse_hex};
 use voxelize_core::grid::{Cells, Label, LabelDigest, Lattice, Legend, Quantity, Record, Snap};

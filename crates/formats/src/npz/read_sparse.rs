@@ -4,13 +4,13 @@ use std::io::{BufReader, Read};
 
 use zip::read::ZipFile;
 
-use super::super::Dtype;
-use super::super::dense::RowValues;
-use super::super::npy::Header;
-use super::super::open::failure;
-use super::super::room::CellRoom;
 use super::archive::{Archive, MOST_DEFLATED, broken, in_member, small};
 use super::sparse::Sparse;
+use crate::Dtype;
+use crate::dense::RowValues;
+use crate::npy::Header;
+use crate::open::failure;
+use crate::room::CellRoom;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Field};

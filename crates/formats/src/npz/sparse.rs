@@ -2,10 +2,11 @@
 
 use std::io::{self, Seek, Write};
 
-use super::super::npy;
-use super::super::save::{SPOOL, cancelled, next, not_spooled};
-use super::super::{Choice, Dtype, SaveOptions};
 use super::archive::Archive;
+use crate::npy;
+use crate::save::{SPOOL, not_spooled};
+use crate::steps::{cancelled, next};
+use crate::{Choice, Dtype, SaveOptions};
 use tempfile::SpooledTempFile;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{CellSource, CellType, CellsRef};

@@ -21,13 +21,13 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use tempfile::SpooledTempFile;
 
-use super::super::container::ArchiveWriter;
-use super::super::npy::{self, Header};
-use super::super::packed::LEVEL;
-use super::super::place::failure;
-use super::super::save::{SPOOL, checked_dtype, not_spooled, spooled};
-use super::super::{Choice, Dtype, SaveOptions, metadata};
 use super::write::{LARGE, text};
+use crate::container::ArchiveWriter;
+use crate::npy::{self, Header};
+use crate::packed::LEVEL;
+use crate::place::failure;
+use crate::save::{SPOOL, checked_dtype, not_spooled, spooled};
+use crate::{Choice, Dtype, SaveOptions, metadata};
 use voxelize_core::error::{Error, Result, hint};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
@@ -36,16 +36,14 @@ use voxelize_core::grid::{CellSource, Lattice};
 /// Grids of many meshes, all of the same dimensions, on their way into one array.
 ///
 /// ```
-/// # use voxelize_formats as voxelize;
+/// # use voxelize_formats::voxelize;
 /// use voxelize::format::{GridStack, SaveOptions};
 /// use voxelize::grid::InMemory;
-/// use voxelize::{Fit, Mesh, Rule, voxelize};
+/// use voxelize::{BitGrid, Voxels};
 ///
 /// let stack = GridStack::default();
 /// for (n, name) in ["cube", "sphere"].iter().enumerate() {
-///     let mesh = Mesh::open(format!("fixtures/{name}.stl"))?;
-///     let lattice = Fit::longest(16).cube().to(mesh.bounds())?;
-///     let voxels = voxelize(&mesh, &lattice, Rule::surface())?;
+///     let voxels = Voxels::new(BitGrid::new([16, 16, 16])?);
 ///     stack.add(n, name, &mut InMemory::new(&voxels), &SaveOptions::default())?;
 /// }
 /// let mut file = Vec::new();

@@ -4,13 +4,13 @@ use std::io;
 
 use flate2::Compression;
 
-use super::super::container::ArchiveWriter;
-use super::super::packed::LEVEL;
-use super::super::save::Sink;
-use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, shares, values};
 use super::arrays::{self, KeptArrays};
 use super::sparse::{Sparse, SparseRows};
 use super::{DIGESTS, is_filled};
+use crate::container::ArchiveWriter;
+use crate::packed::LEVEL;
+use crate::save::Sink;
+use crate::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, shares, values};
 use voxelize_core::grid::metadata::{Metadata, hex};
 use voxelize_core::grid::{CellArray, CellSource, Legend};
 

@@ -14,8 +14,8 @@ use std::ops::Range;
 use self::bit_string::BitString;
 use self::code::RunCode;
 use self::sum::SumTables;
-use super::save::{cancelled, next};
 use super::{Dtype, SaveOptions};
+use crate::steps::{cancelled, next};
 use voxelize_core::grid::{BitGrid, CellSource, CellType};
 use voxelize_core::par::{self, Progress};
 

@@ -6,7 +6,7 @@ use super::blocks::{STONE, blocks};
 use super::count;
 use super::nbt::{MAX_TEXT, NbtWriter, modified_utf8};
 use crate::packed::GzipWriter;
-use crate::save::{cancelled, next};
+use crate::steps::{cancelled, next};
 use crate::{Dtype, SaveOptions, metadata};
 use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{BitGrid, CellSource, CellType, Cells, CellsRef, Labels};

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::Dtype;
-use super::super::image::described;
+use crate::Dtype;
+use crate::image::described;
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellKind, CellSource, Lattice};
 

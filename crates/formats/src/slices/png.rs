@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
-use super::super::packed::LEVEL;
+use crate::packed::LEVEL;
 
 /// The first bytes of every PNG.
 const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write as _};
 
-use super::super::save::{cancelled, next};
-use super::super::several::NewFolder;
-use super::super::{Dtype, SaveOptions};
 use super::png::PngFrame;
 use super::{INDEX, json};
+use crate::several::NewFolder;
+use crate::steps::{cancelled, next};
+use crate::{Dtype, SaveOptions};
 use voxelize_core::grid::spread::spread;
 use voxelize_core::grid::{CellSource, CellsRef};
 use voxelize_core::par;
@@ -29,11 +29,11 @@ pub(super) fn folder(
 #[cfg(feature = "npz")]
 pub(super) fn archive(
     source: &mut dyn CellSource,
-    out: &mut dyn super::super::save::Sink,
+    out: &mut dyn crate::save::Sink,
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
-    let mut archive = super::super::container::ArchiveWriter::new(out);
+    let mut archive = crate::container::ArchiveWriter::new(out);
     write(source, dtype, options, |name, bytes| archive.store(name, bytes))?;
     archive.finish()
 }

@@ -1,10 +1,10 @@
 //! Cells out of the tiles and leaves of a tree.
 
-use super::super::dense::RowValues;
-use super::super::room::CellRoom;
 use super::TreeType;
 use super::leaf::{CellBounds, LeafMask, SIDE, bounds_of, joined};
 use super::walk::{TileBox, TreeVisitor, TreeWalk};
+use crate::dense::RowValues;
+use crate::room::CellRoom;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::metadata::Metadata;

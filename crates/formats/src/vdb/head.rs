@@ -1,9 +1,9 @@
 //! Everything of a `.vdb` before its tree.
 
-use super::super::Dtype;
-use super::super::image::{centre_and_step, described};
 use super::spool::Spool;
 use super::{ACTIVE, JSON, MAGIC, TreeType, ZIP};
+use crate::Dtype;
+use crate::image::{centre_and_step, described};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType, Lattice};

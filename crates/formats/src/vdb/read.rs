@@ -1,11 +1,11 @@
 //! Reading `.vdb`.
 
-use super::super::image::ImageFrame;
-use super::super::open::VoxelSource;
 use super::fill::{ActiveBounds, TreeFill};
 use super::walk::{TreeWalk, ValueCoding};
 use super::{BLOSC, JSON, MAGIC, TreeType, ZIP};
 use crate::Voxels;
+use crate::image::ImageFrame;
+use crate::open::VoxelSource;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;

@@ -8,12 +8,13 @@ use std::ops::Range;
 
 use tempfile::SpooledTempFile;
 
-use super::super::save::{SPOOL, cancelled, next, not_spooled};
 use super::TreeType;
 use super::column::{ColumnLeaves, SpooledLeaf, take_leaf};
 use super::leaf::{CellBounds, LEAVES, SIDE, TreeCells, joined};
 use super::runs::{LeafRun, RunContent, place_in};
 use super::tree::MIDDLE;
+use crate::save::{SPOOL, not_spooled};
+use crate::steps::{cancelled, next};
 use voxelize_core::error::Error;
 use voxelize_core::grid::{CellSource, Slab};
 use voxelize_core::par::{self, Progress};

@@ -1,10 +1,10 @@
 //! A tree as it is in a file, node by node: masks and tiles first, then the values of leaves in the same order.
 
-use super::super::open::VoxelSource;
 use super::leaf::{LeafMask, SIDE};
 use super::pack::Unpacker;
 use super::tree::{MIDDLE, UPPER};
 use super::{ACTIVE, BLOSC, TreeType, ZIP, blosc};
+use crate::open::VoxelSource;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_kernel::bits_of;
 

@@ -4,8 +4,6 @@ use std::io::{self, SeekFrom};
 
 use flate2::Crc;
 
-use super::super::save::{Sink, cancelled};
-use super::super::{Dtype, SaveOptions};
 use super::TreeType;
 use super::column::SpooledLeaf;
 use super::head::{UUID, file_head, grid_head, uuid};
@@ -14,6 +12,9 @@ use super::pack::Packer;
 use super::runs::{LeafRun, leaf_origin, nodes, upper_origin, upper_tile, uppers};
 use super::spool::Spool;
 use super::tree::{MIDDLE, NodeSlot, TreeTile, UPPER, put_mask, put_node, put_value};
+use crate::save::Sink;
+use crate::steps::cancelled;
+use crate::{Dtype, SaveOptions};
 use voxelize_core::error::Error;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{CellSource, CellType};

@@ -3,8 +3,8 @@
 
 use std::io::{self, SeekFrom, Write as _};
 
-use super::super::save::Sink;
 use super::VERSION;
+use crate::save::Sink;
 
 /// The bytes before the length of the children of `MAIN`, and with it.
 const LENGTH_AT: u64 = 16;

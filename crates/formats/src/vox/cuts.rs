@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::super::{Choice, OutputShape};
 use super::layers::Shell;
 use super::{TILE, Turn, WORLD};
+use crate::{Choice, OutputShape};
 
 /// The tiles of a grid, and its pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::super::Choice;
 use super::TILE_WORDS;
+use crate::Choice;
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, Cells, CellsRef, Labels, Slab};
 

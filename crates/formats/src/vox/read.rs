@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::open::VoxelSource;
 use super::scene::{Motion, SceneNode, placements};
 use super::{ATTRIBUTE, TILE, Turn, shift};
 use crate::Voxels;
+use crate::open::VoxelSource;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Labels};

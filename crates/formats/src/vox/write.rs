@@ -8,15 +8,16 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use super::super::save::{Sink, cancelled, next};
-use super::super::several::Companions;
-use super::super::{CHOICES, Choice, Dtype, SaveOptions, metadata, put_digest};
 use super::chunks::ChunkFile;
 use super::cuts::{Cuts, ScenePiece};
 use super::layers::{CarriedLayers, SceneLayers, Shell};
 use super::nodes::{self, numbers};
 use super::tile::{Tile, tiles_of};
 use super::{TILE, Turn};
+use crate::save::Sink;
+use crate::several::Companions;
+use crate::steps::{cancelled, next};
+use crate::{CHOICES, Choice, Dtype, SaveOptions, metadata, put_digest};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{CellSource, Digest, Slab};

@@ -6,14 +6,14 @@ use std::io::{self, Read};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::super::image::{ImageFrame, cells_of, parse_metadata};
-use super::super::open::{VoxelSource, failure};
-use super::super::packed::unpack_zlib;
-use super::super::{Dtype, ORDER};
 use super::bits::BitReader;
 use super::write::bytes_of;
 use super::{CELLS, JSON};
 use crate::Voxels;
+use crate::image::{ImageFrame, cells_of, parse_metadata};
+use crate::open::{VoxelSource, failure};
+use crate::packed::unpack_zlib;
+use crate::{Dtype, ORDER};
 use voxelize_core::error::{Code, Error, Result, hint, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;

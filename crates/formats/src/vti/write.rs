@@ -2,14 +2,14 @@
 
 use std::io::{self, SeekFrom, Write as _};
 
-use super::super::comments::codes;
-use super::super::image::described;
-use super::super::packed::ZlibBlocks;
-use super::super::save::Sink;
-use super::super::vtk_xml::{head_bytes, write_head};
-use super::super::{Choice, Dtype, SaveOptions, dense};
 use super::bits::BitWriter;
 use super::{CELLS, JSON};
+use crate::comments::codes;
+use crate::image::described;
+use crate::packed::ZlibBlocks;
+use crate::save::Sink;
+use crate::vtk_xml::{head_bytes, write_head};
+use crate::{Choice, Dtype, SaveOptions, dense};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::CellSource;
 

@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::super::open::failure;
-use super::super::packed::gunzip;
 use super::NOT_STORED;
 use super::crc32c::crc32c;
 use super::node::{ByteCodec, Sharding, ZarrArray, regular_file};
+use crate::open::failure;
+use crate::packed::gunzip;
 use voxelize_core::error::{Code, Error, Result};
 
 /// The most bytes of a chunk that is read.

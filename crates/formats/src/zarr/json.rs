@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::image::described;
-use super::super::packed::LEVEL;
-use super::super::{Choice, Dtype, SaveOptions};
 use super::pyramid::method;
 use super::{CHUNK, OME, OWN};
+use crate::image::described;
+use crate::packed::LEVEL;
+use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellSource, CellType, Lattice, Legend};
 

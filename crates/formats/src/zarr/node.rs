@@ -6,10 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::super::Dtype;
-use super::super::image::{ImageFrame, parse_metadata};
-use super::super::open::{VoxelSource, failure};
 use super::{NODE, OME, OWN};
+use crate::Dtype;
+use crate::image::{ImageFrame, parse_metadata};
+use crate::open::{VoxelSource, failure};
 use voxelize_core::error::{Code, Error, Result, hint, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;

@@ -1,11 +1,11 @@
 //! Reading the cells of an array: a row of chunks along its fastest axis at a time, unpacked side by side.
 
-use super::super::Dtype;
-use super::super::dense::RowValues;
-use super::super::open::{VoxelSource, bytes_in};
 use super::chunks::{ArrayFile, FileRows};
 use super::node::{ZarrArray, ZarrImage};
+use crate::Dtype;
 use crate::Voxels;
+use crate::dense::RowValues;
+use crate::open::{VoxelSource, bytes_in};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::Field;
 use voxelize_core::grid::metadata::Metadata;

@@ -3,13 +3,13 @@
 use std::io::{self, Write as _};
 use std::ops::Range;
 
-use super::super::packed::gzip;
-use super::super::save::{cancelled, next};
-use super::super::several::NewFolder;
-use super::super::{Choice, Dtype, SaveOptions};
 use super::crc32c::crc32c;
 use super::pyramid::{LayerWindow, reduce};
 use super::{CHUNK, NODE, NOT_STORED, json, levels};
+use crate::packed::gzip;
+use crate::several::NewFolder;
+use crate::steps::{cancelled, next};
+use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::spread::spread;

@@ -201,7 +201,7 @@ mod tests {
             let of_all = triangles.iter().map(|t| squared_distance(point.map(f64::from), t));
             let least = of_all.fold(f64::INFINITY, f64::min).sqrt();
             // What the search allows: an error of the sizes of the points around the middle of a brick.
-            let error = f64::from(super::super::frames::ERROR) * 3.0 * (8.0 + f64::from(shift) * 1e-3);
+            let error = f64::from(crate::distance::frames::ERROR) * 3.0 * (8.0 + f64::from(shift) * 1e-3);
             for level in Level::available() {
                 let [of_box, of_oriented] =
                     measured(level, &tree, point).map(|squared| f64::from(squared).sqrt());

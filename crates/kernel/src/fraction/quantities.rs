@@ -198,9 +198,9 @@ impl QuantitySum {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LayerBins, LayerSums};
     use super::*;
     use crate::Level;
+    use crate::fraction::{LayerBins, LayerSums};
     use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
     use crate::geom::{Bounds, Rational, Ties, Triangle};
     use crate::lattice::KernelLattice;

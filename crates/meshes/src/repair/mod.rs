@@ -53,7 +53,8 @@ impl Repaired {
     /// Repairs a mesh.
     ///
     /// ```
-    /// # use voxelize_meshes as voxelize;
+    /// # use voxelize_meshes::voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::Mesh;
     /// use voxelize::mesh::repair::Repaired;
     ///

@@ -5,9 +5,9 @@
 //! as good as flat: it is left as most of its area was given, and turned over with all of them if the
 //! bodies were given inside out.
 
-use super::super::boundary::{self, Way};
 use super::patches::Patches;
 use super::sheets::Sheets;
+use crate::boundary::{self, Way};
 use voxelize_core::geom::Bounds;
 use voxelize_core::geom::vector::{cross, dot, minus};
 

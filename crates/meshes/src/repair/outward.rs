@@ -13,8 +13,8 @@
 
 use std::borrow::Cow;
 
-use super::super::closed::Closedness;
-use super::super::{Mesh, union_find, weld};
+use crate::closed::Closedness;
+use crate::{Mesh, union_find, weld};
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Point, Triangle, forest};
 use voxelize_core::par::{self, Progress};
@@ -273,7 +273,7 @@ mod tests {
     fn outward_patches_are_known_and_no_others_are_taken_for_them() {
         let cube = cubes(&[[0; 3]]);
         assert!(is_one(cube.clone()) && is_one(cubes(&[[0; 3], [1, 0, 0], [1, 1, 0]])));
-        let knot = Mesh::open("fixtures/knot.stl").unwrap();
+        let knot = Mesh::open("../../fixtures/knot.stl").unwrap();
         assert!(is_one(knot.triangles().to_vec()));
         let turned =
             |triangles: &[Triangle]| triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<_>>();

@@ -1,6 +1,6 @@
 //! Patches: triangles connected over edges of exactly two of them, turned so that they fit together.
 
-use super::super::edges::{self, Side};
+use crate::edges::{self, Side};
 use voxelize_core::error::Result;
 use voxelize_core::par::Progress;
 

@@ -1,8 +1,8 @@
 //! Triangles as sheets without sides: the three numbers of their vertices in order, each once.
 
-use super::super::Mesh;
-use super::super::counted;
-use super::super::weld::Welded;
+use crate::Mesh;
+use crate::counted;
+use crate::weld::Welded;
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Point, Triangle, degenerate};
 

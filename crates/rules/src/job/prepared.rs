@@ -134,6 +134,7 @@ impl Prepared<'_> {
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::format::{self, SaveOptions};
     /// use voxelize::{Lattice, Mesh, Rule, Voxelizer};
     ///

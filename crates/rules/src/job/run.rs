@@ -60,6 +60,7 @@ impl<'a> Voxelizer<'a> {
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::{Fit, Mesh, Rule, Voxelizer};
     ///
     /// let mesh = Mesh::open("fixtures/cube.stl")?;
@@ -92,6 +93,7 @@ impl<'a> Voxelizer<'a> {
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::grid::Quantity;
     /// use voxelize::job::Extras;
     /// use voxelize::{Lattice, Mesh, Rule, Voxelizer};
@@ -161,6 +163,7 @@ impl<'a> Voxelizer<'a> {
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::format::{self, SaveOptions};
     /// use voxelize::run::Plan;
     /// use voxelize::{Lattice, Mesh, Rule, Voxelizer, voxelize};

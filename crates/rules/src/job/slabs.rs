@@ -684,7 +684,7 @@ mod tests {
     #[test]
     fn a_mesh_is_looked_into_only_by_rules_that_mind_how_far_it_is_closed() {
         for (rule, is_looked_into) in [(Rule::surface(), false), (Rule::Thin, false), (Rule::solid(), true)] {
-            let mesh = Mesh::open("fixtures/knot.stl").unwrap();
+            let mesh = Mesh::open("../../fixtures/knot.stl").unwrap();
             let lattice = Lattice::fit(mesh.bounds(), 16).unwrap();
             Voxelizer::new(rule).memory(1 << 30).run(&mesh, &lattice).unwrap();
             assert_eq!(mesh.has_sums(), is_looked_into, "{}", rule.name());

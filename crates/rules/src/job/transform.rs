@@ -91,6 +91,7 @@ fn decimal(number: &Rational) -> String {
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::job::Transform;
 /// use voxelize::{Mesh, Rational};
 ///
@@ -434,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_lattice_is_placed_and_taken_back() {
-        let lattice = Lattice::fit(Mesh::open("fixtures/knot.stl").unwrap().bounds(), 9).unwrap();
+        let lattice = Lattice::fit(Mesh::open("../../fixtures/knot.stl").unwrap().bounds(), 9).unwrap();
         let translate = [Rational::new(1, 3), Rational::ZERO, Rational::from(-7)];
         let transform = Transform { scale: Rational::new(5, 7), translate, ..Transform::default() };
         let placed = transform.place(&lattice).unwrap();

@@ -16,6 +16,7 @@ use voxelize_meshes::PartKind;
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::{Inside, Lattice, Mesh, Rule, Voxelizer};
 ///
 /// let mesh = Mesh::open("fixtures/knot.stl")?;
@@ -148,6 +149,20 @@ impl<'a> Voxelizer<'a> {
     }
 
     /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
+    ///
+    /// ```
+    /// # use voxelize_rules as voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+    /// use voxelize::{CancelToken, Lattice, Mesh, Rule, Voxelizer};
+    ///
+    /// let cancel = CancelToken::new();
+    /// cancel.cancel();
+    /// let mesh = Mesh::open("fixtures/knot.stl")?;
+    /// let lattice = Lattice::fit(mesh.bounds(), 64)?;
+    /// let error = Voxelizer::new(Rule::surface()).cancel(&cancel).run(&mesh, &lattice).unwrap_err();
+    /// assert_eq!(error.kind(), voxelize::Kind::Interrupted);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
     #[must_use]
     pub fn cancel(self, token: &'a CancelToken) -> Self {
         Self { run: self.run.cancel(token), ..self }

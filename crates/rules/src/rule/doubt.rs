@@ -53,6 +53,7 @@ impl Doubt {
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::rule::doubt;
 /// use voxelize::run::Run;
 /// use voxelize::{Inside, Lattice, Mesh};

@@ -15,6 +15,7 @@ use voxelize_meshes::Mesh;
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::grid::Label;
 /// use voxelize::rule::surface_and_interior;
 /// use voxelize::run::Run;

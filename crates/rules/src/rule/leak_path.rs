@@ -24,6 +24,7 @@ pub(crate) const GRIDS: u128 = path::GRIDS;
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::rule::leak_path;
 /// use voxelize::run::Run;
 /// use voxelize::{Fit, Inside, Mesh};

@@ -332,6 +332,7 @@ impl Rule {
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::{Fit, Mesh, Rule, voxelize};
     ///
     /// let mesh = Mesh::open("fixtures/cube.stl")?;
@@ -366,6 +367,7 @@ impl Rule {
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::{Lattice, Mesh, Rule, voxelize};
     ///
     /// let mesh = Mesh::open("fixtures/knot.stl")?;

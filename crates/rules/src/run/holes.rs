@@ -11,6 +11,7 @@ use voxelize_meshes::boundary::Loop;
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::run::holes;
 /// use voxelize::{Lattice, Mesh};
 ///

@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn cube() -> (Mesh, Lattice) {
-        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        let cube = Mesh::open("../../fixtures/cube.stl").unwrap();
         let fit = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)));
         let lattice = fit.to(cube.bounds()).unwrap();
         (cube, lattice)
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_hole_is_named_to_within_a_cell() {
-        let sphere = Mesh::open("fixtures/sphere.stl").unwrap();
+        let sphere = Mesh::open("../../fixtures/sphere.stl").unwrap();
         let lattice = Lattice::fit(sphere.bounds(), 64).unwrap();
         let cell = lattice.spacing()[0].to_f64();
         let mut leaks = 0;

@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn sums_bound_the_rows_of_each_triangle() {
         for name in ["sphere", "cube", "knot", "bracket", "prism", "slivers"] {
-            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+            let mesh = Mesh::open(format!("../../fixtures/{name}.stl")).unwrap();
             for res in [7, 64, 500] {
                 let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
                 let each = rows_each(&mesh, &lattice);
@@ -390,7 +390,7 @@ mod tests {
     fn bands_of_layers_are_the_whole() {
         // A crossing for each row through them at least: several times as many as fit.
         for (name, res) in [("sphere", 400), ("cube", 400)] {
-            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+            let mesh = Mesh::open(format!("../../fixtures/{name}.stl")).unwrap();
             let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
             let whole = followed(&mesh, &lattice, None);
             assert!(whole.1 > 3 * LEAST && most(Some(1)) == LEAST, "{name}: {} stretches", whole.1);

@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn all_bricks_with_cells_are_counted_and_few_others() {
         for name in ["knot", "bracket", "slivers", "octahedron"] {
-            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+            let mesh = Mesh::open(format!("../../fixtures/{name}.stl")).unwrap();
             for cells in [70, 257, 600] {
                 let lattice = Lattice::fit(mesh.bounds(), cells).unwrap();
                 let target =

@@ -7,8 +7,8 @@ use voxelize_geom::vector::minus;
 
 #[cfg(test)]
 mod batches {
-    use super::super::super::solid_angle::turn;
     use super::*;
+    use crate::geom::solid_angle::turn;
     use voxelize_kernel::Level;
     use voxelize_kernel::angles::{self, BRICK, CELLS};
 

@@ -4,9 +4,9 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{self, Vector};
 use super::local::{Ball, EdgeSlopes, Local};
 use super::{AIM, Placed};
+use crate::geom::solid_angle::{self, Vector};
 use voxelize_geom::vector::{dot, minus};
 use voxelize_kernel::Level;
 use voxelize_kernel::fans::{FanLanes, FanSeen};
@@ -127,9 +127,9 @@ impl Local {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::plus;
-    use super::super::tree;
     use super::*;
+    use crate::geom::winding::tests::plus;
+    use crate::geom::winding::tree;
     use crate::random::Random;
 
     /// Triangles from a loop of some edges to an apex, the last of them left out if it is open.
@@ -184,7 +184,7 @@ mod tests {
         for other in [vec![], too_many, apart, loop_of(6, 0.0, true)] {
             assert!(fans(&other).is_empty(), "{other:?}");
         }
-        let winding = super::super::Winding::new(some.clone());
+        let winding = crate::geom::winding::Winding::new(some.clone());
         let members: Vec<u32> = winding.fans.iter().flat_map(|fan| fan.members.clone()).collect();
         let given: Vec<u32> = members.iter().map(|n| winding.triangles[*n as usize].given).collect();
         assert_eq!(given, (0..some.len() as u32).collect::<Vec<_>>());

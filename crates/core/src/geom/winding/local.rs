@@ -4,9 +4,9 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{self, U, Vector};
 use super::Estimate;
 use super::moments::{Moments, PAIRS};
+use crate::geom::solid_angle::{self, U, Vector};
 use voxelize_geom::vector::{cross, dot, minus};
 
 /// A ball.

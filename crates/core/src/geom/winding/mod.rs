@@ -34,15 +34,11 @@ pub use view::{BoxView, Depth};
 ///
 /// ```
 /// # use voxelize_core as voxelize;
-/// use voxelize::Mesh;
 /// use voxelize::geom::Winding;
 ///
-/// let open = Mesh::open("fixtures/open.stl")?;
-/// let triangles = open.triangles().iter().map(|t| t.map(|v| v.map(f64::from))).collect();
-/// let winding = Winding::new(triangles);
+/// let winding = Winding::new(vec![[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
 /// let far = winding.at(&[1e6, 0.0, 0.0], 1e-4, |_| unreachable!("the side is clear"));
 /// assert!(far.value.abs() < 1e-3 && far.error < 1e-4);
-/// # Ok::<(), voxelize::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Winding {

@@ -3,8 +3,8 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::Vector;
 use super::{Estimate, Placed};
+use crate::geom::solid_angle::Vector;
 use voxelize_geom::vector::{cross, dot, minus};
 
 /// Integrals over some triangles; `h` is a point of them less `centre`, `n` its unit normal.

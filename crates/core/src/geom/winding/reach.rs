@@ -3,8 +3,8 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::Vector;
 use super::Winding;
+use crate::geom::solid_angle::Vector;
 use voxelize_geom::vector::{cross, dot, minus};
 
 impl Winding {

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::super::solid_angle::Vector;
 use super::{Moments, Placed};
 use crate::error::Result;
+use crate::geom::solid_angle::Vector;
 use crate::par::Progress;
 use voxelize_geom::morton;
 use voxelize_geom::vector::minus;

@@ -4,11 +4,11 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{U, Vector};
 use super::Winding;
 use super::fans::{Fan, FanGuess};
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
+use crate::geom::solid_angle::{U, Vector};
 use voxelize_geom::vector::minus;
 use voxelize_kernel::Level;
 

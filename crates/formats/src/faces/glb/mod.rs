@@ -25,13 +25,13 @@ mod scene;
 
 use std::io::{self, SeekFrom};
 
-use super::super::save::Sink;
-use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use super::exposed::ExposedFace;
 use super::meshing::mesh;
 use super::sections::FaceSections;
 use super::sink::{FaceSink, too_many};
 use super::{check_walls, most_bytes, walls};
+use crate::save::Sink;
+use crate::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use voxelize_core::grid::CellSource;
 
 use self::scene::{GlbScene, number};
@@ -162,8 +162,8 @@ impl FaceSink for GlbWriter<'_> {
 mod tests {
     use std::io::Cursor;
 
-    use super::super::exposed::Facing;
     use super::*;
+    use crate::faces::exposed::Facing;
     use voxelize_core::error::{Error, Kind};
 
     #[test]

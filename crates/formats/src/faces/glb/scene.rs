@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::super::super::comments::ascii;
-use super::super::super::{Dtype, metadata};
-use super::super::colour;
-use super::super::meshing::has_labels;
 use super::POSITION;
+use crate::comments::ascii;
+use crate::faces::meshing::has_labels;
+use crate::{Dtype, metadata};
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType, Label, Record};
@@ -24,7 +23,7 @@ impl GlbScene {
     pub(super) fn of(source: &dyn CellSource, dtype: Dtype) -> Self {
         let cells = source.cell_type();
         let coloured = |label: Label| {
-            let colour = colour(&cells, label.value);
+            let colour = cells.colour(label.value);
             label.with_colour(colour)
         };
         let labels = match &cells {

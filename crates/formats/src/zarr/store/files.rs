@@ -5,8 +5,6 @@ use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::write::{ShardFiles, write_arrays, write_shards};
-use super::super::{LAYOUT, NODE, json};
 use super::bins::StoreBins;
 use super::part::{ShardFile, StorePart};
 use super::plan::StorePlan;
@@ -14,6 +12,8 @@ use super::{BINS, PLAN, bin_name, part_name};
 use crate::open::failure as unreadable;
 use crate::place::{failure, folder_of, sync_folder};
 use crate::several::NewFolder;
+use crate::zarr::write::{ShardFiles, write_arrays, write_shards};
+use crate::zarr::{LAYOUT, NODE, json};
 use crate::{Durability, Existing, SaveOptions};
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::{BytesHasher, CellSource, Hash};

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::super::write::ShardLayout;
-use super::super::{CHUNK, levels};
 use super::text::{self, JsonFields};
+use crate::zarr::write::ShardLayout;
+use crate::zarr::{CHUNK, levels};
 use crate::{Choice, Dtype};
 use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{CellType, Hash};

@@ -1,12 +1,12 @@
 //! Animations: they are never played. A warning counts those whose first frame differs from the static scene.
 
-use super::super::ReadOptions;
-use super::super::indexed::Indexed;
-use super::super::triage::Triage;
 use super::accessor::Accessor;
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use super::node::{self, PlacedNode};
+use crate::read::ReadOptions;
+use crate::read::indexed::Indexed;
+use crate::read::triage::Triage;
 use voxelize_core::error::{Code, Error, Result};
 
 /// Warns if animations begin with another pose of what is placed.

@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::super::source::{MeshFolder, note_beside, read_beside};
 use super::document::{Document, GltfObject, unknown_extension};
+use crate::read::source::{MeshFolder, note_beside, read_beside};
 use voxelize_core::error::{Code, Error, Result};
 
 /// Extensions whose compressed views may name a buffer with the same bytes uncompressed.

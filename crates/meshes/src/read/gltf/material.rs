@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::super::ReadOptions;
-use super::super::indexed::{FilePosition, Indexed};
-use super::super::picture::MAX_BYTES;
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use crate::TextureWrap;
+use crate::read::ReadOptions;
+use crate::read::indexed::{FilePosition, Indexed};
+use crate::read::picture::MAX_BYTES;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::par::Progress;
 

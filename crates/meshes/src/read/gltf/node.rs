@@ -1,8 +1,8 @@
 //! Nodes: the scene in the order of its nodes, and the maps that place them.
 
-use super::super::affine::Affine;
 use super::buffers::Buffers;
 use super::document::GltfObject;
+use crate::read::affine::Affine;
 use voxelize_core::error::{Code, Result};
 use voxelize_core::par::Progress;
 

@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::super::affine::Affine;
-use super::super::indexed::Indexed;
 use super::accessor::Accessor;
 use super::attribute::AttributeNumbers;
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use super::node::{self, affine};
+use crate::read::affine::Affine;
+use crate::read::indexed::Indexed;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 

@@ -2,9 +2,6 @@
 
 use std::rc::Rc;
 
-use super::super::affine::Affine;
-use super::super::indexed::{FilePosition, Indexed};
-use super::super::triage::Triage;
 use super::accessor::Accessor;
 use super::attribute::{AttributeNumbers, Morphed};
 use super::buffers::Buffers;
@@ -13,6 +10,9 @@ use super::draco::Decoded;
 use super::material::Material;
 use super::pose::{Bones, Skin};
 use crate::colours::channel_of_light;
+use crate::read::affine::Affine;
+use crate::read::indexed::{FilePosition, Indexed};
+use crate::read::triage::Triage;
 use voxelize_core::error::{Code, Error, Result};
 
 const DRACO: &str = "KHR_draco_mesh_compression";

@@ -3,10 +3,6 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::super::ReadOptions;
-use super::super::affine::Affine;
-use super::super::indexed::Indexed;
-use super::super::triage::Triage;
 use super::accessor::Accessor;
 use super::animation;
 use super::buffers::Buffers;
@@ -15,6 +11,10 @@ use super::material::Materials;
 use super::node::{self, PlacedNode, composed};
 use super::pose::{self, Skins};
 use super::primitive::{self, Pose, Primitive};
+use crate::read::ReadOptions;
+use crate::read::affine::Affine;
+use crate::read::indexed::Indexed;
+use crate::read::triage::Triage;
 use voxelize_core::error::{Code, Error, Result};
 
 /// Adds the triangles of the scene.

@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_bin_has_every_triangle_that_its_layers_meet_and_few_others() {
-        let mesh = Mesh::open("fixtures/knot.stl").unwrap();
+        let mesh = Mesh::open("../../fixtures/knot.stl").unwrap();
         let lattice = Lattice::fit(mesh.bounds(), 200).unwrap();
         let sharing = TriangleBins::new(&mesh, &lattice, &Rule::surface(), None);
         let layers = lattice.dims()[2];

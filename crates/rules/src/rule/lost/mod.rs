@@ -94,6 +94,7 @@ impl KeptFeatures {
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
 /// use voxelize::{Inside, Lattice, Mesh, Run, rule::lost};
 ///
 /// let mesh = Mesh::open("fixtures/knot.stl")?;

@@ -1,0 +1,52 @@
+//! Steps of writing a grid slab by slab, which every format takes.
+
+use std::io;
+
+use voxelize_core::error::Error;
+use voxelize_core::grid::{BitGrid, CellSource, Slab};
+use voxelize_core::par::Progress;
+
+/// Ends a write with [`Error::interrupted`] if the run was cancelled.
+pub(crate) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
+    progress.check().map_err(io::Error::other)
+}
+
+/// The next slab, as a step of writing: of the kind and the size that its source promises.
+pub(crate) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab<'a>>> {
+    let kind = source.cell_type().kind();
+    let [nx, ny, nz] = source.dims();
+    let slab = source.next().map_err(io::Error::other)?;
+    let fits = |slab: &Slab| {
+        let [x, y, layers] = slab.cells.dims();
+        slab.cells.kind() == kind && [x, y] == [nx, ny] && slab.first + layers <= nz
+    };
+    match slab {
+        Some(slab) if !fits(&slab) => {
+            let what = "a slab has cells of another kind or another grid than its source";
+            Err(io::Error::other(Error::usage(what)))
+        }
+        slab => Ok(slab),
+    }
+}
+
+/// Calls `work` with all occupied cells at once; those of several slabs are put together first.
+pub(crate) fn whole(
+    source: &mut dyn CellSource,
+    work: impl FnOnce(&BitGrid) -> io::Result<()>,
+) -> io::Result<()> {
+    let dims = source.dims();
+    let mut whole = None;
+    while let Some(slab) = next(source)? {
+        let bits = slab.cells.occupied().map_err(io::Error::other)?;
+        if bits.dims() == dims {
+            return work(bits);
+        }
+        if whole.is_none() {
+            whole = Some(BitGrid::new(dims).map_err(io::Error::other)?);
+        }
+        if let Some(whole) = &mut whole {
+            whole.put(bits, slab.first);
+        }
+    }
+    whole.map_or(Ok(()), |bits| work(&bits))
+}
