@@ -86,14 +86,14 @@ fn the_page_is_the_table() {
 
 /// Every source file but the table, and its text.
 fn sources() -> Vec<(PathBuf, String)> {
-    let mut folders = vec![bless::root("src")];
+    let mut folders = vec![bless::root("src"), bless::root("crates")];
     let mut texts = vec![];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.ends_with("error/code.rs") {
+            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("error/code.rs") {
                 let text = fs::read_to_string(&path).unwrap();
                 texts.push((path, text));
             }
