@@ -92,33 +92,185 @@ extern crate self as voxelize;
 #[doc(hidden)]
 #[allow(missing_docs, unreachable_pub)]
 pub mod cli;
-pub mod grid;
 #[doc(hidden)]
 pub mod tool;
 
 #[doc(inline)]
-pub use voxelize_compare as compare;
-#[doc(inline)]
 pub use voxelize_core::{
     BitGrid, Bounds, CODES, CancelToken, Cells, Code, Digest, Error, Field, Finding, Fit, Hint, Kind, Labels,
     Lattice, Length, LengthUnit, Level, Opt, Progress, Rational, Record, Result, Severity, Size, Snap, TOOL,
-    Ties, error, geom, par,
+    Ties,
 };
 #[doc(inline)]
-pub use voxelize_formats as format;
-#[doc(inline)]
 pub use voxelize_formats::Voxels;
-#[doc(inline)]
-pub use voxelize_meshes as mesh;
 #[doc(inline)]
 pub use voxelize_meshes::Mesh;
 #[doc(inline)]
 pub use voxelize_rules::{
     Band, Inside, METHODS, RULES, Rule, Run, Slabs, Stats, ThinFeatures, Voxelized, Voxelizer, distance,
-    fraction, job, rule, run, voxelize,
+    fraction, voxelize,
 };
-#[doc(inline)]
-pub use voxelize_view as view;
+
+/// The crate whose arrays cells are converted to and from.
+#[cfg(feature = "ndarray")]
+pub use voxelize_core::ndarray;
+
+// Every module shows what programs start from. The rest is there for the command, the tests and the package for Python.
+
+/// Comparison of grids and lattices, checks and clearance of meshes, and golden results.
+pub mod compare {
+    #[doc(hidden)]
+    pub use voxelize_compare::*;
+    #[cfg(feature = "goldens")]
+    #[doc(inline)]
+    pub use voxelize_compare::{Case, CaseResult, Gate, Golden, Goldens};
+    #[doc(inline)]
+    pub use voxelize_compare::{
+        Difference, FieldDifference, LargestDifference, Mismatch, check, clearance, diff, differ_by_rounding,
+        grids, lattices,
+    };
+}
+
+/// Errors and findings, with their codes and hints.
+pub mod error {
+    #[doc(hidden)]
+    pub use voxelize_core::error::*;
+    #[doc(inline)]
+    pub use voxelize_core::error::{CodeInfo, Setting, Step};
+}
+
+/// Voxel formats: saving, reading, and the table [`FORMATS`](format::FORMATS).
+pub mod format {
+    #[cfg(feature = "npz")]
+    #[doc(inline)]
+    pub use voxelize_formats::GridStack;
+    #[doc(hidden)]
+    pub use voxelize_formats::*;
+    #[doc(inline)]
+    pub use voxelize_formats::{
+        Carries, Choice, Description, Dtype, Durability, Existing, FORMATS, FileSize, Format, SaveOptions,
+        Sidecar, Written, by_name, by_path, check, describe, named_by, open, read_from, save, save_source,
+        sniff, write_source_to, write_to,
+    };
+}
+
+/// Exact predicates: triangles, boxes, spheres, segments, closest points.
+pub mod geom {
+    #[doc(hidden)]
+    pub use voxelize_core::geom::*;
+    #[doc(inline)]
+    pub use voxelize_core::geom::{
+        Point, Triangle, Winding, closest, segment_box, tri_box, tri_sphere, tri_tri,
+    };
+}
+
+/// Where the cells are, what they hold, and how they were made.
+pub mod grid {
+    #[doc(hidden)]
+    pub use voxelize_core::grid::*;
+    #[doc(inline)]
+    pub use voxelize_core::grid::{
+        AXES, CellArray, CellKind, CellSource, CellType, CellsMut, CellsRef, DigestBuilder, FieldSummary,
+        Hash, Label, Legend, MAX_DIM, Quantities, Quantity, Slab, metadata,
+    };
+    #[doc(inline)]
+    pub use voxelize_formats::InMemory;
+    #[doc(hidden)]
+    pub use voxelize_formats::Voxels;
+}
+
+/// Jobs from a mesh to a file: transforms, parts, labels, memory, regions.
+pub mod job {
+    #[doc(hidden)]
+    pub use voxelize_rules::job::*;
+    #[doc(inline)]
+    pub use voxelize_rules::job::{
+        AxisOrder, Extras, FitOptions, JobLabels, Matrix, Measure, MemoryBudget, MemoryLimit, MemoryPlan,
+        PartChoice, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
+    };
+
+    /// Regions of a store, each made by a process of its own.
+    pub mod regions {
+        #[doc(hidden)]
+        pub use voxelize_rules::job::regions::*;
+        #[doc(inline)]
+        pub use voxelize_rules::job::regions::{
+            RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck, StoreReport,
+        };
+    }
+}
+
+/// Meshes: reading, parts, colours, boundary, repair.
+pub mod mesh {
+    #[doc(hidden)]
+    pub use voxelize_meshes::*;
+    #[doc(inline)]
+    pub use voxelize_meshes::{
+        MeshColours, MeshCuts, MeshParts, MeshTexture, PartKind, TextureWrap, boundary, closed, read,
+    };
+
+    /// Repair of open meshes.
+    pub mod repair {
+        #[doc(inline)]
+        pub use voxelize_meshes::repair::Repaired;
+        #[doc(hidden)]
+        pub use voxelize_meshes::repair::*;
+    }
+}
+
+/// Threads.
+pub mod par {
+    #[doc(hidden)]
+    pub use voxelize_core::par::*;
+    #[doc(inline)]
+    pub use voxelize_core::par::{MAX_THREADS, available_threads, with_threads};
+}
+
+/// What the rules report, and searches for doubtful places.
+pub mod rule {
+    #[doc(hidden)]
+    pub use voxelize_rules::rule::*;
+    #[doc(inline)]
+    pub use voxelize_rules::rule::{
+        FractionReport, InsideReport, LostComponents, LostFeatures, LostPlaces, Method, Repairs, RuleInfo,
+        surface_and_interior,
+    };
+
+    /// Cells for which methods of telling inside from outside disagree.
+    pub mod doubt {
+        #[doc(hidden)]
+        pub use voxelize_rules::rule::doubt::*;
+        #[doc(inline)]
+        pub use voxelize_rules::rule::doubt::{Doubt, doubt};
+    }
+
+    /// The way by which a flood enters a mesh.
+    pub mod leak_path {
+        #[doc(inline)]
+        pub use voxelize_rules::rule::leak_path::leak_path;
+        #[doc(hidden)]
+        pub use voxelize_rules::rule::leak_path::*;
+    }
+}
+
+/// How the work is done.
+pub mod run {
+    #[doc(hidden)]
+    pub use voxelize_rules::run::*;
+    #[doc(inline)]
+    pub use voxelize_rules::run::{Leak, Plan, holes};
+}
+
+/// Pictures of cells.
+pub mod view {
+    #[doc(hidden)]
+    pub use voxelize_view::*;
+    #[doc(inline)]
+    pub use voxelize_view::{
+        Axes, Background, Borders, Enclosed, FieldScale, Layer, MAX_SIDE, Picture, Projection, Shown, Up,
+        View, cells, cells_behind, facets, parse_colour, sheet, slice,
+    };
+}
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -14,6 +14,8 @@ pub mod par;
 mod random;
 pub mod text;
 
+#[cfg(feature = "ndarray")]
+pub use ::ndarray;
 pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};
 pub use geom::{Bounds, Rational, Ties};
 pub use grid::record::TOOL;

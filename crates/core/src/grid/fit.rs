@@ -72,7 +72,7 @@ impl Fit {
     /// use voxelize::{Bounds, Fit, Rational};
     ///
     /// let bounds = Bounds { min: [0.0; 3], max: [1.0; 3] };
-    /// let lattice = Fit::cell_size("0.1")?.pad(1).to(bounds)?;
+    /// let lattice = Fit::cell_size("0.1")?.pad(1).to(&bounds)?;
     /// assert_eq!(lattice.spacing()[0], Rational::new(1, 10));
     /// # Ok::<(), voxelize::Error>(())
     /// ```

@@ -135,7 +135,7 @@ impl Lattice {
     /// # use voxelize_core as voxelize;
     /// use voxelize::{Bounds, Lattice};
     ///
-    /// let lattice = Lattice::fit(Bounds { min: [0.0; 3], max: [4.0, 3.0, 2.0] }, 40)?;
+    /// let lattice = Lattice::fit(&Bounds { min: [0.0; 3], max: [4.0, 3.0, 2.0] }, 40)?;
     /// let [nx, ny, nz] = lattice.dims();
     /// let region = lattice.region([0..nx, 5..ny, 3..9])?;
     /// assert_eq!(region.dims(), [nx, ny - 5, 6]);
