@@ -391,6 +391,7 @@ pub static DEFECTS: &[DefectInfo] = &[
     },
 ];
 
+#[doc(hidden)]
 /// The bytes of memory that a check takes, with the mesh: vertices and edges by number, and cells of the search for
 /// pairs; of a mesh with open edges also its loops, of which every triangle may be one.
 pub fn bytes_for(mesh: &Mesh) -> u64 {

@@ -38,20 +38,25 @@ mod faces;
 mod hexahedra;
 mod image;
 mod nifti;
+#[doc(hidden)]
 pub mod npy;
 #[cfg(feature = "npz")]
 mod npz;
 mod nrrd;
+#[doc(hidden)]
 pub mod open;
 mod packed;
+#[doc(hidden)]
 pub mod place;
 mod point_cloud;
 mod points;
 mod raw;
 mod room;
 mod runs;
+#[doc(hidden)]
 pub mod save;
 mod schem;
+#[doc(hidden)]
 pub mod several;
 mod shares;
 mod slices;
@@ -64,6 +69,7 @@ mod voxels;
 #[cfg(feature = "vti")]
 mod vti;
 mod vtk_xml;
+#[doc(hidden)]
 pub mod zarr;
 
 use std::io;

@@ -5,6 +5,7 @@
 //! whole, and one ray decides for it. Else the closest pair is searched for, by bounds again. docs/clearance.md
 //! defines the answers and bounds their error.
 
+#[doc(hidden)]
 pub mod cells;
 mod closest;
 mod inside;

@@ -116,6 +116,7 @@ const CELLS: [&str; 4] = [PARTS, LABELS, LABEL_DIGEST, BACKGROUND];
 /// The keys that say where the cells are.
 const PLACE: [&str; 4] = ["dims", "origin", "spacing", "closed"];
 
+#[doc(hidden)]
 /// How JSON text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
@@ -125,6 +126,7 @@ pub enum Style {
     Pretty,
 }
 
+#[doc(hidden)]
 /// The lattice that fractions `p/q` describe, for formats that keep them as text of their own.
 ///
 /// # Errors
@@ -142,6 +144,7 @@ pub fn lattice_from_fractions(
     Lattice::new(dims, all(origin)?, all(spacing)?, closed).map_err(|e| e.to_string())
 }
 
+#[doc(hidden)]
 /// The lattice that doubles describe, taken exactly, closed on every axis: what a file says that
 /// knows no fractions.
 ///
@@ -204,11 +207,13 @@ fn json_of_label(label: &Label) -> Value {
     entry
 }
 
+#[doc(hidden)]
 /// A colour as `#rrggbb`.
 pub fn hex([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
+#[doc(hidden)]
 /// Reads `#rrggbb`.
 pub fn parse_hex(text: &str) -> Option<[u8; 3]> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
