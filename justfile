@@ -6,6 +6,10 @@ default:
 check:
     .ci/run
 
+# Format and unit tests of the packages with changes, or of these: `just quick formats rules`; `mesh` is the command.
+quick *packages:
+    tools/quick {{packages}}
+
 # All tests and doctests.
 test *args:
     cargo test {{args}}

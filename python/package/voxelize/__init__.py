@@ -29,10 +29,10 @@ from ._errors import (
     TooLargeError,
     UsageError,
 )
-from ._facts import Check, Clearance, Component, Defect, Difference, FieldDifference, Label
+from ._facts import Check, Clearance, Component, Defect, FieldDifference, Label
 from ._functions import check, clearance, distance, formats, fraction, many, offset, voxelize
 from ._meshes import Mesh, mesh
-from ._voxels import Voxels, open
+from ._voxels import Difference, Voxels, open
 
 try:
     __version__ = version("voxelize")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from ._voxels import Voxels
 
 Cell = tuple[int, int, int]
 Point = tuple[float, float, float]
@@ -26,27 +23,6 @@ class Label:
     colour: tuple[int, int, int]
     #: How many cells have it.
     count: int
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What differs between two grids of bits or labels."""
-
-    common: int
-    added: int
-    removed: int
-    relabelled: int
-    #: Intersection over union; 1.0 for two empty grids.
-    iou: float
-    #: The box of the cells that differ, both ends inclusive.
-    bounds: tuple[Cell, Cell] | None
-    #: How the lattices differ, in words.
-    mismatches: list[str]
-    #: The cells that differ, labelled "added" and "removed".
-    voxels: Voxels
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.relabelled or self.mismatches)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import base64
 import html
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from . import _native
 from ._errors import Finding, usage
-from ._facts import Difference, FieldDifference, Label, bounds_of
+from ._facts import Cell, FieldDifference, Label, bounds_of
 from ._options import how, path
 
 T = TypeVar("T")
@@ -377,6 +378,27 @@ class Voxels:
 
     def _shaped(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return cells.reshape(self.shape, order="F")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between two grids of bits or labels."""
+
+    common: int
+    added: int
+    removed: int
+    relabelled: int
+    #: Intersection over union; 1.0 for two empty grids.
+    iou: float
+    #: The box of the cells that differ, both ends inclusive.
+    bounds: tuple[Cell, Cell] | None
+    #: How the lattices differ, in words.
+    mismatches: list[str]
+    #: The cells that differ, labelled "added" and "removed".
+    voxels: Voxels
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.relabelled or self.mismatches)
 
 
 def open(file: str | os.PathLike[str], *, max_memory: int | str | None = None) -> Voxels:
