@@ -4,20 +4,7 @@
 //! row. Cells are streamed a block at a time; a grid is never copied as bytes. Every format takes
 //! [`CellSource`], so that a grid beyond memory is written as one that is whole.
 //!
-//! Findings in files that are read have stable codes:
-//!
-//! | code | meaning |
-//! |---|---|
-//! | V001 | neither the content nor the name is of a format that is known |
-//! | V002 | the file ends early |
-//! | V003 | a header or a compressed stream is broken |
-//! | V004 | well formed, but of a kind that holds no cells: another type, another number of axes |
-//! | V005 | the length is not what the size of the grid asks for |
-//! | V006 | the sidecar that says the size is missing |
-//! | V007 | the description (sidecar, attribute) is broken or does not fit the cells |
-//! | V008 | a scene that is not a tree of transforms, groups and shapes |
-//! | V009 | a voxel outside its model or grid |
-//! | V010 | the system could not open or read the file |
+//! Findings in files that are read have the codes V001 and on of [`CODES`](voxelize_core::CODES).
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(
@@ -438,6 +425,32 @@ pub fn warnings(lattice: &Lattice, stands: [usize; 3], format: &Format) -> Vec<F
 }
 
 impl Format {
+    /// What most formats have in common: every kind of cells, a lattice within the file, no limits, no choices, no mark
+    /// of the content, and no reader. A format states the rest, and what it has otherwise.
+    const BASE: Self = Self {
+        name: "",
+        extensions: &[],
+        about: "",
+        carries: Carries::InFile,
+        assumes: &[],
+        kinds: &CellKind::ALL,
+        dtypes: &[],
+        max_bytes: None,
+        choices: &[],
+        slab_layers: 1,
+        magic: &[],
+        weak_magic: &[],
+        limits: |_, _| Ok(()),
+        warnings: |_, _| Vec::new(),
+        size: |_, _, _, _| None,
+        memory: |_, _, _, _| 0,
+        write: Write::Forward(|_, _, _, _| unreachable!("every format has a writer")),
+        annotate: |_, _| {},
+        reader: None,
+    };
+}
+
+impl Format {
     /// Whether it holds cells of this kind.
     pub fn holds(&self, kind: CellKind) -> bool {
         self.kinds.contains(&kind)
@@ -646,21 +659,6 @@ const ORDER: [&str; 2] = ["order", "x fastest"];
 
 /// The key for the order of bits in a byte, and its value in files of this tool: the word of `numpy.unpackbits`.
 const BIT_ORDER: [&str; 2] = ["bit_order", "little"];
-
-/// No limits: any lattice can be held.
-fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    Ok(())
-}
-
-/// Nothing to be warned of.
-fn no_warnings(_: &Lattice, _: [usize; 3]) -> Vec<Finding> {
-    Vec::new()
-}
-
-/// Rows of cells alone.
-fn no_memory(_: [usize; 3], _: Dtype, _: usize, _: &[Choice]) -> u64 {
-    0
-}
 
 #[cfg(test)]
 mod tests {

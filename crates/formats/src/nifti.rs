@@ -34,12 +34,12 @@ use super::image::{
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
+use super::{Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
-use voxelize_core::grid::{CellKind, CellSource, CellType, Lattice};
+use voxelize_core::grid::{CellSource, CellType, Lattice};
 
 /// The bytes of the header.
 const HEADER: usize = 348;
@@ -63,22 +63,14 @@ pub(super) const FORMAT: Format = Format {
     name: "nii",
     extensions: &["nii"],
     about: "NIfTI-1 image; mesh coordinates are LPS, the image is RAS; at most 32767 cells an axis",
-    carries: Carries::InFile,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
-    max_bytes: None,
-    choices: &[],
-    slab_layers: 1,
     magic: &[&[0x5c, 1, 0, 0]],
-    weak_magic: &[],
     limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
-    memory: super::no_memory,
     write: Write::Forward(write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read, describe }),
+    ..Format::BASE
 };
 
 pub(super) const PACKED: Format = Format {

@@ -46,7 +46,7 @@ use super::{
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::Metadata;
-use voxelize_core::grid::{CellKind, CellSource, Cells};
+use voxelize_core::grid::{CellSource, Cells};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -58,18 +58,10 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["npy"],
     about: "NumPy array a[x, y, z] of bool, u8 or f32, or of packed bits; numpy.load reads it",
     carries: Carries::SidecarOnRequest,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit, Dtype::I8],
-    max_bytes: None,
     choices: &[Choice::Zyx],
-    slab_layers: 1,
     magic: &[MAGIC],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, _, _| bytes_for(dims, dtype).map(FileSize::about),
-    memory: super::no_memory,
     write: Write::Forward(write),
     annotate: |dtype, metadata| {
         annotate(dtype, metadata);
@@ -78,6 +70,7 @@ pub(super) const FORMAT: Format = Format {
         }
     },
     reader: Some(Reader { cells: read, describe }),
+    ..Format::BASE
 };
 
 pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {

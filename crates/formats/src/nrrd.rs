@@ -30,12 +30,12 @@ use super::image::{
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
-use super::{Carries, Choice, Dtype, Format, Reader, SaveOptions, Write};
+use super::{Choice, Dtype, Format, Reader, SaveOptions, Write};
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result, hint, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
-use voxelize_core::grid::{CellKind, CellSource, CellType, Label, Legend};
+use voxelize_core::grid::{CellSource, CellType, Label, Legend};
 use voxelize_core::text::file_label;
 
 /// The longest header that is read.
@@ -58,22 +58,15 @@ pub(super) const FORMAT: Format = Format {
     name: "nrrd",
     extensions: &["nrrd"],
     about: "image of 3D Slicer and ITK, packed by gzip; mesh coordinates are LPS",
-    carries: Carries::InFile,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
-    max_bytes: None,
     choices: &[Choice::Uncompressed],
-    slab_layers: 1,
     magic: &[b"NRRD000"],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
     memory: |_, _, threads, choices| packed::memory(threads, choices),
     write: Write::Forward(write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read, describe }),
+    ..Format::BASE
 };
 
 fn write(

@@ -15,7 +15,7 @@ use std::io;
 use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};
 use crate::steps::{cancelled, next};
 use voxelize_core::geom::Rational;
-use voxelize_core::grid::{CellKind, CellSource, CellType, CellsRef, Lattice};
+use voxelize_core::grid::{CellSource, CellType, CellsRef, Lattice};
 
 /// A line, at most.
 const LINE: u128 = 120;
@@ -25,23 +25,12 @@ pub(super) const XYZ: Format = Format {
     extensions: &["xyz"],
     about: "centres of occupied cells as text, a line for each: x y z, and the label or value",
     carries: Carries::Rounded,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
-    max_bytes: None,
-    choices: &[],
-    slab_layers: 1,
-    magic: &[],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size: |_, _, occupied, _| Some(FileSize::at_most(LINE * u128::from(occupied?))),
-    memory: super::no_memory,
     write: Write::Forward(|source, out, dtype, options| {
         write(source, out, dtype, options, &TextStyle { gap: ' ', is_table: false })
     }),
-    annotate: |_, _| {},
-    reader: None,
+    ..Format::BASE
 };
 
 pub(super) const CSV: Format = Format {

@@ -17,29 +17,20 @@ use super::open::{VoxelSource, is_about};
 use super::{BIT_ORDER, Carries, Dtype, FileSize, Format, ORDER, Reader, Write, shares, values};
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result};
+use voxelize_core::grid::Cells;
 use voxelize_core::grid::metadata::Metadata;
-use voxelize_core::grid::{CellKind, Cells};
 
 pub(super) const FORMAT: Format = Format {
     name: "raw",
     extensions: &["raw"],
     about: "cells as bytes, floats, or bits in rows of 64-bit words, x fastest; a .raw.json describes them",
     carries: Carries::Sidecar,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit, Dtype::I8],
-    max_bytes: None,
-    choices: &[],
-    slab_layers: 1,
-    magic: &[],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
-    memory: super::no_memory,
     write: Write::Forward(values::write),
     annotate,
     reader: Some(Reader { cells: read, describe }),
+    ..Format::BASE
 };
 
 /// The bytes of a row of cells.

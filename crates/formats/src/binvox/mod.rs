@@ -34,27 +34,22 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["binvox"],
     about: "runs of cells for training and research; cubic cells, filled up to a cube; world coordinates are the mesh's",
     carries: Carries::Rounded,
-    assumes: &[],
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
-    max_bytes: None,
     choices: &[Choice::NoCube],
     // Its order begins with y: the first run may end in the last layer.
     slab_layers: WHOLE,
     magic: &[MAGIC],
-    weak_magic: &[],
     limits,
-    warnings: super::no_warnings,
     size: |dims, _, occupied, choices| {
         let runs =
             dims_of(dims, choices).iter().map(|&n| n as u128).product::<u128>().div_ceil(MAX_RUN as u128);
         // A run of occupied cells and one of empty ones for each, at most.
         occupied.map(|occupied| FileSize::at_most(2 * runs + 4 * u128::from(occupied)))
     },
-    memory: super::no_memory,
     write: Write::Forward(write::write),
-    annotate: |_, _| {},
     reader: Some(Reader { cells: read::read, describe: read::describe }),
+    ..Format::BASE
 };
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {

@@ -31,7 +31,7 @@ mod blocks;
 mod octree;
 mod write;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Write};
+use super::{Choice, Dtype, FileSize, Format, Write};
 use voxelize_core::error::{Code, Error, Finding, Result, hint};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellKind, Lattice};
@@ -56,23 +56,17 @@ pub(super) const FORMAT: Format = Format {
     name: "bt",
     extensions: &["bt"],
     about: "octree of OctoMap for ROS and MoveIt; cubic cells whose walls are at multiples of their size",
-    carries: Carries::InFile,
     assumes: &[("unit", "m"), ("up", "z")],
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
-    max_bytes: None,
     choices: &[Choice::MarkFree],
     // Depth first, a node may be far above the one before it.
     slab_layers: super::WHOLE,
-    magic: &[],
-    weak_magic: &[],
     limits,
     warnings: |lattice, _| shift(lattice).into_iter().collect(),
     size: |dims, _, occupied, _| Some(FileSize::at_most(most_bytes(dims, occupied?))),
-    memory: super::no_memory,
     write: Write::Forward(write::write),
-    annotate: |_, _| {},
-    reader: None,
+    ..Format::BASE
 };
 
 /// The bytes of a tree at most: of an occupied cell alone two on each level, and never more than all nodes have.

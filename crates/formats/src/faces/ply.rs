@@ -33,7 +33,7 @@ use super::{check_walls, most_bytes, walls};
 use crate::comments::comments;
 use crate::point_cloud;
 use crate::save::{SPOOL, Sink};
-use crate::{Carries, Choice, Dtype, Format, SaveOptions, Write, metadata};
+use crate::{Choice, Dtype, Format, SaveOptions, Write, metadata};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellKind, CellSource, Lattice};
@@ -42,17 +42,10 @@ pub(in super::super) const FORMAT: Format = Format {
     name: "ply",
     extensions: &["ply"],
     about: "exposed faces as polygons, for Blender, MeshLab and trimesh; labels are colours of faces",
-    carries: Carries::InFile,
-    assumes: &[],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
-    max_bytes: None,
     choices: &[Choice::GreedyFaces, Choice::Points],
-    slab_layers: 1,
-    magic: &[],
-    weak_magic: &[],
     limits,
-    warnings: crate::no_warnings,
     size: |dims, _, occupied, choices| {
         if choices.contains(&Choice::Points) {
             return point_cloud::size(occupied);
@@ -62,8 +55,7 @@ pub(in super::super) const FORMAT: Format = Format {
     },
     memory: |_, _, _, _| SPOOL as u64,
     write: Write::Seeking(write),
-    annotate: |_, _| {},
-    reader: None,
+    ..Format::BASE
 };
 
 fn limits(lattice: Option<&Lattice>, choices: &[Choice]) -> Result<()> {

@@ -47,24 +47,15 @@ pub(super) const VTU: Format = Format {
     name: "vtu",
     extensions: &["vtu"],
     about: "hexahedra with shared nodes for ParaView, PyVista and finite elements, packed by zlib",
-    carries: Carries::InFile,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8],
-    max_bytes: None,
     choices: &[Choice::Uncompressed],
-    slab_layers: 1,
-    magic: &[],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     // Eight nodes of three doubles and as many numbers, three indices, the value, its offset and its type.
     size: |_, _, occupied, _| Some(FileSize::at_most(u128::from(occupied?) * (8 * 32 + 12 + 4 + 8 + 1))),
     // Six arrays, each on its way to a temporary file.
     memory: |_, _, threads, choices| 6 * (packed::memory(threads, choices) + SPOOL as u64),
     write: Write::Forward(vtu::write),
     annotate: npy::annotate,
-    reader: None,
+    ..Format::BASE
 };
 
 pub(super) const INP: Format = Format {

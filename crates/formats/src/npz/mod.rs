@@ -38,37 +38,30 @@ mod write;
 
 pub use self::stack::GridStack;
 
-use super::{CELLS, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy};
+use super::{CELLS, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy};
 use sparse::Sparse;
 use voxelize_core::error::{Error, Result};
+use voxelize_core::grid::Lattice;
 use voxelize_core::grid::metadata::Metadata;
-use voxelize_core::grid::{CellKind, Lattice};
 
 pub(super) const FORMAT: Format = Format {
     name: "npz",
     extensions: &["npz"],
     about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
-    carries: Carries::InFile,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit],
-    max_bytes: None,
     choices: &[Choice::Zyx, Choice::SparseIndices, Choice::SparseRuns],
-    slab_layers: 1,
     magic: &[b"PK\x03\x04"],
-    weak_magic: &[],
     limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, occupied, choices| match Sparse::of(choices) {
         // A position and a value for each cell; as runs there may be fewer.
         Some(_) => occupied.map(|occupied| FileSize::at_most(20 * u128::from(occupied))),
         None => npy::bytes_for(dims, dtype).map(FileSize::at_most),
     },
     // Its buffers are among those of every job.
-    memory: super::no_memory,
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),
+    ..Format::BASE
 };
 
 fn limits(_: Option<&Lattice>, choices: &[Choice]) -> Result<()> {

@@ -25,7 +25,7 @@ mod blocks;
 mod nbt;
 mod write;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Write};
+use super::{Choice, Dtype, FileSize, Format, Write};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::{AXES, CellKind, Lattice};
 
@@ -39,23 +39,15 @@ pub(super) const FORMAT: Format = Format {
     name: "schem",
     extensions: &["schem"],
     about: "Sponge schematic for Minecraft (WorldEdit); cubic cells only, fewer than 2³¹; y is up",
-    carries: Carries::InFile,
-    assumes: &[],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
-    max_bytes: None,
-    choices: &[],
     // A grid with y up is turned. All bits of a file take 256 MiB.
     slab_layers: super::WHOLE,
-    magic: &[],
-    weak_magic: &[],
     limits,
     warnings: |_, [_, _, height]| tall(height).into_iter().collect(),
     size: |dims, _, _, _| Some(FileSize::at_most(dims.iter().map(|n| *n as u128).product())),
-    memory: super::no_memory,
     write: Write::Forward(write::write),
-    annotate: |_, _| {},
-    reader: None,
+    ..Format::BASE
 };
 
 /// The finding that a world of Minecraft is not so high (W004).

@@ -31,7 +31,7 @@ mod png;
 mod write;
 
 use super::several::FolderLayout;
-use super::{Carries, Dtype, FileSize, Format, Write, dense, npy};
+use super::{Dtype, FileSize, Format, Write, dense, npy};
 use voxelize_core::grid::CellKind;
 
 /// The description of the pictures.
@@ -50,23 +50,15 @@ pub(super) const FORMAT: Format = Format {
     name: "slices",
     extensions: &["slices"],
     about: "folder of PNG pictures, one for each layer of z seen from above, for resin printers and image stacks",
-    carries: Carries::InFile,
     assumes: &[("up", "z")],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bit, Dtype::U8],
-    max_bytes: None,
-    choices: &[],
-    slab_layers: 1,
-    magic: &[],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
     // Rows of pixels, and what they are packed into.
     memory: |[nx, ny, _], _, threads, _| 2 * (write::LAYERS_PER_THREAD * threads * nx * ny) as u64,
     write: Write::Folder(&LAYOUT, write::folder),
     annotate: npy::annotate,
-    reader: None,
+    ..Format::BASE
 };
 
 #[cfg(feature = "npz")]

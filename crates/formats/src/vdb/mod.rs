@@ -54,7 +54,7 @@ mod tree;
 mod walk;
 mod write;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write, npy};
+use super::{Choice, Dtype, FileSize, Format, Reader, Write, npy};
 use voxelize_core::grid::CellKind;
 
 /// The first eight bytes.
@@ -76,22 +76,16 @@ pub(super) const FORMAT: Format = Format {
     name: "vdb",
     extensions: &["vdb"],
     about: "sparse tree of OpenVDB for Blender and Houdini; world coordinates are the mesh's",
-    carries: Carries::InFile,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
-    max_bytes: None,
     choices: &[Choice::Uncompressed, Choice::VdbFog],
     slab_layers: leaf::SIDE,
     magic: &[&MAGIC],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size,
     memory: |dims, _, threads, _| spool::bytes_at_once(dims, threads),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),
+    ..Format::BASE
 };
 
 /// The type of the values in a tree.

@@ -54,7 +54,7 @@ mod tile;
 mod write;
 
 use self::layers::Shell;
-use super::{CELLS, CHOICES, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write};
+use super::{CELLS, CHOICES, Choice, Dtype, FileSize, Format, GRID, Reader, Write};
 use voxelize_core::error::{Code, Error, Finding, Result, hint};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, Lattice, Record};
@@ -78,15 +78,12 @@ pub(super) const FORMAT: Format = Format {
     name: "vox",
     extensions: &["vox"],
     about: "MagicaVoxel scene, at most 4 GiB; cubic cells only; z is up",
-    carries: Carries::InFile,
-    assumes: &[],
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::U8],
     max_bytes: Some(u32::MAX as u64),
     choices: &[Choice::VoxHull, Choice::VoxSplit],
     slab_layers: TILE,
     magic: &[b"VOX "],
-    weak_magic: &[],
     limits,
     warnings,
     // Position and colour of a voxel are a byte each.
@@ -97,10 +94,10 @@ pub(super) const FORMAT: Format = Format {
             Shell::Hull => FileSize::at_most(bytes),
         })
     },
-    memory: super::no_memory,
     write: Write::Several(cuts::companions, write::write),
     annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),
+    ..Format::BASE
 };
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {

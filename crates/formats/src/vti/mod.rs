@@ -22,8 +22,7 @@ mod bits;
 mod read;
 mod write;
 
-use super::{Carries, Choice, Dtype, Format, Reader, Write, npy, packed};
-use voxelize_core::grid::CellKind;
+use super::{Choice, Dtype, Format, Reader, Write, npy, packed};
 
 /// The name of the array of cells.
 const CELLS: &str = "voxels";
@@ -35,20 +34,13 @@ pub(super) const FORMAT: Format = Format {
     name: "vti",
     extensions: &["vti"],
     about: "image of VTK for ParaView, PyVista and ITK, packed by zlib; world coordinates are the mesh's",
-    carries: Carries::InFile,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit],
-    max_bytes: None,
     choices: &[Choice::Uncompressed],
-    slab_layers: 1,
-    magic: &[],
     weak_magic: &[b"<?xml ve", b"<VTKFile"],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
     memory: |_, _, threads, choices| packed::memory(threads, choices),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),
+    ..Format::BASE
 };

@@ -41,8 +41,7 @@ pub mod store;
 mod write;
 
 use super::several::FolderLayout;
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write, dense, npy};
-use voxelize_core::grid::CellKind;
+use super::{Choice, Dtype, FileSize, Format, Reader, Write, dense, npy};
 
 /// The cells along each side of a chunk, and the layers of a shard: a chunk is a column of words of a grid of bits, and
 /// viewers fetch whole chunks. A smaller level gathers so many layers, too, before it is written.
@@ -68,17 +67,9 @@ pub(super) const FORMAT: Format = Format {
     name: "zarr",
     extensions: &["zarr"],
     about: "folder of chunks for Python, web servers and viewers, with smaller levels: Zarr 3, OME-Zarr 0.5",
-    carries: Carries::InFile,
-    assumes: &[],
-    kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bool],
-    max_bytes: None,
     choices: &[Choice::Uncompressed, Choice::NoPyramid],
     slab_layers: CHUNK,
-    magic: &[],
-    weak_magic: &[],
-    limits: super::no_limits,
-    warnings: super::no_warnings,
     size: |dims, dtype, _, choices| {
         // Levels are an eighth, a sixty-fourth and so on of the grid.
         let all = dense::bytes_for(dims, dtype)?;
@@ -88,6 +79,7 @@ pub(super) const FORMAT: Format = Format {
     write: Write::Folder(&LAYOUT, write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),
+    ..Format::BASE
 };
 
 /// The dims of the levels.
