@@ -2,23 +2,21 @@
 
 use std::time::Instant;
 
-use clap::parser::ValueSource;
-use clap::{ArgMatches, FromArgMatches};
+use clap::FromArgMatches;
 use voxelize::Result;
 use voxelize::job::Names;
 
 use super::args::PowerArgs;
-use super::argv::{self, Argv};
+use super::argv::Argv;
 use super::memory::Resources;
 use super::progress::Bar;
 use super::report::{Printer, Report, Schema};
 use super::signals::Signals;
+use super::{COMMANDS, regions};
 
 /// A command; the conversion is the one without a name.
 pub struct Command {
     pub name: &'static str,
-    /// The words after its name in the line of usage.
-    pub usage: &'static str,
     /// One line about it for help: a phrase in lower case.
     pub about: &'static str,
     /// Examples for its page, a line each.
@@ -27,8 +25,8 @@ pub struct Command {
     pub notes: &'static str,
     /// The keys of its JSON, in order, after the keys of every object.
     pub keys: &'static str,
-    /// Its arguments; `ReportArgs`, `PowerArgs` and `PageArgs` must be among them.
-    pub arguments: fn() -> clap::Command,
+    /// Adds its arguments to a parser; [`super::args::arguments`] adds those that every command has.
+    pub arguments: fn(clap::Command) -> clap::Command,
     /// Does it. What can be printed earlier is; the rest is returned.
     pub run: fn(&Call) -> Result<Vec<Report>>,
 }
@@ -41,47 +39,59 @@ impl Command {
             options: self.arguments,
         }
     }
+
+    /// Returns the parser of its arguments.
+    pub fn parser(&self) -> clap::Command {
+        let name = if self.name.is_empty() { "voxelize" } else { self.name };
+        let parser = clap::Command::new(name).about(self.about);
+        (self.arguments)(parser.disable_help_flag(true).disable_version_flag(true))
+    }
+}
+
+/// Returns the command of this name, `region` included.
+pub fn by_name(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().chain([&regions::REGION]).find(|command| command.name == name)
+}
+
+/// Returns the whole command line: the conversion, and every command with a name below it.
+pub fn tree() -> clap::Command {
+    let commands = COMMANDS[1..].iter().map(Command::parser);
+    let region = regions::REGION.parser().hide(true);
+    COMMANDS[0].parser().bin_name("voxelize").subcommands(commands).subcommand(region)
 }
 
 /// One call of a command.
 pub struct Call<'a> {
-    /// The words as they were typed, for messages.
+    /// The options as they were typed, for messages.
     pub argv: &'a Argv,
     pub signals: &'a Signals,
     pub printer: &'a Printer,
     pub started: Instant,
     /// Every file of the call; the file of `--json` is among them from the first.
     pub names: Names,
-    matches: ArgMatches,
 }
 
 impl<'a> Call<'a> {
-    pub fn new(
-        argv: &'a Argv,
-        matches: ArgMatches,
-        printer: &'a Printer,
-        signals: &'a Signals,
-        started: Instant,
-    ) -> Self {
-        Self { argv, signals, printer, started, names: printer.names(), matches }
+    pub fn new(argv: &'a Argv, printer: &'a Printer, signals: &'a Signals, started: Instant) -> Self {
+        Self { argv, signals, printer, started, names: printer.names() }
     }
 
-    /// The arguments of the command.
+    /// Returns a group of arguments of the command.
     pub fn args<A: FromArgMatches>(&self) -> Result<A> {
-        argv::from_matches(&self.matches, self.argv)
+        self.argv.args()
     }
 
-    /// Whether the option of this id was typed.
+    /// The option of this id was typed.
     pub fn given(&self, option: &str) -> bool {
-        self.matches.value_source(option) == Some(ValueSource::CommandLine)
+        self.argv.is_given(option)
     }
 
-    /// The resources of the work.
-    pub fn resources(&self, power: &PowerArgs, max_memory: Option<u64>) -> Result<Resources> {
-        Resources::new(power, max_memory, self.argv)
+    /// Returns the resources of the work.
+    pub fn resources(&self, max_memory: Option<u64>) -> Result<Resources> {
+        Resources::new(&self.args::<PowerArgs>()?, max_memory)
     }
 
-    /// A progress bar for work that may take a while.
+    /// Returns a progress bar for work that may take a while.
     pub fn bar(&self) -> Bar {
         Bar::new(self.printer.options.verbosity, self.signals.clone())
     }

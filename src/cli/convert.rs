@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::CommandFactory;
 use serde_json::Value;
 use voxelize::format::{self, ARRAYS};
 use voxelize::grid::InMemory;
 use voxelize::job::Transform;
 use voxelize::{BitGrid, Code, Finding, Hint, Result, par};
 
-use super::args::{FileArgs, MemoryArgs, OutputArgs, PageArgs, PowerArgs, ReportArgs};
+use super::args::{FileArgs, MemoryArgs, OutputArgs, arguments};
 use super::command::{Call, Command};
 use super::files::{self, MeshSource};
 use super::memory::Resources;
@@ -20,7 +19,6 @@ use super::{contents, info};
 
 pub const COMMAND: Command = Command {
     name: "convert",
-    usage: "[OPTIONS] IN OUT",
     about: "write the cells of a voxel file in another format",
     examples: "\
 voxelize convert part.vox part.nrrd           with the same digests
@@ -31,11 +29,11 @@ Bits, labels and fields, their position, names, colours and how they were made a
 them. The whole grid is held in memory.",
     keys: "path format bytes contents labels grid made_by input rule [fields] snap transform counts volume digest \
            warnings outputs",
-    arguments: ConvertFileArgs::command,
+    arguments: arguments::<ConvertFileArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct ConvertFileArgs {
     /// A voxel file, of any format that 'voxelize formats' lists as readable
     #[arg(value_name = "IN", help_heading = "Files")]
@@ -44,28 +42,19 @@ struct ConvertFileArgs {
     /// The file to write, in the format of its extension; an existing file is replaced. - is standard output
     /// and needs -f; DIR/ gets a file with the name of IN
     #[arg(value_name = "OUT", help_heading = "Files", allow_hyphen_values = false)]
-    output: PathBuf,
+    out: PathBuf,
 
     #[command(flatten)]
     file: FileArgs,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
     memory: MemoryArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ConvertFileArgs = call.args()?;
     Ok(vec![Report::of(|report| {
-        let resources = call.resources(&args.power, args.memory.max_memory)?;
+        let resources = call.resources(args.memory.max_memory)?;
         par::with_threads(resources.threads, || convert(args, &resources, call, report))?
     })])
 }
@@ -76,13 +65,13 @@ fn convert(
     call: &Call,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let ConvertFileArgs { input, output, file, .. } = args;
+    let ConvertFileArgs { input, out, file, .. } = args;
     report.set("path", input.to_string_lossy());
     let source = call.names.reads(&input, "the input")?;
     files::is_there(&input)?;
     let description = format::describe(&input).map_err(|error| match files::if_mesh(error, &input) {
         mesh if mesh.hint().is_none() => {
-            let hint = format!("voxelize {} -o {} makes voxels of it", input.display(), output.display());
+            let hint = format!("voxelize {} -o {} makes voxels of it", input.display(), out.display());
             mesh.with_hint(hint)
         }
         error => error,
@@ -92,9 +81,9 @@ fn convert(
     report.set("bytes", description.bytes);
     let voxels = files::open_within(&source, resources.for_job())?;
 
-    let output = OutputArgs { output: Some(output), file, skip_existing: false, stack: false };
+    let output = OutputArgs { output: Some(out), file, skip_existing: false, stack: false };
     let output = Output::new(&output, voxels.cells.as_ref().kind(), &MeshSource::File(source), call)?;
-    output.check_rounding(&voxels.record, call.argv)?;
+    output.check_rounding(&voxels.record)?;
     call.check_files()?;
     call.signals.listen()?;
     let bar = call.bar();

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::compare::{self, Difference, Gate, Mismatch, diff};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
@@ -12,7 +11,7 @@ use voxelize::job::{Names, NewFile, OutFile, UnitOfLength};
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
-use super::args::{MemoryArgs, PageArgs, PowerArgs, ReportArgs, values};
+use super::args::{MemoryArgs, arguments, values};
 use super::command::{Call, Command};
 use super::diff_fields::{self, FieldOptions};
 use super::files::{self, has_extension};
@@ -25,7 +24,6 @@ const LISTED: usize = 20;
 
 pub const COMMAND: Command = Command {
     name: "diff",
-    usage: "[OPTIONS] A B",
     about: "compare two voxel files, cell by cell",
     examples: "\
 voxelize diff old.vox new.npz            exit code 0 if equal, 1 if different
@@ -45,11 +43,11 @@ a distance says on which side of the surface a cell is.
 Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 usage error, or the grids do not match; \
 3 a file cannot be read",
     keys: "first second grid counts iou largest box outputs",
-    arguments: DiffArgs::command,
+    arguments: arguments::<DiffArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct DiffArgs {
     /// The voxel file to compare with, of any format that 'voxelize formats' lists
     #[arg(value_name = "A", help_heading = "Files")]
@@ -85,22 +83,13 @@ struct DiffArgs {
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
     memory: MemoryArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: DiffArgs = call.args()?;
     Ok(vec![Report::of(|report| {
-        let resources = call.resources(&args.power, args.memory.max_memory)?;
+        let resources = call.resources(args.memory.max_memory)?;
         par::with_threads(resources.threads, || compare(&args, resources.for_job(), call, report))?
             .inspect_err(|_| report.out.clear())
     })])

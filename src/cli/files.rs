@@ -35,8 +35,8 @@ pub enum Destination {
 }
 
 impl MeshSource {
-    /// The mesh of this name, which must exist, or of `NAME=FILE`; `commands` are what else it may have been meant as.
-    pub fn find(path: &Path, commands: &[&'static str], names: &Names) -> Result<Self> {
+    /// The mesh of this name, which must exist, or of `NAME=FILE`.
+    pub fn find(path: &Path, names: &Names) -> Result<Self> {
         if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
                 return Err(Error::usage("-: standard input is a terminal, not a mesh")
@@ -49,18 +49,17 @@ impl MeshSource {
             Ok(_) => names.reads(path, "a mesh of this run").map(Self::File),
             Err(e) if e.kind() == ErrorKind::NotFound => match named(path) {
                 Some((name, file)) => {
-                    Ok(Self::Named(name.to_string(), Box::new(Self::find(Path::new(file), &[], names)?)))
+                    Ok(Self::Named(name.to_string(), Box::new(Self::find(Path::new(file), names)?)))
                 }
-                None => Err(suggest::not_found(path, commands)),
+                None => Err(suggest::not_found(path)),
             },
             Err(e) => Err(Error::input(Code::Unreadable, e.to_string()).in_file(path)),
         }
     }
 
     /// One mesh of those of these names.
-    pub fn find_all(paths: &[PathBuf], commands: &[&'static str], names: &Names) -> Result<Self> {
-        let mut all =
-            paths.iter().map(|path| Self::find(path, commands, names)).collect::<Result<Vec<_>>>()?;
+    pub fn find_all(paths: &[PathBuf], names: &Names) -> Result<Self> {
+        let mut all = paths.iter().map(|path| Self::find(path, names)).collect::<Result<Vec<_>>>()?;
         if all.iter().filter(|source| source.is_stdin()).count() > 1 {
             return Err(Error::usage("-: standard input is named twice").with_hint("it can be read once"));
         }

@@ -1,39 +1,28 @@
 //! `voxelize formats`: the supported file formats, from the tables of readers and writers.
 
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::Result;
 use voxelize::format::{Carries, FORMATS, Format};
 use voxelize::mesh::read::INPUTS;
 
-use super::args::{PageArgs, PowerArgs, ReportArgs};
+use super::args::arguments;
 use super::command::{Call, Command};
 use super::report::{Outcome, Report};
 
 pub const COMMAND: Command = Command {
     name: "formats",
-    usage: "[OPTIONS]",
     about: "list the supported file formats",
     examples: "\
 voxelize formats           the formats, with their extensions and types of numbers
 voxelize formats --json    the same for programs",
     notes: "",
     keys: "meshes voxels",
-    arguments: FormatsArgs::command,
+    arguments: arguments::<FormatsArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
-struct FormatsArgs {
-    #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
-}
+#[derive(Debug, clap::Args)]
+struct FormatsArgs {}
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     call.check_files()?;

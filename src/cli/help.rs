@@ -4,9 +4,9 @@ use clap::Arg;
 use voxelize::Level;
 use voxelize::format::Choice;
 
-use super::args;
 use super::argv::spelled;
-use super::command::Command;
+use super::command::{self, Command};
+use super::{COMMANDS, meshes};
 
 /// The groups of the options, in the order of the pages.
 const GROUPS: [&str; 5] = ["Grid", "Rule", "Input", "Output", "Run"];
@@ -79,38 +79,31 @@ pub const EXIT_CODES: &str = "\
 70  an internal error, which is a bug: please report it
 130  interrupted (143 when terminated, 129 when the terminal closed); no partial file is left";
 
-/// The parser of a command, with its pages of help.
-pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
-    let parser = (command.arguments)()
-        .name("voxelize")
-        .help_template("{before-help}{all-args}{after-help}")
-        .disable_help_flag(true)
-        .disable_version_flag(true)
-        .max_term_width(100);
-    let Command { name, usage, about, examples, notes, .. } = command;
-    if name.is_empty() {
-        let list = |margin| list(commands, margin);
-        return parser
-            .mut_args(|arg| arg.hide_short_help(true))
-            .before_help(short_page(commands))
-            .before_long_help(format!(
-                "{LONG_HEAD}\n{}\nCommands; 'voxelize COMMAND --help' has the options and examples of each:\n{}Write \
-                 ./formats for a mesh with the name of a command",
-                indented(EXAMPLES),
-                list("  ")
-            ))
-            .after_long_help(format!("{GENERAL}\n\nExit codes:\n{}", exit_codes()));
-    }
-    let examples = indented(examples);
-    let about = capitalised(about);
-    parser
-        .before_help(format!("{about}.\n\nUsage: voxelize {}{usage}\n\n{}", verb(name), examples.trim_end()))
-        .after_help(*notes)
+/// Returns the command line with the pages of help of all commands.
+pub fn with_pages(tree: clap::Command) -> clap::Command {
+    let commands = list(COMMANDS, "  ");
+    tree.help_template("{before-help}{all-args}{after-help}")
+        .max_term_width(100)
+        .mut_args(|arg| arg.hide_short_help(true))
+        .before_help(short_page(COMMANDS))
+        .before_long_help(format!(
+            "{LONG_HEAD}\n{}\nCommands; 'voxelize COMMAND --help' has the options and examples of each:\n{commands}Write \
+             ./formats for a mesh with the name of a command",
+            indented(EXAMPLES),
+        ))
+        .after_long_help(format!("{GENERAL}\n\nExit codes:\n{}", exit_codes()))
+        .mut_subcommands(with_page)
 }
 
-/// The name of a command as it is typed, with a space; none of that which an option asks for.
-fn verb(name: &str) -> String {
-    if name == super::regions::REGION.name { String::new() } else { format!("{name} ") }
+/// A command with its page, left out of the list that clap adds to the page of the program.
+fn with_page(parser: clap::Command) -> clap::Command {
+    let Some(command) = command::by_name(parser.get_name()) else { return parser };
+    let about = capitalised(command.about);
+    parser
+        .hide(true)
+        .help_template(format!("{about}.\n\nUsage: {{usage}}\n\n{{before-help}}{{all-args}}{{after-help}}"))
+        .before_help(indented(command.examples).trim_end().to_string())
+        .after_help(command.notes)
 }
 
 /// With a capital as its first letter.
@@ -139,7 +132,7 @@ fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> St
 
 /// The page of `-h`: one line for each option, rare options by name alone.
 fn short_page(commands: &[Command]) -> String {
-    let parser = args::command();
+    let parser = meshes::COMMAND.parser();
     let groups: String = GROUPS.iter().map(|group| group_lines(&parser, group)).collect();
     // What clusters and packagers need is named, no more.
     let (rare, usual): (Vec<&Command>, Vec<&Command>) =
@@ -197,7 +190,6 @@ pub fn version() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::COMMANDS;
     use super::*;
 
     /// Everything in `text` that looks like a long option.
@@ -212,7 +204,7 @@ mod tests {
         let page = short_page(COMMANDS);
         let mut seen = 0;
         let choices: Vec<_> = Choice::ALL.iter().map(|choice| choice.option()).collect();
-        for long in args::command().get_arguments().filter_map(Arg::get_long) {
+        for long in meshes::COMMAND.parser().get_arguments().filter_map(Arg::get_long) {
             if choices.contains(&long) {
                 continue;
             }
@@ -228,8 +220,10 @@ mod tests {
 
     #[test]
     fn commands_have_a_page_with_examples() {
+        let mut pages = with_pages(command::tree());
+        pages.build();
         for command in COMMANDS.iter().filter(|command| !command.name.is_empty()) {
-            let page = parser(command, COMMANDS).render_long_help().to_string();
+            let page = pages.find_subcommand_mut(command.name).unwrap().render_long_help().to_string();
             assert!(page.contains(&format!("Usage: voxelize {} ", command.name)), "{page}");
             let example = |line: &&str| line.starts_with(&format!("voxelize {} ", command.name));
             assert!(command.examples.lines().filter(example).count() > 1, "{}", command.examples);
@@ -248,7 +242,7 @@ mod tests {
     fn options_say_one_line_for_the_screen_and_at_most_three_more_with_their_default() {
         let mut seen = 0;
         for command in COMMANDS {
-            for arg in (command.arguments)().get_arguments() {
+            for arg in command.parser().get_arguments() {
                 let name = arg.get_long().unwrap_or("MESH");
                 let short = arg.get_help().map(ToString::to_string).unwrap_or_default();
                 let long = arg.get_long_help().map_or_else(|| short.clone(), ToString::to_string);
@@ -262,7 +256,8 @@ mod tests {
         }
         assert!(seen > 10, "{seen}");
         assert!(
-            args::command()
+            meshes::COMMAND
+                .parser()
                 .render_long_help()
                 .to_string()
                 .contains(&format!("{}]", voxelize::job::DEFAULT_RES))

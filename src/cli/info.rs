@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 use voxelize::grid::metadata::Metadata;
@@ -14,7 +13,7 @@ use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par};
 
-use super::args::{MemoryArgs, PageArgs, PowerArgs, ReadArgs, ReportArgs};
+use super::args::{MemoryArgs, ReadArgs, arguments};
 use super::command::{Call, Command};
 use super::contents::{self, LabelCount};
 use super::files;
@@ -26,7 +25,6 @@ use super::run::{MeshInput, mesh_format, option_text, triangles};
 
 pub const COMMAND: Command = Command {
     name: "info",
-    usage: "[OPTIONS] FILE...",
     about: "describe a mesh or a voxel file",
     examples: "\
 voxelize info part.stl           triangles, bounds, holes, suggested cell sizes
@@ -39,11 +37,11 @@ A file that fails does not stop the others; the exit code is then that of the fa
 for different reasons.",
     keys: "path kind format bytes mesh suggestions warnings dtype contents labels grid made_by input rule [fields] \
            snap transform counts volume mesh_volume digest",
-    arguments: InfoArgs::command,
+    arguments: arguments::<InfoArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct InfoArgs {
     /// Meshes and voxel files, of any format that 'voxelize formats' lists
     #[arg(value_name = "FILE", required = true, help_heading = "Files")]
@@ -53,16 +51,7 @@ struct InfoArgs {
     read: ReadArgs,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
     memory: MemoryArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -72,7 +61,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     call.check_files()?;
     // Nothing is written before the report: a signal may end the process while a pipe is waited for.
     let _may_stall = call.signals.may_stall();
-    let resources = call.resources(&args.power, args.memory.max_memory)?;
+    let resources = call.resources(args.memory.max_memory)?;
     for (n, file) in files.iter().enumerate() {
         let path = file.path();
         let report = Report::of(|report| {

@@ -4,9 +4,7 @@ use voxelize::job::system::{address_space, affordable_threads, available_memory}
 use voxelize::job::{MemoryBudget, MemoryLimit};
 use voxelize::{Error, Level, Result, Run, par};
 
-use super::args::values::Simd;
 use super::args::{PowerArgs, prefixed};
-use super::argv::Argv;
 use super::report::display::bytes;
 
 /// Code, and buffers that are the same for every job, in bytes: up to 13 MiB, and 4 MiB on their way to a file.
@@ -41,15 +39,13 @@ pub struct Resources {
 
 impl Resources {
     /// The requested threads and instruction set, and the available memory.
-    pub fn new(args: &PowerArgs, max_memory: Option<u64>, argv: &Argv) -> Result<Self> {
-        let level = match args.simd {
-            Some(Simd::Level(level)) => Some(level),
-            Some(Simd::Auto) | None => None,
-        };
+    pub fn new(args: &PowerArgs, max_memory: Option<u64>) -> Result<Self> {
+        let level = args.simd.flatten();
         let run = Run::default().threads(args.threads.unwrap_or(0)).level(level);
-        let level = run
-            .supported_level()
-            .map_err(|e| prefixed(&format!("{}: ", argv.with_value("simd").unwrap_or_default()), &e))?;
+        let level = run.supported_level().map_err(|error| {
+            let name = level.map(Level::name).unwrap_or_default();
+            prefixed(&format!("--simd {name}: "), &error)
+        })?;
         if let Some(left) = address_space().filter(|left| *left < LEAST_SPACE) {
             let error = Error::too_large(format!(
                 "the limit of the address space leaves {}; the program itself takes up to {}",
@@ -68,19 +64,23 @@ impl Resources {
             (None, None) => MemoryLimit::Unknown,
         };
         let resources = Self { threads, level, memory, extra_bytes: 0 };
-        match max_memory.filter(|most| *most < resources.program()) {
-            Some(_) => Err(resources.too_little(argv)),
-            None => Ok(resources),
+        match max_memory {
+            Some(limit) if limit < resources.program() => Err(resources.too_little(limit)),
+            _ => Ok(resources),
         }
     }
 
-    /// The refusal of a limit that the program itself does not keep.
-    fn too_little(&self, argv: &Argv) -> Error {
+    /// The refusal of a limit that the program itself exceeds.
+    fn too_little(&self, limit: u64) -> Error {
         let least = bytes(self.program().div_ceil(1 << 20) << 20);
         let error = Error::too_large(format!(
-            "{}: the program itself takes up to {least}",
-            argv.with_value("max-memory").unwrap_or_default()
+            "--max-memory {}: the program itself takes up to {least}",
+            bytes(limit)
         ));
+        // A number of mebibytes without its letter.
+        if (17..1 << 16).contains(&limit) {
+            return error.with_hint(format!("did you mean --max-memory {limit}M?"));
+        }
         error.with_hint(format!("raise --max-memory above {least}"))
     }
 

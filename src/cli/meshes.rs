@@ -1,8 +1,9 @@
 //! The command without a name: a mesh becomes cells, or several do.
 
+use clap::Args;
 use voxelize::{Error, Result};
 
-use super::args::{self, ConvertArgs};
+use super::args::ConvertArgs;
 use super::batch;
 use super::command::{Call, Command};
 use super::options::Options;
@@ -12,19 +13,18 @@ use super::run::{self, KEYS, RunReport};
 
 pub const COMMAND: Command = Command {
     name: "",
-    usage: "[OPTIONS] <MESH>...",
     about: "turn triangle meshes into voxels, exactly",
     examples: "",
     notes: "",
     keys: KEYS,
-    arguments: args::command,
+    arguments: ConvertArgs::augment_args,
     run: convert,
 };
 
 fn convert(call: &Call) -> Result<Vec<Report>> {
     let args: ConvertArgs = call.args()?;
     if args.input.null && args.input.files_from.is_none() {
-        let error = Error::usage(format!("{} needs --files-from", call.argv.name("null")));
+        let error = Error::usage("--null needs --files-from");
         return Err(
             error.with_hint("such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/")
         );
@@ -68,8 +68,15 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Resul
 
     let args = on_devices(call.args()?);
     if batch::is_requested(&args.input, &args.output) {
-        return JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv, &call.names)
-            .map(|_| Outcome::Done);
+        return JobOptions::new(
+            args.grid,
+            &args.rule,
+            &args.read,
+            call.resources(args.run.max_memory)?,
+            call.argv,
+            &call.names,
+        )
+        .map(|_| Outcome::Done);
     }
     let mut found = RunReport::new(call.started);
     found.mesh = Some(run::MeshInput::new(mesh, "stl-binary", 284, Packing::None, 0));

@@ -1,4 +1,4 @@
-//! The command line: argv → options → prepared → outputs → report. It uses only what the library offers
+//! The command line: arguments → options → prepared → outputs → report. It uses only what the library offers
 //! everyone.
 
 mod args;
@@ -21,6 +21,7 @@ mod meshes;
 mod options;
 mod output;
 mod pages;
+mod parse;
 mod pipes;
 mod progress;
 mod regions;
@@ -37,14 +38,14 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use clap::error::ErrorKind;
-use clap::{ArgMatches, FromArgMatches};
+use voxelize::Result;
 
 use args::ReportArgs;
 use args::values::ColourWhen;
 use argv::Argv;
 use command::{Call, Command};
 use guard::guarded;
+use parse::{Parsed, json_destination, parse, with_region};
 use report::{Printer, Report, ReportOptions, Verbosity, show};
 use run::RunReport;
 use signals::Signals;
@@ -79,25 +80,18 @@ pub fn start(words: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, started: Instant) -> u8 {
-    let (argv, command) = parse_command(words);
-    let report_options =
-        |matches: &ArgMatches| ReportArgs::from_arg_matches(matches).map(|args| args.options());
-    let parsed = argv.parse().and_then(|matches| Ok((report_options(&matches)?, matches)));
-    let (options, result) = match parsed {
-        Ok((options, matches)) => (options, Ok(matches)),
-        Err(e) if e.kind() == ErrorKind::DisplayVersion => return show(&help::version()),
-        Err(e) if e.kind() == ErrorKind::DisplayHelp => {
-            return show(&format!("{}\n", e.render().to_string().trim()));
-        }
-        Err(e) => {
-            let is_coloured = ColourWhen::Auto.is_on();
-            let options = ReportOptions { verbosity: Verbosity::Normal, json: argv.json(), is_coloured };
-            (options, Err(argv.error(&e)))
-        }
+    let words = with_region(words);
+    let (command, result) = match parse(&words) {
+        Parsed::Page(page) => return show(&page),
+        Parsed::Call(command, result) => (command, result),
     };
-    let printer = Printer::new(options, command.schema(), signals).with_memory_meant(argv.memory_meant());
-    let call = |matches| Call::new(&argv, matches, &printer, signals, started);
-    match result.and_then(|matches| guarded(|| (command.run)(&call(matches)))) {
+    let options = report_options(&result, &words);
+    let printer = Printer::new(options, command.schema(), signals);
+    let result = match result {
+        Ok(argv) => guarded(|| (command.run)(&Call::new(&argv, &printer, signals, started))),
+        Err(error) => Err(error),
+    };
+    match result {
         Ok(reports) => reports.iter().for_each(|report| printer.print(report)),
         Err(error) => printer.print(&Report::of(|report| {
             if command.name.is_empty() {
@@ -107,6 +101,18 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
         })),
     }
     printer.finish()
+}
+
+/// The options of the report; of words that do not parse, the destination of the JSON.
+fn report_options(argv: &Result<Argv>, words: &[OsString]) -> ReportOptions {
+    match argv.as_ref().map(Argv::args::<ReportArgs>) {
+        Ok(Ok(args)) => args.options(),
+        _ => ReportOptions {
+            verbosity: Verbosity::Normal,
+            json: json_destination(words),
+            is_coloured: ColourWhen::Auto.is_on(),
+        },
+    }
 }
 
 /// Whether this process calls one command after the other and looks for panics: nothing is printed, signals are not
@@ -123,17 +129,6 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     dispatch(words, &Signals::default(), Instant::now())
 }
 
-/// The words, and the command among them.
-fn parse_command<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> (Argv, &'static Command) {
-    let names: Vec<_> = COMMANDS.iter().map(|command| command.name).filter(|name| !name.is_empty()).collect();
-    let argv = Argv::new(words, args::command(), &names);
-    let command = match argv.command() {
-        None if argv.has_word("region") => &regions::REGION,
-        name => COMMANDS.iter().find(|one| one.name == name.unwrap_or_default()).unwrap_or(&meshes::COMMAND),
-    };
-    (argv.with_parser(help::parser(command, COMMANDS)), command)
-}
-
 /// The meaning of a command line without a look at any file: for fuzzing.
 pub enum DryRun {
     /// Help, version.
@@ -147,19 +142,17 @@ pub enum DryRun {
 /// The report of a dry run of `mesh` for these words.
 pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxelize::Mesh) -> DryRun {
     IS_FUZZING.store(true, Ordering::Relaxed);
-    let (argv, command) = parse_command(words);
-    let matches = match argv.parse() {
-        Err(e) if e.kind() == ErrorKind::DisplayHelp => return DryRun::Page(e.render().to_string()),
-        Err(e) if e.kind() == ErrorKind::DisplayVersion => return DryRun::Page(help::version()),
-        Ok(_) if !command.name.is_empty() => return DryRun::Command(command.name),
-        parsed => parsed.map_err(|e| argv.error(&e)),
+    let (command, result) = match parse(&with_region(words)) {
+        Parsed::Page(page) => return DryRun::Page(page),
+        Parsed::Call(command, Ok(_)) if !command.name.is_empty() => return DryRun::Command(command.name),
+        Parsed::Call(command, result) => (command, result),
     };
     let signals = Signals::default();
     let options = ReportOptions { verbosity: Verbosity::Verbose, json: None, is_coloured: false };
     let printer = Printer::new(options, command.schema(), &signals);
     let report = Report::of(|report| {
-        let call = Call::new(&argv, matches?, &printer, &signals, Instant::now());
-        meshes::prepare(&call, mesh, report)
+        let argv = result?;
+        meshes::prepare(&Call::new(&argv, &printer, &signals, Instant::now()), mesh, report)
     });
     let exit_code = report.outcome.exit_code(None);
     let (error, text) = match &report.outcome {

@@ -18,7 +18,7 @@ use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
     ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, OutputArgs, PartArgs, QuantityArgs, ReadArgs,
-    RuleArgs, RunArgs, prefixed,
+    RuleArgs, prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -124,12 +124,11 @@ impl JobOptions {
         grid: GridArgs,
         rule: &RuleArgs,
         read: &ReadArgs,
-        run: &RunArgs,
+        resources: Resources,
         argv: &Argv,
         names: &Names,
     ) -> Result<Self> {
         let parts = PartOptions::new(&rule.parts);
-        let resources = Resources::new(&run.power, run.max_memory, argv)?;
         let choose = |grid: GridArgs| {
             let rule = rule.chosen(&grid.transform.transform()?, grid.voxel_size.as_ref())?;
             Ok::<_, Error>((GridOptions::new(grid, &rule, argv, names, resources.for_job())?, rule))
@@ -387,19 +386,17 @@ pub struct DoubtOptions {
 impl DoubtOptions {
     /// The options of these arguments; `None` if they are not given.
     pub fn new(args: &DoubtArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<Self>> {
-        let argv = call.argv;
         let option = match args {
-            DoubtArgs { doubt: Some(_), .. } => "doubt",
-            DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
+            DoubtArgs { doubt: Some(_), .. } => "--doubt",
+            DoubtArgs { max_doubt: Some(_), .. } => "--max-doubt",
             _ => return Ok(None),
         };
         if let Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area = rule {
-            let error = Error::usage(format!("{} needs --solid or --filled", argv.name(option)));
+            let error = Error::usage(format!("{option} needs --solid or --filled"));
             let rule = rule.name();
             return Err(error.with_hint(format!("--rule {rule} measures cells, and fills none")));
         }
         if rule.inside().is_none() {
-            let option = argv.name(option);
             let rule = rule.name();
             let error = Error::usage(format!("{option} needs --solid or --filled"));
             return Err(error.with_hint(format!("--rule {rule} leaves the inside empty")));
@@ -420,7 +417,6 @@ pub fn record_of(rule: &Rule) -> Record {
 /// The file of the leak path, if these arguments ask for it.
 pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.leak else { return Ok(None) };
-    let argv = call.argv;
     let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area);
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
@@ -428,7 +424,7 @@ pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Resu
             Some(inside) => format!("--inside is {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", rule.name()),
         };
-        let error = Error::usage(format!("{}: needs a flood, but {why}", argv.name("leak")));
+        let error = Error::usage(format!("--leak: needs a flood, but {why}"));
         return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
     AuxOutput::new(path, CellKind::Bits, ("--leak", "the leak path"), sidecar, &call.names).map(Some)
@@ -437,11 +433,12 @@ pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Resu
 /// The file of the nearest triangles, if these arguments ask for it.
 pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.nearest else { return Ok(None) };
-    let option = call.argv.name("nearest");
     if !matches!(rule, Rule::Distance { iso: None, .. }) {
         let error = match rule {
-            Rule::Distance { .. } => exclusive(&option, "--iso").with_hint("--iso makes bits, not distances"),
-            _ => Error::usage(format!("{option}: the rule {} computes no distances", rule.name()))
+            Rule::Distance { .. } => {
+                exclusive("--nearest", "--iso").with_hint("--iso makes bits, not distances")
+            }
+            _ => Error::usage(format!("--nearest: the rule {} computes no distances", rule.name()))
                 .with_hint("use it with --rule distance"),
         };
         return Err(error);
@@ -456,17 +453,15 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Au
 }
 
 /// The arrays beside the field, if these arguments ask for some.
-pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output, argv: &Argv) -> Result<Quantities> {
+pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Result<Quantities> {
     let wanted: Quantities = args.with.iter().copied().collect();
-    let option = || argv.name("with");
     if let Some(other) = wanted.iter().find(|one| !job.rule.quantities().contains(one)) {
         let (rule, name) = (job.rule.name(), other.name());
-        let error =
-            Error::usage(format!("{} {name}: the rule {rule} has nothing beside its cells", option()));
+        let error = Error::usage(format!("--with {name}: the rule {rule} has nothing beside its cells"));
         return Err(error.with_hint("use it with --rule fraction"));
     }
     let checked = output.format.check_arrays(wanted.iter(), output.target().choices);
-    checked.map_err(|error| prefixed(&format!("{}: ", option()), &error))?;
+    checked.map_err(|error| prefixed("--with: ", &error))?;
     Ok(wanted)
 }
 
@@ -514,18 +509,25 @@ impl Options {
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more"));
         }
         let names = &call.names;
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv, names)?
-            .with_up(&args.up)
-            .reported(&call.printer.options);
-        let source = MeshSource::find_all(&meshes, &argv.commands, names)?;
+        let options = JobOptions::new(
+            args.grid,
+            &args.rule,
+            &args.read,
+            call.resources(args.run.max_memory)?,
+            argv,
+            names,
+        )?
+        .with_up(&args.up)
+        .reported(&call.printer.options);
+        let source = MeshSource::find_all(&meshes, names)?;
         let job = Job { source, options: options.for_meshes(meshes.iter().map(PathBuf::as_path))? };
         let rule = &job.options.rule;
         let output = output(&args.output, job.options.kind(), &job.source, call)?;
-        output.check_rounding(&record_of(rule), argv)?;
+        output.check_rounding(&record_of(rule))?;
         let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;
-        let quantities = quantities(&args.quantities, &job.options, &output, argv)?;
+        let quantities = quantities(&args.quantities, &job.options, &output)?;
         Ok(Self { job, output, doubt, leak, nearest, quantities, mode })
     }
 

@@ -213,7 +213,7 @@ impl Output {
         let is_other =
             ["dtype", "values", "sidecar"].into_iter().find(|option| argv.with_value(option).is_some());
         if let Some(option) = is_other {
-            return Err(exclusive(&argv.name(option), "--stack").with_hint("leave it out"));
+            return Err(exclusive(&format!("--{option}"), "--stack").with_hint("leave it out"));
         }
         if format.name != "npz" || args.file.choices.0.iter().any(|choice| *choice != Choice::Zyx) {
             let error = Error::usage(format!("--stack: {} is no .npz of whole grids", path.display()));
@@ -321,10 +321,11 @@ impl Output {
     }
 
     /// Refuses to round a field to bytes that is none of shares; the record says by which rule it is made.
-    pub fn check_rounding(&self, record: &Record, argv: &Argv) -> Result<()> {
+    pub fn check_rounding(&self, record: &Record) -> Result<()> {
         match (self.kind, self.dtype) {
-            (CellKind::Field, Some(Dtype::U8)) => format::check_rule_of_bytes(record)
-                .map_err(|error| prefixed(&format!("{} u8: ", argv.name("dtype")), &error)),
+            (CellKind::Field, Some(Dtype::U8)) => {
+                format::check_rule_of_bytes(record).map_err(|error| prefixed("--dtype u8: ", &error))
+            }
             _ => Ok(()),
         }
     }
@@ -358,26 +359,24 @@ impl Output {
                 .with_hint(format!("{known} hold {kind}{iso}")));
         }
         if let (CellKind::Field, Some(dtype)) = (self.kind, self.dtype) {
-            let option = argv.name("dtype");
             if dtype != Dtype::U8 {
-                return Err(Error::usage(format!("{option} {}: a field is written as f32", dtype.name()))
+                return Err(Error::usage(format!("--dtype {}: a field is written as f32", dtype.name()))
                     .with_hint("leave it out; u8 is for shares of cells"));
             }
             if !self.format.has_bytes_of_shares() {
                 let known = Format::names_with_bytes_of_shares().join(", ");
-                return Err(Error::usage(format!("{option} u8: {name} stores fields as f32"))
+                return Err(Error::usage(format!("--dtype u8: {name} stores fields as f32"))
                     .with_hint(format!("{known} store shares of cells as u8")));
             }
         }
         if let Some(dtype) = self.dtype.filter(|dtype| !dtypes.contains(dtype)) {
             let known: Vec<_> = dtypes.iter().map(|dtype| dtype.name()).collect();
-            let option = argv.name("dtype");
-            return Err(Error::usage(format!("{option} {}: {name} cannot store this type", dtype.name()))
+            return Err(Error::usage(format!("--dtype {}: {name} cannot store this type", dtype.name()))
                 .with_hint(format!("{name} has {}", known.join(", "))));
         }
         if let Some(dtype) = self.dtype() {
             let checked = self.format.check_values(dtype, &self.values);
-            checked.map_err(|error| prefixed(&format!("{}: ", argv.name("values")), &error))?;
+            checked.map_err(|error| prefixed("--values: ", &error))?;
         }
         if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
             let option = argv.with_value(other.option()).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! `voxelize completions` and `voxelize man`: completions of shells and manual pages, made of the commands and their
 //! options.
 
-use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use voxelize::{Error, Result};
+use voxelize::Result;
 
-use super::args::{PageArgs, PowerArgs, ReportArgs};
-use super::command::{Call, Command};
+use super::args::arguments;
+use super::command::{self, Call, Command};
 use super::report::{Outcome, Report};
 use super::{COMMANDS, help};
 
@@ -17,7 +17,6 @@ const PROGRAM: &str = "voxelize";
 
 pub const COMPLETIONS: Command = Command {
     name: "completions",
-    usage: "[OPTIONS] <SHELL>",
     about: "print completions for a shell",
     examples: "\
 voxelize completions bash > ~/.local/share/bash-completion/completions/voxelize
@@ -26,53 +25,35 @@ voxelize completions fish > ~/.config/fish/completions/voxelize.fish
 voxelize completions powershell >> $PROFILE",
     notes: "",
     keys: "",
-    arguments: CompletionsArgs::command,
+    arguments: arguments::<CompletionsArgs>,
     run: completions,
 };
 
 pub const MAN: Command = Command {
     name: "man",
-    usage: "[OPTIONS] [COMMAND]",
     about: "print a manual page",
     examples: "\
 voxelize man > voxelize.1                 the page of the program
 voxelize man check > voxelize-check.1     that of a command",
     notes: "",
     keys: "",
-    arguments: ManArgs::command,
+    arguments: arguments::<ManArgs>,
     run: man,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct CompletionsArgs {
     /// bash, zsh, fish, powershell or elvish
     #[arg(value_enum, required = true, value_name = "SHELL")]
     shell: Shell,
-
-    #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct ManArgs {
     /// The command; without one it is the page of the program [default: none]
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", value_parser = PossibleValuesParser::new(named().map(|command| command.name)),
+          hide_possible_values = true)]
     command: Option<String>,
-
-    #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 fn completions(call: &Call) -> Result<Vec<Report>> {
@@ -84,12 +65,7 @@ fn completions(call: &Call) -> Result<Vec<Report>> {
 fn man(call: &Call) -> Result<Vec<Report>> {
     let ManArgs { command: name, .. } = call.args()?;
     call.check_files()?;
-    let name = name.unwrap_or_default();
-    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
-        let names: Vec<_> = named().map(|command| command.name).collect();
-        let error = Error::usage(format!("{name}: no such command"));
-        return Err(error.with_hint(format!("use one of {}", names.join(", "))));
-    };
+    let command = command::by_name(&name.unwrap_or_default()).unwrap_or(&COMMANDS[0]);
     Ok(vec![printed(page(command))])
 }
 
@@ -111,7 +87,7 @@ fn script(shell: Shell) -> Vec<u8> {
     if shell == Shell::Zsh {
         return zsh().into_bytes();
     }
-    generated(shell, tree(), PROGRAM)
+    generated(shell, command::tree().disable_help_subcommand(true), PROGRAM)
 }
 
 fn generated(shell: Shell, mut parser: clap::Command, name: &str) -> Vec<u8> {
@@ -127,7 +103,7 @@ fn zsh() -> String {
     let function = |command: &Command| {
         let name = if command.name.is_empty() { "mesh" } else { command.name };
         let name = format!("{PROGRAM}-{name}");
-        let text = String::from_utf8_lossy(&generated(Shell::Zsh, parser_of(command), &name)).into_owned();
+        let text = String::from_utf8_lossy(&generated(Shell::Zsh, command.parser(), &name)).into_owned();
         let start = text.find(&format!("_{name}()")).unwrap_or(0);
         text[start..text.find("\n(( $+functions").unwrap_or(text.len())].to_string() + "\n"
     };
@@ -181,27 +157,13 @@ fi
     )
 }
 
-/// The whole command line as one parser.
-fn tree() -> clap::Command {
-    let whole = parser_of(&COMMANDS[0]);
-    named().fold(whole, |whole, command| whole.subcommand(parser_of(command)))
-}
-
-fn parser_of(command: &Command) -> clap::Command {
-    let parser = (command.arguments)()
-        .about(command.about)
-        .disable_help_subcommand(true)
-        .disable_help_flag(true)
-        .disable_version_flag(true);
-    if command.name.is_empty() { parser.name(PROGRAM) } else { parser.name(command.name) }
-}
-
 /// The manual page of a command.
 fn page(command: &Command) -> Vec<u8> {
     let is_program = command.name.is_empty();
     let name = if is_program { PROGRAM.to_string() } else { format!("{PROGRAM}-{}", command.name) };
     let words = name.replace('-', " ");
-    let parser = parser_of(command).display_name(name.clone());
+    let mut parser = command.parser().display_name(name.clone()).bin_name(words);
+    let usage = parser.render_usage().to_string();
     let man = Man::new(parser).title(name.to_uppercase());
     let examples = if is_program { help::EXAMPLES } else { command.examples };
     let commands: Vec<_> =
@@ -210,7 +172,7 @@ fn page(command: &Command) -> Vec<u8> {
     let mut write = || -> std::io::Result<()> {
         man.render_title(&mut text)?;
         man.render_name_section(&mut text)?;
-        section("SYNOPSIS", &format!("{words} {}", command.usage)).to_writer(&mut text)?;
+        section("SYNOPSIS", usage.trim_start_matches("Usage: ")).to_writer(&mut text)?;
         preformatted("EXAMPLES", examples).to_writer(&mut text)?;
         man.render_options_section(&mut text)?;
         if is_program {
@@ -262,7 +224,7 @@ mod tests {
             let text = String::from_utf8(script(*shell)).unwrap();
             for command in COMMANDS {
                 assert!(text.contains(command.name), "{shell}: {}", command.name);
-                for long in (command.arguments)().get_arguments().filter_map(clap::Arg::get_long) {
+                for long in command.parser().get_arguments().filter_map(clap::Arg::get_long) {
                     assert!(text.contains(long), "{shell}: --{long}");
                     seen += 1;
                 }
@@ -276,7 +238,7 @@ mod tests {
         let mut seen = 0;
         for command in COMMANDS {
             let text = String::from_utf8(page(command)).unwrap().replace("\\-", "-");
-            let arguments = (command.arguments)();
+            let arguments = command.parser();
             let shown = arguments.get_arguments().filter(|arg| !arg.is_hide_set());
             for long in shown.filter_map(clap::Arg::get_long) {
                 assert!(text.contains(&format!("--{long}")), "{}: --{long}", command.name);

@@ -1,31 +1,18 @@
-//! "Did you mean": the nearest of some names.
+//! Advice on words that clap cannot know: options of other tools, options and commands that were probably meant, files
+//! with a similar name.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use voxelize::{Code, Error};
+use voxelize::{Code, Error, RULES};
 
-/// The name most like `word`, if one is like it at all: at most a third of its letters differ.
+use super::COMMANDS;
+
+/// Returns the name most like `word`, of which at most a third of the letters differ.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = names.into_iter().map(|name| (strsim::osa_distance(word, name), name));
     let near = near.filter(|(distance, name)| *distance > 0 && 3 * distance <= name.chars().count());
     near.min().map(|(_, name)| name)
 }
-
-/// The option that `word` may have been meant as: one near to it, the last part of it, as of `output-format`, or one that
-/// shares a stem: `resolution` and `res`, `size` and `voxel-size`.
-pub fn option<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let names: Vec<&str> = names.into_iter().collect();
-    let shares_stem = |name: &&str| {
-        let begins = |long: &str, short: &str| short.len() >= STEM && long.starts_with(short);
-        begins(word, name) || begins(name, word) || name.split('-').any(|part| part == word)
-    };
-    let last = || names.iter().copied().find(|name| word.rsplit('-').next() == Some(*name));
-    let stems = || names.iter().copied().filter(shares_stem).min_by_key(|name| name.len());
-    nearest(word, names.iter().copied()).or_else(last).or_else(stems)
-}
-
-/// The fewest letters that make a stem.
-const STEM: usize = 3;
 
 /// Synonyms of a command, and the command.
 const SYNONYMS: [(&[&str], &str); 5] = [
@@ -36,43 +23,104 @@ const SYNONYMS: [(&[&str], &str); 5] = [
     (&["describe", "stat", "stats"], "info"),
 ];
 
-/// How cells are taken off a part.
+/// Way to remove cells from the surface of a part.
 pub const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz has the distances; in NumPy, voxels <= -R is the part \
                            less R";
 
-/// Options of other tools, and what does the same here.
-const ELSEWHERE: [(&[&str], &str); 5] = [
+/// Options that a command lacks because something else does the same: the command, or "" for all; the options; advice.
+const ELSEWHERE: [(&str, &[&str], &str); 8] = [
+    ("", &["--output-format"], "did you mean --format?"),
+    ("convert", &["-o", "--output"], "the output is the second file: 'voxelize convert IN OUT'"),
     (
-        &["plate", "build-plate"],
+        "clearance",
+        &["--axes", "--matrix", "--rotate", "--scale", "--translate"],
+        "transforms follow the name of a mesh: FILE@rotate=z,90",
+    ),
+    (
+        "",
+        &["--plate", "--build-plate"],
         "'voxelize view MESH --slice z=all --size WxH -o DIR/' draws layers on a plate",
     ),
-    (&["palette", "colours", "colors", "vertex-colors"], "--labels colour takes the colours of the mesh"),
-    (&["sdf", "esdf"], "--rule distance --signed"),
     (
-        &["dilate", "expand", "grow", "inflate", "thicken"],
+        "",
+        &["--palette", "--colours", "--colors", "--vertex-colors"],
+        "--labels colour takes the colours of the mesh",
+    ),
+    ("", &["--sdf", "--esdf"], "--rule distance --signed"),
+    (
+        "",
+        &["--dilate", "--expand", "--grow", "--inflate", "--thicken"],
         "--rule distance --signed --band all --iso R grows the part by R; --rule offset --radius R has both sides of the \
          surface, and is hollow",
     ),
-    (&["deflate", "erode", "shrink"], INWARDS),
+    ("", &["--deflate", "--erode", "--shrink"], INWARDS),
 ];
 
-/// What does here what an option of another tool does.
-pub fn elsewhere(word: &str) -> Option<&'static str> {
-    ELSEWHERE.iter().find(|(words, _)| words.contains(&word)).map(|(_, here)| *here)
+/// Returns advice on an option that `command` lacks.
+pub fn for_option(option: &str, command: &clap::Command) -> Option<String> {
+    let name = command.get_name();
+    for (only, options, advice) in ELSEWHERE {
+        if (only.is_empty() || only == name) && options.contains(&option) {
+            return Some(advice.to_string());
+        }
+    }
+    let long = option.strip_prefix("--")?;
+    if has_option(command, "rule") && RULES.iter().any(|rule| rule.name == long) {
+        return Some(format!("did you mean --rule {long}?"));
+    }
+    for other in COMMANDS {
+        if has_option(&other.parser(), long) {
+            let other = if other.name.is_empty() { "MESH" } else { other.name };
+            return Some(format!("'voxelize {other}' has {option}"));
+        }
+    }
+    None
+}
+
+fn has_option(command: &clap::Command, long: &str) -> bool {
+    command.get_arguments().any(|arg| arg.get_long() == Some(long) && !arg.is_hide_set())
+}
+
+/// Options that exclude each other and are typed together by people who want the third.
+const TOGETHER: [(&str, &str, &str); 2] = [
+    (
+        "--origin",
+        "--dims",
+        "--bounds X0,Y0,Z0,X1,Y1,Z1 --voxel-size S is the grid of a corner, a cell size and counts: the high corner is the \
+         low one + counts x size",
+    ),
+    (
+        "--like",
+        "--voxel-size",
+        "'voxelize info FILE' prints where its cells are: the same --bounds with another --voxel-size is the same place",
+    ),
+];
+
+/// Returns advice on two options that exclude each other, each with the name of its value.
+pub fn for_pair(one: &str, other: &str) -> Option<&'static str> {
+    for (a, b, advice) in TOGETHER {
+        if one.starts_with(a) && other.starts_with(b) || one.starts_with(b) && other.starts_with(a) {
+            return Some(advice);
+        }
+    }
+    None
 }
 
 /// The command that `path` may have been meant as: a bare word similar to its name, or a synonym.
-pub fn command(path: &Path, commands: &[&'static str]) -> Option<&'static str> {
-    let word = path.to_str().filter(|word| !word.contains(['.', '/', MAIN_SEPARATOR]))?;
-    let meant = SYNONYMS.iter().find(|(words, _)| words.contains(&word)).map(|(_, command)| *command);
-    // A command that is spelled right gets here only behind `--`, where it is a mesh.
-    let near = nearest(word, commands.iter().copied()).or(meant);
-    commands.iter().copied().find(|name| *name == word || Some(*name) == near)
+pub fn command(path: &Path) -> Option<&'static str> {
+    let word = path.to_str().filter(|word| !word.is_empty() && !word.contains(['.', '/', MAIN_SEPARATOR]))?;
+    let synonym = SYNONYMS.iter().find(|(words, _)| words.contains(&word));
+    let commands = || COMMANDS.iter().map(|command| command.name);
+    // A command that is spelled right gets here only after `--`, where it is a mesh.
+    commands()
+        .find(|name| *name == word)
+        .or_else(|| nearest(word, commands()))
+        .or(synonym.map(|(_, command)| *command))
 }
 
 /// The error for a mesh that is not there, with what may have been meant as the hint.
-pub fn not_found(path: &Path, commands: &[&'static str]) -> Error {
-    if let Some(name) = command(path, commands) {
+pub fn not_found(path: &Path) -> Error {
+    if let Some(name) = command(path) {
         let error = Error::usage(format!("{} is neither a command nor a mesh", path.display()));
         return error.with_hint(format!("did you mean 'voxelize {name}'?"));
     }
@@ -80,7 +128,7 @@ pub fn not_found(path: &Path, commands: &[&'static str]) -> Error {
     let moved = path.to_str().and_then(|path| path.rsplit_once('@'));
     if moved.is_some_and(|(file, _)| Path::new(file.split('@').next().unwrap_or(file)).exists()) {
         return error.with_hint(
-            "transforms behind the name of a mesh belong to 'voxelize clearance'; --translate, --rotate and --scale are \
+            "transforms after the name of a mesh belong to 'voxelize clearance'; --translate, --rotate and --scale are \
              those of this command",
         );
     }
@@ -130,40 +178,12 @@ mod tests {
     }
 
     #[test]
-    fn options_share_a_stem_or_are_near() {
-        let names = [
-            "res",
-            "voxel-size",
-            "keep-thin",
-            "sidecar",
-            "quiet",
-            "hollow",
-            "max-memory",
-            "output",
-            "format",
-        ];
-        for (word, found) in [
-            ("resolution", Some("res")),
-            ("size", Some("voxel-size")),
-            ("voxelsize", Some("voxel-size")),
-            ("thin", Some("keep-thin")),
-            ("memory", Some("max-memory")),
-            ("hollo", Some("hollow")),
-            ("output-format", Some("format")),
-            ("output-file", Some("output")),
-            ("color", None),
-            ("colour", None),
-            ("unit", None),
-            ("r", None),
-        ] {
-            assert_eq!(option(word, names), found, "{word}");
-        }
-    }
-
-    #[test]
     fn words_for_what_a_command_does_find_it() {
-        let found = |word: &str| command(Path::new(word), &["clearance", "diff", "view"]);
+        let found = |word: &str| command(Path::new(word));
         assert_eq!((found("collide"), found("compare")), (Some("clearance"), Some("diff")));
-        assert_eq!((found("render"), found("repair"), found("collide.stl")), (Some("view"), None, None));
+        assert_eq!(
+            (found("render"), found("fromats"), found("collide.stl")),
+            (Some("view"), Some("formats"), None)
+        );
     }
 }

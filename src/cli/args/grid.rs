@@ -12,7 +12,7 @@ use super::values::{self, TypedBox};
 #[command(next_help_heading = "Grid")]
 pub struct GridArgs {
     /// cells on the longest axis [256]
-    #[arg(short, long, value_name = "N", value_parser = values::count, allow_negative_numbers = true,
+    #[arg(short, long, value_name = "N", value_parser = values::res, allow_negative_numbers = true,
           conflicts_with_all = ["dims", "voxel_size", "origin"],
           long_help = "Cells on the longest axis; the others get as many as they need [default: 256]")]
     pub res: Option<usize>,

@@ -10,7 +10,7 @@ pub mod values;
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, CommandFactory, Parser};
+use clap::{ArgAction, Args};
 use voxelize::mesh::PairLimit;
 
 pub use self::choices::givers;
@@ -25,8 +25,8 @@ use transform::UpArgs;
 use values::{ColourWhen, Simd};
 
 /// The arguments of the conversion, each valid by itself; `Options` makes sense of them together.
-#[derive(Debug, Parser)]
-#[command(name = "voxelize", version, disable_help_flag = true, disable_version_flag = true)]
+#[derive(Debug, Args)]
+#[command(version)]
 pub struct ConvertArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -62,6 +62,9 @@ pub struct ConvertArgs {
     pub report: ReportArgs,
 
     #[command(flatten)]
+    pub power: PowerArgs,
+
+    #[command(flatten)]
     pub run: RunArgs,
 
     /// make a .zarr in regions; go on after a crash
@@ -80,11 +83,11 @@ pub struct ConvertArgs {
 }
 
 /// Options of reports; every command accepts them, before or after its name.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct ReportArgs {
     /// summary as JSON, not text; or to FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-",
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-",
           long_help = "Print the summary as one line of JSON in place of the text, or write it to FILE")]
     pub json: Option<PathBuf>,
 
@@ -92,46 +95,51 @@ pub struct ReportArgs {
     #[arg(
         short,
         long,
+        global = true,
         conflicts_with = "verbose",
         long_help = "No summary, no warnings, no progress bar; errors are still printed"
     )]
     pub quiet: bool,
 
     /// also print each choice, and why
-    #[arg(short, long, long_help = "Also print each choice and the reason for it")]
+    #[arg(short, long, global = true, long_help = "Also print each choice and the reason for it")]
     pub verbose: bool,
 
     /// colour of messages; --labels colour is for that of the mesh [auto]
-    #[arg(long, alias = "colour", value_name = "WHEN", value_parser = values::colour(), hide_short_help = true,
-          long_help = "Colour the first word of errors and warnings: always, never, or auto: on a terminal, unless \
-                       NO_COLOR is set [default: auto]")]
+    #[arg(
+        long,
+        global = true,
+        alias = "colour",
+        value_name = "WHEN",
+        value_enum,
+        hide_short_help = true,
+        long_help = "Colour the first word of errors and warnings: always, never, or auto: on a terminal, unless \
+                       NO_COLOR is set [default: auto]"
+    )]
     pub color: Option<ColourWhen>,
 }
 
 /// Options of speed; every command accepts them, before or after its name.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Run")]
 pub struct PowerArgs {
     /// threads [all]
-    #[arg(short = 'j', long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true,
+    #[arg(short = 'j', long, global = true, value_name = "N", value_parser = values::threads, allow_negative_numbers = true,
           long_help = "Threads to use; more than 64 only where the system offers them, and at most one for each MiB \
                        that --max-memory leaves the program [default: all]")]
     pub threads: Option<usize>,
 
     /// instruction set; changes speed only [auto]
-    #[arg(long, value_name = "LEVEL", value_parser = values::simd(), hide_short_help = true,
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = values::simd(), hide_short_help = true,
           long_help = "Instruction set of the kernels; changes speed only [default: auto, the best of this \
                        machine]")]
     pub simd: Option<Simd>,
 }
 
-/// Resources: these options never change a result.
-#[derive(Debug, clap::Args)]
+/// The memory limit of commands that make cells.
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
-    #[command(flatten)]
-    pub power: PowerArgs,
-
     /// above it grids are made in slabs [no limit]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true,
           long_help = "The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. Larger grids are \
@@ -141,7 +149,7 @@ pub struct RunArgs {
 }
 
 /// The memory limit of commands that read whole files.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct MemoryArgs {
     /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes; larger inputs are refused [default:
@@ -151,7 +159,7 @@ pub struct MemoryArgs {
 }
 
 /// The limit of commands that compare triangles pair by pair.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct PairArgs {
     /// Examine at most N pairs of triangles whose bounds meet, or 'all'; beyond that, counts are lower bounds and
@@ -161,7 +169,7 @@ pub struct PairArgs {
 }
 
 /// Options that end the run early.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Help")]
 pub struct HelpArgs {
     #[arg(short, long, action = ArgAction::Help, help = "-h shows one page, --help everything")]
@@ -172,11 +180,16 @@ pub struct HelpArgs {
     version: Option<bool>,
 }
 
-/// The help page of a command: -h and --help print the same.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Help")]
-pub struct PageArgs {
-    #[arg(short, long, action = ArgAction::HelpLong, help = "This page")]
+/// Options of every command with a name; -h and --help print the same page.
+#[derive(Debug, Args)]
+struct CommonArgs {
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    power: PowerArgs,
+
+    #[arg(help_heading = "Help", short, long, action = ArgAction::HelpLong, help = "This page")]
     help: Option<bool>,
 }
 
@@ -192,7 +205,7 @@ impl ReportArgs {
     }
 }
 
-/// The parser of the conversion.
-pub fn command() -> clap::Command {
-    ConvertArgs::command()
+/// Adds the arguments of a command and the options that every command has.
+pub fn arguments<A: Args>(command: clap::Command) -> clap::Command {
+    CommonArgs::augment_args(A::augment_args(command))
 }

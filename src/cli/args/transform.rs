@@ -5,7 +5,7 @@ use voxelize::job::{AxisOrder, Matrix, Measure, Rotation, Transform, UnitOfLengt
 use voxelize::{Rational, Result};
 
 use super::prefixed;
-use super::values::{known, parsed, point};
+use super::values::{named, parsed, point};
 
 /// Behind the options that name inputs.
 const LAST: usize = 900;
@@ -118,12 +118,11 @@ pub fn unit() -> impl TypedValueParser<Value = UnitOfLength> {
         let aliases = UnitOfLength::ALIASES.iter().filter(move |(_, of)| *of == unit);
         clap::builder::PossibleValue::new(unit.name()).aliases(aliases.map(|(alias, _)| *alias))
     });
-    PossibleValuesParser::new(values).try_map(|name| known(UnitOfLength::from_name(&name)))
+    PossibleValuesParser::new(values).try_map(|name| UnitOfLength::from_name(&name).ok_or("no such name"))
 }
 
 fn up_axis() -> impl TypedValueParser<Value = UpAxis> {
-    PossibleValuesParser::new(UpAxis::ALL.map(UpAxis::name))
-        .try_map(|name| known(UpAxis::ALL.into_iter().find(|axis| axis.name() == name)))
+    named(UpAxis::ALL.map(|axis| (axis.name(), axis)))
 }
 
 /// `0.001`, `1/3`: a number above zero.

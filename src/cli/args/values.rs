@@ -5,8 +5,9 @@ use std::io::IsTerminal;
 use std::str::FromStr;
 
 use super::super::suggest::INWARDS;
+use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use voxelize::format::{self, Dtype, FORMATS, Format};
+use voxelize::format::{Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM, Quantity};
 use voxelize::job::{JobLabels, Measure, UnitOfLength, WrittenLength};
 use voxelize::mesh::PairLimit;
@@ -47,6 +48,14 @@ pub fn count(text: &str) -> Result<usize, String> {
         0 => Err(AT_LEAST_ONE.to_string()),
         n => Ok(n),
     }
+}
+
+/// `256`: cells on the longest axis.
+pub fn res(text: &str) -> Result<usize, String> {
+    if split(text).len() > 1 {
+        return Err("one number is for the longest axis; --dims X,Y,Z sets all three".to_string());
+    }
+    count(text)
 }
 
 /// What a count must be.
@@ -263,57 +272,57 @@ pub fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|n| *n > 0).ok_or_else(|| "must be at least one byte".to_string())
 }
 
+/// Returns a parser of names: one of these, each with its value.
+pub fn named<T: Clone + Send + Sync + 'static>(
+    rows: impl IntoIterator<Item = (&'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let rows: Vec<(&str, T)> = rows.into_iter().collect();
+    let names: Vec<_> = rows.iter().map(|(name, _)| *name).collect();
+    PossibleValuesParser::new(names).try_map(move |word| {
+        let row = rows.iter().find(|(name, _)| *name == word);
+        row.map(|(_, value)| value.clone()).ok_or("no such name")
+    })
+}
+
 /// The names of rules.
 pub fn rule() -> impl TypedValueParser<Value = Rule> {
-    PossibleValuesParser::new(RULES.iter().map(|info| info.name))
-        .try_map(|name| known(Rule::from_name(&name)))
+    named(RULES.iter().filter_map(|info| Some((info.name, Rule::from_name(info.name)?))))
 }
 
 /// The names of ways to tell inside from outside.
 pub fn inside() -> impl TypedValueParser<Value = Inside> {
-    PossibleValuesParser::new(METHODS.iter().map(|method| method.name))
-        .try_map(|name| known(Inside::from_name(&name)))
+    named(METHODS.iter().filter_map(|method| Some((method.name, Inside::from_name(method.name)?))))
 }
 
-/// The labels that a name stands for.
+/// The names of what labels stand for.
 pub fn labels() -> impl TypedValueParser<Value = JobLabels> {
-    let names = PartKind::ALL.into_iter().map(PartKind::name).chain(["colour", "color"]);
-    let by_name = |name: String| match PartKind::ALL.into_iter().find(|kind| kind.name() == name) {
-        Some(kind) => JobLabels::Parts(kind),
-        None => JobLabels::Colours,
-    };
-    PossibleValuesParser::new(names).map(by_name)
+    let parts = PartKind::ALL.into_iter().map(|kind| (kind.name(), JobLabels::Parts(kind)));
+    named(parts.chain([("colour", JobLabels::Colours), ("color", JobLabels::Colours)]))
 }
 
 /// The names of ties.
 pub fn ties() -> impl TypedValueParser<Value = Ties> {
-    let by_name = |name: String| known(Ties::ALL.into_iter().find(|ties| ties.name() == name));
-    PossibleValuesParser::new(Ties::ALL.map(Ties::name)).try_map(by_name)
+    named(Ties::ALL.map(|ties| (ties.name(), ties)))
 }
 
 /// The names of ways to snap.
 pub fn snap() -> impl TypedValueParser<Value = Snap> {
-    const ALL: [Snap; 2] = [Snap::Float, Snap::None];
-    let by_name = |name: String| known(ALL.into_iter().find(|snap| snap.name() == name));
-    PossibleValuesParser::new(ALL.map(Snap::name)).try_map(by_name)
+    named([Snap::Float, Snap::None].map(|snap| (snap.name(), snap)))
 }
 
 /// The names of voxel formats.
 pub fn format() -> impl TypedValueParser<Value = &'static Format> {
-    let by_name = |name: String| known(format::by_name(&name));
-    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)).try_map(by_name)
+    named(FORMATS.iter().map(|format| (format.name, format)))
 }
 
 /// The names of number types.
 pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
-    let all = [Dtype::Bool, Dtype::U8, Dtype::I8, Dtype::Bit].map(Dtype::name);
-    PossibleValuesParser::new(all).try_map(|name| known(Dtype::from_name(&name)))
+    named([Dtype::Bool, Dtype::U8, Dtype::I8, Dtype::Bit].map(|dtype| (dtype.name(), dtype)))
 }
 
-/// The names of quantities beside shares of cells.
+/// The names of quantities next to shares of cells.
 pub fn quantity() -> impl TypedValueParser<Value = Quantity> {
-    let by_name = |name: String| known(Quantity::ALL.into_iter().find(|one| one.name() == name));
-    PossibleValuesParser::new(Quantity::ALL.map(Quantity::name)).try_map(by_name)
+    named(Quantity::ALL.map(|quantity| (quantity.name(), quantity)))
 }
 
 /// Numbers of cells, `-1,0,1`.
@@ -343,7 +352,7 @@ pub fn picture_size(text: &str) -> Result<PixelSize, String> {
 
 /// The axes that may point up.
 pub fn up() -> impl TypedValueParser<Value = Up> {
-    PossibleValuesParser::new(["y", "z"]).map(|name| if name == "y" { Up::Y } else { Up::Z })
+    named([("y", Up::Y), ("z", Up::Z)])
 }
 
 /// `x`, `y` or `z`, as a number.
@@ -403,12 +412,12 @@ pub fn background(text: &str) -> Result<Background, String> {
 }
 
 /// When messages are coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColourWhen {
-    Always,
-    Never,
     #[default]
     Auto,
+    Always,
+    Never,
 }
 
 impl ColourWhen {
@@ -424,42 +433,17 @@ impl ColourWhen {
     }
 }
 
-/// `always`, `never` and `auto`.
-pub fn colour() -> impl TypedValueParser<Value = ColourWhen> {
-    PossibleValuesParser::new(["auto", "always", "never"]).map(|name| match name.as_str() {
-        "always" => ColourWhen::Always,
-        "never" => ColourWhen::Never,
-        _ => ColourWhen::Auto,
-    })
-}
-
-/// Which instruction set the kernels use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Simd {
-    /// The best of this machine.
-    Auto,
-    /// This one.
-    Level(Level),
-}
+/// Instruction set of the kernels. `None` is the best of this machine.
+pub type Simd = Option<Level>;
 
 /// `auto` and the names of levels.
 pub fn simd() -> impl TypedValueParser<Value = Simd> {
-    let by_name = |name: String| match name.as_str() {
-        "auto" => Ok(Simd::Auto),
-        name => known(Level::from_name(name).map(Simd::Level)),
-    };
-    let names = std::iter::once("auto").chain(Level::ALL.map(Level::name));
-    PossibleValuesParser::new(names).try_map(by_name)
+    named([("auto", None)].into_iter().chain(Level::ALL.map(|level| (level.name(), Some(level)))))
 }
 
 /// Parses a value of the library.
 pub fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: Error| error.message().to_string())
-}
-
-/// A name that the parser has already compared with the table.
-pub fn known<T>(found: Option<T>) -> Result<T, String> {
-    found.ok_or_else(|| "no such name".to_string())
 }
 
 /// The parts between commas, and between blanks where each part is a number: `0 0 5`, but not `5 mm`.

@@ -279,7 +279,7 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
     let common = common(found.iter().map(|found| found.folder.as_path()));
     let source = |mesh: &FoundMesh| match &mesh.problem {
         Some(problem) => Err(problem.clone()),
-        None => MeshSource::find(&mesh.path, &call.argv.commands, &call.names),
+        None => MeshSource::find(&mesh.path, &call.names),
     };
     // All inputs before the first output: none of them may be written.
     let mut sources: Vec<_> = found.iter().map(source).collect();

@@ -129,9 +129,16 @@ impl BatchOptions {
         let folder = (!args.output.stack).then(|| folder(&args.input, &args.output, argv)).transpose()?;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
         let grids = if args.input.same_grid { Grids::Same } else { Grids::Own };
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv, &call.names)?
-            .with_up(&args.up)
-            .reported(&call.printer.options);
+        let options = JobOptions::new(
+            args.grid,
+            &args.rule,
+            &args.read,
+            call.resources(args.run.max_memory)?,
+            argv,
+            &call.names,
+        )?
+        .with_up(&args.up)
+        .reported(&call.printer.options);
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, Sidecar::Auto, call)?;
         let leak = options::leak(&args.leak, &options.rule, Sidecar::Auto, call)?;
         let nearest = options::nearest(&args.nearest, &options.rule, call)?;
@@ -152,8 +159,8 @@ impl BatchOptions {
             Some(folder) => Output::in_folder(folder, &args.output, options.kind(), argv)?,
             None => Output::stacked(&args.output, options.kind(), call)?,
         };
-        output.check_rounding(&options::record_of(&options.rule), argv)?;
-        let quantities = options::quantities(&args.quantities, &options, &output, argv)?;
+        output.check_rounding(&options::record_of(&options.rule))?;
+        let quantities = options::quantities(&args.quantities, &options, &output)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
             named.extend(inputs::read_list(file, &named, args.input.null, call.signals, &call.names)?);
@@ -373,13 +380,13 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
     };
     let (first, rest) = meshes.split_first()?;
     let (last, before) = meshes.split_last().filter(|_| !rest.is_empty())?;
-    if !first.exists() && suggest::command(first, &argv.commands).is_some() {
-        return Some(suggest::not_found(first, &argv.commands));
+    if !first.exists() && suggest::command(first).is_some() {
+        return Some(suggest::not_found(first));
     }
-    if rest.iter().any(|word| !word.exists())
-        && let Some(error) = argv.loose_numbers()
-    {
-        return Some(error);
+    let is_number = |word: &&PathBuf| word.to_str().is_some_and(|word| word.parse::<f64>().is_ok());
+    if let Some(number) = meshes.iter().filter(is_number).find(|word| !word.exists()) {
+        let error = Error::usage(format!("{} is not a mesh", number.display()));
+        return Some(error.with_hint("commas separate the numbers of an option, such as --dims 64,64,64"));
     }
     let (what, meant) = if !first.exists() && first.components().count() == 1 && first.extension().is_none() {
         (format!("{} is neither a command nor a mesh", first.display()), line(rest))
@@ -390,7 +397,7 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
     } else if files::has_extension(last, "png") && before.len() == 1 {
         let mesh = first.display();
         (not_there(last), format!("voxelize view {mesh} -o {}", last.display()))
-    } else if files::has_extension(last, "json") && argv.json().is_some() {
+    } else if files::has_extension(last, "json") && argv.is_given("json") {
         (not_there(last), format!("{} --json={}", line(before), last.display()))
     } else if last.extension().is_none() && before.iter().all(|mesh| mesh.exists()) {
         (not_there(last), format!("{} -o {}/", line(before), last.display()))

@@ -5,14 +5,13 @@ mod report;
 
 use std::path::PathBuf;
 
-use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check};
 use voxelize::job::findings;
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
-use super::args::{GridArgs, PageArgs, PairArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
+use super::args::{GridArgs, PairArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::MeshSource;
@@ -28,7 +27,6 @@ const GRID: [&str; 10] =
 
 pub const COMMAND: Command = Command {
     name: "check",
-    usage: "[OPTIONS] MESH...",
     about: "find the defects of meshes, and where they are",
     examples: "\
 voxelize check part.stl                   defects, components, and uses the mesh is fit for
@@ -45,11 +43,11 @@ With an option of the grid, places have their cells, and walls thinner than a ce
 Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
 4 a mesh has M findings under --strict; 7 some of many failed, for different reasons",
     keys: "path format bytes mesh vertices grid findings components components_more verdict warnings outputs",
-    arguments: CheckArgs::command,
+    arguments: arguments::<CheckArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct CheckArgs {
     /// Meshes, of any format that 'voxelize formats' lists, or folders of them; - is standard input
     #[arg(value_name = "MESH", required = true, help_heading = "Input")]
@@ -79,16 +77,10 @@ struct CheckArgs {
     read: ReadArgs,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
     run: RunArgs,
 
     #[command(flatten)]
     pairs: PairArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 /// The names of what `--require` takes.
@@ -108,7 +100,14 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let args: CheckArgs = call.args()?;
     let has_grid = GRID.iter().any(|option| call.given(option));
     let rule = RuleArgs::default();
-    let options = JobOptions::new(args.grid, &rule, &args.read, &args.run, call.argv, &call.names)?;
+    let options = JobOptions::new(
+        args.grid,
+        &rule,
+        &args.read,
+        call.resources(args.run.max_memory)?,
+        call.argv,
+        &call.names,
+    )?;
     let options = JobOptions {
         has_findings: true,
         has_numbers: true,
@@ -132,10 +131,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             if n > 0 {
                 report.out += "\n";
             }
-            let job = Job {
-                source: MeshSource::find(&path, &call.argv.commands, &call.names)?,
-                options: options.clone(),
-            };
+            let job = Job { source: MeshSource::find(&path, &call.names)?, options: options.clone() };
             let mut checking = Checking {
                 job,
                 has_grid,

@@ -6,16 +6,13 @@ mod report;
 
 use std::path::PathBuf;
 
-use clap::CommandFactory;
 use serde_json::Value;
 use voxelize::compare::clearance::{Clearance, ClearanceBody, ClearanceOptions};
 use voxelize::job::{InFile, Measure, UnitOfLength};
 use voxelize::mesh::read::Loaded;
 use voxelize::{Error, Finding, Mesh, Rational, Result, par};
 
-use super::args::{
-    MemoryArgs, PageArgs, PairArgs, PowerArgs, ReadArgs, ReportArgs, prefixed, transform, values,
-};
+use super::args::{MemoryArgs, PairArgs, ReadArgs, arguments, prefixed, transform, values};
 use super::command::{Call, Command};
 use super::memory::Resources;
 use super::progress::Bar;
@@ -35,7 +32,6 @@ const PLACE_BYTES: u64 = 3 << 10;
 
 pub const COMMAND: Command = Command {
     name: "clearance",
-    usage: "[OPTIONS] A B [C ...]",
     about: "find collisions and distances between meshes",
     examples: "\
 voxelize clearance shaft.stl bearing.stl        the distance, or the places of contact
@@ -57,11 +53,12 @@ Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share
 3 a mesh cannot be read; 4 a mesh has no triangles; 5 too little memory, or too many pairs to decide; \
 6 not written",
     keys: "meshes unit pairs within closer outputs warnings",
-    arguments: ClearanceArgs::command,
+    arguments: arguments::<ClearanceArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "voxelize clearance [OPTIONS] A B [C ...]")]
 struct ClearanceArgs {
     /// Meshes, of any format that 'voxelize formats' lists, with transforms such as @translate=0,0,5 behind
     /// their names; all pairs are compared
@@ -94,19 +91,10 @@ struct ClearanceArgs {
     read: ReadArgs,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
     memory: MemoryArgs,
 
     #[command(flatten)]
     pairs: PairArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -123,7 +111,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let files = named.iter().map(read).collect::<Result<Vec<_>>>()?;
         let mark = ContactMark::new(&args, call)?;
         call.check_files()?;
-        let resources = call.resources(&args.power, args.memory.max_memory)?;
+        let resources = call.resources(args.memory.max_memory)?;
         call.signals.listen()?;
         let bar = call.bar();
         let comparison =

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Durability;
 use voxelize::grid::Label;
@@ -10,7 +9,7 @@ use voxelize::job::regions::{RegionState, RegionStore, StoreReport};
 use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Result, par};
 
-use super::super::args::{PageArgs, PowerArgs, ReportArgs};
+use super::super::args::arguments;
 use super::super::command::{Call, Command};
 use super::super::report::display::{self, bytes, counted, duration, grouped, occupancy};
 use super::super::report::{Outcome, Report, value};
@@ -19,7 +18,6 @@ use super::report::{add_findings, field_rows, rule_text, set_plan};
 
 pub const COMMAND: Command = Command {
     name: "finish",
-    usage: "[OPTIONS] <STORE>",
     about: "finish a store whose regions are made",
     examples: "\
 voxelize finish huge.zarr             what is missing or damaged; else the digest
@@ -33,24 +31,15 @@ Exit codes: 0 the store is whole; 1 regions are missing, damaged or stale; 2 usa
 6 the metadata cannot be written",
     keys: "path grid rule [fields] made_by snap transform regions counts field volume digest shards bytes warnings outputs \
            timings_ms",
-    arguments: FinishArgs::command,
+    arguments: arguments::<FinishArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct FinishArgs {
     /// The store that 'voxelize plan' made
     #[arg(value_name = "STORE", help_heading = "Input")]
     store: PathBuf,
-
-    #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
-    power: PowerArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -61,7 +50,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         register(&store, &store.plan.meshes(&store.root), call)?;
         call.check_files()?;
         call.signals.listen()?;
-        let resources = call.resources(&args.power, None)?;
+        let resources = call.resources(None)?;
         let bar = call.bar();
         let finish = || store.finish(Durability::Synced, &bar);
         let found = par::with_threads(resources.threads, finish)?;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use serde_json::json;
 use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
 use voxelize::job::regions::{RegionBins, RegionPlan, RegionRequest, RegionStore};
@@ -10,7 +9,7 @@ use voxelize::job::{Extras, JobLabels, MemoryLimit, NewFile, Target, UnitOfLengt
 use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
 use super::super::args::transform::UpArgs;
-use super::super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
+use super::super::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
 use super::super::command::{Call, Command};
 use super::super::files::MeshSource;
 use super::super::options::{Job, JobOptions};
@@ -22,7 +21,6 @@ use super::report::{add_findings, rule_text, set_plan};
 
 pub const COMMAND: Command = Command {
     name: "plan",
-    usage: "[OPTIONS] <MESH>... -o NAME.zarr",
     about: "plan a grid that processes make in regions",
     examples: "\
 voxelize plan huge.stl -r 16384 --filled -o huge.zarr       the plan, and what it takes
@@ -43,11 +41,11 @@ are not searched.
 Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable mesh; 5 not even the lowest slab fits; \
 6 the store cannot be written, or has another plan",
     keys: "path input mesh transform grid rule [fields] made_by snap regions bins memory size_bytes warnings outputs",
-    arguments: PlanArgs::command,
+    arguments: arguments::<PlanArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct PlanArgs {
     /// The mesh; several make one grid. Regions read it again
     #[arg(value_name = "MESH", required = true, help_heading = "Input")]
@@ -90,13 +88,7 @@ struct PlanArgs {
     read: ReadArgs,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
     run: RunArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 impl PlanArgs {
@@ -119,10 +111,17 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 /// The mesh and its options; looks at files but changes none.
 fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     let names = &call.names;
-    let options = JobOptions::new(args.grid.clone(), &args.rule, &args.read, &args.run, call.argv, names)?
-        .with_up(&args.up)
-        .reported(&call.printer.options);
-    let source = MeshSource::find_all(&args.meshes, &call.argv.commands, names)?;
+    let options = JobOptions::new(
+        args.grid.clone(),
+        &args.rule,
+        &args.read,
+        call.resources(args.run.max_memory)?,
+        call.argv,
+        names,
+    )?
+    .with_up(&args.up)
+    .reported(&call.printer.options);
+    let source = MeshSource::find_all(&args.meshes, names)?;
     check_source(&source)?;
     let options = options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?;
     let zarr = format::by_path(&args.output).filter(|format| format.name == "zarr");

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Durability;
 use voxelize::job::InFile;
@@ -12,7 +11,7 @@ use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Error, Mesh, Progress, Result, Run, Voxelizer, par};
 
 use super::super::args::values::{self, ProcessShare};
-use super::super::args::{PageArgs, ReportArgs, RunArgs};
+use super::super::args::{RunArgs, arguments};
 use super::super::command::{Call, Command};
 use super::super::memory::Resources;
 use super::super::progress::{Bar, Silent};
@@ -22,7 +21,6 @@ use super::report::add_findings;
 
 pub const COMMAND: Command = Command {
     name: "region",
-    usage: "<STORE> --region I/N [OPTIONS]",
     about: "make regions of a plan",
     examples: "\
 voxelize huge.zarr --region 3/64                      the third of 64 regions
@@ -38,11 +36,12 @@ is made again.
 Exit codes: 0 the regions are whole; 2 usage error; 3 the mesh or the plan cannot be read, or the mesh is another one \
 (R004), or a bin is damaged (R005); 5 the memory does not suffice; 6 a file cannot be written; 130 interrupted",
     keys: "path regions counts shards bytes warnings timings_ms",
-    arguments: RegionArgs::command,
+    arguments: arguments::<RegionArgs>,
     run,
 };
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "voxelize <STORE> --region I/N [OPTIONS]")]
 struct RegionArgs {
     /// The store that 'voxelize plan' made
     #[arg(value_name = "STORE", help_heading = "Input")]
@@ -57,13 +56,7 @@ struct RegionArgs {
     mesh: Vec<PathBuf>,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
     run: RunArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 /// The parts of regions, each with whether it was made now.
@@ -79,7 +72,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let regions: Vec<_> = args.region.of(store.plan.regions()).collect();
         call.check_files()?;
         call.signals.listen()?;
-        let resources = call.resources(&args.run.power, args.run.max_memory)?;
+        let resources = call.resources(args.run.max_memory)?;
         let bar = call.bar();
         let mut findings = vec![];
         let mesh = || {

@@ -179,8 +179,8 @@ pub struct Schema {
     /// The keys after the keys of every object, in order. `[fields]` stands for the options of rules,
     /// `[options]` for the options before `inside`.
     pub keys: &'static str,
-    /// Its options.
-    pub options: fn() -> clap::Command,
+    /// Adds its options to a parser.
+    pub options: fn(clap::Command) -> clap::Command,
 }
 
 impl Schema {
@@ -199,8 +199,6 @@ pub struct Printer {
     pub options: ReportOptions,
     schema: Schema,
     signals: Signals,
-    /// The hint where memory is too small, if that was hardly meant.
-    memory_meant: Option<String>,
     state: Mutex<PrinterState>,
 }
 
@@ -220,12 +218,7 @@ struct PrinterState {
 
 impl Printer {
     pub fn new(options: ReportOptions, schema: Schema, signals: &Signals) -> Self {
-        Self { options, schema, signals: signals.clone(), memory_meant: None, state: Mutex::default() }
-    }
-
-    /// This reporter with the hint for errors of memory, if there is one.
-    pub fn with_memory_meant(self, memory_meant: Option<String>) -> Self {
-        Self { memory_meant, ..self }
+        Self { options, schema, signals: signals.clone(), state: Mutex::default() }
     }
 
     /// Whether rows for people are wanted.
@@ -335,9 +328,6 @@ impl Printer {
     /// A usage error without a hint names the page of its command; other hints name only options that it has.
     fn with_page(&self, error: Error) -> Error {
         let error = fitting(error, self.schema.options);
-        if let (Kind::TooLarge, Some(meant)) = (error.kind(), &self.memory_meant) {
-            return error.with_hint(meant);
-        }
         match (error.kind(), error.hint(), self.schema.command) {
             (Kind::Usage, None, Some(name)) => {
                 error.with_hint(format!("'voxelize {name} --help' shows examples and every option"))

@@ -7,9 +7,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use voxelize::{Error, Result};
 
-use super::super::args::{self, GridArgs, RuleArgs};
+use super::super::args::{GridArgs, RuleArgs};
 use super::super::argv::Argv;
 use super::super::files::located;
+use super::super::meshes;
+use super::super::parse::usage_error;
 
 /// The options that decide the cells of a case.
 #[derive(Debug, Parser)]
@@ -28,13 +30,12 @@ impl CaseArgs {
         let words = shlex::split(text).ok_or_else(|| {
             Error::usage("a quote is not closed").with_hint("close it, or write \\\" for a quote")
         })?;
-        let words = std::iter::once("voxelize".to_string()).chain(words);
-        let argv = Argv::new(words, Self::command(), &[]);
-        let parsed = argv.parse().and_then(|mut matches| Self::from_arg_matches_mut(&mut matches));
-        match parsed {
-            Ok(options) => Ok((options, argv)),
-            Err(e) => Err(refusal(&e).unwrap_or_else(|| argv.error(&e))),
-        }
+        let mut command = Self::command().no_binary_name(true);
+        let matches = command
+            .try_get_matches_from_mut(words)
+            .map_err(|error| refusal(&error).unwrap_or_else(|| usage_error(&error, &command)))?;
+        let argv = Argv::new(matches, None);
+        Ok((argv.args()?, argv))
     }
 }
 
@@ -48,7 +49,7 @@ fn refusal(error: &clap::Error) -> Option<Error> {
     if !word.starts_with('-') {
         return Some(no_option(word));
     }
-    let command = args::command();
+    let command = meshes::COMMAND.parser();
     let is_it = |arg: &&clap::Arg| match word.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
         None => arg.get_short() == word.chars().nth(1),
@@ -198,7 +199,7 @@ mod tests {
     fn options_are_read_as_typed() {
         let (options, typed) = CaseArgs::parse("-r 64 --pad=1 --ties both").unwrap();
         assert_eq!((options.grid.res, options.grid.pad), (Some(64), Some(1)));
-        assert_eq!(typed.with_value("res").unwrap(), "-r 64");
+        assert_eq!(typed.with_value("res").unwrap(), "--res 64");
         assert!(CaseArgs::parse("").is_ok() && CaseArgs::parse("--bounds '-1, 0, 0, 1, 1, 1'").is_ok());
     }
 
@@ -213,9 +214,9 @@ mod tests {
             ("--dry-run", "--dry-run: is not part of a case"),
             ("other.stl", "other.stl: is not an option"),
             ("formats", "formats: is not an option"),
-            ("--rez 4", "--rez: no such option"),
-            ("--res 0", "--res 0: must be at least 1"),
-            ("--res 4 --dims 1,1,1", "exclude each other"),
+            ("--rez 4", "unexpected argument '--rez' found"),
+            ("--res 0", "invalid value '0' for '--res <N>': must be at least 1"),
+            ("--res 4 --dims 1,1,1", "cannot be used with"),
             ("--res '4", "a quote is not closed"),
         ] {
             assert!(message(text).contains(expected), "{text}: {}", message(text));

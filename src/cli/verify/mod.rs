@@ -9,12 +9,11 @@ mod task;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::CommandFactory;
 use voxelize::compare::{Case, Gate, Golden, Goldens};
 use voxelize::job::{InFile, Names, NewFile};
 use voxelize::{Code, Error, Record, Result, Rule, format};
 
-use super::args::{GridArgs, PageArgs, ReportArgs, RuleArgs, RunArgs, values, words_of};
+use super::args::{self, GridArgs, RuleArgs, RunArgs, values, words_of};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
@@ -25,7 +24,6 @@ use task::{Pictures, Task, Wanted};
 
 pub const COMMAND: Command = Command {
     name: "verify",
-    usage: "[OPTIONS] <GOLDENS> [MESH]...",
     about: "golden tests: compare meshes with recorded results",
     examples: "\
 voxelize verify goldens.toml                             every case of the list; exit 0 or 1
@@ -61,7 +59,7 @@ cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be 
 4 unsuitable mesh; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases \
 fail for different reasons; 70 an internal error, which is a bug";
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct VerifyArgs {
     /// The list of goldens. With MESH and without --update: a voxel file to compare with, which records its
     /// grid, rule, ties and snap
@@ -82,13 +80,7 @@ struct VerifyArgs {
     rule: RuleArgs,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
     run: RunArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 /// Tolerances and outputs.
@@ -145,9 +137,10 @@ impl GateArgs {
 }
 
 /// The help of the conversion describes the options that decide cells.
-fn arguments() -> clap::Command {
+fn arguments(command: clap::Command) -> clap::Command {
     let is_own = |arg: &clap::Arg| !matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
-    VerifyArgs::command().mut_args(move |arg| if is_own(&arg) { arg } else { arg.hide(true) })
+    args::arguments::<VerifyArgs>(command)
+        .mut_args(move |arg| if is_own(&arg) { arg } else { arg.hide(true) })
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -164,7 +157,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let list = if is_voxels { "LIST".into() } else { args.goldens.to_string_lossy() };
         return Err(error.with_hint(format!("'voxelize verify --update {list} MESH {options}' adds a case")));
     }
-    let resources = call.resources(&args.run.power, args.run.max_memory)?;
+    let resources = call.resources(args.run.max_memory)?;
     let gate = Gate { allow: args.verify.allow, iou_min: args.verify.iou_min };
     let goldens = call.names.reads(&args.goldens, "the file of goldens")?;
     let mut tasks = match args.meshes.as_slice() {

@@ -36,7 +36,7 @@ struct CaseSlot {
 pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<Report>> {
     refuse(args, options)?;
     let list = args.goldens.as_path();
-    let resources = call.resources(&args.run.power, args.run.max_memory)?;
+    let resources = call.resources(args.run.max_memory)?;
     let new_list = call.names.writes(NewFile::named(list, "the list of goldens"))?;
     let slots: Vec<_> = if args.meshes.is_empty() {
         let goldens = Goldens::open_to_record(list)?;

@@ -10,7 +10,7 @@ use voxelize::job::{InFile, MemoryLimit, Names, NewFile, OutFile, Target, findin
 use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format, tool, view};
 
-use super::super::args::{PowerArgs, ReadArgs, RunArgs};
+use super::super::args::{PowerArgs, ReadArgs};
 use super::super::command::Call;
 use super::super::files::MeshSource;
 use super::super::guard::guarded;
@@ -90,11 +90,11 @@ impl Task {
         let (mut args, argv) = CaseArgs::parse(&self.options)?;
         let like = args.grid.like.map(|file| case::resolve(&self.folder, &file.to_string_lossy()));
         args.grid.like = self.like.clone().or(like);
-        let run = RunArgs { power: PowerArgs { threads: None, simd: None }, max_memory: None };
-        let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv, names)?;
+        let resources = Resources::new(&PowerArgs::default(), None)?;
+        let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), resources, &argv, names)?;
         let options =
             JobOptions { has_findings: true, ..options.for_meshes([self.file.as_path()].into_iter())? };
-        let source = MeshSource::find(&self.file, &[], names).map_err(|e| match e.code() {
+        let source = MeshSource::find(&self.file, names).map_err(|e| match e.code() {
             // Not from a command line, where standard input may have been meant.
             Code::NotFound => suggest::no_such_file(&self.file),
             _ => e,

@@ -68,12 +68,12 @@ impl ViewSource {
             let file = call.names.reads(&args.file, "the input")?;
             return Ok(Self::Voxels(file, resources.for_job()));
         }
-        let ViewArgs { file, grid, rule, read, run, .. } = args;
-        let options = JobOptions::new(grid.clone(), rule, read, run, call.argv, &call.names)?
+        let ViewArgs { file, grid, rule, read, .. } = args;
+        let options = JobOptions::new(grid.clone(), rule, read, resources, call.argv, &call.names)?
             .reported(&call.printer.options);
-        let source = MeshSource::find(file, &call.argv.commands, &call.names)?;
+        let source = MeshSource::find(file, &call.names)?;
         let options = options.for_meshes([file.as_path()].into_iter())?;
-        Ok(Self::Mesh(Box::new(Job { source, options: JobOptions { resources, ..options } })))
+        Ok(Self::Mesh(Box::new(Job { source, options })))
     }
 }
 
@@ -191,7 +191,7 @@ impl ViewInput {
 /// Refuses the options of `refused`, which say how a mesh is read or becomes cells.
 fn refuse_given(call: &Call, refused: clap::Command, other: &str, hint: &str) -> Result<()> {
     let given = refused.get_arguments().find(|arg| call.given(arg.get_id().as_str()));
-    match given.and_then(|arg| arg.get_long()).map(|long| call.argv.name(long)) {
+    match given.and_then(|arg| arg.get_long()).map(|long| format!("--{long}")) {
         Some(option) => Err(exclusive(&option, other).with_hint(hint)),
         None => Ok(()),
     }

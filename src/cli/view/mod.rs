@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Written;
 use voxelize::grid::AXES;
@@ -16,7 +15,7 @@ use voxelize::view::{self, Layer, Picture, Up};
 use voxelize::{Cells, Code, Error, Finding, Kind, Progress, Rational, Result, par, tool};
 
 use super::args::values::{LayerChoice, PixelSize};
-use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
+use super::args::{self, GridArgs, ReadArgs, RuleArgs, RunArgs, values};
 use super::command::{Call, Command};
 use super::contents;
 use super::files::{Destination, MadeFolders};
@@ -29,7 +28,6 @@ use options::{OURS, PictureContent, PictureOptions};
 
 pub const COMMAND: Command = Command {
     name: "view",
-    usage: "[OPTIONS] FILE",
     about: "a picture of voxels, as a PNG or as text",
     examples: "\
 voxelize view part.stl                   256 cells long, from above a corner: part.png
@@ -56,15 +54,15 @@ Exit codes: 0 done; 2 usage error; 3 a file cannot be read; 4 nothing to draw; \
     run,
 };
 
-fn arguments() -> clap::Command {
-    ViewArgs::command().mut_arg("max_memory", |arg| {
+fn arguments(command: clap::Command) -> clap::Command {
+    args::arguments::<ViewArgs>(command).mut_arg("max_memory", |arg| {
         let help = "The most memory to use: 4G, 512M, 1.5GiB or plain bytes. Mesh, grid and picture must fit \
             together; larger ones are refused before allocation [default: available memory]";
         arg.help(help).long_help(help)
     })
 }
 
-#[derive(Debug, clap::Parser)]
+#[derive(Debug, clap::Args)]
 struct ViewArgs {
     #[command(flatten)]
     picture: PictureArgs,
@@ -89,13 +87,7 @@ struct ViewArgs {
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    report: ReportArgs,
-
-    #[command(flatten)]
     run: RunArgs,
-
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 /// Options of the picture.
@@ -156,7 +148,7 @@ struct PictureArgs {
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ViewArgs = call.args()?;
     Ok(vec![Report::of(|report| {
-        let resources = call.resources(&args.run.power, args.run.max_memory)?;
+        let resources = call.resources(args.run.max_memory)?;
         par::with_threads(resources.threads, || show(args, resources.clone(), call, report))?
     })])
 }

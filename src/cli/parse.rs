@@ -1,0 +1,184 @@
+//! From the words of a command line to a call, a page of help or a usage error. clap parses; this file finds the command
+//! and the destination of the JSON for words that do not parse, and turns clap's errors into errors of this tool.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
+use voxelize::{Error, Result};
+
+use super::argv::{Argv, spelled};
+use super::files::Destination;
+use super::{COMMANDS, command, help, meshes, regions, suggest};
+
+/// The meaning of a command line.
+pub enum Parsed {
+    /// A page of help, or the version.
+    Page(String),
+    /// A call of this command, or a usage error.
+    Call(&'static command::Command, Result<Argv>),
+}
+
+/// Returns the words of a command line with the name `region`, which `STORE --region I/N` leaves out.
+pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let has_region = words.iter().any(|word| word.to_string_lossy().split('=').next() == Some("--region"));
+    let has_command = words.iter().any(|word| COMMANDS.iter().any(|command| word == command.name));
+    if has_region && !has_command {
+        words.insert(1, regions::REGION.name.into());
+    }
+    words
+}
+
+/// Parses these words, the first of which is the name of the program.
+pub fn parse(words: &[OsString]) -> Parsed {
+    let mut tree = command::tree();
+    match tree.try_get_matches_from_mut(words) {
+        Ok(matches) => call(&tree, matches),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayVersion => Parsed::Page(help::version()),
+            ErrorKind::DisplayHelp => Parsed::Page(page(words)),
+            _ => failed(words, &tree, &error),
+        },
+    }
+}
+
+/// The call of the command that these matches name. Options of the conversion do not precede another command.
+fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
+    let misplaced = tree.get_arguments().find(|arg| {
+        let source = matches.value_source(arg.get_id().as_str());
+        !arg.is_global_set() && source == Some(ValueSource::CommandLine)
+    });
+    let Some((name, matches)) = matches.remove_subcommand() else {
+        return Parsed::Call(&meshes::COMMAND, Ok(Argv::new(matches, None)));
+    };
+    let command = command::by_name(&name).unwrap_or(&meshes::COMMAND);
+    let argv = match misplaced {
+        Some(arg) => Err(Error::usage(format!("{} stands before the command {name}", spelled(arg)))
+            .with_hint(format!("options of a command follow its name: 'voxelize {name} --help' lists them"))),
+        None => Ok(Argv::new(matches, Some(command.name))),
+    };
+    Parsed::Call(command, argv)
+}
+
+/// The page of help that these words request.
+fn page(words: &[OsString]) -> String {
+    match help::with_pages(command::tree()).try_get_matches_from(words) {
+        Ok(_) => String::new(),
+        Err(page) => format!("{}\n", page.render().to_string().trim()),
+    }
+}
+
+/// The usage error of words that do not parse, with the command that it is about.
+fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
+    let found = command::tree().ignore_errors(true).try_get_matches_from(words);
+    let name = match &found {
+        Ok(matches) => matches.subcommand_name().unwrap_or_default(),
+        Err(_) => "",
+    };
+    let first = words.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    if let Some(first) = first.map(Path::new)
+        && error.kind() == ErrorKind::UnknownArgument
+        && name.is_empty()
+        && !first.exists()
+        && suggest::command(first).is_some()
+    {
+        return Parsed::Call(&meshes::COMMAND, Err(suggest::not_found(first)));
+    }
+    let command = command::by_name(name).unwrap_or(&meshes::COMMAND);
+    let parser = tree.find_subcommand(name).unwrap_or(tree);
+    Parsed::Call(command, Err(usage_error(error, parser)))
+}
+
+/// Returns the destination of `--json`, for words that do not parse.
+pub fn json_destination(words: &[OsString]) -> Option<Destination> {
+    for word in words.iter().filter_map(|word| word.to_str()) {
+        match word.strip_prefix("--json=") {
+            Some("") => return None,
+            Some(file) => return Some(Destination::of(Path::new(file))),
+            None if word == "--json" => return Some(Destination::Stdout),
+            None if word == "--" => return None,
+            None => {}
+        }
+    }
+    None
+}
+
+/// Returns clap's error about the arguments of `command` as an error of this tool, with advice as its hint.
+pub fn usage_error(error: &clap::Error, command: &Command) -> Error {
+    let usage = Error::usage(first_sentence(error));
+    match advice(error, command) {
+        Some(advice) => usage.with_hint(advice),
+        None => usage,
+    }
+}
+
+/// The error in one line, without the list of possible values.
+fn first_sentence(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let lines: Vec<_> =
+        paragraph.lines().map(str::trim).filter(|line| !line.starts_with("[possible values:")).collect();
+    lines.join(" ").trim_start_matches("error: ").to_string()
+}
+
+fn advice(error: &clap::Error, command: &Command) -> Option<String> {
+    let option = context(error, ContextKind::InvalidArg).join(" ");
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            if let Some(advice) = suggest::for_option(&option, command) {
+                return Some(advice);
+            }
+            let near = context(error, ContextKind::SuggestedArg);
+            near.first().map(|near| format!("did you mean {near}?"))
+        }
+        ErrorKind::InvalidValue if !context(error, ContextKind::ValidValue).is_empty() => {
+            Some(format!("use one of {}", context(error, ContextKind::ValidValue).join(", ")))
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let arg = command.get_arguments().find(|arg| arg.to_string() == option)?;
+            match arg.get_long() {
+                None => Some("a shell variable may be empty".to_string()),
+                Some(_) => Some(format!("{}: {}", spelled(arg), arg.get_help()?)),
+            }
+        }
+        ErrorKind::ArgumentConflict => {
+            let others = context(error, ContextKind::PriorArg);
+            if others.iter().all(|other| *other == option) {
+                return Some("give it once".to_string());
+            }
+            let advice = others.iter().find_map(|other| suggest::for_pair(&option, other));
+            Some(advice.unwrap_or("use only one of them").to_string())
+        }
+        _ => None,
+    }
+}
+
+/// Returns the words of this kind that clap knows about an error.
+fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(word)) => vec![word.clone()],
+        Some(ContextValue::Strings(words)) => words.clone(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_found_without_parsing() {
+        for (line, destination) in [
+            ("--json --nonsense", Some(Destination::Stdout)),
+            ("--nonsense --json=a.json", Some(Destination::File("a.json".into()))),
+            ("--json=", None),
+            ("--jsonx -- --json", None),
+        ] {
+            let words: Vec<_> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(json_destination(&words), destination, "{line}");
+        }
+    }
+}
