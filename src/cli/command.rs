@@ -10,7 +10,7 @@ use super::args::PowerArgs;
 use super::argv::Argv;
 use super::memory::Resources;
 use super::progress::Bar;
-use super::report::{Printer, Report, Schema};
+use super::report::{Object, Printer, Report};
 use super::signals::Signals;
 use super::{COMMANDS, regions};
 
@@ -23,8 +23,8 @@ pub struct Command {
     pub examples: &'static str,
     /// Further text for its page, after the options.
     pub notes: &'static str,
-    /// The keys of its JSON, in order, after the keys of every object.
-    pub keys: &'static str,
+    /// Keys of its JSON, after the keys of every object, for a call that fails before its work.
+    pub empty: fn(Instant) -> Object,
     /// Adds its arguments to a parser; [`super::args::arguments`] adds those that every command has.
     pub arguments: fn(clap::Command) -> clap::Command,
     /// Does it. What can be printed earlier is; the rest is returned.
@@ -32,14 +32,6 @@ pub struct Command {
 }
 
 impl Command {
-    pub fn schema(&self) -> Schema {
-        Schema {
-            command: (!self.name.is_empty()).then_some(self.name),
-            keys: self.keys,
-            options: self.arguments,
-        }
-    }
-
     /// Returns the parser of its arguments.
     pub fn parser(&self) -> clap::Command {
         let name = if self.name.is_empty() { "voxelize" } else { self.name };

@@ -2,20 +2,21 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde::Serialize;
 use voxelize::format::{self, ARRAYS};
 use voxelize::grid::InMemory;
 use voxelize::job::Transform;
-use voxelize::{BitGrid, Code, Finding, Hint, Result, par};
+use voxelize::{Code, Finding, Hint, Result, par};
 
 use super::args::{FileArgs, MemoryArgs, OutputArgs, arguments};
 use super::command::{Call, Command};
 use super::files::{self, MeshSource};
+use super::info::{CellsInfo, mesh_volume};
 use super::memory::Resources;
 use super::output::Output;
 use super::report::display::{self, bytes};
-use super::report::{Outcome, Report, finding_line, row, value};
-use super::{contents, info};
+use super::report::value::{self, Digests, Warning, lossy};
+use super::report::{Outcome, Report, empty};
 
 pub const COMMAND: Command = Command {
     name: "convert",
@@ -27,8 +28,7 @@ voxelize convert part.nii - -f npy > part.npy",
     notes: "\
 Bits, labels and fields, their position, names, colours and how they were made are kept where the format holds \
 them. The whole grid is held in memory.",
-    keys: "path format bytes contents labels grid made_by input rule [fields] snap transform counts volume digest \
-           warnings outputs",
+    empty: empty::<Conversion>,
     arguments: arguments::<ConvertFileArgs>,
     run,
 };
@@ -51,11 +51,27 @@ struct ConvertFileArgs {
     memory: MemoryArgs,
 }
 
+/// Result of the command.
+#[derive(Default, Serialize)]
+struct Conversion {
+    path: Option<String>,
+    format: Option<&'static str>,
+    bytes: Option<u64>,
+    #[serde(flatten)]
+    cells: CellsInfo,
+    digest: Option<Digests>,
+    warnings: Option<Vec<Warning>>,
+    outputs: Option<Vec<value::Output>>,
+    /// Null if the file does not contain it, absent if the file was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mesh_volume: Option<Option<f64>>,
+}
+
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ConvertFileArgs = call.args()?;
-    Ok(vec![Report::of(|report| {
+    Ok(vec![Report::of(|report, result| {
         let resources = call.resources(args.memory.max_memory)?;
-        par::with_threads(resources.threads, || convert(args, &resources, call, report))?
+        par::with_threads(resources.threads, || convert(args, &resources, call, report, result))?
     })])
 }
 
@@ -64,9 +80,10 @@ fn convert(
     resources: &Resources,
     call: &Call,
     report: &mut Report,
+    result: &mut Conversion,
 ) -> Result<Outcome> {
     let ConvertFileArgs { input, out, file, .. } = args;
-    report.set("path", input.to_string_lossy());
+    result.path = Some(lossy(&input));
     let source = call.names.reads(&input, "the input")?;
     files::is_there(&input)?;
     let description = format::describe(&input).map_err(|error| match files::if_mesh(error, &input) {
@@ -77,8 +94,8 @@ fn convert(
         error => error,
     })?;
     let format = description.format.name;
-    report.set("format", format);
-    report.set("bytes", description.bytes);
+    result.format = Some(format);
+    result.bytes = Some(description.bytes);
     let voxels = files::open_within(&source, resources.for_job())?;
 
     let output = OutputArgs { output: Some(out), file, skip_existing: false, stack: false };
@@ -87,35 +104,44 @@ fn convert(
     call.check_files()?;
     call.signals.listen()?;
     let bar = call.bar();
-    let written = output.write(&mut InMemory::new(&voxels), &bar, call.signals)?;
+    let mut written = output.write(&mut InMemory::new(&voxels), &bar, call.signals)?;
     bar.clear();
 
-    let labels = contents::labels(voxels.cells.as_ref());
-    info::set_voxels(report, &voxels, &labels, voxels.occupied().ok().map(BitGrid::count));
-    let transform = Transform::from_entries(&voxels.record.transform).unwrap_or_default();
-    let lattice = voxels.lattice.as_ref();
-    let mut warnings =
-        lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, &transform, None));
+    let mut warnings = vec![];
+    if let Some(lattice) = &voxels.lattice {
+        let transform = Transform::from_entries(&voxels.record.transform).unwrap_or_default();
+        warnings = output.target().findings(lattice, &transform, None);
+    }
     if let Some(arrays) = description.metadata.extra.get(ARRAYS) {
         let text = format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
         let hint = Hint::from("take them from the input, or make them again of the mesh");
         warnings.push(Finding::new(Code::W004, text).with_hint(hint));
     }
-    report.set("warnings", warnings.iter().map(value::finding).collect::<Value>());
-    report.set("outputs", value::outputs(&written));
     let digest = voxels.digest();
-    report.set("digest", value::digest(&digest));
-    row(&mut report.err, "voxels", &format!("{}: {format}, {}", input.display(), bytes(description.bytes)));
-    let unit = voxels.record.transform("unit");
-    let in_unit = |lattice| display::grid_in(lattice, unit);
-    let grid = voxels.lattice.as_ref().map_or_else(|| display::dims(voxels.dims()), in_unit);
-    row(&mut report.err, "grid", &grid);
-    for written in &written {
-        let name =
-            if written.path.as_os_str() == "-" { output.name() } else { written.path.display().to_string() };
-        row(&mut report.err, "wrote", &format!("{name}, {}", bytes(written.bytes)));
+    result.cells = CellsInfo::new(&voxels);
+    result.mesh_volume = Some(mesh_volume(&voxels.record));
+    result.warnings = Some(value::warnings(&warnings));
+    result.outputs = Some(value::outputs(&written));
+    result.digest = Some(Digests::from(&digest));
+
+    let rows = &mut report.err;
+    rows.row("voxels", format!("{}: {format}, {}", input.display(), bytes(description.bytes)));
+    rows.row(
+        "grid",
+        match &voxels.lattice {
+            Some(lattice) => display::grid_in(lattice, voxels.record.transform("unit")),
+            None => display::dims(voxels.dims()),
+        },
+    );
+    for one in &mut written {
+        if one.path.as_os_str() == "-" {
+            one.path = output.name().into();
+        }
     }
-    row(&mut report.err, "digest", &display::digest(&digest));
-    warnings.iter().for_each(|warning| report.err += &finding_line("", warning));
+    rows.wrote(&written);
+    rows.row("digest", display::digest(&digest));
+    for warning in &warnings {
+        rows.finding("", warning);
+    }
     Ok(Outcome::Done)
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use voxelize::compare::{self, Difference, Gate, Mismatch, diff};
+use serde::Serialize;
+use serde_json::Value;
+use voxelize::compare::{self, Difference, FieldDifference, Gate, Mismatch, diff};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
-use voxelize::grid::AXES;
-use voxelize::grid::{CellKind, InMemory};
+use voxelize::grid::{AXES, CellKind, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, UnitOfLength};
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
@@ -15,9 +15,10 @@ use super::args::{MemoryArgs, arguments, values};
 use super::command::{Call, Command};
 use super::diff_fields::{self, FieldOptions};
 use super::files::{self, has_extension};
-use super::info::rule_text;
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
-use super::report::{Outcome, Report, value};
+use super::report::value::{self, DifferenceBox, Output, lossy};
+use super::report::{Outcome, Report, Rows, empty};
+use super::run::record_text;
 
 /// How many cells -v lists.
 const LISTED: usize = 20;
@@ -42,7 +43,7 @@ a distance says on which side of the surface a cell is.
 
 Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 usage error, or the grids do not match; \
 3 a file cannot be read",
-    keys: "first second grid counts iou largest box outputs",
+    empty: empty::<ComparedFiles>,
     arguments: arguments::<DiffArgs>,
     run,
 };
@@ -86,18 +87,96 @@ struct DiffArgs {
     memory: MemoryArgs,
 }
 
+/// Result of the command.
+#[derive(Default, Serialize)]
+struct ComparedFiles {
+    first: Option<ComparedFile>,
+    second: Option<ComparedFile>,
+    grid: Option<GridComparison>,
+    counts: Option<DifferenceCounts>,
+    iou: Option<f64>,
+    largest: Option<Largest>,
+    #[serde(rename = "box")]
+    within: Option<DifferenceBox>,
+    outputs: Option<Vec<Output>>,
+}
+
+#[derive(Serialize)]
+struct ComparedFile {
+    path: String,
+    #[serde(flatten)]
+    cells: Option<ComparedCells>,
+}
+
+/// Cells of a file, once it is read.
+#[derive(Serialize)]
+struct ComparedCells {
+    kind: &'static str,
+    dims: [usize; 3],
+    occupied: Option<u64>,
+    rule: Option<String>,
+}
+
+#[derive(Serialize)]
+struct GridComparison {
+    dims: [usize; 3],
+    compared_by: &'static str,
+    differs: Vec<GridDifference>,
+}
+
+#[derive(Serialize)]
+struct GridDifference {
+    what: &'static str,
+    axis: Option<char>,
+    first: Value,
+    second: Value,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum DifferenceCounts {
+    Cells { cells: u64, common: u64, added: u64, removed: u64, relabelled: u64, differing: u64 },
+    Fields { cells: u64, differing: u64, signs_of_zero: u64, beyond: u64 },
+}
+
+/// Cell in which two fields differ most.
+#[derive(Serialize)]
+struct Largest {
+    cell: [usize; 3],
+    values: [Value; 2],
+    difference: Value,
+}
+
+impl ComparedFile {
+    fn new(path: &Path, voxels: Option<&Voxels>) -> Option<Self> {
+        let cells = voxels.map(|voxels| ComparedCells {
+            kind: voxels.kind().name(),
+            dims: voxels.dims(),
+            occupied: voxels.occupied().is_ok().then(|| voxels.count()),
+            rule: voxels.record.rule_name.clone(),
+        });
+        Some(Self { path: lossy(path), cells })
+    }
+}
+
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: DiffArgs = call.args()?;
-    Ok(vec![Report::of(|report| {
+    Ok(vec![Report::of(|report, result| {
         let resources = call.resources(args.memory.max_memory)?;
-        par::with_threads(resources.threads, || compare(&args, resources.for_job(), call, report))?
-            .inspect_err(|_| report.out.clear())
+        let rows = &mut report.out;
+        par::with_threads(resources.threads, || compare(&args, resources.for_job(), call, rows, result))?
     })])
 }
 
-fn compare(args: &DiffArgs, max_memory: Option<u64>, call: &Call, report: &mut Report) -> Result<Outcome> {
-    report.set("first", json!({"path": args.first.to_string_lossy()}));
-    report.set("second", json!({"path": args.second.to_string_lossy()}));
+fn compare(
+    args: &DiffArgs,
+    max_memory: Option<u64>,
+    call: &Call,
+    rows: &mut Rows,
+    result: &mut ComparedFiles,
+) -> Result<Outcome> {
+    result.first = ComparedFile::new(&args.first, None);
+    result.second = ComparedFile::new(&args.second, None);
     let first = call.names.reads(&args.first, "the first file")?;
     let second = call.names.reads(&args.second, "the second file")?;
     let output = args.output.as_deref().map(|path| DiffOutput::new(path, &call.names)).transpose()?;
@@ -105,44 +184,68 @@ fn compare(args: &DiffArgs, max_memory: Option<u64>, call: &Call, report: &mut R
     let first = files::open_voxels(&first, &args.second, max_memory)?;
     let left = max_memory.map(|most| less(most, first.cells.as_ref().bytes()));
     let second = files::open_voxels(&second, &args.first, left)?;
-    report.set("first", about(&args.first, &first));
-    report.set("second", about(&args.second, &second));
+    let dims = first.dims();
+    result.first = ComparedFile::new(&args.first, Some(&first));
+    result.second = ComparedFile::new(&args.second, Some(&second));
     let grid = ComparedGrid::of(args, &first, &second);
-    report.set("grid", grid.json(first.dims()));
+    result.grid = Some(GridComparison {
+        dims,
+        compared_by: if grid.is_same() { "lattice" } else { "cells" },
+        differs: grid.mismatches.iter().map(GridDifference::from).collect(),
+    });
     grid.check(args)?;
     let paths = [args.first.as_path(), args.second.as_path()];
     diff_fields::check(paths, [&first, &second], call)?;
+    let cells = value::cells(dims);
+    let lattice = grid.lattice;
     if let (Some(old), Some(new)) = (first.field(), second.field()) {
         let gate = Gate { allow: args.allow, iou_min: None };
         let tolerance = args.tolerance;
-        let lattice = grid.lattice;
         let options = FieldOptions { paths, tolerance, gate, grid: grid.text(args), lattice };
-        return diff_fields::compare([old, new], &options, report);
+        let (difference, passes) = diff_fields::compare([old, new], &options, rows)?;
+        let FieldDifference { differing, signs_of_zero, beyond, largest, bounds } = difference;
+        result.counts = Some(DifferenceCounts::Fields { cells, differing, signs_of_zero, beyond });
+        result.largest = largest.map(|largest| Largest {
+            cell: largest.cell,
+            values: largest.values.map(value::float),
+            difference: value::float(largest.difference),
+        });
+        result.within = bounds.map(|bounds| DifferenceBox::new(bounds, lattice));
+        result.outputs = Some(vec![]);
+        return Ok(outcome(passes));
     }
     let left = left.map(|most| less(most, second.cells.as_ref().bytes()));
     if let Some(output) = &output {
-        output.refuse_too_large(first.dims(), left)?;
+        output.refuse_too_large(dims, left)?;
     }
     let difference = Difference::between(&first, &second)?;
     let written = match output {
-        Some(output) => output.write(&first, &second, grid.lattice, call)?,
+        Some(output) => output.write(&first, &second, lattice, call)?,
         None => Vec::new(),
     };
-    set(report, &first, &grid, &difference, &written);
-    let gate = Gate { allow: args.allow, iou_min: args.iou_min };
-    let passes = gate.lets_pass(difference.differing(), difference.iou());
-    rows(report, args, [&first, &second], &grid, &difference, passes);
-    for written in &written {
-        let cells = match written.format {
-            "json" => String::new(),
-            _ => format!(": {}", counted(difference.added + difference.removed, "cell", "cells")),
-        };
-        report.row("wrote", &format!("{}, {}{cells}", written.path.display(), bytes(written.bytes)));
+    let Difference { common, added, removed, relabelled, bounds } = difference;
+    let (differing, iou) = (difference.differing(), difference.iou());
+    result.counts = Some(DifferenceCounts::Cells { cells, common, added, removed, relabelled, differing });
+    result.iou = Some(iou);
+    result.within = bounds.map(|bounds| DifferenceBox::new(bounds, lattice));
+    result.outputs = Some(value::outputs(&written));
+    let passes = Gate { allow: args.allow, iou_min: args.iou_min }.lets_pass(differing, iou);
+    add_rows(rows, args, [&first, &second], &grid, &difference, passes);
+    for one in &written {
+        let mut text = format!("{}, {}", one.path.display(), bytes(one.bytes));
+        if one.format != "json" {
+            text += &format!(": {}", counted(added + removed, "cell", "cells"));
+        }
+        rows.row("wrote", text);
     }
     if call.printer.is_verbose() {
-        list(report, first.occupied()?, second.occupied()?, &difference);
+        list(rows, first.occupied()?, second.occupied()?, &difference);
     }
-    Ok(if passes { Outcome::Done } else { Outcome::CheckFailed(None) })
+    Ok(outcome(passes))
+}
+
+fn outcome(passes: bool) -> Outcome {
+    if passes { Outcome::Done } else { Outcome::CheckFailed(None) }
 }
 
 /// The memory that is left of a limit.
@@ -150,38 +253,9 @@ fn less(most: u64, taken: u128) -> u64 {
     most.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX))
 }
 
-fn about(path: &Path, voxels: &Voxels) -> Value {
-    let kind = voxels.kind().name();
-    let occupied = voxels.occupied().is_ok().then(|| voxels.count());
-    let rule = &voxels.record.rule_name;
-    json!({"path": path.to_string_lossy(), "kind": kind, "dims": voxels.dims(), "occupied": occupied, "rule": rule})
-}
-
-fn set(
-    report: &mut Report,
-    first: &Voxels,
-    grid: &ComparedGrid,
-    difference: &Difference,
-    written: &[Written],
-) {
-    let Difference { common, added, removed, relabelled, .. } = *difference;
-    let counts = json!({
-        "cells": value::cells(first.dims()),
-        "common": common,
-        "added": added,
-        "removed": removed,
-        "relabelled": relabelled,
-        "differing": difference.differing(),
-    });
-    report.set("counts", counts);
-    report.set("iou", difference.iou());
-    report.set("box", value::difference_box(difference.bounds, grid.lattice));
-    report.set("outputs", value::outputs(written));
-}
-
-/// Files, grid, counts and box.
-fn rows(
-    report: &mut Report,
+/// Adds the rows about files, grid, counts and box.
+fn add_rows(
+    rows: &mut Rows,
     args: &DiffArgs,
     [first, second]: [&Voxels; 2],
     grid: &ComparedGrid,
@@ -190,47 +264,43 @@ fn rows(
 ) {
     for (label, path, voxels) in [("first", &args.first, first), ("second", &args.second, second)] {
         let occupied = counted(voxels.count(), "voxel", "voxels");
-        report.row(label, &format!("{}: {occupied} in {} cells", path.display(), dims(voxels.dims())));
+        rows.row(label, format!("{}: {occupied} in {} cells", path.display(), dims(voxels.dims())));
     }
-    report.row("grid", &grid.text(args));
-    if let Some(rules) = rules(first, second) {
-        report.row("rules", &rules);
+    rows.row("grid", grid.text(args));
+    let rules = [first, second].map(|voxels| record_text(&voxels.record));
+    if let [Some(a), Some(b)] = rules
+        && (&first.record.rule_name, &first.record.fields)
+            != (&second.record.rule_name, &second.record.fields)
+        && first.record.rule_name.is_some()
+        && second.record.rule_name.is_some()
+    {
+        rows.row("rules", format!("differ: {a}, and {b}"));
     }
-    let cells = if difference.is_none() {
-        "equal".to_string()
+    if difference.is_none() {
+        rows.row("cells", "equal");
     } else {
         let Difference { common, added, removed, relabelled, .. } = *difference;
         let verdict = if passes { "different, but within what is allowed" } else { "different" };
-        let [common, added, removed] = [common, added, removed].map(grouped);
-        let iou = share(difference.iou());
-        let labels =
-            if relabelled > 0 { format!(" ({} relabelled)", grouped(relabelled)) } else { String::new() };
-        format!(
-            "{verdict}: {added} added, {removed} removed, {common} common{labels}; intersection over union {iou}"
-        )
-    };
-    report.row("cells", &cells);
+        let [common, added, removed, labels] = [common, added, removed, relabelled].map(grouped);
+        let mut text = format!("{verdict}: {added} added, {removed} removed, {common} common");
+        if relabelled > 0 {
+            text += &format!(" ({labels} relabelled)");
+        }
+        rows.row("cells", format!("{text}; intersection over union {}", share(difference.iou())));
+    }
     if let Some(bounds) = difference.bounds {
-        report.row("box", &cell_box(bounds, grid.lattice));
+        rows.row("box", cell_box(bounds, grid.lattice));
     }
 }
 
-/// The rules of two grids that were made by different ones: `surface; ties: up, and solid; inside: auto`.
-pub fn rules(first: &Voxels, second: &Voxels) -> Option<String> {
-    let [a, b] = [first, second].map(|voxels| (&voxels.record.rule_name, &voxels.record.fields));
-    let differ = a != b && a.0.is_some() && b.0.is_some();
-    let text = |voxels: &Voxels| rule_text(&voxels.record).unwrap_or_default();
-    differ.then(|| format!("differ: {}, and {}", text(first), text(second)))
-}
-
-/// The first cells that differ.
-fn list(report: &mut Report, first: &BitGrid, second: &BitGrid, difference: &Difference) {
+/// Adds the first cells that differ.
+fn list(rows: &mut Rows, first: &BitGrid, second: &BitGrid, difference: &Difference) {
     for ([i, j, k], label) in diff::cells(first, second).take(LISTED) {
-        report.row("cell", &format!("({i}, {j}, {k}) {}", label.name));
+        rows.row("cell", format!("({i}, {j}, {k}) {}", label.name));
     }
     let more = difference.differing().saturating_sub(LISTED as u64);
     if more > 0 {
-        report.row("cell", &format!("and {} more", grouped(more)));
+        rows.row("cell", format!("and {} more", grouped(more)));
     }
 }
 
@@ -312,15 +382,6 @@ impl<'a> ComparedGrid<'a> {
         self.known == [true; 2] && (self.mismatches.is_empty() || self.is_rounding)
     }
 
-    fn json(&self, dims: [usize; 3]) -> Value {
-        let differs: Vec<_> = self.mismatches.iter().map(json_of).collect();
-        json!({
-            "dims": dims,
-            "compared_by": if self.is_same() { "lattice" } else { "cells" },
-            "differs": differs,
-        })
-    }
-
     fn text(&self, args: &DiffArgs) -> String {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
@@ -382,17 +443,18 @@ fn pair([first, second]: &[Rational; 2]) -> String {
     }
 }
 
-fn json_of(mismatch: &Mismatch) -> Value {
-    let fractions = |values: &[Rational; 2]| values.each_ref().map(Rational::to_string);
-    let (what, axis, values) = match mismatch {
-        Mismatch::Dims(dims) => ("dims", None, json!(dims)),
-        Mismatch::Origin(axis, values) => ("origin", Some(axis), json!(fractions(values))),
-        Mismatch::Spacing(axis, values) => ("spacing", Some(axis), json!(fractions(values))),
-        Mismatch::Closed(axis, closed) => ("closed", Some(axis), json!(closed)),
-        Mismatch::Unit(units) => ("unit", None, json!(units)),
-    };
-    let axis = axis.map(|axis| AXES[*axis].to_string());
-    json!({"what": what, "axis": axis, "first": values[0], "second": values[1]})
+impl From<&Mismatch> for GridDifference {
+    fn from(mismatch: &Mismatch) -> Self {
+        let fractions = |values: &[Rational; 2]| values.each_ref().map(|value| value.to_string().into());
+        let (what, axis, [first, second]) = match mismatch {
+            Mismatch::Dims(dims) => ("dims", None, dims.map(Value::from)),
+            Mismatch::Origin(axis, values) => ("origin", Some(axis), fractions(values)),
+            Mismatch::Spacing(axis, values) => ("spacing", Some(axis), fractions(values)),
+            Mismatch::Closed(axis, closed) => ("closed", Some(axis), closed.map(Value::from)),
+            Mismatch::Unit(units) => ("unit", None, units.clone().map(Value::from)),
+        };
+        Self { what, axis: axis.map(|axis| AXES[*axis]), first, second }
+    }
 }
 
 /// The file of `-o`, and what goes there.

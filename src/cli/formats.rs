@@ -1,13 +1,13 @@
 //! `voxelize formats`: the supported file formats, from the tables of readers and writers.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use voxelize::Result;
 use voxelize::format::{Carries, FORMATS, Format};
-use voxelize::mesh::read::INPUTS;
+use voxelize::mesh::read::{INPUTS, InputFormat};
 
 use super::args::arguments;
 use super::command::{Call, Command};
-use super::report::{Outcome, Report};
+use super::report::{Outcome, Report, Rows, empty};
 
 pub const COMMAND: Command = Command {
     name: "formats",
@@ -16,7 +16,7 @@ pub const COMMAND: Command = Command {
 voxelize formats           the formats, with their extensions and types of numbers
 voxelize formats --json    the same for programs",
     notes: "",
-    keys: "meshes voxels",
+    empty: empty::<SupportedFormats>,
     arguments: arguments::<FormatsArgs>,
     run,
 };
@@ -24,42 +24,68 @@ voxelize formats --json    the same for programs",
 #[derive(Debug, clap::Args)]
 struct FormatsArgs {}
 
+/// Result of the command: null until the call is known to be right.
+#[derive(Default, Serialize)]
+struct SupportedFormats {
+    meshes: Option<Vec<MeshFormat>>,
+    voxels: Option<Vec<VoxelFormat>>,
+}
+
+#[derive(Serialize)]
+struct MeshFormat {
+    name: &'static str,
+    extensions: &'static [&'static str],
+    about: &'static str,
+}
+
+#[derive(Serialize)]
+struct VoxelFormat {
+    name: &'static str,
+    extensions: &'static [&'static str],
+    about: &'static str,
+    dtypes: Vec<&'static str>,
+    choices: Vec<String>,
+    readable: bool,
+    cells: Vec<&'static str>,
+    lattice: &'static str,
+}
+
 fn run(call: &Call) -> Result<Vec<Report>> {
     call.check_files()?;
-    Ok(vec![Report::of(|report| {
-        let meshes = INPUTS
-            .iter()
-            .map(|input| json!({"name": input.name, "extensions": input.extensions, "about": input.about}));
-        report.set("meshes", meshes.collect::<Value>());
-        report.set("voxels", FORMATS.iter().map(voxels).collect::<Value>());
+    Ok(vec![Report::of(|report, result: &mut SupportedFormats| {
+        let input = |input: &InputFormat| MeshFormat {
+            name: input.name,
+            extensions: input.extensions,
+            about: input.about,
+        };
+        result.meshes = Some(INPUTS.iter().map(input).collect());
+        result.voxels = Some(FORMATS.iter().map(VoxelFormat::new).collect());
         report.out = rows();
         Ok(Outcome::Done)
     })])
 }
 
-fn voxels(format: &Format) -> Value {
-    json!({
-        "name": format.name,
-        "extensions": format.extensions,
-        "about": format.about,
-        "dtypes": dtypes(format),
-        "choices": format.choices.iter().map(|choice| choice.words()).collect::<Value>(),
-        "readable": format.is_readable(),
-        "cells": format.kinds.iter().map(|kind| kind.name()).collect::<Value>(),
-        "lattice": match format.carries {
-            Carries::InFile => "file",
-            Carries::Rounded => "file-rounded",
-            Carries::Sidecar => "sidecar",
-            _ => "sidecar-on-request",
-        },
-    })
+impl VoxelFormat {
+    fn new(format: &Format) -> Self {
+        Self {
+            name: format.name,
+            extensions: format.extensions,
+            about: format.about,
+            dtypes: format.dtypes.iter().map(|dtype| dtype.name()).collect(),
+            choices: format.choices.iter().map(|choice| choice.words()).collect(),
+            readable: format.is_readable(),
+            cells: format.kinds.iter().map(|kind| kind.name()).collect(),
+            lattice: match format.carries {
+                Carries::InFile => "file",
+                Carries::Rounded => "file-rounded",
+                Carries::Sidecar => "sidecar",
+                _ => "sidecar-on-request",
+            },
+        }
+    }
 }
 
-fn dtypes(format: &Format) -> Vec<&'static str> {
-    format.dtypes.iter().map(|dtype| dtype.name()).collect()
-}
-
-fn rows() -> String {
+fn rows() -> Rows {
     let mut text = "Mesh formats that voxelize reads, recognised by content:\n".to_string();
     for input in INPUTS {
         text += &row(input.name, input.extensions, input.about);
@@ -67,7 +93,7 @@ fn rows() -> String {
     text += "\nVoxel formats that voxelize writes, by extension or -f FORMAT:\n";
     for format in FORMATS {
         text += &row(format.name, format.extensions, format.about);
-        let dtypes = dtypes(format);
+        let dtypes: Vec<_> = format.dtypes.iter().map(|dtype| dtype.name()).collect();
         let dtype = if dtypes.len() > 1 { format!("--dtype {}; ", dtypes.join("|")) } else { String::new() };
         let lattice = match format.carries {
             Carries::InFile => "contains the position of its cells",
@@ -83,7 +109,7 @@ fn rows() -> String {
             text += &format!("{:20}--{}: {}\n", "", choice.words(), choice.about());
         }
     }
-    text
+    Rows(text)
 }
 
 fn row(name: &str, extensions: &[&str], about: &str) -> String {

@@ -9,14 +9,14 @@ use super::command::{Call, Command};
 use super::options::Options;
 use super::regions;
 use super::report::{Outcome, Report};
-use super::run::{self, KEYS, RunReport};
+use super::run::{self, RunReport, RunResult};
 
 pub const COMMAND: Command = Command {
     name: "",
     about: "turn triangle meshes into voxels, exactly",
     examples: "",
     notes: "",
-    keys: KEYS,
+    empty: run::empty,
     arguments: ConvertArgs::augment_args,
     run: convert,
 };
@@ -35,61 +35,53 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
     if batch::is_requested(&args.input, &args.output) {
         return batch::convert(args, call);
     }
-    Ok(vec![Report::of(|report| one(args, call, report))])
+    Ok(vec![one(args, call)])
 }
 
-/// One mesh, one grid.
-fn one(args: ConvertArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
+/// Converts one mesh to one grid.
+fn one(args: ConvertArgs, call: &Call) -> Report {
     let mut found = RunReport::new(call.started);
     let mesh = args.input.meshes.first().cloned();
     let mut options = match Options::new(args, call) {
         Ok(options) => options,
-        Err(error) => {
-            run::fill_object(report, mesh.as_deref(), None, &found);
-            return Err(error);
-        }
+        Err(error) => return Report::new(&RunResult::new(mesh.as_deref(), None, &found), Outcome::of(error)),
     };
     let outcome = run::convert(&mut options, &call.bar(), call.signals, &mut found);
-    run::fill_object(report, mesh.as_deref(), Some(&options), &found);
-    if !matches!(outcome, Outcome::Failed(_) | Outcome::PipeClosed) {
-        report.err = run::summary(&options, &found);
-        report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
+    let mut report = Report::new(&RunResult::new(mesh.as_deref(), Some(&options), &found), outcome);
+    if !matches!(report.outcome, Outcome::Failed(_) | Outcome::PipeClosed) {
+        run::summary(&mut report.err, &options, &found);
+        report.err.findings("", &found.warnings, call.printer.options.verbosity);
         if call.printer.is_verbose() {
-            report.err += &run::verbose(&options, &found);
+            run::verbose(&mut report.err, &options, &found);
         }
     }
-    Ok(outcome)
+    report
 }
 
-/// The report of a dry run for a call whose files are devices, so that nothing is read or written: for fuzzing.
-pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Result<Outcome> {
+/// Returns the report of a dry run for a call whose files are devices, so that nothing is read or written: for fuzzing.
+pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     use super::options::JobOptions;
+    use super::report::Verbosity;
     use voxelize::mesh::read::Packing;
 
     let args = on_devices(call.args()?);
-    if batch::is_requested(&args.input, &args.output) {
-        return JobOptions::new(
-            args.grid,
-            &args.rule,
-            &args.read,
-            call.resources(args.run.max_memory)?,
-            call.argv,
-            &call.names,
-        )
-        .map(|_| Outcome::Done);
-    }
     let mut found = RunReport::new(call.started);
+    if batch::is_requested(&args.input, &args.output) {
+        let resources = call.resources(args.run.max_memory)?;
+        JobOptions::new(args.grid, &args.rule, &args.read, resources, call.argv, &call.names)?;
+        return Ok(Report::new(&RunResult::new(None, None, &found), Outcome::Done));
+    }
     found.mesh = Some(run::MeshInput::new(mesh, "stl-binary", 284, Packing::None, 0));
     let options = Options { mode: super::options::Mode::DryRun, ..Options::new(args, call)? };
     let bar = call.bar();
     let lattice = run::fit_for(&options, mesh, &mut found)?;
     let how = run::library_run(&options.job.options, &bar);
     run::plan(&options, mesh, &lattice, &how, None, &mut found)?;
-    run::fill_object(report, None, Some(&options), &found);
-    report.err = run::summary(&options, &found);
-    report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
-    report.err += &run::verbose(&options, &found);
-    Ok(Outcome::Planned)
+    let mut report = Report::new(&RunResult::new(None, Some(&options), &found), Outcome::Planned);
+    run::summary(&mut report.err, &options, &found);
+    report.err.findings("", &found.warnings, Verbosity::Verbose);
+    run::verbose(&mut report.err, &options, &found);
+    Ok(report)
 }
 
 /// With devices in place of the named files, in the formats of these names.

@@ -46,8 +46,7 @@ use argv::Argv;
 use command::{Call, Command};
 use guard::guarded;
 use parse::{Parsed, json_destination, parse, with_region};
-use report::{Printer, Report, ReportOptions, Verbosity, show};
-use run::RunReport;
+use report::{Outcome, Printer, Report, ReportOptions, Verbosity, show};
 use signals::Signals;
 
 /// Every command, in the order of the help; the first is the one without a name.
@@ -86,19 +85,15 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
         Parsed::Call(command, result) => (command, result),
     };
     let options = report_options(&result, &words);
-    let printer = Printer::new(options, command.schema(), signals);
+    let printer = Printer::new(options, command.name, command.arguments, signals);
     let result = match result {
         Ok(argv) => guarded(|| (command.run)(&Call::new(&argv, &printer, signals, started))),
         Err(error) => Err(error),
     };
+    let failed = |error| Report::new(&(command.empty)(started), Outcome::of(error));
     match result {
         Ok(reports) => reports.iter().for_each(|report| printer.print(report)),
-        Err(error) => printer.print(&Report::of(|report| {
-            if command.name.is_empty() {
-                run::fill_object(report, None, None, &RunReport::new(started));
-            }
-            Err(error)
-        })),
+        Err(error) => printer.print(&failed(error)),
     }
     printer.finish()
 }
@@ -149,15 +144,15 @@ pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxe
     };
     let signals = Signals::default();
     let options = ReportOptions { verbosity: Verbosity::Verbose, json: None, is_coloured: false };
-    let printer = Printer::new(options, command.schema(), &signals);
-    let report = Report::of(|report| {
-        let argv = result?;
-        meshes::prepare(&Call::new(&argv, &printer, &signals, Instant::now()), mesh, report)
-    });
+    let printer = Printer::new(options, command.name, command.arguments, &signals);
+    let started = Instant::now();
+    let report = result
+        .and_then(|argv| meshes::prepare(&Call::new(&argv, &printer, &signals, started), mesh))
+        .unwrap_or_else(|error| Report::new(&(command.empty)(started), Outcome::of(error)));
     let exit_code = report.outcome.exit_code(None);
     let (error, text) = match &report.outcome {
-        report::Outcome::Failed(error) => (Some(error.clone()), report::error_text("", error)),
-        _ => (None, report.err.clone()),
+        Outcome::Failed(error) => (Some(error.clone()), report::error_text("", error)),
+        _ => (None, report.err.0.clone()),
     };
     DryRun::Report { error, text, json: printer.json_line(&report), exit_code }
 }

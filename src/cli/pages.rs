@@ -9,7 +9,7 @@ use voxelize::Result;
 
 use super::args::arguments;
 use super::command::{self, Call, Command};
-use super::report::{Outcome, Report};
+use super::report::{NoResult, Outcome, Report, Rows, empty};
 use super::{COMMANDS, help};
 
 /// The file that has all of a command line.
@@ -24,7 +24,7 @@ voxelize completions zsh > ~/.zfunc/_voxelize    a folder of fpath
 voxelize completions fish > ~/.config/fish/completions/voxelize.fish
 voxelize completions powershell >> $PROFILE",
     notes: "",
-    keys: "",
+    empty: empty::<NoResult>,
     arguments: arguments::<CompletionsArgs>,
     run: completions,
 };
@@ -36,7 +36,7 @@ pub const MAN: Command = Command {
 voxelize man > voxelize.1                 the page of the program
 voxelize man check > voxelize-check.1     that of a command",
     notes: "",
-    keys: "",
+    empty: empty::<NoResult>,
     arguments: arguments::<ManArgs>,
     run: man,
 };
@@ -71,8 +71,8 @@ fn man(call: &Call) -> Result<Vec<Report>> {
 
 /// The report of a requested text.
 fn printed(text: Vec<u8>) -> Report {
-    Report::of(|report| {
-        report.out = String::from_utf8_lossy(&text).into_owned();
+    Report::of(|report, _: &mut NoResult| {
+        report.out = Rows(String::from_utf8_lossy(&text).into_owned());
         Ok(Outcome::Done)
     })
 }

@@ -6,15 +6,14 @@ use std::sync::Mutex;
 
 use voxelize::format::Written;
 use voxelize::grid::CellKind;
-use voxelize::{Code, Finding, Kind};
+use voxelize::{Code, Kind};
 
 use super::super::command::Call;
 use super::super::options::{Mode, Options};
 use super::super::progress::Bar;
-use super::super::report::display::{bytes, counted, dims, duration, grouped, sanitized};
-use super::super::report::finding_line;
-use super::super::report::{self, Outcome, Report, row};
-use super::super::run::{self, RunReport};
+use super::super::report::display::{bytes, counted, dims, duration, grouped};
+use super::super::report::{self, Outcome, Report, finding_line};
+use super::super::run::{self, RunReport, RunResult};
 use super::{BatchOptions, Item};
 
 /// The report of a finished mesh, and its contribution to the total.
@@ -77,20 +76,15 @@ impl Entry {
         };
         let verbosity = call.printer.options.verbosity;
         let name = format!("{}: ", item.path.display());
-        let lines = found.warnings.iter().filter(|warning| verbosity.prints(warning));
-        let warning = |warning: &Finding| BatchWarning {
-            code: warning.code(),
-            message: warning.text(),
-            line: finding_line(&name, warning),
-        };
-        let warnings = lines.map(warning).collect();
-        let mut report = Report::of(|report| {
-            run::fill_object(report, Some(&item.path), options, found);
-            Ok(outcome)
-        });
+        let mut warnings = vec![];
+        for finding in found.warnings.iter().filter(|finding| verbosity.prints(finding)) {
+            let line = finding_line(&name, finding);
+            warnings.push(BatchWarning { code: finding.code(), message: finding.text(), line });
+        }
+        let mut report = Report::new(&RunResult::new(Some(&item.path), options, found), outcome);
         if let (true, Some(options)) = (call.printer.is_verbose() && kind != EntryKind::Failed, options) {
-            report.err = sanitized(&format!("{name}{}", in_brief(options, found))) + "\n";
-            report.err += &run::warning_lines(found, verbosity, &name);
+            report.err.line(format!("{name}{}", in_brief(options, found)));
+            report.err.findings(&name, &found.warnings, verbosity);
         }
         match &mut report.outcome {
             Outcome::CheckFailed(Some(why)) => *why = format!("{name}{why}"),
@@ -102,10 +96,11 @@ impl Entry {
             }
             _ => {}
         }
-        let grid = options.zip(found.lattice.as_ref()).filter(|_| kind == EntryKind::Good);
-        let grid = grid.map(|(options, lattice)| {
-            [format!("{} cells", dims(lattice.dims())), run::padding(&options.job.options, lattice)]
-        });
+        let mut grid = None;
+        if let (EntryKind::Good, Some(options), Some(lattice)) = (kind, options, &found.lattice) {
+            let padding = run::padding(&options.job.options, lattice);
+            grid = Some([format!("{} cells", dims(lattice.dims())), padding]);
+        }
         let written: u64 = found.outputs.iter().flatten().map(|written| written.bytes).sum();
         Self {
             report,
@@ -128,7 +123,7 @@ fn in_brief(options: &Options, found: &RunReport) -> String {
     let name = options.output.name();
     match (found.occupied, &found.memory) {
         (Some(occupied), _) => {
-            let time = duration(found.started.elapsed());
+            let time = duration(found.elapsed());
             format!("{grid}{} occupied; wrote {name}, {time}", grouped(occupied))
         }
         (None, Some(plan)) => format!("{grid}{} of memory; would be {name}", bytes(plan.bytes)),
@@ -183,15 +178,15 @@ impl<'a> OrderedReporter<'a> {
         let mut total = Report::default();
         let all = self.batch.items.len() as u64;
         for warning in state.warnings.values().filter(|_| !self.call.printer.is_verbose()) {
-            total.err += &match warning.count {
-                1 => sanitized(warning.first.line.trim_end()) + "\n",
-                _ => sanitized(&summed_up(warning, all)) + "\n",
-            };
+            match warning.count {
+                1 => total.err.line(warning.first.line.trim_end()),
+                _ => total.err.line(summed_up(warning, all)),
+            }
         }
         if let Some(skipped) = self.batch.skipped.text() {
-            row(&mut total.err, "skipped", &skipped);
+            total.err.row("skipped", skipped);
         }
-        row(&mut total.err, "total", &self.text(&state, stacked.map(|file| file.bytes)));
+        total.err.row("total", self.text(&state, stacked.map(|file| file.bytes)));
         vec![total]
     }
 

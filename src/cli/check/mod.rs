@@ -17,9 +17,11 @@ use super::command::{Call, Command};
 use super::files::MeshSource;
 use super::options::{Job, JobOptions};
 use super::report::display::{bytes, counted};
-use super::report::{Outcome, Report};
+use super::report::value::{lossy, outputs};
+use super::report::{Outcome, Report, Rows, empty};
 use super::run::{self, RunReport};
 use mark::MarkOutput;
+use report::CheckedMesh;
 
 /// The options of the grid; any of them turns on the cells of the defects.
 const GRID: [&str; 10] =
@@ -42,7 +44,7 @@ With an option of the grid, places have their cells, and walls thinner than a ce
 
 Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
 4 a mesh has M findings under --strict; 7 some of many failed, for different reasons",
-    keys: "path format bytes mesh vertices grid findings components components_more verdict warnings outputs",
+    empty: empty::<CheckedMesh>,
     arguments: arguments::<CheckArgs>,
     run,
 };
@@ -123,13 +125,13 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     }
     call.check_files()?;
     for (n, (path, problem)) in meshes.into_iter().enumerate() {
-        let report = Report::of(|report| {
-            report.set("path", path.to_string_lossy());
+        let report = Report::of(|report, result: &mut CheckedMesh| {
+            result.path = Some(lossy(&path));
             if let Some(problem) = problem {
                 return Err(problem);
             }
             if n > 0 {
-                report.out += "\n";
+                report.out.0 += "\n";
             }
             let job = Job { source: MeshSource::find(&path, &call.names)?, options: options.clone() };
             let mut checking = Checking {
@@ -141,8 +143,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 is_strict: args.read.strict,
                 required: &args.require,
             };
-            par::with_threads(options.resources.threads, || checking.run(call, report))?
-                .inspect_err(|_| report.out.clear())
+            let rows = &mut report.out;
+            par::with_threads(options.resources.threads, || checking.run(call, rows, result))?
         });
         call.printer.print(&report);
     }
@@ -161,7 +163,7 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    fn run(&mut self, call: &Call, report: &mut Report) -> Result<Outcome> {
+    fn run(&mut self, call: &Call, rows: &mut Rows, result: &mut CheckedMesh) -> Result<Outcome> {
         let bar = call.bar();
         let mut found = RunReport::new(call.started);
         let mesh = run::read(&mut self.job, &bar, call.signals, &mut found)?;
@@ -186,35 +188,25 @@ impl Checking<'_> {
         }
         let placed = shown.map(|lattice| self.job.options.grid.placed(lattice)).transpose()?;
         let coordinates = &self.job.options.grid.transform.coordinates();
-        report::set(report, &found, &checked, placed.as_ref(), self.places[1], coordinates);
+        result.set(&found, &checked, placed.as_ref(), self.places[1], coordinates);
         let name = self.job.source.name();
-        report::rows(report, &name, &found, &checked, self.places[0], shown, coordinates);
-        self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;
+        report::add_rows(rows, &name, &found, &checked, self.places[0], shown, coordinates);
+        if let Some(mark) = self.mark {
+            let options = &self.job.options;
+            let run = run::library_run(options, &bar);
+            let written = mark.write(&mesh, &checked, lattice.as_ref(), (&options.grid, &run))?;
+            result.outputs = Some(outputs(&written));
+            rows.wrote(&written);
+        }
         bar.clear();
         let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(&name));
         let lacks = report::lacks(self.required, &checked);
-        report::verdict_rows(report, &checked, failure.as_ref(), lacks.as_deref());
+        report::verdict_rows(rows, &checked, failure.as_ref(), lacks.as_deref());
         Ok(match (failure, lacks) {
             (Some(error), _) => Outcome::Failed(error),
             (None, Some(_)) => Outcome::CheckFailed(None),
             (None, None) => Outcome::Done,
         })
-    }
-
-    fn write(
-        &self,
-        mesh: &Mesh,
-        checked: &MeshCheck,
-        lattice: Option<&Lattice>,
-        bar: &super::progress::Bar,
-        report: &mut Report,
-    ) -> Result<()> {
-        let Some(mark) = self.mark else { return Ok(()) };
-        let options = &self.job.options;
-        let run = run::library_run(options, bar);
-        let written = mark.write(mesh, checked, lattice, (&options.grid, &run))?;
-        report::wrote(report, &written);
-        Ok(())
     }
 
     /// Refuses cells of defects that would take more memory than there is.

@@ -1,13 +1,13 @@
-//! A check as rows and as JSON.
+//! Result of a check, as rows and as JSON.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck};
-use voxelize::format::Written;
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Code, Error, Lattice};
 
+use super::super::report::Rows;
 use super::super::report::display::{self, bytes, counted, grouped};
-use super::super::report::{Report, finding_line, value};
+use super::super::report::value::{self, Corners, Grid, Output, Warning};
 use super::super::run::{RunReport, extent, mesh_format, triangles};
 
 /// Components that have a row.
@@ -16,83 +16,155 @@ const LISTED: usize = 10;
 /// Components that have an object in the JSON: a soup has as many as triangles.
 const LISTED_IN_JSON: usize = 1000;
 
-/// The keys of the JSON, with as many places of each finding.
-pub(super) fn set(
-    report: &mut Report,
-    found: &RunReport,
-    checked: &MeshCheck,
-    lattice: Option<&Lattice>,
-    most: usize,
-    coordinates: &GridCoordinates,
-) {
-    if let Some(mesh) = &found.mesh {
-        report.set("format", mesh.format);
-        report.set("bytes", mesh.bytes);
-        let bounds = value::bounds(&mesh.bounds, coordinates);
-        let known = json!({"triangles": mesh.triangles, "dropped": mesh.dropped, "bounds": bounds});
-        report.set("mesh", known);
+/// Result of the command for one mesh.
+#[derive(Default, Serialize)]
+pub(super) struct CheckedMesh {
+    pub path: Option<String>,
+    format: Option<&'static str>,
+    bytes: Option<u64>,
+    mesh: Option<MeshInfo>,
+    vertices: Option<Vertices>,
+    grid: Option<Grid>,
+    findings: Option<Vec<DefectInfo>>,
+    components: Option<Vec<ComponentInfo>>,
+    components_more: Option<usize>,
+    verdict: Option<Verdict>,
+    warnings: Option<Vec<Warning>>,
+    pub outputs: Option<Vec<Output>>,
+}
+
+#[derive(Serialize)]
+struct MeshInfo {
+    triangles: usize,
+    dropped: u64,
+    bounds: Option<Corners>,
+}
+
+#[derive(Serialize)]
+struct Vertices {
+    count: u64,
+    equal_by: &'static str,
+}
+
+#[derive(Serialize)]
+struct DefectInfo {
+    code: &'static str,
+    name: &'static str,
+    severity: &'static str,
+    count: u64,
+    at_least: bool,
+    effect: &'static str,
+    exact: bool,
+    places: Vec<Place>,
+    more: u64,
+}
+
+#[derive(Serialize)]
+struct Place {
+    at: [f64; 3],
+    triangles: Vec<u64>,
+    component: u32,
+    cell: Option<[usize; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct ComponentInfo {
+    triangles: u64,
+    bounds: Option<Corners>,
+    area: f64,
+    volume: f64,
+    closed: bool,
+    oriented: bool,
+}
+
+#[derive(Serialize)]
+struct Verdict {
+    closed: bool,
+    oriented: bool,
+    manifold_3mf: bool,
+    safe_for_solid: bool,
+    safe_methods: Vec<&'static str>,
+    nested_shells: u64,
+}
+
+impl CheckedMesh {
+    /// Takes the results, with at most `places` of each defect.
+    pub(super) fn set(
+        &mut self,
+        found: &RunReport,
+        checked: &MeshCheck,
+        lattice: Option<&Lattice>,
+        places: usize,
+        coordinates: &GridCoordinates,
+    ) {
+        if let Some(mesh) = &found.mesh {
+            self.format = Some(mesh.format);
+            self.bytes = Some(mesh.bytes);
+            let bounds = Corners::of(&mesh.bounds, coordinates);
+            self.mesh = Some(MeshInfo { triangles: mesh.triangles, dropped: mesh.dropped, bounds });
+        }
+        self.vertices = Some(Vertices { count: checked.vertices, equal_by: "bits" });
+        self.grid = lattice.map(Grid::from);
+        let defects = checked.defects.iter();
+        self.findings = Some(defects.map(|defect| DefectInfo::new(defect, places, coordinates)).collect());
+        let listed = checked.components.iter().take(LISTED_IN_JSON);
+        self.components = Some(listed.map(|component| ComponentInfo::new(component, coordinates)).collect());
+        self.components_more = Some(checked.components.len().saturating_sub(LISTED_IN_JSON));
+        let CheckVerdict { closed, oriented, manifold_3mf, safe_methods, nested_shells } = &checked.verdict;
+        self.verdict = Some(Verdict {
+            closed: *closed,
+            oriented: *oriented,
+            manifold_3mf: *manifold_3mf,
+            safe_for_solid: checked.verdict.is_safe_for_solid(),
+            safe_methods: safe_methods.iter().map(|method| method.name()).collect(),
+            nested_shells: *nested_shells,
+        });
+        self.warnings = Some(value::warnings(&found.warnings));
+        self.outputs = Some(vec![]);
     }
-    report.set("vertices", json!({"count": checked.vertices, "equal_by": "bits"}));
-    report.set("grid", lattice.map(value::lattice));
-    report.set(
-        "findings",
-        checked.defects.iter().map(|defect| finding(defect, most, coordinates)).collect::<Value>(),
-    );
-    let components = &checked.components;
-    let listed = components.iter().take(LISTED_IN_JSON).map(|checked| component(checked, coordinates));
-    report.set("components", listed.collect::<Value>());
-    report.set("components_more", components.len().saturating_sub(LISTED_IN_JSON));
-    let CheckVerdict { closed, oriented, manifold_3mf, safe_methods, nested_shells } = &checked.verdict;
-    let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
-    let verdict = json!({
-        "closed": closed,
-        "oriented": oriented,
-        "manifold_3mf": manifold_3mf,
-        "safe_for_solid": checked.verdict.is_safe_for_solid(),
-        "safe_methods": names,
-        "nested_shells": nested_shells,
-    });
-    report.set("verdict", verdict);
-    report.set("warnings", found.warnings.iter().map(value::finding).collect::<Value>());
-    report.set("outputs", json!([]));
 }
 
-fn finding(defect: &Defect, most: usize, coordinates: &GridCoordinates) -> Value {
-    let (shown, more) = shown(defect, most);
-    let place = |place: &DefectPlace| {
-        let DefectPlace { at, triangles, component, cell, length, edges, .. } = place;
-        let mut entry = json!({"at": coordinates.point(*at), "triangles": triangles, "component": component, "cell": cell});
-        if let Some(length) = length {
-            entry["length"] = json!(coordinates.length(*length));
+impl DefectInfo {
+    fn new(defect: &Defect, most: usize, coordinates: &GridCoordinates) -> Self {
+        let (shown, more) = shown(defect, most);
+        let place = |place: &DefectPlace| Place {
+            at: coordinates.point(place.at),
+            triangles: place.triangles.clone(),
+            component: place.component,
+            cell: place.cell,
+            length: place.length.map(|length| coordinates.length(length)),
+            edges: place.edges,
+        };
+        Self {
+            code: defect.info.code.name(),
+            name: defect.info.name,
+            severity: defect.info.severity().name(),
+            count: defect.count,
+            at_least: defect.is_partial,
+            effect: defect.info.effect,
+            exact: defect.info.exact,
+            places: shown.iter().map(place).collect(),
+            more,
         }
-        if let Some(edges) = edges {
-            entry["edges"] = json!(edges);
-        }
-        entry
-    };
-    json!({
-        "code": defect.info.code.name(),
-        "name": defect.info.name,
-        "severity": defect.info.severity().name(),
-        "count": defect.count,
-        "at_least": defect.is_partial,
-        "effect": defect.info.effect,
-        "exact": defect.info.exact,
-        "places": shown.iter().map(place).collect::<Value>(),
-        "more": more,
-    })
+    }
 }
 
-fn component(checked: &CheckedComponent, coordinates: &GridCoordinates) -> Value {
-    let CheckedComponent { component, closed, oriented } = checked;
-    json!({
-        "triangles": component.triangles,
-        "bounds": value::bounds(&component.bounds, coordinates),
-        "area": component.area * coordinates.scale.powi(2),
-        "volume": component.volume * coordinates.scale.powi(3),
-        "closed": closed,
-        "oriented": oriented,
-    })
+impl ComponentInfo {
+    fn new(checked: &CheckedComponent, coordinates: &GridCoordinates) -> Self {
+        let CheckedComponent { component, closed, oriented } = *checked;
+        Self {
+            triangles: component.triangles,
+            bounds: Corners::of(&component.bounds, coordinates),
+            area: component.area * coordinates.scale.powi(2),
+            volume: component.volume * coordinates.scale.powi(3),
+            closed,
+            oriented,
+        }
+    }
 }
 
 /// The places that are shown, and how many are not.
@@ -101,9 +173,10 @@ fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     (shown, defect.more + (defect.places.len() - shown.len()) as u64)
 }
 
-/// The rows: mesh, findings with as many places each, components. Thin walls were searched if there is a lattice.
-pub(super) fn rows(
-    report: &mut Report,
+/// Adds the rows: mesh, defects with at most `most` places each, components. Thin walls were searched if there is a
+/// lattice.
+pub(super) fn add_rows(
+    rows: &mut Rows,
     name: &str,
     found: &RunReport,
     checked: &MeshCheck,
@@ -116,33 +189,39 @@ pub(super) fn rows(
         let triangles = triangles(mesh);
         let size = bytes(mesh.bytes);
         let extent = extent(&mesh.bounds, coordinates.scale) + &coordinates.suffix();
-        report.row("mesh", &format!("{name}: {kind}, {triangles}, {extent}, {size}"));
+        rows.row("mesh", format!("{name}: {kind}, {triangles}, {extent}, {size}"));
     }
     let vertices = counted(checked.vertices, "vertex", "vertices");
-    report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
-    found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
+    rows.row("", format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
+    for warning in &found.warnings {
+        rows.finding("", warning);
+    }
     if checked.defects.is_empty() {
         let walls = lattice.map_or(
             "; thin walls are searched only with a grid, such as -r 256",
             |_| "; walls are measured at the centres of triangles",
         );
         let so_far = if checked.is_partial { " among the pairs examined" } else { "" };
-        report.row("found", &format!("no defect{so_far}{walls}"));
+        rows.row("found", format!("no defect{so_far}{walls}"));
     }
-    checked.defects.iter().for_each(|defect| defect_rows(report, defect, most, coordinates));
-    component_rows(report, &checked.components, coordinates);
+    for defect in &checked.defects {
+        defect_rows(rows, defect, most, coordinates);
+    }
+    component_rows(rows, &checked.components, coordinates);
 }
 
-fn defect_rows(report: &mut Report, defect: &Defect, most: usize, coordinates: &GridCoordinates) {
+fn defect_rows(rows: &mut Rows, defect: &Defect, most: usize, coordinates: &GridCoordinates) {
     let severity = defect.info.severity().name();
     let how = if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" };
-    report.row(defect.info.code.name(), &format!("{severity}: {}, {how}", count(defect)));
-    report.row("", &format!("when filled: {}", defect.info.effect));
+    rows.row(defect.info.code.name(), format!("{severity}: {}, {how}", count(defect)));
+    rows.row("", format!("when filled: {}", defect.info.effect));
     let (shown, more) = shown(defect, most);
-    shown.iter().for_each(|place| report.row("", &place_text(place, coordinates)));
+    for place in shown {
+        rows.row("", place_text(place, coordinates));
+    }
     if more > 0 {
         let at_least = if defect.is_partial { "at least " } else { "" };
-        report.row("", &format!("and {at_least}{}", counted(more, "more place", "more places")));
+        rows.row("", format!("and {at_least}{}", counted(more, "more place", "more places")));
     }
 }
 
@@ -176,9 +255,9 @@ fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
     format!("{text}; {triangles} {}; component {component}", numbers.join(", "))
 }
 
-fn component_rows(report: &mut Report, components: &[CheckedComponent], coordinates: &GridCoordinates) {
+fn component_rows(rows: &mut Rows, components: &[CheckedComponent], coordinates: &GridCoordinates) {
     let all = counted(components.len() as u64, "component", "components");
-    report.row("parts", &format!("{all}, connected by vertices"));
+    rows.row("parts", format!("{all}, connected by vertices"));
     for (n, checked) in components.iter().enumerate().take(LISTED) {
         let CheckedComponent { component, closed, oriented } = checked;
         let triangles = counted(component.triangles, "triangle", "triangles");
@@ -188,27 +267,27 @@ fn component_rows(report: &mut Report, components: &[CheckedComponent], coordina
             (true, false) => format!("closed, not oriented; signed volume {volume}"),
             _ => format!("not closed; signed volume, with its holes open, {volume}"),
         };
-        report.row("", &format!("{n}: {triangles}, {volume}"));
+        rows.row("", format!("{n}: {triangles}, {volume}"));
     }
     let more = components.len().saturating_sub(LISTED);
     if more > 0 {
         let in_json = if components.len() > LISTED_IN_JSON { "some of them " } else { "" };
-        report.row("", &format!("and {} more, {in_json}in --json", grouped(more as u64)));
+        rows.row("", format!("and {} more, {in_json}in --json", grouped(more as u64)));
     }
 }
 
 /// The last rows: why --strict or --require fails, and the verdict.
 pub(super) fn verdict_rows(
-    report: &mut Report,
+    rows: &mut Rows,
     checked: &MeshCheck,
     failure: Option<&Error>,
     lacks: Option<&str>,
 ) {
     if let Some(failure) = failure {
-        report.row("failed", failure.message());
+        rows.row("failed", failure.message());
     }
     if let Some(lacks) = lacks {
-        report.row("failed", &format!("--require: {lacks}"));
+        rows.row("failed", format!("--require: {lacks}"));
     }
     for (n, fitness) in Fitness::ALL.into_iter().enumerate() {
         let label = if n == 0 { "verdict" } else { "" };
@@ -218,7 +297,7 @@ pub(super) fn verdict_rows(
             None if fitness == Fitness::Solid => safe_methods(checked),
             None => "yes".to_string(),
         };
-        report.row(label, &format!("{}: {text}", fitness.about()));
+        rows.row(label, format!("{}: {text}", fitness.about()));
     }
 }
 
@@ -265,12 +344,4 @@ pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
     let findings: Vec<_> = checked.defects.iter().map(text).chain(limit).collect();
     let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
     (!findings.is_empty()).then(|| error.with_hint("docs/check.md explains each finding"))
-}
-
-/// Notes the files that were written.
-pub(super) fn wrote(report: &mut Report, written: &[Written]) {
-    report.set("outputs", value::outputs(written));
-    for written in written {
-        report.row("wrote", &format!("{}, {}", written.path.display(), bytes(written.bytes)));
-    }
 }

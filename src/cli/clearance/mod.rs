@@ -6,21 +6,20 @@ mod report;
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-use voxelize::compare::clearance::{Clearance, ClearanceBody, ClearanceOptions};
+use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
 use voxelize::job::{InFile, Measure, UnitOfLength};
 use voxelize::mesh::read::Loaded;
-use voxelize::{Error, Finding, Mesh, Rational, Result, par};
+use voxelize::{Error, Mesh, Rational, Result, par};
 
 use super::args::{MemoryArgs, PairArgs, ReadArgs, arguments, prefixed, transform, values};
 use super::command::{Call, Command};
 use super::memory::Resources;
 use super::progress::Bar;
-use super::report::display::{bytes, counted};
-use super::report::{Outcome, Report, finding_line, row, value};
+use super::report::display::counted;
+use super::report::{Outcome, Report, empty, value};
 use mark::ContactMark;
 use meshes::{MemoryLeft, PlacedMesh, read_all};
-use report::{Badness, badness, mesh_json, mesh_row, pair_json, pair_rows, relation};
+use report::{ComparedMeshes, MeshInfo, PairInfo, mesh_row};
 
 /// How many places of a collision are listed: in JSON and with -v, and in the text.
 const LISTED: usize = 100;
@@ -52,7 +51,7 @@ as the options of 'voxelize', in any order. Its coordinates are then rounded to 
 Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share volume; 2 usage error; \
 3 a mesh cannot be read; 4 a mesh has no triangles; 5 too little memory, or too many pairs to decide; \
 6 not written",
-    keys: "meshes unit pairs within closer outputs warnings",
+    empty: empty::<ComparedMeshes>,
     arguments: arguments::<ClearanceArgs>,
     run,
 };
@@ -105,7 +104,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             error.with_hint("voxelize clearance A B; 'voxelize check' finds where a mesh crosses itself")
         );
     }
-    Ok(vec![Report::of(|report| {
+    Ok(vec![Report::of(|report, result| {
         let named = args.meshes.iter().map(|mesh| PlacedMesh::new(mesh)).collect::<Result<Vec<_>>>()?;
         let read = |mesh: &PlacedMesh| call.names.reads(&mesh.path, "a mesh to be read");
         let files = named.iter().map(read).collect::<Result<Vec<_>>>()?;
@@ -116,9 +115,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
         let comparison =
             Comparison { args: &args, named, files: &files, mark, resources: &resources, call, bar: &bar };
-        let outcome = par::with_threads(resources.threads, || comparison.run(report))?;
+        let outcome = par::with_threads(resources.threads, || comparison.run(report, result))?;
         bar.clear();
-        outcome.inspect_err(|_| report.out.clear())
+        outcome
     })])
 }
 
@@ -134,7 +133,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    fn run(&self, report: &mut Report) -> Result<Outcome> {
+    fn run(&self, report: &mut Report, result: &mut ComparedMeshes) -> Result<Outcome> {
         let Self { args, files, resources, call, bar, .. } = *self;
         let mut budget = MemoryLeft::new(resources);
         let (meshes, unit) = read_all(args, &self.named, files, &mut budget, bar)?;
@@ -144,7 +143,7 @@ impl Comparison<'_> {
             budget.take(ClearanceBody::bytes_for(loaded.mesh.triangles().len()))?;
         }
         for (named, loaded) in self.named.iter().zip(&meshes) {
-            report.row("mesh", &mesh_row(&named.name, loaded));
+            report.out.row("mesh", mesh_row(&named.name, loaded));
         }
         let bodies = self.named.iter().zip(&meshes).map(|(named, loaded)| body(&named.name, loaded));
         let bodies = bodies.collect::<Result<Vec<_>>>()?;
@@ -155,21 +154,27 @@ impl Comparison<'_> {
         let pairs = args.pairs.max_pairs.unwrap_or_default();
         let options = ClearanceOptions { places, pairs, max_bytes: budget.left, progress: bar };
         let shown = if call.printer.is_verbose() { LISTED } else { SHOWN };
-        let mut found = ComparedPairs { unit, min_distance, shown, ..ComparedPairs::default() };
+        let mut findings = vec![];
+        for (named, loaded) in self.named.iter().zip(&meshes) {
+            let about = format!("{}: ", named.path.display());
+            findings.extend(loaded.findings.iter().map(|finding| (about.clone(), finding.clone())));
+        }
+        let mut compared = vec![];
         let mut marked = Vec::new();
         for (n, first) in bodies.iter().enumerate() {
             for (m, second) in bodies.iter().enumerate().skip(n + 1) {
                 let names = [n, m].map(|n| self.named[n].name.as_str());
                 let clearance = first.clearance(second, &options);
                 let clearance = clearance.map_err(|error| error.in_file(names.join(", ")))?;
-                found.add(names, &clearance);
+                let is_closer = min_distance.as_ref().map(|distance| clearance.is_closer_than(distance));
+                compared.push(PairInfo::new(names, &clearance, is_closer, unit, shown));
                 let triangles = [n, m].map(|n| meshes[n].mesh.triangles().len()).iter().sum();
-                let limit = match &clearance {
-                    Clearance { is_all: false, .. } => Some(pairs.finding(triangles)),
-                    Clearance { too_many_places: true, .. } => Some(pairs.finding_of_places(triangles)),
-                    _ => None,
-                };
-                found.findings.extend(limit.map(|finding| (format!("{}: ", names.join(", ")), finding)));
+                let about = format!("{}: ", names.join(", "));
+                if !clearance.is_all {
+                    findings.push((about, pairs.finding(triangles)));
+                } else if clearance.too_many_places {
+                    findings.push((about, pairs.finding_of_places(triangles)));
+                }
                 if self.mark.is_some() {
                     marked.push(([n, m], clearance));
                 }
@@ -183,81 +188,35 @@ impl Comparison<'_> {
                 mark.write(&meshes, &marked, unit, (resources, &budget, bar))?
             }
         };
-        let outcome = found.report(&self.named, &meshes, count, report);
-        for one in &written {
-            row(&mut report.out, "wrote", &format!("{}, {}", one.path.display(), bytes(one.bytes)));
+        let both = self.named.iter().zip(&meshes);
+        result.meshes = Some(both.map(|(named, loaded)| MeshInfo::new(&named.name, loaded)).collect());
+        result.unit = unit.map(UnitOfLength::name);
+        result.within = min_distance.as_ref().map(Rational::to_f64);
+        let closer = compared.iter().filter(|pair| pair.closer == Some(true)).count() as u64;
+        result.closer = min_distance.as_ref().map(|_| closer);
+        result.outputs = Some(value::outputs(&written));
+        result.warnings = Some(findings.iter().map(|(_, finding)| finding.into()).collect());
+        // The worst pair comes first. Pairs that are as bad keep the order of their names.
+        let mut worst_first: Vec<_> = compared.iter().collect();
+        worst_first.sort_by_key(|pair| pair.badness);
+        for pair in &worst_first {
+            report.out.0 += &pair.rows.0;
         }
-        report.set("outputs", value::outputs(&written));
+        report.out.wrote(&written);
+        for (about, finding) in &findings {
+            report.err.finding(about, finding);
+        }
+        let mut outcome = Outcome::Done;
+        let worst = worst_first.iter().find(|pair| pair.closer == Some(true));
+        if let (Some(distance), Some(worst)) = (min_distance, worst) {
+            let fail = if closer == 1 { "fails" } else { "fail" };
+            let pairs = counted(count, "pair", "pairs");
+            let distance = report::length(distance.to_f64(), unit);
+            let why = format!("{closer} of {pairs} {fail} --min-distance {distance}: {}", worst.text);
+            outcome = Outcome::CheckFailed(Some(why));
+        }
+        result.pairs = Some(compared);
         Ok(outcome)
-    }
-}
-
-/// The pairs of meshes that were compared.
-#[derive(Default)]
-struct ComparedPairs {
-    unit: Option<UnitOfLength>,
-    min_distance: Option<Rational>,
-    /// How many places of a collision the text lists.
-    shown: usize,
-    /// Their objects in JSON.
-    objects: Vec<Value>,
-    /// Their rows, with how bad they are, and how they lie.
-    rows: Vec<ComparedPair>,
-    /// Limits that were reached, with the names of both meshes.
-    findings: Vec<(String, Finding)>,
-    /// How many fail `--min-distance`.
-    closer: u64,
-}
-
-struct ComparedPair {
-    badness: Badness,
-    is_closer: bool,
-    relation: String,
-    rows: String,
-}
-
-impl ComparedPairs {
-    fn add(&mut self, names: [&str; 2], found: &Clearance) {
-        let is_closer = self.min_distance.as_ref().map(|distance| found.is_closer_than(distance));
-        self.closer += u64::from(is_closer == Some(true));
-        self.rows.push(ComparedPair {
-            badness: badness(found),
-            is_closer: is_closer == Some(true),
-            relation: relation(names, found, self.unit),
-            rows: pair_rows(names, found, is_closer, (self.unit, self.shown)),
-        });
-        self.objects.push(pair_json(names, found, is_closer));
-    }
-
-    fn report(mut self, named: &[PlacedMesh], meshes: &[Loaded], count: u64, report: &mut Report) -> Outcome {
-        let both = || named.iter().zip(meshes);
-        let of_files = both().flat_map(|(named, loaded)| {
-            loaded
-                .findings
-                .iter()
-                .map(move |finding| (format!("{}: ", named.path.display()), finding.clone()))
-        });
-        let findings: Vec<_> = of_files.chain(self.findings).collect();
-        report.set("meshes", both().map(|(named, loaded)| mesh_json(&named.name, loaded)).collect::<Value>());
-        report.set("unit", self.unit.map(UnitOfLength::name));
-        report.set("pairs", self.objects);
-        // The worst first, and those as bad in the order of their names.
-        self.rows.sort_by_key(|pair| pair.badness);
-        self.rows.iter().for_each(|pair| report.out += &pair.rows);
-        let worst = self.rows.iter().find(|pair| pair.is_closer);
-        report.set("within", self.min_distance.as_ref().map(Rational::to_f64));
-        report.set("closer", self.min_distance.as_ref().map(|_| self.closer));
-        report
-            .set("warnings", findings.iter().map(|(_, finding)| value::finding(finding)).collect::<Value>());
-        findings.iter().for_each(|(about, finding)| report.err += &finding_line(about, finding));
-        let failed =
-            self.min_distance.as_ref().zip(worst).map(|(distance, ComparedPair { relation, .. })| {
-                let fails = if self.closer == 1 { "fails" } else { "fail" };
-                let pairs = counted(count, "pair", "pairs");
-                let distance = report::length(distance.to_f64(), self.unit);
-                format!("{} of {pairs} {fails} --min-distance {distance}: {relation}", self.closer)
-            });
-        failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why)))
     }
 }
 

@@ -1,14 +1,66 @@
-//! The report of `voxelize clearance`: rows and objects of meshes and pairs of them.
+//! Result of `voxelize clearance`: rows and JSON of meshes and pairs of them.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use voxelize::compare::clearance::{Clearance, MeetingPair, Relation};
 use voxelize::geom::tri_tri::Meeting;
 use voxelize::job::UnitOfLength;
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::Loaded;
 
+use super::super::report::Rows;
 use super::super::report::display::{counted, grouped, number};
-use super::super::report::row;
+use super::super::report::value::{Output, Warning};
+
+/// Result of the command.
+#[derive(Default, Serialize)]
+pub struct ComparedMeshes {
+    pub meshes: Option<Vec<MeshInfo>>,
+    pub unit: Option<&'static str>,
+    pub pairs: Option<Vec<PairInfo>>,
+    pub within: Option<f64>,
+    pub closer: Option<u64>,
+    pub outputs: Option<Vec<Output>>,
+    pub warnings: Option<Vec<Warning>>,
+}
+
+#[derive(Serialize)]
+pub struct MeshInfo {
+    path: String,
+    triangles: usize,
+    closed: bool,
+    oriented: bool,
+}
+
+#[derive(Serialize)]
+pub struct PairInfo {
+    a: String,
+    b: String,
+    relation: &'static str,
+    shares_volume: Option<bool>,
+    distance: f64,
+    points: [[f64; 3]; 2],
+    direction: Option<[f64; 3]>,
+    triangles: [u64; 2],
+    pub closer: Option<bool>,
+    meetings: u64,
+    at_least: bool,
+    places: Vec<Place>,
+    more: u64,
+    #[serde(skip)]
+    pub badness: (u8, u64),
+    #[serde(skip)]
+    pub text: String,
+    /// Rows for people, the first of which has the text.
+    #[serde(skip)]
+    pub rows: Rows,
+}
+
+#[derive(Serialize)]
+struct Place {
+    triangles: [u64; 2],
+    meeting: &'static str,
+    ends: [[f64; 3]; 2],
+}
 
 /// `a.stl: 12 triangles, closed`.
 pub fn mesh_row(name: &str, loaded: &Loaded) -> String {
@@ -21,14 +73,16 @@ pub fn mesh_row(name: &str, loaded: &Loaded) -> String {
     format!("{name}: {triangles}, {closed}")
 }
 
-pub fn mesh_json(name: &str, loaded: &Loaded) -> Value {
-    let closedness = loaded.mesh.closedness();
-    json!({
-        "path": name,
-        "triangles": loaded.mesh.triangles().len(),
-        "closed": closedness != Closedness::Open,
-        "oriented": closedness == Closedness::Oriented,
-    })
+impl MeshInfo {
+    pub fn new(name: &str, loaded: &Loaded) -> Self {
+        let closedness = loaded.mesh.closedness();
+        Self {
+            path: name.to_string(),
+            triangles: loaded.mesh.triangles().len(),
+            closed: closedness != Closedness::Open,
+            oriented: closedness == Closedness::Oriented,
+        }
+    }
 }
 
 /// A length with its unit, if that is known.
@@ -37,7 +91,7 @@ pub fn length(length: f64, unit: Option<UnitOfLength>) -> String {
 }
 
 /// How a pair lies: `a.stl and b.stl are 0.4 mm apart`.
-pub fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) -> String {
+fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) -> String {
     let at_least = if found.is_all { "" } else { "at least " };
     let meetings = counted(found.meetings, "pair of triangles meets", "pairs of triangles meet");
     let meetings = format!("{at_least}{meetings}");
@@ -65,9 +119,7 @@ pub fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>
 }
 
 /// How bad a pair is, the worst first: meshes that share volume, those that may, those that meet, then by distance.
-pub type Badness = (u8, u64);
-
-pub fn badness(found: &Clearance) -> Badness {
+fn badness(found: &Clearance) -> (u8, u64) {
     let rank = match (found.shares_volume, found.relation) {
         (Some(true), _) | (_, Relation::Crossing | Relation::Contains | Relation::Within) => 0,
         (None, _) => 1,
@@ -77,33 +129,35 @@ pub fn badness(found: &Clearance) -> Badness {
     (rank, found.distance.to_bits())
 }
 
-/// How a pair lies, and where it meets or is closest. The first word says whether it is too close, if that is asked.
-pub fn pair_rows(
+/// Returns how a pair lies, and where it meets or is closest. The label states whether it is too close, if that was
+/// requested.
+fn pair_rows(
     [a, b]: [&str; 2],
+    text: &str,
     found: &Clearance,
     is_closer: Option<bool>,
-    (unit, listed): (Option<UnitOfLength>, usize),
-) -> String {
-    let mut rows = String::new();
+    listed: usize,
+) -> Rows {
+    let mut rows = Rows::default();
     let verdict = match is_closer {
         None => "pair",
         Some(true) => "FAIL",
         Some(false) => "pass",
     };
-    row(&mut rows, verdict, &relation([a, b], found, unit));
+    rows.row(verdict, text);
     for place in found.places.iter().take(listed) {
-        row(&mut rows, "meet", &place_text(place));
+        rows.row("meet", place_text(place));
     }
     let more = found.meetings - found.meetings.min(listed as u64);
     if more > 0 {
         let at_least = if found.is_all { "" } else { "at least " };
-        row(&mut rows, "", &format!("and {at_least}{} more", grouped(more)));
+        rows.row("", format!("and {at_least}{} more", grouped(more)));
     }
     if let Some(direction) = &found.direction {
         let [s, t] = found.triangles;
-        row(&mut rows, "points", &format!("{}, triangle {s} of {a}", point(&found.points[0])));
-        row(&mut rows, "", &format!("{}, triangle {t} of {b}", point(&found.points[1])));
-        row(&mut rows, "", &format!("direction {}: {a} moves away from {b}", point(direction)));
+        rows.row("points", format!("{}, triangle {s} of {a}", point(&found.points[0])));
+        rows.row("", format!("{}, triangle {t} of {b}", point(&found.points[1])));
+        rows.row("", format!("direction {}: {a} moves away from {b}", point(direction)));
     }
     rows
 }
@@ -126,21 +180,38 @@ fn point(point: &[f64; 3]) -> String {
     format!("({})", point.map(number).join(", "))
 }
 
-pub fn pair_json([a, b]: [&str; 2], found: &Clearance, closer: Option<bool>) -> Value {
-    let place = |place: &MeetingPair| json!({"triangles": place.triangles, "meeting": place.meeting.name(), "ends": place.ends});
-    json!({
-        "a": a,
-        "b": b,
-        "relation": found.relation.name(),
-        "shares_volume": found.shares_volume,
-        "distance": found.distance,
-        "points": found.points,
-        "direction": found.direction,
-        "triangles": found.triangles,
-        "closer": closer,
-        "meetings": found.meetings,
-        "at_least": !found.is_all,
-        "places": found.places.iter().map(place).collect::<Value>(),
-        "more": found.meetings - found.places.len() as u64,
-    })
+impl PairInfo {
+    /// `listed` is the number of places that have rows.
+    pub fn new(
+        [a, b]: [&str; 2],
+        found: &Clearance,
+        closer: Option<bool>,
+        unit: Option<UnitOfLength>,
+        listed: usize,
+    ) -> Self {
+        let text = relation([a, b], found, unit);
+        let place = |place: &MeetingPair| Place {
+            triangles: place.triangles,
+            meeting: place.meeting.name(),
+            ends: place.ends,
+        };
+        Self {
+            a: a.to_string(),
+            b: b.to_string(),
+            relation: found.relation.name(),
+            shares_volume: found.shares_volume,
+            distance: found.distance,
+            points: found.points,
+            direction: found.direction,
+            triangles: found.triangles,
+            closer,
+            meetings: found.meetings,
+            at_least: !found.is_all,
+            places: found.places.iter().map(place).collect(),
+            more: found.meetings - found.places.len() as u64,
+            badness: badness(found),
+            rows: pair_rows([a, b], &text, found, closer, listed),
+            text,
+        }
+    }
 }

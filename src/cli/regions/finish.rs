@@ -1,20 +1,26 @@
 //! `voxelize finish`: whether all regions of a store are whole, its digest, and its metadata.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use voxelize::format::Durability;
 use voxelize::grid::Label;
+use voxelize::grid::record::FIELDS;
 use voxelize::job::regions::{RegionState, RegionStore, StoreReport};
 use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Result, par};
 
 use super::super::args::arguments;
 use super::super::command::{Call, Command};
+use super::super::contents;
 use super::super::report::display::{self, bytes, counted, duration, grouped, occupancy};
-use super::super::report::{Outcome, Report, value};
+use super::super::report::value::{
+    self, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output, Warning, lossy,
+};
+use super::super::report::{Object, Outcome, Report, Rows, empty};
 use super::region::register;
-use super::report::{add_findings, field_rows, rule_text, set_plan};
+use super::report::{PlannedRegions, rule_text, warnings};
 
 pub const COMMAND: Command = Command {
     name: "finish",
@@ -29,8 +35,7 @@ written, and regions that are missing, damaged or stale are named. It can be rep
 
 Exit codes: 0 the store is whole; 1 regions are missing, damaged or stale; 2 usage error; 3 no plan, or a damaged one; \
 6 the metadata cannot be written",
-    keys: "path grid rule [fields] made_by snap transform regions counts field volume digest shards bytes warnings outputs \
-           timings_ms",
+    empty: empty::<FinishedStore>,
     arguments: arguments::<FinishArgs>,
     run,
 };
@@ -42,10 +47,84 @@ struct FinishArgs {
     store: PathBuf,
 }
 
+/// Result of the command.
+#[derive(Default, Serialize)]
+struct FinishedStore {
+    path: Option<String>,
+    grid: Option<Grid>,
+    rule: Option<String>,
+    #[serde(flatten)]
+    fields: Fields,
+    made_by: Option<String>,
+    snap: Option<String>,
+    transform: Option<Object>,
+    regions: Option<FoundRegions>,
+    counts: Option<Counts>,
+    field: Option<FieldValues>,
+    volume: Option<f64>,
+    digest: Option<Digests>,
+    shards: Option<usize>,
+    bytes: Option<u64>,
+    warnings: Option<Vec<Warning>>,
+    outputs: Option<Vec<Output>>,
+    timings_ms: Option<Timings>,
+}
+
+/// Numbers of the regions in each state, from 1 on.
+#[derive(Serialize)]
+struct FoundRegions {
+    #[serde(flatten)]
+    planned: PlannedRegions,
+    whole: usize,
+    missing: Vec<usize>,
+    stale: Vec<usize>,
+    damaged: Vec<DamagedRegion>,
+}
+
+#[derive(Serialize)]
+struct DamagedRegion {
+    region: usize,
+    files: Vec<DamagedFile>,
+}
+
+#[derive(Serialize)]
+struct DamagedFile {
+    name: String,
+    fault: String,
+}
+
+#[derive(Serialize)]
+struct Timings {
+    regions: u64,
+    total: f64,
+}
+
+impl FoundRegions {
+    fn new(store: &RegionStore, found: &StoreReport) -> Self {
+        let planned = PlannedRegions::new(store);
+        let mut regions = Self { planned, whole: 0, missing: vec![], stale: vec![], damaged: vec![] };
+        for (n, state) in found.states.iter().enumerate() {
+            match state {
+                RegionState::Whole(_) => regions.whole += 1,
+                RegionState::Missing => regions.missing.push(n + 1),
+                RegionState::Stale => regions.stale.push(n + 1),
+                RegionState::Damaged(faults) => {
+                    let files = faults.iter().map(|fault| DamagedFile {
+                        name: fault.name.clone(),
+                        fault: fault.fault.to_string(),
+                    });
+                    regions.damaged.push(DamagedRegion { region: n + 1, files: files.collect() });
+                }
+            }
+        }
+        regions
+    }
+}
+
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: FinishArgs = call.args()?;
-    Ok(vec![Report::of(|report| {
-        report.set("path", args.store.to_string_lossy());
+    Ok(vec![Report::of(|report, result: &mut FinishedStore| {
+        result.path = Some(lossy(&args.store));
         let store = RegionStore::open(&args.store)?;
         register(&store, &store.plan.meshes(&store.root), call)?;
         call.check_files()?;
@@ -56,8 +135,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let found = par::with_threads(resources.threads, finish)?;
         bar.clear();
         let found = found?;
-        fill(&store, &found, call, report);
-        add_findings(report, call, &found.findings);
+        result.set(&store, &found, call.started.elapsed());
+        add_rows(&mut report.out, &store, &found, call.started.elapsed(), result);
+        result.warnings = warnings(&found.findings, &mut report.err, call.printer.options.verbosity);
         Ok(match found.digest {
             Some(_) => Outcome::Done,
             None => Outcome::CheckFailed(None),
@@ -65,70 +145,74 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })])
 }
 
-/// The numbers of the regions in a state, from 1 on.
-fn numbers(found: &StoreReport, name: &str) -> Vec<usize> {
-    let states = found.states.iter().enumerate();
-    states.filter(|(_, state)| state.name() == name).map(|(n, _)| n + 1).collect()
-}
-
-fn regions(store: &RegionStore, found: &StoreReport) -> Value {
-    let damaged = |(n, state): (usize, &RegionState)| {
-        let RegionState::Damaged(faults) = state else { return None };
-        let faults: Vec<_> =
-            faults.iter().map(|fault| json!({"name": fault.name, "fault": fault.fault})).collect();
-        Some(json!({"region": n + 1, "files": faults}))
-    };
-    let damaged: Vec<_> = found.states.iter().enumerate().filter_map(damaged).collect();
-    json!({
-        "count": store.plan.regions(),
-        "layers": store.plan.store.region_layers,
-        "shard_layers": store.plan.store.shard_layers,
-        "whole": numbers(found, "whole").len(),
-        "missing": numbers(found, "missing"),
-        "stale": numbers(found, "stale"),
-        "damaged": damaged,
-    })
-}
-
-fn fill(store: &RegionStore, found: &StoreReport, call: &Call, report: &mut Report) {
-    let plan = &store.plan.store;
-    set_plan(report, store, None);
-    report.set("regions", regions(store, found));
-    report.set("shards", found.shards);
-    report.set("bytes", found.bytes);
-    let total = call.started.elapsed();
-    report.set("timings_ms", json!({"regions": found.milliseconds, "total": value::ms(total)}));
-    if let Some(lattice) = &plan.grid.lattice {
-        report.row("grid", &display::grid_in(lattice, plan.grid.record.transform("unit")));
+impl FinishedStore {
+    fn set(&mut self, store: &RegionStore, found: &StoreReport, total: Duration) {
+        let plan = &store.plan.store;
+        let record = &plan.grid.record;
+        self.grid = plan.grid.lattice.as_ref().map(Grid::from);
+        self.rule = record.rule_name.clone();
+        self.fields = Fields::new(&FIELDS, &record.fields);
+        self.made_by = record.tool.clone();
+        self.snap = record.snap.clone();
+        self.transform = Some(value::transform(record));
+        self.regions = Some(FoundRegions::new(store, found));
+        self.shards = Some(found.shards);
+        self.bytes = Some(found.bytes);
+        self.timings_ms = Some(Timings { regions: found.milliseconds, total: value::ms(total) });
+        let Some(digest) = &found.digest else { return };
+        self.digest = Some(Digests::from(digest));
+        self.outputs = Some(value::outputs(&[store.written(found)]));
+        let mut counts = Counts { cells: value::cells(plan.dims()), ..Counts::default() };
+        if let Some(field) = &found.field {
+            self.field = Some(FieldValues::new(plan.grid.background.unwrap_or_default(), Some(field)));
+        } else {
+            counts.occupied = Some(found.occupied);
+            let label = |(label, cells): &(Label, u64)| LabelCount {
+                label: label.name.to_string(),
+                value: Some(label.value),
+                cells: *cells,
+                volume: None,
+            };
+            counts.labels = Some(found.labels.iter().map(label).collect());
+            let lattice = plan.grid.lattice.as_ref();
+            self.volume = lattice.map(|lattice| value::volume(found.occupied, lattice));
+        }
+        self.counts = Some(counts);
     }
-    report.row("rule", &rule_text(&plan.grid.record));
-    let whole = numbers(found, "whole").len();
-    report.row("regions", &format!("{} of {} whole", grouped(whole as u64), grouped(plan.regions() as u64)));
-    for state in ["missing", "stale", "damaged"] {
-        let numbers = numbers(found, state);
-        if !numbers.is_empty() {
-            report.row(state, &numbers_in_runs(&numbers));
+}
+
+fn add_rows(
+    rows: &mut Rows,
+    store: &RegionStore,
+    found: &StoreReport,
+    total: Duration,
+    result: &FinishedStore,
+) {
+    let plan = &store.plan.store;
+    if let Some(lattice) = &plan.grid.lattice {
+        rows.row("grid", display::grid_in(lattice, plan.grid.record.transform("unit")));
+    }
+    rows.row("rule", rule_text(store));
+    if let Some(regions) = &result.regions {
+        let all = grouped(plan.regions() as u64);
+        rows.row("regions", format!("{} of {all} whole", grouped(regions.whole as u64)));
+        let damaged: Vec<_> = regions.damaged.iter().map(|damaged| damaged.region).collect();
+        for (state, numbers) in
+            [("missing", &regions.missing), ("stale", &regions.stale), ("damaged", &damaged)]
+        {
+            if !numbers.is_empty() {
+                rows.row(state, numbers_in_runs(numbers));
+            }
         }
     }
     let Some(digest) = &found.digest else { return };
-    report.set("digest", value::digest(digest));
     match &found.field {
-        Some(field) => field_rows(report, store, field),
-        None => {
-            let label = |(label, cells): &(Label, u64)| json!({"label": label.name, "value": label.value, "cells": cells});
-            let labels: Vec<_> = found.labels.iter().map(label).collect();
-            let counts =
-                json!({"cells": value::cells(plan.dims()), "occupied": found.occupied, "labels": labels});
-            report.set("counts", counts);
-            let volume = plan.grid.lattice.as_ref().map(|lattice| value::volume(found.occupied, lattice));
-            report.set("volume", volume);
-            report.row("cells", &occupancy(found.occupied, plan.dims()));
-        }
+        Some(field) => rows.row("field", contents::range(field)),
+        None => rows.row("cells", occupancy(found.occupied, plan.dims())),
     }
-    report.set("outputs", value::outputs([&store.written(found)]));
     let shards = counted(found.shards as u64, "shard", "shards");
-    report.row("wrote", &format!("{}, {shards}, {}", store.root.display(), bytes(found.bytes)));
-    report.row("digest", &display::digest(digest));
-    let made = std::time::Duration::from_millis(found.milliseconds);
-    report.row("time", &format!("{}; the regions took {}", duration(total), duration(made)));
+    rows.row("wrote", format!("{}, {shards}, {}", store.root.display(), bytes(found.bytes)));
+    rows.row("digest", display::digest(digest));
+    let made = duration(Duration::from_millis(found.milliseconds));
+    rows.row("time", format!("{}; the regions took {made}", duration(total)));
 }

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde::Serialize;
 use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
-use voxelize::job::regions::{RegionBins, RegionPlan, RegionRequest, RegionStore};
-use voxelize::job::{Extras, JobLabels, MemoryLimit, NewFile, Target, UnitOfLength};
+use voxelize::grid::record::FIELDS;
+use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
+use voxelize::job::{Extras, JobLabels, MemoryLimit, NewFile, Target};
 use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
 use super::super::args::transform::UpArgs;
@@ -15,9 +16,10 @@ use super::super::files::MeshSource;
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
 use super::super::report::display::{self, bytes, counted};
-use super::super::report::{Outcome, Report, row};
-use super::super::run::{self, RunReport};
-use super::report::{add_findings, rule_text, set_plan};
+use super::super::report::value::{self, Fields, Grid, Output, Warning, lossy};
+use super::super::report::{Object, Outcome, Report, Rows, empty};
+use super::super::run::{self, InputInfo, MeshInfo, RunReport};
+use super::report::{PlannedRegions, rule_text, warnings};
 
 pub const COMMAND: Command = Command {
     name: "plan",
@@ -40,7 +42,7 @@ are not searched.
 
 Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable mesh; 5 not even the lowest slab fits; \
 6 the store cannot be written, or has another plan",
-    keys: "path input mesh transform grid rule [fields] made_by snap regions bins memory size_bytes warnings outputs",
+    empty: empty::<PlannedStore>,
     arguments: arguments::<PlanArgs>,
     run,
 };
@@ -98,13 +100,53 @@ impl PlanArgs {
     }
 }
 
+/// Result of the command.
+#[derive(Default, Serialize)]
+struct PlannedStore {
+    path: Option<String>,
+    input: Option<InputInfo>,
+    mesh: Option<MeshInfo>,
+    transform: Option<Object>,
+    grid: Option<Grid>,
+    rule: Option<String>,
+    #[serde(flatten)]
+    fields: Fields,
+    made_by: Option<String>,
+    snap: Option<String>,
+    regions: Option<RequestedRegions>,
+    bins: Option<Bins>,
+    memory: Option<Memory>,
+    size_bytes: Option<u64>,
+    warnings: Option<Vec<Warning>>,
+    outputs: Option<Vec<Output>>,
+}
+
+#[derive(Serialize)]
+struct RequestedRegions {
+    #[serde(flatten)]
+    planned: PlannedRegions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Bins {
+    bytes: u64,
+    largest: u64,
+}
+
+#[derive(Serialize)]
+struct Memory {
+    region_bytes: u64,
+}
+
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: PlanArgs = call.args()?;
-    Ok(vec![Report::of(|report| {
-        report.set("path", args.output.to_string_lossy());
+    Ok(vec![Report::of(|report, result: &mut PlannedStore| {
+        result.path = Some(lossy(&args.output));
         let mut job = job(&args, call)?;
         let threads = job.options.resources.threads;
-        par::with_threads(threads, || plan(&args, &mut job, call, report))?
+        par::with_threads(threads, || plan(&args, &mut job, call, report, result))?
     })])
 }
 
@@ -158,7 +200,13 @@ pub fn check_source(source: &MeshSource) -> Result<()> {
     Ok(())
 }
 
-fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Result<Outcome> {
+fn plan(
+    args: &PlanArgs,
+    job: &mut Job,
+    call: &Call,
+    report: &mut Report,
+    result: &mut PlannedStore,
+) -> Result<Outcome> {
     let bar = call.bar();
     let mut found = RunReport::new(call.started);
     let mesh = read(args, job, &bar, call, &mut found)?;
@@ -201,20 +249,30 @@ fn plan(args: &PlanArgs, job: &mut Job, call: &Call, report: &mut Report) -> Res
     let bins = store.bins()?;
     bar.clear();
 
-    run::set_input(report, args.meshes.first().map(PathBuf::as_path), Some(options), &found);
-    set_plan(report, &store, args.regions);
-    let sizes = |bins: &RegionBins| json!({"bytes": bins.bytes(), "largest": bins.largest()});
-    report.set("bins", bins.as_ref().map(sizes));
-    report.set("memory", json!({"region_bytes": u64::try_from(need).unwrap_or(u64::MAX)}));
-    report.set("size_bytes", size.map(FileSize::bytes));
-    report.set("outputs", json!([{"path": args.output.to_string_lossy(), "format": "zarr", "bytes": null}]));
+    let coordinates = options.grid.transform.coordinates();
+    let record = &store.plan.store.grid.record;
+    result.input = args.meshes.first().map(|path| InputInfo::new(path, &found));
+    result.mesh = MeshInfo::new(&found, &coordinates);
+    result.transform = Some(value::transform(record));
+    result.grid = store.plan.store.grid.lattice.as_ref().map(Grid::from);
+    result.rule = record.rule_name.clone();
+    result.fields = Fields::new(&FIELDS, &record.fields);
+    result.made_by = record.tool.clone();
+    result.snap = record.snap.clone();
+    let planned = PlannedRegions::new(&store);
+    result.regions = Some(RequestedRegions { planned, requested: args.regions });
+    result.bins = bins.map(|bins| Bins { bytes: bins.bytes(), largest: bins.largest() });
+    result.memory = Some(Memory { region_bytes: u64::try_from(need).unwrap_or(u64::MAX) });
+    result.size_bytes = size.map(FileSize::bytes);
+    result.outputs = Some(vec![Output { path: lossy(&args.output), format: "zarr", bytes: None }]);
+
+    let rows = &mut report.err;
     if let Some(input) = &found.mesh {
-        row(&mut report.err, "mesh", &run::mesh_line(&job.source.name(), input));
+        rows.row("mesh", run::mesh_line(&job.source.name(), input));
     }
-    let unit = options.grid.transform.unit.map(UnitOfLength::name);
-    row(&mut report.err, "grid", &display::planned_grid(&placed, unit));
-    report.err += &rows(&store, args.regions, bins.as_ref(), size, need);
-    add_findings(report, call, &found.warnings);
+    rows.row("grid", display::planned_grid(&placed, coordinates.unit));
+    result.add_rows(rows, &store, size);
+    result.warnings = warnings(&found.warnings, rows, call.printer.options.verbosity);
     Ok(Outcome::Done)
 }
 
@@ -269,38 +327,35 @@ pub fn planned(
     if matches!(&planned, Err(error) if error.kind() == Kind::Usage) { planned } else { job.sized(planned) }
 }
 
-/// The rows about the plan.
-fn rows(
-    store: &RegionStore,
-    requested: Option<usize>,
-    bins: Option<&RegionBins>,
-    size: Option<FileSize>,
-    need: u128,
-) -> String {
-    let mut rows = String::new();
-    let mut row = |label: &str, text: &str| row(&mut rows, label, text);
-    let plan = &store.plan.store;
-    let regions = counted(plan.regions() as u64, "region", "regions");
-    let layers = counted(plan.region_layers.min(plan.dims()[2]) as u64, "layer", "layers");
-    let shards = counted(plan.shard_layers as u64, "layer", "layers");
-    row("rule", &rule_text(&plan.grid.record));
-    let fewer = match requested.filter(|requested| *requested > plan.regions()) {
-        Some(requested) => format!("; whole shards allow no {requested} regions"),
-        None => String::new(),
-    };
-    row("plan", &format!("{regions} of {layers}, shards of {shards}{fewer}"));
-    if let Some(bins) = bins {
-        row("bins", &format!("{}, the largest {}", bytes(bins.bytes()), bytes(bins.largest())));
+impl PlannedStore {
+    fn add_rows(&self, rows: &mut Rows, store: &RegionStore, size: Option<FileSize>) {
+        let plan = &store.plan.store;
+        let all = plan.regions();
+        rows.row("rule", rule_text(store));
+        let regions = counted(all as u64, "region", "regions");
+        let layers = counted(plan.region_layers.min(plan.dims()[2]) as u64, "layer", "layers");
+        let shards = counted(plan.shard_layers as u64, "layer", "layers");
+        let mut text = format!("{regions} of {layers}, shards of {shards}");
+        if let Some(RequestedRegions { requested: Some(requested), .. }) = self.regions
+            && requested > all
+        {
+            text += &format!("; whole shards allow no {requested} regions");
+        }
+        rows.row("plan", text);
+        if let Some(bins) = &self.bins {
+            rows.row("bins", format!("{}, the largest {}", bytes(bins.bytes), bytes(bins.largest)));
+        }
+        if let Some(memory) = &self.memory {
+            rows.row("memory", format!("at most {} for a process", bytes(memory.region_bytes)));
+        }
+        match size {
+            Some(FileSize::About(size)) => rows.row("disk", format!("about {}", bytes(size))),
+            Some(FileSize::AtMost(size)) => rows.row("disk", format!("at most {}", bytes(size))),
+            None => {}
+        }
+        let name = store.root.display();
+        rows.row("wrote", format!("{name}, the plan"));
+        let last = if all > 1 { format!(" … {all}/{all}") } else { String::new() };
+        rows.row("next", format!("voxelize {name} --region 1/{all}{last}, then voxelize finish {name}"));
     }
-    row("memory", &format!("at most {} for a process", bytes(need)));
-    match size {
-        Some(FileSize::About(size)) => row("disk", &format!("about {}", bytes(size))),
-        Some(FileSize::AtMost(size)) => row("disk", &format!("at most {}", bytes(size))),
-        None => {}
-    }
-    let name = store.root.display();
-    row("wrote", &format!("{name}, the plan"));
-    let last = if plan.regions() > 1 { format!(" … {0}/{0}", plan.regions()) } else { String::new() };
-    row("next", &format!("voxelize {name} --region 1/{}{last}, then voxelize finish {name}", plan.regions()));
-    rows
 }

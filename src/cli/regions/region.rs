@@ -1,8 +1,9 @@
 //! `voxelize STORE --region I/N`: some regions of a plan.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use voxelize::format::Durability;
 use voxelize::job::InFile;
 use voxelize::job::regions::{RegionBins, RegionMaker, RegionState, RegionStore, StorePart};
@@ -16,8 +17,9 @@ use super::super::command::{Call, Command};
 use super::super::memory::Resources;
 use super::super::progress::{Bar, Silent};
 use super::super::report::display::{bytes, counted, duration, grouped};
-use super::super::report::{Outcome, Report, row, value};
-use super::report::add_findings;
+use super::super::report::value::{self, Warning, lossy};
+use super::super::report::{Object, Outcome, Report, Rows, empty};
+use super::report::warnings;
 
 pub const COMMAND: Command = Command {
     name: "region",
@@ -35,7 +37,7 @@ is made again.
 
 Exit codes: 0 the regions are whole; 2 usage error; 3 the mesh or the plan cannot be read, or the mesh is another one \
 (R004), or a bin is damaged (R005); 5 the memory does not suffice; 6 a file cannot be written; 130 interrupted",
-    keys: "path regions counts shards bytes warnings timings_ms",
+    empty: empty::<MadeRegions>,
     arguments: arguments::<RegionArgs>,
     run,
 };
@@ -59,13 +61,39 @@ struct RegionArgs {
     run: RunArgs,
 }
 
+/// Result of the command.
+#[derive(Default, Serialize)]
+struct MadeRegions {
+    path: Option<String>,
+    regions: Option<Vec<MadeRegion>>,
+    counts: Option<Occupied>,
+    shards: Option<usize>,
+    bytes: Option<u64>,
+    warnings: Option<Vec<Warning>>,
+    timings_ms: Option<Object>,
+}
+
+#[derive(Serialize)]
+struct MadeRegion {
+    number: usize,
+    layers: [usize; 2],
+    made: bool,
+    occupied: u64,
+    time_ms: u64,
+}
+
+#[derive(Serialize)]
+struct Occupied {
+    occupied: u64,
+}
+
 /// The parts of regions, each with whether it was made now.
 type RegionParts = Vec<(StorePart, bool)>;
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: RegionArgs = call.args()?;
-    Ok(vec![Report::of(|report| {
-        report.set("path", args.store.to_string_lossy());
+    Ok(vec![Report::of(|report, result: &mut MadeRegions| {
+        result.path = Some(lossy(&args.store));
         let store = RegionStore::open(&args.store)?;
         let meshes = if args.mesh.is_empty() { store.plan.meshes(&store.root) } else { args.mesh.clone() };
         let files = register(&store, &meshes, call)?;
@@ -91,8 +119,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         };
         let parts = par::with_threads(resources.threads, work)?;
         bar.clear();
-        fill(&store, &parts?, call, report);
-        add_findings(report, call, &findings);
+        result.set(&store, &parts?, call);
+        result.add_rows(&mut report.err, store.plan.regions(), call.started.elapsed());
+        result.warnings = warnings(&findings, &mut report.err, call.printer.options.verbosity);
         Ok(Outcome::Done)
     })])
 }
@@ -188,42 +217,48 @@ fn make_wanted(
     Ok(parts)
 }
 
-fn fill(store: &RegionStore, parts: &RegionParts, call: &Call, report: &mut Report) {
-    let plan = &store.plan.store;
-    let shards: usize = parts.iter().map(|(part, _)| part.shards.len()).sum();
-    let size: u64 = parts.iter().flat_map(|(part, _)| &part.shards).map(|shard| shard.bytes).sum();
-    let occupied: u64 = parts.iter().map(|(part, _)| part.occupied).sum();
-    let region = |(part, is_new): &(StorePart, bool)| {
-        let layers = plan.layers(part.region);
-        json!({
-            "number": part.region + 1,
-            "layers": [layers.start, layers.end],
-            "made": is_new,
-            "occupied": part.occupied,
-            "time_ms": part.milliseconds,
-        })
-    };
-    let total = call.started.elapsed();
-    report.set("regions", parts.iter().map(region).collect::<Value>());
-    report.set("counts", json!({"occupied": occupied}));
-    report.set("shards", shards);
-    report.set("bytes", size);
-    report.set("timings_ms", json!({"total": value::ms(total)}));
-    let mut row = |label: &str, text: &str| row(&mut report.err, label, text);
-    let numbers: Vec<_> = parts.iter().map(|(part, _)| part.region + 1).collect();
-    let made = parts.iter().filter(|(_, is_new)| *is_new).count();
-    let text = match (parts.len(), made) {
-        (0, _) => format!("none: the plan has {}", plan.regions()),
-        (_, 0) => format!("{} of {}, whole already", numbers_in_runs(&numbers), plan.regions()),
-        (all, made) if all == made => format!("{} of {}", numbers_in_runs(&numbers), plan.regions()),
-        (all, made) => {
-            format!("{} of {}, {} whole already", numbers_in_runs(&numbers), plan.regions(), all - made)
+impl MadeRegions {
+    fn set(&mut self, store: &RegionStore, parts: &RegionParts, call: &Call) {
+        let mut regions = vec![];
+        let (mut shards, mut bytes, mut occupied) = (0, 0, 0);
+        for (part, is_new) in parts {
+            let layers = store.plan.store.layers(part.region);
+            shards += part.shards.len();
+            bytes += part.shards.iter().map(|shard| shard.bytes).sum::<u64>();
+            occupied += part.occupied;
+            regions.push(MadeRegion {
+                number: part.region + 1,
+                layers: [layers.start, layers.end],
+                made: *is_new,
+                occupied: part.occupied,
+                time_ms: part.milliseconds,
+            });
         }
-    };
-    row(if parts.len() > 1 { "regions" } else { "region" }, &text);
-    if !parts.is_empty() {
-        row("cells", &grouped(occupied));
-        row("wrote", &format!("{}, {}", counted(shards as u64, "shard", "shards"), bytes(size)));
+        self.regions = Some(regions);
+        self.counts = Some(Occupied { occupied });
+        self.shards = Some(shards);
+        self.bytes = Some(bytes);
+        self.timings_ms = Some(value::timings(&[], call.started.elapsed()));
     }
-    row("time", &duration(total));
+
+    fn add_rows(&self, rows: &mut Rows, planned: usize, total: Duration) {
+        let regions = self.regions.as_deref().unwrap_or_default();
+        let numbers: Vec<_> = regions.iter().map(|region| region.number).collect();
+        let numbers = numbers_in_runs(&numbers);
+        let there = regions.iter().filter(|region| !region.made).count();
+        let text = match regions.len() {
+            0 => format!("none: the plan has {planned}"),
+            all if there == all => format!("{numbers} of {planned}, whole already"),
+            _ if there == 0 => format!("{numbers} of {planned}"),
+            _ => format!("{numbers} of {planned}, {there} whole already"),
+        };
+        rows.row(if regions.len() > 1 { "regions" } else { "region" }, text);
+        if let (Some(counts), Some(shards), Some(size), false) =
+            (&self.counts, self.shards, self.bytes, regions.is_empty())
+        {
+            rows.row("cells", grouped(counts.occupied));
+            rows.row("wrote", format!("{}, {}", counted(shards as u64, "shard", "shards"), bytes(size)));
+        }
+        rows.row("time", duration(total));
+    }
 }

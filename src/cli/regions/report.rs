@@ -1,67 +1,37 @@
-//! The parts of reports that the commands of regions have in common.
+//! Parts of reports that the commands of regions have in common.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use voxelize::Finding;
-use voxelize::grid::FieldSummary;
-use voxelize::grid::record::FIELDS;
 use voxelize::job::regions::RegionStore;
 
-use super::super::command::Call;
-use super::super::contents;
-use super::super::report::{Report, finding_line, value};
-use super::super::run::option_text;
+use super::super::report::value::{self, Warning};
+use super::super::report::{Rows, Verbosity};
+use super::super::run::record_text;
 
-/// Sets the keys about the plan of a store, for which so many regions were requested.
-pub fn set_plan(report: &mut Report, store: &RegionStore, requested: Option<usize>) {
-    let plan = &store.plan.store;
-    let record = &plan.grid.record;
-    FIELDS.iter().for_each(|name| report.set(name, record.field(name)));
-    report.set("rule", record.rule_name.clone());
-    report.set("made_by", record.tool.clone());
-    report.set("snap", record.snap.clone());
-    let transform = record.transform.iter().map(|(name, value)| (name.to_string(), json!(value)));
-    report.set("transform", Value::Object(transform.collect()));
-    report.set("grid", plan.grid.lattice.as_ref().map(value::lattice));
-    let mut regions = json!({
-        "count": plan.regions(),
-        "layers": plan.region_layers,
-        "shard_layers": plan.shard_layers,
-    });
-    if let Some(requested) = requested {
-        regions["requested"] = json!(requested);
+/// Regions of a plan.
+#[derive(Serialize)]
+pub struct PlannedRegions {
+    count: usize,
+    layers: usize,
+    shard_layers: usize,
+}
+
+impl PlannedRegions {
+    pub fn new(store: &RegionStore) -> Self {
+        let plan = &store.plan.store;
+        Self { count: plan.regions(), layers: plan.region_layers, shard_layers: plan.shard_layers }
     }
-    report.set("regions", regions);
 }
 
-/// `filled; ties: none; inside: nonzero`.
-pub fn rule_text(record: &voxelize::Record) -> String {
-    let fields =
-        record.fields.iter().map(|(name, value)| option_text(name, value, None, record.transform("unit")));
-    record.rule_name.clone().into_iter().chain(fields).collect::<Vec<_>>().join("; ")
+/// Returns `filled; ties: none; inside: nonzero`.
+pub fn rule_text(store: &RegionStore) -> String {
+    record_text(&store.plan.store.grid.record).unwrap_or_default()
 }
 
-/// The rows and the keys of a field.
-pub fn field_rows(report: &mut Report, store: &RegionStore, field: &FieldSummary) {
-    let plan = &store.plan.store;
-    let background = plan.grid.background.unwrap_or_default();
-    let range = field.range.map(|range| range.map(contents::value));
-    report.set(
-        "field",
-        json!({
-            "background": contents::value(background),
-            "range": range,
-            "valued": field.cells,
-            "negated": field.negated,
-        }),
-    );
-    report.set("counts", json!({"cells": value::cells(plan.dims()), "occupied": null}));
-    report.row("field", &contents::range_text(field));
-}
-
-/// Sets the warnings, and prints them behind the rows.
-pub fn add_findings(report: &mut Report, call: &Call, findings: &[Finding]) {
-    report.set("warnings", findings.iter().map(value::finding).collect::<Value>());
-    let printed = findings.iter().filter(|finding| call.printer.options.verbosity.prints(finding));
-    let lines: String = printed.map(|finding| finding_line("", finding)).collect();
-    report.err += &lines;
+/// Returns the warnings for JSON, and adds those that are printed to the rows.
+pub fn warnings(findings: &[Finding], rows: &mut Rows, verbosity: Verbosity) -> Option<Vec<Warning>> {
+    for finding in findings.iter().filter(|finding| verbosity.prints(finding)) {
+        rows.finding("", finding);
+    }
+    Some(value::warnings(findings))
 }

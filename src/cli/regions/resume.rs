@@ -14,7 +14,7 @@ use super::super::options::Options;
 use super::super::output::Output;
 use super::super::progress::Bar;
 use super::super::report::{Outcome, Report};
-use super::super::run::{self, RunReport, timed};
+use super::super::run::{self, RunReport, RunResult, timed};
 use super::plan::{StoreChoice, check_source, planned};
 use super::region;
 
@@ -24,28 +24,27 @@ pub fn resume(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
         let error = Error::usage("--resume makes one grid, in one .zarr");
         return Err(error.with_hint("name the meshes of the grid, and -o NAME.zarr"));
     }
-    Ok(vec![Report::of(|report| one(args, call, report))])
+    Ok(vec![one(args, call)])
 }
 
-fn one(args: ConvertArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
+fn one(args: ConvertArgs, call: &Call) -> Report {
     let mut found = RunReport::new(call.started);
     let mesh = args.input.meshes.first().cloned();
     let mut options = match options(args, call) {
         Ok(options) => options,
-        Err(error) => {
-            run::fill_object(report, mesh.as_deref(), None, &found);
-            return Err(error);
-        }
+        Err(error) => return Report::new(&RunResult::new(mesh.as_deref(), None, &found), Outcome::of(error)),
     };
     let bar = call.bar();
     let threads = options.job.options.resources.threads;
-    let result = guarded(|| par::with_threads(threads, || steps(&mut options, call, &bar, &mut found))?);
+    let done = guarded(|| par::with_threads(threads, || steps(&mut options, call, &bar, &mut found))?);
     bar.clear();
-    run::fill_object(report, mesh.as_deref(), Some(&options), &found);
-    result?;
-    report.err = run::summary(&options, &found);
-    report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
-    Ok(Outcome::Done)
+    let outcome = done.map_or_else(Outcome::of, |()| Outcome::Done);
+    let mut report = Report::new(&RunResult::new(mesh.as_deref(), Some(&options), &found), outcome);
+    if matches!(report.outcome, Outcome::Done) {
+        run::summary(&mut report.err, &options, &found);
+        report.err.findings("", &found.warnings, call.printer.options.verbosity);
+    }
+    report
 }
 
 /// The options; looks at files but changes none.

@@ -16,12 +16,16 @@ pub fn sizes(values: [f64; 3]) -> String {
 /// A share in percent, never rounded to all or nothing: `86.4 %`, `< 0.1 %`.
 pub fn percent(part: u64, whole: u128) -> String {
     let share = 100.0 * part as f64 / whole as f64;
-    match part {
-        0 => "0 %".to_string(),
-        _ if u128::from(part) == whole => "100 %".to_string(),
-        _ if share < 0.1 => "< 0.1 %".to_string(),
-        _ if share > 99.9 => "> 99.9 %".to_string(),
-        _ => format!("{share:.1} %"),
+    if part == 0 {
+        "0 %".to_string()
+    } else if u128::from(part) == whole {
+        "100 %".to_string()
+    } else if share < 0.1 {
+        "< 0.1 %".to_string()
+    } else if share > 99.9 {
+        "> 99.9 %".to_string()
+    } else {
+        format!("{share:.1} %")
     }
 }
 
@@ -54,8 +58,10 @@ pub fn suffix(unit: Option<&str>) -> String {
 
 /// `8,000 mm³`.
 pub fn volume(volume: f64, unit: Option<&str>) -> String {
-    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}³"));
-    format!("{}{unit}", grouped_number(volume))
+    match unit {
+        Some(unit) => format!("{} {unit}³", grouped_number(volume)),
+        None => grouped_number(volume),
+    }
 }
 
 /// The cells without their number.
@@ -79,6 +85,12 @@ pub fn occupancy(occupied: u64, dims: [usize; 3]) -> String {
     format!("{} of {} ({share})", grouped(occupied), grouped(u64::try_from(all).unwrap_or(u64::MAX)))
 }
 
+/// Axes whose last wall does not belong to the grid.
+pub fn open_axes(lattice: &Lattice) -> Vec<String> {
+    let open = AXES.iter().zip(lattice.closed()).filter(|(_, is_closed)| !is_closed);
+    open.map(|(axis, _)| axis.to_string()).collect()
+}
+
 /// Both digests on one line.
 pub fn digest(digest: &Digest) -> String {
     let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
@@ -87,19 +99,18 @@ pub fn digest(digest: &Digest) -> String {
 
 /// `3.2 ms`.
 pub fn duration(time: Duration) -> String {
-    let (unit, per_second) = unit(time);
-    format!("{} {unit}", rounded(time, per_second))
+    durations(time, &[])
 }
 
 /// How long it took, in all and by phase: `3.0 ms: read 0.2, write 2.1`.
 pub fn durations(total: Duration, phases: &[(&str, Option<Duration>)]) -> String {
     let (unit, per_second) = unit(total);
-    let phase = |(name, time): &(&str, Option<Duration>)| {
-        time.map(|time| format!("{name} {}", rounded(time, per_second)))
-    };
-    let phases: Vec<_> = phases.iter().filter_map(phase).collect();
-    let phases = if phases.is_empty() { String::new() } else { format!(": {}", phases.join(", ")) };
-    format!("{} {unit}{phases}", rounded(total, per_second))
+    let mut texts = vec![];
+    for (name, time) in phases {
+        texts.extend(time.map(|time| format!("{name} {}", rounded(time, per_second))));
+    }
+    let colon = if texts.is_empty() { "" } else { ": " };
+    format!("{} {unit}{colon}{}", rounded(total, per_second), texts.join(", "))
 }
 
 /// The unit of a time, and how many of it are a second.
@@ -121,11 +132,11 @@ pub fn corners(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2]
 /// A box of cells: `cells x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
 pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
     let [low, high] = cells;
-    let range = |a: usize| match (low[a], high[a]) {
-        (low, high) if low == high => format!("{} {low}", AXES[a]),
-        (low, high) => format!("{} {low} … {high}", AXES[a]),
-    };
-    let text = format!("cells {}", [0, 1, 2].map(range).join(", "));
+    let mut texts = vec![];
+    for (axis, (low, high)) in AXES.iter().zip(low.into_iter().zip(high)) {
+        texts.push(if low == high { format!("{axis} {low}") } else { format!("{axis} {low} … {high}") });
+    }
+    let text = format!("cells {}", texts.join(", "));
     match lattice {
         Some(lattice) => format!("{text}; in space {}", ranges(corners(lattice, cells))),
         None => text,
@@ -184,12 +195,17 @@ fn coloured_line(line: &str) -> String {
 
 /// JSON in which strings escape terminal control characters; JSON itself requires this for C0 alone.
 pub fn sanitized_json(line: &str) -> String {
-    let mut units = [0; 2];
-    let escaped = |c: char| match is_obeyed(c) {
-        true => c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
-        false => c.to_string(),
-    };
-    if line.chars().any(is_obeyed) { line.chars().map(escaped).collect() } else { line.to_string() }
+    let mut text = String::new();
+    for c in line.chars() {
+        if is_obeyed(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                text += &format!("\\u{unit:04x}");
+            }
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// `body 1,234, lid 56 and 2 more`: no more than fit a few lines.

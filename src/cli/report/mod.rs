@@ -1,17 +1,20 @@
-//! The report of a command: rows for people, an object for programs, and how it ended. Reports are printed
-//! here, and turned into an exit code here.
+//! Reports of commands. A command fills in one struct that derives `Serialize`; its JSON is that struct. [`Rows`] prints
+//! the text, and the outcome decides the exit code. Nothing else prints.
 
 pub mod display;
 mod hints;
 pub mod value;
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
 
-use serde_json::{Map, Value, json};
-use voxelize::grid::record::{FIELDS, INSIDE};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use voxelize::format::Written;
 use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::{Code, Error, Finding, Kind, Result, Severity};
 
@@ -19,7 +22,7 @@ use super::files::{Destination, is_pipe};
 use super::guard::guarded;
 use super::is_fuzzing;
 use super::signals::Signals;
-use display::{coloured, sanitized, sanitized_json, sanitized_lines};
+use display::{bytes, coloured, sanitized, sanitized_json, sanitized_lines};
 pub use hints::{fitting, hint, spelled};
 
 /// How much is printed.
@@ -128,76 +131,105 @@ fn worst(codes: &[u8]) -> u8 {
     }
 }
 
-/// The report of one file, case or mesh.
+/// An object of JSON: keys in their order.
+pub type Object = Map<String, Value>;
+
+/// Result of a command for one file, case or mesh, for people and for programs.
 #[derive(Default)]
 pub struct Report {
-    /// Requested rows, to standard output.
-    pub out: String,
-    /// Summary and warnings, to stderr.
-    pub err: String,
-    /// How its error is printed, if not as errors are.
+    /// Requested rows, for standard output.
+    pub out: Rows,
+    /// Summary and warnings, for standard error.
+    pub err: Rows,
+    /// Text of the error. `None` for the usual text.
     pub error_text: Option<String>,
-    /// The keys for JSON; `None` for rows such as a total.
-    value: Option<Map<String, Value>>,
+    /// Result as JSON. `None` for rows such as a total.
+    object: Option<Object>,
     pub outcome: Outcome,
 }
 
 impl Report {
-    /// The report of `work`, which fills it in as far as it comes.
-    pub fn of(work: impl FnOnce(&mut Self) -> Result<Outcome>) -> Self {
-        let mut report = Self { value: Some(Map::new()), ..Self::default() };
-        report.outcome = guarded(|| work(&mut report)).unwrap_or_else(Outcome::of);
+    /// Does `work`, which fills in the result of its command as far as it comes. Rows of failed work are dropped.
+    pub fn of<R: Default + Serialize>(work: impl FnOnce(&mut Self, &mut R) -> Result<Outcome>) -> Self {
+        let mut report = Self::default();
+        let mut result = R::default();
+        match guarded(|| work(&mut report, &mut result)) {
+            Ok(outcome) => report.outcome = outcome,
+            Err(error) => report = Self { outcome: Outcome::of(error), ..Self::default() },
+        }
+        report.object = Some(object(&result));
         report
     }
 
-    /// Rows about others, such as a total.
+    /// Report without rows.
+    pub fn new(result: &impl Serialize, outcome: Outcome) -> Self {
+        Self { object: Some(object(result)), outcome, ..Self::default() }
+    }
+
+    /// Rows about other reports, such as a total.
     pub fn rows(out: String) -> Self {
-        Self { out, ..Self::default() }
-    }
-
-    /// Notes a key of the JSON.
-    pub fn set(&mut self, key: &str, value: impl Into<Value>) {
-        self.value.get_or_insert_default().insert(key.to_string(), value.into());
-    }
-
-    /// Adds a row with its label to what goes to standard output.
-    pub fn row(&mut self, label: &str, text: &str) {
-        row(&mut self.out, label, text);
+        Self { out: Rows(out), ..Self::default() }
     }
 }
 
-/// Adds a row with its label.
-pub fn row(rows: &mut String, label: &str, text: &str) {
-    *rows += &format!("{}\n", sanitized(&format!("{label:<8}{text}")));
+/// Result of a command that has no keys of its own.
+#[derive(Default, Serialize)]
+pub struct NoResult {}
+
+/// Returns the keys of a result.
+pub fn object(result: &impl Serialize) -> Object {
+    match serde_json::to_value(result) {
+        Ok(Value::Object(object)) => object,
+        other => unreachable!("a result is an object: {other:?}"),
+    }
 }
 
-/// The name and the keys of the objects of a command.
-#[derive(Clone, Copy)]
-pub struct Schema {
-    /// The value of `command`; none for the conversion.
-    pub command: Option<&'static str>,
-    /// The keys after the keys of every object, in order. `[fields]` stands for the options of rules,
-    /// `[options]` for the options before `inside`.
-    pub keys: &'static str,
-    /// Adds its options to a parser.
-    pub options: fn(clap::Command) -> clap::Command,
+/// Returns the keys of a command whose work did not begin.
+pub fn empty<R: Default + Serialize>(_started: Instant) -> Object {
+    object(&R::default())
 }
 
-impl Schema {
-    fn keys(&self) -> impl Iterator<Item = &'static str> {
-        let options = FIELDS.into_iter().take_while(|name| *name != INSIDE);
-        self.keys.split_whitespace().flat_map(move |key| match key {
-            "[fields]" => FIELDS.to_vec(),
-            "[options]" => options.clone().collect(),
-            key => vec![key],
-        })
+/// Lines for people: a label of up to eight characters and a text.
+#[derive(Default)]
+pub struct Rows(pub String);
+
+impl Rows {
+    pub fn row(&mut self, label: &str, text: impl Display) {
+        self.line(format_args!("{label:<8}{text}"));
+    }
+
+    pub fn line(&mut self, text: impl Display) {
+        self.0 += &sanitized(&text.to_string());
+        self.0 += "\n";
+    }
+
+    /// Adds a row for each file written.
+    pub fn wrote(&mut self, written: &[Written]) {
+        for one in written {
+            self.row("wrote", format!("{}, {}", one.path.display(), bytes(one.bytes)));
+        }
+    }
+
+    /// Adds a warning or note; `about` stands before its message.
+    pub fn finding(&mut self, about: &str, finding: &Finding) {
+        self.0 += &finding_line(about, finding);
+    }
+
+    /// Adds the findings that are printed at this verbosity.
+    pub fn findings(&mut self, about: &str, findings: &[Finding], verbosity: Verbosity) {
+        for finding in findings.iter().filter(|finding| verbosity.prints(finding)) {
+            self.finding(about, finding);
+        }
     }
 }
 
 /// Prints reports, and gives the exit code in the end.
 pub struct Printer {
     pub options: ReportOptions,
-    schema: Schema,
+    /// Name of the command; empty for the conversion.
+    command: &'static str,
+    /// Options of the command.
+    arguments: fn(clap::Command) -> clap::Command,
     signals: Signals,
     state: Mutex<PrinterState>,
 }
@@ -217,8 +249,13 @@ struct PrinterState {
 }
 
 impl Printer {
-    pub fn new(options: ReportOptions, schema: Schema, signals: &Signals) -> Self {
-        Self { options, schema, signals: signals.clone(), state: Mutex::default() }
+    pub fn new(
+        options: ReportOptions,
+        command: &'static str,
+        arguments: fn(clap::Command) -> clap::Command,
+        signals: &Signals,
+    ) -> Self {
+        Self { options, command, arguments, signals: signals.clone(), state: Mutex::default() }
     }
 
     /// Whether rows for people are wanted.
@@ -261,76 +298,82 @@ impl Printer {
     pub fn print(&self, report: &Report) {
         let _may_stall = self.signals.may_stall();
         let mut state = self.state();
+        state.codes.push(report.outcome.exit_code(self.signals.caught()));
         let prints_rows = self.prints_rows();
-        let to_stdout = self.options.json == Some(Destination::Stdout);
-        let code = report.outcome.exit_code(self.signals.caught());
-        state.codes.push(code);
         if prints_rows {
             // With JSON on standard output nothing else goes there.
-            let (out, err) = if to_stdout {
-                ("", [&*report.out, &*report.err].concat())
+            if self.options.json == Some(Destination::Stdout) {
+                self.to_stderr(&report.out.0);
             } else {
-                (&*report.out, report.err.clone())
-            };
-            state.print(&sanitized_lines(out));
-            self.to_stderr(&err);
-        }
-        let error = match &report.outcome {
-            Outcome::Failed(error) => Some(self.with_page(error.clone())),
-            _ => None,
-        };
-        match (&report.outcome, &error) {
-            // The rows have it.
-            (Outcome::Failed(_), Some(_)) if prints_rows && !report.out.is_empty() => {}
-            (Outcome::Failed(_), Some(error)) => {
-                self.to_stderr(&report.error_text.clone().unwrap_or_else(|| error_text("", error)));
+                state.print(&sanitized_lines(&report.out.0));
             }
-            (Outcome::CheckFailed(Some(why)), _) => self.to_stderr(&format!("{}\n", sanitized(why))),
+            self.to_stderr(&report.err.0);
+        }
+        match &report.outcome {
+            Outcome::Failed(error) => {
+                let error = self.with_page(error.clone());
+                // Rows that are printed contain the error.
+                if !prints_rows || report.out.0.is_empty() {
+                    let text = report.error_text.clone();
+                    self.to_stderr(&text.unwrap_or_else(|| error_text("", &error)));
+                }
+                state.error.get_or_insert(error);
+            }
+            Outcome::CheckFailed(Some(why)) => self.to_stderr(&format!("{}\n", sanitized(why))),
             _ => {}
         }
-        let line = || self.json_line(report) + "\n";
-        match &self.options.json {
-            Some(Destination::Stdout) if report.value.is_some() => state.print(&line()),
-            Some(Destination::File(_)) if report.value.is_some() => state.lines += &line(),
-            _ => {}
+        if report.object.is_some() {
+            match &self.options.json {
+                Some(Destination::Stdout) => state.print(&(self.json_line(report) + "\n")),
+                Some(Destination::File(_)) => state.lines += &(self.json_line(report) + "\n"),
+                None => {}
+            }
         }
-        state.error = state.error.take().or(error);
     }
 
-    /// The object of a report, on one line.
+    /// Returns the line of JSON of a report.
     pub fn json_line(&self, report: &Report) -> String {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            schema: u32,
+            tool: Tool,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            command: &'static str,
+            status: &'static str,
+            exit_code: u8,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error: Option<value::Failure>,
+            #[serde(flatten)]
+            result: &'a Option<Object>,
+        }
+        #[derive(Serialize)]
+        struct Tool {
+            name: &'static str,
+            version: &'static str,
+        }
         let error = match &report.outcome {
-            Outcome::Failed(error) => Some(self.with_page(error.clone())),
+            Outcome::Failed(error) => Some(value::Failure::from(&self.with_page(error.clone()))),
             _ => None,
         };
-        let code = report.outcome.exit_code(self.signals.caught());
-        let known = report.value.as_ref().into_iter().flatten();
-        let mut map = Map::new();
-        let mut put = |key: &str, value: Value| drop(map.insert(key.to_string(), value));
-        put("schema", json!(1));
-        put("tool", json!({"name": "voxelize", "version": env!("CARGO_PKG_VERSION")}));
-        if let Some(name) = self.schema.command {
-            put("command", json!(name));
-        }
-        put("status", json!(report.outcome.status()));
-        put("exit_code", json!(code));
-        if let Some(error) = &error {
-            put("error", value::error(error));
-        }
-        // The keys of the schema in their order, null if not known.
-        self.schema.keys().for_each(|key| put(key, Value::Null));
-        known.for_each(|(key, value)| put(key, value.clone()));
-        let mut object = Value::Object(map);
+        let mut object = Value::Object(object(&Line {
+            schema: 1,
+            tool: Tool { name: "voxelize", version: env!("CARGO_PKG_VERSION") },
+            command: self.command,
+            status: report.outcome.status(),
+            exit_code: report.outcome.exit_code(self.signals.caught()),
+            error,
+            result: &report.object,
+        }));
         clear_signs_of_zeros(&mut object);
         sanitized_json(&object.to_string())
     }
 
     /// A usage error without a hint names the page of its command; other hints name only options that it has.
     fn with_page(&self, error: Error) -> Error {
-        let error = fitting(error, self.schema.options);
-        match (error.kind(), error.hint(), self.schema.command) {
-            (Kind::Usage, None, Some(name)) => {
-                error.with_hint(format!("'voxelize {name} --help' shows examples and every option"))
+        let error = fitting(error, self.arguments);
+        match (error.kind(), error.hint()) {
+            (Kind::Usage, None) if !self.command.is_empty() => {
+                error.with_hint(format!("'voxelize {} --help' shows examples and every option", self.command))
             }
             _ => error,
         }
@@ -381,7 +424,7 @@ impl PrinterState {
 /// Clears the sign of every zero. Sums and products of rounding have signs that mean nothing.
 fn clear_signs_of_zeros(value: &mut Value) {
     match value {
-        Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => *value = json!(0.0),
+        Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => *value = 0.0.into(),
         Value::Array(values) => values.iter_mut().for_each(clear_signs_of_zeros),
         Value::Object(map) => map.values_mut().for_each(clear_signs_of_zeros),
         _ => {}
@@ -457,6 +500,8 @@ pub fn stdout_failure(error: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,100 +1,298 @@
-//! Values for programs: the parts that objects of `--json` have in common. Keys of schema 1 stay.
+//! Parts that objects of `--json` have in common, and values that take a unit or a rounding. Keys of schema 1 stay.
 
+use std::path::Path;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use voxelize::format::Written;
+use voxelize::grid::FieldSummary;
+use voxelize::grid::record::FIELDS;
 use voxelize::tool::text::GridCoordinates;
-use voxelize::{Bounds, Digest, Error, Finding, Lattice, Rational};
+use voxelize::{Bounds, Digest, Error, Finding, Lattice, Rational, Record};
 
 use super::display::corners;
-use super::{hint, spelled};
+use super::{Object, hint, spelled};
 
-pub fn error(error: &Error) -> Value {
-    json!({
-        "code": error.code().name(),
-        "message": error.to_string(),
-        "triangle": error.triangle(),
-        "byte": error.byte(),
-        "line": error.line(),
-        "hint": hint(error),
-    })
+/// Error that ended a run.
+#[derive(Serialize)]
+pub struct Failure {
+    code: &'static str,
+    message: String,
+    triangle: Option<u64>,
+    byte: Option<u64>,
+    line: Option<u64>,
+    hint: Option<String>,
 }
 
-/// The corners of bounds; null for empty bounds, which are infinite.
-pub fn bounds(bounds: &Bounds, coordinates: &GridCoordinates) -> Value {
-    match bounds.is_empty() {
-        true => Value::Null,
-        false => {
-            let [min, max] = [bounds.min, bounds.max].map(|corner| coordinates.point(corner.map(f64::from)));
-            json!({"min": min, "max": max})
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Self {
+            code: error.code().name(),
+            message: error.to_string(),
+            triangle: error.triangle(),
+            byte: error.byte(),
+            line: error.line(),
+            hint: hint(error),
         }
     }
 }
 
-/// Where cells are.
-pub fn lattice(lattice: &Lattice) -> Value {
-    let floats = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_f64()));
-    let fractions = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_string()));
-    json!({
-        "dims": lattice.dims(),
-        "origin": floats(lattice.origin()),
-        "origin_exact": fractions(lattice.origin()),
-        "origin_is": "corner",
-        "spacing": floats(lattice.spacing()),
-        "spacing_exact": fractions(lattice.spacing()),
-        "closed": lattice.closed(),
-    })
+/// Warning or note.
+#[derive(Serialize)]
+pub struct Warning {
+    level: &'static str,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    count: u64,
+    triangle: Option<u64>,
+    byte: Option<u64>,
+    line: Option<u64>,
 }
 
-pub fn digest(digest: &Digest) -> Value {
-    json!({"grid": digest.grid.map(|grid| grid.to_string()), "cells": digest.cells.to_string()})
+impl From<&Finding> for Warning {
+    fn from(Finding { severity, first, count }: &Finding) -> Self {
+        Self {
+            level: severity.name(),
+            code: first.code().name(),
+            message: first.message().to_string(),
+            hint: first.hint().map(|hint| hint.spelled(|set| Some(spelled(set)))),
+            count: *count,
+            triangle: first.triangle(),
+            byte: first.byte(),
+            line: first.line(),
+        }
+    }
 }
 
-/// The number of cells of a grid.
+pub fn warnings(findings: &[Finding]) -> Vec<Warning> {
+    findings.iter().map(Warning::from).collect()
+}
+
+/// File that was written.
+#[derive(Serialize)]
+pub struct Output {
+    pub path: String,
+    pub format: &'static str,
+    pub bytes: Option<u64>,
+}
+
+pub fn outputs(written: &[Written]) -> Vec<Output> {
+    let mut outputs = vec![];
+    for one in written {
+        outputs.push(Output { path: lossy(&one.path), format: one.format, bytes: Some(one.bytes) });
+    }
+    outputs
+}
+
+/// Path as JSON has it: text, whatever its bytes.
+pub fn lossy(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Lowest and highest corner of a box.
+#[derive(Serialize)]
+pub struct Corners<T = f64> {
+    pub min: [T; 3],
+    pub max: [T; 3],
+}
+
+impl Corners {
+    /// Returns `None` for empty bounds, which are infinite.
+    pub fn of(bounds: &Bounds, coordinates: &GridCoordinates) -> Option<Self> {
+        let corner = |corner: [f32; 3]| coordinates.point(corner.map(f64::from));
+        (!bounds.is_empty()).then(|| Self { min: corner(bounds.min), max: corner(bounds.max) })
+    }
+}
+
+/// Cells in which two grids differ.
+#[derive(Serialize)]
+pub struct DifferenceBox {
+    cells: Corners<usize>,
+    world: Option<Corners>,
+}
+
+impl DifferenceBox {
+    pub fn new([min, max]: [[usize; 3]; 2], lattice: Option<&Lattice>) -> Self {
+        let world = lattice.map(|lattice| corners(lattice, [min, max]));
+        Self { cells: Corners { min, max }, world: world.map(|[min, max]| Corners { min, max }) }
+    }
+}
+
+/// Position of cells.
+#[derive(Serialize)]
+pub struct Grid {
+    dims: [usize; 3],
+    origin: [f64; 3],
+    origin_exact: [String; 3],
+    origin_is: &'static str,
+    spacing: [f64; 3],
+    spacing_exact: [String; 3],
+    closed: [bool; 3],
+}
+
+impl From<&Lattice> for Grid {
+    fn from(lattice: &Lattice) -> Self {
+        let floats = |values: &[Rational; 3]| values.each_ref().map(Rational::to_f64);
+        Self {
+            dims: lattice.dims(),
+            origin: floats(lattice.origin()),
+            origin_exact: lattice.origin().each_ref().map(Rational::to_string),
+            origin_is: "corner",
+            spacing: floats(lattice.spacing()),
+            spacing_exact: lattice.spacing().each_ref().map(Rational::to_string),
+            closed: lattice.closed(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct Digests {
+    grid: Option<String>,
+    cells: String,
+}
+
+impl From<&Digest> for Digests {
+    fn from(digest: &Digest) -> Self {
+        Self { grid: digest.grid.map(|grid| grid.to_string()), cells: digest.cells.to_string() }
+    }
+}
+
+/// Options of a rule by their names in files, null where the rule has none.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct Fields(Object);
+
+impl Default for Fields {
+    /// Every option of rules, none of them known.
+    fn default() -> Self {
+        Self::new(&FIELDS, &[])
+    }
+}
+
+impl Fields {
+    pub fn new(names: &[&str], known: &[(&'static str, String)]) -> Self {
+        let mut fields: Object = names.iter().map(|name| (name.to_string(), Value::Null)).collect();
+        for (name, value) in known {
+            if let Some(field) = fields.get_mut(*name) {
+                *field = value.as_str().into();
+            }
+        }
+        Self(fields)
+    }
+}
+
+/// Returns the transform in the record of a file.
+pub fn transform(record: &Record) -> Object {
+    record.transform.iter().map(|(name, value)| (name.to_string(), value.as_str().into())).collect()
+}
+
+/// Number of cells, by what is known of them.
+#[derive(Default, Serialize)]
+pub struct Counts {
+    pub cells: u64,
+    pub occupied: Option<u64>,
+    #[serde(flatten)]
+    pub sides: Option<Sides>,
+    /// Cells of parts that have the label of an earlier part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Vec<SharedCount>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<LabelCount>>,
+}
+
+/// Number of cells of the surface and of the interior.
+#[derive(Serialize)]
+pub struct Sides {
+    pub surface: Option<u64>,
+    pub interior: Option<u64>,
+}
+
+/// Number of cells that two labels share.
+#[derive(Serialize)]
+pub struct SharedCount {
+    pub labels: [String; 2],
+    pub cells: u64,
+    pub volume: f64,
+}
+
+/// Number of cells of a label.
+#[derive(Default, Serialize)]
+pub struct LabelCount {
+    pub label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u8>,
+    pub cells: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub volume: Option<f64>,
+}
+
+/// Values of a field.
+#[derive(Serialize)]
+pub struct FieldValues {
+    background: Value,
+    range: Option<[Value; 2]>,
+    pub valued: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nan: Option<u64>,
+    negated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrays: Option<Vec<ArrayValues>>,
+}
+
+impl FieldValues {
+    pub fn new(background: f32, summary: Option<&FieldSummary>) -> Self {
+        Self {
+            background: float(background),
+            range: summary.and_then(|summary| summary.range).map(|range| range.map(float)),
+            valued: summary.map(|summary| summary.cells),
+            nan: None,
+            negated: summary.map(|summary| summary.negated),
+            arrays: None,
+        }
+    }
+}
+
+/// Array next to a field.
+#[derive(Serialize)]
+pub struct ArrayValues {
+    pub name: &'static str,
+    pub components: usize,
+    pub digest: String,
+}
+
+/// Returns a number. Infinity and NaN, which JSON does not have, become text.
+pub fn float(value: impl Into<f64>) -> Value {
+    let value = value.into();
+    if value.is_finite() { value.into() } else { value.to_string().into() }
+}
+
+/// Returns the number of cells of a grid.
 pub fn cells(dims: [usize; 3]) -> u64 {
     let cells: u128 = dims.iter().map(|&n| n as u128).product();
     u64::try_from(cells).unwrap_or(u64::MAX)
 }
 
-/// The volume of the occupied cells, in cubic units of the file.
+/// Returns the volume of the occupied cells, in cubic units of the file.
 pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
     let count = Rational::from(i64::try_from(occupied).unwrap_or(i64::MAX));
     (lattice.cell_volume() * count).to_f64()
 }
 
-/// Where two grids differ; null if they do not.
-pub fn difference_box(bounds: Option<[[usize; 3]; 2]>, lattice: Option<&Lattice>) -> Value {
-    let Some([low, high]) = bounds else { return Value::Null };
-    let world = lattice.map(|lattice| {
-        let [min, max] = corners(lattice, [low, high]);
-        json!({"min": min, "max": max})
-    });
-    json!({"cells": {"min": low, "max": high}, "world": world})
-}
-
-/// Milliseconds; of these, microseconds are all that is repeatable.
+/// Returns milliseconds, rounded to microseconds.
 pub fn ms(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-pub fn outputs<'a>(written: impl IntoIterator<Item = &'a Written>) -> Value {
-    let output =
-        |one: &Written| json!({"path": one.path.to_string_lossy(), "format": one.format, "bytes": one.bytes});
-    written.into_iter().map(output).collect()
-}
-
-/// A warning or a note.
-pub fn finding(finding: &Finding) -> Value {
-    let first = &finding.first;
-    json!({
-        "level": finding.severity.name(),
-        "code": first.code().name(),
-        "message": first.message(),
-        "hint": first.hint().map(|hint| hint.spelled(|set| Some(spelled(set)))),
-        "count": finding.count,
-        "triangle": first.triangle(),
-        "byte": first.byte(),
-        "line": first.line(),
-    })
+/// Returns the milliseconds of each phase, null for phases that were not reached, and of all.
+pub fn timings(phases: &[(&str, Option<Duration>)], total: Duration) -> Object {
+    let mut times = Object::new();
+    for (name, time) in phases {
+        times.insert(name.to_string(), time.map(ms).into());
+    }
+    times.insert("total".to_string(), ms(total).into());
+    times
 }

@@ -1,9 +1,8 @@
 //! The run of one conversion: read, prepare, then voxelize, digest and save, one after the other or slab by
 //! slab; and its report.
 
-mod field;
 mod fill;
-mod findings;
+mod inside;
 mod object;
 mod prepare;
 mod report;
@@ -18,19 +17,16 @@ use voxelize::run::Plan as Strategy;
 use voxelize::{BitGrid, Cells, Code, Error, Finding, Lattice, Mesh, Progress, Record, Result, Run, par};
 
 pub use self::fill::{voxelizer, voxels};
-pub use self::findings::option_text;
-pub use self::object::{KEYS, fill_object, set_input};
+pub use self::inside::record_text;
+pub use self::object::{InputInfo, MeshInfo, RunResult, empty};
 pub use self::prepare::{fit, fit_for, library_run, read, without_triangles};
 pub use self::report::{MeshInput, RunReport, timed};
-pub use self::summary::{
-    extent, mesh_format, mesh_line, padding, summary, time_line, triangles, warning_lines,
-};
+pub use self::summary::{extent, mesh_format, mesh_line, padding, summary, time_line, triangles};
 pub use self::verbose::verbose;
 
 use super::guard::guarded;
 use super::options::{Mode, Options};
 use super::output::AuxOutput;
-
 use super::progress::{Bar, Silent};
 use super::report::Outcome;
 use super::signals::Signals;
@@ -137,7 +133,7 @@ impl Writer<'_> {
         };
         let Some(nearest) = &self.options.nearest else {
             let (written, mut result) = prepared.run(write, None)?;
-            result.findings.extend(pieces.as_ref().and_then(findings::of_pieces));
+            result.findings.extend(pieces.as_ref().and_then(inside::of_pieces));
             return Ok((written, result));
         };
         let mut made = None;
@@ -178,15 +174,14 @@ fn write_aux(
         Ok(())
     };
     let mut outcome = Outcome::Done;
-    if let Some((options, Doubt { cells, inside, by, leaked })) = options.doubt.as_ref().zip(doubt) {
-        let found =
-            DoubtReport { cells: cells.occupied().count(), inside, by, leaked, most: options.most.clone() };
+    if let (Some(options), Some(doubt)) = (&options.doubt, doubt) {
+        let found = DoubtReport::new(&doubt, options.most.clone());
         if !found.passes() {
             outcome = Outcome::CheckFailed(Some(found.refusal()));
         }
         report.doubt = Some(found);
         if let Some(aux) = &options.file {
-            write(aux, aux.labels(cells), report)?;
+            write(aux, aux.labels(doubt.cells), report)?;
         }
     }
     if let Some((aux, cells)) = options.leak.as_ref().zip(leak) {

@@ -1,178 +1,274 @@
-//! The report of a run as JSON, schema 1. Every key is always present; phases not reached are null.
+//! Result of a run as JSON, schema 1. Every key is always present; steps that the run did not reach are null.
 
 use std::path::Path;
+use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use voxelize::format::FileSize;
-use voxelize::grid::record::INSIDE;
-use voxelize::grid::{CellKind, Label};
+use voxelize::grid::record::{FIELDS, INSIDE};
+use voxelize::grid::{CellKind, Hash, Quantity};
+use voxelize::job::Transform;
 use voxelize::job::system::peak_memory;
-use voxelize::job::{SharedCells, Transform};
 use voxelize::mesh::closed::Closedness;
 use voxelize::tool::text::GridCoordinates;
-use voxelize::{Lattice, Rational};
+use voxelize::{Lattice, Rational, Rule};
 
 use super::super::options::{JobOptions, Mode, Options};
-use super::super::report::{Report, value};
-use super::field;
-use super::findings;
+use super::super::report::value::{
+    self, ArrayValues, Corners, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output, SharedCount,
+    Sides, Warning, lossy,
+};
+use super::super::report::{Object, object};
+use super::inside::InsideInfo;
 use super::report::{DoubtReport, MeshFile, RunReport, surface_and_interior};
 
-pub const KEYS: &str = "input mesh transform grid rule [options] inside snap counts field volume digest warnings run \
-                        timings_ms memory outputs doubt";
-
-/// Sets the keys of `report`, for the mesh of this name.
-pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) {
-    set_input(report, mesh, options.map(|options| &options.job.options), found);
-    if let Some(options) = options {
-        set_options(report, options, found);
-    }
-    let rule = options.map(|options| options.job.options.rule);
-    let field = rule.filter(|rule| rule.kind() == CellKind::Field);
-    if let (Some(rule), Some(lattice)) = (field, &found.lattice) {
-        report.set("field", field::json(&rule, found, lattice));
-        report.set("counts", json!({"cells": value::cells(lattice.dims()), "occupied": null}));
-        if let Some(shares) = found.shares {
-            let cell: f64 = lattice.spacing().iter().map(Rational::to_f64).product();
-            report.set("volume", json!(shares * cell));
-        }
-    } else if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
-        // With nothing inside, all is surface.
-        let is_hollow = rule.is_some_and(|rule| rule.is_hollow());
-        let labels = if is_hollow { Some([occupied, 0]) } else { surface_and_interior(&found.labels) };
-        let mut counts = counts(occupied, lattice, labels);
-        if !found.labels.is_empty() && surface_and_interior(&found.labels).is_none() {
-            let counted = |(label, cells): &(Label, u64)| {
-                let volume = value::volume(*cells, lattice);
-                json!({"label": label.name, "value": label.value, "cells": cells, "volume": volume})
-            };
-            let shared = |pair: &SharedCells| {
-                let volume = value::volume(pair.cells, lattice);
-                json!({
-                    "labels": [pair.first.name, pair.second.name],
-                    "cells": pair.cells,
-                    "volume": volume,
-                })
-            };
-            counts["taken"] = json!(found.taken);
-            counts["shared"] = found.shared.iter().map(shared).collect();
-            counts["labels"] = found.labels.iter().map(counted).collect();
-        }
-        report.set("counts", counts);
-        report.set("volume", value::volume(occupied, lattice));
-    }
-    report.set("digest", or_null(found.digest.as_ref(), value::digest));
-    report.set("warnings", found.warnings.iter().map(value::finding).collect::<Value>());
-    report.set("timings_ms", timings(found));
-    report.set("memory", json!({"peak_bytes": peak_memory()}));
-    report.set("outputs", or_null(found.outputs.as_ref(), value::outputs));
-    report.set("doubt", or_null(found.doubt.as_ref(), DoubtReport::json));
+/// Result of a run.
+#[derive(Default, Serialize)]
+pub struct RunResult {
+    input: Option<InputInfo>,
+    mesh: Option<MeshInfo>,
+    transform: Option<TransformInfo>,
+    grid: Option<PaddedGrid>,
+    rule: Option<&'static str>,
+    #[serde(flatten)]
+    fields: Fields,
+    inside: Option<InsideInfo>,
+    snap: Option<Snapped>,
+    counts: Option<Counts>,
+    field: Option<FieldValues>,
+    volume: Option<f64>,
+    digest: Option<Digests>,
+    warnings: Vec<Warning>,
+    run: Option<Threads>,
+    timings_ms: Object,
+    memory: Memory,
+    outputs: Option<Vec<Output>>,
+    doubt: Option<DoubtReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<Estimate>,
 }
 
-/// Sets the keys about the mesh of this name.
-pub fn set_input(report: &mut Report, mesh: Option<&Path>, options: Option<&JobOptions>, found: &RunReport) {
-    report.set("input", or_null(mesh, |path| input(path, found)));
-    let coordinates = options.map(|options| options.grid.transform.coordinates()).unwrap_or_default();
-    report.set("mesh", mesh_json(found, &coordinates));
+#[derive(Serialize)]
+pub struct InputInfo {
+    path: String,
+    format: Option<&'static str>,
+    bytes: Option<u64>,
+    packing: Option<&'static str>,
+    files: Option<Vec<MeshFile>>,
 }
 
-/// The choices, and the plan of a dry run.
-fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
-    let job = &options.job.options;
-    let Transform { up, axes, matrix, scale, translate, .. } = &job.grid.transform;
-    let mut transform = json!({
-        "up": up.name(),
-        "axes": axes.to_string(),
-        "rotate": job.grid.transform.rotation_text(),
-        "scale": scale.to_string(),
-        "translate": translate.each_ref().map(|by| by.to_string()),
-    });
-    if let Some(matrix) = matrix {
-        transform["matrix"] = json!(matrix.to_string());
-    }
-    report.set("transform", transform);
-    if let Some(lattice) = &found.lattice {
-        let mut grid = value::lattice(lattice);
-        grid["pad"] = match job.grid.padding(lattice) {
-            Some([x, y, z]) if x == y && y == z => json!(x),
-            padding => json!(padding),
+#[derive(Serialize)]
+pub struct MeshInfo {
+    triangles: usize,
+    degenerate: u64,
+    dropped: u64,
+    bounds: Option<Corners>,
+    closed: Option<bool>,
+    oriented: Option<bool>,
+    unit: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct TransformInfo {
+    up: &'static str,
+    axes: String,
+    rotate: Option<String>,
+    scale: String,
+    translate: [String; 3],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<String>,
+}
+
+#[derive(Serialize)]
+struct PaddedGrid {
+    #[serde(flatten)]
+    grid: Grid,
+    /// One number for sides that are padded alike.
+    pad: Value,
+}
+
+#[derive(Serialize)]
+struct Snapped {
+    mode: &'static str,
+    coordinates: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Threads {
+    threads: usize,
+    simd: &'static str,
+    plan: Option<&'static str>,
+}
+
+#[derive(Default, Serialize)]
+struct Memory {
+    peak_bytes: Option<u64>,
+}
+
+/// Plan of a dry run.
+#[derive(Serialize)]
+struct Estimate {
+    memory_bytes: u64,
+    peak_bytes: Option<u64>,
+    slabs: usize,
+    output_bytes: Option<u64>,
+    cells: Option<u64>,
+}
+
+/// Returns the keys of a run that did not begin.
+pub fn empty(started: Instant) -> Object {
+    object(&RunResult::new(None, None, &RunReport::new(started)))
+}
+
+impl RunResult {
+    /// The result as far as the run came, for the mesh of this name.
+    pub fn new(mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) -> Self {
+        let coordinates = options.map(|options| options.job.options.grid.transform.coordinates());
+        let own_fields = FIELDS.iter().position(|name| *name == INSIDE).unwrap_or(FIELDS.len());
+        let mut result = Self {
+            input: mesh.map(|path| InputInfo::new(path, found)),
+            mesh: MeshInfo::new(found, &coordinates.unwrap_or_default()),
+            fields: Fields::new(&FIELDS[..own_fields], &[]),
+            digest: found.digest.as_ref().map(Digests::from),
+            warnings: value::warnings(&found.warnings),
+            timings_ms: value::timings(&found.times.phases(), found.elapsed()),
+            memory: Memory { peak_bytes: peak_memory() },
+            outputs: found.outputs.as_deref().map(value::outputs),
+            doubt: found.doubt.clone(),
+            ..Self::default()
         };
-        report.set("grid", grid);
+        let Some(options) = options else { return result };
+        let job = &options.job.options;
+        result.set_options(job, found, own_fields);
+        if let Some(lattice) = &found.lattice {
+            result.set_cells(&job.rule, lattice, found);
+        }
+        if options.mode == Mode::DryRun {
+            result.estimate = Estimate::new(found);
+        }
+        result
     }
-    report.set("rule", job.rule.name());
-    let fields = job.rule.fields().into_iter().take_while(|(name, _)| *name != INSIDE);
-    fields.for_each(|(name, value)| report.set(name, value));
-    report.set("inside", findings::json(&job.rule, found, &job.grid.transform.coordinates()));
-    report.set("snap", json!({"mode": job.grid.snap.name(), "coordinates": found.snapped}));
-    let strategy = found.memory.as_ref().map(|memory| memory.strategy.name());
-    let threads = job.resources.threads;
-    let level = job.resources.level.name();
-    report.set("run", json!({"threads": threads, "simd": level, "plan": strategy}));
-    if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
-        let bytes = u64::try_from(memory.bytes).unwrap_or(u64::MAX);
-        let output = found.output_size.map(FileSize::bytes);
-        let cells = found.lattice.as_ref().map(|lattice| value::cells(lattice.dims()));
-        report.set(
-            "estimate",
-            json!({
-                "memory_bytes": bytes,
-                "peak_bytes": found.peak.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
-                "slabs": memory.slabs,
-                "output_bytes": output,
-                "cells": cells,
-            }),
-        );
+
+    fn set_options(&mut self, job: &JobOptions, found: &RunReport, own_fields: usize) {
+        let Transform { up, axes, matrix, scale, translate, .. } = &job.grid.transform;
+        self.transform = Some(TransformInfo {
+            up: up.name(),
+            axes: axes.to_string(),
+            rotate: job.grid.transform.rotation_text(),
+            scale: scale.to_string(),
+            translate: translate.each_ref().map(Rational::to_string),
+            matrix: matrix.as_ref().map(|matrix| matrix.to_string()),
+        });
+        self.grid = found.lattice.as_ref().map(|lattice| PaddedGrid {
+            grid: Grid::from(lattice),
+            pad: match job.grid.padding(lattice) {
+                Some([x, y, z]) if x == y && y == z => x.into(),
+                Some(padding) => padding.into(),
+                None => Value::Null,
+            },
+        });
+        self.rule = Some(job.rule.name());
+        self.fields = Fields::new(&FIELDS[..own_fields], &job.rule.fields());
+        self.inside = InsideInfo::new(&job.rule, found, &job.grid.transform.coordinates());
+        self.snap = Some(Snapped { mode: job.grid.snap.name(), coordinates: found.snapped });
+        self.run = Some(Threads {
+            threads: job.resources.threads,
+            simd: job.resources.level.name(),
+            plan: found.memory.as_ref().map(|memory| memory.strategy.name()),
+        });
+    }
+
+    fn set_cells(&mut self, rule: &Rule, lattice: &Lattice, found: &RunReport) {
+        let mut counts = Counts { cells: value::cells(lattice.dims()), ..Counts::default() };
+        if rule.kind() == CellKind::Field {
+            let array = |(quantity, digest): &(Quantity, Hash)| ArrayValues {
+                name: quantity.name(),
+                components: quantity.numbers(),
+                digest: digest.to_string(),
+            };
+            if let Some(background) = rule.background(lattice) {
+                let field = self.field.insert(FieldValues::new(background, found.field.as_ref()));
+                field.arrays = Some(found.arrays.iter().map(array).collect());
+            }
+            self.volume = found
+                .shares
+                .map(|shares| shares * lattice.spacing().iter().map(Rational::to_f64).product::<f64>());
+        } else if let Some(occupied) = found.occupied {
+            counts.occupied = Some(occupied);
+            let named = surface_and_interior(&found.labels);
+            // With nothing inside, all is surface.
+            let sides = if rule.is_hollow() { Some([occupied, 0]) } else { named };
+            let (surface, interior) = sides.map(|[surface, interior]| (surface, interior)).unzip();
+            counts.sides = Some(Sides { surface, interior });
+            if !found.labels.is_empty() && named.is_none() {
+                set_labels(&mut counts, lattice, found);
+            }
+            self.volume = Some(value::volume(occupied, lattice));
+        } else {
+            return;
+        }
+        self.counts = Some(counts);
     }
 }
 
-fn or_null<T>(known: Option<T>, value: impl FnOnce(T) -> Value) -> Value {
-    known.map_or(Value::Null, value)
+fn set_labels(counts: &mut Counts, lattice: &Lattice, found: &RunReport) {
+    let mut labels = vec![];
+    for (label, cells) in &found.labels {
+        labels.push(LabelCount {
+            label: label.name.to_string(),
+            value: Some(label.value),
+            cells: *cells,
+            volume: Some(value::volume(*cells, lattice)),
+        });
+    }
+    let mut shared = vec![];
+    for pair in &found.shared {
+        let labels = [&pair.first, &pair.second].map(|label| label.name.to_string());
+        shared.push(SharedCount { labels, cells: pair.cells, volume: value::volume(pair.cells, lattice) });
+    }
+    counts.taken = Some(found.taken);
+    counts.shared = Some(shared);
+    counts.labels = Some(labels);
 }
 
-fn input(path: &Path, found: &RunReport) -> Value {
-    let mesh = found.mesh.as_ref();
-    let format = mesh.map(|mesh| mesh.format);
-    let bytes = mesh.map(|mesh| mesh.bytes);
-    let packing = mesh.and_then(|mesh| mesh.packing.name());
-    // Of several files, the sum; each of them stands among the files.
-    let files = mesh.map(|mesh| mesh.files.as_slice()).filter(|files| !files.is_empty());
-    let file = |file: &MeshFile| {
-        let MeshFile { name, format, bytes, packing } = file;
-        json!({"path": name, "format": format, "bytes": bytes, "packing": packing.name()})
-    };
-    let files = files.map(|files| files.iter().map(file).collect::<Value>());
-    let path = path.to_string_lossy();
-    json!({"path": path, "format": format, "bytes": bytes, "packing": packing, "files": files})
+impl InputInfo {
+    pub fn new(path: &Path, found: &RunReport) -> Self {
+        let mesh = found.mesh.as_ref();
+        Self {
+            path: lossy(path),
+            format: mesh.map(|mesh| mesh.format),
+            bytes: mesh.map(|mesh| mesh.bytes),
+            packing: mesh.and_then(|mesh| mesh.packing),
+            files: mesh.map(|mesh| mesh.files.clone()).filter(|files| !files.is_empty()),
+        }
+    }
 }
 
-fn mesh_json(found: &RunReport, coordinates: &GridCoordinates) -> Value {
-    or_null(found.mesh.as_ref(), |mesh| {
-        json!({
-            "triangles": mesh.triangles,
-            "degenerate": mesh.degenerate,
-            "dropped": mesh.dropped,
-            "bounds": value::bounds(&mesh.bounds, coordinates),
-            "closed": found.closedness.map(|closedness| closedness != Closedness::Open),
-            "oriented": found.closedness.map(|closedness| closedness == Closedness::Oriented),
-            "unit": coordinates.unit,
+impl MeshInfo {
+    pub fn new(found: &RunReport, coordinates: &GridCoordinates) -> Option<Self> {
+        let mesh = found.mesh.as_ref()?;
+        Some(Self {
+            triangles: mesh.triangles,
+            degenerate: mesh.degenerate,
+            dropped: mesh.dropped,
+            bounds: Corners::of(&mesh.bounds, coordinates),
+            closed: found.closedness.map(|closedness| closedness != Closedness::Open),
+            oriented: found.closedness.map(|closedness| closedness == Closedness::Oriented),
+            unit: coordinates.unit,
         })
-    })
+    }
 }
 
-/// How many cells, and how many of them are surface and interior, where that is known.
-fn counts(occupied: u64, lattice: &Lattice, labels: Option<[u64; 2]>) -> Value {
-    let (surface, interior) = labels.map(|[surface, interior]| (surface, interior)).unzip();
-    let cells = value::cells(lattice.dims());
-    json!({"cells": cells, "occupied": occupied, "surface": surface, "interior": interior})
-}
-
-fn timings(found: &RunReport) -> Value {
-    let times = &found.times;
-    json!({
-        "read": times.read.map(value::ms),
-        "voxelize": times.voxelize.map(value::ms),
-        "digest": times.digest.map(value::ms),
-        "write": times.write.map(value::ms),
-        "total": value::ms(found.started.elapsed()),
-    })
+impl Estimate {
+    fn new(found: &RunReport) -> Option<Self> {
+        let memory = found.memory.as_ref()?;
+        Some(Self {
+            memory_bytes: u64::try_from(memory.bytes).unwrap_or(u64::MAX),
+            peak_bytes: found.peak.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
+            slabs: memory.slabs,
+            output_bytes: found.output_size.map(FileSize::bytes),
+            cells: found.lattice.as_ref().map(|lattice| value::cells(lattice.dims())),
+        })
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use voxelize::format::Choice;
 use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
-use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions};
+use voxelize::mesh::read::{self, Loaded, Packing, ReadNear, ReadOptions};
 use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
@@ -172,10 +172,11 @@ fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
 }
 
 impl MeshInput {
-    pub fn new(mesh: &Mesh, format: &'static str, bytes: u64, packing: read::Packing, dropped: u64) -> Self {
+    pub fn new(mesh: &Mesh, format: &'static str, bytes: u64, packing: Packing, dropped: u64) -> Self {
         let triangles = mesh.triangles().len();
         let degenerate = mesh.degenerate();
         let bounds = *mesh.bounds();
+        let packing = packing.name();
         Self { format, bytes, packing, files: vec![], triangles, degenerate, dropped, bounds }
     }
 
@@ -184,14 +185,14 @@ impl MeshInput {
         let MeshFile { format, packing, .. } = files[0];
         let bytes = files.iter().map(|file| file.bytes).sum();
         let files = if files.len() > 1 { files } else { vec![] };
-        Self { files, ..Self::new(mesh, format, bytes, packing, dropped) }
+        Self { files, packing, ..Self::new(mesh, format, bytes, Packing::None, dropped) }
     }
 }
 
 impl MeshFile {
     fn new(source: &MeshSource, loaded: &Loaded) -> Self {
         let Loaded { format, bytes, packing, .. } = *loaded;
-        Self { name: source.name(), format, bytes, packing }
+        Self { path: source.name(), format, bytes, packing: packing.name() }
     }
 }
 

@@ -1,21 +1,22 @@
-//! The results of a run, as far as it came; summary, JSON and -v print them.
+//! Results of a run, as far as it came. Summary, JSON and -v print them.
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{FieldSummary, Hash, Label, Quantity};
 use voxelize::job::{MemoryPlan, SharedCells};
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
-use voxelize::mesh::read::Packing;
+use voxelize::rule::doubt::Doubt;
 use voxelize::rule::{InsideReport, LostFeatures};
 use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
 
-use super::super::report::display::{grouped, number, percent};
+use super::super::report::display::{counted, grouped, number, percent};
 
-/// The results of a run; steps that it did not reach are `None`.
+/// Results of a run. Steps that the run did not reach are `None`.
+#[derive(Default)]
 pub struct RunReport {
-    pub started: Instant,
+    started: Option<Instant>,
     pub mesh: Option<MeshInput>,
     pub lattice: Option<Lattice>,
     pub memory: Option<MemoryPlan>,
@@ -72,13 +73,15 @@ pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
     is_standard.then(|| [labels[0].1, labels[1].1])
 }
 
-/// One of several files that were read.
+/// File of a mesh.
+#[derive(Clone, Serialize)]
 pub struct MeshFile {
-    pub name: String,
+    pub path: String,
     /// `stl-binary`.
     pub format: &'static str,
     pub bytes: u64,
-    pub packing: Packing,
+    /// `gzip`. `None` for a file that is not compressed.
+    pub packing: Option<&'static str>,
 }
 
 /// About the input.
@@ -87,7 +90,7 @@ pub struct MeshInput {
     pub format: &'static str,
     /// Of all files.
     pub bytes: u64,
-    pub packing: Packing,
+    pub packing: Option<&'static str>,
     /// The files, if there are several.
     pub files: Vec<MeshFile>,
     pub triangles: usize,
@@ -110,36 +113,18 @@ pub struct Times {
 
 impl RunReport {
     pub fn new(started: Instant) -> Self {
-        Self {
-            started,
-            mesh: None,
-            lattice: None,
-            memory: None,
-            peak: None,
-            output_size: None,
-            cut: None,
-            snapped: None,
-            inside: None,
-            inside_report: InsideReport::default(),
-            lost: None,
-            kept: None,
-            occupied: None,
-            field: None,
-            shares: None,
-            has_colours: false,
-            arrays: vec![],
-            labels: vec![],
-            taken: 0,
-            shared: vec![],
-            closedness: None,
-            defect: None,
-            doubt: None,
-            leak_path: None,
-            digest: None,
-            warnings: Vec::new(),
-            times: Times::default(),
-            outputs: None,
-        }
+        Self { started: Some(started), ..Self::default() }
+    }
+
+    /// Returns the time since the start of the run.
+    pub fn elapsed(&self) -> Duration {
+        self.started.map(|started| started.elapsed()).unwrap_or_default()
+    }
+}
+
+impl Times {
+    pub fn phases(&self) -> [(&'static str, Option<Duration>); 4] {
+        [("read", self.read), ("voxelize", self.voxelize), ("digest", self.digest), ("write", self.write)]
     }
 }
 
@@ -152,21 +137,45 @@ pub fn timed<R>(time: &mut Option<Duration>, work: impl FnOnce() -> R) -> R {
 }
 
 /// Cells in doubt.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct DoubtReport {
-    pub cells: u64,
+    cells: u64,
+    /// Share of the cells inside.
+    share: f64,
     /// Cells that any compared method calls inside.
-    pub inside: u64,
-    /// Cells that each of them does.
-    pub by: [(Inside, u64); 4],
-    /// Whether the flood leaked, so that it is not compared.
-    pub leaked: bool,
-    /// How many are allowed, of those inside.
-    pub most: Option<Rational>,
+    inside: u64,
+    /// Cells that each method calls inside.
+    #[serde(rename = "inside_by", serialize_with = "by_name")]
+    by: [(Inside, u64); 4],
+    /// Methods that are not compared: a flood that leaked.
+    left_out: Vec<&'static str>,
+    /// Largest share that is allowed.
+    #[serde(rename = "asked_most", serialize_with = "as_float")]
+    most: Option<Rational>,
+}
+
+fn by_name<S: Serializer>(by: &[(Inside, u64)], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(by.iter().map(|(method, cells)| (method.name(), cells)))
+}
+
+fn as_float<S: Serializer>(share: &Option<Rational>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    share.as_ref().map(Rational::to_f64).serialize(serializer)
 }
 
 impl DoubtReport {
-    /// Whether no more cells are in doubt than are allowed.
+    pub fn new(found: &Doubt, most: Option<Rational>) -> Self {
+        let leaked = found.by.iter().filter(|(method, _)| found.leaked && method.is_flood());
+        Self {
+            cells: found.cells.occupied().count(),
+            share: found.share(),
+            inside: found.inside,
+            by: found.by,
+            left_out: leaked.map(|(method, _)| method.name()).collect(),
+            most,
+        }
+    }
+
+    /// Returns true if at most the allowed share of cells is in doubt.
     pub fn passes(&self) -> bool {
         let whole = |n: u64| Rational::from(i64::try_from(n).unwrap_or(i64::MAX));
         self.most.as_ref().is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
@@ -174,53 +183,33 @@ impl DoubtReport {
 
     /// `1,234 cells (0.4 % of 310,000 that any of four methods calls inside)`.
     pub fn line(&self) -> String {
-        let cells = if self.cells == 1 { "cell" } else { "cells" };
+        let cells = counted(self.cells, "cell", "cells");
         let share = percent(self.cells, u128::from(self.inside));
         let inside = grouped(self.inside);
-        let methods = if self.leaked { "three methods" } else { "four methods" };
-        format!("{} {cells} ({share} of {inside} that any of {methods} calls inside)", grouped(self.cells))
+        let methods = if self.left_out.is_empty() { "four" } else { "three" };
+        format!("{cells} ({share} of {inside} that any of {methods} methods calls inside)")
     }
 
     /// `inside by nonzero 310,000, evenodd 309,980, robust 309,990, flood 290,000 without the surface`; a flood that
     /// leaked is named apart.
     pub fn by_method(&self) -> String {
-        let [flood, others] = [true, false].map(|is_flood| {
-            let by = self.by.iter().filter(|(method, _)| method.is_flood() == is_flood);
-            by.map(|(method, cells)| format!("{} {}", method.name(), grouped(*cells))).collect::<Vec<_>>()
-        });
-        match self.leaked {
-            true => format!("inside by {}; flood leaked, and is left out", others.join(", ")),
-            false => {
-                format!("inside by {}, {} without the surface", others.join(", "), flood.join(", "))
+        let mut flood = "; flood leaked, and is left out".to_string();
+        let mut others = vec![];
+        for (method, cells) in &self.by {
+            let text = format!("{} {}", method.name(), grouped(*cells));
+            if !method.is_flood() {
+                others.push(text);
+            } else if self.left_out.is_empty() {
+                flood = format!(", {text} without the surface");
             }
         }
-    }
-
-    /// The methods that are not compared.
-    fn left_out(&self) -> Vec<&'static str> {
-        let left_out = self.by.iter().filter(|(method, _)| self.leaked && method.is_flood());
-        left_out.map(|(method, _)| method.name()).collect()
+        format!("inside by {}{flood}", others.join(", "))
     }
 
     /// Why the check failed.
     pub fn refusal(&self) -> String {
         let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
         format!("failed: {} are in doubt; --max-doubt allows {} %", self.line(), number(100.0 * most))
-    }
-
-    pub fn json(&self) -> Value {
-        let share = if self.inside == 0 { 0.0 } else { self.cells as f64 / self.inside as f64 };
-        let by: Map<_, _> =
-            self.by.iter().map(|(method, cells)| (method.name().to_string(), json!(cells))).collect();
-        let most = self.most.as_ref().map(Rational::to_f64);
-        json!({
-            "cells": self.cells,
-            "share": share,
-            "inside": self.inside,
-            "inside_by": by,
-            "left_out": self.left_out(),
-            "asked_most": most,
-        })
     }
 }
 
@@ -239,12 +228,13 @@ mod tests {
             ("100 %", 5, 5, true),
         ] {
             let by = [(Inside::Nonzero, inside); 4];
-            let found =
-                DoubtReport { cells, inside, by, leaked: false, most: Some(values::portion(most).unwrap()) };
+            let most = Some(values::portion(most).unwrap());
+            let found = DoubtReport { cells, share: 0.0, inside, by, left_out: vec![], most };
             assert_eq!(found.passes(), passes, "{found:?}");
         }
         let by = [(Inside::Robust, 5); 4];
-        assert!(DoubtReport { cells: 5, inside: 5, by, leaked: true, most: None }.passes());
+        let left_out = vec!["flood"];
+        assert!(DoubtReport { cells: 5, share: 1.0, inside: 5, by, left_out, most: None }.passes());
         for wrong in ["101%", "-1%", "1.1", "%", "1%%", "some"] {
             assert!(values::portion(wrong).is_err(), "{wrong}");
         }

@@ -7,13 +7,13 @@ use voxelize::{Inside, Lattice, Level, Rational, Rule, Snap, ThinFeatures, par};
 
 use super::super::options::{GridFrom, Options};
 use super::super::output::FormatBy;
-use super::super::report::display::{bytes, counted};
-use super::super::report::row;
-use super::findings;
+use super::super::report::Rows;
+use super::super::report::display::{bytes, counted, open_axes};
+use super::inside::{inside_options, option_text};
 use super::report::RunReport;
 
-/// The rows of `-v`, as far as the run came.
-pub fn verbose(options: &Options, found: &RunReport) -> String {
+/// Adds the rows of `-v`, as far as the run came.
+pub fn verbose(rows: &mut Rows, options: &Options, found: &RunReport) {
     let mut why: Vec<String> = Vec::new();
     if let Some(lattice) = &found.lattice {
         why.extend(grid(options, lattice));
@@ -29,9 +29,9 @@ pub fn verbose(options: &Options, found: &RunReport) -> String {
     why.push(format!("simd {}: this machine offers {}", job.resources.level.name(), offered.join(", ")));
     why.push(format!("threads {}: the system offers {}", job.resources.threads, par::available_threads()));
     why.extend(memory(options, found));
-    let mut rows = String::new();
-    why.iter().for_each(|text| row(&mut rows, "why", text));
-    rows
+    for text in why {
+        rows.row("why", text);
+    }
 }
 
 fn rule(options: &Options, found: &RunReport) -> Vec<String> {
@@ -45,28 +45,32 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
         };
         why.push(format!("ties {}: {by}", used.name()));
     }
-    why.extend(rule.inside().map(|method| inside(method, found)));
+    if let Some(method) = rule.inside() {
+        why.push(inside(method, found));
+    }
     if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.lost, rule) {
-        why.extend(lost.components.map(|thin| {
-            let kept = thin.lost + thin.broken;
+        if let Some(thin) = &lost.components {
             let all = counted(thin.components, "component", "components");
-            format!("kept with filled cells: {kept} of {all}")
-        }));
-        why.extend(lost.places.map(|thin| {
+            why.push(format!("kept with filled cells: {} of {all}", thin.lost + thin.broken));
+        }
+        if let Some(thin) = &lost.places {
             let places = counted(thin.places, "place", "places");
             let cells = counted(thin.cells, "cell", "cells");
-            format!("kept with filled cells: {places} of {cells}")
-        }));
+            why.push(format!("kept with filled cells: {places} of {cells}"));
+        }
     }
     if let Some(repairs) = &found.inside_report.repairs {
-        let repaired = voxelize::rule::repaired(repairs);
+        let mut repaired = voxelize::rule::repaired(repairs);
+        if repaired.is_empty() {
+            repaired = "nothing to repair".to_string();
+        }
         let holes = counted(repairs.holes as u64, "hole", "holes");
-        let repaired = if repaired.is_empty() { "nothing to repair".to_string() } else { repaired };
         why.push(format!("mesh as robust uses it: {repaired}; {holes}"));
     }
-    why.extend(findings::inside_options(rule).map(|(name, value)| {
-        format!("{}: --{}", findings::option_text(name, &value, Some(found), None), name.replace('_', "-"))
-    }));
+    for (name, value) in inside_options(rule) {
+        let text = option_text(name, &value, Some(found), None);
+        why.push(format!("{text}: --{}", name.replace('_', "-")));
+    }
     why
 }
 
@@ -91,11 +95,7 @@ fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
     let [x, y, z] = lattice.spacing();
     let size = if lattice.is_cubic() { format!("{x}") } else { format!("{x}, {y}, {z}") };
     let [x, y, z] = lattice.origin();
-    let open: Vec<_> = ["x", "y", "z"]
-        .into_iter()
-        .zip(lattice.closed())
-        .filter_map(|(axis, closed)| (!closed).then_some(axis))
-        .collect();
+    let open = open_axes(lattice);
     let last = if let GridFrom::Like(_) = grid.from {
         let open = if open.is_empty() { "no axis".to_string() } else { open.join(", ") };
         format!("last walls belong to the grid except along {open}: {}", grid.option)

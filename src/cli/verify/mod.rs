@@ -17,7 +17,7 @@ use super::args::{self, GridArgs, RuleArgs, RunArgs, values, words_of};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
-use super::report::Report;
+use super::report::{Report, empty};
 use case::CaseOptions;
 use judge::Shows;
 use task::{Pictures, Task, Wanted};
@@ -34,7 +34,7 @@ voxelize verify --update goldens.toml part.stl -r 64     add a case, or record i
 voxelize verify --update goldens.toml part.stl -r 64 --golden cells/
 voxelize verify --update goldens.toml                    record every case of the list again",
     notes: NOTES,
-    keys: report::KEYS,
+    empty: empty::<report::CaseJson>,
     arguments,
     run,
 };

@@ -16,7 +16,7 @@ use super::super::progress::Bar;
 use super::super::report::display::{counted, grouped, sanitized};
 use super::super::report::{Outcome, Report};
 use super::case::{self, CaseOptions};
-use super::report::{self, CaseReport, GridBrief};
+use super::report::{self, CaseJson, CaseReport, GridBrief};
 use super::task::{self, CaseCells, Task, Wanted};
 use super::{VerifyArgs, judge};
 
@@ -93,19 +93,19 @@ fn note(
     let mut changes = vec![];
     let mut cases = vec![];
     for ((slot, task), recorded) in slots.into_iter().zip(tasks).zip(recorded) {
-        call.printer.print(&Report::of(|report| {
-            report::set_task(report, task);
-            report.set("outcome", "error");
+        call.printer.print(&Report::of(|report, result: &mut CaseJson| {
+            result.set_task(task);
+            result.outcome = Some("error");
             let recorded = recorded.as_ref().map_err(Error::clone)?;
             let change = slot.change(recorded);
             changes.push(change);
-            fill(report, task, recorded, change);
+            fill(report, result, task, recorded, change);
             if change == Change::New && slot.others > 0 {
                 let cases = counted(slot.others as u64, "other case", "other cases");
                 let line = format!(
                     "the list has {cases} of this mesh, unchanged: --update LIST alone records all again"
                 );
-                report.out.push_str(&format!("         {line}\n"));
+                report.out.0.push_str(&format!("         {line}\n"));
             }
             Ok(Outcome::Done)
         }));
@@ -348,7 +348,7 @@ impl Change {
 }
 
 /// The row and the keys of a recorded case.
-fn fill(report: &mut Report, task: &Task, recorded: &Recorded, change: Change) {
+fn fill(report: &mut Report, result: &mut CaseJson, task: &Task, recorded: &Recorded, change: Change) {
     let case = &recorded.report;
     let cells = case.found.map(|found| counted(found.cells, "cell", "cells")).unwrap_or_default();
     let old = case.golden.filter(|_| change == Change::Changed);
@@ -358,11 +358,11 @@ fn fill(report: &mut Report, task: &Task, recorded: &Recorded, change: Change) {
         _ => String::new(),
     };
     let line = format!("{:<7}  {}  {old}{cells}{kept}", change.word(), task.title);
-    report.out = sanitized(&line) + "\n";
+    report.out.0 = sanitized(&line) + "\n";
     let reasons = reasons(task, recorded, change);
-    report.out.extend(reasons.iter().map(|line| format!("         {}\n", sanitized(line))));
-    report::set(report, task, case);
-    report.set("outcome", change.word());
+    report.out.0.extend(reasons.iter().map(|line| format!("         {}\n", sanitized(line))));
+    *result = CaseJson::new(task, case);
+    result.outcome = Some(change.word());
 }
 
 /// Details of a change, a line each.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use voxelize::compare::{CaseResult, Difference};
 use voxelize::grid::Hash;
 use voxelize::job::OutFile;
@@ -16,9 +16,38 @@ use super::super::report::{Outcome, Report, finding_line, hint, value};
 use super::super::signals::Signals;
 use super::task::{CaseCells, Task};
 
-/// The keys of the JSON of a case.
-pub const KEYS: &str =
-    "name mesh options outcome result golden difference mismatch allowed pictures warnings time_ms";
+/// Result of a case as JSON.
+#[derive(Default, Serialize)]
+pub struct CaseJson {
+    name: Option<String>,
+    mesh: Option<String>,
+    options: Option<String>,
+    pub outcome: Option<&'static str>,
+    result: Option<GridBrief>,
+    golden: Option<GridBrief>,
+    difference: Option<CellDifference>,
+    mismatch: Option<Vec<String>>,
+    allowed: Option<Allowed>,
+    pictures: Option<Vec<String>>,
+    warnings: Option<Vec<value::Warning>>,
+    time_ms: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CellDifference {
+    common: u64,
+    added: u64,
+    removed: u64,
+    iou: f64,
+    #[serde(rename = "box")]
+    within: Option<value::DifferenceBox>,
+}
+
+#[derive(Serialize)]
+struct Allowed {
+    cells: Option<u64>,
+    iou: Option<f64>,
+}
 
 /// The result of a case.
 pub struct CaseReport {
@@ -41,22 +70,23 @@ pub struct CaseReport {
 }
 
 /// A grid in brief.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct GridBrief {
-    /// The digest of cells and lattice.
-    pub grid: Option<Hash>,
     /// The occupied cells.
     pub cells: u64,
+    /// The digest of cells and lattice.
+    #[serde(rename = "digest", serialize_with = "as_text")]
+    pub grid: Option<Hash>,
+}
+
+fn as_text<S: Serializer>(hash: &Option<Hash>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    hash.map(|hash| hash.to_string()).serialize(serializer)
 }
 
 impl GridBrief {
     /// The result in brief.
     pub fn of(made: &CaseCells) -> Self {
         Self { grid: made.digest.grid, cells: made.cells }
-    }
-
-    fn json(self) -> Value {
-        json!({"cells": self.cells, "digest": self.grid.map(|grid| grid.to_string())})
     }
 }
 
@@ -135,44 +165,44 @@ fn digests(report: &CaseReport) -> Vec<String> {
     vec![first, format!("golden {}", digest(golden)), format!("now    {}", digest(found))]
 }
 
-/// Sets the keys of which case it is.
-pub fn set_task(report: &mut Report, task: &Task) {
-    report.set("name", task.title.as_str());
-    report.set("mesh", task.mesh.as_str());
-    report.set("options", task.options.as_str());
-}
+impl CaseJson {
+    /// Sets the keys of which case it is.
+    pub fn set_task(&mut self, task: &Task) {
+        self.name = Some(task.title.clone());
+        self.mesh = Some(task.mesh.clone());
+        self.options = Some(task.options.clone());
+    }
 
-/// Sets the known keys of a case.
-pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
-    set_task(report, task);
-    report.set("outcome", case.outcome.name());
-    report.set("result", case.found.map_or(Value::Null, GridBrief::json));
-    report.set("golden", case.golden.map_or(Value::Null, GridBrief::json));
-    if let Some(difference) = case.outcome.difference() {
-        let Difference { common, added, removed, .. } = *difference;
-        let iou = difference.iou();
-        let lattice = case.lattice.as_ref();
-        let within = value::difference_box(difference.bounds, lattice);
-        let difference =
-            json!({"common": common, "added": added, "removed": removed, "iou": iou, "box": within});
-        report.set("difference", difference);
+    pub fn new(task: &Task, case: &CaseReport) -> Self {
+        let mut json = Self::default();
+        json.set_task(task);
+        json.outcome = Some(case.outcome.name());
+        json.result = case.found;
+        json.golden = case.golden;
+        json.difference = case.outcome.difference().map(|difference| CellDifference {
+            common: difference.common,
+            added: difference.added,
+            removed: difference.removed,
+            iou: difference.iou(),
+            within: difference.bounds.map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
+        });
+        if let CaseResult::Grid(other) = &case.outcome {
+            json.mismatch = Some(other.clone());
+        }
+        json.allowed = Some(Allowed { cells: task.gate.allow, iou: task.gate.iou_min });
+        json.pictures = Some(case.shown.iter().map(|path| value::lossy(path)).collect());
+        json.warnings = Some(value::warnings(&case.findings));
+        json.time_ms = Some(value::ms(case.time));
+        json
     }
-    if let CaseResult::Grid(other) = &case.outcome {
-        report.set("mismatch", other.clone());
-    }
-    report.set("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
-    let shown = case.shown.iter().map(|path| path.to_string_lossy());
-    report.set("pictures", shown.collect::<Value>());
-    report.set("warnings", case.findings.iter().map(value::finding).collect::<Value>());
-    report.set("time_ms", value::ms(case.time));
 }
 
 /// Prints the outcome of every case, and the number that pass.
 pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) {
     let rows: Vec<_> = tasks.iter().zip(cases).map(|(task, case)| row(task, case)).collect();
     for ((task, case), line) in tasks.iter().zip(cases).zip(aligned(&rows)) {
-        call.printer.print(&Report::of(|report| {
-            set(report, task, case);
+        call.printer.print(&Report::of(|report, result| {
+            *result = CaseJson::new(task, case);
             let mut details = details(task, case);
             details.extend(case.not_shown.map(str::to_string));
             let verbosity = call.printer.options.verbosity;
@@ -181,13 +211,13 @@ pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) 
             if call.printer.is_verbose() {
                 details.extend(grid(case));
             }
-            report.out = format!("{line}\n");
-            report.out.extend(details.iter().map(|detail| format!("       {}\n", sanitized(detail))));
-            match &case.outcome {
-                CaseResult::Failed(error) => Err(error.clone()),
-                outcome if outcome.passes() => Ok(Outcome::Done),
-                _ => Ok(Outcome::CheckFailed(None)),
-            }
+            report.out.0 = format!("{line}\n");
+            report.out.0.extend(details.iter().map(|detail| format!("       {}\n", sanitized(detail))));
+            Ok(match &case.outcome {
+                CaseResult::Failed(error) => Outcome::of(error.clone()),
+                outcome if outcome.passes() => Outcome::Done,
+                _ => Outcome::CheckFailed(None),
+            })
         }));
     }
     call.printer.print(&Report::rows(total(goldens, cases)));

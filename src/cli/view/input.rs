@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Args as _;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use voxelize::job::{InFile, findings};
 use voxelize::view::{Shown, Up};
 use voxelize::{BitGrid, Cells, Digest, Error, Lattice, Mesh, Rational, Result, Voxels};
@@ -16,7 +16,7 @@ use super::super::contents;
 use super::super::files::{self, MeshSource};
 use super::super::memory::Resources;
 use super::super::options::{Job, JobOptions};
-use super::super::report::{Report, value};
+use super::super::report::Object;
 use super::super::run::{self, RunReport, timed};
 use super::ViewArgs;
 use super::options::{PictureContent, PictureOptions};
@@ -166,26 +166,37 @@ impl ViewInput {
         Shown::by_rule(cells, self.rule.as_deref())
     }
 
-    /// Sets the keys about it.
-    pub fn set(&self, report: &mut Report) {
-        let mesh = self.found.mesh.as_ref();
-        let format = mesh.map(|mesh| mesh.format);
-        let bytes = mesh.map(|mesh| mesh.bytes);
-        report.set("input", json!({"path": self.name, "format": format, "bytes": bytes}));
-        if let Some(cells) = &self.cells {
-            let spacing = self.found.lattice.as_ref().map(|_| self.spacing());
-            report.set("grid", json!({"dims": self.dims(), "spacing": spacing}));
-            let labels: Map<String, Value> = match cells {
-                Cells::Bits(_) => [("surface".to_string(), json!(self.found.occupied))].into_iter().collect(),
-                other => {
-                    let labels = contents::labels(other.as_ref()).into_iter();
-                    labels.map(|label| (label.name, json!(label.cells))).collect()
-                }
-            };
-            report.set("counts", json!({"occupied": self.found.occupied, "labels": labels}));
-        }
-        report.set("digest", self.found.digest.as_ref().map(value::digest));
+    pub fn grid_size(&self) -> Option<GridSize> {
+        self.cells.as_ref()?;
+        let spacing = self.found.lattice.as_ref().map(|_| self.spacing());
+        Some(GridSize { dims: self.dims(), spacing })
     }
+
+    pub fn counts(&self) -> Option<LabelCells> {
+        let occupied = self.found.occupied;
+        let mut labels = Object::new();
+        match self.cells.as_ref()? {
+            Cells::Bits(_) => drop(labels.insert("surface".to_string(), occupied.into())),
+            cells => {
+                let entries = contents::labels(cells.as_ref()).into_iter();
+                labels.extend(entries.map(|entry| (entry.name, entry.cells.into())));
+            }
+        }
+        Some(LabelCells { occupied, labels })
+    }
+}
+
+#[derive(Serialize)]
+pub struct GridSize {
+    dims: [usize; 3],
+    spacing: Option<[f64; 3]>,
+}
+
+/// Number of cells of each label.
+#[derive(Serialize)]
+pub struct LabelCells {
+    occupied: Option<u64>,
+    labels: Object,
 }
 
 /// Refuses the options of `refused`, which say how a mesh is read or becomes cells.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use voxelize::format::Written;
 use voxelize::grid::AXES;
 use voxelize::job::{NewFile, OutFile};
@@ -21,9 +21,10 @@ use super::contents;
 use super::files::{Destination, MadeFolders};
 use super::memory::Resources;
 use super::report::display::{self, bytes, counted, grouped, listed, number};
-use super::report::{Outcome, Report, row, stdout_failure, to_stdout, value};
-use super::run::{mesh_line, time_line, timed, warning_lines};
-use input::{ViewInput, ViewSource};
+use super::report::value::{self, Digests, Output, lossy};
+use super::report::{Object, Outcome, Report, Rows, empty, stdout_failure, to_stdout};
+use super::run::{mesh_line, time_line, timed};
+use input::{GridSize, LabelCells, ViewInput, ViewSource};
 use options::{OURS, PictureContent, PictureOptions};
 
 pub const COMMAND: Command = Command {
@@ -49,7 +50,7 @@ a scale from its lowest value to its highest; shares of cells are greys, 0 and 1
 
 Exit codes: 0 done; 2 usage error; 3 a file cannot be read; 4 nothing to draw; \
 5 too large; 6 not written",
-    keys: "input grid counts digest picture text timings_ms outputs",
+    empty: empty::<Drawing>,
     arguments,
     run,
 };
@@ -147,14 +148,54 @@ struct PictureArgs {
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ViewArgs = call.args()?;
-    Ok(vec![Report::of(|report| {
+    Ok(vec![Report::of(|report, result| {
         let resources = call.resources(args.run.max_memory)?;
-        par::with_threads(resources.threads, || show(args, resources.clone(), call, report))?
+        let rows = &mut report.err;
+        par::with_threads(resources.threads, || show(args, resources.clone(), call, rows, result))?
     })])
 }
 
-fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) -> Result<Outcome> {
-    report.set("input", json!({"path": args.file.to_string_lossy()}));
+/// Result of the command.
+#[derive(Default, Serialize)]
+struct Drawing {
+    input: Option<DrawnFile>,
+    grid: Option<GridSize>,
+    counts: Option<LabelCells>,
+    digest: Option<Digests>,
+    picture: Option<PictureInfo>,
+    text: Option<String>,
+    timings_ms: Option<Object>,
+    outputs: Option<Vec<Output>>,
+}
+
+#[derive(Serialize)]
+struct DrawnFile {
+    path: String,
+    #[serde(flatten)]
+    mesh: Option<MeshFile>,
+}
+
+/// File of a mesh; null for voxels.
+#[derive(Serialize)]
+struct MeshFile {
+    format: Option<&'static str>,
+    bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct PictureInfo {
+    shows: &'static str,
+    size: [usize; 2],
+}
+
+fn show(
+    args: ViewArgs,
+    resources: Resources,
+    call: &Call,
+    rows: &mut Rows,
+    result: &mut Drawing,
+) -> Result<Outcome> {
+    result.input = Some(DrawnFile { path: lossy(&args.file), mesh: None });
     let mut options = PictureOptions::new(&args, call)?;
     let extra_bytes = options.extra_bytes(&resources)?;
     let source = ViewSource::new(&args, Resources { extra_bytes, ..resources.clone() }, call)?;
@@ -164,7 +205,12 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
         options.view.up = up;
     }
     input.found.warnings.extend(lying(&options, &input));
-    input.set(report);
+    let mesh = input.found.mesh.as_ref();
+    let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
+    result.input = Some(DrawnFile { path: input.name.clone(), mesh: Some(MeshFile { format, bytes }) });
+    result.grid = input.grid_size();
+    result.counts = input.counts();
+    result.digest = input.found.digest.as_ref().map(Digests::from);
     let mut drawing = None;
     let drawn = timed(&mut drawing, || {
         // A picture is not looked at while it is drawn, and nothing is written: a signal may end the process there.
@@ -175,37 +221,37 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
     call.bar().check()?;
     let written = match drawn {
         Drawn::Text(text) => {
-            report.set("text", text.as_str());
+            let text = result.text.insert(text);
             if call.printer.options.json != Some(Destination::Stdout) {
                 let _may_stall = call.signals.may_stall();
-                to_stdout(&text)?;
+                to_stdout(text)?;
             }
             vec![]
         }
         Drawn::Layers(written) => written,
         Drawn::Picture(picture) => {
             let picture = captioned(picture, &options, &input);
-            report.set("picture", json!({"shows": options.content.name(), "size": picture.size()}));
+            result.picture = Some(PictureInfo { shows: options.content.name(), size: picture.size() });
             let time = &mut input.found.times.write;
             let _may_stall = (options.destination == Destination::Stdout || options.destination.may_block())
                 .then(|| call.signals.may_stall());
             vec![timed(time, || write(options.file.as_ref(), &picture))?]
         }
     };
-    report.set("timings_ms", timings(&input, drawing));
-    report.set("outputs", value::outputs(&written));
+    let times = &input.found.times;
+    let phases =
+        [("read", times.read), ("voxelize", times.voxelize), ("draw", drawing), ("write", times.write)];
+    result.timings_ms = Some(value::timings(&phases, input.found.elapsed()));
+    result.outputs = Some(value::outputs(&written));
     // A slice as text speaks for itself.
     if !written.is_empty() || call.printer.is_verbose() {
-        let times = &input.found.times;
-        let phases =
-            [("read", times.read), ("voxelize", times.voxelize), ("draw", drawing), ("write", times.write)];
-        report.err = rows(&input, &options, &written);
+        add_rows(rows, &input, &options, &written);
         if let (PictureContent::Layers(_), Some(older)) = (options.content, older_layers(&options, &written))
         {
-            row(&mut report.err, "older", &older);
+            rows.row("older", older);
         }
-        row(&mut report.err, "time", &time_line(input.found.started.elapsed(), &phases, &resources, ""));
-        report.err += &warning_lines(&input.found, call.printer.options.verbosity, "");
+        rows.row("time", time_line(input.found.elapsed(), &phases, &resources, ""));
+        rows.findings("", &input.found.warnings, call.printer.options.verbosity);
     }
     Ok(Outcome::Done)
 }
@@ -377,53 +423,44 @@ fn write(file: Option<&OutFile>, picture: &Picture) -> Result<Written> {
     picture.save_in(file)
 }
 
-fn timings(input: &ViewInput, drawing: Option<std::time::Duration>) -> Value {
-    let times = &input.found.times;
-    json!({
-        "read": times.read.map(value::ms),
-        "voxelize": times.voxelize.map(value::ms),
-        "draw": drawing.map(value::ms),
-        "write": times.write.map(value::ms),
-        "total": value::ms(input.found.started.elapsed()),
-    })
-}
-
-fn rows(input: &ViewInput, options: &PictureOptions, written: &[Written]) -> String {
-    let mut rows = String::new();
-    let mut row = |label: &str, text: &str| row(&mut rows, label, text);
+fn add_rows(rows: &mut Rows, input: &ViewInput, options: &PictureOptions, written: &[Written]) {
     match &input.found.mesh {
-        Some(mesh) => row("mesh", &mesh_line(&input.name, mesh)),
-        None => row("voxels", &input.name),
+        Some(mesh) => rows.row("mesh", mesh_line(&input.name, mesh)),
+        None => rows.row("voxels", &input.name),
     }
     if input.cells.is_some() {
-        row(
+        rows.row(
             "grid",
-            &match &input.found.lattice {
+            match &input.found.lattice {
                 Some(lattice) => display::grid_in(lattice, input.unit.as_deref()),
                 None => {
                     format!("{} cells; the file does not contain their position", display::dims(input.dims()))
                 }
             },
         );
-        row("cells", &cells(input));
+        rows.row("cells", cells(input));
     }
-    row("view", &view_text(input, options));
+    rows.row("view", view_text(input, options));
+    if written.is_empty() {
+        return;
+    }
     let name = options.destination.name();
     let size = bytes(written.iter().map(|one| one.bytes).sum::<u64>());
-    match (options.content, written.len() as u64) {
-        (_, 0) => {}
-        (PictureContent::Layers(_), count) => {
-            row("wrote", &format!("{} in {name}, {size}", counted(count, "layer", "layers")));
-        }
-        _ => row("wrote", &format!("{name}, {size}")),
-    }
-    rows
+    rows.row(
+        "wrote",
+        match options.content {
+            PictureContent::Layers(_) => {
+                format!("{} in {name}, {size}", counted(written.len() as u64, "layer", "layers"))
+            }
+            _ => format!("{name}, {size}"),
+        },
+    );
 }
 
 fn cells(input: &ViewInput) -> String {
     let occupied = grouped(input.found.occupied.unwrap_or_default());
     match &input.cells {
-        Some(Cells::Field(field)) => format!("field, {}", contents::range(field)),
+        Some(Cells::Field(field)) => format!("field, {}", contents::range(&field.summary())),
         Some(Cells::Labels(labels)) => match contents::labels(labels.into()).as_slice() {
             [_] => occupied,
             labels => listed(contents::texts(labels).into_iter()),
