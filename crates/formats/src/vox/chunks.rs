@@ -3,6 +3,8 @@
 
 use std::io::{self, SeekFrom, Write as _};
 
+use vox_format::chunk::ChunkId;
+
 use super::VERSION;
 use crate::save::Sink;
 
@@ -21,21 +23,22 @@ impl<'a> ChunkFile<'a> {
     pub(super) fn new(mut out: Box<dyn Sink + 'a>) -> io::Result<Self> {
         out.write_all(b"VOX ")?;
         out.write_all(&VERSION.to_le_bytes())?;
-        out.write_all(b"MAIN")?;
+        write_id(&mut *out, ChunkId::Main)?;
         out.write_all(&[0; 8])?;
         Ok(Self { out, bytes: 0 })
     }
 
     /// A chunk.
-    pub(super) fn put(&mut self, id: &[u8; 4], content: &[u8]) -> io::Result<()> {
+    pub(super) fn put(&mut self, id: ChunkId, content: &[u8]) -> io::Result<()> {
         self.begin(id, content.len() as u64)?;
         self.write(content)
     }
 
     /// The start of a chunk, whose content follows.
-    pub(super) fn begin(&mut self, id: &[u8; 4], length: u64) -> io::Result<()> {
+    pub(super) fn begin(&mut self, id: ChunkId, length: u64) -> io::Result<()> {
         let length = u32::try_from(length).map_err(io::Error::other)?;
-        self.write(id)?;
+        write_id(&mut *self.out, id)?;
+        self.bytes += 4;
         self.write(&length.to_le_bytes())?;
         self.write(&[0; 4])
     }
@@ -54,4 +57,8 @@ impl<'a> ChunkFile<'a> {
         self.out.seek(SeekFrom::End(0))?;
         self.out.flush()
     }
+}
+
+fn write_id(out: &mut dyn Sink, id: ChunkId) -> io::Result<()> {
+    id.write(out).map_err(io::Error::other)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use vox_format::chunk::ChunkId;
+
 use super::scene::{Motion, SceneNode, placements};
 use super::{ATTRIBUTE, TILE, Turn, shift};
 use crate::Voxels;
@@ -127,7 +129,7 @@ fn read_chunks(source: &mut VoxelSource) -> Result<Chunks> {
     let magic: [u8; 4] = source.bytes()?;
     let version = source.u32()?;
     let (id, content, children) = chunk_header(source)?;
-    if magic != *b"VOX " || !(150..=200).contains(&version) || id != *b"MAIN" || content != 0 {
+    if magic != *b"VOX " || !(150..=200).contains(&version) || id != ChunkId::Main || content != 0 {
         return Err(Error::input(
             Code::V003,
             format!("is not a .vox file of version 150 to 200 ({version})"),
@@ -147,24 +149,26 @@ fn read_chunks(source: &mut VoxelSource) -> Result<Chunks> {
             );
         }
         let next = source.position() + content + children;
-        chunks.take(&id, content, source)?;
+        chunks.take(id, content, source)?;
         source.seek(next)?;
     }
     Ok(chunks)
 }
 
-fn chunk_header(source: &mut VoxelSource) -> Result<([u8; 4], u64, u64)> {
-    Ok((source.bytes()?, source.u32()?.into(), source.u32()?.into()))
+fn chunk_header(source: &mut VoxelSource) -> Result<(ChunkId, u64, u64)> {
+    let id: [u8; 4] = source.bytes()?;
+    Ok((id.into(), source.u32()?.into(), source.u32()?.into()))
 }
 
 impl Chunks {
     /// Reads one chunk; those that say nothing of cells are passed over.
-    fn take(&mut self, id: &[u8; 4], length: u64, source: &mut VoxelSource) -> Result<()> {
+    fn take(&mut self, id: ChunkId, length: u64, source: &mut VoxelSource) -> Result<()> {
         let start = source.position();
-        let broken =
-            |code, what: &str| Error::input(code, format!("{}: {what}", sanitize(id))).at_byte(start);
+        let broken = |code, what: &str| {
+            Error::input(code, format!("{}: {what}", sanitize(&<[u8; 4]>::from(id)))).at_byte(start)
+        };
         match id {
-            b"SIZE" => {
+            ChunkId::Size => {
                 let content = source.vec(length)?;
                 let size = (|fields: &mut Fields| Some([fields.u32()?, fields.u32()?, fields.u32()?]))(
                     &mut Fields(&content),
@@ -172,7 +176,7 @@ impl Chunks {
                 let size = size.filter(|size| size.iter().all(|n| (1..=TILE as u32).contains(n)));
                 self.size = Some(size.ok_or_else(|| broken(Code::V003, "is not three sizes of 1 to 256"))?);
             }
-            b"XYZI" => {
+            ChunkId::Xyzi => {
                 let voxels = source.u32()?;
                 if 4 + 4 * u64::from(voxels) != length {
                     return Err(broken(Code::V003, &format!("{voxels} voxels do not take {length} bytes")));
@@ -180,7 +184,7 @@ impl Chunks {
                 let size = self.size.take().ok_or_else(|| broken(Code::V003, "has no SIZE before it"))?;
                 self.models.push(Model { size, start: source.position(), voxels });
             }
-            b"nTRN" | b"nGRP" | b"nSHP" => {
+            ChunkId::NTrn | ChunkId::NGrp | ChunkId::NShp => {
                 let content = source.vec(length)?;
                 let mut fields = Fields(&content);
                 let node = self.node(id, &mut fields)?;
@@ -194,7 +198,7 @@ impl Chunks {
         Ok(())
     }
 
-    fn node(&mut self, kind: &[u8; 4], fields: &mut Fields) -> Result<Option<(u32, SceneNode)>> {
+    fn node(&mut self, kind: ChunkId, fields: &mut Fields) -> Result<Option<(u32, SceneNode)>> {
         let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else { return Ok(None) };
         let attribute = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
         if let Some((_, json)) = attribute {
@@ -204,8 +208,8 @@ impl Chunks {
             })?);
         }
         let node = match kind {
-            b"nTRN" => fields.transform(),
-            b"nGRP" => fields.list(|fields| fields.u32()).map(SceneNode::Group),
+            ChunkId::NTrn => fields.transform(),
+            ChunkId::NGrp => fields.list(|fields| fields.u32()).map(SceneNode::Group),
             _ => fields
                 .list(|fields| fields.u32().filter(|_| fields.attributes().is_some()))
                 .and_then(|models| models.first().copied().map(SceneNode::Shape)),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
+use vox_format::chunk::ChunkId;
 
 use tempfile::NamedTempFile;
 
@@ -189,8 +190,8 @@ impl<'a> SceneFile<'a> {
         form.check_length(self.voxels, self.tiles.len() + tiles.len()).map_err(io::Error::other)?;
         progress.begin("write", *count);
         for tile in &tiles {
-            self.chunks.put(b"SIZE", &numbers(tile.even_size(form.turn)))?;
-            self.chunks.begin(b"XYZI", 4 + 4 * u64::from(tile.voxels))?;
+            self.chunks.put(ChunkId::Size, &numbers(tile.even_size(form.turn)))?;
+            self.chunks.begin(ChunkId::Xyzi, 4 + 4 * u64::from(tile.voxels))?;
             self.chunks.write(&tile.voxels.to_le_bytes())?;
             for parts in tile.parts().chunks(2 * par::current_threads()) {
                 cancelled(progress)?;
@@ -214,23 +215,23 @@ impl<'a> SceneFile<'a> {
     ) -> io::Result<()> {
         if self.tiles.is_empty() {
             let tile = Tile::new(self.piece.tiles.clone().map(|tiles| tiles.start), &form.cuts, None);
-            self.chunks.put(b"SIZE", &numbers(tile.even_size(form.turn)))?;
-            self.chunks.put(b"XYZI", &numbers([0]))?;
+            self.chunks.put(ChunkId::Size, &numbers(tile.even_size(form.turn)))?;
+            self.chunks.put(ChunkId::Xyzi, &numbers([0]))?;
             self.tiles.push(tile);
         }
         let json = form.about(&self.piece, digest).map_err(io::Error::other)?;
-        self.chunks.put(b"nTRN", &nodes::root(&json))?;
-        self.chunks.put(b"nGRP", &nodes::group(self.tiles.len()))?;
+        self.chunks.put(ChunkId::NTrn, &nodes::root(&json))?;
+        self.chunks.put(ChunkId::NGrp, &nodes::group(self.tiles.len()))?;
         for (n, tile) in self.tiles.iter().enumerate() {
             let [transform, shape] = nodes::place(n as u32, tile, form.turn, &self.piece);
-            self.chunks.put(b"nTRN", &transform)?;
-            self.chunks.put(b"nSHP", &shape)?;
+            self.chunks.put(ChunkId::NTrn, &transform)?;
+            self.chunks.put(ChunkId::NShp, &shape)?;
         }
         let names = form.layers.iter().map(String::as_str);
         for (n, name) in names.chain(form.layers.is_empty().then_some("voxels")).enumerate() {
-            self.chunks.put(b"LAYR", &nodes::layer(n as u32, name))?;
+            self.chunks.put(ChunkId::Layr, &nodes::layer(n as u32, name))?;
         }
-        self.chunks.put(b"RGBA", &form.palette)?;
+        self.chunks.put(ChunkId::Rgba, &form.palette)?;
         self.chunks.finish()?;
         match self.companion {
             Some(file) => companions.close(&self.piece.path(path), file),
