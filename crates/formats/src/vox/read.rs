@@ -165,7 +165,7 @@ impl Chunks {
     fn take(&mut self, id: ChunkId, length: u64, source: &mut VoxelSource) -> Result<()> {
         let start = source.position();
         let broken = |code, what: &str| {
-            Error::input(code, format!("{}: {what}", sanitize(&<[u8; 4]>::from(id)))).at_byte(start)
+            Error::input(code, format!("{}: {what}", sanitize(<[u8; 4]>::from(id)))).at_byte(start)
         };
         match id {
             ChunkId::Size => {
