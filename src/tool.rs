@@ -8,4 +8,4 @@ pub use voxelize_formats::place::lock_folder;
 pub use voxelize_formats::save::{probe_output, save_bytes};
 
 #[cfg(feature = "goldens")]
-pub use voxelize_compare::{junit, outcome};
+pub use voxelize_compare::outcome;

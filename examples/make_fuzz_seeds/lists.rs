@@ -10,6 +10,7 @@ pub fn goldens() -> Seeds {
     let lists = [
         ("one", case(DIGEST)),
         ("options", case(&format!("options = \"--res 64  --pad 1\" # two\n{DIGEST}"))),
+        ("keys", case(&format!("res = 64\ndims = [8, 0.5, \"1/3\"]\nsolid = true\nonly = ['a']\n{DIGEST}"))),
         ("file", case("golden = \"a.npz\"\nname = \"a, half\"\nallow = 3\niou_min = 0.999\n")),
         ("two", case(DIGEST) + "\n# Between.\n" + &case("options = '--res 8'\ngolden = \"b.vox\"\n")),
         ("doubles", case(DIGEST) + &case(DIGEST)),

@@ -11,8 +11,6 @@ pub mod diff;
 pub(crate) mod field;
 #[cfg(feature = "goldens")]
 pub(crate) mod goldens;
-#[cfg(feature = "goldens")]
-pub mod junit;
 pub(crate) mod lattice;
 #[cfg(feature = "goldens")]
 pub mod outcome;
@@ -23,7 +21,7 @@ mod random;
 pub use diff::Difference;
 pub use field::{FieldDifference, LargestDifference};
 #[cfg(feature = "goldens")]
-pub use goldens::{Case, Gate, Golden, Goldens};
+pub use goldens::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 pub use lattice::{Mismatch, differ_by_rounding, grids, lattices};
 #[cfg(feature = "goldens")]
 pub use outcome::CaseResult;

@@ -1,4 +1,4 @@
-//! The outcome of a case: whether its cells equal the golden's, and if not, how they differ.
+//! Outcome of a case: its cells compared with those of the golden.
 
 use super::diff::Difference;
 use super::goldens::Gate;
@@ -14,26 +14,25 @@ use voxelize_rules::rule::RULES;
 pub enum CaseResult {
     /// The cells and their positions equal those of the golden.
     Same,
-    /// Cells differ, and the gate lets that pass.
+    /// Cells differ within the limits.
     Allowed(Difference),
     /// Cells differ.
     Cells(Difference),
-    /// The digest is another: cells differ, or are elsewhere.
+    /// The digests differ: cells differ, or their positions.
     Digest,
-    /// Lattice or record are others: for each thing that differs its name, the golden's value and
-    /// the new one.
+    /// Lattices or records differ. Each line has the name of a difference, the golden's value and the new one.
     Grid(Vec<String>),
     /// There is nothing to compare.
     Failed(Error),
 }
 
 impl CaseResult {
-    /// Whether the case passes.
+    /// Returns whether the case passes.
     pub fn passes(&self) -> bool {
         matches!(self, Self::Same | Self::Allowed(_))
     }
 
-    /// The word for it, the same for the same kind of outcome.
+    /// Returns the word for the kind of outcome.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -45,7 +44,7 @@ impl CaseResult {
         }
     }
 
-    /// How the cells differ, where that is known.
+    /// Returns the difference of the cells, if it is known.
     pub fn difference(&self) -> Option<&Difference> {
         match self {
             Self::Allowed(difference) | Self::Cells(difference) => Some(difference),
@@ -54,57 +53,61 @@ impl CaseResult {
     }
 }
 
-/// The differences in lattice and record between a grid and a golden, before any cell is
-/// looked at: for each thing its name, the golden's value and the new one. Rule, ties, inside and snap are
-/// compared where both records have them.
+/// Returns the differences in lattice and record between a golden and a grid, without a look at cells. Each has
+/// its name, the golden's value and the new one. Rule, ties, inside and snap are compared if both records have them.
 ///
 /// # Errors
-/// If one of the two does not say where its cells are.
+/// If one of the two has no lattice.
 pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> Result<Vec<String>> {
     let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
         return Err(Error::usage("does not contain the position of its cells, so it cannot be compared")
             .with_hint("use an .npz, or write a sidecar"));
     };
-    let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
-    let mut compare = |name: &str, old: Option<&str>, new: Option<&str>| {
-        let pair = old.zip(new).filter(|(old, new)| old != new);
-        other.extend(pair.map(|(old, new)| format!("{name}: {old} → {new}")));
-    };
     let made = &got.record;
-    let rules = record.rule_name.as_deref().zip(made.rule_name.as_deref());
-    compare("rule", rules.map(|(old, _)| old), rules.map(|(_, new)| new));
+    let mut pairs = vec![("rule".to_string(), record.rule_name.as_deref(), made.rule_name.as_deref())];
+    let have_rules = record.rule_name.is_some() && made.rule_name.is_some();
     for name in FIELDS {
-        // Other tools may leave out an option that a rule always has; any other is absent where it is not used.
-        let none = (rules.is_some() && !is_always_there(name)).then_some("none");
-        compare(&name.replace('_', " "), record.field(name).or(none), made.field(name).or(none));
+        // Other tools may leave out an option that a rule always has. Any other option is absent if it is not used.
+        let none = (have_rules && !is_always_there(name)).then_some("none");
+        pairs.push((name.replace('_', " "), record.field(name).or(none), made.field(name).or(none)));
     }
-    compare("snap", record.snap.as_deref(), made.snap.as_deref());
+    pairs.push(("snap".to_string(), record.snap.as_deref(), made.snap.as_deref()));
+    let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
+    for (name, old, new) in pairs {
+        if let (Some(old), Some(new)) = (old, new)
+            && old != new
+        {
+            other.push(format!("{name}: {old} → {new}"));
+        }
+    }
     Ok(other)
 }
 
-/// Whether the record of some rule has this option even if it is the default.
+/// Returns whether the record of some rule has this option even if it is the default.
 fn is_always_there(name: &str) -> bool {
     RULES.iter().any(|info| info.rule.fields().iter().any(|(field, _)| *field == name))
 }
 
-/// The outcome for a golden that is a whole grid, and says where its cells are.
+/// Returns the outcome for a golden with all cells.
 ///
 /// # Errors
-/// If one of the grids does not say where its cells are.
+/// If one of the grids has no lattice.
 pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<CaseResult> {
     let other = other_grid(golden.lattice.as_ref(), &golden.record, got)?;
     if !other.is_empty() {
         return Ok(CaseResult::Grid(other));
     }
-    // Values have no gate: they are the same or not.
+    // Limits are for cells, not for values.
     if let (Some(golden), Some(got)) = (golden.field(), got.field()) {
         return Ok(if golden == got { CaseResult::Same } else { CaseResult::Digest });
     }
     let difference = Difference::between(golden.occupied()?, got.occupied()?)?;
-    Ok(match difference {
-        none if none.is_none() => CaseResult::Same,
-        few if gate.lets_pass(few.differing(), few.iou()) => CaseResult::Allowed(few),
-        many => CaseResult::Cells(many),
+    Ok(if difference.is_none() {
+        CaseResult::Same
+    } else if gate.lets_pass(difference.differing(), difference.iou()) {
+        CaseResult::Allowed(difference)
+    } else {
+        CaseResult::Cells(difference)
     })
 }
 

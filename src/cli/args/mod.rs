@@ -16,9 +16,7 @@ use voxelize::mesh::PairLimit;
 pub use self::choices::givers;
 pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::GridArgs;
-pub use self::rule::{
-    DoubtArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, RuleArgs, prefixed, words_of,
-};
+pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, RuleArgs, prefixed};
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};
 use transform::UpArgs;

@@ -215,16 +215,6 @@ pub fn prefixed(prefix: &str, error: &Error) -> Error {
     }
 }
 
-/// The words of the command line for these options of a rule, named as files name them. The value of a variant
-/// is the name of its option.
-pub fn words_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {
-    let words = fields.into_iter().flat_map(|(name, value)| match name {
-        "variant" => format!("--{value}").split(' ').map(str::to_string).collect(),
-        _ => vec![format!("--{}", name.replace('_', "-")), value],
-    });
-    words.collect()
-}
-
 /// Options of a flood.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]

@@ -83,7 +83,7 @@ struct Item {
 }
 
 impl Item {
-    /// The bytes of the mesh; `None` if unknown.
+    /// Returns the size of the mesh in bytes, or 0 if it is unknown.
     fn size(&self) -> u64 {
         self.path.metadata().map_or(0, |found| found.len())
     }

@@ -1,19 +1,22 @@
-//! The options of a case: only options that decide its cells, as typed on the command line; and the
-//! paths of a list, relative to it, with forward slashes, so that a checkout elsewhere finds the same files.
+//! Options of a case, and paths of a list. Only options that decide cells belong to a case. Paths are relative to the
+//! list, with forward slashes, so that a checkout elsewhere finds the same files.
 
 use std::path::{Component, Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use voxelize::{Error, Result};
+use voxelize::compare::{Case, CaseOption, CaseOptions};
+use voxelize::tool::text::sanitize;
+use voxelize::{Code, Error, Result};
 
 use super::super::args::{GridArgs, RuleArgs};
 use super::super::argv::Argv;
 use super::super::files::located;
-use super::super::meshes;
 use super::super::parse::usage_error;
+use super::super::suggest;
 
-/// The options that decide the cells of a case.
+/// Options that decide the cells of a case.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", disable_help_flag = true, disable_version_flag = true)]
 pub struct CaseArgs {
@@ -25,109 +28,87 @@ pub struct CaseArgs {
 }
 
 impl CaseArgs {
-    /// The options in `text`, and the words they are for messages.
-    pub fn parse(text: &str) -> Result<(Self, Argv)> {
-        let words = shlex::split(text).ok_or_else(|| {
-            Error::usage("a quote is not closed").with_hint("close it, or write \\\" for a quote")
-        })?;
+    /// Parses the options of a case. The words are for messages.
+    pub fn parse(options: &CaseOptions) -> Result<(Self, Argv)> {
         let mut command = Self::command().no_binary_name(true);
-        let matches = command
-            .try_get_matches_from_mut(words)
-            .map_err(|error| refusal(&error).unwrap_or_else(|| usage_error(&error, &command)))?;
-        let argv = Argv::new(matches, None);
+        let matches = command.try_get_matches_from_mut(options.words()?);
+        let argv = Argv::new(matches.map_err(|error| usage_error(&error, &command))?, None);
         Ok((argv.args()?, argv))
     }
 }
 
-/// Why a word is not an option of a case, where the command itself has it.
-fn refusal(error: &clap::Error) -> Option<Error> {
-    let (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) =
-        (error.kind(), error.get(ContextKind::InvalidArg))
-    else {
-        return None;
-    };
-    if !word.starts_with('-') {
-        return Some(no_option(word));
+/// Refuses a key that is neither a key of every case nor an option that decides cells.
+pub fn check_keys(options: &CaseOptions) -> Result<()> {
+    let command = CaseArgs::command();
+    let known =
+        command.get_arguments().flat_map(|arg| arg.get_long_and_visible_aliases().unwrap_or_default());
+    let known: Vec<_> = known.collect();
+    for option in &options.0 {
+        let name = option.name.as_str();
+        if option.is_text() || known.contains(&name) {
+            continue;
+        }
+        let hint = match suggest::nearest(name, known.iter().copied().chain(Case::KEYS)) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!(
+                "the keys of a case are {}, and options that decide cells, such as res",
+                Case::KEYS.join(", ")
+            ),
+        };
+        let name = sanitize(name);
+        let error = Error::input(Code::G003, format!("'{name}' is an unknown key")).with_hint(hint);
+        return Err(option.line.map_or(error.clone(), |line| error.at_line(line)));
     }
-    let command = meshes::COMMAND.parser();
-    let is_it = |arg: &&clap::Arg| match word.strip_prefix("--") {
-        Some(long) => arg.get_long() == Some(long),
-        None => arg.get_short() == word.chars().nth(1),
-    };
-    let known = command.get_arguments().find(is_it)?;
-    let (why, hint) = match known.get_help_heading() {
-        Some("Output") => ("a case writes no file and prints nothing", "remove it"),
-        Some("Run") => ("is not part of a case: it changes no cell", "give it to 'voxelize verify' itself"),
-        _ => ("is not part of a case", "remove it"),
-    };
-    Some(Error::usage(format!("{word}: {why}")).with_hint(hint))
+    Ok(())
 }
 
-fn no_option(word: &str) -> Error {
-    Error::usage(format!("{word}: is not an option; a case names its mesh under the key mesh"))
-        .with_hint("remove it")
+/// Returns the options of a case in the spelling of [`TypedOptions`]. Options that make no sense stay as they are.
+pub fn spelled(options: &CaseOptions) -> CaseOptions {
+    let Ok(words) = options.words() else { return options.clone() };
+    let typed = CaseArgs::command()
+        .no_binary_name(true)
+        .try_get_matches_from(words)
+        .and_then(|matches| TypedOptions::from_arg_matches(&matches));
+    typed.map_or_else(|_| options.clone(), |typed| typed.0)
 }
 
-/// Words as one text, quoted where they need it.
-pub fn joined(words: impl IntoIterator<Item = String>) -> String {
-    let words: Vec<_> = words.into_iter().collect();
-    // Words of a command line hold no NUL, which is all that cannot be quoted.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
-}
+/// Options of a case as typed after `verify`, by their long names.
+pub struct TypedOptions(pub CaseOptions);
 
-/// CaseOptions options as a list in `folder` writes them: the file that --like names is relative to it.
-///
-/// # Errors
-/// As those of [`relative`].
-pub fn relocated(options: &str, folder: &Path) -> Result<String> {
-    let mut words = shlex::split(options).unwrap_or_default();
-    if let Some(at) = words.iter().position(|word| word == "--like") {
-        words[at + 1] = relative(folder, Path::new(&words[at + 1]))?;
-    }
-    Ok(joined(words))
-}
-
-/// `text` with each option spelled as [`CaseOptions`] does; as it is, if it makes no sense.
-pub fn spelled(text: &str) -> String {
-    let spell = |words| {
-        let matches = CaseArgs::command().no_binary_name(true).try_get_matches_from(words).ok()?;
-        Some(CaseOptions::from_arg_matches(&matches).ok()?.text())
-    };
-    shlex::split(text).and_then(spell).unwrap_or_else(|| text.to_string())
-}
-
-/// The options of a case as they were given to the verb, in one spelling each.
-pub struct CaseOptions(Option<String>);
-
-impl CaseOptions {
-    /// The text; empty if no option was given.
-    pub fn text(self) -> String {
-        self.0.unwrap_or_default()
-    }
-
-    /// The text, if an option was given.
-    pub fn given(&self) -> Option<&str> {
-        self.0.as_deref()
-    }
-}
-
-impl FromArgMatches for CaseOptions {
-    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        let command = CaseArgs::command();
-        let mut found = vec![];
-        for arg in command.get_arguments() {
-            let id = arg.get_id().as_str();
-            if matches.value_source(id) != Some(clap::parser::ValueSource::CommandLine) {
-                continue;
-            }
-            found.push(format!("--{}", arg.get_long().unwrap_or(id)));
-            for value in matches.get_raw(id).into_iter().flatten().filter(|_| arg.get_action().takes_values())
-            {
-                let text = value.to_str().ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8));
-                found.push(text?.to_string());
+impl TypedOptions {
+    /// Returns the options for a list in `folder`: the file of `--like` is relative to it.
+    ///
+    /// # Errors
+    /// If the path is not UTF-8.
+    pub fn relocated(&self, folder: &Path) -> Result<CaseOptions> {
+        let mut options = self.0.clone();
+        for option in options.0.iter_mut().filter(|option| option.name == "like") {
+            for file in &mut option.values {
+                *file = relative(folder, Path::new(file))?;
             }
         }
-        Ok(Self(Some(joined(found)).filter(|text| !text.is_empty())))
+        Ok(options)
+    }
+}
+
+impl FromArgMatches for TypedOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let mut options = vec![];
+        for arg in CaseArgs::command().get_arguments() {
+            let id = arg.get_id().as_str();
+            if matches.value_source(id) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            let mut values = vec![];
+            if arg.get_action().takes_values() {
+                for value in matches.get_raw(id).into_iter().flatten() {
+                    let value = value.to_str().ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8))?;
+                    values.push(value.to_string());
+                }
+            }
+            options.push(CaseOption { name: arg.get_long().unwrap_or(id).to_string(), values, line: None });
+        }
+        Ok(Self(CaseOptions(options)))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
@@ -136,101 +117,152 @@ impl FromArgMatches for CaseOptions {
     }
 }
 
-/// The folder of a file.
+/// Returns the options that make these fields of a record. The value of a variant is an option itself.
+pub fn options_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Vec<CaseOption> {
+    let mut options = vec![];
+    for (field, value) in fields {
+        let (name, values) = match (field, value.split_once(' ')) {
+            ("variant", Some((name, value))) => (name.to_string(), vec![value.to_string()]),
+            ("variant", None) => (value, vec![]),
+            ("rotate", _) => ("rotate".to_string(), value.split(';').map(str::to_string).collect()),
+            _ => (field.replace('_', "-"), vec![value]),
+        };
+        options.push(CaseOption { name, values, line: None });
+    }
+    options
+}
+
+/// Returns the folder of a file.
 pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The path that a list in `folder` means by `written`.
+/// Returns the file that a list in `folder` calls `written`.
 pub fn resolve(folder: &Path, written: &str) -> PathBuf {
     if folder == Path::new(".") { PathBuf::from(written) } else { folder.join(written) }
 }
 
-/// How a list in `folder` writes the path `file`; as it is, where the two have nothing in common.
+/// Returns the path of `file` in a list in `folder`. A file without a common folder keeps its path.
 ///
 /// # Errors
-/// If the path is not UTF-8, as a list is.
+/// If the path is not UTF-8.
 pub fn relative(folder: &Path, file: &Path) -> Result<String> {
-    let whole =
-        |path: &Path| if path.is_dir() { path.canonicalize().unwrap_or_default() } else { located(path) };
-    let from = whole(folder);
-    let to = whole(file);
-    let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
-    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let [from, to] = [folder, file]
+        .map(|path| if path.is_dir() { path.canonicalize().unwrap_or_default() } else { located(path) });
+    let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     if common == 0 {
         return slashed(file);
     }
-    let up = from[common..].iter().map(|_| Component::ParentDir);
-    slashed(&up.chain(to[common..].iter().copied()).collect::<PathBuf>())
+    let mut path = PathBuf::new();
+    for _ in from.components().skip(common) {
+        path.push(Component::ParentDir);
+    }
+    path.extend(to.components().skip(common));
+    slashed(&path)
 }
 
 fn slashed(path: &Path) -> Result<String> {
-    let text = path.to_str().ok_or_else(|| {
-        let error = Error::usage("the name is not UTF-8, and a list of goldens holds nothing else");
-        error.in_file(path).with_hint("rename the file")
-    });
-    Ok(text?.replace(std::path::MAIN_SEPARATOR, "/"))
+    match path.to_str() {
+        Some(text) => Ok(text.replace(std::path::MAIN_SEPARATOR, "/")),
+        None => Err(Error::usage("the name is not UTF-8, and a list of goldens holds nothing else")
+            .in_file(path)
+            .with_hint("rename the file")),
+    }
 }
 
-/// A name for a file that stands for `text`: letters, digits and dots, all else as single dashes.
+/// Returns a file name for `text`: letters, digits and dots, and single dashes for everything else.
 pub fn slug(text: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { ' ' };
-    let words: String = text.chars().map(plain).collect();
-    let words = words.split_whitespace().map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
-    let slug = words.collect::<Vec<_>>().join("-");
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '.').map(|word| word.trim_matches('.'));
+    let slug = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
     if slug.is_empty() { "case".to_string() } else { slug }
 }
 
-/// `name`, or with a number behind it the first that is not `taken`.
-pub fn unused(name: &str, taken: impl Fn(&str) -> bool) -> String {
-    let numbered = (2_u64..).map(|n| format!("{name}-{n}"));
-    std::iter::once(name.to_string()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
+/// Returns `name`, or if that is taken, `name` with the first free number.
+pub fn unused(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut unused = name.to_string();
+    let mut number = 1;
+    while is_taken(&unused) {
+        number += 1;
+        unused = format!("{name}-{number}");
+    }
+    unused
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn message(text: &str) -> String {
-        CaseArgs::parse(text).map(drop).unwrap_err().to_string()
+    /// A text of options, as earlier versions wrote them.
+    fn text(text: &str) -> CaseOptions {
+        let values = vec![text.to_string()];
+        CaseOptions(vec![CaseOption { name: "options".to_string(), values, line: None }])
+    }
+
+    fn option(name: &str, value: &str) -> CaseOptions {
+        let values = if value.is_empty() { vec![] } else { vec![value.to_string()] };
+        CaseOptions(vec![CaseOption { name: name.to_string(), values, line: Some(7) }])
     }
 
     #[test]
     fn options_are_read_as_typed() {
-        let (options, typed) = CaseArgs::parse("-r 64 --pad=1 --ties both").unwrap();
+        let (options, typed) = CaseArgs::parse(&text("-r 64 --pad=1 --ties both")).unwrap();
         assert_eq!((options.grid.res, options.grid.pad), (Some(64), Some(1)));
         assert_eq!(typed.with_value("res").unwrap(), "--res 64");
-        assert!(CaseArgs::parse("").is_ok() && CaseArgs::parse("--bounds '-1, 0, 0, 1, 1, 1'").is_ok());
+        let (options, typed) = CaseArgs::parse(&option("res", "64")).unwrap();
+        assert_eq!(options.grid.res, Some(64));
+        assert_eq!(typed.with_value("res").unwrap(), "--res 64");
+        for options in [text(""), text("--bounds '-1, 0, 0, 1, 1, 1'"), option("translate", "-1,0,0")] {
+            assert!(CaseArgs::parse(&options).is_ok(), "{options}");
+        }
     }
 
     #[test]
-    fn what_is_no_part_of_a_case_is_refused_with_the_reason() {
-        for (text, expected) in [
-            ("-o a.npz", "-o: a case writes"),
-            ("--json", "--json: a case writes"),
-            ("-q", "-q: a case writes"),
-            ("-j 4", "-j: is not part of a case: it changes no cell"),
-            ("--max-memory 1G", "--max-memory: is not part of a case: it changes no cell"),
-            ("--dry-run", "--dry-run: is not part of a case"),
-            ("other.stl", "other.stl: is not an option"),
-            ("formats", "formats: is not an option"),
-            ("--rez 4", "unexpected argument '--rez' found"),
-            ("--res 0", "invalid value '0' for '--res <N>': must be at least 1"),
-            ("--res 4 --dims 1,1,1", "cannot be used with"),
-            ("--res '4", "a quote is not closed"),
+    fn options_that_are_not_part_of_a_case_are_refused() {
+        for (options, expected) in [
+            (text("-o a.npz"), "unexpected argument '-o' found"),
+            (text("--max-memory 1G"), "unexpected argument '--max-memory' found"),
+            (text("other.stl"), "unexpected argument 'other.stl'"),
+            (text("formats"), "unexpected argument 'formats'"),
+            (text("--rez 4"), "unexpected argument '--rez' found"),
+            (text("--res 0"), "invalid value '0' for '--res <N>': must be at least 1"),
+            (text("--res 4 --dims 1,1,1"), "cannot be used with"),
+            (text("--res '4"), "a quote is not closed"),
+            (option("res", "0"), "invalid value '0' for '--res <N>': must be at least 1"),
+            (option("res", ""), "a value is required for '--res <N>'"),
         ] {
-            assert!(message(text).contains(expected), "{text}: {}", message(text));
+            let message = CaseArgs::parse(&options).map(drop).unwrap_err().to_string();
+            assert!(message.contains(expected), "{options}: {message}");
+            assert!(check_keys(&options).is_ok());
+        }
+        for (name, hint) in
+            [("rez", "did you mean res?"), ("mehs", "did you mean mesh?"), ("json", "keys of a case")]
+        {
+            let error = check_keys(&option(name, "1")).unwrap_err();
+            assert_eq!((error.code(), error.line()), (Code::G003, Some(7)), "{name}");
+            assert!(error.hint().unwrap().spelled(|_| None).contains(hint), "{name}");
+        }
+        for name in ["", "=", "res=8", "res 8"] {
+            assert!(check_keys(&option(name, "")).is_err(), "{name}");
         }
     }
 
     #[test]
     fn one_spelling_for_the_same_options() {
+        let spelled = |words: &str| spelled(&text(words)).to_string();
         for text in ["-r 64 --pad 1", "--pad=1 --res=64", "-r64 --pad 1"] {
             assert_eq!(spelled(text), "--res 64 --pad 1");
         }
         assert_eq!(spelled("--bounds '-1, 0,0,1,1,1' --cube"), "--bounds '-1, 0,0,1,1,1' --cube");
         assert_eq!(spelled("--pitch 0.5"), "--voxel-size 0.5");
+        assert_eq!(spelled("--only a --only 'b c' --skip=-d"), "--only a --only 'b c' --skip -d");
         assert_eq!(spelled(""), "");
+    }
+
+    #[test]
+    fn records_become_options() {
+        let fields = [("variant", "hollow 2"), ("close_holes", "3"), ("variant", "keep-thin")];
+        let options = options_of(fields.map(|(name, value)| (name, value.to_string())));
+        assert_eq!(CaseOptions(options).to_string(), "--hollow 2 --close-holes 3 --keep-thin");
     }
 
     #[test]

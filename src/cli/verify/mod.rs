@@ -2,6 +2,7 @@
 
 mod case;
 mod judge;
+mod junit;
 mod record;
 mod report;
 mod task;
@@ -9,18 +10,18 @@ mod task;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use voxelize::compare::{Case, Gate, Golden, Goldens};
-use voxelize::job::{InFile, Names, NewFile};
-use voxelize::{Code, Error, Record, Result, Rule, format};
+use voxelize::compare::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
+use voxelize::format::Existing;
+use voxelize::job::{InFile, Names, NewFile, OutFile};
+use voxelize::{Code, Error, Record, Result, format, tool, view};
 
-use super::args::{self, GridArgs, RuleArgs, RunArgs, values, words_of};
+use super::args::{self, GridArgs, RuleArgs, RunArgs, values};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
 use super::report::{Report, empty};
-use case::CaseOptions;
-use judge::Shows;
-use task::{Pictures, Task, Wanted};
+use case::TypedOptions;
+use task::{Task, Wanted};
 
 pub const COMMAND: Command = Command {
     name: "verify",
@@ -43,12 +44,14 @@ const NOTES: &str = "\
 A list of goldens is TOML; paths in it are relative to it:
   [[case]]
   mesh = \"part.stl\"
-  options = \"-r 64\"            # as typed here; only options that decide cells
+  res = 64                     # long options that decide cells: numbers, strings, and
+  solid = true                 # true for an option without a value
   grid = \"v1:…\"               # the digest of cells and lattice, and
   cells = 1234                 # the number of cells
   [[case]]
   mesh = \"part.stl\"
-  options = \"-r 128\"
+  dims = [64, 64, 32]
+  only = [\"lid\", \"box\"]      # an option that is repeated
   golden = \"cells/part.npz\"    # or a voxel file, which also shows where cells differ
   name = \"part, fine\"          # optional
   allow = 3                    # optional: at most 3 cells may differ
@@ -122,10 +125,10 @@ struct GateArgs {
     golden: Option<PathBuf>,
 }
 
-/// Where files of a list may be.
+/// Allowed places of the files of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// In the folder of the list, or below.
+    /// The folder of the list and folders below.
     Folder,
     Anywhere,
 }
@@ -136,22 +139,27 @@ impl GateArgs {
     }
 }
 
-/// The help of the conversion describes the options that decide cells.
+/// Adds the arguments for help. The help of the conversion describes the options that decide cells.
 fn arguments(command: clap::Command) -> clap::Command {
-    let is_own = |arg: &clap::Arg| !matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
-    args::arguments::<VerifyArgs>(command)
-        .mut_args(move |arg| if is_own(&arg) { arg } else { arg.hide(true) })
+    args::arguments::<VerifyArgs>(command).mut_args(|arg| {
+        let is_of_conversion = matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
+        if is_of_conversion { arg.hide(true) } else { arg }
+    })
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let mut args: VerifyArgs = call.args()?;
-    let options: CaseOptions = call.args()?;
+    let options: TypedOptions = call.args()?;
     if args.verify.update {
-        let meshes = inputs::in_folders(&args.meshes, &call.bar())?.into_iter();
-        args.meshes = meshes.map(|(path, problem)| problem.map_or(Ok(path), Err)).collect::<Result<_>>()?;
+        let mut meshes = vec![];
+        for (path, problem) in inputs::in_folders(&args.meshes, &call.bar())? {
+            meshes.push(problem.map_or(Ok(path), Err)?);
+        }
+        args.meshes = meshes;
         return record::run(call, &args, &options);
     }
-    if let Some(options) = options.given() {
+    let options = options.0.to_string();
+    if !options.is_empty() {
         let error = Error::usage(format!("{options}: options come from the list of goldens"));
         let is_voxels = format::sniff(&args.goldens).is_some();
         let list = if is_voxels { "LIST".into() } else { args.goldens.to_string_lossy() };
@@ -169,31 +177,63 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         }
     };
     if let Some(folder) = &args.verify.pictures {
-        for task in tasks.iter_mut().filter(|task| matches!(task.wanted, Wanted::File(_))) {
-            task.pictures = Some(Pictures::new(folder, &task.stem, &call.names)?);
-        }
+        name_pictures(&mut tasks, folder, &args.meshes, &call.names)?;
     }
-    let junit = |path: &PathBuf| {
-        call.names.writes(NewFile::named(path, "the report").hint("--junit FILE names another file"))
+    let junit = match &args.verify.junit {
+        Some(path) => {
+            let file = NewFile::named(path, "the report").hint("--junit FILE names another file");
+            Some(call.names.writes(file)?)
+        }
+        None => None,
     };
-    let junit = args.verify.junit.as_ref().map(junit).transpose()?;
     call.check_files()?;
     let started = Instant::now();
     let folders = MadeFolders::default();
     if let Some(folder) = &args.verify.pictures {
         folders.make(folder).map_err(|e| or_hint(e, "--pictures DIR names another"))?;
     }
-    let shows = if args.verify.pictures.is_some() { Shows::Pictures } else { Shows::Nothing };
-    let judge = |task: &Task, made, time| judge::judge(task, made, time, shows);
-    let reports = task::each(&tasks, &resources, call, &call.bar(), judge)?;
-    report::print(call, &args.goldens, &tasks, &reports);
+    let reports = task::each(&tasks, &resources, call, &call.bar(), |task, made, time| {
+        judge::judge(task, &made, time)
+    })?;
+    report::print(call, &args, &tasks, &reports);
     if let Some(junit) = &junit {
-        report::write_junit(call.signals, junit, &args.goldens, &tasks, &reports, started.elapsed())?;
+        let list = args.goldens.display().to_string();
+        let xml = junit::to_xml(&list, &tasks, &reports, started.elapsed());
+        let _may_stall = call.signals.may_stall();
+        junit.save_bytes("junit", |out| out.write_all(xml.as_bytes()))?;
     }
     Ok(Vec::new())
 }
 
-/// The cases of a list.
+/// Names the pictures of every case with a golden file after the case, or after the mesh of a single comparison.
+fn name_pictures(tasks: &mut [Task], folder: &Path, meshes: &[PathBuf], names: &Names) -> Result<()> {
+    let mut used: Vec<String> = vec![];
+    for task in tasks {
+        let stem = match meshes {
+            [mesh] => case::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
+            _ => case::slug(&task.case.title()),
+        };
+        let stem = case::unused(&stem, |name| used.iter().any(|used| used == name));
+        if let Wanted::File(_) = task.wanted {
+            let vox = picture(folder, &format!("{stem}.vox"), tool::made_by_this_tool, names)?;
+            let png = picture(folder, &format!("{stem}.png"), view::made_by_this_tool, names)?;
+            task.pictures = Some([vox, png]);
+        }
+        used.push(stem);
+    }
+    Ok(())
+}
+
+fn picture(folder: &Path, name: &str, is_ours: fn(&Path) -> bool, names: &Names) -> Result<OutFile> {
+    const HINT: &str = "--pictures DIR names another folder";
+    let path = folder.join(name);
+    let new = NewFile::named(&path, "a picture").hint(HINT).in_made_folder();
+    let file = names.writes(new.existing(Existing::ReplaceIf(is_ours), HINT))?;
+    file.check()?;
+    Ok(file)
+}
+
+/// Returns the tasks of a list.
 fn listed(file: &InFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<Task>> {
     let list = file.path();
     if format::sniff(list).is_some() {
@@ -201,156 +241,139 @@ fn listed(file: &InFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<
         let example = format!("voxelize verify {} part.stl", list.display());
         return Err(Error::usage(message).with_hint(example));
     }
-    let goldens = Goldens::open(list)?;
-    check_gate(list, goldens.cases(), gate)?;
-    let tasks = goldens.cases().iter().map(|case| task(list, case, gate, names));
-    let mut tasks = tasks.collect::<Result<Vec<_>>>()?;
-    for n in 0..tasks.len() {
-        let stem = case::slug(&tasks[n].title);
-        tasks[n].stem = case::unused(&stem, |name| tasks[..n].iter().any(|task| task.stem == name));
-    }
-    tasks.iter().try_for_each(|task| check_case(list, task, names))?;
-    for task in &tasks {
-        check_reach(list, task, "mesh", &task.file, reach)?;
-        if let Wanted::File(file) = &task.wanted {
-            check_reach(list, task, "golden", file.path(), reach)?;
+    let mut tasks = vec![];
+    let mut takes_gate = gate.is_closed();
+    for case in Goldens::open(list)?.cases() {
+        let mut task = Task::new(list, case.clone());
+        if let Golden::File(golden) = &case.golden {
+            let golden = case::resolve(case::folder_of(list), golden);
+            task.wanted = Wanted::File(names.reads(&golden, "a golden file")?);
+            // Limits of the case come first.
+            if case.gate.is_closed() {
+                task.gate = gate;
+                takes_gate = true;
+            }
         }
+        tasks.push(task);
     }
+    if !takes_gate {
+        let option = if gate.allow.is_some() { "--allow" } else { "--iou-min" };
+        let message =
+            format!("{option} changes nothing: no case has a golden file without limits of its own");
+        let error = Error::usage(message).in_file(list);
+        return Err(error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case"));
+    }
+    check(&tasks, reach, names)?;
     Ok(tasks)
 }
 
-/// Refuses a file of a list that is not where files of a list may be.
-fn check_reach(list: &Path, task: &Task, key: &str, file: &Path, reach: Reach) -> Result<()> {
-    if reach == Reach::Anywhere || files::is_within(file, &task.folder) {
+/// Refuses cases that can make no grid, and files outside the allowed places.
+fn check(tasks: &[Task], reach: Reach, names: &Names) -> Result<()> {
+    for task in tasks {
+        check_case(task, names)?;
+    }
+    for task in tasks {
+        check_reach(task, "mesh", &task.mesh, reach)?;
+        if let Wanted::File(golden) = &task.wanted {
+            check_reach(task, "golden", golden.path(), reach)?;
+        }
+        if let Some((_, golden)) = &task.keep {
+            check_reach(task, "golden", golden.path(), reach)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a file outside the allowed places.
+fn check_reach(task: &Task, key: &str, file: &Path, reach: Reach) -> Result<()> {
+    if reach == Reach::Anywhere || files::is_within(file, case::folder_of(&task.list)) {
         return Ok(());
     }
     let message = format!("{key} is outside the folder of the list: {}", file.display());
-    let error = Error::input(Code::G010, message).in_file(list);
-    // A case that is new has no line.
-    Err(if task.place.1 > 0 { error.at_line(task.place.1) } else { error })
+    Err(located(Error::input(Code::G010, message), task, task.case.line))
 }
 
-/// A case of a list as it is to be made.
-fn task(list: &Path, case: &Case, gate: Gate, names: &Names) -> Result<Task> {
-    let folder = case::folder_of(list);
-    let wanted = match &case.golden {
-        Golden::Digest { grid, cells } => Wanted::Digest(*grid, *cells),
-        Golden::File(file) => Wanted::File(names.reads(&case::resolve(folder, file), "a golden file")?),
-        // Lists that are read to compare have no such case.
-        Golden::Unrecorded | Golden::Unreadable => Wanted::Nothing,
-    };
-    Ok(Task {
-        title: case.title(),
-        stem: String::new(),
-        mesh: case.mesh.clone(),
-        file: case::resolve(folder, &case.mesh),
-        folder: folder.to_path_buf(),
-        options: case.options.clone(),
-        like: None,
-        wanted,
-        keep: None,
-        pictures: None,
-        gate: if takes_gate(case) { gate } else { case.gate },
-        place: (list.display().to_string(), case.line),
-        options_line: case.options_line,
-    })
-}
-
-/// Whether a case takes the gate of the command line: a digest has no gate, and a case's own gate has priority.
-fn takes_gate(case: &Case) -> bool {
-    matches!(case.golden, Golden::File(_)) && case.gate.is_closed()
-}
-
-/// Refuses a gate that no case takes.
-fn check_gate(list: &Path, cases: &[Case], gate: Gate) -> Result<()> {
-    if gate.is_closed() || cases.iter().any(takes_gate) {
-        return Ok(());
+/// Adds the list and the line to an error about a case. A new case has no line.
+fn located(error: Error, task: &Task, line: Option<u64>) -> Error {
+    let error = error.in_file(&task.list);
+    match line {
+        Some(line) => error.at_line(line),
+        None => error,
     }
-    let option = if gate.allow.is_some() { "--allow" } else { "--iou-min" };
-    let why = if cases.iter().any(|case| matches!(case.golden, Golden::File(_))) {
-        "every case with a golden file has limits of its own"
-    } else {
-        "it needs golden files, but no case has one"
-    };
-    let error = Error::usage(format!("{option} changes nothing: {why}")).in_file(list);
-    Err(error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case"))
 }
 
-/// Refuses a case of a list that can make no grid.
-fn check_case(list: &Path, task: &Task, names: &Names) -> Result<()> {
-    let (_, line) = task.place;
-    if task.mesh == "-" {
+/// Refuses a case that can make no grid.
+fn check_case(task: &Task, names: &Names) -> Result<()> {
+    let case = &task.case;
+    if case.mesh == "-" {
         let error = Error::input(Code::G005, "mesh is standard input, which can be read only once");
-        return Err(error.in_file(list).at_line(line).with_hint("name a file"));
+        return Err(located(error.with_hint("name a file"), task, case.line));
     }
-    let options = task.check(names);
-    if line == 0 {
+    case::check_keys(&case.options).map_err(|error| error.in_file(&task.list))?;
+    let Err(error) = task.check(names) else { return Ok(()) };
+    if case.line.is_none() {
         // The options come from the command line.
-        return options;
+        return Err(error);
     }
-    options.map_err(|e| {
-        let error = Error::input(Code::G009, format!("options: {}", e.message()));
-        let error = error.in_file(list).at_line(task.options_line);
-        error.with_hint(
-            e.hint()
-                .cloned()
-                .unwrap_or_else(|| "a case takes the options of 'voxelize --help' that decide cells".into()),
-        )
-    })
+    let (message, line) = match option_of(&case.options, error.message()) {
+        Some(text) if text.is_text() => (format!("options: {}", error.message()), text.line),
+        Some(option) => (error.message().to_string(), option.line),
+        None => (error.message().to_string(), case.line),
+    };
+    let hint = match error.hint() {
+        Some(hint) => hint.clone(),
+        None => "a case takes the options of 'voxelize --help' that decide cells".into(),
+    };
+    Err(located(Error::input(Code::G009, message).with_hint(hint), task, line))
 }
 
-/// One mesh against one voxel file: on its grid, by its rule.
+/// Returns the first option that a message names, or the text of options.
+fn option_of<'a>(options: &'a CaseOptions, message: &str) -> Option<&'a CaseOption> {
+    let named = options.0.iter().find(|option| message.contains(&format!("--{}", option.name)));
+    named.or_else(|| options.0.iter().find(|option| option.is_text()))
+}
+
+/// Returns the task of one mesh and one voxel file: on its grid, by its rule.
 fn single(file: &InFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Task> {
     let golden = file.path();
     files::is_there(golden)?;
     if format::sniff(golden).is_none() {
-        let list = golden.display();
-        let mesh = mesh.display();
-        let (what, compare) = match Goldens::open(golden) {
-            Ok(_) => ("is a list of goldens, which names its meshes", format!("'voxelize verify {list}', ")),
-            Err(_) => ("is not a voxel file", String::new()),
-        };
-        let update = format!("'voxelize verify --update {list} {mesh}' adds the mesh to the list");
-        let hint = if compare.is_empty() {
-            "compare the mesh with a voxel file such as part.npz".to_string()
-        } else {
-            format!("{compare}without a mesh, compares them; {update}")
-        };
-        return Err(Error::usage(what).in_file(golden).with_hint(hint));
+        let hint = format!(
+            "a mesh is compared with a voxel file such as part.npz; 'voxelize verify LIST' compares the meshes of a list, \
+             and 'voxelize verify --update LIST {}' adds this one",
+            mesh.display()
+        );
+        return Err(Error::usage("is not a voxel file").in_file(golden).with_hint(hint));
     }
-    let mut words = vec!["--like".to_string(), golden.to_string_lossy().into_owned()];
-    words.extend(rule_of(golden)?);
+    let title = mesh.display().to_string();
+    let case = Case {
+        name: Some(title.clone()),
+        mesh: title,
+        options: options_of(golden)?,
+        golden: Golden::Unrecorded,
+        gate,
+        line: None,
+    };
     let task = Task {
-        title: mesh.display().to_string(),
-        stem: case::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
-        mesh: mesh.display().to_string(),
-        file: mesh.to_path_buf(),
-        folder: PathBuf::from("."),
-        options: case::joined(words),
+        mesh: mesh.to_path_buf(),
         like: Some(golden.to_path_buf()),
         wanted: Wanted::File(file.clone()),
-        keep: None,
-        pictures: None,
-        gate,
-        place: (golden.display().to_string(), 0),
-        options_line: 0,
+        ..Task::new(golden, case)
     };
-    task.check(names)?;
+    task.check(names).map_err(|error| error.in_file(golden))?;
     Ok(task)
 }
 
-/// The words that ask for the rule of a golden file, as far as it has one.
-fn rule_of(golden: &Path) -> Result<Vec<String>> {
-    let Record { rule_name, fields, transform, .. } = format::describe(golden)?.metadata.record;
-    let transform = words_of(transform.into_iter().filter(|(name, _)| *name != "up"));
-    let name = match rule_name {
-        None if fields.is_empty() => return Ok(transform),
-        name => name.unwrap_or_else(|| Rule::default().name().to_string()),
-    };
-    if Rule::from_name(&name).is_none() {
-        let error = Error::usage(format!("holds cells of '{name}', which is not a rule of this version"));
-        return Err(error.in_file(golden).with_hint("'voxelize diff A B' compares voxel files"));
+/// Returns the options that make cells on the grid and by the rule of a voxel file.
+fn options_of(file: &Path) -> Result<CaseOptions> {
+    let Record { rule_name, fields, transform, .. } = format::describe(file)?.metadata.record;
+    let mut options = case::options_of([("like", file.to_string_lossy().into_owned())]);
+    if let Some(name) = rule_name {
+        options.extend(case::options_of([("rule", name)]));
     }
-    let rule = Rule::from_fields(&name, fields).map_err(|error| error.in_file(golden))?;
-    Ok([vec!["--rule".to_string(), name], words_of(rule.fields()), transform].concat())
+    options.extend(case::options_of(fields));
+    // The up axis changes no cell, and the reader finds the point near the mesh again.
+    let transform = transform.into_iter().filter(|(name, _)| !matches!(*name, "up" | "near"));
+    options.extend(case::options_of(transform));
+    Ok(CaseOptions(options))
 }

@@ -7,75 +7,67 @@ use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
 use voxelize::format::{self, Carries, Existing, Format, SaveOptions, Sidecar};
 use voxelize::grid::InMemory;
 use voxelize::job::{Names, NewFile, OutFile};
-use voxelize::{Error, Result, Rule, tool};
+use voxelize::{Error, Result, tool};
 
-use super::super::args::words_of;
 use super::super::command::Call;
 use super::super::files::{MadeFolders, SIDECAR, is_voxel_name, or_hint, with_suffix};
 use super::super::progress::Bar;
 use super::super::report::display::{counted, grouped, sanitized};
 use super::super::report::{Outcome, Report};
-use super::case::{self, CaseOptions};
-use super::report::{self, CaseJson, CaseReport, GridBrief};
+use super::VerifyArgs;
+use super::case::{self, TypedOptions};
+use super::judge::judge;
+use super::report::{self, CaseJson, CaseReport};
 use super::task::{self, CaseCells, Task, Wanted};
-use super::{VerifyArgs, judge};
 
-/// A case to be recorded.
-struct CaseSlot {
-    /// Its entry in the list.
-    known: Option<Case>,
-    mesh: String,
-    options: String,
-    /// The file that keeps its cells, if not only their digest is kept.
-    keep: Option<String>,
-    /// For a new case: how many the list has of its mesh.
-    others: usize,
-}
-
-/// Records the cases that `args` ask for.
-pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<Report>> {
+/// Records the requested cases.
+pub fn run(call: &Call, args: &VerifyArgs, options: &TypedOptions) -> Result<Vec<Report>> {
     refuse(args, options)?;
     let list = args.goldens.as_path();
     let resources = call.resources(args.run.max_memory)?;
     let new_list = call.names.writes(NewFile::named(list, "the list of goldens"))?;
-    let slots: Vec<_> = if args.meshes.is_empty() {
-        let goldens = Goldens::open_to_record(list)?;
-        goldens.cases().iter().cloned().map(CaseSlot::listed).collect()
-    } else {
-        named(args, options, &Goldens::edit(list)?)?
-    };
-    let tasks = slots.iter().map(|slot| slot.task(list, &call.names)).collect::<Result<Vec<_>>>()?;
-    tasks.iter().try_for_each(|task| super::check_case(list, task, &call.names))?;
-    call.check_files()?;
-    // What plain verify would refuse is not recorded.
-    for task in &tasks {
-        super::check_reach(list, task, "mesh", &task.file, args.verify.reach())?;
-        if let Some(file) = &task.keep {
-            super::check_reach(list, task, "golden", file.path(), args.verify.reach())?;
-            file.check()?;
+    let goldens;
+    let mut tasks = vec![];
+    if args.meshes.is_empty() {
+        goldens = Goldens::open_to_record(list)?;
+        for case in goldens.cases() {
+            tasks.push(recording(list, case.clone(), None, &call.names)?);
         }
+    } else {
+        goldens = Goldens::edit(list)?;
+        tasks = named(args, options, &goldens, &call.names)?;
+    }
+    call.check_files()?;
+    // Files that a comparison would refuse are not recorded.
+    super::check(&tasks, args.verify.reach(), &call.names)?;
+    for (_, file) in tasks.iter().filter_map(|task| task.keep.as_ref()) {
+        file.check()?;
     }
     call.check_files()?;
     let folders = MadeFolders::default();
-    for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
+    for (_, file) in tasks.iter().filter_map(|task| task.keep.as_ref()) {
         let hint = "--golden DIR, or golden in the list, names another";
         folders.make_for(file.path()).map_err(|e| or_hint(e, hint))?;
     }
     let bar = call.bar();
-    let recorded = task::each(&tasks, &resources, call, &bar, |task, made, time| {
-        made.and_then(|made| record(task, &made, time))
-    })?;
-    let (changes, cases) = note(call, slots, &tasks, recorded)?;
-    save_list(&new_list, cases, &bar)?;
-    Ok(vec![Report::rows(total(list, &changes, tasks.len()))])
+    let recorded = task::each(&tasks, &resources, call, &bar, record)?;
+    for (task, recorded) in tasks.iter().zip(&recorded) {
+        print(call, &goldens, task, recorded);
+    }
+    save_list(&new_list, &tasks, &recorded, &bar)?;
+    Ok(vec![Report::rows(total(list, &recorded))])
 }
 
-/// Takes cases into the list as it is now: what others recorded meanwhile stays.
-fn save_list(list: &OutFile, cases: Vec<Case>, bar: &Bar) -> Result<()> {
+/// Records cases in the list as it is now, which keeps cases that other processes recorded meanwhile.
+fn save_list(list: &OutFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar) -> Result<()> {
     let _lock = tool::lock_folder(list.path(), bar)?;
     let mut goldens = Goldens::edit(list.path())?;
     let before = goldens.to_text();
-    cases.into_iter().for_each(|case| goldens.record(case));
+    for (task, recorded) in tasks.iter().zip(recorded) {
+        if let Some((_, golden)) = &recorded.change {
+            goldens.record(Case { golden: golden.clone(), ..task.case.clone() });
+        }
+    }
     let text = goldens.to_text();
     if text != before {
         list.save_bytes("goldens", |out| out.write_all(text.as_bytes()))?;
@@ -83,41 +75,8 @@ fn save_list(list: &OutFile, cases: Vec<Case>, bar: &Bar) -> Result<()> {
     Ok(())
 }
 
-/// Prints the recorded cases; returns the changes, and the cases for the list.
-fn note(
-    call: &Call,
-    slots: Vec<CaseSlot>,
-    tasks: &[Task],
-    recorded: Vec<Result<Recorded>>,
-) -> Result<(Vec<Change>, Vec<Case>)> {
-    let mut changes = vec![];
-    let mut cases = vec![];
-    for ((slot, task), recorded) in slots.into_iter().zip(tasks).zip(recorded) {
-        call.printer.print(&Report::of(|report, result: &mut CaseJson| {
-            result.set_task(task);
-            result.outcome = Some("error");
-            let recorded = recorded.as_ref().map_err(Error::clone)?;
-            let change = slot.change(recorded);
-            changes.push(change);
-            fill(report, result, task, recorded, change);
-            if change == Change::New && slot.others > 0 {
-                let cases = counted(slot.others as u64, "other case", "other cases");
-                let line = format!(
-                    "the list has {cases} of this mesh, unchanged: --update LIST alone records all again"
-                );
-                report.out.0.push_str(&format!("         {line}\n"));
-            }
-            Ok(Outcome::Done)
-        }));
-        if let Ok(recorded) = recorded {
-            cases.push(slot.case(recorded.report.found)?);
-        }
-    }
-    Ok((changes, cases))
-}
-
-/// Refuses what makes no sense, or must not be.
-fn refuse(args: &VerifyArgs, options: &CaseOptions) -> Result<()> {
+/// Refuses arguments that make no sense, and recording in CI.
+fn refuse(args: &VerifyArgs, options: &TypedOptions) -> Result<()> {
     if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
         let error = Error::usage("--update: CI is set, and a run that records goldens verifies nothing");
         return Err(error.with_hint("record them by hand, review the changes and commit them; or unset CI"));
@@ -127,7 +86,8 @@ fn refuse(args: &VerifyArgs, options: &CaseOptions) -> Result<()> {
         let error = Error::usage("-: a case names its mesh, and standard input has no name");
         return Err(error.with_hint("save it as a file"));
     }
-    if let (Some(options), []) = (options.given(), args.meshes.as_slice()) {
+    let options = options.0.to_string();
+    if !options.is_empty() && args.meshes.is_empty() {
         let error = Error::usage(format!("{options}: every case of a list has its own options"));
         return Err(error.with_hint("name the meshes whose cases get these options"));
     }
@@ -144,14 +104,9 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
     let name = list.display();
     if format::sniff(list).is_some() {
-        let rule = Rule::from_record(&format::describe(list)?.metadata.record).unwrap_or_default();
-        let own = rule.info().rule;
-        let named = (own != Rule::default()).then(|| format!("--{}", rule.name()));
-        let fields = rule.fields().into_iter().filter(|field| !own.fields().contains(field));
-        let words = named.into_iter().chain(words_of(fields));
-        let same: String = words.map(|word| format!(" {word}")).collect();
+        let options = super::options_of(list)?;
         let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
-        return Err(error.with_hint(format!("voxelize {mesh} --like {name}{same} -o {name} makes it again")));
+        return Err(error.with_hint(format!("voxelize {mesh} {options} -o {name} makes it again")));
     }
     if is_voxel_name(list) && !list.exists() {
         let error = Error::usage("is the name of a voxel file, and a list of goldens is TOML").in_file(list);
@@ -160,109 +115,75 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     Ok(())
 }
 
-/// The cases of the named meshes, from the list or new.
-fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<Vec<CaseSlot>> {
-    let folder = case::folder_of(&args.goldens);
-    let options = case::relocated(options.given().unwrap_or_default(), folder)?;
-    let mut slots: Vec<CaseSlot> = vec![];
+/// Returns the tasks of the named meshes, whose cases are in the list or new.
+fn named(args: &VerifyArgs, options: &TypedOptions, goldens: &Goldens, names: &Names) -> Result<Vec<Task>> {
+    let list = args.goldens.as_path();
+    let folder = case::folder_of(list);
+    let options = options.relocated(folder)?;
+    let text = options.to_string();
+    let mut tasks: Vec<Task> = vec![];
     for file in &args.meshes {
         let mesh = case::relative(folder, file)?;
-        if slots.iter().any(|slot| slot.mesh == mesh) {
+        if tasks.iter().any(|task| task.case.mesh == mesh) {
             return Err(Error::usage("is given twice").in_file(file).with_hint("give it once"));
         }
-        let same = |case: &&Case| case.mesh == mesh && case::spelled(&case.options) == options;
-        let mut slot = match goldens.cases().iter().find(same).cloned() {
-            Some(case) => CaseSlot::listed(case),
-            None => {
-                let others = goldens.cases().iter().filter(|case| case.mesh == mesh).count();
-                CaseSlot { known: None, mesh, options: options.clone(), keep: None, others }
-            }
+        let known = goldens
+            .cases()
+            .iter()
+            .find(|case| case.mesh == mesh && case::spelled(&case.options).to_string() == text);
+        let case = match known {
+            Some(case) => case.clone(),
+            None => Case {
+                name: None,
+                mesh,
+                options: options.clone(),
+                golden: Golden::Unrecorded,
+                gate: Gate::default(),
+                line: None,
+            },
         };
-        if let (Some(cells), None) = (&args.verify.golden, &slot.keep) {
+        let mut cells = None;
+        if let Some(cells_folder) = &args.verify.golden {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-            let name = case::slug(&format!("{stem} {options}"));
-            let cells = case::relative(folder, &cells.join("-"))?;
-            let written = |name: &str| format!("{}{name}.npz", &cells[..cells.len() - 1]);
-            let name = case::unused(&name, |name| {
-                let file = written(name);
-                let golden = Golden::File(written(name));
+            let name = case::slug(&format!("{stem} {text}"));
+            // The folder may be that of the list, which has no name in the list.
+            let path = case::relative(folder, &cells_folder.join("-"))?;
+            let path = format!("{}{name}", path.strip_suffix('-').unwrap_or_default());
+            let path = case::unused(&path, |path| {
+                let file = format!("{path}.npz");
+                let golden = Golden::File(file.clone());
                 goldens.cases().iter().any(|case| case.golden == golden)
-                    || slots.iter().any(|slot| slot.keep.as_ref() == Some(&file))
+                    || tasks.iter().any(|task| task.keep.as_ref().is_some_and(|(name, _)| *name == file))
             });
-            slot.keep = Some(written(&name));
+            cells = Some(format!("{path}.npz"));
         }
-        slots.push(slot);
+        tasks.push(recording(list, case, cells, names)?);
     }
-    Ok(slots)
+    Ok(tasks)
 }
 
-impl CaseSlot {
-    /// A case of the list.
-    fn listed(case: Case) -> Self {
-        let keep = match &case.golden {
-            Golden::File(file) => Some(file.clone()),
-            _ => None,
-        };
-        Self { mesh: case.mesh.clone(), options: case.options.clone(), keep, known: Some(case), others: 0 }
-    }
-
-    fn task(&self, list: &Path, names: &Names) -> Result<Task> {
-        let folder = case::folder_of(list);
-        let keep =
-            self.keep.as_ref().map(|file| golden_file(&case::resolve(folder, file), names)).transpose()?;
-        // A file that no case had so far may be there too: it is not lost unsaid.
-        let wanted = match (self.known.as_ref().map(|case| &case.golden), &keep) {
-            (Some(Golden::Digest { grid, cells }), _) => Wanted::Digest(*grid, *cells),
-            (Some(Golden::File(_)), Some(file)) => Wanted::File(file.before()),
-            (_, Some(file)) if file.path().exists() => Wanted::File(file.before()),
-            _ => Wanted::Nothing,
-        };
-        let title = format!("{} {}", self.mesh, self.options).trim_end().to_string();
-        Ok(Task {
-            title: self.known.as_ref().map_or(title, Case::title),
-            stem: String::new(),
-            mesh: self.mesh.clone(),
-            file: case::resolve(folder, &self.mesh),
-            folder: folder.to_path_buf(),
-            options: self.options.clone(),
-            like: None,
-            wanted,
-            keep,
-            pictures: None,
-            gate: Gate::default(),
-            place: (list.display().to_string(), self.known.as_ref().map_or(0, |case| case.line)),
-            options_line: self.known.as_ref().map_or(0, |case| case.options_line),
-        })
-    }
-
-    /// Recorded results that the list does not have.
-    fn change(&self, recorded: &Recorded) -> Change {
-        let Recorded { report: CaseReport { outcome, golden, .. }, .. } = recorded;
-        match (self.known.as_ref().map(|case| &case.golden), outcome, golden) {
-            (None | Some(Golden::Unrecorded), CaseResult::Same, _) => Change::New,
-            (Some(_), CaseResult::Same, None) => Change::Again,
-            (Some(_), CaseResult::Same, Some(_)) => Change::Same,
-            _ => Change::Changed,
+/// Returns the task that records a case. New cells go to the file `cells`, if it is given.
+fn recording(list: &Path, case: Case, cells: Option<String>, names: &Names) -> Result<Task> {
+    let mut task = Task::new(list, case);
+    // Limits of the case are for comparisons only.
+    task.gate = Gate::default();
+    let cells = match &task.case.golden {
+        Golden::File(file) => Some(file.clone()),
+        _ => cells,
+    };
+    if let Some(name) = cells {
+        let file = golden_file(&case::resolve(case::folder_of(list), &name), names)?;
+        let is_known = matches!(task.case.golden, Golden::File(_));
+        // The loss of a file that no case had so far is reported as well.
+        if is_known || matches!(task.wanted, Wanted::Nothing) && file.path().exists() {
+            task.wanted = Wanted::File(file.before());
         }
+        task.keep = Some((name, file));
     }
-
-    /// The case as it is to stand in the list.
-    fn case(self, found: Option<GridBrief>) -> Result<Case> {
-        let digest = found.and_then(|GridBrief { grid, cells }| Some(Golden::Digest { grid: grid?, cells }));
-        let golden = self.keep.map(Golden::File).or(digest);
-        let golden = golden.ok_or_else(|| Error::usage("a grid without a lattice has no digest"))?;
-        Ok(match self.known {
-            Some(case) => Case { golden, ..case },
-            None => {
-                let mesh = self.mesh;
-                let options = self.options;
-                Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0, options_line: 0 }
-            }
-        })
-    }
+    Ok(task)
 }
 
-/// The file that keeps the cells of a case, among the names of the run.
+/// Registers the file for the cells of a case, and its sidecar.
 fn golden_file(path: &Path, names: &Names) -> Result<OutFile> {
     if sidecar(golden_format(path)?) == Sidecar::Write {
         let sidecar = with_suffix(path, SIDECAR);
@@ -276,7 +197,7 @@ fn new_golden<'a>(path: &'a Path, role: &'a str) -> NewFile<'a> {
     new.existing(Existing::ReplaceIf(may_go), "name another file under golden, or remove this one")
 }
 
-/// Whether a golden may replace a file: one of this tool, or one without content. A list may name any.
+/// Returns whether a golden may replace a file: one of this tool, or one without content. A list may name any file.
 fn may_go(path: &Path) -> bool {
     tool::made_by_this_tool(path) || path.metadata().is_ok_and(|found| found.len() == 0)
 }
@@ -286,43 +207,12 @@ fn golden_format(path: &Path) -> Result<&'static Format> {
         .map_err(|error| error.with_hint("'voxelize formats' lists them; .npz is a good choice"))
 }
 
-/// Compares the result with the recorded one, and stores its cells if requested. A file
-/// that has them already is left as it is.
-fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
-    // A golden file that cannot be read or compared is replaced like one that is not there.
-    let (compared, lost) = match judge::compare(task, made, |_, _, _| Ok(())) {
-        Ok(compared) => (compared, None),
-        Err(error) => ((None, CaseResult::Same), Some(error)),
-    };
-    let (golden, outcome) = compared;
-    let has_them = matches!(task.wanted, Wanted::File(_)) && golden.is_some() && outcome == CaseResult::Same;
-    if let (Some(file), Some(voxels), false) = (&task.keep, &made.voxels, has_them) {
-        let format = golden_format(file.path())?;
-        let options = SaveOptions { sidecar: sidecar(format), ..SaveOptions::default() };
-        file.save_source(&mut InMemory::new(voxels), format, &options)?;
-    }
-    let found = Some(GridBrief::of(made));
-    let lattice = made.lattice();
-    let shown = vec![];
-    let not_shown = None;
-    let findings = made.findings.clone();
-    let report = CaseReport { found, golden, lattice, outcome, shown, not_shown, findings, time };
-    Ok(Recorded { report, lost })
-}
-
-/// Golden files say where their cells are.
+/// Returns the sidecar that a golden file of this format needs for its lattice.
 fn sidecar(format: &Format) -> Sidecar {
     if format.carries == Carries::InFile { Sidecar::Auto } else { Sidecar::Write }
 }
 
-/// The recorded result of a case.
-struct Recorded {
-    report: CaseReport,
-    /// Why the result cannot be compared with the recorded one.
-    lost: Option<Error>,
-}
-
-/// The new record compared with the old one.
+/// Difference between a new record and the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     /// Nothing was recorded.
@@ -331,12 +221,12 @@ enum Change {
     Changed,
     /// Nothing has changed.
     Same,
-    /// Something was, but is gone or cannot be read.
+    /// A result was recorded, but it is gone or cannot be read.
     Again,
 }
 
 impl Change {
-    /// The word for it, as text and as the outcome in JSON.
+    /// Returns the word in the text and the outcome in JSON.
     fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -347,47 +237,115 @@ impl Change {
     }
 }
 
-/// The row and the keys of a recorded case.
-fn fill(report: &mut Report, result: &mut CaseJson, task: &Task, recorded: &Recorded, change: Change) {
-    let case = &recorded.report;
-    let cells = case.found.map(|found| counted(found.cells, "cell", "cells")).unwrap_or_default();
-    let old = case.golden.filter(|_| change == Change::Changed);
-    let old = old.map(|golden| format!("{} → ", grouped(golden.cells))).unwrap_or_default();
-    let kept = match (&task.wanted, &task.keep) {
-        (Wanted::Digest(..), Some(file)) => format!(", now in {}", file.path().display()),
-        _ => String::new(),
-    };
-    let line = format!("{:<7}  {}  {old}{cells}{kept}", change.word(), task.title);
-    report.out.0 = sanitized(&line) + "\n";
-    let reasons = reasons(task, recorded, change);
-    report.out.0.extend(reasons.iter().map(|line| format!("         {}\n", sanitized(line))));
-    *result = CaseJson::new(task, case);
-    result.outcome = Some(change.word());
+/// Result of recording a case.
+struct Recorded {
+    report: CaseReport,
+    /// The change and the new golden. `None` if there is no result.
+    change: Option<(Change, Golden)>,
 }
 
-/// Details of a change, a line each.
-fn reasons(task: &Task, Recorded { report, lost }: &Recorded, change: Change) -> Vec<String> {
-    match (change, lost) {
-        (Change::New | Change::Same, _) => vec![],
-        (Change::Again, Some(error)) => vec![format!("{error}: recorded again")],
-        (Change::Again, None) => vec!["the digest could not be read: recorded again".to_string()],
-        (Change::Changed, _) => {
-            let digests = report.golden.zip(report.found).and_then(|(old, new)| old.grid.zip(new.grid));
-            let digests = digests.map(|(old, new)| format!("{old} → {new}"));
-            let details = report::details(task, report);
-            let details = details.into_iter().filter(|_| report.outcome != CaseResult::Digest);
-            digests.into_iter().chain(details).collect()
+/// Compares a grid with the recorded one, and stores its cells if requested.
+fn record(task: &Task, made: Result<CaseCells>, time: Duration) -> Recorded {
+    let mut report = judge(task, &made, time);
+    match made.and_then(|made| store(task, &made, &mut report)) {
+        Ok(change) => Recorded { report, change: Some(change) },
+        Err(error) => {
+            report.outcome = CaseResult::Failed(error);
+            Recorded { report, change: None }
         }
     }
 }
 
-/// How many of so many cases changed, and how.
-fn total(list: &Path, changes: &[Change], cases: usize) -> String {
-    let count = |change: Change| changes.iter().filter(|other| **other == change).count();
-    let [new, changed, same] = [Change::New, Change::Changed, Change::Same].map(count);
+/// Stores the cells of a case, unless its file has them already. Returns the change and the new golden.
+fn store(task: &Task, made: &CaseCells, report: &mut CaseReport) -> Result<(Change, Golden)> {
+    report.take(made);
+    let change = match (&report.outcome, &task.case.golden) {
+        (CaseResult::Same | CaseResult::Failed(_), Golden::Unrecorded) => Change::New,
+        (CaseResult::Same, _) if report.golden.is_some() => Change::Same,
+        // A golden file that cannot be read or compared is replaced like a missing one.
+        (CaseResult::Same | CaseResult::Failed(_), _) => Change::Again,
+        _ => Change::Changed,
+    };
+    let Some((name, file)) = &task.keep else {
+        return match made.digest.grid {
+            Some(grid) => Ok((change, Golden::Digest { grid, cells: made.cells })),
+            None => Err(Error::usage("a grid without a lattice has no digest")),
+        };
+    };
+    let has_them = matches!(task.wanted, Wanted::File(_)) && report.golden.is_some();
+    if let (Some(voxels), false) = (&made.voxels, has_them && report.outcome == CaseResult::Same) {
+        let format = golden_format(file.path())?;
+        let options = SaveOptions { sidecar: sidecar(format), ..SaveOptions::default() };
+        file.save_source(&mut InMemory::new(voxels), format, &options)?;
+    }
+    Ok((change, Golden::File(name.clone())))
+}
+
+/// Prints a recorded case.
+fn print(call: &Call, goldens: &Goldens, task: &Task, Recorded { report: case, change }: &Recorded) {
+    call.printer.print(&Report::of(|report, result| {
+        *result = CaseJson::of(task);
+        let change = match (change, &case.outcome) {
+            (Some((change, _)), _) => *change,
+            (None, CaseResult::Failed(error)) => return Err(error.clone()),
+            (None, _) => return Err(Error::internal("a case without a result has no error")),
+        };
+        let mut line = format!("{:<7}  {}  ", change.word(), task.case.title());
+        if let (Change::Changed, Some(golden)) = (change, case.golden) {
+            line += &format!("{} → ", grouped(golden.cells));
+        }
+        line += &case.found.map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
+        if let (Wanted::Digest(..), Some((_, file))) = (&task.wanted, &task.keep) {
+            line += &format!(", now in {}", file.path().display());
+        }
+        report.out.line(line);
+        let others = goldens.cases().iter().filter(|case| case.mesh == task.case.mesh).count() as u64;
+        for line in reasons(task, case, change, others) {
+            report.out.line(format_args!("         {line}"));
+        }
+        *result = CaseJson::new(task, case);
+        result.outcome = Some(change.word());
+        Ok(Outcome::Done)
+    }));
+}
+
+/// Returns the details of a change, one per line. The list has `others` cases of the same mesh.
+fn reasons(task: &Task, report: &CaseReport, change: Change, others: u64) -> Vec<String> {
+    let mut lines = vec![];
+    match (change, &report.outcome) {
+        (Change::New, _) if task.case.line.is_none() && others > 0 => {
+            let cases = counted(others, "other case", "other cases");
+            lines.push(format!(
+                "the list has {cases} of this mesh, unchanged: --update LIST alone records all again"
+            ));
+        }
+        (Change::New | Change::Same, _) => {}
+        (Change::Again, CaseResult::Failed(error)) => lines.push(format!("{error}: recorded again")),
+        (Change::Again, _) => lines.push("the digest could not be read: recorded again".to_string()),
+        (Change::Changed, outcome) => {
+            if let (Some(old), Some(new)) = (report.golden, report.found)
+                && let (Some(old), Some(new)) = (old.grid, new.grid)
+            {
+                lines.push(format!("{old} → {new}"));
+            }
+            if *outcome != CaseResult::Digest {
+                lines.extend(report::details(task, report));
+            }
+        }
+    }
+    lines
+}
+
+/// Returns the line that counts the changes.
+fn total(list: &Path, recorded: &[Recorded]) -> String {
+    let count = |change: Option<Change>| {
+        recorded.iter().filter(|one| one.change.as_ref().map(|(change, _)| *change) == change).count()
+    };
+    let [new, changed, same, again, failed] =
+        [Some(Change::New), Some(Change::Changed), Some(Change::Same), Some(Change::Again), None].map(count);
     let list = sanitized(&list.to_string_lossy());
     let mut text = format!("{list}: {new} new, {changed} changed, {same} same");
-    for (n, what) in [(count(Change::Again), "made again"), (cases - changes.len(), "failed")] {
+    for (n, what) in [(again, "made again"), (failed, "failed")] {
         if n > 0 {
             text += &format!(", {} {what}", grouped(n as u64));
         }

@@ -1,19 +1,17 @@
-//! The result of a case: rows, JSON and JUnit XML; and the total.
+//! Results of cases as text and JSON.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
-use voxelize::compare::{CaseResult, Difference};
+use voxelize::compare::{Case, CaseResult, Difference};
 use voxelize::grid::Hash;
-use voxelize::job::OutFile;
-use voxelize::tool::junit::{self, Reason, Suite, Test, Verdict};
-use voxelize::{Finding, Lattice, Result};
+use voxelize::{Finding, Lattice};
 
 use super::super::command::Call;
 use super::super::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
 use super::super::report::{Outcome, Report, finding_line, hint, value};
-use super::super::signals::Signals;
+use super::VerifyArgs;
 use super::task::{CaseCells, Task};
 
 /// Result of a case as JSON.
@@ -49,32 +47,49 @@ struct Allowed {
     iou: Option<f64>,
 }
 
-/// The result of a case.
+/// Result of a case.
 pub struct CaseReport {
-    /// The result.
+    /// Result of this run.
     pub found: Option<GridBrief>,
-    /// The recorded grid.
+    /// Expected result.
     pub golden: Option<GridBrief>,
-    /// Where the cells are.
+    /// Lattice of the cells.
     pub lattice: Option<Lattice>,
-    /// The outcome.
     pub outcome: CaseResult,
-    /// The files that show how the cells differ.
+    /// Files that show how the cells differ.
     pub shown: Vec<PathBuf>,
-    /// Why there are none, where they were requested.
-    pub not_shown: Option<&'static str>,
     /// Warnings and notes about the mesh and its cells.
     pub findings: Vec<Finding>,
-    /// How long it took.
     pub time: Duration,
 }
 
-/// A grid in brief.
+impl CaseReport {
+    /// Creates the report of a case that took this time, without a result.
+    pub fn new(time: Duration) -> Self {
+        Self {
+            found: None,
+            golden: None,
+            lattice: None,
+            outcome: CaseResult::Same,
+            shown: vec![],
+            findings: vec![],
+            time,
+        }
+    }
+
+    /// Takes the result of this run.
+    pub fn take(&mut self, made: &CaseCells) {
+        self.found = Some(GridBrief::of(made));
+        self.lattice = made.lattice();
+    }
+}
+
+/// Summary of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct GridBrief {
-    /// The occupied cells.
+    /// Number of occupied cells.
     pub cells: u64,
-    /// The digest of cells and lattice.
+    /// Digest of cells and lattice.
     #[serde(rename = "digest", serialize_with = "as_text")]
     pub grid: Option<Hash>,
 }
@@ -84,135 +99,157 @@ fn as_text<S: Serializer>(hash: &Option<Hash>, serializer: S) -> std::result::Re
 }
 
 impl GridBrief {
-    /// The result in brief.
     pub fn of(made: &CaseCells) -> Self {
         Self { grid: made.digest.grid, cells: made.cells }
     }
 }
 
-/// Why a case does not pass, or passes only just: a line each, the first says it all in brief.
+/// Returns the differences from the expected result, or the error. The first line is a summary.
 pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
+    let mut lines = vec![];
     match &report.outcome {
-        CaseResult::Same => vec![],
-        CaseResult::Allowed(difference) | CaseResult::Cells(difference) => cells(task, report, difference),
-        CaseResult::Digest => digests(report),
-        CaseResult::Grid(other) => grid_changes(other),
-        CaseResult::Failed(error) => {
-            let hint = hint(error).map(|hint| format!("hint: {hint}"));
-            std::iter::once(error.to_string()).chain(hint).collect()
+        CaseResult::Same => {}
+        CaseResult::Allowed(difference) | CaseResult::Cells(difference) => {
+            lines = cells(task, report, difference);
         }
-    }
-}
-
-/// The first change on the first line, which is all that some readers of JUnit show.
-fn grid_changes(changes: &[String]) -> Vec<String> {
-    let [first, others @ ..] = changes else { return vec!["the grid changed".to_string()] };
-    let more = match others.len() {
-        0 => String::new(),
-        count => format!("; {} below", counted(count as u64, "more change", "more changes")),
-    };
-    let first = format!("the grid changed: {first}{more}");
-    std::iter::once(first).chain(others.iter().map(|change| format!("  {change}"))).collect()
-}
-
-/// The lines of -v about the result: where its cells are, and its digest.
-pub fn grid(report: &CaseReport) -> Vec<String> {
-    let lattice = report.lattice.as_ref().map(|lattice| format!("grid: {}", display::grid(lattice)));
-    let digest = report.found.and_then(|found| Some(format!("digest: {}", found.grid?)));
-    lattice.into_iter().chain(digest).collect()
-}
-
-fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<String> {
-    let Difference { added, removed, .. } = difference;
-    let differ = counted(difference.differing(), "cell differs", "cells differ");
-    let mut lines = vec![format!(
-        "{differ}: {} added, {} removed; golden has {}, now {}; intersection over union {}",
-        grouped(*added),
-        grouped(*removed),
-        grouped(difference.first()),
-        grouped(difference.second()),
-        share(difference.iou())
-    )];
-    lines.extend(
-        difference.bounds.map(|bounds| format!("where: {}", cell_box(bounds, report.lattice.as_ref()))),
-    );
-    if !report.shown.is_empty() {
-        let names: Vec<_> = report.shown.iter().map(|path| path.display().to_string()).collect();
-        lines.push(format!("shown: {}", names.join(", ")));
-    }
-    if !task.gate.is_closed() {
-        let few = task.gate.allow.map(|most| counted(most, "cell", "cells"));
-        let alike = task.gate.iou_min.map(|least| format!("intersection over union at least {least}"));
-        let both: Vec<_> = few.into_iter().chain(alike).collect();
-        lines.push(format!("allowed: {}", both.join(" and ")));
+        CaseResult::Digest => {
+            if let (Some(golden), Some(found)) = (report.golden, report.found) {
+                lines = digests(golden, found);
+            }
+        }
+        CaseResult::Grid(changes) => {
+            // The first line is all that some readers of JUnit show.
+            let more = match changes.len() {
+                0 | 1 => String::new(),
+                n => format!("; {} below", counted(n as u64 - 1, "more change", "more changes")),
+            };
+            let first = changes.first().map_or("", String::as_str);
+            lines.push(format!("the grid changed: {first}{more}"));
+            lines.extend(changes.iter().skip(1).map(|change| format!("  {change}")));
+        }
+        CaseResult::Failed(error) => {
+            lines.push(error.to_string());
+            lines.extend(hint(error).map(|hint| format!("hint: {hint}")));
+        }
     }
     lines
 }
 
-fn digests(report: &CaseReport) -> Vec<String> {
-    let (Some(golden), Some(found)) = (report.golden, report.found) else { return vec![] };
-    let digest = |of: GridBrief| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
+fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<String> {
+    let differ = counted(difference.differing(), "cell differs", "cells differ");
+    let mut lines = vec![format!(
+        "{differ}: {} added, {} removed; golden has {}, now {}; intersection over union {}",
+        grouped(difference.added),
+        grouped(difference.removed),
+        grouped(difference.first()),
+        grouped(difference.second()),
+        share(difference.iou())
+    )];
+    if let Some(bounds) = difference.bounds {
+        lines.push(format!("where: {}", cell_box(bounds, report.lattice.as_ref())));
+    }
+    if !report.shown.is_empty() {
+        let names: Vec<_> = report.shown.iter().map(|path| path.display().to_string()).collect();
+        lines.push(format!("shown: {}", names.join(", ")));
+    }
+    let mut limits = vec![];
+    if let Some(most) = task.gate.allow {
+        limits.push(counted(most, "cell", "cells"));
+    }
+    if let Some(least) = task.gate.iou_min {
+        limits.push(format!("intersection over union at least {least}"));
+    }
+    if !limits.is_empty() {
+        lines.push(format!("allowed: {}", limits.join(" and ")));
+    }
+    lines
+}
+
+fn digests(golden: GridBrief, found: GridBrief) -> Vec<String> {
+    let [old, new] = [golden, found].map(|brief| brief.grid.map_or(String::new(), |grid| grid.to_string()));
+    let cells = counted(golden.cells, "cell", "cells");
     let first = if golden.cells == found.cells {
-        let cells = counted(golden.cells, "cell", "cells");
         format!("the digest differs: {cells} as in the golden, but others, or at another position")
     } else {
-        format!(
-            "the digest differs: golden has {}, now {}",
-            counted(golden.cells, "cell", "cells"),
-            grouped(found.cells)
-        )
+        format!("the digest differs: golden has {cells}, now {}", grouped(found.cells))
     };
-    vec![first, format!("golden {}", digest(golden)), format!("now    {}", digest(found))]
+    vec![first, format!("golden {old}"), format!("now    {new}")]
+}
+
+/// Returns the reason why there is no picture of the differences.
+fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
+    match outcome {
+        CaseResult::Grid(_) => Some(
+            "no picture: the grid changed; record with --like, or --bounds of a larger box, so that the grid stays put",
+        ),
+        CaseResult::Digest => Some("no picture: the golden is a digest, which has no cells"),
+        _ => None,
+    }
 }
 
 impl CaseJson {
-    /// Sets the keys of which case it is.
-    pub fn set_task(&mut self, task: &Task) {
-        self.name = Some(task.title.clone());
-        self.mesh = Some(task.mesh.clone());
-        self.options = Some(task.options.clone());
+    /// Creates the object of a case without a result.
+    pub fn of(task: &Task) -> Self {
+        let Case { mesh, options, .. } = &task.case;
+        Self {
+            name: Some(task.case.title()),
+            mesh: Some(mesh.clone()),
+            options: Some(options.to_string()),
+            outcome: Some("error"),
+            ..Self::default()
+        }
     }
 
     pub fn new(task: &Task, case: &CaseReport) -> Self {
-        let mut json = Self::default();
-        json.set_task(task);
-        json.outcome = Some(case.outcome.name());
-        json.result = case.found;
-        json.golden = case.golden;
-        json.difference = case.outcome.difference().map(|difference| CellDifference {
+        let difference = case.outcome.difference().map(|difference| CellDifference {
             common: difference.common,
             added: difference.added,
             removed: difference.removed,
             iou: difference.iou(),
             within: difference.bounds.map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
         });
-        if let CaseResult::Grid(other) = &case.outcome {
-            json.mismatch = Some(other.clone());
+        let mismatch = match &case.outcome {
+            CaseResult::Grid(changes) => Some(changes.clone()),
+            _ => None,
+        };
+        Self {
+            outcome: Some(case.outcome.name()),
+            result: case.found,
+            golden: case.golden,
+            difference,
+            mismatch,
+            allowed: Some(Allowed { cells: task.gate.allow, iou: task.gate.iou_min }),
+            pictures: Some(case.shown.iter().map(|path| value::lossy(path)).collect()),
+            warnings: Some(value::warnings(&case.findings)),
+            time_ms: Some(value::ms(case.time)),
+            ..Self::of(task)
         }
-        json.allowed = Some(Allowed { cells: task.gate.allow, iou: task.gate.iou_min });
-        json.pictures = Some(case.shown.iter().map(|path| value::lossy(path)).collect());
-        json.warnings = Some(value::warnings(&case.findings));
-        json.time_ms = Some(value::ms(case.time));
-        json
     }
 }
 
 /// Prints the outcome of every case, and the number that pass.
-pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) {
+pub fn print(call: &Call, args: &VerifyArgs, tasks: &[Task], cases: &[CaseReport]) {
     let rows: Vec<_> = tasks.iter().zip(cases).map(|(task, case)| row(task, case)).collect();
+    let options = &call.printer.options;
     for ((task, case), line) in tasks.iter().zip(cases).zip(aligned(&rows)) {
+        let mut lines = details(task, case);
+        if args.verify.pictures.is_some() {
+            lines.extend(not_shown(&case.outcome).map(str::to_string));
+        }
+        for finding in case.findings.iter().filter(|finding| options.verbosity.prints(finding)) {
+            lines.push(finding_line("", finding).trim_end().to_string());
+        }
+        if call.printer.is_verbose() {
+            lines.extend(case.lattice.as_ref().map(|lattice| format!("grid: {}", display::grid(lattice))));
+            let digest = case.found.and_then(|found| found.grid);
+            lines.extend(digest.map(|digest| format!("digest: {digest}")));
+        }
         call.printer.print(&Report::of(|report, result| {
             *result = CaseJson::new(task, case);
-            let mut details = details(task, case);
-            details.extend(case.not_shown.map(str::to_string));
-            let verbosity = call.printer.options.verbosity;
-            let printed = case.findings.iter().filter(|finding| verbosity.prints(finding));
-            details.extend(printed.map(|finding| finding_line("", finding).trim_end().to_string()));
-            if call.printer.is_verbose() {
-                details.extend(grid(case));
+            report.out.line(line);
+            for line in lines {
+                report.out.line(format_args!("       {line}"));
             }
-            report.out.0 = format!("{line}\n");
-            report.out.0.extend(details.iter().map(|detail| format!("       {}\n", sanitized(detail))));
             Ok(match &case.outcome {
                 CaseResult::Failed(error) => Outcome::of(error.clone()),
                 outcome if outcome.passes() => Outcome::Done,
@@ -220,44 +257,57 @@ pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) 
             })
         }));
     }
-    call.printer.print(&Report::rows(total(goldens, cases)));
+    call.printer.print(&Report::rows(total(&args.goldens, cases)));
 }
 
-/// The columns of a case: status, name or mesh, options, cells, time.
-fn row(task: &Task, report: &CaseReport) -> [String; 5] {
+/// Returns the columns of a case: status, name or mesh, options, cells, time.
+fn row(Task { case, .. }: &Task, report: &CaseReport) -> [String; 5] {
     let status = match &report.outcome {
         outcome if outcome.passes() => "pass",
         CaseResult::Failed(_) => "ERROR",
         _ => "FAIL",
     };
     let cells = report.found.map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
-    let unnamed = format!("{} {}", task.mesh, task.options).trim_end() == task.title;
-    let name = if unnamed { &task.mesh } else { &task.title };
-    [status.to_string(), sanitized(name), sanitized(&task.options), cells, duration(report.time)]
+    let name = case.name.as_ref().unwrap_or(&case.mesh);
+    let options = sanitized(&case.options.to_string());
+    [status.to_string(), sanitized(name), options, cells, duration(report.time)]
 }
 
-/// The rows as lines: numbers to the right, words to the left.
+/// Returns the rows as lines, with numbers to the right and words to the left.
 fn aligned(rows: &[[String; 5]]) -> Vec<String> {
-    let width = |n: usize| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
+    let mut widths = [0; 5];
+    for row in rows {
+        for (width, text) in widths.iter_mut().zip(row) {
+            *width = text.chars().count().max(*width);
+        }
+    }
     let [_, name, options, cells, time] = widths;
-    let line = |[a, b, c, d, e]: &[String; 5]| {
-        format!("{a:<5}  {b:<name$}  {c:<options$}  {d:>cells$}  {e:>time$}").trim_end().to_string()
-    };
-    rows.iter().map(line).collect()
+    let mut lines = vec![];
+    for [a, b, c, d, e] in rows {
+        let line = format!("{a:<5}  {b:<name$}  {c:<options$}  {d:>cells$}  {e:>time$}");
+        lines.push(line.trim_end().to_string());
+    }
+    lines
 }
 
+/// Returns the line that counts the cases, and advice for digests that differ.
 fn total(goldens: &Path, reports: &[CaseReport]) -> String {
-    let count = |of: &dyn Fn(&CaseResult) -> bool| reports.iter().filter(|r| of(&r.outcome)).count() as u64;
-    let passed = count(&CaseResult::passes);
-    let errors = count(&|outcome| matches!(outcome, CaseResult::Failed(_)));
-    let failed = reports.len() as u64 - passed - errors;
-    let (cases, pass) = match reports.len() as u64 {
-        1 if passed == 1 => ("1 case".to_string(), "passes"),
-        n => (format!("{} cases", grouped(n)), "pass"),
+    let mut passed = 0;
+    let mut errors = 0;
+    let mut failed = 0;
+    for report in reports {
+        match &report.outcome {
+            outcome if outcome.passes() => passed += 1,
+            CaseResult::Failed(_) => errors += 1,
+            _ => failed += 1,
+        }
+    }
+    let cases = match (reports.len(), passed) {
+        (1, 1) => "1 case passes".to_string(),
+        (n, _) => format!("{} cases pass", grouped(n as u64)),
     };
-    let mut text =
-        format!("{}: {} of {cases} {pass}", sanitized(&goldens.to_string_lossy()), grouped(passed));
+    let list = sanitized(&goldens.to_string_lossy());
+    let mut text = format!("{list}: {} of {cases}", grouped(passed));
     if failed > 0 {
         text += &format!(", {}", counted(failed, "differs", "differ"));
     }
@@ -270,35 +320,4 @@ fn total(goldens: &Path, reports: &[CaseReport]) -> String {
             "hint: a digest cannot show where; --update LIST MESH OPTIONS --golden DIR stores the cells\n";
     }
     text
-}
-
-/// Writes the report of `--junit`.
-pub fn write_junit(
-    signals: &Signals,
-    file: &OutFile,
-    goldens: &Path,
-    tasks: &[Task],
-    reports: &[CaseReport],
-    time: Duration,
-) -> Result<()> {
-    let tests = tasks.iter().zip(reports).map(|(task, report)| test(task, report)).collect();
-    let suite = Suite { name: goldens.display().to_string(), tests, time };
-    let xml = junit::to_xml(&suite);
-    let _may_stall = signals.may_stall();
-    file.save_bytes("junit", |out| out.write_all(xml.as_bytes())).map(drop)
-}
-
-fn test(task: &Task, report: &CaseReport) -> Test {
-    let lines = details(task, report);
-    let reason = || Reason {
-        kind: report.outcome.name().to_string(),
-        message: lines.first().cloned().unwrap_or_default(),
-        text: lines.join("\n"),
-    };
-    let verdict = match &report.outcome {
-        outcome if outcome.passes() => Verdict::Passed,
-        CaseResult::Failed(_) => Verdict::Error(reason()),
-        _ => Verdict::Failed(reason()),
-    };
-    Test { name: task.title.clone(), place: task.place.clone(), time: report.time, verdict }
 }

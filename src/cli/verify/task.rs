@@ -1,14 +1,13 @@
-//! Making the grids of many cases: side by side, as the command makes each of them.
+//! Grids of many cases, made side by side in the same way as by the conversion.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use voxelize::compare::Gate;
-use voxelize::format::Existing;
+use voxelize::compare::{Case, Gate, Golden};
 use voxelize::grid::Hash;
-use voxelize::job::{InFile, MemoryLimit, Names, NewFile, OutFile, Target, findings};
+use voxelize::job::{InFile, MemoryLimit, Names, OutFile, Target, findings};
 use voxelize::run::Plan as Strategy;
-use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format, tool, view};
+use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format};
 
 use super::super::args::{PowerArgs, ReadArgs};
 use super::super::command::Call;
@@ -24,86 +23,74 @@ use super::super::signals::Signals;
 use super::super::suggest;
 use super::case::{self, CaseArgs};
 
-/// One case to be made.
+/// A case whose grid is to be made.
 pub struct Task {
-    /// Its name.
-    pub title: String,
-    /// The name of files about it, without an extension; another for each.
-    pub stem: String,
-    /// The mesh as its list writes it.
-    pub mesh: String,
-    /// The mesh to read.
-    pub file: PathBuf,
-    /// The folder that the options are relative to.
-    pub folder: PathBuf,
-    /// The options that decide its cells.
-    pub options: String,
-    /// The grid file, if it is not that of the options: their text may not hold its name.
+    pub case: Case,
+    /// List or voxel file that the case is compared with.
+    pub list: PathBuf,
+    /// Mesh to read.
+    pub mesh: PathBuf,
+    /// Grid file of a case that is not from a list. Its name in the options may have lost bytes that are not UTF-8.
     pub like: Option<PathBuf>,
-    /// The expected result.
+    /// Expected result.
     pub wanted: Wanted,
-    /// The file that its cells are to be kept in, if it is recorded so.
-    pub keep: Option<OutFile>,
-    /// The files that show a difference, where these are requested.
-    pub pictures: Option<Pictures>,
-    /// How much may differ.
+    /// Allowed differences.
     pub gate: Gate,
-    /// The file that names the case, and the line; 0 if it is not there yet.
-    pub place: (String, u64),
-    /// The line of its options.
-    pub options_line: u64,
+    /// Name in the list and file for the cells of a case that is recorded with them.
+    pub keep: Option<(String, OutFile)>,
+    /// Files that show the difference as voxels and as a picture, if requested.
+    pub pictures: Option<[OutFile; 2]>,
 }
 
-/// The expected result of a case.
+/// Expected result of a case.
 pub enum Wanted {
-    /// This digest and count.
+    /// A digest and a number of cells.
     Digest(Hash, u64),
-    /// The cells of this file.
+    /// The cells of a file.
     File(InFile),
     /// Nothing is known yet.
     Nothing,
 }
 
-/// The files that show how a case differs.
-pub struct Pictures {
-    pub vox: OutFile,
-    pub png: OutFile,
-}
-
-impl Pictures {
-    /// The files `NAME.vox` and `NAME.png` in `folder`.
-    pub fn new(folder: &Path, name: &str, names: &Names) -> Result<Self> {
-        let new = |extension: &str, is_ours: fn(&Path) -> bool| {
-            let path = folder.join(format!("{name}.{extension}"));
-            const HINT: &str = "--pictures DIR names another folder";
-            let new = NewFile::named(&path, "a picture").hint(HINT).in_made_folder();
-            let file = names.writes(new.existing(Existing::ReplaceIf(is_ours), HINT))?;
-            file.check().map(|()| file)
-        };
-        Ok(Self { vox: new("vox", tool::made_by_this_tool)?, png: new("png", view::made_by_this_tool)? })
-    }
-}
-
 impl Task {
-    /// The job for it; looks at files but changes none.
+    /// Creates the task of a case of a list. A golden file is still to be named.
+    pub fn new(list: &Path, case: Case) -> Self {
+        Self {
+            mesh: case::resolve(case::folder_of(list), &case.mesh),
+            list: list.to_path_buf(),
+            like: None,
+            wanted: match case.golden {
+                Golden::Digest { grid, cells } => Wanted::Digest(grid, cells),
+                _ => Wanted::Nothing,
+            },
+            gate: case.gate,
+            keep: None,
+            pictures: None,
+            case,
+        }
+    }
+
+    /// Returns the job of the case. Looks at files, but changes none.
     fn job(&self, names: &Names) -> Result<Job> {
-        let (mut args, argv) = CaseArgs::parse(&self.options)?;
-        let like = args.grid.like.map(|file| case::resolve(&self.folder, &file.to_string_lossy()));
-        args.grid.like = self.like.clone().or(like);
+        let (mut args, argv) = CaseArgs::parse(&self.case.options)?;
+        if let Some(file) = &args.grid.like {
+            let file = case::resolve(case::folder_of(&self.list), &file.to_string_lossy());
+            args.grid.like = Some(self.like.clone().unwrap_or(file));
+        }
         let resources = Resources::new(&PowerArgs::default(), None)?;
         let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), resources, &argv, names)?;
-        let options =
-            JobOptions { has_findings: true, ..options.for_meshes([self.file.as_path()].into_iter())? };
-        let source = MeshSource::find(&self.file, names).map_err(|e| match e.code() {
-            // Not from a command line, where standard input may have been meant.
-            Code::NotFound => suggest::no_such_file(&self.file),
-            _ => e,
+        let mut options = options.for_meshes([self.mesh.as_path()].into_iter())?;
+        options.has_findings = true;
+        let source = MeshSource::find(&self.mesh, names).map_err(|error| match error.code() {
+            // A name in a list never means standard input.
+            Code::NotFound => suggest::no_such_file(&self.mesh),
+            _ => error,
         })?;
         Ok(Job { source, options })
     }
 
-    /// Refuses options that can make no grid, and files that the run writes, before anything runs. That the mesh is
-    /// missing is found when its turn comes.
+    /// Refuses options that can make no grid, and files that the run writes. A missing mesh is found when its turn
+    /// comes.
     pub fn check(&self, names: &Names) -> Result<()> {
         match self.job(names) {
             Err(error) if error.kind() == Kind::Usage => Err(error),
@@ -111,46 +98,50 @@ impl Task {
         }
     }
 
-    /// The bytes of the mesh; `None` if unknown.
+    /// Returns the size of the mesh in bytes, or 0 if it is unknown.
     fn size(&self) -> u64 {
-        self.file.metadata().map_or(0, |found| found.len())
+        self.mesh.metadata().map_or(0, |found| found.len())
     }
 
-    /// How many grids it holds at a time: a golden file is one more.
+    /// Returns the number of grids in memory at a time. A golden file is one more.
     fn grids(&self) -> usize {
         if matches!(self.wanted, Wanted::File(_)) { 2 } else { 1 }
     }
 
-    /// The grid, made as the conversion makes it.
+    /// Makes the grid in the same way as the conversion.
     fn make(&self, resources: &Resources, slot: Slot, signals: &Signals, names: &Names) -> Result<CaseCells> {
-        let resources = Resources { memory: resources.memory.divided(self.grids()), ..resources.clone() };
-        let Job { source, options } = self.job(names)?;
-        let mut job = Job { source, options: JobOptions { resources, ..options } };
+        let mut job = self.job(names)?;
+        let memory = resources.memory.divided(self.grids());
+        job.options.resources = Resources { memory, ..resources.clone() };
         let room = job.options.resources.for_job();
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
         let mut report = RunReport::new(Instant::now());
-        match run::voxels(&mut job, &bar, signals, &mut report) {
+        let refusal = match run::voxels(&mut job, &bar, signals, &mut report) {
             Ok((voxels, digest)) => {
                 let cells = voxels.count();
-                let findings = report.warnings;
-                Ok(CaseCells { cells, digest, voxels: Some(voxels), room, findings })
+                return Ok(CaseCells {
+                    cells,
+                    digest,
+                    voxels: Some(voxels),
+                    room,
+                    findings: report.warnings,
+                });
             }
-            Err(refusal) if refusal.kind() == Kind::TooLarge && slot == Slot::Exclusive => {
-                match self.wanted {
-                    Wanted::File(_) => {
-                        let half = format!("{}, of which half is for the golden file", refusal.message());
-                        Err(Error::too_large(half).with_hint(refusal.hint().cloned().unwrap_or_default()))
-                    }
-                    _ if self.keep.is_some() => Err(refusal),
-                    Wanted::Digest(..) | Wanted::Nothing => in_slabs(&mut job, &bar, signals, refusal),
-                }
-            }
-            Err(error) => Err(error),
+            Err(error) if error.kind() == Kind::TooLarge && slot == Slot::Exclusive => error,
+            Err(error) => return Err(error),
+        };
+        if let Wanted::File(_) = self.wanted {
+            let half = format!("{}, of which half is for the golden file", refusal.message());
+            return Err(Error::too_large(half).with_hint(refusal.hint().cloned().unwrap_or_default()));
         }
+        if self.keep.is_some() {
+            return Err(refusal);
+        }
+        in_slabs(&mut job, &bar, signals, refusal)
     }
 }
 
-/// The count and the digest of a grid beyond --max-memory; else the refusal.
+/// Makes the count and the digest of a grid that is larger than --max-memory. Otherwise returns the refusal.
 fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
     let is_limited = matches!(job.options.resources.memory, MemoryLimit::Requested(_));
     let Some(format) = format::by_name("raw").filter(|_| is_limited) else { return Err(refusal) };
@@ -177,28 +168,28 @@ fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Resu
     Ok(CaseCells { cells: result.occupied, digest: result.digest, voxels: None, room: None, findings })
 }
 
-/// The result of a case.
+/// Grid of a case.
 pub struct CaseCells {
-    /// The occupied cells.
+    /// Number of occupied cells.
     pub cells: u64,
     pub digest: Digest,
-    /// The grid, unless it was too large to be held.
+    /// The grid. `None` if it does not fit into memory.
     pub voxels: Option<Voxels>,
-    /// The most bytes that the cells of a golden file may take.
+    /// Memory limit in bytes for the cells of a golden file.
     pub room: Option<u64>,
     /// Warnings and notes about the mesh and its cells.
     pub findings: Vec<Finding>,
 }
 
 impl CaseCells {
-    /// Where the cells are, of a grid that is held.
+    /// Returns the lattice of a grid in memory.
     pub fn lattice(&self) -> Option<Lattice> {
         self.voxels.as_ref()?.lattice.clone()
     }
 }
 
-/// Makes the grid of every task and hands it to `judge`, with how long it took; the answers are in
-/// the order of the tasks. Small ones are made side by side.
+/// Makes the grid of every task and hands it to `judge` with the time it took. The answers are in the order of the
+/// tasks. Small grids are made side by side.
 pub fn each<R: Send>(
     tasks: &[Task],
     resources: &Resources,

@@ -119,6 +119,29 @@ fn options_of_a_case_are_those_that_decide_its_cells() {
         assert_eq!((&error["code"], &error["line"]), (&json!("G009"), &json!(5)), "{options}");
         assert!(run.err.contains("list.toml") && run.err.contains("\nhint: "), "{}", run.err);
     }
+    // The same as keys: the line is that of the key.
+    for (keys, line, code) in [
+        ("output = \"a.npz\"", 4, "G003"),
+        ("json = true", 4, "G003"),
+        ("threads = 4", 4, "G003"),
+        ("pad = 1\nrez = 8", 5, "G003"),
+        ("r = 8", 4, "G003"),
+        ("pad = 1\nres = \"eight\"", 5, "G009"),
+        ("res = true", 4, "G009"),
+        ("solid = 1", 4, "G009"),
+        ("solid = false", 4, "G005"),
+        ("res = [8, 8]", 4, "G009"),
+        ("dims = [[1, 1, 1]]", 4, "G005"),
+        ("pad = 1\nstretch = true", 5, "G009"),
+        ("res = 8\ndims = [1, 1, 1]", 4, "G009"),
+        ("res = 8\noptions = \"--res 8\"", 4, "G009"),
+    ] {
+        place.write("list.toml", format!("\n[[case]]\nmesh = \"meshes/f.stl\"\n{keys}\n{DIGEST}"));
+        let run = place.run("list.toml --json").expect(3);
+        let error = &run.cases()[0]["error"];
+        assert_eq!((&error["code"], &error["line"]), (&json!(code), &json!(line)), "{keys}\n{}", run.err);
+        assert!(run.err.contains("list.toml") && run.err.contains("\nhint: "), "{}", run.err);
+    }
 }
 
 #[test]

@@ -14,13 +14,46 @@ fn cases_are_added_and_recorded_again() {
     let cube = &run.cases()[0];
     assert_eq!((&cube["options"], &cube["result"]["cells"]), (&json!("--res 16 --pad 1"), &json!(1538)));
     let list = place.read("goldens.toml");
-    assert!(list.contains("mesh = \"meshes/f.stl\"\noptions = \"--res 16 --pad 1\"\ngrid = \"v1:"), "{list}");
+    assert!(list.contains("mesh = \"meshes/f.stl\"\nres = 16\npad = 1\ngrid = \"v1:"), "{list}");
 
     // The same options in another spelling are the same case.
     assert_eq!(place.outcomes("--update goldens.toml meshes/cube.stl --pad=1 -r16", 0), ["same"]);
     assert_eq!(place.read("goldens.toml"), list);
     assert_eq!(place.outcomes("--update goldens.toml meshes/cube.stl -r 17", 0), ["new"]);
     assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 3]);
+}
+
+/// Earlier versions wrote the options of a case as one text, and those that are repeated without their names.
+#[test]
+fn texts_of_options_give_the_same_results_and_stay() {
+    let place = Place::new();
+    let mut seen = 0;
+    for (typed, keys) in [
+        ("-r 16 --pad=1", "res = 16\npad = 1\n"),
+        (
+            "--dims 12,10,8 --stretch --solid --inside evenodd",
+            "dims = [12, 10, 8]\nstretch = true\nsolid = true\ninside = \"evenodd\"\n",
+        ),
+        ("--pitch 2.50 --origin 1/3,0,-1", "voxel-size = 2.50\norigin = \"1/3,0,-1\"\n"),
+        (
+            "-r 9 --rotate z,90 --rotate x,45 --translate -1,0,5",
+            "res = 9\nrotate = [\"z,90\", \"x,45\"]\ntranslate = [-1, 0, 5]\n",
+        ),
+        ("-r 8 --filled --hollow 1", "res = 8\nfilled = true\nhollow = 1\n"),
+    ] {
+        let name = format!("list-{seen}.toml");
+        assert_eq!(place.outcomes(&format!("--update {name} meshes/cube.stl {typed}"), 0), ["new"]);
+        let list = place.read(&name);
+        assert!(list.contains(&format!("mesh = \"meshes/cube.stl\"\n{keys}grid = ")), "{list}");
+        assert_eq!(place.outcomes(&name, 0), ["same"]);
+        let text = list.replace(keys, &format!("options = \"{typed}\"\n"));
+        place.write(&name, &text);
+        assert_eq!(place.outcomes(&name, 0), ["same"]);
+        assert_eq!(place.outcomes(&format!("--update {name} meshes/cube.stl {typed}"), 0), ["same"]);
+        assert_eq!(place.read(&name), text);
+        seen += 1;
+    }
+    assert_eq!(seen, 5);
 }
 
 #[test]

@@ -94,6 +94,31 @@ fn junit_has_a_test_for_every_case() {
     }
 }
 
+/// Characters that XML has other uses for, some that terminals obey, and some that XML cannot hold.
+#[test]
+fn junit_holds_every_name() {
+    let place = Place::recorded();
+    let name = "a<b> & \\\"c\\\" 'd' ]]> tab\\tline\\nend\\r\\u00e9\\U0001f600 \\u009b\\u202e\\u200b\\u007f";
+    let held = "a<b> & \"c\" 'd' ]]> tab\tline\nend\r\u{e9}\u{1f600} \u{9b}\u{202e}\u{200b}\u{7f}";
+    for (end, held_end) in
+        [("", ""), ("\\u0001", "\u{fffd}"), ("\\u001b", "\u{fffd}"), ("\\uffff", "\u{fffd}")]
+    {
+        let case = format!(
+            "[[case]]\nname = \"{name}{end}\"\nmesh = \"x<&>.stl\"\nres = 4\ngolden = \"cells/f-res-20.npz\"\n"
+        );
+        place.write("hard.toml", case);
+        place.run("hard.toml --junit report.xml").expect(3);
+        let xml = place.read("report.xml");
+        assert!(!xml.chars().any(|c| voxelize::tool::text::is_obeyed(c) && c != '\n'), "{xml}");
+        let document = Document::parse(&xml).unwrap();
+        let test = document.descendants().find(|node| node.has_tag_name("testcase")).unwrap();
+        assert_eq!(test.attribute("name"), Some(format!("{held}{held_end}").as_str()));
+        let error = test.children().find(|node| node.has_tag_name("error")).unwrap();
+        assert_eq!(error.attribute("message"), Some("x<&>.stl: no such file"));
+        assert!(error.text().unwrap().starts_with("x<&>.stl: no such file\nhint: "), "{xml}");
+    }
+}
+
 #[test]
 fn junit_has_the_first_change_of_a_grid_in_its_message() {
     let place = Place::new();

@@ -27,6 +27,7 @@ fn the_file_says_grid_and_rule() {
         ("-r 40 --filled --inside flood --close-holes 2 --hollow 2", "a.vox"),
         ("-r 40 --filled --ties both --inside evenodd", "a.npz"),
         ("-r 40 --solid --keep-thin --inside vote", "a.raw"),
+        ("-r 40 --rotate z,90 --rotate x,45", "a.npz"),
     ] {
         voxelize(&place, &format!("meshes/knot.stl -q {options} -o {output}"));
         let file = output.split(' ').next().unwrap();
@@ -38,7 +39,7 @@ fn the_file_says_grid_and_rule() {
         assert_eq!(place.outcomes(&format!("{file} meshes/other.stl"), 1), ["cells"]);
         seen += 1;
     }
-    assert_eq!(seen, 8);
+    assert_eq!(seen, 9);
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn a_case_may_take_its_grid_from_a_file() {
     std::fs::create_dir(place.path("lists")).unwrap();
     place.run("--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz --allow-outside").expect(0);
     let list = place.read("lists/a.toml");
-    assert!(list.contains("options = \"--like ../cells/knot-res-40.npz\""), "{list}");
+    assert!(list.contains("like = \"../cells/knot-res-40.npz\""), "{list}");
     place.run("lists/a.toml --allow-outside").expect(0);
     let line = "--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz --allow-outside";
     assert_eq!(place.outcomes(line, 0), ["same"]);

@@ -44,7 +44,7 @@ fn another_grid_is_distinguished_from_other_cells() {
     assert!(f["mismatch"].to_string().contains("origin"), "{f}");
     place.bring("f.stl", "meshes/f.stl");
     // The same cells by other ties are another record.
-    let list = place.read("goldens.toml").replace("\"--res 40\"", "\"--res 40 --ties both\"");
+    let list = place.read("goldens.toml").replace("res = 40", "res = 40\nties = \"both\"");
     place.write("goldens.toml", list);
     let knot = &place.run("goldens.toml --json").expect(1).cases()[2];
     assert!(knot["outcome"] == "grid" && knot["mismatch"].to_string().contains("ties"), "{knot}");

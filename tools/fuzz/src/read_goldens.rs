@@ -21,7 +21,10 @@ pub fn check(bytes: &[u8]) {
     assert_eq!(parse(&goldens.to_text()).cases(), goldens.cases());
     for case in goldens.cases() {
         let lines = 1..=text.len() as u64 + 1;
-        assert!(lines.contains(&case.line) && lines.contains(&case.options_line), "{case:?}");
+        let options = case.options.0.iter().map(|option| option.line);
+        for line in options.chain([case.line]) {
+            assert!(line.is_some_and(|line| lines.contains(&line)), "{case:?}");
+        }
         assert!(!case.title().is_empty());
         check_recorded(&goldens, case);
     }
@@ -31,12 +34,12 @@ fn parse(text: &str) -> Goldens {
     Goldens::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// What was recorded is read back, and of the others nothing changes.
+/// A recorded case is read back, and no other case changes.
 fn check_recorded(goldens: &Goldens, case: &Case) {
     let grid: Hash = format!("v1:{}", "0a".repeat(16)).parse().expect("a digest");
     let golden = Golden::Digest { grid, cells: 7 };
     if !case.gate.is_closed() {
-        // What may differ is said of voxel files only.
+        // Limits are for voxel files only.
         return;
     }
     let mut goldens = goldens.clone();
@@ -45,16 +48,16 @@ fn check_recorded(goldens: &Goldens, case: &Case) {
     let again = parse(&goldens.to_text());
     assert_eq!(again.cases().len(), before.len());
     for (after, before) in again.cases().iter().map(essence).zip(before) {
-        let recorded = after.0 == case.mesh && after.1 == words(&case.options);
+        let recorded = after.0 == case.mesh && after.1 == words(case);
         assert!(if recorded { after.3 == golden } else { after == before }, "{before:?} is {after:?}");
     }
 }
 
-/// What says which case it is, and its golden: lines may move.
+/// Returns everything of a case except its lines, which may move.
 fn essence(case: &Case) -> (String, String, Option<String>, Golden) {
-    (case.mesh.clone(), words(&case.options), case.name.clone(), case.golden.clone())
+    (case.mesh.clone(), words(case), case.name.clone(), case.golden.clone())
 }
 
-fn words(options: &str) -> String {
-    options.split_whitespace().collect::<Vec<_>>().join(" ")
+fn words(case: &Case) -> String {
+    case.options.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,20 +1,24 @@
-//! Lists of goldens: which mesh under which options gives which cells, as a TOML file.
+//! Lists of goldens: TOML files that name the expected cells of meshes.
 //!
 //! ```toml
 //! [[case]]
 //! mesh = "meshes/part.stl"          # relative to this file, as `golden` is
-//! options = "--res 64 --pad 1"      # as typed on the command line; absent for none
+//! res = 64                          # any long option of the command line that decides cells
+//! pad = 1
+//! solid = true
 //! grid = "v1:0a64e28bf9b4a4bc6ec4ea63ee0ea8ef"
 //! cells = 23816                     # occupied cells
 //!
 //! [[case]]
 //! mesh = "meshes/part.stl"
-//! options = "--voxel-size 0.5"
+//! voxel-size = 0.5
 //! golden = "golden/part.npz"        # a voxel file with the cells, where they are and by which rule
 //! name = "part, half a millimetre"  # optional
-//! allow = 3                         # optional: so many cells may differ
+//! allow = 3                         # optional: at most 3 cells may differ
 //! iou_min = 0.999                   # optional: the least intersection over union
 //! ```
+//!
+//! Earlier versions wrote all options as one text, `options = "--res 64 --pad 1"`, which is still read.
 //!
 //! Findings in such files have stable codes:
 //!
@@ -22,8 +26,8 @@
 //! |---|---|
 //! | G001 | the file cannot be opened or read |
 //! | G002 | not TOML |
-//! | G003 | a key or table that is not known |
-//! | G004 | a key that is missing |
+//! | G003 | an unknown key or table; keys of a case are checked by the command line |
+//! | G004 | a missing key |
 //! | G005 | a value of another type, or out of range |
 //! | G006 | keys that exclude each other |
 //! | G007 | two cases that are the same |
@@ -31,17 +35,19 @@
 //! | G009 | options that a case cannot have |
 //! | G010 | a path that leads out of the folder of the list; found by the command line |
 
+mod options;
 mod read;
 
 use std::path::Path;
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
+pub use options::{CaseOption, CaseOptions};
 use read::Use;
 use voxelize_core::error::{Code, Error, Result, hint};
 use voxelize_core::grid::Hash;
 
-/// How a list begins that is new.
+/// First line of a new list.
 const HEAD: &str =
     "# Golden results: `voxelize verify` compares with them, `voxelize verify --update` records.\n";
 
@@ -55,33 +61,31 @@ pub struct Goldens {
 /// One golden result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Its name, if it has its own.
+    /// Name given in the list.
     pub name: Option<String>,
-    /// The mesh, relative to the list.
+    /// Path of the mesh, relative to the list.
     pub mesh: String,
-    /// The options of the command line.
-    pub options: String,
-    /// The expected result.
+    /// Options of the command line.
+    pub options: CaseOptions,
+    /// Expected result.
     pub golden: Golden,
-    /// How much may differ.
+    /// Allowed differences.
     pub gate: Gate,
-    /// The line of the list where it begins, counted from 1; 0 if it is new.
-    pub line: u64,
-    /// The line of its options; where it begins, if it has none.
-    pub options_line: u64,
+    /// Line of the list where the case begins, counted from 1. `None` if the list does not have it.
+    pub line: Option<u64>,
 }
 
 /// The expected result of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Golden {
-    /// The grid of this digest, with so many occupied cells.
+    /// A digest and a count.
     Digest {
         /// The digest of cells and lattice.
         grid: Hash,
-        /// The occupied cells.
+        /// The number of occupied cells.
         cells: u64,
     },
-    /// The cells of this voxel file, relative to the list.
+    /// A voxel file. The path is relative to the list.
     File(String),
     /// Nothing yet. Only in lists that are read to record in.
     Unrecorded,
@@ -90,37 +94,47 @@ pub enum Golden {
     Unreadable,
 }
 
-/// How much may differ: nothing by default. Where both limits are given, both must hold.
+/// Allowed differences: none by default. If both limits are given, both must hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Gate {
-    /// So many cells may differ.
+    /// The largest number of cells that may differ.
     pub allow: Option<u64>,
-    /// The intersection over union is at least this.
+    /// The least intersection over union.
     pub iou_min: Option<f64>,
 }
 
 impl Gate {
-    /// Whether no limit is given: no cell may differ.
+    /// Returns whether no limit is given, so that no cell may differ.
     pub fn is_closed(&self) -> bool {
         self.allow.is_none() && self.iou_min.is_none()
     }
 
-    /// Whether so many differing cells pass, of grids with this intersection over union.
+    /// Returns whether grids pass of which this many cells differ, with this intersection over union.
     pub fn lets_pass(&self, differing: u64, iou: f64) -> bool {
-        let few = |most| differing <= most;
-        let alike = |least| iou >= least;
-        differing == 0 || !self.is_closed() && self.allow.is_none_or(few) && self.iou_min.is_none_or(alike)
+        if differing == 0 || self.is_closed() {
+            return differing == 0;
+        }
+        self.allow.is_none_or(|most| differing <= most) && self.iou_min.is_none_or(|least| iou >= least)
     }
 }
 
 impl Case {
-    /// The name, or mesh and options.
+    /// Keys of a case that are not options.
+    pub const KEYS: [&'static str; 7] = ["name", "mesh", "grid", "cells", "golden", "allow", "iou_min"];
+
+    /// Returns the name of the case: the name given in the list, or mesh and options.
     pub fn title(&self) -> String {
-        match &self.name {
-            Some(name) => name.clone(),
-            None if self.options.trim().is_empty() => self.mesh.clone(),
-            None => format!("{} {}", self.mesh, self.options.trim()),
+        if let Some(name) = &self.name {
+            return name.clone();
         }
+        let options = self.options.to_string();
+        if options.is_empty() { self.mesh.clone() } else { format!("{} {options}", self.mesh) }
+    }
+
+    /// Returns what no other case of a list may have: the mesh, and the options with single blanks.
+    fn identity(&self) -> (String, String) {
+        let options = self.options.to_string();
+        (self.mesh.clone(), options.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -133,8 +147,8 @@ impl Goldens {
         Self::read(path, Use::Compare)?.with_cases().map_err(|error| error.in_file(path))
     }
 
-    /// The list at `path` to record in: it may have no case yet, or not be there, and nothing need be
-    /// recorded of a case.
+    /// Opens the list at `path` to record in it. The list may be missing or have no case, and a case may have no
+    /// result yet.
     ///
     /// # Errors
     /// If it exists and cannot be read, or is not a list of goldens.
@@ -145,7 +159,7 @@ impl Goldens {
         Self::read(path, Use::Record)
     }
 
-    /// The list at `path`, to record all of its cases again, or for the first time.
+    /// Opens the list at `path` to record all of its cases, again or for the first time.
     ///
     /// # Errors
     /// If it cannot be read, is not a list of goldens, or has no case.
@@ -154,8 +168,9 @@ impl Goldens {
     }
 
     fn read(path: &Path, to: Use) -> Result<Self> {
-        let cases = read::text(path).and_then(|text| read::list(&text, to));
-        cases.map(|(cases, text)| Self { cases, text }).map_err(|error| error.in_file(path))
+        let list = read::text(path).and_then(|text| read::list(&text, to));
+        let (cases, text) = list.map_err(|error| error.in_file(path))?;
+        Ok(Self { cases, text })
     }
 
     /// Reads a list from its text.
@@ -175,7 +190,7 @@ impl Goldens {
         Ok(self)
     }
 
-    /// The cases, in the order of the list.
+    /// Returns the cases in the order of the list.
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
@@ -183,68 +198,64 @@ impl Goldens {
     /// Sets the golden of a case, or adds the case if the list has none of its mesh and options.
     /// Comments, order and all other keys stay.
     pub fn record(&mut self, case: Case) {
-        let same = |other: &Case| other.mesh == case.mesh && words(&other.options) == words(&case.options);
-        let place = self.cases.iter().position(same);
+        let identity = case.identity();
+        let place = self.cases.iter().position(|other| other.identity() == identity);
         let tables = self.text.entry("case").or_insert_with(|| ArrayOfTables::new().into());
         let Some(tables) = tables.as_array_of_tables_mut() else { return };
-        match place.and_then(|n| Some((n, tables.get_mut(n)?))) {
-            Some((n, table)) => {
+        if let Some(n) = place {
+            if let Some(table) = tables.get_mut(n) {
                 put_golden(table, &case.golden);
-                self.cases[n].golden = case.golden;
             }
-            None => {
-                tables.push(new_table(&case, self.cases.is_empty()));
-                self.cases.push(case);
-            }
+            self.cases[n].golden = case.golden;
+        } else {
+            tables.push(new_table(&case, self.cases.is_empty()));
+            self.cases.push(case);
         }
     }
 
-    /// The text of the list.
+    /// Returns the text of the list.
     pub fn to_text(&self) -> String {
         self.text.to_string()
     }
 }
 
-fn words(options: &str) -> Vec<&str> {
-    options.split_whitespace().collect()
-}
-
-/// Writes the golden into a case, with the comments that were behind its values.
+/// Writes the golden into a case, and keeps the comments next to its values.
 fn put_golden(table: &mut Table, golden: &Golden) {
-    let mut put = |key: &str, new: Value| {
-        let mut new = new;
-        match table.get_mut(key).and_then(Item::as_value_mut) {
-            Some(old) => {
-                *new.decor_mut() = old.decor().clone();
-                *old = new;
-            }
-            None => drop(table.insert(key, value(new))),
-        }
-    };
-    let stale: &[&str] = match golden {
+    match golden {
         Golden::Digest { grid, cells } => {
-            put("grid", grid.to_string().into());
-            put("cells", i64::try_from(*cells).unwrap_or(i64::MAX).into());
-            &["golden"]
+            put(table, "grid", grid.to_string().into());
+            put(table, "cells", i64::try_from(*cells).unwrap_or(i64::MAX).into());
+            table.remove("golden");
         }
         Golden::File(file) => {
-            put("golden", file.into());
-            &["grid", "cells"]
+            put(table, "golden", file.into());
+            table.remove("grid");
+            table.remove("cells");
         }
-        Golden::Unrecorded | Golden::Unreadable => &[],
-    };
-    for key in stale {
-        table.remove(key);
+        Golden::Unrecorded | Golden::Unreadable => {}
     }
 }
 
-fn new_table(case: &Case, first: bool) -> Table {
+fn put(table: &mut Table, key: &str, mut new: Value) {
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            *new.decor_mut() = old.decor().clone();
+            *old = new;
+        }
+        None => drop(table.insert(key, value(new))),
+    }
+}
+
+fn new_table(case: &Case, is_first: bool) -> Table {
     let mut table = Table::new();
-    table.decor_mut().set_prefix(if first { format!("{HEAD}\n") } else { "\n".to_string() });
-    for (key, text) in
-        [("name", case.name.as_ref()), ("mesh", Some(&case.mesh)), ("options", Some(&case.options))]
-    {
-        text.map(|text| table.insert(key, value(text)));
+    let head = if is_first { HEAD } else { "" };
+    table.decor_mut().set_prefix(format!("{head}\n"));
+    if let Some(name) = &case.name {
+        table.insert("name", value(name));
+    }
+    table.insert("mesh", value(&case.mesh));
+    for option in &case.options.0 {
+        table.insert(&option.name, value(option.to_toml()));
     }
     put_golden(&mut table, &case.golden);
     table
@@ -258,7 +269,8 @@ mod tests {
 
 [[case]] # the first
 mesh = "a.stl"
-options = "--res 8  --pad 1" # small
+res = 8 # small
+pad = 1
 grid = "v1:00000000000000000000000000000001" # digest
 cells = 7
 
@@ -277,18 +289,25 @@ iou_min = 1
         format!("v1:{}", digit.to_string().repeat(32)).parse().unwrap()
     }
 
-    fn new(mesh: &str, options: &str, golden: Golden) -> Case {
-        let mesh = mesh.to_string();
-        let options = options.to_string();
-        Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0, options_line: 0 }
+    fn new(mesh: &str, options: &[(&str, &str)], golden: Golden) -> Case {
+        let option = |(name, value): &(&str, &str)| {
+            let values = if value.is_empty() { vec![] } else { vec![value.to_string()] };
+            CaseOption { name: name.to_string(), values, line: None }
+        };
+        let options = CaseOptions(options.iter().map(option).collect());
+        Case { name: None, mesh: mesh.to_string(), options, golden, gate: Gate::default(), line: None }
     }
 
     #[test]
     fn titles_are_mesh_and_options_and_never_empty() {
         let golden = || Golden::Digest { grid: hash('1'), cells: 7 };
-        for (mesh, options, title) in
-            [("a.stl", "", "a.stl"), ("a.stl", " -r 8 ", "a.stl -r 8"), ("  ", "", "  "), ("  ", " ", "  ")]
-        {
+        for (mesh, options, title) in [
+            ("a.stl", &[][..], "a.stl"),
+            ("a.stl", &[("options", " -r 8 ")], "a.stl -r 8"),
+            ("a.stl", &[("res", "8"), ("solid", "")], "a.stl --res 8 --solid"),
+            ("  ", &[], "  "),
+            ("  ", &[("options", " ")], "  "),
+        ] {
             assert_eq!(new(mesh, options, golden()).title(), title);
         }
     }
@@ -297,12 +316,13 @@ iou_min = 1
     fn a_list_is_read() {
         let goldens = Goldens::parse(LIST).unwrap();
         let [a, b] = goldens.cases() else { panic!("{goldens:?}") };
-        assert_eq!((a.mesh.as_str(), a.options.as_str(), a.line), ("a.stl", "--res 8  --pad 1", 3));
-        assert_eq!((a.options_line, b.options_line), (5, 10));
+        let options = a.options.to_string();
+        assert_eq!((a.mesh.as_str(), options.as_str(), a.line), ("a.stl", "--res 8 --pad 1", Some(3)));
+        assert_eq!(a.options.0.iter().map(|option| option.line).collect::<Vec<_>>(), [Some(5), Some(6)]);
         let grid = "v1:00000000000000000000000000000001".parse().unwrap();
         assert_eq!(a.golden, Golden::Digest { grid, cells: 7 });
-        assert_eq!((a.title().as_str(), a.gate), ("a.stl --res 8  --pad 1", Gate::default()));
-        assert_eq!((b.title().as_str(), &b.golden, b.line), ("b", &Golden::File("b.npz".into()), 10));
+        assert_eq!((a.title().as_str(), a.gate), ("a.stl --res 8 --pad 1", Gate::default()));
+        assert_eq!((b.title().as_str(), &b.golden, b.line), ("b", &Golden::File("b.npz".into()), Some(11)));
         assert_eq!(b.gate, Gate { allow: Some(3), iou_min: Some(1.0) });
         assert_eq!(goldens.to_text(), LIST);
     }
@@ -310,9 +330,10 @@ iou_min = 1
     #[test]
     fn recording_keeps_comments_and_order() {
         let mut goldens = Goldens::parse(LIST).unwrap();
-        goldens.record(new("a.stl", "--res 8 --pad 1", Golden::Digest { grid: hash('a'), cells: 9 }));
-        goldens.record(new("b.stl", "", Golden::Digest { grid: hash('b'), cells: 1 }));
-        goldens.record(new("c.stl", "--res 4", Golden::File("c.npz".into())));
+        let options = [("res", "8"), ("pad", "1")];
+        goldens.record(new("a.stl", &options, Golden::Digest { grid: hash('a'), cells: 9 }));
+        goldens.record(new("b.stl", &[], Golden::Digest { grid: hash('b'), cells: 1 }));
+        goldens.record(new("c.stl", &[("res", "4")], Golden::File("c.npz".into())));
         let expected = LIST
             .replace("v1:00000000000000000000000000000001", "v1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
             .replace("cells = 7", "cells = 9")
@@ -320,26 +341,44 @@ iou_min = 1
             .replace(
                 "iou_min = 1\n",
                 "iou_min = 1\ngrid = \"v1:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"\ncells = 1\n\n\
-                 [[case]]\nmesh = \"c.stl\"\noptions = \"--res 4\"\ngolden = \"c.npz\"\n",
+                 [[case]]\nmesh = \"c.stl\"\nres = 4\ngolden = \"c.npz\"\n",
             );
         assert_eq!(goldens.to_text(), expected);
         assert_eq!(goldens.cases().len(), 3);
+    }
+
+    /// Earlier versions wrote all options as one text.
+    #[test]
+    fn recording_keeps_a_text_of_options() {
+        let list = LIST.replace("res = 8 # small\npad = 1", "options = \"--res 8  --pad 1\" # small");
+        let mut goldens = Goldens::parse(&list).unwrap();
+        assert_eq!(goldens.cases()[0].title(), "a.stl --res 8  --pad 1");
+        let options = [("res", "8"), ("pad", "1")];
+        goldens.record(new("a.stl", &options, Golden::Digest { grid: hash('1'), cells: 9 }));
+        assert_eq!(goldens.to_text(), list.replace("cells = 7", "cells = 9"));
     }
 
     #[test]
     fn a_new_list_is_one_that_can_be_read() {
         let mut goldens = Goldens::default();
         for (mesh, cells) in [("a.stl", 1), ("b c.stl", 2)] {
-            goldens.record(new(mesh, "--res 4", Golden::Digest { grid: hash('c'), cells }));
+            goldens.record(new(
+                mesh,
+                &[("res", "4"), ("solid", "")],
+                Golden::Digest { grid: hash('c'), cells },
+            ));
         }
         let text = goldens.to_text();
         assert!(
             text.starts_with("# Golden results") && text.matches("\n\n[[case]]\n").count() == 2,
             "{text}"
         );
-        let strip = |case: &Case| Case { line: 0, options_line: 0, ..case.clone() };
-        let again = Goldens::parse(&text).unwrap();
-        assert_eq!(again.cases().iter().map(strip).collect::<Vec<_>>(), goldens.cases());
+        let mut again = Goldens::parse(&text).unwrap();
+        for case in &mut again.cases {
+            assert!(case.line.take().is_some());
+            assert!(case.options.0.iter_mut().all(|option| option.line.take().is_some()));
+        }
+        assert_eq!(again.cases, goldens.cases);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reading a list of goldens. An error names the line that is wrong.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
@@ -7,41 +8,40 @@ use std::path::Path;
 
 use toml_edit::{Document, DocumentMut, Item, Key, Table, Value};
 
-use super::{Case, Gate, Golden, words};
+use super::options::values_of;
+use super::{Case, CaseOption, CaseOptions, Gate, Golden};
 use voxelize_core::error::{Code, Error, Hint, Result, Step, hint, sanitize};
 
-/// The longest list that is read, in bytes.
+/// Largest size of a list in bytes.
 const MAX_LIST: u64 = 64 << 20;
 
-/// The keys of a case.
-const KEYS: [&str; 8] = ["name", "mesh", "options", "grid", "cells", "golden", "allow", "iou_min"];
-
-/// The advice where nothing is recorded that could be compared.
+/// Advice about a case without a recorded result.
 const RECORD: &[Step] = hint!["{} records grid and cells" Update = "LIST"; "golden = \"part.npz\" in place of them names a voxel file"];
 
-/// The purpose of reading a list.
+/// Purpose of reading a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// To compare: each case says what should come out.
+    /// Compare results. Each case has an expected result.
     Compare,
-    /// To record results.
+    /// Record results.
     Record,
 }
 
-/// The text of the file at `path`.
+/// Reads the file at `path`.
 pub(super) fn text(path: &Path) -> Result<String> {
-    let fail = |e: std::io::Error| {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_LIST + 1).read_to_end(&mut bytes));
+    read.map_err(|e| {
         let error = Error::input(Code::G001, format!("cannot be read: {e}"));
         error.with_hint(hint!["{} makes a list" Update = "LIST MESH"])
-    };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(fail)?;
-    file.take(MAX_LIST + 1).read_to_end(&mut bytes).map_err(fail)?;
-    let text = String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= MAX_LIST);
-    text.ok_or_else(|| hinted(Error::input(Code::G002, "is not TOML: it is not text")))
+    })?;
+    match String::from_utf8(bytes) {
+        Ok(text) if text.len() as u64 <= MAX_LIST => Ok(text),
+        _ => Err(hinted(Error::input(Code::G002, "is not TOML: it is not text"))),
+    }
 }
 
-/// The cases in `text`, and the text as it can be edited.
+/// Returns the cases in `text`, and the text as a document that can be edited.
 pub(super) fn list(text: &str, to: Use) -> Result<(Vec<Case>, DocumentMut)> {
     let document = Document::parse(text).map_err(|e| {
         let why = e.message().lines().next().unwrap_or_default();
@@ -53,7 +53,7 @@ pub(super) fn list(text: &str, to: Use) -> Result<(Vec<Case>, DocumentMut)> {
     Ok((cases, document.into_mut()))
 }
 
-/// The tables of all cases; anything else in the file is an error.
+/// Returns the tables of all cases. Anything else in the file is an error.
 fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>> {
     for (key, item) in document.iter() {
         let span = document.key(key).and_then(Key::span);
@@ -74,12 +74,11 @@ fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>
 }
 
 fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
-    if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
-        let error = unknown(key, format!("the keys of a case are {}", KEYS.join(", ")));
-        return Err(at(error, text, table.key(key).and_then(Key::span)));
-    }
     let keys = Keys { table, text };
-    let Some(mesh) = keys.text("mesh")? else { return Err(keys.missing("mesh", "add mesh = \"part.stl\"")) };
+    let Some(mesh) = keys.text("mesh")? else {
+        return Err(keys.missing("mesh", "add mesh = \"part.stl\""));
+    };
+    let options = keys.options()?;
     let gate = Gate { allow: keys.count("allow")?, iou_min: keys.share("iou_min")? };
     let golden = keys.golden(to)?;
     if !matches!(golden, Golden::File(_)) && !gate.is_closed() {
@@ -90,11 +89,7 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
             keys.at(key, error.with_hint("or set golden = \"part.npz\", to compare with a voxel file"))
         );
     }
-    let name = keys.text("name")?;
-    let options = keys.text("options")?.unwrap_or_default();
-    let line = line_of(text, table.span()).unwrap_or(0);
-    let options_line = line_of(text, table.key("options").and_then(Key::span)).unwrap_or(line);
-    Ok(Case { name, mesh, options, golden, gate, line, options_line })
+    Ok(Case { name: keys.text("name")?, mesh, options, golden, gate, line: line_of(text, table.span()) })
 }
 
 /// A case that is being read.
@@ -104,6 +99,18 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
+    /// Reads every key that is not one of [`Case::KEYS`]. The command line knows the names of options.
+    fn options(&self) -> Result<CaseOptions> {
+        const WANTED: &str = "true, a number, a string, or an array of numbers or strings";
+        let mut options = vec![];
+        for (name, _) in self.table.iter().filter(|(name, _)| !Case::KEYS.contains(name)) {
+            let values = self.value(name, WANTED, |item| values_of(item.as_value()?, self.text))?;
+            let line = line_of(self.text, self.table.key(name).and_then(Key::span));
+            options.push(CaseOption { name: name.to_string(), values: values.unwrap_or_default(), line });
+        }
+        Ok(CaseOptions(options))
+    }
+
     fn golden(&self, to: Use) -> Result<Golden> {
         let has = |key: &str| self.table.contains_key(key);
         let says_digest = has("grid") || has("cells");
@@ -135,7 +142,7 @@ impl Keys<'_> {
 
     fn text(&self, key: &str) -> Result<Option<String>> {
         self.value(key, "a non-empty string in quotes", |item| {
-            item.as_str().filter(|text| key == "options" || !text.is_empty()).map(str::to_string)
+            item.as_str().filter(|text| !text.is_empty()).map(str::to_string)
         })
     }
 
@@ -152,12 +159,15 @@ impl Keys<'_> {
 
     fn value<T>(&self, key: &str, wanted: &str, read: impl Fn(&Item) -> Option<T>) -> Result<Option<T>> {
         let Some(item) = self.table.get(key) else { return Ok(None) };
-        let found = || match item {
+        if let Some(value) = read(item) {
+            return Ok(Some(value));
+        }
+        let found = match item {
             Item::Value(value) => sanitize(value.clone().decorated("", "").to_string()),
             _ => kind(item).to_string(),
         };
-        let wrong = || self.at(key, Error::input(Code::G005, format!("{key} is {}, not {wanted}", found())));
-        read(item).map(Some).ok_or_else(wrong).map_err(|error| error.with_hint("correct that line"))
+        let error = Error::input(Code::G005, format!("{} is {found}, not {wanted}", sanitize(key)));
+        Err(self.at(key, error.with_hint("correct that line")))
     }
 
     fn missing(&self, key: &str, hint: impl Into<Hint>) -> Error {
@@ -172,19 +182,17 @@ impl Keys<'_> {
 
 /// Refuses two cases of the same mesh and options, or of the same name.
 fn refuse_doubles(cases: &[Case]) -> Result<()> {
-    for (n, case) in cases.iter().enumerate() {
-        let same = |other: &&Case| other.mesh == case.mesh && words(&other.options) == words(&case.options);
-        let named = |other: &&Case| other.title() == case.title();
-        let before = &cases[..n];
-        let (what, other, hint) = match (before.iter().find(same), before.iter().find(named)) {
-            (Some(other), _) => ("mesh and options", other, "remove one of them"),
-            (None, Some(other)) => ("name", other, "give one of them another name"),
-            (None, None) => continue,
-        };
-        let title = sanitize(case.title());
-        let line = other.line;
-        let message = format!("{title}: the case of line {line} has the same {what}");
-        return Err(Error::input(Code::G007, message).at_line(case.line).with_hint(hint));
+    let mut lines = HashMap::new();
+    for case in cases {
+        let title = case.title();
+        for (what, key) in [("mesh and options", case.identity()), ("name", (title.clone(), String::new()))] {
+            if let Some(other) = lines.insert((what, key), case.line.unwrap_or_default()) {
+                let title = sanitize(title);
+                let message = format!("{title}: the case of line {other} has the same {what}");
+                let error = Error::input(Code::G007, message).with_hint("remove one of them, or rename it");
+                return Err(case.line.map_or(error.clone(), |line| error.at_line(line)));
+            }
+        }
     }
     Ok(())
 }
@@ -197,7 +205,7 @@ fn hinted(error: Error) -> Error {
     error.with_hint(hint!["a list of goldens is TOML with [[case]] tables"; "{} shows one" Verify])
 }
 
-/// The type of a TOML item.
+/// Returns the type of a TOML item for messages.
 fn kind(item: &Item) -> &'static str {
     match item {
         Item::Value(Value::Array(_)) => "an array",
@@ -207,7 +215,7 @@ fn kind(item: &Item) -> &'static str {
     }
 }
 
-/// `error` with the line where `span` begins.
+/// Adds the line where `span` begins.
 fn at(error: Error, text: &str, span: Option<Range<usize>>) -> Error {
     match line_of(text, span) {
         Some(line) => error.at_line(line),
@@ -227,7 +235,7 @@ mod tests {
     use voxelize_core::error::Code;
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_have_their_line() {
         let digest = "grid = \"v1:00000000000000000000000000000001\"\ncells = 7\n";
         let case = |keys: &str| format!("[[case]]\n{keys}");
         let mut seen = 0;
@@ -239,7 +247,18 @@ mod tests {
             ("x = 1\n".into(), Code::G003, Some(1), "'x'"),
             ("\ncase = 1\n".into(), Code::G005, Some(2), "'case' is a value"),
             ("[case]\nmesh = \"a\"\n".into(), Code::G005, Some(1), "'case' is a table"),
-            (case(&format!("mesh = \"a\"\nmehs = \"a\"\n{digest}")), Code::G003, Some(3), "'mehs'"),
+            (
+                case(&format!("mesh = \"a\"\nres = {{}}\n{digest}")),
+                Code::G005,
+                Some(3),
+                "res is {}, not true",
+            ),
+            (
+                case(&format!("mesh = \"a\"\nsolid = false\n{digest}")),
+                Code::G005,
+                Some(3),
+                "solid is false, not true",
+            ),
             (case(digest), Code::G004, Some(1), "no mesh"),
             (case(&format!("mesh = 3\n{digest}")), Code::G005, Some(2), "mesh is 3, not a non-empty string"),
             (case(&format!("mesh = \"\"\n{digest}")), Code::G005, Some(2), "not a non-empty string"),
@@ -304,7 +323,7 @@ mod tests {
         for keys in [
             format!("mesh = \"a\"\n{digest}"),
             format!("mesh = [\"{odd}\"]\n"),
-            format!("mesh = \"a\"\n\"{odd}\" = 1\n"),
+            format!("mesh = \"a\"\n\"{odd}\" = {{}}\n"),
             format!("mesh = \"{odd}\"\ngolden = \"b\"\n[[case]]\nmesh = \"{odd}\"\ngolden = \"b\"\n"),
         ] {
             let error = Goldens::parse(&format!("[[case]]\n{keys}")).unwrap_err();

@@ -10,7 +10,6 @@ pub use self::hint::{Hint, Opt, Setting, Step};
 #[doc(hidden)]
 pub use crate::hint;
 
-pub use voxelize_geom::text::is_obeyed;
 pub use voxelize_geom::text::sanitize;
 
 /// The result of everything in this crate that can fail.

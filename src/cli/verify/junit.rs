@@ -1,0 +1,83 @@
+//! Results as JUnit XML, which GitHub, GitLab and Jenkins show: one suite with one test case per case of the list.
+//!
+//! There is no binding schema. This file writes the common subset of these readers: `testsuites`, `testsuite` and
+//! `testcase` with counts and seconds, `failure` for a wrong result, and `error` for a missing one.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use voxelize::compare::CaseResult;
+use voxelize::tool::text::is_obeyed;
+
+use super::report::{CaseReport, details};
+use super::task::Task;
+
+/// Returns the XML of the cases of a list, which took `time` in all.
+pub fn to_xml(list: &str, tasks: &[Task], reports: &[CaseReport], time: Duration) -> String {
+    let list = escaped(list);
+    let mut failures = 0;
+    let mut errors = 0;
+    let mut tests = String::new();
+    for (task, report) in tasks.iter().zip(reports) {
+        let name = escaped(&task.case.title());
+        let line = task.case.line.map_or(String::new(), |line| format!(" line=\"{line}\""));
+        let time = seconds(report.time);
+        tests += &format!(
+            "    <testcase classname=\"{list}\" name=\"{name}\" file=\"{list}\"{line} time=\"{time}\""
+        );
+        let element = match &report.outcome {
+            outcome if outcome.passes() => {
+                tests += "/>\n";
+                continue;
+            }
+            CaseResult::Failed(_) => {
+                errors += 1;
+                "error"
+            }
+            _ => {
+                failures += 1;
+                "failure"
+            }
+        };
+        let kind = report.outcome.name();
+        let lines = details(task, report);
+        let message = escaped(lines.first().map_or("", String::as_str));
+        let text = escaped(&lines.join("\n")).replace("&#10;", "\n");
+        tests += &format!(
+            ">\n      <{element} type=\"{kind}\" message=\"{message}\">{text}</{element}>\n    </testcase>\n"
+        );
+    }
+    let counts = format!(
+        "name=\"{list}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\" time=\"{}\"",
+        tasks.len(),
+        seconds(time)
+    );
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite {counts}>\n{tests}  \
+         </testsuite>\n</testsuites>\n"
+    )
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.6}", time.as_secs_f64())
+}
+
+/// Escapes text for elements and attributes. Characters that XML 1.0 cannot hold become U+FFFD.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // Readers turn these into blanks in an attribute.
+            '\t' | '\n' | '\r' => drop(write!(escaped, "&#{};", c as u32)),
+            '\0'..'\x20' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            // Terminals and viewers would obey these.
+            c if is_obeyed(c) => drop(write!(escaped, "&#{};", c as u32)),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
