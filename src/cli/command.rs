@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use clap::FromArgMatches;
 use voxelize::Result;
-use voxelize::job::Names;
 
 use super::args::PowerArgs;
 use super::argv::Argv;
 use super::memory::Resources;
+use super::names::Names;
 use super::progress::Bar;
 use super::report::{Object, Printer, Report};
 use super::signals::Signals;

@@ -10,7 +10,7 @@ use voxelize::{Code, Finding, Hint, Result, par};
 
 use super::args::{FileArgs, MemoryArgs, OutputArgs, arguments};
 use super::command::{Call, Command};
-use super::files::{self, MeshSource};
+use super::files::{self, MeshSource, PartSource};
 use super::info::{CellsInfo, mesh_volume};
 use super::memory::Resources;
 use super::output::Output;
@@ -99,12 +99,13 @@ fn convert(
     let voxels = files::open_within(&source, resources.for_job())?;
 
     let output = OutputArgs { output: Some(out), file, skip_existing: false, stack: false };
-    let output = Output::new(&output, voxels.cells.as_ref().kind(), &MeshSource::File(source), call)?;
+    let source = MeshSource { parts: vec![PartSource { given_name: None, file: Some(source) }] };
+    let output = Output::new(&output, voxels.cells.as_ref().kind(), &source, call)?;
     output.check_rounding(&voxels.record)?;
     call.check_files()?;
     call.signals.listen()?;
     let bar = call.bar();
-    let mut written = output.write(&mut InMemory::new(&voxels), &bar, call.signals)?;
+    let mut written = output.write(&mut InMemory::new(&voxels), &bar)?;
     bar.clear();
 
     let mut warnings = vec![];

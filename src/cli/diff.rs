@@ -7,7 +7,7 @@ use serde_json::Value;
 use voxelize::compare::{self, Difference, FieldDifference, Gate, Mismatch, diff};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::{AXES, CellKind, InMemory};
-use voxelize::job::{Names, NewFile, OutFile, UnitOfLength};
+use voxelize::job::UnitOfLength;
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
@@ -15,6 +15,7 @@ use super::args::{MemoryArgs, arguments, values};
 use super::command::{Call, Command};
 use super::diff_fields::{self, FieldOptions};
 use super::files::{self, has_extension};
+use super::names::{Names, OutputFile};
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
 use super::report::value::{self, DifferenceBox, Output, lossy};
 use super::report::{Outcome, Report, Rows, empty};
@@ -179,7 +180,7 @@ fn compare(
     result.second = ComparedFile::new(&args.second, None);
     let first = call.names.reads(&args.first, "the first file")?;
     let second = call.names.reads(&args.second, "the second file")?;
-    let output = args.output.as_deref().map(|path| DiffOutput::new(path, &call.names)).transpose()?;
+    let output = args.output.as_deref().map(|path| output_file(path, &call.names)).transpose()?;
     call.check_files()?;
     let first = files::open_voxels(&first, &args.second, max_memory)?;
     let left = max_memory.map(|most| less(most, first.cells.as_ref().bytes()));
@@ -216,11 +217,11 @@ fn compare(
     }
     let left = left.map(|most| less(most, second.cells.as_ref().bytes()));
     if let Some(output) = &output {
-        output.refuse_too_large(dims, left)?;
+        refuse_too_large(output, dims, left)?;
     }
     let difference = Difference::between(&first, &second)?;
-    let written = match output {
-        Some(output) => output.write(&first, &second, lattice, call)?,
+    let written = match &output {
+        Some(output) => write(output, &first, &second, lattice, call)?,
         None => Vec::new(),
     };
     let Difference { common, added, removed, relabelled, bounds } = difference;
@@ -457,81 +458,68 @@ impl From<&Mismatch> for GridDifference {
     }
 }
 
-/// The file of `-o`, and what goes there.
-struct DiffOutput {
-    file: OutFile,
-    content: DiffContent,
-}
-
-/// The content that `-o` asks for, by its extension.
-enum DiffContent {
-    /// Voxels with labels.
-    Voxels(&'static Format),
-    Picture,
-}
-
-impl DiffOutput {
-    fn new(path: &Path, names: &Names) -> Result<Self> {
-        let file = names.writes(NewFile::named(path, "the output"))?;
-        let content = match format::by_path(path).filter(|format| format.holds(CellKind::Labels)) {
-            Some(format) => DiffContent::Voxels(format),
-            None if has_extension(path, "png") => DiffContent::Picture,
-            None => {
-                let known = FORMATS.iter().filter(|format| format.holds(CellKind::Labels));
-                let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
-                return Err(Error::usage("no format that holds labels has this extension")
-                    .in_file(path)
-                    .with_hint(format!("use {}, or .png for a picture", known.join(", "))));
-            }
-        };
-        Ok(Self { file, content })
+/// The file of `-o`: voxels with labels, or a picture, which has no format of voxels.
+fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
+    let file = OutputFile::new(path, "the output");
+    if let Some(format) = format::by_path(path).filter(|format| format.holds(CellKind::Labels)) {
+        return file.of_cells(format, CellKind::Labels).register(names);
     }
+    let file = file.register(names)?;
+    if has_extension(path, "png") {
+        return Ok(file);
+    }
+    let known = FORMATS.iter().filter(|format| format.holds(CellKind::Labels));
+    let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
+    let error = Error::usage("no format that holds labels has this extension").in_file(path);
+    Err(error.with_hint(format!("use {}, or .png for a picture", known.join(", "))))
+}
 
-    /// Refuses labels of so many cells if they take more memory than is left.
-    fn refuse_too_large(&self, dims: [usize; 3], left: Option<u64>) -> Result<()> {
-        let (picture, planes) = match self.content {
-            DiffContent::Picture => (view::bytes_for(View::default().size, par::available_threads()), 3),
-            DiffContent::Voxels(_) => (0, 2),
-        };
-        let need = planes * BitGrid::bytes_for(dims) + u128::from(picture);
-        match left.filter(|left| u128::from(*left) < need) {
-            None => Ok(()),
-            Some(left) => {
-                let text = format!("the differences need {}, {} are left", bytes(need), bytes(left));
-                let error = Error::too_large(text).in_file(self.file.path());
-                Err(error.with_hint("without -o the grids are still compared; or raise --max-memory"))
-            }
+/// Refuses an output of so many cells if it takes more memory than is left.
+fn refuse_too_large(output: &OutputFile, dims: [usize; 3], left: Option<u64>) -> Result<()> {
+    let need = match output.format() {
+        Some(_) => 2 * BitGrid::bytes_for(dims),
+        None => {
+            let picture = view::bytes_for(View::default().size, par::available_threads());
+            3 * BitGrid::bytes_for(dims) + u128::from(picture)
         }
+    };
+    match left {
+        Some(left) if u128::from(left) < need => {
+            let text = format!("the differences need {}, {} are left", bytes(need), bytes(left));
+            let error = Error::too_large(text).in_file(output.path());
+            Err(error.with_hint("without -o the grids are still compared; or raise --max-memory"))
+        }
+        _ => Ok(()),
     }
+}
 
-    fn write(
-        &self,
-        first: &Voxels,
-        second: &Voxels,
-        lattice: Option<&Lattice>,
-        call: &Call,
-    ) -> Result<Vec<Written>> {
-        let first = first.occupied()?;
-        let second = second.occupied()?;
-        call.signals.listen()?;
-        let DiffContent::Voxels(format) = self.content else {
-            // Common cells are drawn dimmed, to show the position of the differences in the part.
-            let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
-            let picture =
-                view::cells(&diff::labels(first, second)?, lattice.map_or([1.0; 3], size), &View::default())?;
-            return picture.save_in(&self.file).map(|one| vec![one]);
+fn write(
+    output: &OutputFile,
+    first: &Voxels,
+    second: &Voxels,
+    lattice: Option<&Lattice>,
+    call: &Call,
+) -> Result<Vec<Written>> {
+    let first = first.occupied()?;
+    let second = second.occupied()?;
+    call.signals.listen()?;
+    let Some(format) = output.format() else {
+        // Common cells are drawn dimmed, to show the position of the differences in the part.
+        let spacing = match lattice {
+            Some(lattice) => lattice.spacing().each_ref().map(Rational::to_f64),
+            None => [1.0; 3],
         };
-        let changes = diff::saved(diff::changes(first, second)?, lattice);
-        let bar = call.bar();
-        let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
-        let written = self.file.save_source(&mut InMemory::new(&changes), format, &options);
-        bar.clear();
-        written.map_err(|error| match error.kind() {
-            // The cells are not cubes; no other way of saving helps here.
-            Kind::Usage => {
-                error.in_file(self.file.path()).with_hint("without -o the grids are still compared")
-            }
-            _ => error,
-        })
-    }
+        let picture = view::cells(&diff::labels(first, second)?, spacing, &View::default())?;
+        return Ok(vec![output.save_bytes("png", &picture.to_png()?)?]);
+    };
+    let changes = diff::saved(diff::changes(first, second)?, lattice);
+    let bar = call.bar();
+    let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
+    let written = output.save_source(&mut InMemory::new(&changes), format, &options);
+    bar.clear();
+    written.map_err(|error| match error.kind() {
+        // The cells are not cubes, and no other way of saving helps.
+        Kind::Usage => error.in_file(output.path()).with_hint("without -o the grids are still compared"),
+        _ => error,
+    })
 }

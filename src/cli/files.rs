@@ -7,49 +7,55 @@ use std::path::{Path, PathBuf, is_separator};
 use std::sync::Mutex;
 
 use voxelize::format::{self, Carries, Format, IMAGE_AXES};
-pub use voxelize::job::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
+use voxelize::job::UnitOfLength;
 use voxelize::job::regions::RegionStore;
-use voxelize::job::{InFile, Names, UnitOfLength};
 use voxelize::mesh::read::INPUTS;
 use voxelize::tool::text::file_label;
 use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
 
+use super::names::{InputFile, Names};
+pub use super::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
 use super::suggest;
 
-/// Where a mesh comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MeshSource {
-    Stdin,
-    File(InFile),
-    /// A mesh whose part is called so: `NAME=FILE`.
-    Named(String, Box<MeshSource>),
-    /// Of these, one mesh.
-    Several(Vec<MeshSource>),
+/// Origin of a mesh: a file, a stream, or several that are joined.
+#[derive(Clone)]
+pub struct MeshSource {
+    /// At least one.
+    pub parts: Vec<PartSource>,
 }
 
-/// Where an output goes.
+/// A file or a stream with a mesh.
+#[derive(Clone)]
+pub struct PartSource {
+    /// Name that `NAME=FILE` gives.
+    pub given_name: Option<String>,
+    /// `None` for standard input.
+    pub file: Option<InputFile>,
+}
+
+/// Destination of `--json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
     Stdout,
     File(PathBuf),
 }
 
-impl MeshSource {
-    /// The mesh of this name, which must exist, or of `NAME=FILE`.
-    pub fn find(path: &Path, names: &Names) -> Result<Self> {
+impl PartSource {
+    /// Finds the mesh of this name, which must exist, or of `NAME=FILE`.
+    fn find(path: &Path, names: &Names) -> Result<Self> {
         if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
                 return Err(Error::usage("-: standard input is a terminal, not a mesh")
                     .with_hint("voxelize - -o part.vox < part.stl"));
             }
-            return Ok(Self::Stdin);
+            return Ok(Self { given_name: None, file: None });
         }
         match path.metadata() {
             // A folder is refused by the reader, which knows its meshes.
-            Ok(_) => names.reads(path, "a mesh of this run").map(Self::File),
+            Ok(_) => Ok(Self { given_name: None, file: Some(names.reads(path, "a mesh of this run")?) }),
             Err(e) if e.kind() == ErrorKind::NotFound => match named(path) {
                 Some((name, file)) => {
-                    Ok(Self::Named(name.to_string(), Box::new(Self::find(Path::new(file), names)?)))
+                    Ok(Self { given_name: Some(name.to_string()), ..Self::find(Path::new(file), names)? })
                 }
                 None => Err(suggest::not_found(path)),
             },
@@ -57,96 +63,91 @@ impl MeshSource {
         }
     }
 
-    /// One mesh of those of these names.
-    pub fn find_all(paths: &[PathBuf], names: &Names) -> Result<Self> {
-        let mut all = paths.iter().map(|path| Self::find(path, names)).collect::<Result<Vec<_>>>()?;
-        if all.iter().filter(|source| source.is_stdin()).count() > 1 {
-            return Err(Error::usage("-: standard input is named twice").with_hint("it can be read once"));
-        }
-        Ok(if all.len() == 1 { all.remove(0) } else { Self::Several(all) })
-    }
-
-    /// Whether it is standard input.
-    pub fn is_stdin(&self) -> bool {
-        match self {
-            Self::Stdin => true,
-            Self::Named(_, source) => source.is_stdin(),
-            _ => false,
-        }
-    }
-
-    /// The name that `NAME=FILE` gives it.
-    pub fn given_name(&self) -> Option<&str> {
-        match self {
-            Self::Named(name, _) => Some(name),
-            _ => None,
-        }
-    }
-
-    /// The name of its part: that given, or that of the file without its extension.
-    pub fn label(&self) -> String {
-        let name = self.file_name().unwrap_or_else(|| self.name());
-        match self.given_name() {
-            Some(name) => name.to_string(),
-            None => file_label(&name).to_string(),
-        }
-    }
-
-    /// The sources of which one mesh is made.
-    pub fn each(&self) -> &[Self] {
-        match self {
-            Self::Several(all) => all,
-            one => std::slice::from_ref(one),
-        }
-    }
-
-    /// The file; `None` for a pipe and for several.
+    /// Path of the file. `None` for standard input.
     pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::File(file) => Some(file.path()),
-            Self::Named(_, source) => source.path(),
-            _ => None,
-        }
+        self.file.as_ref().map(InputFile::path)
     }
 
+    /// Name for messages.
     pub fn name(&self) -> String {
-        match self {
-            Self::Stdin => "standard input".to_string(),
-            Self::File(file) => file.path().display().to_string(),
-            Self::Named(_, source) => source.name(),
-            Self::Several(all) => {
-                let rest = if all.len() > 3 { format!(" and {} more", all.len() - 3) } else { String::new() };
-                all.iter().take(3).map(Self::name).collect::<Vec<_>>().join(", ") + &rest
-            }
+        match &self.file {
+            Some(file) => file.path().display().to_string(),
+            None => "standard input".to_string(),
         }
     }
 
-    /// The name without folders, or that given, which records have; none for a pipe.
-    pub fn file_name(&self) -> Option<String> {
-        let mut names = vec![];
-        for one in self.each() {
-            match (one.given_name(), one.path().and_then(Path::file_name)) {
-                (Some(name), _) => names.push(name.into()),
-                (None, Some(name)) => names.push(name.to_string_lossy()),
-                (None, None) => {}
-            }
+    /// Given name, or name of the file without folders.
+    fn file_name(&self) -> Option<String> {
+        match &self.given_name {
+            Some(name) => Some(name.clone()),
+            None => Some(self.path()?.file_name()?.to_string_lossy().into_owned()),
         }
-        (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// The name without its extension, which outputs are called by.
-    pub fn stem(&self) -> Result<OsString> {
-        if let Some(name) = self.given_name() {
-            return Ok(name.into());
+    /// Name of the part: the given one, or that of the file without its extension.
+    pub fn label(&self) -> String {
+        match (&self.given_name, self.file_name()) {
+            (Some(name), _) => name.clone(),
+            (None, Some(name)) => file_label(&name).to_string(),
+            (None, None) => self.name(),
         }
-        self.path().map(stem).ok_or_else(|| {
-            Error::usage("-: standard input has no name to call the output by")
-                .with_hint("-o FILE names it, -o - is standard output")
-        })
     }
 }
 
-/// The name and the file of `NAME=FILE`, where the name has no folder.
+impl MeshSource {
+    /// Finds one mesh.
+    pub fn find(path: &Path, names: &Names) -> Result<Self> {
+        Ok(Self { parts: vec![PartSource::find(path, names)?] })
+    }
+
+    /// Finds the meshes that are joined.
+    pub fn find_all(paths: &[PathBuf], names: &Names) -> Result<Self> {
+        let mut parts = vec![];
+        for path in paths {
+            parts.push(PartSource::find(path, names)?);
+        }
+        if parts.iter().filter(|part| part.file.is_none()).count() > 1 {
+            return Err(Error::usage("-: standard input is named twice").with_hint("it can be read once"));
+        }
+        Ok(Self { parts })
+    }
+
+    /// Path of the only file. `None` for standard input and for several meshes.
+    pub fn path(&self) -> Option<&Path> {
+        match self.parts.as_slice() {
+            [part] => part.path(),
+            _ => None,
+        }
+    }
+
+    /// Name for messages.
+    pub fn name(&self) -> String {
+        let mut names: Vec<_> = self.parts.iter().take(3).map(PartSource::name).collect();
+        if self.parts.len() > 3 {
+            let last = names.len() - 1;
+            names[last] += &format!(" and {} more", self.parts.len() - 3);
+        }
+        names.join(", ")
+    }
+
+    /// Name for records, without folders. `None` for standard input.
+    pub fn file_name(&self) -> Option<String> {
+        let names: Vec<_> = self.parts.iter().filter_map(PartSource::file_name).collect();
+        if names.is_empty() { None } else { Some(names.join(", ")) }
+    }
+
+    /// Name of outputs, without an extension.
+    pub fn stem(&self) -> Result<OsString> {
+        match (self.parts.as_slice(), self.path()) {
+            ([PartSource { given_name: Some(name), .. }], _) => Ok(name.into()),
+            (_, Some(path)) => Ok(stem(path)),
+            _ => Err(Error::usage("-: standard input has no name to call the output by")
+                .with_hint("-o FILE names it, -o - is standard output")),
+        }
+    }
+}
+
+/// Splits `NAME=FILE`. The name has no folder.
 pub fn named(path: &Path) -> Option<(&str, &str)> {
     let (name, file) = path.to_str()?.split_once('=')?;
     let is_name = !name.trim().is_empty() && !file.is_empty() && !name.contains(is_separator);
@@ -154,49 +155,25 @@ pub fn named(path: &Path) -> Option<(&str, &str)> {
 }
 
 impl Destination {
-    /// The one of this name: `-` is standard output.
+    /// Returns the destination of this name. `-` is standard output.
     pub fn of(path: &Path) -> Self {
         if path.as_os_str() == "-" { Self::Stdout } else { Self::File(path.to_path_buf()) }
     }
-
-    /// The file; `None` for a pipe.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Stdout => None,
-            Self::File(path) => Some(path),
-        }
-    }
-
-    pub fn name(&self) -> String {
-        self.path().map_or_else(|| "standard output".to_string(), |path| path.display().to_string())
-    }
-
-    /// Whether it is a named pipe, where a write may block for ever.
-    pub fn may_block(&self) -> bool {
-        #[cfg(unix)]
-        let is_fifo = |path: &Path| {
-            use std::os::unix::fs::FileTypeExt;
-            path.metadata().is_ok_and(|found| found.file_type().is_fifo())
-        };
-        #[cfg(not(unix))]
-        let is_fifo = |_: &Path| false;
-        self.path().is_some_and(is_fifo)
-    }
 }
 
-/// The name of a file without its extension, or both of a `.stl.gz`.
+/// Returns the name of a file without its extension, or without both extensions of `.stl.gz`.
 pub fn stem(path: &Path) -> OsString {
     let is_packed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let unpacked = if is_packed { path.with_extension("") } else { path.to_path_buf() };
     unpacked.file_stem().unwrap_or_default().to_os_string()
 }
 
-/// Whether `path` has this extension, upper or lower case.
+/// Returns whether `path` has this extension, in upper or lower case.
 pub fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
-/// Whether a file is called as meshes are.
+/// Returns whether the extension is that of a mesh format.
 pub fn is_mesh_name(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
@@ -204,18 +181,18 @@ pub fn is_mesh_name(path: &Path) -> bool {
     INPUTS.iter().any(|input| input.extensions.contains(&extension))
 }
 
-/// Whether a file is called as voxel files are, and not as meshes are.
+/// Returns whether the extension is that of a voxel format, and not of a mesh format.
 pub fn is_voxel_name(path: &Path) -> bool {
     format::by_path(path).is_some() && !is_mesh_name(path)
 }
 
-/// Whether the format that a file is called by states the unit of coordinates; not known of other names, and of pipes.
+/// Returns whether the file may state the unit of its coordinates. A file of unknown extension may, and so may a pipe.
 pub fn may_state_unit(path: &Path) -> bool {
     let known = INPUTS.iter().find(|input| input.extensions.iter().any(|known| has_extension(path, known)));
     known.is_none_or(|input| input.states_unit)
 }
 
-/// Makes sure that there is a file; if not, the error says what may have been meant.
+/// Checks that the file exists. The error names what may have been meant.
 pub fn is_there(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(found) if found.is_dir() && format::sniff(path).is_none() => Err(is_folder(path)),
@@ -224,7 +201,7 @@ pub fn is_there(path: &Path) -> Result<()> {
     }
 }
 
-/// The error for a folder where a file is wanted, with the name of a file in it.
+/// Error for a folder in place of a file. It names a file in the folder.
 fn is_folder(path: &Path) -> Error {
     let error = Error::input(Code::Folder, "is a folder; a file is expected").in_file(path);
     if let Some(hint) = unfinished_store(path) {
@@ -241,8 +218,8 @@ fn is_folder(path: &Path) -> Error {
     }
 }
 
-/// The voxels in a file that is compared with `other`; a mesh is an error that says how it becomes voxels.
-pub fn open_voxels(file: &InFile, other: &Path, max_memory: Option<u64>) -> Result<Voxels> {
+/// Reads the voxels of a file that is compared with `other`. The error for a mesh states how to voxelize it.
+pub fn open_voxels(file: &InputFile, other: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     let path = file.path();
     is_there(path)?;
     open_within(file, max_memory).map_err(|error| match if_mesh(error, path) {
@@ -255,26 +232,26 @@ pub fn open_voxels(file: &InFile, other: &Path, max_memory: Option<u64>) -> Resu
     })
 }
 
-/// The voxels in a file, if they take at most so many bytes.
-pub fn open_within(file: &InFile, max_memory: Option<u64>) -> Result<Voxels> {
+/// Reads the voxels of a file, if they take at most so many bytes.
+pub fn open_within(file: &InputFile, max_memory: Option<u64>) -> Result<Voxels> {
     format::open_within(file.path(), max_memory).map_err(|error| match error.kind() {
         Kind::TooLarge if error.hint().is_none() => error.with_hint("raise --max-memory"),
         _ => error,
     })
 }
 
-/// Where the cells of a voxel file are.
+/// Lattice of a voxel file.
 pub struct LatticeInFile {
     pub lattice: Lattice,
-    /// The axes of an image that has others than x, y and z.
+    /// Axes of an image that has other axes than x, y and z.
     pub axes: Option<String>,
-    /// The unit of its coordinates, if the file states it.
+    /// Unit of the coordinates, if the file states it.
     pub unit: Option<UnitOfLength>,
 }
 
-/// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
-/// sidecar is used only if it describes the cells of the file.
-pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<LatticeInFile> {
+/// Reads the lattice of a voxel file, without its cells if the file holds the lattice itself. A sidecar is used only if
+/// it describes the cells of the file.
+pub fn lattice(file: &InputFile, max_memory: Option<u64>) -> Result<LatticeInFile> {
     let path = file.path();
     is_there(path)?;
     let mut description = format::describe(path).map_err(|error| if_mesh(error, path))?;
@@ -293,7 +270,7 @@ pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<LatticeInFile> 
     })
 }
 
-/// The error for a mesh where voxels are wanted.
+/// Replaces the error of a reader of voxels if the file is a mesh.
 pub fn if_mesh(error: Error, path: &Path) -> Error {
     if error.code() != Code::V001 || !is_mesh_name(path) {
         return error;
@@ -301,7 +278,7 @@ pub fn if_mesh(error: Error, path: &Path) -> Error {
     Error::input(Code::V001, "is a mesh, not voxels").in_file(path)
 }
 
-/// The format of a voxel file. A zip archive of anything else, such as a .3mf, is none.
+/// Returns the format of a voxel file. A zip archive of anything else, such as a .3mf, has none.
 pub fn voxel_format(path: &Path) -> Option<&'static Format> {
     let named = format::by_path(path);
     let is_voxels = |format: &&'static Format| {
@@ -310,7 +287,7 @@ pub fn voxel_format(path: &Path) -> Option<&'static Format> {
     format::sniff(path).filter(is_voxels)
 }
 
-/// The advice about a folder that is a store whose regions are still to be made, or to be finished.
+/// Advice about a folder that is a store with missing regions, or not finished.
 pub fn unfinished_store(path: &Path) -> Option<String> {
     let is_store = format::sniff(path).is_none() && matches!(RegionStore::open_if_planned(path), Ok(Some(_)));
     let name = path.display();
@@ -319,7 +296,7 @@ pub fn unfinished_store(path: &Path) -> Option<String> {
     })
 }
 
-/// The error for a file that holds voxels where a mesh is expected.
+/// Error for a file that holds voxels, if a mesh is expected.
 pub fn holds_voxels(path: &Path) -> Option<Error> {
     let format = voxel_format(path)?;
     let error = Error::input(Code::V004, format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
@@ -329,7 +306,7 @@ pub fn holds_voxels(path: &Path) -> Option<Error> {
     )))
 }
 
-/// `error` with `hint`, unless it has one that says more.
+/// Adds advice to an error that has none.
 pub fn or_hint(error: Error, hint: &str) -> Error {
     if error.hint().is_some() { error } else { error.with_hint(hint) }
 }
@@ -339,14 +316,14 @@ pub fn or_hint(error: Error, hint: &str) -> Error {
 pub struct MadeFolders(Mutex<Vec<PathBuf>>);
 
 impl MadeFolders {
-    /// Makes `folder`, and those it is in, unless they are there.
+    /// Makes `folder` and its parents, unless they exist.
     pub fn make(&self, folder: &Path) -> Result<()> {
         let missing: Vec<_> =
             folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.is_dir()).collect();
         for folder in missing.into_iter().rev() {
             match fs::create_dir(folder) {
                 Ok(()) => self.0.lock().unwrap_or_else(|e| e.into_inner()).push(folder.to_path_buf()),
-                // Another job was quicker.
+                // Another job made it first.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
                 Err(e) => {
                     return Err(

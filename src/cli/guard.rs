@@ -3,26 +3,25 @@
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use voxelize::{Error, Result};
 
-use super::is_fuzzing;
-
-/// The messages of the last panics, each with its place.
+/// Messages of the last panics, with their places.
 static PLACES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
-/// As many places are kept: threads of one job panic together.
+/// Number of places that are kept: threads of one job panic together.
 const KEPT: usize = 64;
 
-/// From now on a panic prints nothing by itself, unless a backtrace is requested: [`guarded`] reports it.
+/// Silences panics, unless a backtrace is requested: [`guarded`] reports them.
 pub fn install() {
     let default = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        let place = info.location().map(|place| format!("{}:{}", place.file(), place.line()));
-        let mut places = PLACES.lock().unwrap_or_else(|e| e.into_inner());
-        if places.len() < KEPT {
-            places.push((message(info.payload()), place.unwrap_or_default()));
+        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = info.location()
+            && places.len() < KEPT
+        {
+            places.push((message(info.payload()), format!(", at {}:{}", place.file(), place.line())));
         }
         drop(places);
         if std::env::var_os("RUST_BACKTRACE").is_some() {
@@ -31,31 +30,33 @@ pub fn install() {
     }));
 }
 
-/// Does `work`; a panic is an internal error that says where it was.
+/// Does `work`. A panic becomes an internal error that states its place.
 pub fn guarded<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
-    if is_fuzzing() {
-        // A fuzzer looks for panics.
-        return work();
-    }
     // Unfinished results are dropped with the work, and locks are taken over as they are.
-    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(internal(&*payload)))
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let message = message(&*payload);
+        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = match places.iter().position(|(what, _)| *what == message) {
+            Some(n) => places.swap_remove(n).1,
+            None => String::new(),
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        Err(Error::internal(format!("voxelize {version} failed: {message}{at}; this is a bug")))
+    })
 }
 
-fn internal(payload: &(dyn Any + Send)) -> Error {
-    let message = message(payload);
-    let mut places = PLACES.lock().unwrap_or_else(|e| e.into_inner());
-    let at = places.iter().position(|(what, _)| *what == message).map(|n| places.swap_remove(n).1);
-    let at = at.map_or_else(String::new, |at| format!(", at {at}"));
-    Error::internal(format!("voxelize {} failed: {message}{at}; this is a bug", env!("CARGO_PKG_VERSION")))
-}
-
-/// The words of a panic.
+/// Returns the words of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_string())
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        return (*text).to_string();
+    }
+    match payload.downcast_ref::<String>() {
+        Some(text) => text.clone(),
+        None => "it panicked".to_string(),
+    }
 }
 
-/// Panics where a test asks for it by the name of a mesh; in builds with debug assertions only.
+/// Panics if a test names this mesh. Only builds with debug assertions do.
 pub fn provoked(mesh: &str) {
     #[cfg(debug_assertions)]
     if std::env::var("VOXELIZE_PANIC").is_ok_and(|name| mesh.ends_with(&name)) {

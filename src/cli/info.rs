@@ -7,7 +7,7 @@ use serde::Serialize;
 use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
-use voxelize::job::{DEFAULT_RES, InFile, UnitOfLength, findings};
+use voxelize::job::{DEFAULT_RES, UnitOfLength, findings};
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par};
@@ -17,6 +17,7 @@ use super::command::{Call, Command};
 use super::contents::{self, Contents};
 use super::files;
 use super::memory::Resources;
+use super::names::InputFile;
 use super::report::display::{self, bytes, counted, grouped, number, occupancy, open_axes, ranges, suffix};
 use super::report::value::{self, Corners, Counts, Digests, Fields, Grid, LabelCount, Sides, Warning, lossy};
 use super::report::{Object, Outcome, Report, Rows, empty};
@@ -155,7 +156,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 }
 
 fn describe(
-    file: &InFile,
+    file: &InputFile,
     tolerance: Tolerance,
     resources: &Resources,
     call: &Call,
@@ -183,7 +184,12 @@ fn describe(
 /// Memory for the description of a mesh, in meshes: the mesh and the lengths of its sides.
 const PER_MESH: u64 = 3;
 
-fn describe_mesh(file: &InFile, options: &ReadOptions, info: &mut FileInfo, rows: &mut Rows) -> Result<()> {
+fn describe_mesh(
+    file: &InputFile,
+    options: &ReadOptions,
+    info: &mut FileInfo,
+    rows: &mut Rows,
+) -> Result<()> {
     let path = file.path();
     let companions = |path: &Path| file.reads_companion(path);
     let loaded = read::read_file(path, &options.companions(&companions))?;
@@ -317,7 +323,12 @@ impl Suggestion {
     }
 }
 
-fn describe_voxels(file: &InFile, resources: &Resources, info: &mut FileInfo, rows: &mut Rows) -> Result<()> {
+fn describe_voxels(
+    file: &InputFile,
+    resources: &Resources,
+    info: &mut FileInfo,
+    rows: &mut Rows,
+) -> Result<()> {
     let path = file.path();
     let description = format::describe(path)?;
     let metadata = &description.metadata;

@@ -18,6 +18,7 @@ mod help;
 mod info;
 mod memory;
 mod meshes;
+mod names;
 mod options;
 mod output;
 mod pages;
@@ -35,7 +36,6 @@ mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use voxelize::Result;
@@ -75,13 +75,13 @@ pub fn main() -> ExitCode {
 pub fn start(words: impl IntoIterator<Item = OsString>) -> u8 {
     guard::install();
     signals::survive_limits();
-    dispatch(words, &Signals::default(), Instant::now())
+    dispatch(words, &Signals::of_program(), Instant::now())
 }
 
 fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, started: Instant) -> u8 {
     let words = with_region(words);
     let (command, result) = match parse(&words) {
-        Parsed::Page(page) => return show(&page),
+        Parsed::Page(page) => return show(&page, signals),
         Parsed::Call(command, result) => (command, result),
     };
     let options = report_options(&result, &words);
@@ -110,17 +110,9 @@ fn report_options(argv: &Result<Argv>, words: &[OsString]) -> ReportOptions {
     }
 }
 
-/// Whether this process calls one command after the other and looks for panics: nothing is printed, signals are not
-/// caught, and panics go on.
-static IS_FUZZING: AtomicBool = AtomicBool::new(false);
-
-fn is_fuzzing() -> bool {
-    IS_FUZZING.load(Ordering::Relaxed)
-}
-
-/// Does what words ask for, once or a thousand times in one process: for fuzzing. From then on nothing is printed.
+/// Runs the command line within a process of another kind, such as a fuzzer: nothing is printed, and signals are left
+/// alone.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
-    IS_FUZZING.store(true, Ordering::Relaxed);
     dispatch(words, &Signals::default(), Instant::now())
 }
 
@@ -136,7 +128,6 @@ pub enum DryRun {
 
 /// The report of a dry run of `mesh` for these words.
 pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxelize::Mesh) -> DryRun {
-    IS_FUZZING.store(true, Ordering::Relaxed);
     let (command, result) = match parse(&with_region(words)) {
         Parsed::Page(page) => return DryRun::Page(page),
         Parsed::Call(command, Ok(_)) if !command.name.is_empty() => return DryRun::Command(command.name),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use voxelize::format::Sidecar;
 use voxelize::grid::{CellKind, Quantities, Record};
 use voxelize::job::{
-    DEFAULT_RES, FitOptions, JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis,
+    DEFAULT_RES, FitOptions, JobLabels, Measure, PartChoice, Transform, UnitOfLength, UpAxis,
     check_unit_of_grid,
 };
 use voxelize::mesh::PartKind;
@@ -24,7 +24,8 @@ use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, LatticeInFile, MeshSource};
 use super::memory::Resources;
-use super::output::{AuxOutput, Output};
+use super::names::{Names, OutputFile};
+use super::output::Output;
 use super::report::display::bytes;
 use super::report::{ReportOptions, Verbosity};
 
@@ -378,7 +379,7 @@ impl Lengths {
 #[derive(Clone)]
 pub struct DoubtOptions {
     /// Where the cells go.
-    pub file: Option<AuxOutput>,
+    pub file: Option<OutputFile>,
     /// The allowed share of the cells that any compared method calls inside.
     pub most: Option<Rational>,
 }
@@ -403,7 +404,7 @@ impl DoubtOptions {
         }
         let file = args.doubt.as_ref().map(|path| {
             let about = ("--doubt", "the cells in doubt");
-            AuxOutput::new(path, CellKind::Labels, about, sidecar, &call.names)
+            OutputFile::of_option(path, CellKind::Labels, about, sidecar, &call.names)
         });
         Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))
     }
@@ -415,7 +416,7 @@ pub fn record_of(rule: &Rule) -> Record {
 }
 
 /// The file of the leak path, if these arguments ask for it.
-pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<AuxOutput>> {
+pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<OutputFile>> {
     let Some(path) = &args.leak else { return Ok(None) };
     let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area);
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
@@ -427,11 +428,11 @@ pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Resu
         let error = Error::usage(format!("--leak: needs a flood, but {why}"));
         return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
-    AuxOutput::new(path, CellKind::Bits, ("--leak", "the leak path"), sidecar, &call.names).map(Some)
+    OutputFile::of_option(path, CellKind::Bits, ("--leak", "the leak path"), sidecar, &call.names).map(Some)
 }
 
 /// The file of the nearest triangles, if these arguments ask for it.
-pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<AuxOutput>> {
+pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<OutputFile>> {
     let Some(path) = &args.nearest else { return Ok(None) };
     if !matches!(rule, Rule::Distance { iso: None, .. }) {
         let error = match rule {
@@ -449,7 +450,7 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Au
             .with_hint("such as --nearest nearest.npy"));
     }
     let about = ("--nearest", "the nearest triangles");
-    AuxOutput::new(path, CellKind::Bits, about, Sidecar::Auto, &call.names).map(Some)
+    OutputFile::of_option(path, CellKind::Bits, about, Sidecar::Auto, &call.names).map(Some)
 }
 
 /// The arrays beside the field, if these arguments ask for some.
@@ -479,9 +480,9 @@ pub struct Options {
     pub output: Output,
     pub doubt: Option<DoubtOptions>,
     /// Where the leak path of a flood goes.
-    pub leak: Option<AuxOutput>,
+    pub leak: Option<OutputFile>,
     /// Where the nearest triangles go.
-    pub nearest: Option<AuxOutput>,
+    pub nearest: Option<OutputFile>,
     /// The arrays beside the field.
     pub quantities: Quantities,
     pub mode: Mode,
@@ -540,7 +541,7 @@ impl Options {
     }
 
     /// The files of cells in addition to the output.
-    pub fn aux_outputs(&self) -> impl Iterator<Item = &AuxOutput> {
+    pub fn aux_outputs(&self) -> impl Iterator<Item = &OutputFile> {
         let doubt = self.doubt.iter().filter_map(|doubt| doubt.file.as_ref());
         doubt.chain(&self.leak).chain(&self.nearest)
     }

@@ -1,4 +1,4 @@
-//! Where cells go: the name, the format and the type of numbers, checked before anything is computed.
+//! The output of a run: its file, its format and its type of numbers, checked before anything is computed.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -6,20 +6,19 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{
-    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, GridStack, OutputShape,
-    PendingNames, SaveOptions, Sidecar, Written,
+    self, Choice, Dtype, Durability, Existing, FORMATS, Format, GridStack, OutputShape, PendingNames,
+    SaveOptions, Sidecar, Written,
 };
-use voxelize::grid::{CellKind, CellSource, InMemory, Labels};
-use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
-use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
+use voxelize::grid::{CellKind, CellSource};
+use voxelize::job::{Target, UpAxis};
+use voxelize::{Error, Lattice, Progress, Record, Result, tool};
 
 use super::args::values::CellValues;
 use super::args::{OutputArgs, givers, prefixed};
 use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
-use super::pipes::Outlet;
-use super::signals::Signals;
+use super::names::{Names, OutputFile};
 
 /// The format of an output that nothing names.
 const DEFAULT_FORMAT: &str = "vox";
@@ -27,39 +26,33 @@ const DEFAULT_FORMAT: &str = "vox";
 /// The format of a field where no option names one.
 const FIELD_FORMAT: &str = "npz";
 
-/// The hint where a file that is no sidecar has the name of one.
-const SIDECAR_STAYS: &str = "move it away, or give the output another name";
-
-/// Where the cells of a mesh go.
+/// Destination and format of the cells of a run.
 #[derive(Clone)]
 pub struct Output {
-    pub destination: Destination,
-    /// The file, if it is one and none that stays.
-    pub file: Option<OutFile>,
-    /// The folder of `-o DIR/`, which is made with those below it when it is needed.
+    pub file: OutputFile,
+    /// Folder of `-o DIR/`. It is made when it is needed, with those below it.
     pub folder: Option<Arc<OutputFolder>>,
     pub format: &'static Format,
     pub format_by: FormatBy,
-    /// The kind of its cells.
     kind: CellKind,
-    /// The type of numbers, if requested.
+    /// Requested type of numbers.
     dtype: Option<Dtype>,
-    /// What else is chosen for the format.
+    /// Other options of the format.
     choices: Vec<Choice>,
-    /// The numbers that are chosen for cells.
+    /// Requested numbers for cells.
     values: Vec<i16>,
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
-    /// The array of all meshes, and the place of this one, if there is such an array.
+    /// Place of the mesh in the array of all meshes, if there is one.
     pub stack: Option<StackPlace>,
-    /// Takes what is whole, if it waits for its names.
+    /// Collects finished files until all of them can be renamed.
     later: Option<Arc<PendingNames>>,
-    /// Whether `-o` names it.
+    /// An option names the output.
     is_named: bool,
 }
 
-/// How the format was chosen.
+/// Origin of the choice of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormatBy {
     Option,
@@ -67,7 +60,7 @@ pub enum FormatBy {
     Default,
 }
 
-/// The place of a mesh in the array of all.
+/// Place of a mesh in the array of all meshes.
 #[derive(Clone)]
 pub struct StackPlace {
     pub stack: Arc<GridStack>,
@@ -82,12 +75,13 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// A folder, made now if it is not there, so that obstacles are found before the work.
+    /// Makes the folder now, so that obstacles are found before the work.
     fn new(root: &Path) -> Result<Self> {
-        // Without the / at its end, behind which a file is not seen.
+        // Components have no / at the end, which would hide a file of that name.
         let folder = Self { root: root.components().collect(), made: MadeFolders::default() };
         let probe = folder.root.join(".voxelize-probe");
-        folder.made.make_for(&probe).and_then(|()| tool::probe_output(&probe)).map_err(|error| {
+        let made = folder.made.make_for(&probe).and_then(|()| tool::probe_output(&probe, None));
+        made.map_err(|error| {
             let error = Error::output(error.message()).in_file(root);
             error.with_hint("-o DIR/ names another folder")
         })?;
@@ -95,14 +89,14 @@ impl OutputFolder {
     }
 }
 
-/// Whether `-o` names a folder for many outputs, and not one whose extension is that of a format.
+/// Whether `-o` names a folder for many outputs. A format whose outputs are folders makes a folder of one output.
 pub fn is_folder(path: &Path) -> bool {
-    let is_output = || format::by_path(path).is_some_and(Format::is_folder);
-    (path.is_dir() || path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR])) && !is_output()
+    let is_output = format::by_path(path).is_some_and(Format::is_folder);
+    (path.is_dir() || path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR])) && !is_output
 }
 
-/// Standard output for data, which must be free for it.
-pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
+/// Checks that standard output is free for data: it is no terminal, and does not take JSON.
+pub fn check_stdout(call: &Call, example: &str) -> Result<()> {
     let option = typed(call.argv, "-");
     if call.printer.options.json == Some(Destination::Stdout) {
         return Err(exclusive("--json", &option)
@@ -112,59 +106,57 @@ pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
         return Err(Error::usage(format!("{option}: standard output is a terminal"))
             .with_hint(format!("redirect it: > {example}, | COMMAND, or -o {example}")));
     }
-    Ok(Destination::Stdout)
+    Ok(())
 }
 
 impl Output {
-    /// The file for the plan of memory.
+    /// Target for the plan of memory.
     pub fn target(&self) -> Target<'_> {
-        Target {
-            format: self.format,
-            path: self.destination.path(),
-            dtype: self.dtype(),
-            choices: &self.choices,
-        }
+        let path = if self.file.is_stdout() { None } else { Some(self.file.path()) };
+        Target { format: self.format, path, dtype: self.dtype(), choices: &self.choices }
     }
 
-    /// The output for these arguments.
+    /// Creates the output that the arguments request, and registers its files.
     pub fn new(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
         let output = Self::unregistered(args, kind, source, call)?;
-        // part.vox for part.vox: not its name is wrong.
-        let voxels = || source.path().filter(|_| !output.is_named).and_then(files::holds_voxels);
-        output.clone().registered(&call.names).map_err(|error| voxels().unwrap_or(error))
+        let is_named = output.is_named;
+        output.registered(&call.names).map_err(|error| match source.path() {
+            // The implied output of part.vox is part.vox, but the mistake is that part.vox is no mesh.
+            Some(path) if !is_named => files::holds_voxels(path).unwrap_or(error),
+            _ => error,
+        })
     }
 
-    /// The output, of which the names of the run do not know yet.
+    /// Creates the output without registering its files.
     pub fn unregistered(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let by_default = by_default(args, kind);
-        let (destination, (format, by)) = match &args.output {
-            None => {
-                let path = files::with_suffix(source.stem()?, extension(by_default.0));
-                (Destination::File(path), by_default)
+        let (path, (format, by)) = match &args.output {
+            None => (files::with_suffix(source.stem()?, extension(by_default.0)), by_default),
+            Some(path) if path.as_os_str() == "-" => {
+                check_stdout(call, "FILE")?;
+                (path.clone(), for_stdout(args, argv)?)
             }
-            Some(path) if path.as_os_str() == "-" => (stdout(call, "FILE")?, for_stdout(args, argv)?),
             Some(path) if is_folder(path) => {
                 let output = Self::in_folder(path, args, kind, argv)?;
                 return Ok(output.named(Path::new(&source.stem()?)));
             }
-            Some(path) => (Destination::File(path.clone()), by_name(path, args, argv)?),
+            Some(path) => (path.clone(), by_name(path, args, argv)?),
         };
-        let output = Self::from_parts(destination, kind, format, by, args);
+        let output = Self::from_parts(&path, kind, format, by, args);
         output.check_options(argv)?;
         Ok(output)
     }
 
     fn from_parts(
-        destination: Destination,
+        path: &Path,
         kind: CellKind,
         format: &'static Format,
         by: FormatBy,
         args: &OutputArgs,
     ) -> Self {
         Self {
-            destination,
-            file: None,
+            file: output_file(path, format, kind),
             folder: None,
             format,
             format_by: by,
@@ -181,28 +173,31 @@ impl Output {
         }
     }
 
-    /// The output, whose files wait for [`Output::give_names`] if they are to be on the disk before they have their names.
+    /// Keeps temporary names until [`Output::give_names`], so that several outputs can be synced side by side.
     #[must_use]
     pub fn named_later(self) -> Self {
-        Self { later: (self.durability == Durability::Synced).then(Arc::default), ..self }
+        let later = if self.durability == Durability::Synced { Some(Arc::default()) } else { None };
+        Self { later, ..self }
     }
 
-    /// Gives the files that wait their names.
+    /// Renames the files that wait for it.
     pub fn give_names(&mut self, progress: &dyn Progress) -> Result<()> {
-        let saved = self.later.take().and_then(Arc::into_inner);
-        saved.zip(self.file.as_ref()).map_or(Ok(()), |(saved, file)| file.give_names(saved, progress))
+        match self.later.take().and_then(Arc::into_inner) {
+            Some(saved) => self.file.save(|| saved.give(progress)),
+            None => Ok(()),
+        }
     }
 
-    /// The options that outputs in this folder share; [`Output::named`] makes one of it.
+    /// Creates the common part of all outputs in a folder. [`Output::named`] makes one of them.
     pub fn in_folder(folder: &Path, args: &OutputArgs, kind: CellKind, argv: &Argv) -> Result<Self> {
         let (format, by) = by_default(args, kind);
-        let mut output = Self::from_parts(Destination::File(folder.to_path_buf()), kind, format, by, args);
+        let mut output = Self::from_parts(folder, kind, format, by, args);
         output.check_options(argv)?;
         output.folder = Some(Arc::new(OutputFolder::new(folder)?));
         Ok(output)
     }
 
-    /// The array of all meshes; [`Output::stacked_at`] makes the place of one.
+    /// Creates the array of all meshes. [`Output::stacked_at`] makes the place of one.
     pub fn stacked(args: &OutputArgs, kind: CellKind, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-" && !is_folder(path))
@@ -219,52 +214,52 @@ impl Output {
             let error = Error::usage(format!("--stack: {} is no .npz of whole grids", path.display()));
             return Err(error.with_hint("-o FILE.npz, with --order zyx for voxels[n,z,y,x]"));
         }
-        let mut output = Self::from_parts(Destination::File(path.clone()), kind, format, by, args);
+        let mut output = Self::from_parts(path, kind, format, by, args);
         output.check_options(argv)?;
         output.stack = Some(StackPlace { stack: Arc::default(), number: 0, name: String::new() });
         output.registered(&call.names)
     }
 
-    /// The place of a mesh in the array of all.
+    /// Returns the place of a mesh in the array of all.
     pub fn stacked_at(&self, number: usize, name: String) -> Self {
         let stack = self.stack.as_ref().map(|place| StackPlace { number, name, ..place.clone() });
-        Self { file: None, stack, ..self.clone() }
+        Self { stack, ..self.clone() }
     }
 
-    /// The output in that folder called `name`, which has no extension.
+    /// Returns the output in the folder that is called `name`, without an extension.
     pub fn named(&self, name: &Path) -> Self {
         let root = self.folder.as_ref().map_or(Path::new(""), |folder| &folder.root);
         let path = root.join(files::with_suffix(name, extension(self.format)));
-        Self { destination: Destination::File(path), ..self.clone() }
+        Self { file: output_file(&path, self.format, self.kind), ..self.clone() }
     }
 
-    /// The file, if it exists and stays as it is.
+    /// Existing file that is kept.
     pub fn kept(&self) -> Option<&Path> {
-        self.destination.path().filter(|path| {
-            self.skips_existing && (path.is_file() || self.format.is_folder() && path.is_dir())
-        })
+        let path = self.file.path();
+        let exists = path.is_file() || self.format.is_folder() && path.is_dir();
+        if self.skips_existing && exists { Some(path) } else { None }
     }
 
-    /// Whether a file that exists stays, and nothing is made.
+    /// An existing file is kept.
     pub fn skips_existing(&self) -> bool {
         self.skips_existing
     }
 
     pub fn name(&self) -> String {
-        self.destination.name()
+        self.file.name()
     }
 
-    /// The requested type of numbers.
+    /// Requested type of numbers.
     pub fn requested_dtype(&self) -> Option<Dtype> {
         self.dtype
     }
 
-    /// The type of numbers in the file.
+    /// Type of numbers in the file.
     pub fn dtype(&self) -> Option<Dtype> {
         self.dtype.or(self.format.dtypes_of(self.kind).first().copied())
     }
 
-    /// Whether the file tells labels apart.
+    /// The file distinguishes labels.
     pub fn keeps_labels(&self) -> bool {
         matches!(self.dtype(), Some(Dtype::U8 | Dtype::I8)) && self.values.len() != 2
     }
@@ -276,48 +271,28 @@ impl Output {
         SaveOptions { dtype, choices, values, sidecar, durability, later, progress, ..SaveOptions::default() }
     }
 
-    /// Writes the cells where they go.
-    pub fn write(
-        &self,
-        source: &mut dyn CellSource,
-        progress: &dyn Progress,
-        signals: &Signals,
-    ) -> Result<Vec<Written>> {
+    /// Writes the cells to their destination.
+    pub fn write(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
         let options = self.save_options(progress);
         let format = self.format;
-        let path = self.destination.path();
-        if let Some(StackPlace { stack, number, name }) = &self.stack {
-            let bytes = stack.add(*number, name, source, &options)?;
+        if let Some(place) = &self.stack {
+            let bytes = place.stack.add(place.number, &place.name, source, &options)?;
             return Ok(vec![Written { path: self.name().into(), format: format.name, bytes }]);
         }
-        let mut out = match &self.file {
-            None => Outlet::stdout(signals),
-            Some(file) if self.destination.may_block() => Outlet::open(file, signals),
-            Some(file) => {
-                if let Some(folder) = &self.folder {
-                    folder.made.make_for(file.path())?;
-                }
-                return file.save_source(source, format, &options);
-            }
-        };
-        let bytes =
-            format::write_source_to(source, &mut out, format, &options).map_err(|error| match path {
-                Some(path) => error.in_file(path),
-                // Standard output has no name of its own.
-                None => error,
-            })?;
-        let path = path.map_or_else(|| "-".into(), |path| path.to_path_buf());
-        Ok(vec![Written { path, format: format.name, bytes }])
+        if let Some(folder) = &self.folder {
+            folder.made.make_for(self.file.path())?;
+        }
+        self.file.save_source(source, format, &options)
     }
 
-    /// Refuses cells that the format cannot hold, and files beside the output that would be lost.
+    /// Refuses cells that the format cannot hold, and files next to the output that would be lost.
     pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice, up: UpAxis) -> Result<()> {
         format::check(kind, lattice, self.format, &self.save_options(&()))
             .map_err(|e| e.in_file(self.name()))?;
         self.check_shown(lattice, up)?;
         let is_y_up = up == UpAxis::Y;
         let shape = OutputShape { kind, dims: lattice.dims(), is_y_up, choices: &self.choices };
-        self.file.as_ref().map_or(Ok(()), |file| file.check_companions(self.format, &shape))
+        self.file.check_companions(self.format, &shape)
     }
 
     /// Refuses to round a field to bytes that is none of shares; the record says by which rule it is made.
@@ -330,23 +305,24 @@ impl Output {
         }
     }
 
-    /// The second file, where there will be one.
+    /// Path of the sidecar, if there will be one.
     pub fn sidecar_path(&self) -> Option<PathBuf> {
-        sidecar_path(self.destination.path()?, self.format, self.sidecar)
+        self.file.sidecar_path(self.sidecar)
     }
 
-    /// Refuses a grid that programs would not show all of in the usual format, which nothing asked for.
+    /// Refuses a grid that programs would not show completely, if nothing requested the format.
     fn check_shown(&self, lattice: &Lattice, up: UpAxis) -> Result<()> {
-        let limits = self.target().limits(lattice, up);
-        match limits.first().filter(|_| self.format_by == FormatBy::Default) {
-            None => Ok(()),
-            Some(limit) => Err(Error::too_large(limit.first.message()).in_file(self.name()).with_hint(
-                "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one all the same",
-            )),
+        match self.target().limits(lattice, up).first() {
+            Some(limit) if self.format_by == FormatBy::Default => {
+                Err(Error::too_large(limit.first.message()).in_file(self.name()).with_hint(
+                    "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one all the same",
+                ))
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Refuses options that the format or the destination cannot follow.
+    /// Refuses options that the format or the destination does not have.
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
         if !self.format.holds_with(self.kind, &self.choices) {
@@ -383,57 +359,51 @@ impl Output {
             return Err(Error::usage(format!("{}: {name} has no such choice", option.trim_end()))
                 .with_hint(format!("it is one of {}", givers(*other))));
         }
-        let is_stdout = self.destination == Destination::Stdout;
-        let is_split = self.choices.contains(&Choice::VoxSplit);
-        for (is_given, option, hint) in [
-            (is_split, "--vox-split", "several files need an output file: -o PATH"),
-            (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar needs an output file: -o PATH"),
-            (self.skips_existing, "--skip-existing", "it needs an output file: -o PATH"),
-        ] {
-            if is_given && is_stdout {
-                let output = typed(argv, "-");
-                return Err(exclusive(option, &output).with_hint(hint));
-            }
+        if !self.file.is_stdout() {
+            return Ok(());
         }
-        Ok(())
+        let (option, hint) = if self.choices.contains(&Choice::VoxSplit) {
+            ("--vox-split", "several files need an output file: -o PATH")
+        } else if self.sidecar == Sidecar::Write {
+            ("--sidecar", "a sidecar needs an output file: -o PATH")
+        } else if self.skips_existing {
+            ("--skip-existing", "it needs an output file: -o PATH")
+        } else {
+            return Ok(());
+        };
+        Err(exclusive(option, &typed(argv, "-")).with_hint(hint))
     }
 
-    /// The output among the names of the run.
-    pub fn registered(self, names: &Names) -> Result<Self> {
-        let Some(path) = self.destination.path().filter(|_| self.kept().is_none()) else { return Ok(self) };
-        let file = names.writes(self.new_file(path, "the output").of_format(self.format))?;
-        if let Some(sidecar) = self.sidecar_path() {
-            let new = self.new_file(&sidecar, "the sidecar of the output");
-            names.writes(new.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS))?;
+    /// Registers the file and its sidecar with the names of the run. A file that is kept is not registered.
+    pub fn registered(mut self, names: &Names) -> Result<Self> {
+        if self.kept().is_some() {
+            return Ok(self);
         }
-        Ok(Self { file: Some(file), ..self })
+        let mut file = self.file;
+        if self.folder.is_some() {
+            file = file.in_made_folder();
+        }
+        if self.skips_existing {
+            file = file.existing(Existing::ReplaceIf(|_| false), "it is skipped");
+        } else if self.folder.is_some() {
+            let hint = "remove it, or name another folder: -o DIR/";
+            file = file.existing(Existing::ReplaceIf(tool::may_be_of_this_tool), hint);
+        } else if !self.is_named {
+            let hint = format!("-o {} replaces it, or name another file", file.path().display());
+            file = file.existing(Existing::ReplaceIf(tool::made_by_this_tool), &hint);
+        }
+        self.file = file.register(names)?;
+        self.file.register_sidecar(self.sidecar)?;
+        Ok(self)
     }
+}
 
-    fn new_file<'a>(&self, path: &'a Path, role: &'a str) -> NewFile<'a> {
-        let new = NewFile::named(path, role).as_output();
-        let new = if self.folder.is_some() { new.in_made_folder() } else { new };
-        match &self.folder {
-            _ if self.skips_existing => new.existing(Existing::ReplaceIf(|_| false), "it is skipped"),
-            Some(_) => {
-                let hint = "remove it, or name another folder: -o DIR/";
-                new.existing(Existing::ReplaceIf(tool::may_be_of_this_tool), hint)
-            }
-            None if self.is_named => new,
-            None => {
-                let hint = format!("-o {} replaces it, or name another file", path.display());
-                new.existing(Existing::ReplaceIf(tool::made_by_this_tool), hint)
-            }
-        }
-    }
+fn output_file(path: &Path, format: &'static Format, kind: CellKind) -> OutputFile {
+    OutputFile::new(path, "the output").of_cells(format, kind).output_of_run().or_stdout()
 }
 
 fn extension(format: &Format) -> &'static str {
     format.extensions.first().unwrap_or(&format.name)
-}
-
-fn sidecar_path(path: &Path, format: &Format, requested: Sidecar) -> Option<PathBuf> {
-    let is_written = requested == Sidecar::Write || format.carries == Carries::Sidecar;
-    is_written.then(|| files::with_suffix(path, files::SIDECAR))
 }
 
 /// The output as typed: the option, or `name` where it has none.
@@ -480,84 +450,4 @@ fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Form
 
 fn format_names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
-}
-
-/// The hint that names the extensions of these formats: `--doubt takes .npy, .npz`.
-fn takes(option: &str, is_taken: impl Fn(&Format) -> bool) -> String {
-    let known: Vec<_> = FORMATS.iter().filter(|f| is_taken(f)).map(|f| f.extensions[0]).collect();
-    format!("{option} takes .{}", known.join(", ."))
-}
-
-/// A second file of cells, that an option of its own names.
-#[derive(Clone)]
-pub struct AuxOutput {
-    pub file: OutFile,
-    format: &'static Format,
-    /// The option that asks for it.
-    option: &'static str,
-    kind: CellKind,
-    /// The meaning of the cells.
-    pub about: &'static str,
-}
-
-impl AuxOutput {
-    /// The file of this name, in the format of its extension, for cells of this kind.
-    pub fn new(
-        path: &Path,
-        kind: CellKind,
-        (option, about): (&'static str, &'static str),
-        sidecar: Sidecar,
-        names: &Names,
-    ) -> Result<Self> {
-        let format = format::named_by(path).map_err(|error| error.with_hint(takes(option, |_| true)))?;
-        let hint = format!("{option} FILE names another file");
-        if let Some(sidecar) = sidecar_path(path, format, sidecar) {
-            let role = format!("the sidecar of {about}");
-            let new = NewFile::named(&sidecar, &role).hint(&hint);
-            names.writes(new.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS))?;
-        }
-        let file = names.writes(NewFile::named(path, about).of_format(format).hint(hint))?;
-        Ok(Self { file, format, option, kind, about })
-    }
-
-    /// The kind of cells in the file: the one that is wanted, or bits where the format does not hold all of it.
-    fn held(&self) -> CellKind {
-        if self.format.dtypes_of(self.kind).is_empty() { CellKind::Bits } else { self.kind }
-    }
-
-    /// Makes sure that the file can hold these cells on `lattice`.
-    pub fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
-        let kind = self.held();
-        format::check(kind, lattice, self.format, &SaveOptions::default())
-            .map_err(|e| e.in_file(self.file.path()))?;
-        let shape = OutputShape { kind, dims: lattice.dims(), is_y_up: false, choices: &[] };
-        self.file.check_companions(self.format, &shape)
-    }
-
-    /// Refuses a format that does not hold cells of the kind that is wanted.
-    pub fn check_kind(&self) -> Result<()> {
-        self.format.check_kind(self.kind).map_err(|error| {
-            error.in_file(self.file.path()).with_hint(takes(self.option, |format| format.holds(self.kind)))
-        })
-    }
-
-    /// These labels as the file has them.
-    pub fn labels(&self, labels: Labels) -> Cells {
-        if self.held() == CellKind::Labels { labels.into() } else { labels.into_occupied().into() }
-    }
-
-    pub fn write(
-        &self,
-        cells: impl Into<Cells>,
-        lattice: &Lattice,
-        about: Record,
-        options: &SaveOptions,
-    ) -> Result<Vec<Written>> {
-        // No rule of a mesh: the option that was given.
-        let rule_name = Some(self.option.trim_start_matches('-').to_string());
-        let snap = Some(lattice.snap().name().to_string());
-        let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, ..about };
-        let voxels = Voxels { cells: cells.into(), lattice: Some(lattice.clone()), record };
-        self.file.save_source(&mut InMemory::new(&voxels), self.format, options)
-    }
 }

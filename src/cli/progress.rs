@@ -1,4 +1,5 @@
-//! The progress bar: on a terminal only, and only for work that takes a while. One bar shows all phases of a run.
+//! The progress bar. It appears on a terminal only, and only for work that takes a while. One bar shows all phases of a
+//! run.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -12,7 +13,7 @@ use voxelize::Progress;
 use super::report::Verbosity;
 use super::signals::Signals;
 
-/// Work that ends sooner shows no bar.
+/// Time after which the bar appears.
 const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
 /// Steps of the bar.
@@ -38,54 +39,57 @@ const RUNS: [&[(&str, f64)]; 2] = [
 pub struct Bar {
     bar: ProgressBar,
     phase: Mutex<BarPhase>,
-    /// The progress of the phase, in its own unit.
+    /// Progress of the phase, in its own unit.
     done: AtomicU64,
-    /// When to show it; `None` for never.
+    /// Time at which the bar appears. `None` for never.
     due: Option<Instant>,
     shown: Once,
     signals: Signals,
 }
 
-/// The part of the bar that a phase fills.
+/// Part of the bar that a phase fills.
 #[derive(Debug, Clone, Copy)]
 struct BarPhase {
     start: f64,
     end: f64,
-    /// Where the first slab began.
+    /// Start of the first slab.
     slabs: Option<f64>,
-    /// Its length in its own unit.
+    /// Length of the phase in its own unit.
     total: u64,
 }
 
 impl BarPhase {
-    /// Before the first.
+    /// State before the first phase.
     const NONE: Self = Self { start: 0.0, end: 0.0, slabs: None, total: 0 };
 
-    /// The phase that follows this one.
+    /// Returns the phase that follows this one.
     fn next(self, name: &str, total: u64) -> Self {
         let start = self.end;
         if let Some((slab, slabs)) = slab(name) {
             let first = self.slabs.unwrap_or(start);
-            let place = |n: f64| (first + (1.0 - first) * n / slabs).clamp(start, 1.0);
-            return Self { start: place(slab - 1.0), end: place(slab), slabs: Some(first), total };
+            let length = (1.0 - first) / slabs;
+            let end = (first + length * slab).clamp(start, 1.0);
+            return Self { start: (end - length).max(start), end, slabs: Some(first), total };
         }
-        let after = RUNS.iter().find_map(|run| {
-            let at = run.iter().position(|(phase, _)| *phase == name)?;
-            Some((run[at].1, run[at..].iter().map(|(_, share)| share).sum::<f64>()))
-        });
-        let (share, rest) = after.unwrap_or((1.0, 1.0));
-        Self { start, end: start + (1.0 - start) * share / rest, total, ..self }
+        // Share of this phase in the rest of the run.
+        let mut share = 1.0;
+        for run in RUNS {
+            if let Some(at) = run.iter().position(|(phase, _)| *phase == name) {
+                share = run[at].1 / run[at..].iter().map(|(_, share)| share).sum::<f64>();
+            }
+        }
+        Self { start, end: start + (1.0 - start) * share, total, ..self }
     }
 
-    /// Where the bar is when so much of the phase is done.
+    /// Returns the position of the bar when so much of the phase is done.
     fn place(self, done: u64) -> f64 {
         let share = if self.total == 0 { 0.0 } else { (done as f64 / self.total as f64).min(1.0) };
         self.start + (self.end - self.start) * share
     }
 }
 
-/// The time that the rest takes, if it goes on as all of it went on average: the rate of a phase alone would jump with each
-/// phase. Nothing for the first part, of which there is little to tell.
+/// Estimates the time that is left from the average rate of the run, as the rate of one phase would jump at the next. Empty
+/// at the start of the run.
 fn time_left(share: f64, elapsed: Duration) -> String {
     if share < 0.02 || elapsed < Duration::from_secs(2) {
         return String::new();
@@ -98,7 +102,7 @@ fn time_left(share: f64, elapsed: Duration) -> String {
     }
 }
 
-/// `slab 2/7` or `region 2/7` as numbers.
+/// Parses `slab 2/7` or `region 2/7`.
 fn slab(name: &str) -> Option<(f64, f64)> {
     let numbers = name.strip_prefix("slab ").or_else(|| name.strip_prefix("region "))?;
     let (n, count) = numbers.split_once('/')?;
@@ -106,7 +110,7 @@ fn slab(name: &str) -> Option<(f64, f64)> {
 }
 
 impl Bar {
-    /// A bar that is not shown yet, and never if quiet or off a terminal.
+    /// Creates a bar. It never appears if the run is quiet or standard error is no terminal.
     pub fn new(verbosity: Verbosity, signals: Signals) -> Self {
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {left:>10}") {
@@ -121,17 +125,17 @@ impl Bar {
         Self { bar, phase: Mutex::new(BarPhase::NONE), done: 0.into(), due, shown: Once::new(), signals }
     }
 
-    /// Takes the bar off the screen, until the next phase.
+    /// Removes the bar from the screen until the next phase.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// Does `print`, which writes to the terminal, with the bar out of the way.
+    /// Does `print`, which writes to the terminal, without the bar.
     pub fn aside<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
     }
 
-    /// Moves the bar to where the work is.
+    /// Moves the bar to the position of the work.
     fn show(&self, phase: BarPhase, done: u64) {
         self.bar.set_position((STEPS * phase.place(done)) as u64);
     }
@@ -141,7 +145,7 @@ impl Bar {
     }
 }
 
-/// Shows nothing and passes interrupts on: for writing between slabs, which show theirs.
+/// Shows nothing and passes interrupts on. Slabs show their own progress while they are written.
 pub struct Silent<'a>(pub &'a Bar);
 
 impl Progress for Silent<'_> {

@@ -1,24 +1,24 @@
-//! Many jobs within one number of threads and one limit of memory: small ones side by side, large ones
-//! one after the other with all of both.
+//! Many jobs within one number of threads and one limit of memory. Small jobs run side by side, large ones one after the
+//! other with all threads and all of the memory.
 
 use voxelize::{Result, par, tool};
 
 use super::memory::Resources;
 
-/// Meshes of at least so many bytes get all threads: below, these wait for each other more than they help.
+/// Bytes of a mesh from which a job gets all threads. For smaller ones threads wait for each other more than they help.
 const LARGE: u64 = 16 << 20;
 
-/// How a job runs.
+/// Resources of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
-    /// Beside others, with a part of the memory.
+    /// Part of the memory: others run at the same time.
     Shared,
-    /// With all there is.
+    /// All threads and all of the memory.
     Exclusive,
 }
 
-/// Runs every job and returns the results in order. `size` is the bytes of a job's mesh. `work`
-/// answers `None` if its share of the memory is too small: then it is run again alone, which must be answered.
+/// Runs every job and returns the results in order. `size` is the number of bytes of a job's mesh. `work` returns `None`
+/// if its share of the memory is too small. The job then runs again alone.
 pub fn each<T: Sync, R: Send>(
     jobs: &[T],
     resources: &Resources,
@@ -42,7 +42,7 @@ pub fn each<T: Sync, R: Send>(
     Ok(answers.into_iter().flatten().collect())
 }
 
-/// One after the other, in one pool of all threads.
+/// Runs jobs one after the other, in one pool of all threads.
 fn alone<T: Sync, R: Send>(
     jobs: &[T],
     which: Vec<usize>,

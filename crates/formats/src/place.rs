@@ -5,10 +5,10 @@
 //! directly, and never cut.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, FileType, OpenOptions, TryLockError};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
@@ -117,8 +117,12 @@ pub(super) fn unswept(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> 
 /// What `make` makes in `folder`, under a name by which others know its process, with the permissions that anything new
 /// gets: the system takes the umask off.
 fn by_builder<T>(folder: &Path, mode: u32, make: impl FnOnce(&Builder) -> io::Result<T>) -> io::Result<T> {
-    sweep(folder);
-    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if folders.insert(folder.to_path_buf()) {
+        // Once in a process, as it may be a long list.
+        sweep(folder);
+    }
+    let prefix = own_prefix();
     let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
     with_usual_permissions(&mut builder, mode);
@@ -144,23 +148,52 @@ fn without_name(error: io::Error) -> io::Error {
     }
 }
 
-/// Removes what processes that died left in `folder`; once in a process, as it may be a long list.
-fn sweep(folder: &Path) {
-    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    if !SWEPT.lock().unwrap_or_else(|e| e.into_inner()).insert(folder.to_path_buf()) {
-        return;
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Ok(kind) = entry.file_type() else { continue };
-        if (kind.is_file() || kind.is_dir()) && entry.file_name().to_str().is_some_and(is_left) {
-            // Another container may have a process of that number, which holds the lock.
-            let lock = File::open(entry.path()).map(|file| file.try_lock().is_ok());
-            if lock.is_ok_and(|is_free| is_free) {
-                let path = entry.path();
-                let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-            }
+/// Folders in which this process has made temporary files and folders. The lock is held while one is made.
+static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn own_prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
+
+/// Removes the temporary files and folders of this process, then does `work`. No new ones are made meanwhile: for a
+/// process that ends at once.
+pub fn without_temporaries<T>(work: impl FnOnce() -> T) -> T {
+    let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = own_prefix();
+    for folder in folders.iter() {
+        for (path, kind) in temporaries(folder, |name| name.starts_with(&own)) {
+            remove(&path, kind);
         }
     }
+    work()
+}
+
+/// Removes what processes that died left in `folder`.
+fn sweep(folder: &Path) {
+    for (path, kind) in temporaries(folder, is_left) {
+        // Another container may have a process of that number, which holds the lock.
+        let lock = File::open(&path).map(|file| file.try_lock().is_ok());
+        if lock.is_ok_and(|is_free| is_free) {
+            remove(&path, kind);
+        }
+    }
+}
+
+/// The files and folders in `folder` with names of a certain form.
+fn temporaries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileType)> {
+    let mut found = vec![];
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        if (kind.is_file() || kind.is_dir()) && entry.file_name().to_str().is_some_and(&is_wanted) {
+            found.push((entry.path(), kind));
+        }
+    }
+    found
+}
+
+fn remove(path: &Path, kind: FileType) {
+    // A failure leaves a file that the next process removes.
+    let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
 /// Whether this is the name of what a process wrote that is no more.

@@ -336,20 +336,16 @@ pub fn save_bytes(
     }
 }
 
-/// Whether `path` can be written to, checked early: its folder exists and accepts new files.
+/// Checks early that `path` can be written to: its folder exists and accepts new files. A format may make it a folder.
 ///
 /// # Errors
 /// If not, with the system's reason. Nothing is left behind.
-pub fn probe_output(path: &Path) -> Result<()> {
-    probe(Place::of(path)?).map_err(|error| failure(error).in_file(path))
-}
-
-/// Whether the output of `format` at `path` can be written to, as [`probe_output`] looks at a file.
-pub fn probe_output_of(path: &Path, format: &Format) -> Result<()> {
-    match format.folder() {
-        Some(layout) => probe(Place::File(layout.place(path)?)).map_err(|error| failure(error).in_file(path)),
-        None => probe_output(path),
-    }
+pub fn probe_output(path: &Path, format: Option<&Format>) -> Result<()> {
+    let place = match format.and_then(Format::folder) {
+        Some(layout) => Place::File(layout.place(path)?),
+        None => Place::of(path)?,
+    };
+    probe(place).map_err(|error| failure(error).in_file(path))
 }
 
 fn probe(place: Place) -> io::Result<()> {

@@ -6,7 +6,6 @@ use std::path::Path;
 use super::picture::Picture;
 use voxelize_core::error::{Error, Result};
 use voxelize_formats::{Existing, Written};
-use voxelize_rules::job::OutFile;
 
 /// The keyword of the PNG chunk that says what made it.
 const MARK: &str = "Software";
@@ -59,15 +58,6 @@ impl Picture {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
         let png = self.to_png()?;
         voxelize_formats::save::save_bytes(path.as_ref(), Existing::Replace, "png", |out| out.write_all(&png))
-    }
-
-    /// Saves the picture as [`save`](Self::save) does, to a file of a run.
-    ///
-    /// # Errors
-    /// If the file cannot be written, or one is there that stays.
-    pub fn save_in(&self, file: &OutFile) -> Result<Written> {
-        let png = self.to_png()?;
-        file.save_bytes("png", |out| out.write_all(&png))
     }
 }
 

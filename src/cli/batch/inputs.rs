@@ -7,14 +7,14 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use voxelize::format::Format;
-use voxelize::job::{InFile, Names};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Kind, Progress, Result, format};
 
 use super::super::command::Call;
 use super::super::files::{self, MeshSource};
+use super::super::names::{InputFile, Names};
 use super::super::output::Output;
-use super::super::pipes::Inlet;
+use super::super::pipes::PipeReader;
 use super::super::progress::Bar;
 use super::super::report::display::grouped;
 use super::super::signals::Signals;
@@ -34,7 +34,7 @@ pub fn read_list(
             .with_hint("--files-from FILE reads the list from a file"));
     }
     let bytes = match is_stdin {
-        true => all_of(Inlet::stdin(signals)),
+        true => PipeReader::stdin(signals).and_then(all_of),
         false => from_file(&names.reads(list, "the list of meshes")?, signals),
     };
     let bytes = bytes.map_err(|e| e.in_file(list))?;
@@ -47,11 +47,11 @@ pub fn read_list(
     Ok(found)
 }
 
-fn from_file(list: &InFile, signals: &Signals) -> Result<Vec<u8>> {
+fn from_file(list: &InputFile, signals: &Signals) -> Result<Vec<u8>> {
     let path = list.path();
     files::is_there(path)?;
     if files::is_pipe(path) {
-        return all_of(Inlet::open(list, signals));
+        return PipeReader::open(path, signals).and_then(all_of);
     }
     File::open(path).map_err(|e| unreadable(&e)).and_then(all_of)
 }
@@ -298,7 +298,7 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
                     (output.stacked_at(n, mesh.path.display().to_string()), mesh.whole.clone())
                 } else {
                     let output = output.named(&below(&common, &mesh.whole));
-                    let path = output.destination.path().unwrap_or(Path::new("")).to_path_buf();
+                    let path = output.file.path().to_path_buf();
                     (output, path)
                 };
                 if let Some(other) = written.insert(path.clone(), &mesh.path) {

@@ -7,7 +7,7 @@ mod report;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use voxelize::format::{GridStack, Sidecar, Written};
+use voxelize::format::{Existing, GridStack, Sidecar, Written};
 use voxelize::grid::Quantities;
 use voxelize::job::{Transform, one_unit, one_up, system};
 use voxelize::{Bounds, Error, Kind, Progress, Result, tool};
@@ -235,10 +235,10 @@ impl BatchOptions {
         let need = u64::try_from(stack.bytes()).unwrap_or(u64::MAX);
         self.options.admit(need, "a grid and a layer of the array")?;
         let options = self.output.save_options(bar);
+        let file = &self.output.file;
         let write =
             |out: &mut dyn std::io::Write| stack.write_to(out, &options).map_err(std::io::Error::other);
-        let file = self.output.file.as_ref().expect("an array has a file");
-        file.save_bytes("npz", write)
+        file.save(|| tool::save_bytes(file.path(), Existing::Replace, "npz", write))
     }
 
     /// One mesh in its slot; `None` if that has too little memory.

@@ -15,12 +15,12 @@ use super::args::{GridArgs, PairArgs, ReadArgs, RuleArgs, RunArgs, arguments, va
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::MeshSource;
+use super::names::OutputFile;
 use super::options::{Job, JobOptions};
 use super::report::display::{bytes, counted};
 use super::report::value::{lossy, outputs};
 use super::report::{Outcome, Report, Rows, empty};
 use super::run::{self, RunReport};
-use mark::MarkOutput;
 use report::CheckedMesh;
 
 /// The options of the grid; any of them turns on the cells of the defects.
@@ -119,7 +119,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     for (path, _) in meshes.iter().filter(|(_, problem)| problem.is_none()) {
         call.names.reads(path, "a mesh to be checked")?;
     }
-    let mark = args.mark.as_deref().map(|path| MarkOutput::new(path, &call.names)).transpose()?;
+    let mark = args.mark.as_deref().map(|path| mark::output_file(path, &call.names)).transpose()?;
     if mark.is_some() && meshes.len() > 1 {
         return Err(Error::usage("--mark takes one mesh").with_hint("check them one by one"));
     }
@@ -155,7 +155,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 struct Checking<'a> {
     job: Job,
     has_grid: bool,
-    mark: Option<&'a MarkOutput>,
+    mark: Option<&'a OutputFile>,
     places: [usize; 2],
     pairs: PairLimit,
     is_strict: bool,
@@ -194,7 +194,7 @@ impl Checking<'_> {
         if let Some(mark) = self.mark {
             let options = &self.job.options;
             let run = run::library_run(options, &bar);
-            let written = mark.write(&mesh, &checked, lattice.as_ref(), (&options.grid, &run))?;
+            let written = mark::write(mark, &mesh, &checked, lattice.as_ref(), (&options.grid, &run))?;
             result.outputs = Some(outputs(&written));
             rows.wrote(&written);
         }
@@ -225,7 +225,7 @@ impl Checking<'_> {
     }
 
     fn marks_cells(&self) -> bool {
-        self.mark.is_some_and(MarkOutput::is_cells)
+        self.mark.is_some_and(|mark| mark.format().is_some())
     }
 
     /// Refuses a mesh that would take more memory than there is.

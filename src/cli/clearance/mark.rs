@@ -1,4 +1,4 @@
-//! The file of `--mark`: the cells where meshes meet or are closest, and the cells around.
+//! The file of `--mark`: the cells where meshes meet or are closest, and the cells around them.
 
 use voxelize::compare::clearance::{Clearance, cells};
 use voxelize::format::{SaveOptions, Sidecar, Written};
@@ -9,34 +9,36 @@ use voxelize::{Bounds, Error, Mesh, Record, Result, Run};
 use super::super::command::Call;
 use super::super::files;
 use super::super::memory::Resources;
-use super::super::output::AuxOutput;
+use super::super::names::OutputFile;
 use super::super::progress::Bar;
 use super::ClearanceArgs;
 use super::meshes::MemoryLeft;
 
-/// Cells along the longest axis of all meshes, where no option says it.
+/// Cells along the longest axis of all meshes, unless an option states their number.
 const RES: usize = 256;
 
-/// Where the cells go, and how many there are.
+/// File of the cells, and their number along the longest axis.
 pub struct ContactMark {
-    output: AuxOutput,
+    file: OutputFile,
     res: usize,
 }
 
 impl ContactMark {
     pub fn new(args: &ClearanceArgs, call: &Call) -> Result<Option<Self>> {
         let Some(path) = &args.mark else {
-            let error = || Error::usage("--res: nothing is voxelized").with_hint("--mark FILE takes it");
-            return if args.res.is_some() { Err(error()) } else { Ok(None) };
+            if args.res.is_some() {
+                return Err(Error::usage("--res: nothing is voxelized").with_hint("--mark FILE takes it"));
+            }
+            return Ok(None);
         };
         let about = ("--mark", "the cells of the contact");
-        let output = AuxOutput::new(path, CellKind::Labels, about, Sidecar::Auto, &call.names)?;
+        let file = OutputFile::of_option(path, CellKind::Labels, about, Sidecar::Auto, &call.names)?;
         if files::has_extension(path, "stl") {
             let error = Error::usage("--mark: .stl holds no labels").in_file(path);
             return Err(error.with_hint("--mark takes .vox, .npz or another format with labels"));
         }
-        output.check_kind()?;
-        Ok(Some(Self { output, res: args.res.unwrap_or(RES) }))
+        file.check_kind()?;
+        Ok(Some(Self { file, res: args.res.unwrap_or(RES) }))
     }
 
     pub fn write(
@@ -48,13 +50,13 @@ impl ContactMark {
     ) -> Result<Vec<Written>> {
         let all = meshes.iter().fold(Bounds::EMPTY, |all, mesh| all.union(mesh.bounds()));
         let lattice = Fit::longest(self.res).to(&all)?;
-        self.output.check_lattice(&lattice)?;
+        self.file.check_lattice(&lattice)?;
         let run = Run::default().threads(resources.threads).level(resources.level).progress(bar);
         let need = cells::cell_bytes(meshes, &lattice, &run);
         budget.admit(u64::try_from(need).unwrap_or(u64::MAX))?;
         let labels = cells::cells(meshes, pairs, &lattice, &run)?;
         let transform = Transform { unit, ..Transform::default() };
         let about = Record { transform: transform.entries(), ..Record::default() };
-        self.output.write(labels, &lattice, about, &SaveOptions::default())
+        self.file.save_cells(labels, &lattice, about, &SaveOptions::default())
     }
 }

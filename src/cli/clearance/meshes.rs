@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use voxelize::job::{InFile, Transform, UnitOfLength, findings, one_unit, one_up, other_unit};
+use voxelize::job::{Transform, UnitOfLength, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize::{Error, Kind, Mesh, Result};
 
 use super::super::args::transform::TransformArgs;
 use super::super::files;
 use super::super::memory::Resources;
+use super::super::names::InputFile;
 use super::super::progress::Bar;
 use super::super::report::display::bytes;
 use super::ClearanceArgs;
@@ -60,7 +61,7 @@ impl PlacedMesh {
 pub fn read_all(
     args: &ClearanceArgs,
     named: &[PlacedMesh],
-    files: &[InFile],
+    files: &[InputFile],
     budget: &mut MemoryLeft,
     bar: &Bar,
 ) -> Result<(Vec<Loaded>, Option<UnitOfLength>)> {
@@ -111,7 +112,7 @@ pub fn read_all(
     Ok((meshes, unit))
 }
 
-fn open(file: &InFile, options: &ReadOptions) -> Result<Loaded> {
+fn open(file: &InputFile, options: &ReadOptions) -> Result<Loaded> {
     let path = file.path();
     files::is_there(path)?;
     let companions = |path: &Path| file.reads_companion(path);

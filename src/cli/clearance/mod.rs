@@ -7,13 +7,14 @@ mod report;
 use std::path::PathBuf;
 
 use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
-use voxelize::job::{InFile, Measure, UnitOfLength};
+use voxelize::job::{Measure, UnitOfLength};
 use voxelize::mesh::read::Loaded;
 use voxelize::{Error, Mesh, Rational, Result, par};
 
 use super::args::{MemoryArgs, PairArgs, ReadArgs, arguments, prefixed, transform, values};
 use super::command::{Call, Command};
 use super::memory::Resources;
+use super::names::InputFile;
 use super::progress::Bar;
 use super::report::display::counted;
 use super::report::{Outcome, Report, empty, value};
@@ -125,7 +126,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 struct Comparison<'a> {
     args: &'a ClearanceArgs,
     named: Vec<PlacedMesh>,
-    files: &'a [InFile],
+    files: &'a [InputFile],
     mark: Option<ContactMark>,
     resources: &'a Resources,
     call: &'a Call<'a>,

@@ -6,13 +6,14 @@ use serde::Serialize;
 use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
 use voxelize::grid::record::FIELDS;
 use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
-use voxelize::job::{Extras, JobLabels, MemoryLimit, NewFile, Target};
+use voxelize::job::{Extras, JobLabels, MemoryLimit, Target};
 use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
 use super::super::args::transform::UpArgs;
 use super::super::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
 use super::super::command::{Call, Command};
-use super::super::files::MeshSource;
+use super::super::files::{MeshSource, PartSource};
+use super::super::names::OutputFile;
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
 use super::super::report::display::{self, bytes, counted};
@@ -179,8 +180,9 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
         Some(store) => names.reads_folder(&store.root, "a folder of the store")?,
         None => {
             RegionStore::check_new(&args.output)?;
-            let store = NewFile::named(&args.output, "the store").of_format(zarr).as_output();
-            names.writes(store).map(drop)?;
+            let store =
+                OutputFile::new(&args.output, "the store").of_cells(zarr, options.kind()).output_of_run();
+            store.register(names)?;
         }
     }
     call.check_files()?;
@@ -189,11 +191,11 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
 
 /// Refuses a mesh from a pipe.
 pub fn check_source(source: &MeshSource) -> Result<()> {
-    if let Some(name) = source.each().iter().find_map(MeshSource::given_name) {
+    if let Some(name) = source.parts.iter().find_map(|part| part.given_name.as_ref()) {
         let error = Error::usage(format!("{name}=FILE: the parts of regions are called by their files"));
         return Err(error.with_hint("give the file that name"));
     }
-    if source.each().iter().any(MeshSource::is_stdin) {
+    if source.parts.iter().any(|part| part.file.is_none()) {
         let error = Error::usage("-: regions read the mesh again, which a pipe does not allow");
         return Err(error.with_hint("save the mesh to a file"));
     }
@@ -305,7 +307,7 @@ pub fn planned(
     lattice: &Lattice,
     bar: &Bar,
 ) -> Result<(RegionPlan, Vec<Finding>)> {
-    let name = |source: &MeshSource| {
+    let name = |source: &PartSource| {
         let path = source.path().unwrap_or(Path::new("-"));
         RegionPlan::mesh_name(store.root, path)
     };
@@ -314,7 +316,7 @@ pub fn planned(
         dtype: store.dtype,
         choices: store.choices,
         regions: store.regions,
-        meshes: job.source.each().iter().map(name).collect::<Result<_>>()?,
+        meshes: job.source.parts.iter().map(name).collect::<Result<_>>()?,
         tolerance: options.tolerance,
         parts: &options.parts.choice,
         bins: store.bins,

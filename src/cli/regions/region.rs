@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 use voxelize::format::Durability;
-use voxelize::job::InFile;
 use voxelize::job::regions::{RegionBins, RegionMaker, RegionState, RegionStore, StorePart};
 use voxelize::mesh::read::ReadOptions;
 use voxelize::tool::text::numbers_in_runs;
@@ -15,6 +14,7 @@ use super::super::args::values::{self, ProcessShare};
 use super::super::args::{RunArgs, arguments};
 use super::super::command::{Call, Command};
 use super::super::memory::Resources;
+use super::super::names::InputFile;
 use super::super::progress::{Bar, Silent};
 use super::super::report::display::{bytes, counted, duration, grouped};
 use super::super::report::value::{self, Warning, lossy};
@@ -127,7 +127,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 }
 
 /// Registers the files of a store, and the meshes that its plan names: no report is written onto them.
-pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<Vec<InFile>> {
+pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<Vec<InputFile>> {
     call.names.reads_folder(&store.root, "a folder of the store")?;
     meshes.iter().map(|file| call.names.reads(file, "the mesh of the store")).collect()
 }

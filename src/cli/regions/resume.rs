@@ -51,19 +51,18 @@ fn one(args: ConvertArgs, call: &Call) -> Report {
 fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
     let mut options = Options::unchecked(args, call, Output::unregistered)?;
     check_source(&options.job.source)?;
-    let path = options.output.destination.path();
-    let Some(path) = path.filter(|_| options.output.format.name == "zarr") else {
+    if options.output.format.name != "zarr" || options.output.file.is_stdout() {
         let error = Error::usage("--resume makes regions of a folder of Zarr");
         return Err(error.with_hint("-o NAME.zarr"));
-    };
+    }
     if options.aux_outputs().next().is_some() || options.doubt.is_some() {
         let error = Error::usage("--resume: cells beside the grid are not made in regions");
         return Err(error.with_hint("leave out --doubt, --max-doubt, --leak and --nearest"));
     }
-    match RegionStore::open_if_planned(path)? {
+    match RegionStore::open_if_planned(options.output.file.path())? {
         Some(store) => call.names.reads_folder(&store.root, "a folder of the store")?,
         None => {
-            RegionStore::check_new(path)?;
+            RegionStore::check_new(options.output.file.path())?;
             options.output = options.output.registered(&call.names)?;
         }
     }
@@ -107,7 +106,7 @@ fn store(
 ) -> Result<RegionStore> {
     let lattice = run::fit_for(options, mesh, found)?;
     let target = options.output.target();
-    let root = options.output.destination.path().expect("it is a file");
+    let root = options.output.file.path();
     let chosen = StoreChoice {
         root,
         dtype: options.output.requested_dtype(),

@@ -7,7 +7,7 @@ pub mod value;
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
@@ -15,12 +15,11 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use voxelize::format::Written;
-use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::{Code, Error, Finding, Kind, Result, Severity};
 
 use super::files::{Destination, is_pipe};
 use super::guard::guarded;
-use super::is_fuzzing;
+use super::names::{Names, OutputFile, stdout_failure};
 use super::signals::Signals;
 use display::{bytes, coloured, sanitized, sanitized_json, sanitized_lines};
 pub use hints::{fitting, hint, spelled};
@@ -238,14 +237,14 @@ pub struct Printer {
 struct PrinterState {
     /// The lines of JSON so far, for a file.
     lines: String,
-    json_file: Option<OutFile>,
+    json_file: Option<OutputFile>,
     codes: Vec<u8>,
     /// Whether it is known that the file for JSON is none of the others.
     files_checked: bool,
     /// The first error.
     error: Option<Error>,
-    /// Standard output failed, and is left alone.
-    is_broken: bool,
+    /// Nothing goes to standard output: it failed, or the process is not this program's own.
+    is_silent: bool,
 }
 
 impl Printer {
@@ -255,7 +254,8 @@ impl Printer {
         arguments: fn(clap::Command) -> clap::Command,
         signals: &Signals,
     ) -> Self {
-        Self { options, command, arguments, signals: signals.clone(), state: Mutex::default() }
+        let state = Mutex::new(PrinterState::new(signals));
+        Self { options, command, arguments, signals: signals.clone(), state }
     }
 
     /// Whether rows for people are wanted.
@@ -273,10 +273,10 @@ impl Printer {
 
     /// The names of a call; the file of `--json` is the first.
     pub fn names(&self) -> Names {
-        let names = Names::default();
+        let names = Names::new(&self.signals);
         if let Some(Destination::File(path)) = &self.options.json {
-            let file = NewFile::named(path, "the file of --json").hint("--json=FILE names another file");
-            self.state().json_file = names.writes(file).ok();
+            let file = OutputFile::new(path, "the file of --json").hint("--json=FILE names another file");
+            self.state().json_file = file.register(&names).ok();
         }
         names
     }
@@ -291,7 +291,9 @@ impl Printer {
     }
 
     fn to_stderr(&self, text: &str) {
-        to_stderr(text, self.options.is_coloured);
+        if self.signals.is_program() {
+            to_stderr(text, self.options.is_coloured);
+        }
     }
 
     /// Prints a report.
@@ -395,8 +397,7 @@ impl Printer {
         if !is_safe && !may_replace(file.path(), state.error.as_ref()) {
             return code;
         }
-        let _may_stall = self.signals.may_stall();
-        match file.save_bytes("json", |out| out.write_all(state.lines.as_bytes())) {
+        match file.save_bytes("json", state.lines.as_bytes()) {
             // The first failure is the one to report.
             Err(error) if code == OK => {
                 self.to_stderr(&error_text("", &error));
@@ -408,13 +409,17 @@ impl Printer {
 }
 
 impl PrinterState {
+    fn new(signals: &Signals) -> Self {
+        Self { is_silent: !signals.is_program(), ..Self::default() }
+    }
+
     fn print(&mut self, text: &str) {
         // Standard output may be held by a write to a pipe that nobody reads.
-        if self.is_broken || text.is_empty() || is_fuzzing() {
+        if self.is_silent || text.is_empty() {
             return;
         }
         if let Err(error) = to_stdout(text) {
-            self.is_broken = true;
+            self.is_silent = true;
             to_stderr(&error_text("", &error), false);
             self.codes.push(exit_code(&error, None));
         }
@@ -464,16 +469,13 @@ pub fn error_text(about: &str, error: &Error) -> String {
 }
 
 /// Prints a requested text, and returns the exit code.
-pub fn show(text: &str) -> u8 {
-    let mut state = PrinterState::default();
+pub fn show(text: &str, signals: &Signals) -> u8 {
+    let mut state = PrinterState::new(signals);
     state.print(text);
     worst(&state.codes)
 }
 
 fn to_stderr(text: &str, is_coloured: bool) {
-    if is_fuzzing() {
-        return;
-    }
     let text = sanitized_lines(text);
     let text = if is_coloured { coloured(&text) } else { text };
     // If stderr is gone nobody is left to read it.
@@ -486,15 +488,6 @@ pub fn to_stdout(text: &str) -> Result<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure) {
         Err(error) if error.code() != Code::ClosedPipe => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// The error for standard output that cannot be written.
-pub fn stdout_failure(error: io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::BrokenPipe => Error::closed_pipe(),
-        _ => Error::output(format!("standard output cannot be written: {error}"))
-            .with_hint("redirect it to a place that can"),
     }
 }
 

@@ -11,10 +11,12 @@ mod verbose;
 
 use voxelize::format::{SaveOptions, Written};
 use voxelize::grid::{CellKind, CellSource, CountedPieces};
-use voxelize::job::{Extras, JobResult, OutFile, Prepared};
+use voxelize::job::{Extras, JobResult, Prepared};
 use voxelize::rule::doubt::Doubt;
 use voxelize::run::Plan as Strategy;
-use voxelize::{BitGrid, Cells, Code, Error, Finding, Lattice, Mesh, Progress, Record, Result, Run, par};
+use voxelize::{
+    BitGrid, Cells, Code, Error, Finding, Lattice, Mesh, Progress, Record, Result, Run, par, tool,
+};
 
 pub use self::fill::{voxelizer, voxels};
 pub use self::inside::record_text;
@@ -25,8 +27,8 @@ pub use self::summary::{extent, mesh_format, mesh_line, padding, summary, time_l
 pub use self::verbose::verbose;
 
 use super::guard::guarded;
+use super::names::OutputFile;
 use super::options::{Mode, Options};
-use super::output::AuxOutput;
 use super::progress::{Bar, Silent};
 use super::report::Outcome;
 use super::signals::Signals;
@@ -60,7 +62,7 @@ pub fn failed(error: Error, options: &Options) -> Outcome {
 
 fn steps(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Outcome> {
     // In a folder of outputs, where that is known of each one alone.
-    options.output.file.as_ref().map_or(Ok(()), OutFile::check)?;
+    options.output.file.check()?;
     let mesh = read(&mut options.job, bar, signals, report)?;
     let options = &*options;
     bar.check()?;
@@ -72,7 +74,7 @@ fn steps(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunRe
         return Ok(Outcome::Planned);
     }
     check_closed(&options.job.options, &mesh, report);
-    let (written, mut result) = Writer { options, bar, signals }.run(&prepared)?;
+    let (written, mut result) = Writer { options, bar }.run(&prepared)?;
     drop(mesh);
     let aux = AuxCells { doubt: result.doubt.take(), leak: result.leak.take() };
     report.take(result);
@@ -109,7 +111,6 @@ pub fn plan<'a>(
 struct Writer<'a> {
     options: &'a Options,
     bar: &'a Bar,
-    signals: &'a Signals,
 }
 
 impl Writer<'_> {
@@ -124,10 +125,10 @@ impl Writer<'_> {
         let mut pieces = None;
         let write = |source: &mut dyn CellSource| {
             if !output.target().format.has_elements() {
-                return output.write(source, progress, self.signals);
+                return output.write(source, progress);
             }
             let mut counted = CountedPieces::new(source);
-            let written = output.write(&mut counted, progress, self.signals);
+            let written = output.write(&mut counted, progress);
             pieces = Some(counted.finish());
             written
         };
@@ -137,9 +138,11 @@ impl Writer<'_> {
             return Ok((written, result));
         };
         let mut made = None;
-        let numbers = nearest.file.save_numbers(prepared.dims(), |put| {
-            made = Some(prepared.run(write, Some(put))?);
-            Ok(())
+        let numbers = nearest.save(|| {
+            tool::save_numbers(nearest.path(), prepared.dims(), |put| {
+                made = Some(prepared.run(write, Some(put))?);
+                Ok(())
+            })
         })?;
         let (mut written, result) = made.expect("numbers are saved with the cells");
         written.push(numbers);
@@ -166,10 +169,10 @@ fn write_aux(
     let grid = &options.job.options.grid;
     let placed = grid.placed(lattice)?;
     let transform = grid.transform.entries();
-    let write = |aux: &AuxOutput, cells: Cells, report: &mut RunReport| {
+    let write = |aux: &OutputFile, cells: Cells, report: &mut RunReport| {
         let about =
             Record { input: input_name(&options.job), transform: transform.clone(), ..Record::default() };
-        let written = aux.write(cells, &placed, about, &save_options)?;
+        let written = aux.save_cells(cells, &placed, about, &save_options)?;
         report.outputs.get_or_insert_default().extend(written);
         Ok(())
     };

@@ -10,10 +10,10 @@ use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
 use super::super::args::prefixed;
-use super::super::files::{self, MeshSource};
+use super::super::files::{self, PartSource};
 use super::super::guard;
 use super::super::options::{GridFrom, Job, JobOptions, Mode, Options};
-use super::super::pipes::Inlet;
+use super::super::pipes::PipeReader;
 use super::super::progress::Bar;
 use super::super::signals::Signals;
 use super::report::{MeshFile, MeshInput, RunReport, timed};
@@ -27,7 +27,7 @@ pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
 /// The mesh, which may be made of several; the options take what the files state.
 pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Mesh> {
     signals.listen()?;
-    let sources = job.source.each();
+    let sources = job.source.parts.as_slice();
     let read = || read_all(sources, &job.options, bar, signals);
     let mut all: Vec<(String, Loaded)> = timed(&mut report.times.read, read)?;
     for (source, (_, loaded)) in sources.iter().zip(&mut all) {
@@ -71,12 +71,12 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
 /// All files. Coordinates of a mesh that is far from the origin are relative to a point near the first file, if all files
 /// can be read so.
 fn read_all(
-    sources: &[MeshSource],
+    sources: &[PartSource],
     options: &JobOptions,
     bar: &Bar,
     signals: &Signals,
 ) -> Result<Vec<(String, Loaded)>> {
-    let is_file = |source: &MeshSource| source.path().is_some_and(|path| !files::is_pipe(path));
+    let is_file = |source: &PartSource| source.path().is_some_and(|path| !files::is_pipe(path));
     let is_repeatable = sources.len() == 1 || sources.iter().all(is_file);
     let wants_near = options.reads_near && options.grid.may_be_near() && is_repeatable;
     let near = if wants_near { ReadNear::Mesh } else { ReadNear::Origin };
@@ -100,7 +100,7 @@ fn read_all(
 
 /// A file, while others hold so many bytes.
 fn read_one(
-    source: &MeshSource,
+    source: &PartSource,
     options: &JobOptions,
     near: ReadNear,
     held: u64,
@@ -113,18 +113,15 @@ fn read_one(
     let reading = ReadOptions::default().tolerance(options.tolerance).memory(max_memory).progress(bar);
     let paints = options.parts.labels == JobLabels::Colours;
     let reading = reading.textures(paints).vertex_numbers(options.has_numbers).near(near);
-    let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
-    let source = match source {
-        MeshSource::Named(_, source) => source,
-        source => source,
-    };
-    let loaded = match source {
-        MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),
-        MeshSource::File(file) => {
+    let loaded = match &source.file {
+        Some(file) if files::is_pipe(file.path()) => {
+            read::read_stream(&mut PipeReader::open(file.path(), signals)?, &name, &reading)
+        }
+        Some(file) => {
             let companions = |path: &Path| file.reads_companion(path);
             read::read_file(file.path(), &reading.companions(&companions))
         }
-        _ => stream(Inlet::stdin(signals)),
+        None => read::read_stream(&mut PipeReader::stdin(signals)?, &name, &reading),
     };
     let loaded = loaded.map_err(|e| if bar.cancelled() { Error::interrupted() } else { e });
     let loaded = loaded.map(|mut loaded| {
@@ -190,7 +187,7 @@ impl MeshInput {
 }
 
 impl MeshFile {
-    fn new(source: &MeshSource, loaded: &Loaded) -> Self {
+    fn new(source: &PartSource, loaded: &Loaded) -> Self {
         let Loaded { format, bytes, packing, .. } = *loaded;
         Self { path: source.name(), format, bytes, packing: packing.name() }
     }

@@ -10,7 +10,6 @@ use voxelize::run::Plan as Strategy;
 use voxelize::{Bounds, Lattice, Length, Rational, Rule};
 
 use super::super::contents::{made_values, range};
-use super::super::files::Destination;
 use super::super::memory::Resources;
 use super::super::options::{JobOptions, Mode, Options};
 use super::super::report::display::{
@@ -285,9 +284,9 @@ fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     let resources = &options.job.options.resources;
     let name = options.output.name();
     let format = options.output.format.name;
-    let mut text = match options.output.destination {
-        Destination::Stdout => format!("would write {format} to {name}"),
-        Destination::File(_) => format!("would write {name} as {format}"),
+    let mut text = match options.output.file.is_stdout() {
+        true => format!("would write {format} to {name}"),
+        false => format!("would write {name} as {format}"),
     };
     match found.output_size {
         Some(FileSize::About(n)) => text += &format!(", about {}", bytes(n)),
@@ -295,7 +294,7 @@ fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
         None => {}
     }
     for aux in options.aux_outputs() {
-        text += &format!("; {} to {}", aux.about, aux.file.path().display());
+        text += &format!("; {} to {}", aux.role(), aux.path().display());
     }
     text += "; ";
     let mut whole = String::new();
@@ -324,13 +323,13 @@ fn wrote(options: &Options, written: &Written) -> String {
         _ => written.path.display().to_string(),
     };
     let mut text = format!("{name}, {}", bytes(written.bytes));
-    if let Some(aux) = options.aux_outputs().find(|aux| aux.file.path() == written.path) {
-        text += &format!(", {}", aux.about);
+    if let Some(aux) = options.aux_outputs().find(|aux| aux.path() == written.path) {
+        text += &format!(", {}", aux.role());
     } else if written.format == output.format.name {
         text += &numbers(&output.target());
         // A reader of the file alone does not know where its cells are.
         if output.format.carries == Carries::SidecarOnRequest
-            && output.destination != Destination::Stdout
+            && !output.file.is_stdout()
             && output.sidecar_path().is_none()
         {
             text += "; --sidecar records the grid";

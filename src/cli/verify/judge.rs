@@ -6,7 +6,6 @@ use std::time::Duration;
 use voxelize::compare::{CaseResult, Difference, diff};
 use voxelize::format::SaveOptions;
 use voxelize::grid::InMemory;
-use voxelize::job::{InFile, OutFile};
 use voxelize::tool::outcome::{against_grid, other_grid};
 use voxelize::view::{self, From, View};
 use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
@@ -16,6 +15,7 @@ use super::super::guard::guarded;
 use super::super::report::fitting;
 use super::report::{CaseReport, GridBrief};
 use super::task::{CaseCells, Task, Wanted};
+use super::super::names::{InputFile, OutputFile};
 
 /// Compares the grid of a task with the expected result, and draws the differences if pictures are requested.
 pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseReport {
@@ -40,7 +40,7 @@ pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseRepor
 }
 
 /// Compares a grid with a golden file.
-fn against_file(task: &Task, file: &InFile, made: &CaseCells, report: &mut CaseReport) -> Result<CaseResult> {
+fn against_file(task: &Task, file: &InputFile, made: &CaseCells, report: &mut CaseReport) -> Result<CaseResult> {
     let Some(now) = &made.voxels else { return Ok(CaseResult::Same) };
     // The file may hold a grid of any size, so its headers come first.
     let path = file.path();
@@ -72,7 +72,7 @@ fn missing(task: &Task, error: Error) -> Error {
 
 /// Writes the files that show how a case differs, and returns their names.
 fn draw(
-    [vox, png]: &[OutFile; 2],
+    [vox, png]: &[OutputFile; 2],
     [golden, now]: [&Voxels; 2],
     difference: &Difference,
 ) -> Result<Vec<PathBuf>> {
@@ -84,7 +84,8 @@ fn draw(
         (Some(lattice), Some(bounds)) => side(lattice, bounds),
         _ => View::default().from,
     };
-    view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?.save_in(png)?;
+    let picture = view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?;
+    png.save_bytes("png", &picture.to_png()?)?;
     if let Some(format) = format::by_name("vox") {
         let changes = diff::saved(diff::changes(old, new)?, lattice);
         vox.save_source(&mut InMemory::new(&changes), format, &SaveOptions::default())?;

@@ -12,13 +12,13 @@ use std::time::Instant;
 
 use voxelize::compare::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 use voxelize::format::Existing;
-use voxelize::job::{InFile, Names, NewFile, OutFile};
 use voxelize::{Code, Error, Record, Result, format, tool, view};
 
 use super::args::{self, GridArgs, RuleArgs, RunArgs, values};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
+use super::names::{InputFile, Names, OutputFile};
 use super::report::{Report, empty};
 use case::TypedOptions;
 use task::{Task, Wanted};
@@ -181,8 +181,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     }
     let junit = match &args.verify.junit {
         Some(path) => {
-            let file = NewFile::named(path, "the report").hint("--junit FILE names another file");
-            Some(call.names.writes(file)?)
+            let file = OutputFile::new(path, "the report").hint("--junit FILE names another file");
+            Some(file.register(&call.names)?)
         }
         None => None,
     };
@@ -199,8 +199,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     if let Some(junit) = &junit {
         let list = args.goldens.display().to_string();
         let xml = junit::to_xml(&list, &tasks, &reports, started.elapsed());
-        let _may_stall = call.signals.may_stall();
-        junit.save_bytes("junit", |out| out.write_all(xml.as_bytes()))?;
+        junit.save_bytes("junit", xml.as_bytes())?;
     }
     Ok(Vec::new())
 }
@@ -224,17 +223,17 @@ fn name_pictures(tasks: &mut [Task], folder: &Path, meshes: &[PathBuf], names: &
     Ok(())
 }
 
-fn picture(folder: &Path, name: &str, is_ours: fn(&Path) -> bool, names: &Names) -> Result<OutFile> {
+fn picture(folder: &Path, name: &str, is_ours: fn(&Path) -> bool, names: &Names) -> Result<OutputFile> {
     const HINT: &str = "--pictures DIR names another folder";
     let path = folder.join(name);
-    let new = NewFile::named(&path, "a picture").hint(HINT).in_made_folder();
-    let file = names.writes(new.existing(Existing::ReplaceIf(is_ours), HINT))?;
+    let new = OutputFile::new(&path, "a picture").hint(HINT).in_made_folder();
+    let file = new.existing(Existing::ReplaceIf(is_ours), HINT).register(names)?;
     file.check()?;
     Ok(file)
 }
 
 /// Returns the tasks of a list.
-fn listed(file: &InFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<Task>> {
+fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<Task>> {
     let list = file.path();
     if format::sniff(list).is_some() {
         let message = format!("{}: a voxel file is compared with one mesh", list.display());
@@ -334,7 +333,7 @@ fn option_of<'a>(options: &'a CaseOptions, message: &str) -> Option<&'a CaseOpti
 }
 
 /// Returns the task of one mesh and one voxel file: on its grid, by its rule.
-fn single(file: &InFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Task> {
+fn single(file: &InputFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Task> {
     let golden = file.path();
     files::is_there(golden)?;
     if format::sniff(golden).is_none() {

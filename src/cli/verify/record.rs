@@ -6,11 +6,11 @@ use std::time::Duration;
 use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
 use voxelize::format::{self, Carries, Existing, Format, SaveOptions, Sidecar};
 use voxelize::grid::InMemory;
-use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::{Error, Result, tool};
 
 use super::super::command::Call;
 use super::super::files::{MadeFolders, SIDECAR, is_voxel_name, or_hint, with_suffix};
+use super::super::names::{Names, OutputFile};
 use super::super::progress::Bar;
 use super::super::report::display::{counted, grouped, sanitized};
 use super::super::report::{Outcome, Report};
@@ -25,7 +25,7 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &TypedOptions) -> Result<Vec
     refuse(args, options)?;
     let list = args.goldens.as_path();
     let resources = call.resources(args.run.max_memory)?;
-    let new_list = call.names.writes(NewFile::named(list, "the list of goldens"))?;
+    let new_list = OutputFile::new(list, "the list of goldens").register(&call.names)?;
     let goldens;
     let mut tasks = vec![];
     if args.meshes.is_empty() {
@@ -59,7 +59,7 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &TypedOptions) -> Result<Vec
 }
 
 /// Records cases in the list as it is now, which keeps cases that other processes recorded meanwhile.
-fn save_list(list: &OutFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar) -> Result<()> {
+fn save_list(list: &OutputFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar) -> Result<()> {
     let _lock = tool::lock_folder(list.path(), bar)?;
     let mut goldens = Goldens::edit(list.path())?;
     let before = goldens.to_text();
@@ -70,7 +70,7 @@ fn save_list(list: &OutFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar) -
     }
     let text = goldens.to_text();
     if text != before {
-        list.save_bytes("goldens", |out| out.write_all(text.as_bytes()))?;
+        list.save_bytes("goldens", text.as_bytes())?;
     }
     Ok(())
 }
@@ -184,16 +184,16 @@ fn recording(list: &Path, case: Case, cells: Option<String>, names: &Names) -> R
 }
 
 /// Registers the file for the cells of a case, and its sidecar.
-fn golden_file(path: &Path, names: &Names) -> Result<OutFile> {
+fn golden_file(path: &Path, names: &Names) -> Result<OutputFile> {
     if sidecar(golden_format(path)?) == Sidecar::Write {
         let sidecar = with_suffix(path, SIDECAR);
-        names.writes(new_golden(&sidecar, "the sidecar of the golden file of a case"))?;
+        new_golden(&sidecar, "the sidecar of the golden file of a case").register(names)?;
     }
-    names.writes(new_golden(path, "the golden file of a case"))
+    new_golden(path, "the golden file of a case").register(names)
 }
 
-fn new_golden<'a>(path: &'a Path, role: &'a str) -> NewFile<'a> {
-    let new = NewFile::named(path, role).in_made_folder();
+fn new_golden(path: &Path, role: &str) -> OutputFile {
+    let new = OutputFile::new(path, role).in_made_folder();
     new.existing(Existing::ReplaceIf(may_go), "name another file under golden, or remove this one")
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use voxelize::compare::{Case, Gate, Golden};
 use voxelize::grid::Hash;
-use voxelize::job::{InFile, MemoryLimit, Names, OutFile, Target, findings};
+use voxelize::job::{MemoryLimit, Target, findings};
 use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format};
 
@@ -14,6 +14,7 @@ use super::super::command::Call;
 use super::super::files::MeshSource;
 use super::super::guard::guarded;
 use super::super::memory::Resources;
+use super::super::names::{InputFile, Names, OutputFile};
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
 use super::super::report::Verbosity;
@@ -37,9 +38,9 @@ pub struct Task {
     /// Allowed differences.
     pub gate: Gate,
     /// Name in the list and file for the cells of a case that is recorded with them.
-    pub keep: Option<(String, OutFile)>,
+    pub keep: Option<(String, OutputFile)>,
     /// Files that show the difference as voxels and as a picture, if requested.
-    pub pictures: Option<[OutFile; 2]>,
+    pub pictures: Option<[OutputFile; 2]>,
 }
 
 /// Expected result of a case.
@@ -47,7 +48,7 @@ pub enum Wanted {
     /// A digest and a number of cells.
     Digest(Hash, u64),
     /// The cells of a file.
-    File(InFile),
+    File(InputFile),
     /// Nothing is known yet.
     Nothing,
 }

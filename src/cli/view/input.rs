@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args as _;
 use serde::Serialize;
-use voxelize::job::{InFile, findings};
+use voxelize::job::findings;
 use voxelize::view::{Shown, Up};
 use voxelize::{BitGrid, Cells, Digest, Error, Lattice, Mesh, Rational, Result, Voxels};
 
@@ -15,6 +15,7 @@ use super::super::command::Call;
 use super::super::contents;
 use super::super::files::{self, MeshSource};
 use super::super::memory::Resources;
+use super::super::names::InputFile;
 use super::super::options::{Job, JobOptions};
 use super::super::report::Object;
 use super::super::run::{self, RunReport, timed};
@@ -44,7 +45,7 @@ pub struct ViewInput {
 /// The file of a picture before it is opened.
 pub enum ViewSource {
     /// A voxel file, and the most bytes that its cells may take.
-    Voxels(InFile, Option<u64>),
+    Voxels(InputFile, Option<u64>),
     Mesh(Box<Job>),
 }
 
@@ -122,7 +123,7 @@ impl ViewInput {
     }
 
     /// The cells of a voxel file on the same grid.
-    fn around(&self, file: &InFile, limit: Option<u64>) -> Result<BitGrid> {
+    fn around(&self, file: &InputFile, limit: Option<u64>) -> Result<BitGrid> {
         // The picture has a copy of them.
         let taken = 2 * BitGrid::bytes_for(self.dims());
         let left = limit.map(|limit| limit.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX)));

@@ -4,13 +4,11 @@ mod input;
 mod options;
 
 use std::collections::HashSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use voxelize::format::Written;
 use voxelize::grid::AXES;
-use voxelize::job::{NewFile, OutFile};
 use voxelize::view::{self, Layer, Picture, Up};
 use voxelize::{Cells, Code, Error, Finding, Kind, Progress, Rational, Result, par, tool};
 
@@ -20,9 +18,10 @@ use super::command::{Call, Command};
 use super::contents;
 use super::files::{Destination, MadeFolders};
 use super::memory::Resources;
+use super::names::OutputFile;
 use super::report::display::{self, bytes, counted, grouped, listed, number};
 use super::report::value::{self, Digests, Output, lossy};
-use super::report::{Object, Outcome, Report, Rows, empty, stdout_failure, to_stdout};
+use super::report::{Object, Outcome, Report, Rows, empty, to_stdout};
 use super::run::{mesh_line, time_line, timed};
 use input::{GridSize, LabelCells, ViewInput, ViewSource};
 use options::{OURS, PictureContent, PictureOptions};
@@ -233,9 +232,7 @@ fn show(
             let picture = captioned(picture, &options, &input);
             result.picture = Some(PictureInfo { shows: options.content.name(), size: picture.size() });
             let time = &mut input.found.times.write;
-            let _may_stall = (options.destination == Destination::Stdout || options.destination.may_block())
-                .then(|| call.signals.may_stall());
-            vec![timed(time, || write(options.file.as_ref(), &picture))?]
+            vec![timed(time, || options.output.save_bytes("png", &picture.to_png()?))?]
         }
     };
     let times = &input.found.times;
@@ -273,7 +270,7 @@ fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String>
         let number = name.strip_prefix(axis).and_then(|name| name.strip_suffix(".png"));
         number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
     };
-    let entries = options.destination.path()?.read_dir().ok()?.flatten();
+    let entries = options.output.path().read_dir().ok()?.flatten();
     let names = entries.map(|entry| entry.file_name()).filter(|name| !new.contains(name.as_os_str()));
     let mut names: Vec<_> =
         names.filter_map(|name| name.into_string().ok()).filter(|name| is_layer(name)).collect();
@@ -345,8 +342,8 @@ fn draw_layers(
     let file = |layer: Layer| {
         let path = folder.join(format!("{}{:0digits$}.png", AXES[layer.axis], layer.index));
         const HINT: &str = "-o DIR/ names another folder";
-        let new = NewFile::named(&path, "a layer").existing(OURS, HINT).in_made_folder();
-        let file = call.names.writes(new.hint(HINT))?;
+        let new = OutputFile::new(&path, "a layer").existing(OURS, HINT).in_made_folder();
+        let file = new.hint(HINT).register(&call.names)?;
         file.check().map(|()| (layer, file))
     };
     // All names before the first file.
@@ -355,9 +352,10 @@ fn draw_layers(
     let bar = call.bar();
     made.make(folder)?;
     bar.begin("write", files.len() as u64);
-    let write = |(layer, file): &(Layer, OutFile)| {
+    let write = |(layer, file): &(Layer, OutputFile)| {
         bar.check()?;
-        let written = view::mask(cells, *layer, plate)?.save_in(file)?;
+        let picture = view::mask(cells, *layer, plate)?;
+        let written = file.save_bytes("png", &picture.to_png()?)?;
         bar.advance(1);
         Ok(written)
     };
@@ -387,8 +385,7 @@ fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call
                 .map_err(|error| error.in_file(&input.name));
         }
         (PictureContent::Layers(choice), Some(cells), _) => {
-            let folder = options.destination.path().unwrap_or(Path::new("."));
-            let drawn = draw_layers(choice, cells, (folder, options.plate), threads, call);
+            let drawn = draw_layers(choice, cells, (options.output.path(), options.plate), threads, call);
             return drawn.map(Drawn::Layers).map_err(|error| match error.kind() {
                 Kind::Usage => error.with_hint("--size names a larger plate"),
                 _ => error,
@@ -413,16 +410,6 @@ fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call
     })
 }
 
-fn write(file: Option<&OutFile>, picture: &Picture) -> Result<Written> {
-    let Some(file) = file else {
-        let png = picture.to_png()?;
-        let mut out = std::io::stdout().lock();
-        out.write_all(&png).and_then(|()| out.flush()).map_err(stdout_failure)?;
-        return Ok(Written { path: "-".into(), format: "png", bytes: png.len() as u64 });
-    };
-    picture.save_in(file)
-}
-
 fn add_rows(rows: &mut Rows, input: &ViewInput, options: &PictureOptions, written: &[Written]) {
     match &input.found.mesh {
         Some(mesh) => rows.row("mesh", mesh_line(&input.name, mesh)),
@@ -444,7 +431,7 @@ fn add_rows(rows: &mut Rows, input: &ViewInput, options: &PictureOptions, writte
     if written.is_empty() {
         return;
     }
-    let name = options.destination.name();
+    let name = options.output.name();
     let size = bytes(written.iter().map(|one| one.bytes).sum::<u64>());
     rows.row(
         "wrote",

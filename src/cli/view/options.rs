@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use voxelize::format::Existing;
-use voxelize::job::{NewFile, OutFile};
 use voxelize::view::{self, Axes, Projection, View};
 use voxelize::{Code, Error, Result};
 
 use super::super::args::values::{LayerChoice, PixelSize};
 use super::super::argv::exclusive;
 use super::super::command::Call;
-use super::super::files::{Destination, has_extension, stem, with_suffix};
+use super::super::files::{has_extension, stem, with_suffix};
 use super::super::memory::Resources;
-use super::super::output::{is_folder, stdout};
+use super::super::names::OutputFile;
+use super::super::output::{check_stdout, is_folder};
 use super::super::report::display::bytes;
 use super::ViewArgs;
 
@@ -20,9 +20,8 @@ use super::ViewArgs;
 pub struct PictureOptions {
     pub content: PictureContent,
     pub view: View,
-    pub destination: Destination,
-    /// The file, where there is one.
-    pub file: Option<OutFile>,
+    /// File, standard output, or the folder of all layers.
+    pub output: OutputFile,
     /// Whether a slice has a pixel for each cell, black or white.
     pub is_mask: bool,
     pub has_caption: bool,
@@ -71,16 +70,15 @@ impl PictureOptions {
             (.., true) => PictureContent::Mesh,
             _ => PictureContent::Cells,
         };
-        let destination = destination(args, content, call)?;
-        let is_one_file = !matches!(content, PictureContent::Layers(_));
-        let file = destination.path().filter(|_| is_one_file).map(|path| match &args.output {
-            Some(_) => NewFile::named(path, "the output"),
-            None => {
-                let hint = format!("-o {} replaces it, or name another file", path.display());
-                NewFile::named(path, "the output").existing(OURS, hint)
-            }
-        });
-        let file = file.map(|file| call.names.writes(file)).transpose()?;
+        let path = output_path(args, content, call)?;
+        let mut output = OutputFile::new(&path, "the output").or_stdout();
+        if args.output.is_none() {
+            let hint = format!("-o {} replaces it, or name another file", path.display());
+            output = output.existing(OURS, &hint);
+        }
+        if !matches!(content, PictureContent::Layers(_)) {
+            output = output.register(&call.names)?;
+        }
         refuse_idle(args, content, call)?;
         let default = View::default();
         let view = View {
@@ -104,7 +102,7 @@ impl PictureOptions {
             (PictureContent::Layers(_), Some(PixelSize::Pixels(size))) => Some(size),
             _ => None,
         };
-        Ok(Self { content, view, destination, file, is_mask, has_caption: options.caption, plate })
+        Ok(Self { content, view, output, is_mask, has_caption: options.caption, plate })
     }
 
     /// The memory for drawing, without the cells or the mesh; an error if it exceeds half of the limit.
@@ -156,19 +154,23 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
 /// Pictures of this tool alone are replaced where no option names the file.
 pub const OURS: Existing = Existing::ReplaceIf(view::made_by_this_tool);
 
-fn destination(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<Destination> {
+/// Path of the output; `-` for standard output.
+fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<PathBuf> {
     Ok(match (&args.output, content) {
         (output, PictureContent::Layers(_)) => match output.as_deref().filter(|path| is_folder(path)) {
-            Some(folder) => Destination::File(folder.to_path_buf()),
+            Some(folder) => folder.to_path_buf(),
             None => {
                 let error = Error::usage("--slice: all layers need an output folder");
                 return Err(error.with_hint("-o DIR/ names it"));
             }
         },
-        (None, PictureContent::Text(_)) => Destination::Stdout,
-        (None, _) => Destination::File(implied(&args.file)?),
-        (Some(path), _) if path.as_os_str() == "-" => stdout(call, "FILE.png")?,
-        (Some(path), _) => Destination::File(named(path)?),
+        (None, PictureContent::Text(_)) => PathBuf::from("-"),
+        (None, _) => implied(&args.file)?,
+        (Some(path), _) if path.as_os_str() == "-" => {
+            check_stdout(call, "FILE.png")?;
+            path.clone()
+        }
+        (Some(path), _) => named(path)?,
     })
 }
 

@@ -153,14 +153,14 @@ fn places_that_take_no_file_are_refused_early() {
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
     for path in [file.join("a.vox"), folder.path().join("gone/a.vox"), folder.path().to_path_buf()] {
-        let early = tool::probe_output(&path).unwrap_err();
+        let early = tool::probe_output(&path, None).unwrap_err();
         assert_eq!(early.kind(), Kind::Output);
         assert!(early.file().is_some(), "{early}");
         let vox = format::by_name("vox").unwrap();
         let late = format::save(&at_odd_place(f_grid()), &path, vox, &SaveOptions::default());
         assert_eq!(late.unwrap_err(), early);
     }
-    assert_eq!(tool::probe_output(&folder.path().join("new.vox")), Ok(()));
+    assert_eq!(tool::probe_output(&folder.path().join("new.vox"), None), Ok(()));
     assert_eq!(names(folder.path()), ["file"]);
 }
 
@@ -263,6 +263,6 @@ mod unix {
             }
         }
         assert!(!Path::new("/dev/null.json").exists());
-        assert_eq!(tool::probe_output(Path::new("/dev/null")), Ok(()));
+        assert_eq!(tool::probe_output(Path::new("/dev/null"), None), Ok(()));
     }
 }

@@ -291,5 +291,7 @@ fn enter(folder: &Path) {
 
 /// Runs the command with these words, in one thread, and prints nothing.
 fn run(words: Vec<OsString>) -> u8 {
-    cli::run(["voxelize", "-q", "-j=1"].map(OsString::from).into_iter().chain(words))
+    let code = cli::run(["voxelize", "-q", "-j=1"].map(OsString::from).into_iter().chain(words));
+    assert_ne!(code, 70, "the command panicked");
+    code
 }

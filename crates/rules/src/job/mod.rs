@@ -1,11 +1,10 @@
 //! The whole of a job: the coordinates of the mesh, where its cells will be, filling them at once or in slabs, what is
-//! found on the way, and the files of a run.
+//! found on the way.
 
 mod budget;
 pub mod findings;
 mod fit_options;
 mod measure;
-pub mod names;
 mod paint;
 mod parts;
 mod plan;
@@ -23,7 +22,6 @@ mod voxelizer;
 pub use self::budget::{MemoryBudget, MemoryLimit};
 pub use self::fit_options::{DEFAULT_RES, FitOptions};
 pub use self::measure::{Measure, WrittenLength};
-pub use self::names::{InFile, Names, NewFile, OutFile};
 pub use self::parts::PartChoice;
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
