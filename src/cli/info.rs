@@ -117,14 +117,14 @@ pub struct CellsInfo {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum FileGrid {
-    Placed(Grid),
+    Placed(Box<Grid>),
     Unplaced { dims: Option<[usize; 3]> },
 }
 
 impl FileGrid {
     fn new(lattice: Option<&Lattice>, dims: Option<[usize; 3]>) -> Self {
         match lattice {
-            Some(lattice) => Self::Placed(lattice.into()),
+            Some(lattice) => Self::Placed(Box::new(lattice.into())),
             None => Self::Unplaced { dims },
         }
     }

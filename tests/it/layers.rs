@@ -246,8 +246,11 @@ fn no_layer_uses_one_above_it() {
     assert!(seen > 50, "only {seen} files");
 }
 
-/// Returns `items` that are in circles: the rest has nothing that it uses, or nothing that uses it.
-fn in_circles(mut uses: BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> BTreeSet<Vec<String>> {
+/// What each module uses.
+type Uses = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
+
+/// Returns the modules that are in circles: the rest has nothing that it uses, or nothing that uses it.
+fn in_circles(mut uses: Uses) -> BTreeSet<Vec<String>> {
     loop {
         let used: BTreeSet<_> = uses.values().flatten().cloned().collect();
         let before = uses.len();
@@ -269,7 +272,7 @@ fn no_modules_form_a_circle() {
     let sources = sources();
     let modules = Modules::of(&sources);
     // The uses within each folder.
-    let mut folders: BTreeMap<Vec<String>, BTreeMap<Vec<String>, BTreeSet<Vec<String>>>> = BTreeMap::new();
+    let mut folders: BTreeMap<Vec<String>, Uses> = BTreeMap::new();
     let mut arrows = 0;
     for (n, source) in sources.iter().enumerate() {
         for used in modules.uses(n) {
