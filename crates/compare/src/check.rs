@@ -511,6 +511,6 @@ mod tests {
     fn every_code_of_a_check_has_its_row() {
         let codes = voxelize_core::CODES.iter().filter(|row| row.name.starts_with('M')).map(|row| row.code);
         assert!(codes.eq(DEFECTS.iter().map(|info| info.code)));
-        assert!(DEFECTS.iter().zip(1..).all(|(info, n)| super::super::check_cells::value(info) == n));
+        assert!(DEFECTS.iter().zip(1..).all(|(info, n)| crate::check_cells::value(info) == n));
     }
 }

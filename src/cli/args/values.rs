@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::str::FromStr;
 
-use super::super::suggest::INWARDS;
+use crate::cli::suggest::INWARDS;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{Dtype, FORMATS, Format};

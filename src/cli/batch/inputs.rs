@@ -10,15 +10,15 @@ use voxelize::format::Format;
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Kind, Progress, Result, format};
 
-use super::super::command::Call;
-use super::super::files::{self, MeshSource};
-use super::super::names::{InputFile, Names};
-use super::super::output::Output;
-use super::super::pipes::PipeReader;
-use super::super::progress::Bar;
-use super::super::report::display::grouped;
-use super::super::signals::Signals;
 use super::Item;
+use crate::cli::command::Call;
+use crate::cli::files::{self, MeshSource};
+use crate::cli::names::{InputFile, Names};
+use crate::cli::output::Output;
+use crate::cli::pipes::PipeReader;
+use crate::cli::progress::Bar;
+use crate::cli::report::display::grouped;
+use crate::cli::signals::Signals;
 
 /// The names in the list `file`, `-` for standard input; `named` are those on the command line.
 pub fn read_list(
@@ -354,8 +354,8 @@ pub fn refuse_pipes(found: &[FoundMesh]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::report::Verbosity;
     use super::*;
+    use crate::cli::report::Verbosity;
 
     #[test]
     fn folders_are_walked_in_order_and_not_in_circles() {

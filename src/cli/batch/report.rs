@@ -8,13 +8,13 @@ use voxelize::format::Written;
 use voxelize::grid::CellKind;
 use voxelize::{Code, Kind};
 
-use super::super::command::Call;
-use super::super::options::{Mode, Options};
-use super::super::progress::Bar;
-use super::super::report::display::{bytes, counted, dims, duration, grouped};
-use super::super::report::{self, Outcome, Report, finding_line};
-use super::super::run::{self, RunReport, RunResult};
 use super::{BatchOptions, Item};
+use crate::cli::command::Call;
+use crate::cli::options::{Mode, Options};
+use crate::cli::progress::Bar;
+use crate::cli::report::display::{bytes, counted, dims, duration, grouped};
+use crate::cli::report::{self, Outcome, Report, finding_line};
+use crate::cli::run::{self, RunReport, RunResult};
 
 /// The report of a finished mesh, and its contribution to the total.
 pub struct Entry {

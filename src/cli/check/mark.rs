@@ -7,9 +7,9 @@ use voxelize::format::{SaveOptions, Sidecar, Written};
 use voxelize::grid::CellKind;
 use voxelize::{Error, Lattice, Mesh, Record, Result, Run};
 
-use super::super::files;
-use super::super::names::{Names, OutputFile};
-use super::super::options::GridOptions;
+use crate::cli::files;
+use crate::cli::names::{Names, OutputFile};
+use crate::cli::options::GridOptions;
 
 /// Registers the file. A file of triangles has no format of voxels.
 pub(super) fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {

@@ -5,10 +5,10 @@ use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPla
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Code, Error, Lattice};
 
-use super::super::report::Rows;
-use super::super::report::display::{self, bytes, counted, grouped};
-use super::super::report::value::{self, Corners, Grid, Output, Warning};
-use super::super::run::{RunReport, extent, mesh_format, triangles};
+use crate::cli::report::Rows;
+use crate::cli::report::display::{self, bytes, counted, grouped};
+use crate::cli::report::value::{self, Corners, Grid, Output, Warning};
+use crate::cli::run::{RunReport, extent, mesh_format, triangles};
 
 /// Components that have a row.
 const LISTED: usize = 10;

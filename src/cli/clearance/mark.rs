@@ -6,13 +6,13 @@ use voxelize::grid::{CellKind, Fit};
 use voxelize::job::{Transform, UnitOfLength};
 use voxelize::{Bounds, Error, Mesh, Record, Result, Run};
 
-use super::super::command::Call;
-use super::super::files;
-use super::super::memory::Resources;
-use super::super::names::OutputFile;
-use super::super::progress::Bar;
 use super::ClearanceArgs;
 use super::meshes::MemoryLeft;
+use crate::cli::command::Call;
+use crate::cli::files;
+use crate::cli::memory::Resources;
+use crate::cli::names::OutputFile;
+use crate::cli::progress::Bar;
 
 /// Cells along the longest axis of all meshes, unless an option states their number.
 const RES: usize = 256;

@@ -6,13 +6,13 @@ use voxelize::job::{Transform, UnitOfLength, findings, one_unit, one_up, other_u
 use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize::{Error, Kind, Mesh, Result};
 
-use super::super::args::transform::TransformArgs;
-use super::super::files;
-use super::super::memory::Resources;
-use super::super::names::InputFile;
-use super::super::progress::Bar;
-use super::super::report::display::bytes;
 use super::ClearanceArgs;
+use crate::cli::args::transform::TransformArgs;
+use crate::cli::files;
+use crate::cli::memory::Resources;
+use crate::cli::names::InputFile;
+use crate::cli::progress::Bar;
+use crate::cli::report::display::bytes;
 
 /// The memory of a triangle, in bytes.
 const TRIANGLE: u64 = size_of::<[[f32; 3]; 3]>() as u64;

@@ -7,9 +7,9 @@ use voxelize::job::UnitOfLength;
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::Loaded;
 
-use super::super::report::Rows;
-use super::super::report::display::{counted, grouped, number};
-use super::super::report::value::{Output, Warning};
+use crate::cli::report::Rows;
+use crate::cli::report::display::{counted, grouped, number};
+use crate::cli::report::value::{Output, Warning};
 
 /// Result of the command.
 #[derive(Default, Serialize)]

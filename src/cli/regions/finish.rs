@@ -11,16 +11,16 @@ use voxelize::job::regions::{RegionState, RegionStore, StoreReport};
 use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Result, par};
 
-use super::super::args::arguments;
-use super::super::command::{Call, Command};
-use super::super::contents;
-use super::super::report::display::{self, bytes, counted, duration, grouped, occupancy};
-use super::super::report::value::{
-    self, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output, Warning, lossy,
-};
-use super::super::report::{Object, Outcome, Report, Rows, empty};
 use super::region::register;
 use super::report::{PlannedRegions, rule_text, warnings};
+use crate::cli::args::arguments;
+use crate::cli::command::{Call, Command};
+use crate::cli::contents;
+use crate::cli::report::display::{self, bytes, counted, duration, grouped, occupancy};
+use crate::cli::report::value::{
+    self, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output, Warning, lossy,
+};
+use crate::cli::report::{Object, Outcome, Report, Rows, empty};
 
 pub const COMMAND: Command = Command {
     name: "finish",

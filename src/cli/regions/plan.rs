@@ -9,18 +9,18 @@ use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
 use voxelize::job::{Extras, JobLabels, MemoryLimit, Target};
 use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
-use super::super::args::transform::UpArgs;
-use super::super::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
-use super::super::command::{Call, Command};
-use super::super::files::{MeshSource, PartSource};
-use super::super::names::OutputFile;
-use super::super::options::{Job, JobOptions};
-use super::super::progress::Bar;
-use super::super::report::display::{self, bytes, counted};
-use super::super::report::value::{self, Fields, Grid, Output, Warning, lossy};
-use super::super::report::{Object, Outcome, Report, Rows, empty};
-use super::super::run::{self, InputInfo, MeshInfo, RunReport};
 use super::report::{PlannedRegions, rule_text, warnings};
+use crate::cli::args::transform::UpArgs;
+use crate::cli::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
+use crate::cli::command::{Call, Command};
+use crate::cli::files::{MeshSource, PartSource};
+use crate::cli::names::OutputFile;
+use crate::cli::options::{Job, JobOptions};
+use crate::cli::progress::Bar;
+use crate::cli::report::display::{self, bytes, counted};
+use crate::cli::report::value::{self, Fields, Grid, Output, Warning, lossy};
+use crate::cli::report::{Object, Outcome, Report, Rows, empty};
+use crate::cli::run::{self, InputInfo, MeshInfo, RunReport};
 
 pub const COMMAND: Command = Command {
     name: "plan",

@@ -10,16 +10,16 @@ use voxelize::mesh::read::ReadOptions;
 use voxelize::tool::text::numbers_in_runs;
 use voxelize::{Error, Mesh, Progress, Result, Run, Voxelizer, par};
 
-use super::super::args::values::{self, ProcessShare};
-use super::super::args::{RunArgs, arguments};
-use super::super::command::{Call, Command};
-use super::super::memory::Resources;
-use super::super::names::InputFile;
-use super::super::progress::{Bar, Silent};
-use super::super::report::display::{bytes, counted, duration, grouped};
-use super::super::report::value::{self, Warning, lossy};
-use super::super::report::{Object, Outcome, Report, Rows, empty};
 use super::report::warnings;
+use crate::cli::args::values::{self, ProcessShare};
+use crate::cli::args::{RunArgs, arguments};
+use crate::cli::command::{Call, Command};
+use crate::cli::memory::Resources;
+use crate::cli::names::InputFile;
+use crate::cli::progress::{Bar, Silent};
+use crate::cli::report::display::{bytes, counted, duration, grouped};
+use crate::cli::report::value::{self, Warning, lossy};
+use crate::cli::report::{Object, Outcome, Report, Rows, empty};
 
 pub const COMMAND: Command = Command {
     name: "region",

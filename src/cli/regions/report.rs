@@ -4,9 +4,9 @@ use serde::Serialize;
 use voxelize::Finding;
 use voxelize::job::regions::RegionStore;
 
-use super::super::report::value::{self, Warning};
-use super::super::report::{Rows, Verbosity};
-use super::super::run::record_text;
+use crate::cli::report::value::{self, Warning};
+use crate::cli::report::{Rows, Verbosity};
+use crate::cli::run::record_text;
 
 /// Regions of a plan.
 #[derive(Serialize)]

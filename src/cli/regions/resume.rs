@@ -6,17 +6,17 @@ use voxelize::job::findings;
 use voxelize::job::regions::{RegionPlan, RegionStore};
 use voxelize::{Error, Mesh, Result, par};
 
-use super::super::args::ConvertArgs;
-use super::super::batch;
-use super::super::command::Call;
-use super::super::guard::guarded;
-use super::super::options::Options;
-use super::super::output::Output;
-use super::super::progress::Bar;
-use super::super::report::{Outcome, Report};
-use super::super::run::{self, RunReport, RunResult, timed};
 use super::plan::{StoreChoice, check_source, planned};
 use super::region;
+use crate::cli::args::ConvertArgs;
+use crate::cli::batch;
+use crate::cli::command::Call;
+use crate::cli::guard::guarded;
+use crate::cli::options::Options;
+use crate::cli::output::Output;
+use crate::cli::progress::Bar;
+use crate::cli::report::{Outcome, Report};
+use crate::cli::run::{self, RunReport, RunResult, timed};
 
 /// Makes the store of `-o`, or what is missing of it.
 pub fn resume(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {

@@ -3,12 +3,12 @@
 use voxelize::job::{Extras, JobResult, JobTimes, findings};
 use voxelize::{Digest, Mesh, Result, Run, Voxelizer, Voxels};
 
-use super::super::args::prefixed;
-use super::super::options::{Job, JobOptions};
-use super::super::progress::Bar;
-use super::super::signals::Signals;
 use super::prepare::{fit, library_run, read};
 use super::report::{RunReport, timed};
+use crate::cli::args::prefixed;
+use crate::cli::options::{Job, JobOptions};
+use crate::cli::progress::Bar;
+use crate::cli::signals::Signals;
 
 /// The finished grid of `job`, all of it in memory; nothing is written. To be called in the pool of
 /// threads that is to do it.

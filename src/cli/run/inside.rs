@@ -9,10 +9,10 @@ use voxelize::run::Leak;
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Code, Finding, Inside, Record, Rule};
 
-use super::super::report::Object;
-use super::super::report::display::{counted, grouped};
-use super::super::report::value::Corners;
 use super::report::RunReport;
+use crate::cli::report::Object;
+use crate::cli::report::display::{counted, grouped};
+use crate::cli::report::value::Corners;
 
 /// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
 /// `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` is that of the run that made the cells, if it is this

@@ -14,14 +14,14 @@ use voxelize::mesh::closed::Closedness;
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Lattice, Rational, Rule};
 
-use super::super::options::{JobOptions, Mode, Options};
-use super::super::report::value::{
+use super::inside::InsideInfo;
+use super::report::{DoubtReport, MeshFile, RunReport, surface_and_interior};
+use crate::cli::options::{JobOptions, Mode, Options};
+use crate::cli::report::value::{
     self, ArrayValues, Corners, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output, SharedCount,
     Sides, Warning, lossy,
 };
-use super::super::report::{Object, object};
-use super::inside::InsideInfo;
-use super::report::{DoubtReport, MeshFile, RunReport, surface_and_interior};
+use crate::cli::report::{Object, object};
 
 /// Result of a run.
 #[derive(Default, Serialize)]

@@ -9,14 +9,14 @@ use voxelize::mesh::read::{self, Loaded, Packing, ReadNear, ReadOptions};
 use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
-use super::super::args::prefixed;
-use super::super::files::{self, PartSource};
-use super::super::guard;
-use super::super::options::{GridFrom, Job, JobOptions, Mode, Options};
-use super::super::pipes::PipeReader;
-use super::super::progress::Bar;
-use super::super::signals::Signals;
 use super::report::{MeshFile, MeshInput, RunReport, timed};
+use crate::cli::args::prefixed;
+use crate::cli::files::{self, PartSource};
+use crate::cli::guard;
+use crate::cli::options::{GridFrom, Job, JobOptions, Mode, Options};
+use crate::cli::pipes::PipeReader;
+use crate::cli::progress::Bar;
+use crate::cli::signals::Signals;
 
 /// How the library is to do a job.
 pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {

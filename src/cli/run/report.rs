@@ -11,7 +11,7 @@ use voxelize::rule::doubt::Doubt;
 use voxelize::rule::{InsideReport, LostFeatures};
 use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
 
-use super::super::report::display::{counted, grouped, number, percent};
+use crate::cli::report::display::{counted, grouped, number, percent};
 
 /// Results of a run. Steps that the run did not reach are `None`.
 #[derive(Default)]
@@ -215,8 +215,8 @@ impl DoubtReport {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::args::values;
     use super::*;
+    use crate::cli::args::values;
 
     #[test]
     fn as_many_cells_in_doubt_as_are_allowed_pass_and_no_more() {

@@ -9,15 +9,15 @@ use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, Target, Transform, UnitO
 use voxelize::run::Plan as Strategy;
 use voxelize::{Bounds, Lattice, Length, Rational, Rule};
 
-use super::super::contents::{made_values, range};
-use super::super::memory::Resources;
-use super::super::options::{JobOptions, Mode, Options};
-use super::super::report::display::{
-    self, bytes, counted, durations, grouped, listed, number, occupancy, suffix,
-};
-use super::super::report::{Rows, value};
 use super::inside::option_text;
 use super::report::{MeshInput, RunReport, surface_and_interior};
+use crate::cli::contents::{made_values, range};
+use crate::cli::memory::Resources;
+use crate::cli::options::{JobOptions, Mode, Options};
+use crate::cli::report::display::{
+    self, bytes, counted, durations, grouped, listed, number, occupancy, suffix,
+};
+use crate::cli::report::{Rows, value};
 
 /// Most pairs of labels that share cells which the summary lists.
 const SHOWN_PAIRS: usize = 6;

@@ -5,12 +5,12 @@ use voxelize::mesh::closed::Closedness;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Inside, Lattice, Level, Rational, Rule, Snap, ThinFeatures, par};
 
-use super::super::options::{GridFrom, Options};
-use super::super::output::FormatBy;
-use super::super::report::Rows;
-use super::super::report::display::{bytes, counted, open_axes};
 use super::inside::{inside_options, option_text};
 use super::report::RunReport;
+use crate::cli::options::{GridFrom, Options};
+use crate::cli::output::FormatBy;
+use crate::cli::report::Rows;
+use crate::cli::report::display::{bytes, counted, open_axes};
 
 /// Adds the rows of `-v`, as far as the run came.
 pub fn verbose(rows: &mut Rows, options: &Options, found: &RunReport) {

@@ -10,11 +10,11 @@ use voxelize::compare::{Case, CaseOption, CaseOptions};
 use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Result};
 
-use super::super::args::{GridArgs, RuleArgs};
-use super::super::argv::Argv;
-use super::super::files::located;
-use super::super::parse::usage_error;
-use super::super::suggest;
+use crate::cli::args::{GridArgs, RuleArgs};
+use crate::cli::argv::Argv;
+use crate::cli::files::located;
+use crate::cli::parse::usage_error;
+use crate::cli::suggest;
 
 /// Options that decide the cells of a case.
 #[derive(Debug, Parser)]

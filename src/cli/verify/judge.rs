@@ -10,12 +10,12 @@ use voxelize::tool::outcome::{against_grid, other_grid};
 use voxelize::view::{self, From, View};
 use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
 
-use super::super::files;
-use super::super::guard::guarded;
-use super::super::report::fitting;
 use super::report::{CaseReport, GridBrief};
 use super::task::{CaseCells, Task, Wanted};
-use super::super::names::{InputFile, OutputFile};
+use crate::cli::files;
+use crate::cli::guard::guarded;
+use crate::cli::names::{InputFile, OutputFile};
+use crate::cli::report::fitting;
 
 /// Compares the grid of a task with the expected result, and draws the differences if pictures are requested.
 pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseReport {
@@ -40,7 +40,12 @@ pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseRepor
 }
 
 /// Compares a grid with a golden file.
-fn against_file(task: &Task, file: &InputFile, made: &CaseCells, report: &mut CaseReport) -> Result<CaseResult> {
+fn against_file(
+    task: &Task,
+    file: &InputFile,
+    made: &CaseCells,
+    report: &mut CaseReport,
+) -> Result<CaseResult> {
     let Some(now) = &made.voxels else { return Ok(CaseResult::Same) };
     // The file may hold a grid of any size, so its headers come first.
     let path = file.path();

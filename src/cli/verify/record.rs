@@ -8,17 +8,17 @@ use voxelize::format::{self, Carries, Existing, Format, SaveOptions, Sidecar};
 use voxelize::grid::InMemory;
 use voxelize::{Error, Result, tool};
 
-use super::super::command::Call;
-use super::super::files::{MadeFolders, SIDECAR, is_voxel_name, or_hint, with_suffix};
-use super::super::names::{Names, OutputFile};
-use super::super::progress::Bar;
-use super::super::report::display::{counted, grouped, sanitized};
-use super::super::report::{Outcome, Report};
 use super::VerifyArgs;
 use super::case::{self, TypedOptions};
 use super::judge::judge;
 use super::report::{self, CaseJson, CaseReport};
 use super::task::{self, CaseCells, Task, Wanted};
+use crate::cli::command::Call;
+use crate::cli::files::{MadeFolders, SIDECAR, is_voxel_name, or_hint, with_suffix};
+use crate::cli::names::{Names, OutputFile};
+use crate::cli::progress::Bar;
+use crate::cli::report::display::{counted, grouped, sanitized};
+use crate::cli::report::{Outcome, Report};
 
 /// Records the requested cases.
 pub fn run(call: &Call, args: &VerifyArgs, options: &TypedOptions) -> Result<Vec<Report>> {

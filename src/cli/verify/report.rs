@@ -8,11 +8,11 @@ use voxelize::compare::{Case, CaseResult, Difference};
 use voxelize::grid::Hash;
 use voxelize::{Finding, Lattice};
 
-use super::super::command::Call;
-use super::super::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
-use super::super::report::{Outcome, Report, finding_line, hint, value};
 use super::VerifyArgs;
 use super::task::{CaseCells, Task};
+use crate::cli::command::Call;
+use crate::cli::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
+use crate::cli::report::{Outcome, Report, finding_line, hint, value};
 
 /// Result of a case as JSON.
 #[derive(Default, Serialize)]

@@ -9,20 +9,20 @@ use voxelize::job::{MemoryLimit, Target, findings};
 use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format};
 
-use super::super::args::{PowerArgs, ReadArgs};
-use super::super::command::Call;
-use super::super::files::MeshSource;
-use super::super::guard::guarded;
-use super::super::memory::Resources;
-use super::super::names::{InputFile, Names, OutputFile};
-use super::super::options::{Job, JobOptions};
-use super::super::progress::Bar;
-use super::super::report::Verbosity;
-use super::super::run::{self, RunReport};
-use super::super::schedule::{self, Slot};
-use super::super::signals::Signals;
-use super::super::suggest;
 use super::case::{self, CaseArgs};
+use crate::cli::args::{PowerArgs, ReadArgs};
+use crate::cli::command::Call;
+use crate::cli::files::MeshSource;
+use crate::cli::guard::guarded;
+use crate::cli::memory::Resources;
+use crate::cli::names::{InputFile, Names, OutputFile};
+use crate::cli::options::{Job, JobOptions};
+use crate::cli::progress::Bar;
+use crate::cli::report::Verbosity;
+use crate::cli::run::{self, RunReport};
+use crate::cli::schedule::{self, Slot};
+use crate::cli::signals::Signals;
+use crate::cli::suggest;
 
 /// A case whose grid is to be made.
 pub struct Task {

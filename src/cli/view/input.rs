@@ -9,18 +9,18 @@ use voxelize::job::findings;
 use voxelize::view::{Shown, Up};
 use voxelize::{BitGrid, Cells, Digest, Error, Lattice, Mesh, Rational, Result, Voxels};
 
-use super::super::args::{GridArgs, ReadArgs, RuleArgs};
-use super::super::argv::exclusive;
-use super::super::command::Call;
-use super::super::contents;
-use super::super::files::{self, MeshSource};
-use super::super::memory::Resources;
-use super::super::names::InputFile;
-use super::super::options::{Job, JobOptions};
-use super::super::report::Object;
-use super::super::run::{self, RunReport, timed};
 use super::ViewArgs;
 use super::options::{PictureContent, PictureOptions};
+use crate::cli::args::{GridArgs, ReadArgs, RuleArgs};
+use crate::cli::argv::exclusive;
+use crate::cli::command::Call;
+use crate::cli::contents;
+use crate::cli::files::{self, MeshSource};
+use crate::cli::memory::Resources;
+use crate::cli::names::InputFile;
+use crate::cli::options::{Job, JobOptions};
+use crate::cli::report::Object;
+use crate::cli::run::{self, RunReport, timed};
 
 /// The opened file and its properties.
 pub struct ViewInput {

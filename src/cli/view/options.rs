@@ -6,15 +6,15 @@ use voxelize::format::Existing;
 use voxelize::view::{self, Axes, Projection, View};
 use voxelize::{Code, Error, Result};
 
-use super::super::args::values::{LayerChoice, PixelSize};
-use super::super::argv::exclusive;
-use super::super::command::Call;
-use super::super::files::{has_extension, stem, with_suffix};
-use super::super::memory::Resources;
-use super::super::names::OutputFile;
-use super::super::output::{check_stdout, is_folder};
-use super::super::report::display::bytes;
 use super::ViewArgs;
+use crate::cli::args::values::{LayerChoice, PixelSize};
+use crate::cli::argv::exclusive;
+use crate::cli::command::Call;
+use crate::cli::files::{has_extension, stem, with_suffix};
+use crate::cli::memory::Resources;
+use crate::cli::names::OutputFile;
+use crate::cli::output::{check_stdout, is_folder};
+use crate::cli::report::display::bytes;
 
 /// A requested picture.
 pub struct PictureOptions {

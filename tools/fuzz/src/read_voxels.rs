@@ -87,7 +87,7 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
 
 /// A rule that a record has is the rule of its fields.
 fn check_rule(record: &Record) {
-    if let Some(rule) = Rule::from_record(&record) {
+    if let Some(rule) = Rule::from_record(record) {
         assert_eq!(Rule::from_fields(rule.name(), rule.fields()), Ok(rule));
     }
 }

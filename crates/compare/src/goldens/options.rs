@@ -123,8 +123,8 @@ fn numbers(value: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Goldens;
     use super::*;
+    use crate::goldens::Goldens;
 
     /// Reads the options of a case with these keys.
     fn read(keys: &str) -> Result<CaseOptions> {

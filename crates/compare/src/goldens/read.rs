@@ -230,8 +230,8 @@ fn line_of(text: &str, span: Option<Range<usize>>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Golden, Goldens};
     use super::{Use, list};
+    use crate::goldens::{Golden, Goldens};
     use voxelize_core::error::Code;
 
     #[test]
