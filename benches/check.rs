@@ -31,8 +31,17 @@ const COLUMNS: &[(&str, usize)] = &[
 type Change = (&'static str, fn(usize, f32, [f32; 2]) -> f32);
 
 const CHANGES: [Change; 3] = [
-    ("apart", |axis, c, [low, high]| if axis == 0 { c + 1.1 * (high - low) } else { c }),
-    ("crossing", |axis, c, [low, high]| if axis == 0 { c + 0.125 * (high - low) } else { c }),
+    (
+        "apart",
+        |axis, c, [low, high]| if axis == 0 { c + 1.1 * (high - low) } else { c },
+    ),
+    ("crossing", |axis, c, [low, high]| {
+        if axis == 0 {
+            c + 0.125 * (high - low)
+        } else {
+            c
+        }
+    }),
     ("half", |_, c, [low, high]| (c + low.midpoint(high)) / 2.0),
 ];
 
@@ -52,11 +61,18 @@ fn main() {
             let ms = format!("{ms:.1}");
             let with = with.to_string();
             let threads = threads.to_string();
-            table.row(&[name, triangles, with, threads, ms, relation, pairs, distance]);
+            table.row(&[
+                name, triangles, with, threads, ms, relation, pairs, distance,
+            ]);
         };
         for &threads in &threads {
             let (ms, pairs) = timed(threads, || mesh.contacts(&()).expect("few pairs").len());
-            row("itself", threads, ms, [String::new(), pairs.to_string(), String::new()]);
+            row(
+                "itself",
+                threads,
+                ms,
+                [String::new(), pairs.to_string(), String::new()],
+            );
         }
         for (name, change) in CHANGES {
             let other = changed(&mesh, change);
@@ -67,7 +83,11 @@ fn main() {
                     name,
                     threads,
                     ms,
-                    [found.relation.name().to_string(), found.meetings.to_string(), distance],
+                    [
+                        found.relation.name().to_string(),
+                        found.meetings.to_string(),
+                        distance,
+                    ],
                 );
             }
         }
@@ -75,11 +95,13 @@ fn main() {
 }
 
 fn timed<R: Send>(threads: usize, work: impl Fn() -> R + Send + Sync) -> (f64, R) {
-    par::with_threads(threads, || (median(|| (), |()| drop(work())), work())).expect("threads start")
+    par::with_threads(threads, || (median(|| (), |()| drop(work())), work()))
+        .expect("threads start")
 }
 
 fn changed(mesh: &Mesh, change: fn(usize, f32, [f32; 2]) -> f32) -> Mesh {
     let bounds = mesh.bounds();
-    let moved = |v: [f32; 3]| std::array::from_fn(|a| change(a, v[a], [bounds.min[a], bounds.max[a]]));
+    let moved =
+        |v: [f32; 3]| std::array::from_fn(|a| change(a, v[a], [bounds.min[a], bounds.max[a]]));
     Mesh::from_triangles(mesh.triangles().iter().map(|t| t.map(moved)).collect()).expect("finite")
 }

@@ -21,8 +21,15 @@ use suite::timing::median;
 use textbook::{Cells, textbook};
 use voxelize::{Lattice, Level, Mesh};
 
-const COLUMNS: &[(&str, usize)] =
-    &[("curve", 9), ("who", 8), ("threads", 0), ("triangles", 9), ("res", 4), ("cells", 9), ("ms", 10)];
+const COLUMNS: &[(&str, usize)] = &[
+    ("curve", 9),
+    ("who", 8),
+    ("threads", 0),
+    ("triangles", 9),
+    ("res", 4),
+    ("cells", 9),
+    ("ms", 10),
+];
 
 /// The cells on the longest axis while triangles grow.
 const RES: usize = 512;
@@ -39,8 +46,10 @@ struct Curve<'a> {
 
 fn main() {
     let mut args = Args::from_env();
-    let triangles: Vec<usize> =
-        args.list("--triangles", "10000,30000,100000,300000,1000000,3000000,10000000");
+    let triangles: Vec<usize> = args.list(
+        "--triangles",
+        "10000,30000,100000,300000,1000000,3000000,10000000",
+    );
     let res: Vec<usize> = args.list("--res", "64,128,256,512,1024,2048,4096");
     let threads: Vec<usize> = args.list("--threads", "1,2");
     let level: String = args.one("--simd", Level::best().name());
@@ -50,7 +59,12 @@ fn main() {
         refuse(&format!("{word}: the curves make their own meshes"));
     }
     let table = Table::new(tsv, COLUMNS);
-    let curve = |name| Curve { name, threads: &threads, level, table: &table };
+    let curve = |name| Curve {
+        name,
+        threads: &threads,
+        level,
+        table: &table,
+    };
     for triangles in triangles {
         curve("triangles").measure(&knot(triangles), RES);
     }
@@ -62,16 +76,23 @@ fn main() {
 
 /// A torus knot of about `triangles`, as wide along its tube as around it.
 fn knot(triangles: usize) -> Mesh {
-    let sides = (triangles as f64 / 2.0 * 16.0 / 150.0).sqrt().round().max(3.0);
+    let sides = (triangles as f64 / 2.0 * 16.0 / 150.0)
+        .sqrt()
+        .round()
+        .max(3.0);
     let rings = (triangles as f64 / 2.0 / sides).round().max(3.0);
-    Mesh::from_triangles(fixtures::round::knot_of(rings as u32, sides as u32)).expect("the knot is finite")
+    Mesh::from_triangles(fixtures::round::knot_of(rings as u32, sides as u32))
+        .expect("the knot is finite")
 }
 
 impl Curve<'_> {
     fn measure(&self, mesh: &Mesh, res: usize) {
-        let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
-        let textbook_ms =
-            median(|| Cells::new(&lattice), |cells| textbook::<f32>(mesh.triangles(), &lattice, cells));
+        let lattice =
+            Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
+        let textbook_ms = median(
+            || Cells::new(&lattice),
+            |cells| textbook::<f32>(mesh.triangles(), &lattice, cells),
+        );
         self.row("textbook", 1, mesh, res, None, textbook_ms);
         for &threads in self.threads {
             let (ours_ms, grid) = kernel::time(mesh, &lattice, threads, self.level);
@@ -79,7 +100,15 @@ impl Curve<'_> {
         }
     }
 
-    fn row(&self, who: &str, threads: usize, mesh: &Mesh, res: usize, cells: Option<u64>, time: f64) {
+    fn row(
+        &self,
+        who: &str,
+        threads: usize,
+        mesh: &Mesh,
+        res: usize,
+        cells: Option<u64>,
+        time: f64,
+    ) {
         self.table.row(&[
             self.name.to_string(),
             who.to_string(),

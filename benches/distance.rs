@@ -28,7 +28,9 @@ const COLUMNS: &[(&str, usize)] = &[
 /// What is measured: its name, the rule, cells on the longest axis, cells of padding.
 fn cases() -> Vec<(&'static str, Rule, usize, usize)> {
     let band = Rule::distance();
-    let all = Rule::distance().with_band(Band::All).expect("a distance has a band");
+    let all = Rule::distance()
+        .with_band(Band::All)
+        .expect("a distance has a band");
     let offset = Rule::offset(Length::cells(2));
     vec![
         ("band 3", band, 256, 3),
@@ -48,12 +50,15 @@ fn main() {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
         for (name, rule, res, pad) in cases() {
             let fit = Fit::longest(res).pad(pad);
-            let lattice = fit.to(mesh.bounds()).unwrap_or_else(|error| refuse(&error.to_string()));
+            let lattice = fit
+                .to(mesh.bounds())
+                .unwrap_or_else(|error| refuse(&error.to_string()));
             for &threads in &threads {
                 let (ms, cells) = match rule.kind() {
                     CellKind::Field => kernel::field_of(rule, &mesh, &lattice, threads, repeats),
                     _ => {
-                        let (ms, grid) = kernel::time_of(rule, &mesh, &lattice, threads, Level::best());
+                        let (ms, grid) =
+                            kernel::time_of(rule, &mesh, &lattice, threads, Level::best());
                         (ms, grid.count())
                     }
                 };

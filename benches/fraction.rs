@@ -31,12 +31,16 @@ fn main() {
     for path in meshes::meant(&args.words(), &["dragon"]) {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
         let open = mesh.closedness_defect().is_some();
-        let rule = Rule::Fraction { inside: if open { Inside::Robust } else { Inside::Auto } };
+        let rule = Rule::Fraction {
+            inside: if open { Inside::Robust } else { Inside::Auto },
+        };
         for res in [256, 512] {
-            let lattice =
-                Fit::longest(res).to(mesh.bounds()).unwrap_or_else(|error| refuse(&error.to_string()));
+            let lattice = Fit::longest(res)
+                .to(mesh.bounds())
+                .unwrap_or_else(|error| refuse(&error.to_string()));
             for &threads in &threads {
-                let surface = kernel::time_of(Rule::surface(), &mesh, &lattice, threads, Level::best()).0;
+                let surface =
+                    kernel::time_of(Rule::surface(), &mesh, &lattice, threads, Level::best()).0;
                 let (fraction, cells) = kernel::field_of(rule, &mesh, &lattice, threads, repeats);
                 table.row(&[
                     meshes::name(&path),

@@ -36,8 +36,13 @@ const COLUMNS: &[(&str, usize)] = &[
     ("inside", 11),
 ];
 
-const METHODS: [Inside; 5] =
-    [Inside::Nonzero, Inside::EvenOdd, Inside::flood(), Inside::Vote, Inside::Robust];
+const METHODS: [Inside; 5] = [
+    Inside::Nonzero,
+    Inside::EvenOdd,
+    Inside::flood(),
+    Inside::Vote,
+    Inside::Robust,
+];
 
 fn main() {
     let mut args = Args::from_env();
@@ -46,7 +51,11 @@ fn main() {
     let table = Table::new(args.flag("--tsv"), COLUMNS);
     let words = args.words();
     let are_named = !words.is_empty();
-    let paths = if are_named { meshes::named(&words) } else { meshes::all() };
+    let paths = if are_named {
+        meshes::named(&words)
+    } else {
+        meshes::all()
+    };
     for path in paths {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
         let is_soup = mesh.edge_counts().open_edges >= mesh.triangles().len() as u64;
@@ -54,7 +63,8 @@ fn main() {
             continue;
         }
         for &res in &res {
-            let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
+            let lattice =
+                Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
             for &threads in &threads {
                 row(&meshes::name(&path), &mesh, &lattice, res, threads, &table);
             }
@@ -67,7 +77,13 @@ fn row(name: &str, mesh: &Mesh, lattice: &Lattice, res: usize, threads: usize, t
     let pass = median(|| kernel::touched(lattice), |grid| grid.clear());
     let (surface, _) = kernel::time(mesh, lattice, threads, level);
     let solid = METHODS.map(|inside| {
-        kernel::time_of(Rule::solid().with_inside(inside).unwrap(), mesh, lattice, threads, level)
+        kernel::time_of(
+            Rule::solid().with_inside(inside).unwrap(),
+            mesh,
+            lattice,
+            threads,
+            level,
+        )
     });
     let [filled, command] = par::with_threads(threads, || {
         let run = Run::default().threads(threads).level(level);
@@ -103,10 +119,15 @@ fn fresh(mesh: &Mesh) -> Mesh {
 /// Fills a grid as the command does.
 fn fill(rule: Rule, mesh: &Mesh, lattice: &Lattice, grid: &mut BitGrid, run: &Run) {
     std::hint::black_box((mesh.closedness(), mesh.closedness_defect()));
-    let prepared = rule.prepare(mesh, lattice, run).expect("memory for what is beside the grid");
-    prepared.fill(0..lattice.dims()[2], run, &mut *grid).expect("nothing cancels it");
+    let prepared = rule
+        .prepare(mesh, lattice, run)
+        .expect("memory for what is beside the grid");
+    prepared
+        .fill(0..lattice.dims()[2], run, &mut *grid)
+        .expect("nothing cancels it");
     if let Rule::Solid { inside, .. } = rule {
-        let found = lost::find(mesh, lattice, inside, Some(grid), run).expect("memory for the search");
+        let found =
+            lost::find(mesh, lattice, inside, Some(grid), run).expect("memory for the search");
         std::hint::black_box(found);
     }
 }

@@ -43,7 +43,8 @@ fn main() {
     let table = Table::new(tsv, COLUMNS);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder to write to");
     for path in paths {
-        let mesh = Mesh::open(&path).unwrap_or_else(|error| suite::args::refuse(&error.to_string()));
+        let mesh =
+            Mesh::open(&path).unwrap_or_else(|error| suite::args::refuse(&error.to_string()));
         let copy = |form: &str, bytes: Vec<u8>| {
             let path = folder.path().join(form);
             fs::write(&path, bytes).expect("room for a copy");
@@ -53,8 +54,14 @@ fn main() {
         let forms = [
             ("binary", copy("binary", binary.clone())),
             ("gzip", copy("gzip", packed(&binary))),
-            ("%e", copy("e", ascii(&mesh, |text, c| write!(text, " {c:.6e}")))),
-            ("digits", copy("digits", ascii(&mesh, |text, c| write!(text, " {c}")))),
+            (
+                "%e",
+                copy("e", ascii(&mesh, |text, c| write!(text, " {c:.6e}"))),
+            ),
+            (
+                "digits",
+                copy("digits", ascii(&mesh, |text, c| write!(text, " {c}"))),
+            ),
         ];
         for (form, copy) in &forms {
             measure(&table, &meshes::name(&path), form, copy, &mesh, &threads);
@@ -83,7 +90,11 @@ fn measure(table: &Table, name: &str, form: &str, path: &Path, mesh: &Mesh, thre
         row("ours", threads, time.expect("threads start"));
     }
     if form != "gzip" {
-        row("stl_io", 1, median(|| None, |read| *read = Some(theirs(path))));
+        row(
+            "stl_io",
+            1,
+            median(|| None, |read| *read = Some(theirs(path))),
+        );
         assert_eq!(theirs(path).len(), mesh.triangles().len(), "{name}, {form}");
     }
 }
@@ -99,11 +110,15 @@ fn ascii(mesh: &Mesh, print: impl Fn(&mut String, f32) -> std::fmt::Result) -> V
     let mut text = "solid part\n".to_string();
     for triangle in mesh.triangles() {
         text += "  facet normal";
-        [0.0, 0.0, 1.0].iter().for_each(|c| print(&mut text, *c).expect("text grows"));
+        [0.0, 0.0, 1.0]
+            .iter()
+            .for_each(|c| print(&mut text, *c).expect("text grows"));
         text += "\n    outer loop\n";
         for vertex in triangle {
             text += "      vertex";
-            vertex.iter().for_each(|c| print(&mut text, *c).expect("text grows"));
+            vertex
+                .iter()
+                .for_each(|c| print(&mut text, *c).expect("text grows"));
             text += "\n";
         }
         text += "    endloop\n  endfacet\n";
@@ -113,5 +128,8 @@ fn ascii(mesh: &Mesh, print: impl Fn(&mut String, f32) -> std::fmt::Result) -> V
 
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(vec![], Compression::fast());
-    packer.write_all(bytes).and_then(|()| packer.finish()).expect("memory grows")
+    packer
+        .write_all(bytes)
+        .and_then(|()| packer.finish())
+        .expect("memory grows")
 }

@@ -34,7 +34,11 @@ fn main() -> ExitCode {
     let threads: Vec<usize> = args.list("--threads", "1,2,3");
     let table = Table::new(args.flag("--tsv"), COLUMNS);
     let words = args.words();
-    let paths = if words.is_empty() { meshes::all() } else { meshes::named(&words) };
+    let paths = if words.is_empty() {
+        meshes::all()
+    } else {
+        meshes::named(&words)
+    };
     let mut others = 0;
     for path in paths {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
@@ -42,11 +46,16 @@ fn main() -> ExitCode {
             continue;
         }
         for &res in &res {
-            let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
+            let lattice =
+                Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
             others += compare(&meshes::name(&path), &mesh, &lattice, res, &threads, &table);
         }
     }
-    if others == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if others == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Prints a row; the answer is how many ways gave other cells.
@@ -61,7 +70,11 @@ fn compare(
     let start = Instant::now();
     let scalar = Run::default().threads(1).level(Level::Scalar);
     let (first, cells) = whole(mesh, lattice, &scalar);
-    let reversed = mesh.triangles().iter().rev().map(|triangle| [triangle[2], triangle[0], triangle[1]]);
+    let reversed = mesh
+        .triangles()
+        .iter()
+        .rev()
+        .map(|triangle| [triangle[2], triangle[0], triangle[1]]);
     let reversed = Mesh::from_triangles(reversed.collect()).expect("they are finite");
     let layers = lattice.dims()[2];
     let mut digests = vec![whole(&reversed, lattice, &Run::default()).0];
@@ -89,8 +102,10 @@ fn compare(
 }
 
 fn whole(mesh: &Mesh, lattice: &Lattice, run: &Run) -> (Digest, u64) {
-    let voxelize::Voxelized { voxels, .. } =
-        Voxelizer::new(Rule::surface()).with_run(*run).run(mesh, lattice).expect("the grid fits");
+    let voxelize::Voxelized { voxels, .. } = Voxelizer::new(Rule::surface())
+        .with_run(*run)
+        .run(mesh, lattice)
+        .expect("the grid fits");
     (voxels.digest(), voxels.count())
 }
 

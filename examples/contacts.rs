@@ -14,7 +14,10 @@ use voxelize::{Mesh, Result, par};
 fn main() -> ExitCode {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let threads = match words.iter().position(|word| word == "--threads") {
-        Some(n) if n + 1 < words.len() => words.drain(n..n + 2).nth(1).and_then(|word| word.parse().ok()),
+        Some(n) if n + 1 < words.len() => words
+            .drain(n..n + 2)
+            .nth(1)
+            .and_then(|word| word.parse().ok()),
         _ => Some(0),
     };
     let found = match (words.as_slice(), threads) {
@@ -42,7 +45,10 @@ fn itself(mesh: &str, threads: usize) -> Result<Value> {
         let start = Instant::now();
         let contacts = mesh.contacts(&())?;
         let seconds = start.elapsed().as_secs_f64();
-        let pairs: Value = contacts.iter().map(|contact| pair(contact.triangles, contact.meeting)).collect();
+        let pairs: Value = contacts
+            .iter()
+            .map(|contact| pair(contact.triangles, contact.meeting))
+            .collect();
         Ok(json!({"seconds": seconds, "pairs": pairs}))
     })?
 }
@@ -57,6 +63,8 @@ fn two(mesh: &str, other: &str, threads: usize) -> Result<Value> {
         let relation = found.relation.name();
         let distance = found.distance;
         let meetings = found.meetings;
-        Ok(json!({"seconds": seconds, "relation": relation, "distance": distance, "meetings": meetings}))
+        Ok(
+            json!({"seconds": seconds, "relation": relation, "distance": distance, "meetings": meetings}),
+        )
     })?
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use voxelize::format::{self, FORMATS, SaveOptions, Sidecar};
 use voxelize::grid::{
-    CellKind, CellSource, CellType, Digest, DigestBuilder, Field, Label, Labels, Legend, Record, Slab,
+    CellKind, CellSource, CellType, Digest, DigestBuilder, Field, Label, Labels, Legend, Record,
+    Slab,
 };
 use voxelize::{Lattice, Rational, Result, Voxels};
 
@@ -33,7 +34,13 @@ impl Distances {
     fn new(lattice: &Lattice) -> Result<Self> {
         let digest = DigestBuilder::new(DIMS, CellType::Field { background: BAND });
         let layer = Field::new([DIMS[0], DIMS[1], 1], BAND)?;
-        Ok(Self { lattice: lattice.clone(), record: Record::default(), layer, next: 0, digest })
+        Ok(Self {
+            lattice: lattice.clone(),
+            record: Record::default(),
+            layer,
+            next: 0,
+            digest,
+        })
     }
 }
 
@@ -66,7 +73,10 @@ impl CellSource for Distances {
         }
         self.digest.add(&self.layer);
         self.next += 1;
-        Ok(Some(Slab { first, cells: (&self.layer).into() }))
+        Ok(Some(Slab {
+            first,
+            cells: (&self.layer).into(),
+        }))
     }
 
     fn digest(&self) -> Digest {
@@ -97,8 +107,14 @@ fn main() -> Result<()> {
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     let tenth = [(); 3].map(|()| Rational::new(1, 10));
     let lattice = Lattice::new(DIMS, [(); 3].map(|()| Rational::ZERO), tenth, [true; 3])?;
-    let labels = Voxels { lattice: Some(lattice.clone()), ..Voxels::new(labels()?) };
-    let options = SaveOptions { sidecar: Sidecar::Write, ..SaveOptions::default() };
+    let labels = Voxels {
+        lattice: Some(lattice.clone()),
+        ..Voxels::new(labels()?)
+    };
+    let options = SaveOptions {
+        sidecar: Sidecar::Write,
+        ..SaveOptions::default()
+    };
     let path = |name: &str, extension: &str| folder.join(Path::new(name).with_extension(extension));
     for format in FORMATS.iter().filter(|format| format.is_readable()) {
         let path = path("labels", format.extensions[0]);
@@ -106,7 +122,10 @@ fn main() -> Result<()> {
         assert_eq!(Voxels::open(&path)?, labels, "{}", path.display());
     }
     println!("labels  {}", labels.digest().cells);
-    for format in FORMATS.iter().filter(|format| format.is_readable() && format.holds(CellKind::Field)) {
+    for format in FORMATS
+        .iter()
+        .filter(|format| format.is_readable() && format.holds(CellKind::Field))
+    {
         let path = path("field", format.extensions[0]);
         let mut source = Distances::new(&lattice)?;
         format::save_source(&mut source, &path, format, &options)?;

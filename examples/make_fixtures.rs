@@ -16,7 +16,10 @@ fn main() -> std::io::Result<()> {
     }
     std::fs::create_dir_all(folder.join("defects"))?;
     for fixture in fixtures::DEFECTS {
-        std::fs::write(folder.join("defects").join(fixture.file), fixtures::binary(&(fixture.make)()))?;
+        std::fs::write(
+            folder.join("defects").join(fixture.file),
+            fixtures::binary(&(fixture.make)()),
+        )?;
     }
     std::fs::write(folder.join("README.md"), fixtures::readme())
 }

@@ -25,8 +25,14 @@ fn main() -> ExitCode {
         let name = format!("{n:02}.stl");
         let path = folder.join(&name);
         fs::write(&path, &case.bytes).expect("room for a file");
-        let ours = [Tolerance::Usual, Tolerance::Strict, Tolerance::Lenient].map(|t| ours(&path, t));
-        println!("{name}\t{}\t{}\t{}", case.name, ours.join("\t"), theirs(&case.bytes));
+        let ours =
+            [Tolerance::Usual, Tolerance::Strict, Tolerance::Lenient].map(|t| ours(&path, t));
+        println!(
+            "{name}\t{}\t{}\t{}",
+            case.name,
+            ours.join("\t"),
+            theirs(&case.bytes)
+        );
     }
     0.into()
 }
@@ -36,8 +42,15 @@ fn ours(path: &Path, tolerance: Tolerance) -> String {
     match read_file(path, &ReadOptions::default().tolerance(tolerance)) {
         Err(error) => format!("refused {}", error.code().name()),
         Ok(loaded) => {
-            let codes = loaded.findings.iter().map(|finding| format!(" {}", finding.first.code().name()));
-            format!("{}{}", loaded.mesh.triangles().len(), codes.collect::<String>())
+            let codes = loaded
+                .findings
+                .iter()
+                .map(|finding| format!(" {}", finding.first.code().name()));
+            format!(
+                "{}{}",
+                loaded.mesh.triangles().len(),
+                codes.collect::<String>()
+            )
         }
     }
 }
@@ -45,7 +58,9 @@ fn ours(path: &Path, tolerance: Tolerance) -> String {
 /// How many triangles until the end or an error, behind which the reader would go on for ever.
 fn theirs(bytes: &[u8]) -> String {
     let mut bytes = Cursor::new(bytes);
-    let Ok(triangles) = stl_io::create_stl_reader(&mut bytes) else { return "refused".to_string() };
+    let Ok(triangles) = stl_io::create_stl_reader(&mut bytes) else {
+        return "refused".to_string();
+    };
     let mut count = 0;
     for triangle in triangles {
         match triangle {

@@ -97,9 +97,9 @@ pub mod tool;
 
 #[doc(inline)]
 pub use voxelize_core::{
-    BitGrid, Bounds, CODES, CancelToken, Cells, Code, Digest, Error, Field, Finding, Fit, Hint, Kind, Labels,
-    Lattice, Length, LengthUnit, Level, Opt, Progress, Rational, Record, Result, Severity, Size, Snap, TOOL,
-    Ties,
+    BitGrid, Bounds, CODES, CancelToken, Cells, Code, Digest, Error, Field, Finding, Fit, Hint,
+    Kind, Labels, Lattice, Length, LengthUnit, Level, Opt, Progress, Rational, Record, Result,
+    Severity, Size, Snap, TOOL, Ties,
 };
 #[doc(inline)]
 pub use voxelize_formats::Voxels;
@@ -107,8 +107,8 @@ pub use voxelize_formats::Voxels;
 pub use voxelize_meshes::Mesh;
 #[doc(inline)]
 pub use voxelize_rules::{
-    Band, Inside, METHODS, RULES, Rule, Run, Slabs, Stats, ThinFeatures, Voxelized, Voxelizer, distance,
-    fraction, voxelize,
+    Band, Inside, METHODS, RULES, Rule, Run, Slabs, Stats, ThinFeatures, Voxelized, Voxelizer,
+    distance, fraction, voxelize,
 };
 
 /// The crate whose arrays cells are converted to and from.
@@ -126,8 +126,8 @@ pub mod compare {
     pub use voxelize_compare::{Case, CaseResult, Gate, Golden, Goldens};
     #[doc(inline)]
     pub use voxelize_compare::{
-        Difference, FieldDifference, LargestDifference, Mismatch, check, clearance, diff, differ_by_rounding,
-        grids, lattices,
+        Difference, FieldDifference, LargestDifference, Mismatch, check, clearance, diff,
+        differ_by_rounding, grids, lattices,
     };
 }
 
@@ -148,9 +148,9 @@ pub mod format {
     pub use voxelize_formats::*;
     #[doc(inline)]
     pub use voxelize_formats::{
-        Carries, Choice, Description, Dtype, Durability, Existing, FORMATS, FileSize, Format, SaveOptions,
-        Sidecar, Written, by_name, by_path, check, describe, named_by, open, read_from, save, save_source,
-        sniff, write_source_to, write_to,
+        Carries, Choice, Description, Dtype, Durability, Existing, FORMATS, FileSize, Format,
+        SaveOptions, Sidecar, Written, by_name, by_path, check, describe, named_by, open,
+        read_from, save, save_source, sniff, write_source_to, write_to,
     };
 }
 
@@ -170,8 +170,8 @@ pub mod grid {
     pub use voxelize_core::grid::*;
     #[doc(inline)]
     pub use voxelize_core::grid::{
-        AXES, CellArray, CellKind, CellSource, CellType, CellsMut, CellsRef, DigestBuilder, FieldSummary,
-        Hash, Label, Legend, MAX_DIM, Quantities, Quantity, Slab, metadata,
+        AXES, CellArray, CellKind, CellSource, CellType, CellsMut, CellsRef, DigestBuilder,
+        FieldSummary, Hash, Label, Legend, MAX_DIM, Quantities, Quantity, Slab, metadata,
     };
     #[doc(inline)]
     pub use voxelize_formats::InMemory;
@@ -185,8 +185,8 @@ pub mod job {
     pub use voxelize_rules::job::*;
     #[doc(inline)]
     pub use voxelize_rules::job::{
-        AxisOrder, Extras, FitOptions, JobLabels, Matrix, Measure, MemoryBudget, MemoryLimit, MemoryPlan,
-        PartChoice, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
+        AxisOrder, Extras, FitOptions, JobLabels, Matrix, Measure, MemoryBudget, MemoryLimit,
+        MemoryPlan, PartChoice, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
     };
 
     /// Regions of a store, each made by a process of its own.
@@ -195,7 +195,8 @@ pub mod job {
         pub use voxelize_rules::job::regions::*;
         #[doc(inline)]
         pub use voxelize_rules::job::regions::{
-            RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck, StoreReport,
+            RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck,
+            StoreReport,
         };
     }
 }
@@ -206,7 +207,8 @@ pub mod mesh {
     pub use voxelize_meshes::*;
     #[doc(inline)]
     pub use voxelize_meshes::{
-        MeshColours, MeshCuts, MeshParts, MeshTexture, PartKind, TextureWrap, boundary, closed, read,
+        MeshColours, MeshCuts, MeshParts, MeshTexture, PartKind, TextureWrap, boundary, closed,
+        read,
     };
 
     /// Repair of open meshes.
@@ -232,8 +234,8 @@ pub mod rule {
     pub use voxelize_rules::rule::*;
     #[doc(inline)]
     pub use voxelize_rules::rule::{
-        FractionReport, InsideReport, LostComponents, LostFeatures, LostPlaces, Method, Repairs, RuleInfo,
-        surface_and_interior,
+        FractionReport, InsideReport, LostComponents, LostFeatures, LostPlaces, Method, Repairs,
+        RuleInfo, surface_and_interior,
     };
 
     /// Cells for which methods of telling inside from outside disagree.
@@ -267,8 +269,8 @@ pub mod view {
     pub use voxelize_view::*;
     #[doc(inline)]
     pub use voxelize_view::{
-        Axes, Background, Borders, Enclosed, FieldScale, Layer, MAX_SIDE, Picture, Projection, Shown, Up,
-        View, cells, cells_behind, facets, parse_colour, sheet, slice,
+        Axes, Background, Borders, Enclosed, FieldScale, Layer, MAX_SIDE, Picture, Projection,
+        Shown, Up, View, cells, cells_behind, facets, parse_colour, sheet, slice,
     };
 }
 

@@ -8,7 +8,9 @@ use voxelize::geom::Triangle;
 
 /// How often `triangles` have to be divided to be at least `wanted`.
 pub fn times(triangles: usize, wanted: usize) -> u32 {
-    (0..).find(|times| triangles << (2 * times) >= wanted).expect("fours grow without end")
+    (0..)
+        .find(|times| triangles << (2 * times) >= wanted)
+        .expect("fours grow without end")
 }
 
 /// Writes the divided triangles as a binary STL.
@@ -17,7 +19,9 @@ pub fn write(triangles: &[Triangle], times: u32, path: &Path) -> io::Result<()> 
     let count = u32::try_from(triangles.len() << (2 * times)).map_err(io::Error::other)?;
     out.write_all(&[0; 80])?;
     out.write_all(&count.to_le_bytes())?;
-    triangles.iter().try_for_each(|triangle| divided(triangle, times, &mut out))?;
+    triangles
+        .iter()
+        .try_for_each(|triangle| divided(triangle, times, &mut out))?;
     out.into_inner()?.sync_all()
 }
 
@@ -26,7 +30,10 @@ fn divided(&[a, b, c]: &Triangle, times: u32, out: &mut impl Write) -> io::Resul
     if times == 0 {
         // No normal and no attributes.
         let mut record = [0; 50];
-        for (bytes, coordinate) in record[12..48].chunks_exact_mut(4).zip([a, b, c].as_flattened()) {
+        for (bytes, coordinate) in record[12..48]
+            .chunks_exact_mut(4)
+            .zip([a, b, c].as_flattened())
+        {
             bytes.copy_from_slice(&coordinate.to_le_bytes());
         }
         return out.write_all(&record);
@@ -36,5 +43,7 @@ fn divided(&[a, b, c]: &Triangle, times: u32, out: &mut impl Write) -> io::Resul
     let bc = middle(b, c);
     let ca = middle(c, a);
     let parts = [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]];
-    parts.iter().try_for_each(|part| divided(part, times - 1, out))
+    parts
+        .iter()
+        .try_for_each(|part| divided(part, times - 1, out))
 }

@@ -57,17 +57,24 @@ fn main() -> ExitCode {
     let stream: usize = args.one("--stream", "8192");
     let tsv = args.flag("--tsv");
     let source = match &meshes::named(&args.words())[..] {
-        [] => [meshes::folder().join("dragon.stl"), meshes::fixture("knot.stl")]
-            .into_iter()
-            .find(|path| path.is_file())
-            .expect("the knot is a fixture"),
+        [] => [
+            meshes::folder().join("dragon.stl"),
+            meshes::fixture("knot.stl"),
+        ]
+        .into_iter()
+        .find(|path| path.is_file())
+        .expect("the knot is a fixture"),
         [one] => one.clone(),
         _ => refuse("one mesh is enough"),
     };
     let mesh = Mesh::open(&source).unwrap_or_else(|error| refuse(&error.to_string()));
     let size = |res| {
-        let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
-        Size { res, grid: BitGrid::bytes_for(lattice.dims()) }
+        let lattice =
+            Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
+        Size {
+            res,
+            grid: BitGrid::bytes_for(lattice.dims()),
+        }
     };
     let (sizes, stream): (Vec<_>, _) = (res.into_iter().map(size).collect(), size(stream));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder to write to");
@@ -76,19 +83,34 @@ fn main() -> ExitCode {
     let most = sizes.iter().map(|size| size.grid).max().unwrap_or_default();
     room(folder.path(), most + 50 * triangles as u128);
     let path = folder.path().join("large.stl");
-    divide::write(mesh.triangles(), times, &path).unwrap_or_else(|error| refuse(&error.to_string()));
+    divide::write(mesh.triangles(), times, &path)
+        .unwrap_or_else(|error| refuse(&error.to_string()));
     drop(mesh);
-    Bench { folder, mesh: path, triangles, table: Table::new(tsv, COLUMNS) }.run(&sizes, &stream)
+    Bench {
+        folder,
+        mesh: path,
+        triangles,
+        table: Table::new(tsv, COLUMNS),
+    }
+    .run(&sizes, &stream)
 }
 
 /// Refuses to begin without free disk space for `need` bytes.
 fn room(folder: &Path, need: u128) {
     let said = process::succeed(Command::new("df").arg("-Pk").arg(folder)).stdout;
     // The second line: device, KiB in all, used, available.
-    let free = said.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)?.parse::<u128>().ok());
+    let free = said
+        .lines()
+        .nth(1)
+        .and_then(|line| line.split_whitespace().nth(3)?.parse::<u128>().ok());
     let free = free.expect("df says how much is free") << 10;
     if free < need {
-        refuse(&format!("{} MiB are needed in {}, {} are free", mib(need), folder.display(), mib(free)));
+        refuse(&format!(
+            "{} MiB are needed in {}, {} are free",
+            mib(need),
+            folder.display(),
+            mib(free)
+        ));
     }
 }
 
@@ -106,7 +128,10 @@ impl Bench {
         self.measure(stream, Some(LIMIT), Path::new("/dev/null"));
         match (free, limited) {
             (Some(free), Some(limited)) if free != limited => {
-                eprintln!("error: at {} a limit of memory changes cells: {free}, {limited}", last.res);
+                eprintln!(
+                    "error: at {} a limit of memory changes cells: {free}, {limited}",
+                    last.res
+                );
                 ExitCode::FAILURE
             }
             (Some(_), Some(_)) => {
@@ -129,7 +154,9 @@ impl Bench {
         let mut times = vec![];
         let mut peak = 0;
         let mut outcome = Err(String::new());
-        while times.is_empty() || outcome.is_ok() && times.len() < 5 && times.iter().sum::<f64>() < 5000.0 {
+        while times.is_empty()
+            || outcome.is_ok() && times.len() < 5 && times.iter().sum::<f64>() < 5000.0
+        {
             let ended = process::run(&mut command);
             times.push(ended.ms);
             peak = peak.max(ended.peak);
@@ -146,7 +173,9 @@ impl Bench {
             mib(size.grid),
             limit.map_or("-".into(), |limit| mib(limit.into())),
             ms(median),
-            outcome.as_ref().map_or("-".into(), |_| format!("{:.1}", median * 1e6 / self.triangles as f64)),
+            outcome.as_ref().map_or("-".into(), |_| {
+                format!("{:.1}", median * 1e6 / self.triangles as f64)
+            }),
             mib(peak.into()),
             outcome.clone().unwrap_or_else(|refusal| refusal),
         ]);

@@ -8,7 +8,12 @@ pub struct Args(Vec<String>);
 impl Args {
     /// The arguments of this process, less the one that cargo adds.
     pub fn from_env() -> Self {
-        Self(std::env::args().skip(1).filter(|arg| arg != "--bench").collect())
+        Self(
+            std::env::args()
+                .skip(1)
+                .filter(|arg| arg != "--bench")
+                .collect(),
+        )
     }
 
     /// Whether the option `name`, which has no value, is there.
@@ -30,7 +35,10 @@ impl Args {
     /// The values of the option `name`, which commas separate.
     pub fn list<T: FromStr>(&mut self, name: &str, default: &str) -> Vec<T> {
         let text = self.value(name).unwrap_or_else(|| default.into());
-        let parse = |part: &str| part.parse().unwrap_or_else(|_| refuse(&format!("{name} cannot be {part}")));
+        let parse = |part: &str| {
+            part.parse()
+                .unwrap_or_else(|_| refuse(&format!("{name} cannot be {part}")))
+        };
         text.split(',').map(parse).collect()
     }
 

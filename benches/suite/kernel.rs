@@ -19,11 +19,21 @@ pub fn time(mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f6
 }
 
 /// The same for any rule, with all that it prepares.
-pub fn time_of(rule: Rule, mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
+pub fn time_of(
+    rule: Rule,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    threads: usize,
+    level: Level,
+) -> (f64, BitGrid) {
     let run = Run::default().threads(threads).level(level);
     let fill = |grid: &mut BitGrid| {
-        let prepared = rule.prepare(mesh, lattice, &run).expect("memory for what is beside the grid");
-        prepared.fill(0..lattice.dims()[2], &run, grid).expect("nothing cancels it");
+        let prepared = rule
+            .prepare(mesh, lattice, &run)
+            .expect("memory for what is beside the grid");
+        prepared
+            .fill(0..lattice.dims()[2], &run, grid)
+            .expect("nothing cancels it");
     };
     par::with_threads(threads, || {
         let ms = median(|| touched(lattice), |grid| fill(grid));
@@ -35,13 +45,22 @@ pub fn time_of(rule: Rule, mesh: &Mesh, lattice: &Lattice, threads: usize, level
 }
 
 /// The median time of a field in milliseconds, and how many cells have a value.
-pub fn field_of(rule: Rule, mesh: &Mesh, lattice: &Lattice, threads: usize, repeats: usize) -> (f64, u64) {
+pub fn field_of(
+    rule: Rule,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    threads: usize,
+    repeats: usize,
+) -> (f64, u64) {
     let run = Run::default().threads(threads);
     let plan = Demand::new(mesh, lattice, &run).field(false).field_slabs(1);
     let mut times = vec![];
     let mut cells = 0;
     for _ in 0..repeats {
-        let mut slabs = Voxelizer::new(rule).with_run(run).slabs(mesh, lattice, plan).expect("slabs fit");
+        let mut slabs = Voxelizer::new(rule)
+            .with_run(run)
+            .slabs(mesh, lattice, plan)
+            .expect("slabs fit");
         while slabs.next().expect("nothing cancels it").is_some() {}
         times.push(slabs.made().filling.as_secs_f64() * 1e3);
         cells = slabs.made().occupied;

@@ -11,15 +11,25 @@ pub fn folder() -> PathBuf {
 
 /// A file among the fixtures.
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(name)
 }
 
 /// The meshes that `words` mean: paths, or names of STL files in the folder.
 pub fn named(words: &[String]) -> Vec<PathBuf> {
     let find = |word: &String| {
-        let places = [PathBuf::from(word), folder().join(word).with_extension("stl")];
+        let places = [
+            PathBuf::from(word),
+            folder().join(word).with_extension("stl"),
+        ];
         let found = places.into_iter().find(|place| place.is_file());
-        found.unwrap_or_else(|| refuse(&format!("{word} is no file, and no mesh in {}", folder().display())))
+        found.unwrap_or_else(|| {
+            refuse(&format!(
+                "{word} is no file, and no mesh in {}",
+                folder().display()
+            ))
+        })
     };
     words.iter().map(find).collect()
 }
@@ -29,7 +39,9 @@ pub fn all() -> Vec<PathBuf> {
     let folder = folder();
     let entries = std::fs::read_dir(&folder)
         .unwrap_or_else(|error| refuse(&format!("VOXELIZE_MESHES: {}: {error}", folder.display())));
-    let mut meshes: Vec<_> = entries.map(|entry| entry.expect("an entry of the folder").path()).collect();
+    let mut meshes: Vec<_> = entries
+        .map(|entry| entry.expect("an entry of the folder").path())
+        .collect();
     meshes.retain(|path| path.extension().is_some_and(|extension| extension == "stl"));
     meshes.sort();
     if meshes.is_empty() {
@@ -40,17 +52,27 @@ pub fn all() -> Vec<PathBuf> {
 
 /// The meshes of these names that the folder has, or else all of them.
 pub fn usual(names: &[&str]) -> Vec<PathBuf> {
-    let mut meshes: Vec<_> = names.iter().map(|name| folder().join(name).with_extension("stl")).collect();
+    let mut meshes: Vec<_> = names
+        .iter()
+        .map(|name| folder().join(name).with_extension("stl"))
+        .collect();
     meshes.retain(|path| path.is_file());
     if meshes.is_empty() { all() } else { meshes }
 }
 
 /// The meshes that `words` mean, or without words the [`usual`] ones of these names.
 pub fn meant(words: &[String], names: &[&str]) -> Vec<PathBuf> {
-    if words.is_empty() { usual(names) } else { named(words) }
+    if words.is_empty() {
+        usual(names)
+    } else {
+        named(words)
+    }
 }
 
 /// The name of a mesh in tables.
 pub fn name(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }

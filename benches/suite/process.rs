@@ -22,14 +22,29 @@ pub struct Ended {
 
 /// Runs `command` to its end.
 pub fn run(command: &mut Command) -> Ended {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let begin = Instant::now();
-    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     // What is run here says less than a pipe holds.
     let mut stdout = String::new();
     let mut stderr = String::new();
-    child.stdout.take().expect("it is piped").read_to_string(&mut stdout).expect("UTF-8");
-    child.stderr.take().expect("it is piped").read_to_string(&mut stderr).expect("UTF-8");
+    child
+        .stdout
+        .take()
+        .expect("it is piped")
+        .read_to_string(&mut stdout)
+        .expect("UTF-8");
+    child
+        .stderr
+        .take()
+        .expect("it is piped")
+        .read_to_string(&mut stderr)
+        .expect("UTF-8");
     let used = child.wait4().expect("a child is waited for");
     Ended {
         status: used.status,
@@ -43,6 +58,11 @@ pub fn run(command: &mut Command) -> Ended {
 /// The same, for a command that has to succeed.
 pub fn succeed(command: &mut Command) -> Ended {
     let ended = run(command);
-    assert!(ended.status.success(), "{command:?}: {}\n{}", ended.status, ended.stderr);
+    assert!(
+        ended.status.success(),
+        "{command:?}: {}\n{}",
+        ended.status,
+        ended.stderr
+    );
     ended
 }

@@ -9,9 +9,19 @@ pub struct Table {
 impl Table {
     /// Prints the head of a table; `columns` are names and the widths their cells need.
     pub fn new(tsv: bool, columns: &[(&str, usize)]) -> Self {
-        let table =
-            Self { widths: columns.iter().map(|(name, width)| *width.max(&name.len())).collect(), tsv };
-        table.row(&columns.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>());
+        let table = Self {
+            widths: columns
+                .iter()
+                .map(|(name, width)| *width.max(&name.len()))
+                .collect(),
+            tsv,
+        };
+        table.row(
+            &columns
+                .iter()
+                .map(|(name, _)| name.to_string())
+                .collect::<Vec<_>>(),
+        );
         table
     }
 
@@ -21,7 +31,11 @@ impl Table {
         if self.tsv {
             return println!("{}", cells.join("\t"));
         }
-        let cells: Vec<_> = cells.iter().zip(&self.widths).map(|(c, width)| format!("{c:>width$}")).collect();
+        let cells: Vec<_> = cells
+            .iter()
+            .zip(&self.widths)
+            .map(|(c, width)| format!("{c:>width$}"))
+            .collect();
         println!("{}", cells.join("  ").trim_end());
     }
 }

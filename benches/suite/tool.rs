@@ -8,8 +8,12 @@ use serde_json::Value;
 /// `voxelize` from a mesh to one bit a cell at `output`, summary and digests as JSON.
 pub fn voxelize(mesh: &Path, res: usize, threads: usize, output: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
-    command.arg(mesh).args(["--res", &res.to_string(), "--threads", &threads.to_string()]);
-    command.args(["--format", "raw", "--dtype", "bit", "--json", "--output"]).arg(output);
+    command
+        .arg(mesh)
+        .args(["--res", &res.to_string(), "--threads", &threads.to_string()]);
+    command
+        .args(["--format", "raw", "--dtype", "bit", "--json", "--output"])
+        .arg(output);
     command
 }
 
@@ -28,13 +32,20 @@ impl Answer {
     /// Of a run that succeeded.
     pub fn of(json: &str) -> Self {
         let json: Value = serde_json::from_str(json).expect("the tool says JSON");
-        let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("{value} is no whole number"));
+        let number = |value: &Value| {
+            value
+                .as_u64()
+                .unwrap_or_else(|| panic!("{value} is no whole number"))
+        };
         let outputs = json["outputs"].as_array().expect("it wrote something");
         Self {
             triangles: number(&json["mesh"]["triangles"]),
             dims: std::array::from_fn(|axis| number(&json["grid"]["dims"][axis]) as usize),
             occupied: number(&json["counts"]["occupied"]),
-            digest: json["digest"]["cells"].as_str().expect("a digest").to_string(),
+            digest: json["digest"]["cells"]
+                .as_str()
+                .expect("a digest")
+                .to_string(),
             written: outputs.iter().map(|output| number(&output["bytes"])).sum(),
         }
     }
@@ -43,5 +54,8 @@ impl Answer {
 /// The message of a run that failed.
 pub fn refusal(json: &str) -> String {
     let json: Value = serde_json::from_str(json).unwrap_or_default();
-    json["error"]["message"].as_str().unwrap_or("no reason given").to_string()
+    json["error"]["message"]
+        .as_str()
+        .unwrap_or("no reason given")
+        .to_string()
 }

@@ -57,12 +57,17 @@ fn main() {
     let levels: Vec<_> = levels.iter().map(|name| level(name)).collect();
     let tsv = args.flag("--tsv");
     let words = args.words();
-    let paths = if words.is_empty() { meshes::all() } else { meshes::named(&words) };
+    let paths = if words.is_empty() {
+        meshes::all()
+    } else {
+        meshes::named(&words)
+    };
     let table = Table::new(tsv, COLUMNS);
     for path in &paths {
         let mesh = Mesh::open(path).unwrap_or_else(|error| refuse(&error.to_string()));
         for &res in &res {
-            let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
+            let lattice =
+                Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
             let (f32_ms, f32_cells) = yardstick::<f32>(&mesh, &lattice);
             let (f64_ms, f64_cells) = yardstick::<f64>(&mesh, &lattice);
             let clear_ms = median(|| (), |()| drop(kernel::touched(&lattice)));
@@ -81,7 +86,10 @@ fn main() {
                         ms(ours_ms),
                         ms(clear_ms),
                         format!("{:.2}", f32_ms / ours_ms),
-                        format!("{:.2}", first_ms.get_or_insert(ours_ms).to_owned() / ours_ms),
+                        format!(
+                            "{:.2}",
+                            first_ms.get_or_insert(ours_ms).to_owned() / ours_ms
+                        ),
                         grid.count().to_string(),
                         f32_cells.differ(&grid).to_string(),
                         f64_cells.differ(&grid).to_string(),

@@ -10,7 +10,12 @@ use voxelize::{BitGrid, Lattice};
 
 /// A float type the textbook runs in.
 pub trait Float:
-    Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
 {
     fn of(value: f64) -> Self;
     fn floor_to(self) -> i64;
@@ -63,12 +68,20 @@ pub fn textbook<T: Float>(triangles: &[Triangle], lattice: &Lattice, grid: &mut 
             let low = min(min(v[0][a], v[1][a]), v[2][a]) - origin[a];
             let high = max(max(v[0][a], v[1][a]), v[2][a]) - origin[a];
             let last = lattice.dims()[a] as i64 - 1;
-            ((low * inverse[a]).floor_to().clamp(0, last), (high * inverse[a]).floor_to().clamp(0, last))
+            (
+                (low * inverse[a]).floor_to().clamp(0, last),
+                (high * inverse[a]).floor_to().clamp(0, last),
+            )
         });
         let edges = [sub(v[1], v[0]), sub(v[2], v[1]), sub(v[0], v[2])];
         let [e, f] = [edges[0], edges[1]];
-        let normal = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
-        let reach = half[0] * normal[0].abs() + half[1] * normal[1].abs() + half[2] * normal[2].abs();
+        let normal = [
+            e[1] * f[2] - e[2] * f[1],
+            e[2] * f[0] - e[0] * f[2],
+            e[0] * f[1] - e[1] * f[0],
+        ];
+        let reach =
+            half[0] * normal[0].abs() + half[1] * normal[1].abs() + half[2] * normal[2].abs();
         for k in range[2].0..=range[2].1 {
             for j in range[1].0..=range[1].1 {
                 for i in range[0].0..=range[0].1 {
@@ -116,7 +129,11 @@ impl Cells {
     pub fn new(lattice: &Lattice) -> Self {
         let [nx, rows, layers] = lattice.dims();
         let row_words = nx.div_ceil(64);
-        Self { words: vec![0; row_words * rows * layers], rows, row_words }
+        Self {
+            words: vec![0; row_words * rows * layers],
+            rows,
+            row_words,
+        }
     }
 
     #[inline(always)]
@@ -126,6 +143,10 @@ impl Cells {
 
     /// How many cells differ from the grid's.
     pub fn differ(&self, grid: &BitGrid) -> u64 {
-        self.words.iter().zip(grid.words()).map(|(a, b)| u64::from((a ^ b).count_ones())).sum::<u64>()
+        self.words
+            .iter()
+            .zip(grid.words())
+            .map(|(a, b)| u64::from((a ^ b).count_ones()))
+            .sum::<u64>()
     }
 }

@@ -17,7 +17,10 @@ const BUFFER: usize = 1 << 20;
 /// The floor's process.
 pub fn command(input: &Path, output: &Path, bytes: u64) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a running program has a path"));
-    command.arg(FLOOR).args([input, output]).arg(bytes.to_string());
+    command
+        .arg(FLOOR)
+        .args([input, output])
+        .arg(bytes.to_string());
     command
 }
 
@@ -29,8 +32,13 @@ pub fn asked() -> bool {
 /// Reads all of the input, writes and syncs the bytes.
 pub fn run() {
     let args: Vec<OsString> = std::env::args_os().skip(2).collect();
-    let [input, output, bytes] = &args[..] else { panic!("{FLOOR} INPUT OUTPUT BYTES") };
-    let mut left: usize = bytes.to_str().and_then(|text| text.parse().ok()).expect("a number of bytes");
+    let [input, output, bytes] = &args[..] else {
+        panic!("{FLOOR} INPUT OUTPUT BYTES")
+    };
+    let mut left: usize = bytes
+        .to_str()
+        .and_then(|text| text.parse().ok())
+        .expect("a number of bytes");
     let mut buffer = vec![0; BUFFER];
     let mut input = File::open(input).expect("the mesh opens");
     while input.read(&mut buffer).expect("the mesh is read") > 0 {}

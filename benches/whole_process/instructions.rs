@@ -17,10 +17,20 @@ impl Counter {
     /// The processor if it counts, else the simulation if it is there and asked for.
     pub fn choose(asked: bool) -> Option<Self> {
         let nothing = Command::new("true");
-        let wanted = if asked { &[Self::Perf, Self::Callgrind][..] } else { &[Self::Perf] };
-        let counter = wanted.iter().copied().find(|counter| counter.count(&nothing).is_some());
+        let wanted = if asked {
+            &[Self::Perf, Self::Callgrind][..]
+        } else {
+            &[Self::Perf]
+        };
+        let counter = wanted
+            .iter()
+            .copied()
+            .find(|counter| counter.count(&nothing).is_some());
         if asked {
-            eprintln!("instructions by {}", counter.map_or("nothing: no perf, no valgrind", Self::name));
+            eprintln!(
+                "instructions by {}",
+                counter.map_or("nothing: no perf, no valgrind", Self::name)
+            );
         }
         counter
     }
@@ -36,20 +46,32 @@ impl Counter {
     pub fn count(self, command: &Command) -> Option<u64> {
         let words: &[&str] = match self {
             Self::Perf => &["perf", "stat", "-x", ",", "-e", "instructions:u", "--"],
-            Self::Callgrind => &["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"],
+            Self::Callgrind => &[
+                "valgrind",
+                "--tool=callgrind",
+                "--callgrind-out-file=/dev/null",
+            ],
         };
         let has_it = |folder: std::path::PathBuf| folder.join(words[0]).is_file();
         if !std::env::split_paths(&std::env::var_os("PATH")?).any(has_it) {
             return None;
         }
         let mut counted = Command::new(words[0]);
-        counted.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+        counted
+            .args(&words[1..])
+            .arg(command.get_program())
+            .args(command.get_args());
         let said = process::succeed(&mut counted).stderr;
         // `123,,instructions:u,…`, or `<not supported>,…`.
-        let by_perf = || said.lines().find_map(|line| line.split_once(",,instructions:u")?.0.parse().ok());
+        let by_perf = || {
+            said.lines()
+                .find_map(|line| line.split_once(",,instructions:u")?.0.parse().ok())
+        };
         // `==7== Collected : 123`.
-        let by_callgrind =
-            || said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+        let by_callgrind = || {
+            said.lines()
+                .find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok())
+        };
         match self {
             Self::Perf => by_perf(),
             Self::Callgrind => by_callgrind(),

@@ -59,8 +59,12 @@ fn main() {
     let tsv = args.flag("--tsv");
     let words = args.words();
     let paths = meshes::meant(&words, &["dragon", "bunny"]);
-    let bench =
-        Bench { threads, runs, counter: Counter::choose(instructions), table: Table::new(tsv, COLUMNS) };
+    let bench = Bench {
+        threads,
+        runs,
+        counter: Counter::choose(instructions),
+        table: Table::new(tsv, COLUMNS),
+    };
     bench.measure(&meshes::fixture("octahedron.stl"), 32);
     for path in &paths {
         for &res in &res {
@@ -71,7 +75,8 @@ fn main() {
 
 impl Bench {
     fn measure(&self, mesh: &Path, res: usize) {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder to write to");
+        let folder =
+            tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder to write to");
         let [output, copy] = ["ours.raw", "floor.raw"].map(|name| folder.path().join(name));
         // The first run brings the mesh into the cache and is not counted.
         let mut ours = voxelize(mesh, res, self.threads, &output);
@@ -89,7 +94,8 @@ impl Bench {
             peak = peak.max(ended.peak);
         }
         let median = |of: fn(&(f64, f64)) -> f64| ms(middle(times.iter().map(of).collect()));
-        let allowed = BitGrid::bytes_for(answer.dims) + 40 * u128::from(answer.triangles) + (32 << 20);
+        let allowed =
+            BitGrid::bytes_for(answer.dims) + 40 * u128::from(answer.triangles) + (32 << 20);
         let instructions = self.counter.and_then(|counter| counter.count(&ours));
         self.table.row(&[
             meshes::name(mesh),

@@ -24,12 +24,20 @@ const NAMES: [&str; 12] = [
 ];
 
 fn packed(name: usize, file: &[u8]) -> Vec<u8> {
-    [&[name as u8][..], &(file.len() as u32).to_le_bytes()[..3], file].concat()
+    [
+        &[name as u8][..],
+        &(file.len() as u32).to_le_bytes()[..3],
+        file,
+    ]
+    .concat()
 }
 
 fn folder(path: &Path) -> Vec<u8> {
     let file = |(n, name): (usize, &&str)| Some(packed(n, &std::fs::read(path.join(name)).ok()?));
-    [FOLDER].into_iter().chain(NAMES.iter().enumerate().filter_map(file).flatten()).collect()
+    [FOLDER]
+        .into_iter()
+        .chain(NAMES.iter().enumerate().filter_map(file).flatten())
+        .collect()
 }
 
 /// The first byte of the files of a folder.
@@ -43,16 +51,34 @@ pub fn files() -> Seeds {
     let mut seeds = Seeds::new();
     for (name, voxels) in all() {
         for choices in [&[][..], &[Choice::Uncompressed]] {
-            format::save(&voxels, &path, zarr, &SaveOptions { choices, ..SaveOptions::default() })
-                .expect("a small folder");
+            format::save(
+                &voxels,
+                &path,
+                zarr,
+                &SaveOptions {
+                    choices,
+                    ..SaveOptions::default()
+                },
+            )
+            .expect("a small folder");
             seeds.push((format!("zarr-{name}-{}", choices.len()), folder(&path)));
         }
     }
     for (case, (chunk, codecs, encoding, at)) in [
         ("2,2,2", r#"{"name":"bytes"}"#, "default", 6),
-        ("1,2,2", r#"{"name":"bytes","configuration":{"endian":"little"}}"#, "default", 6),
+        (
+            "1,2,2",
+            r#"{"name":"bytes","configuration":{"endian":"little"}}"#,
+            "default",
+            6,
+        ),
         ("2,2,2", r#"{"name":"bytes"},{"name":"crc32c"}"#, "v2", 9),
-        ("4,4,4", r#"{"name":"transpose","configuration":{"order":[0,1,2]}},"bytes""#, "v2", 9),
+        (
+            "4,4,4",
+            r#"{"name":"transpose","configuration":{"order":[0,1,2]}},"bytes""#,
+            "v2",
+            9,
+        ),
     ]
     .into_iter()
     .enumerate()

@@ -23,11 +23,19 @@ pub fn triangles() -> Seeds {
     for case in 0..96_u8 {
         let mut bytes = vec![random.byte(), random.byte()];
         for axis in 0..3 {
-            let cells = if axis == 0 && case % 8 == 0 { 250 + case % 4 } else { 2 + random.byte() % 9 };
+            let cells = if axis == 0 && case % 8 == 0 {
+                250 + case % 4
+            } else {
+                2 + random.byte() % 9
+            };
             bytes.extend([cells, case % 12, random.byte()]);
         }
         for _ in 0..9 * (1 + case % 6) {
-            let kind = if case % 3 == 0 { random.byte() } else { case / 3 % 5 };
+            let kind = if case % 3 == 0 {
+                random.byte()
+            } else {
+                case / 3 % 5
+            };
             bytes.push(kind);
             bytes.extend(random.bytes(2));
         }
@@ -40,11 +48,21 @@ pub fn triangles() -> Seeds {
 pub fn pairs() -> Seeds {
     let mut random = Random(11);
     let mut seeds = Seeds::new();
-    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let faces = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
     let cuboid = |low: [i8; 3], high: [i8; 3]| -> Vec<u8> {
-        let corner =
-            |n: usize| [0, 1, 2].map(|axis| (if n >> axis & 1 == 1 { high } else { low })[axis] as u8);
-        let triangles = faces.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
+        let corner = |n: usize| {
+            [0, 1, 2].map(|axis| (if n >> axis & 1 == 1 { high } else { low })[axis] as u8)
+        };
+        let triangles = faces
+            .into_iter()
+            .flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
         triangles.flatten().flat_map(corner).collect()
     };
     for case in 0..60_u8 {
@@ -65,16 +83,24 @@ pub fn pairs() -> Seeds {
 pub fn grids() -> Seeds {
     let mut random = Random(9);
     let mut seeds = Seeds::new();
-    let formats = FORMATS.iter().filter(|format| format.is_readable() && !format.is_folder());
+    let formats = FORMATS
+        .iter()
+        .filter(|format| format.is_readable() && !format.is_folder());
     for (n, format) in formats.enumerate() {
         for case in 0..8_u8 {
             let mut bytes = vec![n as u8, case];
-            let dims: [u16; 3] = [[2, 3, 1], [64, 1, 2], [0, 0, 260], [299, 2, 5]][usize::from(case % 4)];
+            let dims: [u16; 3] =
+                [[2, 3, 1], [64, 1, 2], [0, 0, 260], [299, 2, 5]][usize::from(case % 4)];
             bytes.extend(dims.iter().flat_map(|n| n.to_le_bytes()));
             bytes.push(random.byte() | 1 | case & 2);
             bytes.extend(random.bytes(36));
             bytes.push(random.byte());
-            for word in [&b"voxelize 0.1.0"[..], b"surface", b"up", "W\u{fc}rfel \"1\".stl".as_bytes()] {
+            for word in [
+                &b"voxelize 0.1.0"[..],
+                b"surface",
+                b"up",
+                "W\u{fc}rfel \"1\".stl".as_bytes(),
+            ] {
                 bytes.push(word.len() as u8);
                 bytes.extend(word);
             }

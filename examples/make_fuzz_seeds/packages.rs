@@ -18,7 +18,8 @@ pub fn files() -> Seeds {
     let groups = "<basematerials id=\"5\"><base name=\"a\" displaycolor=\"#112233\"/></basematerials>\
                   <m:colorgroup id=\"6\"><m:color color=\"#445566FF\"/></m:colorgroup>";
     let model = |resources: String, build: &str| {
-        format!("{head}<resources>{resources}</resources><build>{build}</build></model>").into_bytes()
+        format!("{head}<resources>{resources}</resources><build>{build}</build></model>")
+            .into_bytes()
     };
     let object = |id: u32, more: &str| format!("<object id=\"{id}\" {more}>{mesh}</object>");
     let placed = "<item objectid=\"1\" transform=\"-1 0 0 0 1 0 0 0 1 5 6 7\"/>";
@@ -26,34 +27,76 @@ pub fn files() -> Seeds {
                   <component objectid=\"1\" transform=\"2 0 0 0 2 0 0 0 2 0 0 0\"/></components></object>";
     let circle = "<object id=\"1\"><components><component objectid=\"1\"/></components></object>";
     let seeds = [
-        ("box", model(object(1, "name=\"box\""), "<item objectid=\"1\"/>")),
-        ("materials", model(groups.to_string() + &object(1, "pid=\"6\" pindex=\"0\""), placed)),
-        ("nested", model(object(1, "") + nested, "<item objectid=\"2\"/><item objectid=\"1\"/>")),
-        ("support", model(object(1, "type=\"support\""), "<item objectid=\"1\"/>")),
-        ("circle", model(circle.to_string(), "<item objectid=\"1\"/>")),
+        (
+            "box",
+            model(object(1, "name=\"box\""), "<item objectid=\"1\"/>"),
+        ),
+        (
+            "materials",
+            model(
+                groups.to_string() + &object(1, "pid=\"6\" pindex=\"0\""),
+                placed,
+            ),
+        ),
+        (
+            "nested",
+            model(
+                object(1, "") + nested,
+                "<item objectid=\"2\"/><item objectid=\"1\"/>",
+            ),
+        ),
+        (
+            "support",
+            model(object(1, "type=\"support\""), "<item objectid=\"1\"/>"),
+        ),
+        (
+            "circle",
+            model(circle.to_string(), "<item objectid=\"1\"/>"),
+        ),
         ("missing", model(object(1, ""), "<item objectid=\"9\"/>")),
-        ("damaged", model(object(1, "").replace("v3=\"1\"", "v3=\"9\"").replace("2.5", "x"), placed)),
+        (
+            "damaged",
+            model(
+                object(1, "")
+                    .replace("v3=\"1\"", "v3=\"9\"")
+                    .replace("2.5", "x"),
+                placed,
+            ),
+        ),
     ];
     let mut all: Seeds = seeds.map(|(name, bytes)| (name.to_string(), bytes)).into();
     let volumes = "<volume firstid=\"0\" lastid=\"1\"><metadata key=\"volume_type\" value=\"NegativeVolume\"/></volume>\
                    <volume firstid=\"2\" lastid=\"2\"><metadata key=\"modifier\" value=\"1\"/></volume>";
     let part = "<object id=\"2\"><part id=\"1\" subtype=\"negative_part\"><metadata key=\"name\" value=\"cut\"/></part></object>";
-    let project = model(object(1, "") + nested, "<item objectid=\"2\"/><item objectid=\"1\"/>");
+    let project = model(
+        object(1, "") + nested,
+        "<item objectid=\"2\"/><item objectid=\"1\"/>",
+    );
     for (name, path, config) in [
         (
             "prusa",
             "Metadata/Slic3r_PE_model.config",
             format!("<config><object id=\"1\">{volumes}</object></config>"),
         ),
-        ("bambu", "Metadata/model_settings.config", format!("<config>{part}</config>")),
+        (
+            "bambu",
+            "Metadata/model_settings.config",
+            format!("<config>{part}</config>"),
+        ),
     ] {
         let mut zip = ZipWriter::new(Cursor::new(vec![]));
-        for (path, text) in [("3D/3dmodel.model", &project[..]), (path, config.as_bytes())] {
+        for (path, text) in [
+            ("3D/3dmodel.model", &project[..]),
+            (path, config.as_bytes()),
+        ] {
             let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
             zip.start_file(path, stored).expect("a name");
             zip.write_all(text).expect("a Vec takes all");
         }
-        all.push((name.to_string(), zip.finish().expect("a Vec takes all").into_inner()));
+        all.push((
+            name.to_string(),
+            zip.finish().expect("a Vec takes all").into_inner(),
+        ));
     }
     all
 }

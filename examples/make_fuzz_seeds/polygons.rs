@@ -54,9 +54,10 @@ pub fn files() -> Seeds {
             ),
         ),
     ];
-    for (name, format, is_big) in
-        [("ply-little", "binary_little_endian", false), ("ply-big", "binary_big_endian", true)]
-    {
+    for (name, format, is_big) in [
+        ("ply-little", "binary_little_endian", false),
+        ("ply-big", "binary_big_endian", true),
+    ] {
         let mut bytes = header(format, "double", "ushort").into_bytes();
         let mut put = |number: &mut [u8]| {
             if is_big {

@@ -6,12 +6,23 @@ use super::Seeds;
 
 /// Small scenes of every kind of primitive, accessor and place, sound and odd.
 pub fn files() -> Seeds {
-    let points: Vec<u8> = [[0.0_f32, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]
-        .iter()
-        .flatten()
-        .flat_map(|c| c.to_le_bytes())
-        .collect();
-    let buffer = [&[0][..], &[0; 3], &points, &[0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]].concat();
+    let points: Vec<u8> = [
+        [0.0_f32, 0.0, 0.0],
+        [2.0, 0.0, 0.0],
+        [0.0, 2.0, 0.0],
+        [0.0, 0.0, 2.0],
+    ]
+    .iter()
+    .flatten()
+    .flat_map(|c| c.to_le_bytes())
+    .collect();
+    let buffer = [
+        &[0][..],
+        &[0; 3],
+        &points,
+        &[0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2],
+    ]
+    .concat();
     let scene = |nodes: Value, primitive: Value, accessor: Value| {
         let document = json!({
             "asset": {"version": "2.0"},
@@ -40,8 +51,7 @@ pub fn files() -> Seeds {
         {"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 5, 6, 7, 1]},
         {"mesh": 0, "rotation": [0, 0, 1, 1], "translation": [1, 2, 3], "name": "turned"},
     ]);
-    let bytes =
-        json!({"bufferView": 0, "componentType": 5120, "normalized": true, "type": "VEC3", "count": 16});
+    let bytes = json!({"bufferView": 0, "componentType": 5120, "normalized": true, "type": "VEC3", "count": 16});
     let sparse = json!({
         "componentType": 5126, "type": "VEC3", "count": 4,
         "sparse": {"count": 2, "indices": {"bufferView": 1, "componentType": 5121}, "values": {"bufferView": 0}},
@@ -88,8 +98,16 @@ pub fn files() -> Seeds {
             "buffers": [{"byteLength": 196}],
         });
         let diagonal = |n: usize| if n.is_multiple_of(5) { 1.0_f32 } else { 0.0 };
-        let matrices: Vec<u8> = (0..32).flat_map(|n| diagonal(n % 16).to_le_bytes()).collect();
-        [document.to_string().as_bytes(), &buffer, &[0, 1, 0, 0], &matrices].concat()
+        let matrices: Vec<u8> = (0..32)
+            .flat_map(|n| diagonal(n % 16).to_le_bytes())
+            .collect();
+        [
+            document.to_string().as_bytes(),
+            &buffer,
+            &[0, 1, 0, 0],
+            &matrices,
+        ]
+        .concat()
     };
     let hidden = json!([
         {"children": [1, 2], "extensions": {"KHR_node_visibility": {"visible": false}}}, {"mesh": 0}, {"mesh": 0},
@@ -107,8 +125,14 @@ pub fn files() -> Seeds {
         "buffers": [{"byteLength": 36, "uri": format!("DATA:text/plain,{}", "%00%80%3fA".repeat(9))}],
     });
     let seeds = [
-        ("skin", posed(json!({"mesh": 0, "skin": 0}), json!([0.5, 1]))),
-        ("morph", posed(json!({"mesh": 0, "weights": [1, 0.25]}), json!([]))),
+        (
+            "skin",
+            posed(json!({"mesh": 0, "skin": 0}), json!([0.5, 1])),
+        ),
+        (
+            "morph",
+            posed(json!({"mesh": 0, "weights": [1, 0.25]}), json!([])),
+        ),
         ("hidden", scene(hidden, indexed(), floats())),
         ("instances", scene(instances, indexed(), floats())),
         ("joined", scene(node(), joined, floats())),

@@ -22,8 +22,10 @@ const BOTTOM: f64 = 360.0;
 const ACROSS: [[f64; 2]; 2] = [[70.0, 355.0], [565.0, 850.0]];
 
 /// Number of threads and how it is drawn.
-const OURS: &[(usize, &str, &str)] =
-    &[(1, "voxelize, 1 thread", "#3b82f6"), (2, "voxelize, 2 threads", "#e07b00")];
+const OURS: &[(usize, &str, &str)] = &[
+    (1, "voxelize, 1 thread", "#3b82f6"),
+    (2, "voxelize, 2 threads", "#e07b00"),
+];
 
 const STYLE: &str = "
 text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; text-anchor: middle; }
@@ -42,7 +44,9 @@ fn main() -> ExitCode {
     };
     let text = std::fs::read_to_string(tsv).map_err(|error| error.to_string());
     let picture = text.and_then(|text| draw(&rows::read(&text)?));
-    match picture.and_then(|picture| std::fs::write(svg, picture).map_err(|error| error.to_string())) {
+    match picture
+        .and_then(|picture| std::fs::write(svg, picture).map_err(|error| error.to_string()))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {tsv} to {svg}: {error}");
@@ -56,14 +60,23 @@ fn draw(rows: &[Row]) -> Result<String, String> {
     let y = Scale::new(ends(rows.iter().map(|row| row.ms))?, [BOTTOM, TOP]);
     let by_triangles: Vec<_> = rows.iter().filter(|row| row.curve == "triangles").collect();
     let by_res: Vec<_> = rows.iter().filter(|row| row.curve == "res").collect();
-    let cells = by_triangles.first().ok_or("no row of the curve over triangles")?.res;
-    let triangles = by_res.first().ok_or("no row of the curve over res")?.triangles;
+    let cells = by_triangles
+        .first()
+        .ok_or("no row of the curve over triangles")?
+        .res;
+    let triangles = by_res
+        .first()
+        .ok_or("no row of the curve over res")?
+        .triangles;
     let panels = [
         (
             Panel {
                 title: format!("More triangles, {cells} cells long"),
                 across: "triangles",
-                x: Scale::new(ends(by_triangles.iter().map(|row| row.triangles))?, ACROSS[0]),
+                x: Scale::new(
+                    ends(by_triangles.iter().map(|row| row.triangles))?,
+                    ACROSS[0],
+                ),
                 y: y.clone(),
                 base: 10.0,
                 tick: count,
@@ -98,17 +111,28 @@ fn draw(rows: &[Row]) -> Result<String, String> {
 /// The textbook's line and ours, over what `x` says of a row.
 fn lines(rows: &[&Row], x: fn(&Row) -> f64) -> Vec<Line> {
     let line = |who: &str, threads: usize, name: &'static str, colour: &'static str| {
-        let mine = rows.iter().filter(|row| row.who == who && row.threads == threads);
-        Line { name, colour, points: mine.map(|row| (x(row), row.ms)).collect() }
+        let mine = rows
+            .iter()
+            .filter(|row| row.who == who && row.threads == threads);
+        Line {
+            name,
+            colour,
+            points: mine.map(|row| (x(row), row.ms)).collect(),
+        }
     };
-    let ours = OURS.iter().map(|&(threads, name, colour)| line("voxelize", threads, name, colour));
-    std::iter::once(line("textbook", 1, "textbook", GREY)).chain(ours).collect()
+    let ours = OURS
+        .iter()
+        .map(|&(threads, name, colour)| line("voxelize", threads, name, colour));
+    std::iter::once(line("textbook", 1, "textbook", GREY))
+        .chain(ours)
+        .collect()
 }
 
 /// The least and the largest of the values, and a little room around them.
 fn ends(values: impl Iterator<Item = f64>) -> Result<[f64; 2], String> {
-    let [low, high] =
-        values.fold([f64::INFINITY, 0.0], |[low, high], value| [low.min(value), high.max(value)]);
+    let [low, high] = values.fold([f64::INFINITY, 0.0], |[low, high], value| {
+        [low.min(value), high.max(value)]
+    });
     if low >= high {
         return Err("a curve needs two points".into());
     }

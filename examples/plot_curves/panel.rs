@@ -44,16 +44,37 @@ impl Panel {
         let [left, right] = self.x.ends();
         let [bottom, top] = self.y.ends();
         let middle = f64::midpoint(left, right);
-        writeln!(svg, r#"<text class="title" x="{middle:.1}" y="{:.1}">{}</text>"#, top - 18.0, self.title)?;
-        writeln!(svg, r#"<text x="{middle:.1}" y="{:.1}">{}</text>"#, bottom + 42.0, self.across)?;
+        writeln!(
+            svg,
+            r#"<text class="title" x="{middle:.1}" y="{:.1}">{}</text>"#,
+            top - 18.0,
+            self.title
+        )?;
+        writeln!(
+            svg,
+            r#"<text x="{middle:.1}" y="{:.1}">{}</text>"#,
+            bottom + 42.0,
+            self.across
+        )?;
         for value in self.x.powers(self.base) {
             let x = self.x.at(value);
-            writeln!(svg, r#"<path class="grid" stroke="{GREY}" d="M{x:.1} {bottom:.1}V{top:.1}"/>"#)?;
-            writeln!(svg, r#"<text x="{x:.1}" y="{:.1}">{}</text>"#, bottom + 20.0, (self.tick)(value))?;
+            writeln!(
+                svg,
+                r#"<path class="grid" stroke="{GREY}" d="M{x:.1} {bottom:.1}V{top:.1}"/>"#
+            )?;
+            writeln!(
+                svg,
+                r#"<text x="{x:.1}" y="{:.1}">{}</text>"#,
+                bottom + 20.0,
+                (self.tick)(value)
+            )?;
         }
         for value in self.y.powers(10.0) {
             let y = self.y.at(value);
-            writeln!(svg, r#"<path class="grid" stroke="{GREY}" d="M{left:.1} {y:.1}H{right:.1}"/>"#)?;
+            writeln!(
+                svg,
+                r#"<path class="grid" stroke="{GREY}" d="M{left:.1} {y:.1}H{right:.1}"/>"#
+            )?;
             writeln!(
                 svg,
                 r#"<text class="end" x="{:.1}" y="{:.1}">{}</text>"#,
@@ -62,25 +83,45 @@ impl Panel {
                 time(value)
             )?;
         }
-        lines.iter().try_for_each(|line| self.draw_line(line, svg))?;
+        lines
+            .iter()
+            .try_for_each(|line| self.draw_line(line, svg))?;
         self.draw_names(lines, svg)
     }
 
     fn draw_line(&self, line: &Line, svg: &mut String) -> Result {
-        let places: Vec<_> = line.points.iter().map(|&(x, y)| (self.x.at(x), self.y.at(y))).collect();
-        let path: Vec<_> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let places: Vec<_> = line
+            .points
+            .iter()
+            .map(|&(x, y)| (self.x.at(x), self.y.at(y)))
+            .collect();
+        let path: Vec<_> = places
+            .iter()
+            .map(|(x, y)| format!("{x:.1},{y:.1}"))
+            .collect();
         let colour = line.colour;
-        writeln!(svg, r#"<polyline stroke="{colour}" points="{}"/>"#, path.join(" "))?;
+        writeln!(
+            svg,
+            r#"<polyline stroke="{colour}" points="{}"/>"#,
+            path.join(" ")
+        )?;
         for (x, y) in places {
-            writeln!(svg, r#"<circle fill="{colour}" cx="{x:.1}" cy="{y:.1}" r="3.5"/>"#)?;
+            writeln!(
+                svg,
+                r#"<circle fill="{colour}" cx="{x:.1}" cy="{y:.1}" r="3.5"/>"#
+            )?;
         }
         Ok(())
     }
 
     /// Names beside the last points, from below upwards, moved up where they would touch.
     fn draw_names(&self, lines: &[Line], svg: &mut String) -> Result {
-        let ends = lines.iter().filter_map(|line| Some((line, line.points.last()?)));
-        let mut names: Vec<_> = ends.map(|(line, &(x, y))| (line, self.x.at(x), self.y.at(y))).collect();
+        let ends = lines
+            .iter()
+            .filter_map(|line| Some((line, line.points.last()?)));
+        let mut names: Vec<_> = ends
+            .map(|(line, &(x, y))| (line, self.x.at(x), self.y.at(y)))
+            .collect();
         names.sort_by(|a, b| b.2.total_cmp(&a.2));
         let mut lowest = f64::INFINITY;
         for (line, x, y) in names {

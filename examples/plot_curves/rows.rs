@@ -18,14 +18,17 @@ pub struct Row {
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = text.lines();
     let head: Vec<_> = lines.next().unwrap_or_default().split('\t').collect();
-    lines.map(|line| row(&head, line).map_err(|error| format!("{error}: {line}"))).collect()
+    lines
+        .map(|line| row(&head, line).map_err(|error| format!("{error}: {line}")))
+        .collect()
 }
 
 fn row(head: &[&str], line: &str) -> Result<Row, String> {
     let cells: Vec<_> = line.split('\t').collect();
     let cell = |name: &str| {
         let at = head.iter().position(|column| *column == name);
-        at.and_then(|at| cells.get(at).copied()).ok_or(format!("there is no {name}"))
+        at.and_then(|at| cells.get(at).copied())
+            .ok_or(format!("there is no {name}"))
     };
     Ok(Row {
         curve: cell("curve")?.to_string(),

@@ -11,7 +11,12 @@ pub struct Scale {
 
 impl Scale {
     pub fn new([low, high]: [f64; 2], [from, to]: [f64; 2]) -> Self {
-        Self { low, high, from, to }
+        Self {
+            low,
+            high,
+            from,
+            to,
+        }
     }
 
     pub fn at(&self, value: f64) -> f64 {

@@ -28,15 +28,24 @@ pub fn check<'py>(
     how: How,
 ) -> PyResult<Bound<'py, PyDict>> {
     let triangles = &mesh.mesh;
-    let lattice = lattice.as_ref().and_then(|grid| grid.voxels.lattice.as_ref());
+    let lattice = lattice
+        .as_ref()
+        .and_then(|grid| grid.voxels.lattice.as_ref());
     let most = how.max_memory.unwrap_or(u64::MAX);
     let found = run(py, &how, |progress| {
         let need = mesh_check::bytes_for(triangles);
         if need > most {
             let [need, most] = [need, most].map(text::bytes);
-            return Err(Error::too_large(format!("the check needs {need}, {most} are allowed")));
+            return Err(Error::too_large(format!(
+                "the check needs {need}, {most} are allowed"
+            )));
         }
-        let options = CheckOptions { lattice, places, pairs: limit(max_pairs), progress };
+        let options = CheckOptions {
+            lattice,
+            places,
+            pairs: limit(max_pairs),
+            progress,
+        };
         mesh_check::check(triangles, &options)
     })?;
     facts_of_check(py, &found)
@@ -49,7 +58,11 @@ fn facts_of_check<'py>(py: Python<'py>, found: &MeshCheck) -> PyResult<Bound<'py
     for fitness in Fitness::ALL {
         facts.set_item(fitness.name(), found.is_fit(fitness))?;
     }
-    let methods = found.verdict.safe_methods.iter().map(|method| method.name());
+    let methods = found
+        .verdict
+        .safe_methods
+        .iter()
+        .map(|method| method.name());
     facts.set_item("safe_methods", methods.collect::<Vec<_>>())?;
     let component = |c: &mesh_check::CheckedComponent| {
         let facts = PyDict::new(py);
@@ -62,7 +75,14 @@ fn facts_of_check<'py>(py: Python<'py>, found: &MeshCheck) -> PyResult<Bound<'py
         facts.set_item("oriented", c.oriented)?;
         Ok::<_, PyErr>(facts)
     };
-    facts.set_item("components", found.components.iter().map(component).collect::<PyResult<Vec<_>>>()?)?;
+    facts.set_item(
+        "components",
+        found
+            .components
+            .iter()
+            .map(component)
+            .collect::<PyResult<Vec<_>>>()?,
+    )?;
     let defect = |defect: &mesh_check::Defect| {
         let facts = PyDict::new(py);
         facts.set_item("name", defect.info.name)?;
@@ -75,7 +95,14 @@ fn facts_of_check<'py>(py: Python<'py>, found: &MeshCheck) -> PyResult<Bound<'py
         facts.set_item("triangles", defect.triangles.clone().into_pyarray(py))?;
         Ok::<_, PyErr>(facts)
     };
-    facts.set_item("defects", found.defects.iter().map(defect).collect::<PyResult<Vec<_>>>()?)?;
+    facts.set_item(
+        "defects",
+        found
+            .defects
+            .iter()
+            .map(defect)
+            .collect::<PyResult<Vec<_>>>()?,
+    )?;
     Ok(facts)
 }
 
@@ -98,7 +125,12 @@ pub fn clearance<'py>(
     let (first, second) = (&first.mesh, &second.mesh);
     let max_bytes = how.max_memory;
     let found = run(py, &how, |progress| {
-        let options = ClearanceOptions { places, pairs: limit(max_pairs), max_bytes, progress };
+        let options = ClearanceOptions {
+            places,
+            pairs: limit(max_pairs),
+            max_bytes,
+            progress,
+        };
         ClearanceBody::new(first)?.clearance(&ClearanceBody::new(second)?, &options)
     })?;
     let facts = PyDict::new(py);
@@ -111,9 +143,18 @@ pub fn clearance<'py>(
     facts.set_item("triangles", found.triangles)?;
     facts.set_item("meetings", found.meetings)?;
     facts.set_item("is_all", found.is_all)?;
-    let pairs: Vec<u64> = found.places.iter().flat_map(|pair| pair.triangles).collect();
+    let pairs: Vec<u64> = found
+        .places
+        .iter()
+        .flat_map(|pair| pair.triangles)
+        .collect();
     facts.set_item("pairs", pairs.into_pyarray(py))?;
-    let ends: Vec<f64> = found.places.iter().flat_map(|pair| pair.ends).flatten().collect();
+    let ends: Vec<f64> = found
+        .places
+        .iter()
+        .flat_map(|pair| pair.ends)
+        .flatten()
+        .collect();
     facts.set_item("ends", ends.into_pyarray(py))?;
     Ok(facts)
 }
@@ -155,14 +196,19 @@ pub fn diff_fields<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (old, new) = (&first.voxels, &second.voxels);
     let none = || raised(py, &Error::usage("both grids must be fields, or neither"));
-    let (Some(a), Some(b)) = (old.field(), new.field()) else { return Err(none()) };
-    let found: FieldDifference =
-        run(py, &how, |_| -> Result<_> { FieldDifference::between(a, b, tolerance) })?;
+    let (Some(a), Some(b)) = (old.field(), new.field()) else {
+        return Err(none());
+    };
+    let found: FieldDifference = run(py, &how, |_| -> Result<_> {
+        FieldDifference::between(a, b, tolerance)
+    })?;
     let facts = PyDict::new(py);
     facts.set_item("differing", found.differing)?;
     facts.set_item("beyond", found.beyond)?;
     facts.set_item("bounds", found.bounds)?;
-    let largest = found.largest.map(|largest| (largest.cell, largest.values, largest.difference));
+    let largest = found
+        .largest
+        .map(|largest| (largest.cell, largest.values, largest.difference));
     facts.set_item("largest", largest)?;
     facts.set_item("mismatches", mismatches(old, new))?;
     Ok(facts)
@@ -178,7 +224,11 @@ fn mismatches(first: &Voxels, second: &Voxels) -> Vec<String> {
         _ => false,
     };
     let counts = |mismatch: &&Mismatch| !is_rounding || matches!(mismatch, Mismatch::Unit(_));
-    found.iter().filter(counts).map(|mismatch| mismatch.to_string()).collect()
+    found
+        .iter()
+        .filter(counts)
+        .map(|mismatch| mismatch.to_string())
+        .collect()
 }
 
 fn limit(max_pairs: Option<u64>) -> PairLimit {

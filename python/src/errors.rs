@@ -16,25 +16,61 @@ pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
         _ => "internal",
     };
     let place = (error.triangle(), error.byte(), error.line());
-    let facts = (kind, error.to_string(), error.code().to_string(), hint(error), error.file(), place);
-    let make = || py.import("voxelize._errors")?.getattr("error_of")?.call1(facts);
+    let facts = (
+        kind,
+        error.to_string(),
+        error.code().to_string(),
+        hint(error),
+        error.file(),
+        place,
+    );
+    let make = || {
+        py.import("voxelize._errors")?
+            .getattr("error_of")?
+            .call1(facts)
+    };
     make().map_or_else(|error| error, PyErr::from_value)
 }
 
 /// Code, severity, text, hint, count and triangle of a finding.
-pub type FindingFacts = (String, &'static str, String, Option<String>, u64, Option<u64>);
+pub type FindingFacts = (
+    String,
+    &'static str,
+    String,
+    Option<String>,
+    u64,
+    Option<u64>,
+);
 
 /// A finding as Python has it.
 pub fn finding(finding: &Finding) -> FindingFacts {
     let error = &finding.first;
-    let facts = (finding.code().to_string(), finding.severity.name(), finding.text());
-    (facts.0, facts.1, facts.2, hint(error), finding.count, error.triangle())
+    let facts = (
+        finding.code().to_string(),
+        finding.severity.name(),
+        finding.text(),
+    );
+    (
+        facts.0,
+        facts.1,
+        facts.2,
+        hint(error),
+        finding.count,
+        error.triangle(),
+    )
 }
 
 /// The hint of an error, or the advice of its code.
 fn hint(error: &Error) -> Option<String> {
     let advice = || Hint::from(error.code().info().advice);
-    Some(error.hint().cloned().unwrap_or_else(advice).spelled(spelled)).filter(|hint| !hint.is_empty())
+    Some(
+        error
+            .hint()
+            .cloned()
+            .unwrap_or_else(advice)
+            .spelled(spelled),
+    )
+    .filter(|hint| !hint.is_empty())
 }
 
 /// An option as a keyword argument; none for options that only the command has.

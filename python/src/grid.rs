@@ -29,7 +29,10 @@ pub struct Grid {
 
 impl Grid {
     pub fn new(voxels: Voxels) -> Self {
-        Self { voxels, digest: OnceLock::new() }
+        Self {
+            voxels,
+            digest: OnceLock::new(),
+        }
     }
 
     fn cells(&self) -> CellsRef<'_> {
@@ -77,23 +80,50 @@ impl Saving {
 
     fn with_options<T>(&self, save: impl FnOnce(&SaveOptions) -> Result<T>) -> Result<T> {
         let dtype = self.dtype.as_deref().map(|name| {
-            let all = FORMATS.iter().flat_map(|format| format.dtypes).map(|dtype| dtype.name());
+            let all = FORMATS
+                .iter()
+                .flat_map(|format| format.dtypes)
+                .map(|dtype| dtype.name());
             let known: std::collections::BTreeSet<_> = all.collect();
-            named("dtype", name, Dtype::from_name(name), &known.into_iter().collect::<Vec<_>>())
+            named(
+                "dtype",
+                name,
+                Dtype::from_name(name),
+                &known.into_iter().collect::<Vec<_>>(),
+            )
         });
         let choice = |(option, value): &(String, Option<String>)| {
             let is_meant = |c: &&Choice| c.option() == option && c.value() == value.as_deref();
-            Choice::ALL.iter().copied().find(|c| is_meant(&c)).ok_or_else(|| {
-                Error::usage(format!("{}: no format has this choice", option.replace('-', "_")))
-            })
+            Choice::ALL
+                .iter()
+                .copied()
+                .find(|c| is_meant(&c))
+                .ok_or_else(|| {
+                    Error::usage(format!(
+                        "{}: no format has this choice",
+                        option.replace('-', "_")
+                    ))
+                })
         };
-        let choices = self.choices.iter().map(choice).collect::<Result<Vec<_>>>()?;
+        let choices = self
+            .choices
+            .iter()
+            .map(choice)
+            .collect::<Result<Vec<_>>>()?;
         save(&SaveOptions {
             dtype: dtype.transpose()?,
             choices: &choices,
             values: &self.values,
-            existing: if self.overwrite { Existing::Replace } else { Existing::ReplaceIf(|_| false) },
-            sidecar: if self.sidecar { Sidecar::Write } else { Sidecar::Auto },
+            existing: if self.overwrite {
+                Existing::Replace
+            } else {
+                Existing::ReplaceIf(|_| false)
+            },
+            sidecar: if self.sidecar {
+                Sidecar::Write
+            } else {
+                Sidecar::Auto
+            },
             ..SaveOptions::default()
         })
     }
@@ -125,19 +155,38 @@ impl Grid {
     /// The outer corner of the first cell.
     #[getter]
     fn origin(&self) -> Option<(f64, f64, f64)> {
-        Some(self.voxels.lattice.as_ref()?.origin().each_ref().map(|c| c.to_f64()).into())
+        Some(
+            self.voxels
+                .lattice
+                .as_ref()?
+                .origin()
+                .each_ref()
+                .map(|c| c.to_f64())
+                .into(),
+        )
     }
 
     #[getter]
     fn spacing(&self) -> Option<(f64, f64, f64)> {
-        Some(self.voxels.lattice.as_ref()?.spacing().each_ref().map(|c| c.to_f64()).into())
+        Some(
+            self.voxels
+                .lattice
+                .as_ref()?
+                .spacing()
+                .each_ref()
+                .map(|c| c.to_f64())
+                .into(),
+        )
     }
 
     /// Origin and spacing as fractions `p/q`.
     #[getter]
     fn exact(&self) -> Option<[[String; 3]; 2]> {
         let lattice = self.voxels.lattice.as_ref()?;
-        Some([lattice.origin(), lattice.spacing()].map(|point| point.each_ref().map(|c| c.to_string())))
+        Some(
+            [lattice.origin(), lattice.spacing()]
+                .map(|point| point.each_ref().map(|c| c.to_string())),
+        )
     }
 
     #[getter]
@@ -154,13 +203,18 @@ impl Grid {
     #[getter]
     fn digests(&self, py: Python<'_>) -> PyResult<(String, Option<String>)> {
         let digest = self.digest(py)?;
-        Ok((digest.cells.to_string(), digest.grid.map(|grid| grid.to_string())))
+        Ok((
+            digest.cells.to_string(),
+            digest.grid.map(|grid| grid.to_string()),
+        ))
     }
 
     #[getter]
     fn record(&self) -> Vec<(String, String)> {
         let record = &self.voxels.record;
-        let one = |name: &str, value: &Option<String>| value.clone().map(|value| (name.to_string(), value));
+        let one = |name: &str, value: &Option<String>| {
+            value.clone().map(|value| (name.to_string(), value))
+        };
         let more = record.fields.iter().chain(&record.transform);
         let more = more.map(|(name, value)| (name.to_string(), value.clone()));
         one("tool", &record.tool)
@@ -175,9 +229,18 @@ impl Grid {
     /// Value, name, colour and count of each label.
     #[getter]
     fn legend(&self) -> Vec<(u8, String, [u8; 3], u64)> {
-        let Some(labels) = self.voxels.labels() else { return vec![] };
+        let Some(labels) = self.voxels.labels() else {
+            return vec![];
+        };
         let legend = labels.legend();
-        let fact = |(value, count)| (value, legend.name(value).into_owned(), legend.colour(value), count);
+        let fact = |(value, count)| {
+            (
+                value,
+                legend.name(value).into_owned(),
+                legend.colour(value),
+                count,
+            )
+        };
         labels.counts().into_iter().map(fact).collect()
     }
 
@@ -218,7 +281,10 @@ impl Grid {
     /// Words of 64 cells along x, rows padded to whole words: the memory of the grid itself.
     fn words<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let grid = this.get();
-        let occupied = grid.voxels.occupied().map_err(|error| raised(this.py(), &error))?;
+        let occupied = grid
+            .voxels
+            .occupied()
+            .map_err(|error| raised(this.py(), &error))?;
         let view = ArrayView1::from(occupied.words());
         Ok(shared(&view, this.clone().into_any()))
     }
@@ -256,12 +322,17 @@ impl Grid {
         points: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         if points.shape()[1] != 3 {
-            return Err(raised(py, &Error::usage("points: an array of shape (n, 3) is expected")));
+            return Err(raised(
+                py,
+                &Error::usage("points: an array of shape (n, 3) is expected"),
+            ));
         }
         let numbers = points.as_slice()?;
         let cells = run_here(py, || {
             let cells = self.lattice()?.cells_at(numbers.as_chunks::<3>().0);
-            Ok(cells.flat_map(|cell| cell.map_or([-1; 3], |cell| cell.map(|i| i as i64))).collect::<Vec<_>>())
+            Ok(cells
+                .flat_map(|cell| cell.map_or([-1; 3], |cell| cell.map(|i| i as i64)))
+                .collect::<Vec<_>>())
         })?;
         Ok(cells.into_pyarray(py))
     }
@@ -277,14 +348,22 @@ impl Grid {
         let written = run(py, &how, |watcher| {
             let format = saving.format(Some(&path))?;
             saving.with_options(|options| {
-                let options = SaveOptions { progress: watcher, ..*options };
-                format::save(&self.voxels, &path, format, &options).map_err(|error| match error.code() {
-                    Code::Exists => error.with_hint("overwrite=True replaces it"),
-                    _ => error,
+                let options = SaveOptions {
+                    progress: watcher,
+                    ..*options
+                };
+                format::save(&self.voxels, &path, format, &options).map_err(|error| {
+                    match error.code() {
+                        Code::Exists => error.with_hint("overwrite=True replaces it"),
+                        _ => error,
+                    }
                 })
             })
         })?;
-        Ok(written.into_iter().map(|file| (file.path, file.format, file.bytes)).collect())
+        Ok(written
+            .into_iter()
+            .map(|file| (file.path, file.format, file.bytes))
+            .collect())
     }
 
     /// The bytes of a file of this grid.
@@ -292,7 +371,9 @@ impl Grid {
         let bytes = run_silently(py, |_| {
             let mut bytes = vec![];
             let format = saving.format(None)?;
-            saving.with_options(|options| format::write_to(&self.voxels, &mut bytes, format, options))?;
+            saving.with_options(|options| {
+                format::write_to(&self.voxels, &mut bytes, format, options)
+            })?;
             Ok(bytes)
         })?;
         Ok(PyBytes::new(py, &bytes))
@@ -306,15 +387,31 @@ impl Grid {
         layer: Option<(usize, usize)>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let picture = run_silently(py, |_| {
-            let spacing =
-                self.voxels.lattice.as_ref().map_or([1.0; 3], |l| l.spacing().each_ref().map(|s| s.to_f64()));
+            let spacing = self
+                .voxels
+                .lattice
+                .as_ref()
+                .map_or([1.0; 3], |l| l.spacing().each_ref().map(|s| s.to_f64()));
             let picture = match layer {
                 Some((axis, index)) => {
                     let rule = self.voxels.record.rule_name.as_deref();
                     let shown = Shown::by_rule(self.cells(), rule);
-                    view::slice(shown, spacing, Layer { axis, index }, size, Background::default())?
+                    view::slice(
+                        shown,
+                        spacing,
+                        Layer { axis, index },
+                        size,
+                        Background::default(),
+                    )?
                 }
-                None => view::cells(self.cells(), spacing, &View { size, ..View::default() })?,
+                None => view::cells(
+                    self.cells(),
+                    spacing,
+                    &View {
+                        size,
+                        ..View::default()
+                    },
+                )?,
             };
             picture.to_png()
         })?;
@@ -333,8 +430,8 @@ pub fn open_grid(py: Python<'_>, path: PathBuf, how: How) -> PyResult<Grid> {
 #[pyfunction]
 pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
     let voxels = run_silently(py, |_| {
-        let format =
-            format::by_name(name).ok_or_else(|| Error::usage(format!("format: there is no '{name}'")))?;
+        let format = format::by_name(name)
+            .ok_or_else(|| Error::usage(format!("format: there is no '{name}'")))?;
         format::read_from(Cursor::new(bytes), format, None)
     })?;
     Ok(Grid::new(voxels))
@@ -348,8 +445,24 @@ pub fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         row.set_item("name", format.name)?;
         row.set_item("extensions", format.extensions)?;
         row.set_item("about", format.about)?;
-        row.set_item("kinds", format.kinds.iter().copied().map(CellKind::name).collect::<Vec<_>>())?;
-        row.set_item("dtypes", format.dtypes.iter().copied().map(Dtype::name).collect::<Vec<_>>())?;
+        row.set_item(
+            "kinds",
+            format
+                .kinds
+                .iter()
+                .copied()
+                .map(CellKind::name)
+                .collect::<Vec<_>>(),
+        )?;
+        row.set_item(
+            "dtypes",
+            format
+                .dtypes
+                .iter()
+                .copied()
+                .map(Dtype::name)
+                .collect::<Vec<_>>(),
+        )?;
         row.set_item("is_readable", format.is_readable())?;
         Ok(row)
     };

@@ -41,8 +41,16 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
         mesh: joined(meshes).map_err(|error| raised(py, &error))?,
         stated: meshes.iter().map(|mesh| (mesh.unit, mesh.up)).collect(),
         are_several: meshes.len() > 1,
-        near: if let [one] = meshes { one.near.clone() } else { None },
-        name: if let [one] = meshes { Some(one.name.clone()).filter(|n| !n.is_empty()) } else { None },
+        near: if let [one] = meshes {
+            one.near.clone()
+        } else {
+            None
+        },
+        name: if let [one] = meshes {
+            Some(one.name.clone()).filter(|n| !n.is_empty())
+        } else {
+            None
+        },
     })
 }
 
@@ -67,13 +75,18 @@ impl Source {
         }
         let mesh = transform.apply(options.choose(mesh, labels)?)?;
         if mesh.triangles().is_empty() {
-            return Err(Error::unfit("the mesh has no triangles").with_hint("export the mesh again"));
+            return Err(
+                Error::unfit("the mesh has no triangles").with_hint("export the mesh again")
+            );
         }
         Ok((transform, rule, labels, mesh))
     }
 
     /// These, and the lattice that is fitted to the mesh.
-    pub fn prepared(&self, options: &Options) -> Result<(Transform, Rule, JobLabels, Mesh, Lattice)> {
+    pub fn prepared(
+        &self,
+        options: &Options,
+    ) -> Result<(Transform, Rule, JobLabels, Mesh, Lattice)> {
         let (transform, rule, labels, mesh) = self.turned(options)?;
         let lattice = options.fit(&rule, &transform)?.to(mesh.bounds())?;
         rule.check_on(&lattice)?;
@@ -82,13 +95,22 @@ impl Source {
 }
 
 /// The voxelizer with the resources of a call.
-pub fn with_how<'a>(voxelizer: Voxelizer<'a>, how: &How, watcher: &'a Watcher) -> Result<Voxelizer<'a>> {
+pub fn with_how<'a>(
+    voxelizer: Voxelizer<'a>,
+    how: &How,
+    watcher: &'a Watcher,
+) -> Result<Voxelizer<'a>> {
     let mut voxelizer = voxelizer.threads(how.threads).progress(watcher);
     if let Some(level) = how.simd.as_deref().filter(|level| *level != "auto") {
-        let known: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+        let known: Vec<_> = Level::available()
+            .iter()
+            .map(|level| level.name())
+            .collect();
         voxelizer = voxelizer.level(named("simd", level, Level::from_name(level), &known)?);
     }
-    Ok(how.max_memory.map_or(voxelizer, |bytes| voxelizer.memory(bytes)))
+    Ok(how
+        .max_memory
+        .map_or(voxelizer, |bytes| voxelizer.memory(bytes)))
 }
 
 /// A job without the interpreter.
@@ -133,14 +155,27 @@ pub fn voxelize<'py>(
     quantities: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let source = common(py, &meshes)?;
-    let job = Job { source, options, like, has_nearest: nearest, quantities, max_memory: how.max_memory };
+    let job = Job {
+        source,
+        options,
+        like,
+        has_nearest: nearest,
+        quantities,
+        max_memory: how.max_memory,
+    };
     drop(meshes);
     let made = run(py, &how, |watcher| job.run(&how, watcher))?;
     let answer = PyDict::new(py);
-    answer.set_item("findings", made.findings.iter().map(finding).collect::<Vec<_>>())?;
+    answer.set_item(
+        "findings",
+        made.findings.iter().map(finding).collect::<Vec<_>>(),
+    )?;
     answer.set_item("inside", made.inside)?;
     answer.set_item("snapped", made.snapped)?;
-    answer.set_item("nearest", made.nearest.map(|numbers| numbers.into_pyarray(py)))?;
+    answer.set_item(
+        "nearest",
+        made.nearest.map(|numbers| numbers.into_pyarray(py)),
+    )?;
     let arrays = made.arrays.iter().map(|array| {
         let numbers = PyArray1::from_slice(py, array.numbers());
         (array.quantity.name(), array.quantity.numbers(), numbers)
@@ -152,7 +187,9 @@ pub fn voxelize<'py>(
 
 impl Job {
     fn run(self, how: &How, watcher: &Watcher) -> Result<Made> {
-        let Self { options, source, .. } = &self;
+        let Self {
+            options, source, ..
+        } = &self;
         let (mut transform, rule, labels, mesh) = source.turned(options)?;
         let (lattice, image_axes) = self.lattice(&rule, &mut transform, &mesh)?;
         rule.check_on(&lattice)?;
@@ -160,7 +197,11 @@ impl Job {
             .transform(&transform)
             .input(source.name.as_deref())
             .priority(&options.priority)
-            .extras(Extras { labels, quantities: self.quantities()?, ..Extras::default() });
+            .extras(Extras {
+                labels,
+                quantities: self.quantities()?,
+                ..Extras::default()
+            });
         let mut found = findings::of_lattice(
             &mesh,
             &lattice,
@@ -168,7 +209,12 @@ impl Job {
             options.reading.tolerance(),
             &transform.coordinates(),
         )?;
-        found.extend(source.stated.iter().filter_map(|(unit, _)| other_unit(*unit, &transform)));
+        found.extend(
+            source
+                .stated
+                .iter()
+                .filter_map(|(unit, _)| other_unit(*unit, &transform)),
+        );
         found.extend(image_axes.as_deref().map(findings::image_axes));
         if self.like.is_some() {
             found.extend(findings::beyond(&mesh, &lattice, "like"));
@@ -178,26 +224,49 @@ impl Job {
             findings::add(&mut found, made.findings);
             let (voxels, inside, snapped) = (made.voxels, None, made.stats.snapped);
             let nearest = Some(nearest);
-            return Ok(Made { voxels, findings: found, inside, snapped, nearest, arrays: vec![] });
+            return Ok(Made {
+                voxels,
+                findings: found,
+                inside,
+                snapped,
+                nearest,
+                arrays: vec![],
+            });
         }
         if !self.quantities.is_empty() {
             let (made, arrays) = voxelizer.run_with_arrays(&mesh, &lattice)?;
             findings::add(&mut found, made.findings);
             let inside = made.voxels.record.field("inside").map(str::to_string);
             let (voxels, snapped) = (made.voxels, made.stats.snapped);
-            return Ok(Made { voxels, findings: found, inside, snapped, nearest: None, arrays });
+            return Ok(Made {
+                voxels,
+                findings: found,
+                inside,
+                snapped,
+                nearest: None,
+                arrays,
+            });
         }
         let (voxels, result) = voxelizer.prepare(&mesh, &lattice, None)?.voxels()?;
         findings::add(&mut found, result.findings);
         let (inside, snapped) = (result.inside, result.stats.snapped);
-        Ok(Made { voxels, findings: found, inside, snapped, nearest: None, arrays: vec![] })
+        Ok(Made {
+            voxels,
+            findings: found,
+            inside,
+            snapped,
+            nearest: None,
+            arrays: vec![],
+        })
     }
 
     /// The arrays that are wanted beside the cells.
     fn quantities(&self) -> Result<Quantities> {
         let known = Quantity::ALL.map(Quantity::name);
         let one = |name: &String| {
-            let found = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
+            let found = Quantity::ALL
+                .into_iter()
+                .find(|quantity| quantity.name() == name);
             named("with_", name, found, &known)
         };
         self.quantities.iter().map(one).collect()
@@ -236,9 +305,15 @@ impl Like {
         let unit_of = |record: &Record| record.transform("unit").and_then(UnitOfLength::from_name);
         match self {
             Self::Voxels(grid) => {
-                let Voxels { lattice, record, .. } = &grid.get().voxels;
+                let Voxels {
+                    lattice, record, ..
+                } = &grid.get().voxels;
                 let lattice = lattice.clone().ok_or_else(no_lattice)?;
-                Ok(TakenGrid { lattice, unit: unit_of(record), axes: None })
+                Ok(TakenGrid {
+                    lattice,
+                    unit: unit_of(record),
+                    axes: None,
+                })
             }
             Self::File(path) => {
                 let mut description = format::describe(path)?;
@@ -250,7 +325,11 @@ impl Like {
                     _ => format::open_within(path, max_memory)?.lattice,
                 };
                 let lattice = lattice.ok_or_else(|| no_lattice().in_file(path))?;
-                Ok(TakenGrid { lattice, unit, axes })
+                Ok(TakenGrid {
+                    lattice,
+                    unit,
+                    axes,
+                })
             }
         }
     }
@@ -258,5 +337,7 @@ impl Like {
 
 fn no_lattice() -> Error {
     let error = Error::usage("does not contain the position of its cells");
-    error.with_hint("like takes voxels with a lattice, or a file that says it, such as .npz, .nrrd and .nii")
+    error.with_hint(
+        "like takes voxels with a lattice, or a file that says it, such as .npz, .nrrd and .nii",
+    )
 }

@@ -35,7 +35,9 @@ mod _native {
     #[pymodule_export]
     use super::mesh::Mesh;
     #[pymodule_export]
-    use super::regions::{check_store, hash_of, make_regions, plan_store, planned_grid, voxelize_block};
+    use super::regions::{
+        check_store, hash_of, make_regions, plan_store, planned_grid, voxelize_block,
+    };
     #[pymodule_export]
     use super::work::Cancel;
 

@@ -57,17 +57,48 @@ impl Reading {
 impl Mesh {
     /// The mesh of a file. One that is far from the origin is kept in coordinates of the file, rounded to floats, as well.
     fn loaded(name: String, loaded: Loaded) -> Result<Self> {
-        let Loaded { mesh, unit, up, findings, near, .. } = loaded;
-        let placed = Transform { near, ..Transform::default() };
+        let Loaded {
+            mesh,
+            unit,
+            up,
+            findings,
+            near,
+            ..
+        } = loaded;
+        let placed = Transform {
+            near,
+            ..Transform::default()
+        };
         if !placed.is_near() {
-            return Ok(Self { mesh, name, unit, up, near: None, findings });
+            return Ok(Self {
+                mesh,
+                name,
+                unit,
+                up,
+                near: None,
+                findings,
+            });
         }
         let far = placed.apply_all(mesh.clone())?;
-        Ok(Self { mesh: far, name, unit, up, near: Some((mesh, placed.near)), findings })
+        Ok(Self {
+            mesh: far,
+            name,
+            unit,
+            up,
+            near: Some((mesh, placed.near)),
+            findings,
+        })
     }
 
     fn made(name: String, mesh: voxelize::Mesh) -> Self {
-        Self { mesh, name, unit: None, up: None, near: None, findings: vec![] }
+        Self {
+            mesh,
+            name,
+            unit: None,
+            up: None,
+            near: None,
+            findings: vec![],
+        }
     }
 }
 
@@ -76,7 +107,11 @@ impl Mesh {
     /// Reads a file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, reading: Reading, how: How) -> PyResult<Self> {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
         let limit = how.max_memory;
         run(py, &how, |watcher| {
             let options = reading.options(limit, watcher).near(ReadNear::Mesh);
@@ -86,7 +121,13 @@ impl Mesh {
 
     /// Reads the bytes of a file.
     #[staticmethod]
-    fn parse(py: Python<'_>, bytes: &[u8], name: String, reading: Reading, how: How) -> PyResult<Self> {
+    fn parse(
+        py: Python<'_>,
+        bytes: &[u8],
+        name: String,
+        reading: Reading,
+        how: How,
+    ) -> PyResult<Self> {
         let limit = how.max_memory;
         run(py, &how, |watcher| {
             let options = reading.options(limit, watcher).near(ReadNear::Mesh);
@@ -126,11 +167,16 @@ impl Mesh {
 
     /// Triangles by their corners.
     #[staticmethod]
-    fn triangles(py: Python<'_>, corners: PyReadonlyArray3<'_, f32>, name: String) -> PyResult<Self> {
+    fn triangles(
+        py: Python<'_>,
+        corners: PyReadonlyArray3<'_, f32>,
+        name: String,
+    ) -> PyResult<Self> {
         let corners = triples(py, corners.shape(), corners.as_slice(), "triangles")?;
         let work = || {
             let triangles = corners.as_chunks::<3>().0.to_vec();
-            voxelize::par::with_threads(1, || voxelize::Mesh::from_triangles(triangles)).and_then(|mesh| mesh)
+            voxelize::par::with_threads(1, || voxelize::Mesh::from_triangles(triangles))
+                .and_then(|mesh| mesh)
         };
         run_here(py, work).map(|mesh| Self::made(name, mesh))
     }
@@ -159,7 +205,11 @@ impl Mesh {
     }
 
     fn __repr__(&self) -> String {
-        format!("<voxelize.Mesh {:?}: {} triangles>", self.name, self.__len__())
+        format!(
+            "<voxelize.Mesh {:?}: {} triangles>",
+            self.name,
+            self.__len__()
+        )
     }
 }
 

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use pyo3::prelude::*;
 use voxelize::job::{
-    AxisOrder, FitOptions, JobLabels, Matrix, Measure, PartChoice, Rotation, Transform, UnitOfLength, UpAxis,
-    WrittenLength, one_unit, one_up,
+    AxisOrder, FitOptions, JobLabels, Matrix, Measure, PartChoice, Rotation, Transform,
+    UnitOfLength, UpAxis, WrittenLength, one_unit, one_up,
 };
 use voxelize::mesh::PartKind;
 use voxelize::{Error, Fit, Rational, Result, Rule, Snap};
@@ -46,8 +46,15 @@ pub struct Options {
 
 impl Options {
     /// The map from coordinates of the mesh to those of the grid; `stated` are unit and up axis of its files.
-    pub fn transform(&self, stated: &[(Option<UnitOfLength>, Option<UpAxis>)]) -> Result<Transform> {
-        let scale = self.scale.as_deref().map(|text| number("scale", text)).transpose()?;
+    pub fn transform(
+        &self,
+        stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
+    ) -> Result<Transform> {
+        let scale = self
+            .scale
+            .as_deref()
+            .map(|text| number("scale", text))
+            .transpose()?;
         let scale = scale.unwrap_or(Rational::ONE);
         if !scale.is_positive() {
             return Err(Error::usage("scale: must be above zero"));
@@ -57,7 +64,9 @@ impl Options {
             named("unit", text, UnitOfLength::from_name(text), &known)
         });
         let unit = match unit.transpose()? {
-            None => one_unit(stated.iter().map(|(unit, _)| *unit))?.filter(|_| scale == Rational::ONE),
+            None => {
+                one_unit(stated.iter().map(|(unit, _)| *unit))?.filter(|_| scale == Rational::ONE)
+            }
             given => given,
         };
         let translate = match &self.translate {
@@ -70,13 +79,31 @@ impl Options {
             Some("z") => Some(UpAxis::Z),
             Some(other) => named("up", other, None, &["y", "z"])?,
         };
-        let axes = self.axes.as_deref().map(|text| parsed::<AxisOrder>("axes", text)).transpose()?;
-        let matrix = self.matrix.as_ref().map(|numbers| parsed::<Matrix>("matrix", &numbers.join(",")));
+        let axes = self
+            .axes
+            .as_deref()
+            .map(|text| parsed::<AxisOrder>("axes", text))
+            .transpose()?;
+        let matrix = self
+            .matrix
+            .as_ref()
+            .map(|numbers| parsed::<Matrix>("matrix", &numbers.join(",")));
         let matrix = matrix.transpose()?;
-        let rotate =
-            self.rotate.iter().map(|text| parsed::<Rotation>("rotate", text)).collect::<Result<_>>()?;
+        let rotate = self
+            .rotate
+            .iter()
+            .map(|text| parsed::<Rotation>("rotate", text))
+            .collect::<Result<_>>()?;
         let axes = axes.unwrap_or_default();
-        let transform = Transform { axes, matrix, rotate, scale, translate, unit, ..Transform::default() };
+        let transform = Transform {
+            axes,
+            matrix,
+            rotate,
+            scale,
+            translate,
+            unit,
+            ..Transform::default()
+        };
         Ok(match up {
             Some(up) => transform.with_up(up),
             None => transform,
@@ -86,20 +113,31 @@ impl Options {
     /// The rule with its options.
     pub fn rule(&self, transform: &Transform) -> Result<Rule> {
         let has = |name: &str, value: Option<&str>| {
-            self.fields.iter().any(|(field, text)| field == name && value.is_none_or(|value| value == text))
+            self.fields
+                .iter()
+                .any(|(field, text)| field == name && value.is_none_or(|value| value == text))
         };
         if self.rule == "distance" && has("inside", None) && !has("variant", Some("signed")) {
             return Err(Error::usage("inside: unsigned distances have no inside")
                 .with_hint("signed=True sets the sign of the cells inside"));
         }
         let mut fields = self.fields.clone();
-        let sides = self.voxel_size.as_ref().map(|texts| lengths("voxel_size", texts, transform.unit));
+        let sides = self
+            .voxel_size
+            .as_ref()
+            .map(|texts| lengths("voxel_size", texts, transform.unit));
         // Of cubes; the lattice refuses what is no length.
-        let side = sides.and_then(|sides| sides.ok()).filter(|[x, y, z]| x == y && y == z).map(|[x, ..]| x);
+        let side = sides
+            .and_then(|sides| sides.ok())
+            .filter(|[x, y, z]| x == y && y == z)
+            .map(|[x, ..]| x);
         for (name, text) in [("radius", &self.radius), ("iso", &self.iso)] {
             let Some(text) = text else { continue };
             let length = transform.length(&parsed::<WrittenLength>(name, text)?, side.as_ref());
-            fields.push((name.to_string(), length.map_err(|error| about(name, &error))?.to_string()));
+            fields.push((
+                name.to_string(),
+                length.map_err(|error| about(name, &error))?.to_string(),
+            ));
         }
         Rule::from_fields(&self.rule, fields)
     }
@@ -108,7 +146,10 @@ impl Options {
     pub fn snap(&self) -> Result<Option<Snap>> {
         let known = [Snap::Float, Snap::None];
         let found = |text: &str| known.into_iter().find(|snap| snap.name() == text);
-        self.snap.as_deref().map(|text| named("snap", text, found(text), &known.map(Snap::name))).transpose()
+        self.snap
+            .as_deref()
+            .map(|text| named("snap", text, found(text), &known.map(Snap::name)))
+            .transpose()
     }
 
     /// Refuses what goes with no lattice that is taken over.
@@ -141,19 +182,40 @@ impl Options {
             return Err(exclusive(first, second));
         }
         match self {
-            Self { stretch: true, dims: None, .. } => return Err(Error::usage("stretch needs dims")),
-            Self { cube: true, dims: Some(_), .. } => return Err(exclusive("cube", "dims")),
-            Self { origin: Some(_), voxel_size: None, .. } => {
+            Self {
+                stretch: true,
+                dims: None,
+                ..
+            } => return Err(Error::usage("stretch needs dims")),
+            Self {
+                cube: true,
+                dims: Some(_),
+                ..
+            } => return Err(exclusive("cube", "dims")),
+            Self {
+                origin: Some(_),
+                voxel_size: None,
+                ..
+            } => {
                 return Err(Error::usage("origin needs voxel_size"));
             }
-            Self { origin: Some(_), bounds: Some(_), .. } => return Err(exclusive("origin", "bounds")),
+            Self {
+                origin: Some(_),
+                bounds: Some(_),
+                ..
+            } => return Err(exclusive("origin", "bounds")),
             _ => {}
         }
         let of = |name: &str, texts: &Option<[String; 3]>| {
-            texts.as_ref().map(|texts| lengths(name, texts, transform.unit)).transpose()
+            texts
+                .as_ref()
+                .map(|texts| lengths(name, texts, transform.unit))
+                .transpose()
         };
         let corners = self.bounds.as_ref().map(|[x0, y0, z0, x1, y1, z1]| {
-            let corner = |corner: [&String; 3]| lengths("bounds", &corner.map(String::clone), transform.unit);
+            let corner = |corner: [&String; 3]| {
+                lengths("bounds", &corner.map(String::clone), transform.unit)
+            };
             Ok::<_, Error>([corner([x0, y0, z0])?, corner([x1, y1, z1])?])
         });
         let options = FitOptions {
@@ -187,13 +249,20 @@ impl Options {
 
     /// The mesh of the parts that are taken.
     pub fn choose(&self, mesh: voxelize::Mesh, labels: JobLabels) -> Result<voxelize::Mesh> {
-        let kind = if let JobLabels::Parts(kind) = labels { kind } else { PartKind::Object };
+        let kind = if let JobLabels::Parts(kind) = labels {
+            kind
+        } else {
+            PartKind::Object
+        };
         self.parts().apply(mesh, kind)
     }
 
     /// The parts that are taken.
     pub fn parts(&self) -> PartChoice {
-        PartChoice { only: self.only.clone(), skip: self.skip.clone() }
+        PartChoice {
+            only: self.only.clone(),
+            skip: self.skip.clone(),
+        }
     }
 }
 
@@ -205,7 +274,9 @@ fn exclusive(first: &str, second: &str) -> Error {
 /// An error with the name of an argument before its message.
 fn about(name: &str, error: &Error) -> Error {
     let new = Error::usage(format!("{name}: {}", error.message()));
-    error.hint().map_or_else(|| new.clone(), |hint| new.clone().with_hint(hint))
+    error
+        .hint()
+        .map_or_else(|| new.clone(), |hint| new.clone().with_hint(hint))
 }
 
 fn parsed<T: FromStr<Err = Error>>(name: &str, text: &str) -> Result<T> {
@@ -218,8 +289,11 @@ fn number(name: &str, text: &str) -> Result<Rational> {
 
 /// Three lengths in the unit of the coordinates.
 fn lengths(name: &str, texts: &[String; 3], unit: Option<UnitOfLength>) -> Result<[Rational; 3]> {
-    let one =
-        |text: &String| parsed::<Measure>(name, text)?.in_units_of(unit).map_err(|error| about(name, &error));
+    let one = |text: &String| {
+        parsed::<Measure>(name, text)?
+            .in_units_of(unit)
+            .map_err(|error| about(name, &error))
+    };
     let [x, y, z] = texts.each_ref().map(one);
     Ok([x?, y?, z?])
 }
@@ -228,6 +302,7 @@ fn lengths(name: &str, texts: &[String; 3], unit: Option<UnitOfLength>) -> Resul
 pub fn named<T>(argument: &str, text: &str, found: Option<T>, known: &[&str]) -> Result<T> {
     found.ok_or_else(|| {
         let known = known.join(", ");
-        Error::usage(format!("{argument}: there is no '{text}'")).with_hint(format!("it is one of {known}"))
+        Error::usage(format!("{argument}: there is no '{text}'"))
+            .with_hint(format!("it is one of {known}"))
     })
 }

@@ -50,14 +50,26 @@ pub fn plan_store<'py>(
         let (transform, rule, mut labels, mesh, lattice) = source.prepared(&options)?;
         let dtype = storing.dtype.as_deref();
         let known = |dtype: &Dtype| matches!(dtype, Dtype::U8 | Dtype::Bool);
-        let dtype =
-            dtype.map(|text| named("dtype", text, Dtype::from_name(text).filter(known), &["u8", "bool"]));
+        let dtype = dtype.map(|text| {
+            named(
+                "dtype",
+                text,
+                Dtype::from_name(text).filter(known),
+                &["u8", "bool"],
+            )
+        });
         let dtype = dtype.transpose()?;
         if labels == JobLabels::Off && dtype.unwrap_or(Dtype::U8) == Dtype::U8 {
             labels = JobLabels::SurfaceAndInterior;
         }
-        let choices = [(storing.uncompressed, Choice::Uncompressed), (storing.no_pyramid, Choice::NoPyramid)];
-        let choices: Vec<_> = choices.into_iter().filter_map(|(is, choice)| is.then_some(choice)).collect();
+        let choices = [
+            (storing.uncompressed, Choice::Uncompressed),
+            (storing.no_pyramid, Choice::NoPyramid),
+        ];
+        let choices: Vec<_> = choices
+            .into_iter()
+            .filter_map(|(is, choice)| is.then_some(choice))
+            .collect();
         let name = |file: &PathBuf| RegionPlan::mesh_name(&storing.path, file);
         let parts: PartChoice = options.parts();
         let request = RegionRequest {
@@ -73,13 +85,23 @@ pub fn plan_store<'py>(
             .transform(&transform)
             .input(source.name.as_deref())
             .priority(&options.priority)
-            .extras(Extras { labels, ..Extras::default() });
+            .extras(Extras {
+                labels,
+                ..Extras::default()
+            });
         let (plan, findings) = voxelizer.plan_regions(&mesh, &lattice, &request)?;
         // Layers may be shared out in another way.
-        let there = RegionStore::open_if_planned(&storing.path)?.filter(|there| there.plan.makes_same(&plan));
+        let there = RegionStore::open_if_planned(&storing.path)?
+            .filter(|there| there.plan.makes_same(&plan));
         let plan = there.map_or(plan, |there| there.plan);
         let store = match storing.bin {
-            true => RegionStore::create_with_bins(&storing.path, plan, &mesh, Durability::Synced, watcher)?,
+            true => RegionStore::create_with_bins(
+                &storing.path,
+                plan,
+                &mesh,
+                Durability::Synced,
+                watcher,
+            )?,
             false => RegionStore::create(&storing.path, plan, Durability::Synced)?,
         };
         Ok((store, findings))
@@ -108,8 +130,13 @@ pub fn make_regions(
             return Ok(whole.iter().map(|_| false).collect());
         }
         let like = with_how(Voxelizer::new(store.plan.rule), &how, watcher)?;
-        let missing =
-            || regions.iter().zip(&whole).filter(|(_, is_whole)| !**is_whole).map(|(region, _)| *region);
+        let missing = || {
+            regions
+                .iter()
+                .zip(&whole)
+                .filter(|(_, is_whole)| !**is_whole)
+                .map(|(region, _)| *region)
+        };
         if let (None, Some(bins)) = (&files, store.bins()?) {
             for region in missing() {
                 let mesh = bins.mesh(region, how.max_memory, watcher)?;
@@ -117,8 +144,12 @@ pub fn make_regions(
             }
             return Ok(whole.iter().map(|is_whole| !is_whole).collect());
         }
-        let files = files.clone().unwrap_or_else(|| store.plan.meshes(&store.root));
-        let reading = ReadOptions::default().memory(how.max_memory).progress(watcher);
+        let files = files
+            .clone()
+            .unwrap_or_else(|| store.plan.meshes(&store.root));
+        let reading = ReadOptions::default()
+            .memory(how.max_memory)
+            .progress(watcher);
         let (mesh, _) = store.plan.read_mesh(&files, &reading)?;
         let mut maker = RegionMaker::new(&store, &mesh, &like, Durability::Synced)?;
         for region in missing() {
@@ -139,23 +170,51 @@ pub fn check_store<'py>(
     how: How,
 ) -> PyResult<Bound<'py, PyDict>> {
     let store = RegionStore::open(&path).map_err(|error| raised(py, &error))?;
-    let check = if elsewhere { ShardCheck::Skipped } else { ShardCheck::Bytes };
+    let check = if elsewhere {
+        ShardCheck::Skipped
+    } else {
+        ShardCheck::Bytes
+    };
     let report = run(py, &how, |watcher| match finish {
         true => store.finish_by(check, Durability::Synced, watcher),
         false => store.check_by(check, watcher),
     })?;
     let answer = PyDict::new(py);
-    answer.set_item("states", report.states.iter().map(RegionState::name).collect::<Vec<_>>())?;
-    answer.set_item("digest", report.digest.and_then(|digest| digest.grid).map(|hash| hash.to_string()))?;
-    answer.set_item("cells_digest", report.digest.map(|digest| digest.cells.to_string()))?;
+    answer.set_item(
+        "states",
+        report
+            .states
+            .iter()
+            .map(RegionState::name)
+            .collect::<Vec<_>>(),
+    )?;
+    answer.set_item(
+        "digest",
+        report
+            .digest
+            .and_then(|digest| digest.grid)
+            .map(|hash| hash.to_string()),
+    )?;
+    answer.set_item(
+        "cells_digest",
+        report.digest.map(|digest| digest.cells.to_string()),
+    )?;
     answer.set_item("occupied", report.occupied)?;
     answer.set_item("bytes", report.bytes)?;
     answer.set_item("shape", store.plan.store.dims())?;
-    let shards = report.states.iter().filter_map(RegionState::part).flat_map(|part| &part.shards);
-    let shards: Vec<_> =
-        shards.map(|shard| (shard.name.clone(), shard.bytes, shard.hash.to_string())).collect();
+    let shards = report
+        .states
+        .iter()
+        .filter_map(RegionState::part)
+        .flat_map(|part| &part.shards);
+    let shards: Vec<_> = shards
+        .map(|shard| (shard.name.clone(), shard.bytes, shard.hash.to_string()))
+        .collect();
     answer.set_item("shards", shards)?;
-    answer.set_item("findings", report.findings.iter().map(finding).collect::<Vec<_>>())?;
+    answer.set_item(
+        "findings",
+        report.findings.iter().map(finding).collect::<Vec<_>>(),
+    )?;
     Ok(answer)
 }
 
@@ -164,7 +223,9 @@ pub fn check_store<'py>(
 pub fn hash_of(py: Python<'_>, bytes: &[u8]) -> String {
     py.detach(|| {
         let mut hasher = BytesHasher::default();
-        hasher.write_all(bytes).expect("nothing is written that could fail");
+        hasher
+            .write_all(bytes)
+            .expect("nothing is written that could fail");
         hasher.finish().to_string()
     })
 }
@@ -212,7 +273,10 @@ pub fn voxelize_block(
         let voxelizer = with_how(Voxelizer::new(rule), &how, watcher)?
             .transform(&transform)
             .priority(&options.priority)
-            .extras(Extras { labels, ..Extras::default() })
+            .extras(Extras {
+                labels,
+                ..Extras::default()
+            })
             .without_findings();
         let made: Voxels = voxelizer.prepare(&mesh, &region, None)?.voxels()?.0;
         Ok(made)

@@ -74,12 +74,19 @@ impl Progress for Watcher {
 impl Watcher {
     /// Tells Python how far it is.
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
-        let Some(progress) = progress else { return Ok(()) };
+        let Some(progress) = progress else {
+            return Ok(());
+        };
         let (phase, total) = self.phase.lock().map(|now| now.clone()).unwrap_or_default();
         if phase.is_empty() {
             return Ok(());
         }
-        progress.call1(py, (phase, self.done.load(Ordering::Relaxed).min(total), total)).map(drop)
+        progress
+            .call1(
+                py,
+                (phase, self.done.load(Ordering::Relaxed).min(total), total),
+            )
+            .map(drop)
     }
 }
 
@@ -109,7 +116,12 @@ pub fn run<T: Send>(
         };
         thread::Builder::new()
             .spawn_scoped(scope, body)
-            .map_err(|error| raised(py, &Error::too_large(format!("cannot start a thread: {error}"))))?;
+            .map_err(|error| {
+                raised(
+                    py,
+                    &Error::too_large(format!("cannot start a thread: {error}")),
+                )
+            })?;
         loop {
             let answer;
             (answer, receiver) = py.detach(move || (receiver.recv_timeout(TICK), receiver));
@@ -117,7 +129,10 @@ pub fn run<T: Send>(
                 Ok(done) => return Ok(done),
                 Err(RecvTimeoutError::Disconnected) => return Err(panicked(py)),
                 Err(RecvTimeoutError::Timeout) if interrupt.is_none() => {
-                    if let Err(error) = py.check_signals().and_then(|()| watcher.report(py, progress)) {
+                    if let Err(error) = py
+                        .check_signals()
+                        .and_then(|()| watcher.report(py, progress))
+                    {
                         watcher.own.cancel();
                         interrupt = Some(error);
                     }
@@ -129,7 +144,8 @@ pub fn run<T: Send>(
     if let Some(interrupt) = interrupt {
         return Err(interrupt);
     }
-    done.map_err(|_| panicked(py))?.map_err(|error| raised(py, &error))
+    done.map_err(|_| panicked(py))?
+        .map_err(|error| raised(py, &error))
 }
 
 /// The exception for work that panicked: a bug.
@@ -138,8 +154,17 @@ fn panicked(py: Python<'_>) -> PyErr {
 }
 
 /// Does `work` with all threads, silently.
-pub fn run_silently<T: Send>(py: Python<'_>, work: impl FnOnce(&Watcher) -> Result<T> + Send) -> PyResult<T> {
-    let how = How { threads: 0, max_memory: None, simd: None, progress: None, cancel: None };
+pub fn run_silently<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Watcher) -> Result<T> + Send,
+) -> PyResult<T> {
+    let how = How {
+        threads: 0,
+        max_memory: None,
+        simd: None,
+        progress: None,
+        cancel: None,
+    };
     run(py, &how, work)
 }
 

@@ -51,7 +51,10 @@ impl Argv {
 
 /// Returns an argument as pages of help write it: `--res N`, `--json[=FILE]`, `MESH...`.
 pub fn spelled(arg: &Arg) -> String {
-    let value = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    let value = arg
+        .get_value_names()
+        .and_then(|names| names.first())
+        .map(ToString::to_string);
     match (arg.get_long(), value) {
         (None, value) => format!("{}...", value.unwrap_or_default()),
         (Some(long), Some(value)) if arg.is_require_equals_set() => format!("--{long}[={value}]"),
@@ -62,6 +65,8 @@ pub fn spelled(arg: &Arg) -> String {
 
 /// Returns the error for two options that exclude each other, in the words of clap.
 pub fn exclusive(first: &str, second: &str) -> Error {
-    Error::usage(format!("the argument '{first}' cannot be used with '{second}'"))
-        .with_hint("use only one of them")
+    Error::usage(format!(
+        "the argument '{first}' cannot be used with '{second}'"
+    ))
+    .with_hint("use only one of them")
 }

@@ -34,7 +34,11 @@ pub struct Command {
 impl Command {
     /// Returns the parser of its arguments.
     pub fn parser(&self) -> clap::Command {
-        let name = if self.name.is_empty() { "voxelize" } else { self.name };
+        let name = if self.name.is_empty() {
+            "voxelize"
+        } else {
+            self.name
+        };
         let parser = clap::Command::new(name).about(self.about);
         (self.arguments)(parser.disable_help_flag(true).disable_version_flag(true))
     }
@@ -42,14 +46,21 @@ impl Command {
 
 /// Returns the command of this name, `region` included.
 pub fn by_name(name: &str) -> Option<&'static Command> {
-    COMMANDS.iter().chain([&regions::REGION]).find(|command| command.name == name)
+    COMMANDS
+        .iter()
+        .chain([&regions::REGION])
+        .find(|command| command.name == name)
 }
 
 /// Returns the whole command line: the conversion, and every command with a name below it.
 pub fn tree() -> clap::Command {
     let commands = COMMANDS[1..].iter().map(Command::parser);
     let region = regions::REGION.parser().hide(true);
-    COMMANDS[0].parser().bin_name("voxelize").subcommands(commands).subcommand(region)
+    COMMANDS[0]
+        .parser()
+        .bin_name("voxelize")
+        .subcommands(commands)
+        .subcommand(region)
 }
 
 /// One call of a command.
@@ -64,8 +75,19 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub fn new(argv: &'a Argv, printer: &'a Printer, signals: &'a Signals, started: Instant) -> Self {
-        Self { argv, signals, printer, started, names: printer.names() }
+    pub fn new(
+        argv: &'a Argv,
+        printer: &'a Printer,
+        signals: &'a Signals,
+        started: Instant,
+    ) -> Self {
+        Self {
+            argv,
+            signals,
+            printer,
+            started,
+            names: printer.names(),
+        }
     }
 
     /// Returns a group of arguments of the command.

@@ -29,10 +29,16 @@ pub struct LegendEntry {
 impl Contents {
     pub fn new(cells: CellsRef) -> Self {
         let legend = matches!(cells, CellsRef::Labels(_)).then(|| labels(cells));
-        let mut contents = Self { kind: cells.kind().name(), legend, field: None };
+        let mut contents = Self {
+            kind: cells.kind().name(),
+            legend,
+            field: None,
+        };
         if let CellsRef::Field(field) = cells {
             let summary = field.summary();
-            let values = contents.field.insert(FieldValues::new(field.background(), Some(&summary)));
+            let values = contents
+                .field
+                .insert(FieldValues::new(field.background(), Some(&summary)));
             values.valued = Some(summary.cells - summary.nan);
             values.nan = Some(summary.nan);
         }
@@ -42,13 +48,20 @@ impl Contents {
 
 /// Returns the labels of cells; none of bits and fields.
 pub fn labels(cells: CellsRef) -> Vec<LegendEntry> {
-    let CellsRef::Labels(labels) = cells else { return Vec::new() };
+    let CellsRef::Labels(labels) = cells else {
+        return Vec::new();
+    };
     let legend = labels.legend();
     let mut entries = vec![];
     for (value, cells) in labels.counts() {
         let colour = legend.get(value).and_then(|label| label.colour);
         let colour = colour.map(|[r, g, b]| format!("#{r:02x}{g:02x}{b:02x}"));
-        entries.push(LegendEntry { value, name: legend.name(value).into_owned(), colour, cells });
+        entries.push(LegendEntry {
+            value,
+            name: legend.name(value).into_owned(),
+            colour,
+            cells,
+        });
     }
     entries
 }
@@ -57,14 +70,20 @@ pub fn labels(cells: CellsRef) -> Vec<LegendEntry> {
 pub fn texts(labels: &[LegendEntry]) -> Vec<String> {
     const FEW: usize = 4;
     let shows_unused = labels.iter().filter(|label| label.cells == 0).count() <= FEW;
-    let shown = labels.iter().filter(|label| label.cells > 0 || shows_unused);
-    shown.map(|label| format!("{} {}", grouped(label.cells), label.name)).collect()
+    let shown = labels
+        .iter()
+        .filter(|label| label.cells > 0 || shows_unused);
+    shown
+        .map(|label| format!("{} {}", grouped(label.cells), label.name))
+        .collect()
 }
 
 /// Returns the sum of all values. Summing chunks first rounds less.
 pub fn sum(field: &Field) -> f64 {
     let chunks = field.values().chunks(1 << 12);
-    chunks.map(|values| values.iter().map(|value| f64::from(*value)).sum::<f64>()).sum()
+    chunks
+        .map(|values| values.iter().map(|value| f64::from(*value)).sum::<f64>())
+        .sum()
 }
 
 /// Returns `-1.5 … 3.25`.
@@ -96,14 +115,26 @@ pub fn made_values(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> St
 
 /// Returns the counts of the values in a file: `1,200 of 8,000 (15.0 %) differ from the background, 0.3, 3 NaN; 70 are -0.3`.
 pub fn values(summary: &FieldSummary, field: &Field) -> String {
-    let FieldSummary { cells, nan, negated, .. } = *summary;
+    let FieldSummary {
+        cells,
+        nan,
+        negated,
+        ..
+    } = *summary;
     let width = number(field.background().into());
-    let mut text = format!("{} differ from the background, {width}", occupancy(cells - nan, field.dims()));
+    let mut text = format!(
+        "{} differ from the background, {width}",
+        occupancy(cells - nan, field.dims())
+    );
     if nan > 0 {
         text += &format!(", {} NaN", grouped(nan));
     }
     if negated > 0 {
-        text += &format!("; {} {} -{width}", grouped(negated), if negated == 1 { "is" } else { "are" });
+        text += &format!(
+            "; {} {} -{width}",
+            grouped(negated),
+            if negated == 1 { "is" } else { "are" }
+        );
     }
     text
 }

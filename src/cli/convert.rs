@@ -41,7 +41,11 @@ struct ConvertFileArgs {
 
     /// The file to write, in the format of its extension; an existing file is replaced. - is standard output
     /// and needs -f; DIR/ gets a file with the name of IN
-    #[arg(value_name = "OUT", help_heading = "Files", allow_hyphen_values = false)]
+    #[arg(
+        value_name = "OUT",
+        help_heading = "Files",
+        allow_hyphen_values = false
+    )]
     out: PathBuf,
 
     #[command(flatten)]
@@ -71,7 +75,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ConvertFileArgs = call.args()?;
     Ok(vec![Report::of(|report, result| {
         let resources = call.resources(args.memory.max_memory)?;
-        par::with_threads(resources.threads, || convert(args, &resources, call, report, result))?
+        par::with_threads(resources.threads, || {
+            convert(args, &resources, call, report, result)
+        })?
     })])
 }
 
@@ -82,24 +88,41 @@ fn convert(
     report: &mut Report,
     result: &mut Conversion,
 ) -> Result<Outcome> {
-    let ConvertFileArgs { input, out, file, .. } = args;
+    let ConvertFileArgs {
+        input, out, file, ..
+    } = args;
     result.path = Some(lossy(&input));
     let source = call.names.reads(&input, "the input")?;
     files::is_there(&input)?;
-    let description = format::describe(&input).map_err(|error| match files::if_mesh(error, &input) {
-        mesh if mesh.hint().is_none() => {
-            let hint = format!("voxelize {} -o {} makes voxels of it", input.display(), out.display());
-            mesh.with_hint(hint)
-        }
-        error => error,
-    })?;
+    let description =
+        format::describe(&input).map_err(|error| match files::if_mesh(error, &input) {
+            mesh if mesh.hint().is_none() => {
+                let hint = format!(
+                    "voxelize {} -o {} makes voxels of it",
+                    input.display(),
+                    out.display()
+                );
+                mesh.with_hint(hint)
+            }
+            error => error,
+        })?;
     let format = description.format.name;
     result.format = Some(format);
     result.bytes = Some(description.bytes);
     let voxels = files::open_within(&source, resources.for_job())?;
 
-    let output = OutputArgs { output: Some(out), file, skip_existing: false, stack: false };
-    let source = MeshSource { parts: vec![PartSource { given_name: None, file: Some(source) }] };
+    let output = OutputArgs {
+        output: Some(out),
+        file,
+        skip_existing: false,
+        stack: false,
+    };
+    let source = MeshSource {
+        parts: vec![PartSource {
+            given_name: None,
+            file: Some(source),
+        }],
+    };
     let output = Output::new(&output, voxels.cells.as_ref().kind(), &source, call)?;
     output.check_rounding(&voxels.record)?;
     call.check_files()?;
@@ -114,7 +137,8 @@ fn convert(
         warnings = output.target().findings(lattice, &transform, None);
     }
     if let Some(arrays) = description.metadata.extra.get(ARRAYS) {
-        let text = format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
+        let text =
+            format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
         let hint = Hint::from("take them from the input, or make them again of the mesh");
         warnings.push(Finding::new(Code::W004, text).with_hint(hint));
     }
@@ -126,7 +150,14 @@ fn convert(
     result.digest = Some(Digests::from(&digest));
 
     let rows = &mut report.err;
-    rows.row("voxels", format!("{}: {format}, {}", input.display(), bytes(description.bytes)));
+    rows.row(
+        "voxels",
+        format!(
+            "{}: {format}, {}",
+            input.display(),
+            bytes(description.bytes)
+        ),
+    );
     rows.row(
         "grid",
         match &voxels.lattice {

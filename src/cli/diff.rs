@@ -136,8 +136,20 @@ struct GridDifference {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum DifferenceCounts {
-    Cells { cells: u64, common: u64, added: u64, removed: u64, relabelled: u64, differing: u64 },
-    Fields { cells: u64, differing: u64, signs_of_zero: u64, beyond: u64 },
+    Cells {
+        cells: u64,
+        common: u64,
+        added: u64,
+        removed: u64,
+        relabelled: u64,
+        differing: u64,
+    },
+    Fields {
+        cells: u64,
+        differing: u64,
+        signs_of_zero: u64,
+        beyond: u64,
+    },
 }
 
 /// Cell in which two fields differ most.
@@ -156,7 +168,10 @@ impl ComparedFile {
             occupied: voxels.occupied().is_ok().then(|| voxels.count()),
             rule: voxels.record.rule_name.clone(),
         });
-        Some(Self { path: lossy(path), cells })
+        Some(Self {
+            path: lossy(path),
+            cells,
+        })
     }
 }
 
@@ -165,7 +180,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![Report::of(|report, result| {
         let resources = call.resources(args.memory.max_memory)?;
         let rows = &mut report.out;
-        par::with_threads(resources.threads, || compare(&args, resources.for_job(), call, rows, result))?
+        par::with_threads(resources.threads, || {
+            compare(&args, resources.for_job(), call, rows, result)
+        })?
     })])
 }
 
@@ -180,7 +197,11 @@ fn compare(
     result.second = ComparedFile::new(&args.second, None);
     let first = call.names.reads(&args.first, "the first file")?;
     let second = call.names.reads(&args.second, "the second file")?;
-    let output = args.output.as_deref().map(|path| output_file(path, &call.names)).transpose()?;
+    let output = args
+        .output
+        .as_deref()
+        .map(|path| output_file(path, &call.names))
+        .transpose()?;
     call.check_files()?;
     let first = files::open_voxels(&first, &args.second, max_memory)?;
     let left = max_memory.map(|most| less(most, first.cells.as_ref().bytes()));
@@ -200,12 +221,32 @@ fn compare(
     let cells = value::cells(dims);
     let lattice = grid.lattice;
     if let (Some(old), Some(new)) = (first.field(), second.field()) {
-        let gate = Gate { allow: args.allow, iou_min: None };
+        let gate = Gate {
+            allow: args.allow,
+            iou_min: None,
+        };
         let tolerance = args.tolerance;
-        let options = FieldOptions { paths, tolerance, gate, grid: grid.text(args), lattice };
+        let options = FieldOptions {
+            paths,
+            tolerance,
+            gate,
+            grid: grid.text(args),
+            lattice,
+        };
         let (difference, passes) = diff_fields::compare([old, new], &options, rows)?;
-        let FieldDifference { differing, signs_of_zero, beyond, largest, bounds } = difference;
-        result.counts = Some(DifferenceCounts::Fields { cells, differing, signs_of_zero, beyond });
+        let FieldDifference {
+            differing,
+            signs_of_zero,
+            beyond,
+            largest,
+            bounds,
+        } = difference;
+        result.counts = Some(DifferenceCounts::Fields {
+            cells,
+            differing,
+            signs_of_zero,
+            beyond,
+        });
         result.largest = largest.map(|largest| Largest {
             cell: largest.cell,
             values: largest.values.map(value::float),
@@ -224,13 +265,30 @@ fn compare(
         Some(output) => write(output, &first, &second, lattice, call)?,
         None => Vec::new(),
     };
-    let Difference { common, added, removed, relabelled, bounds } = difference;
+    let Difference {
+        common,
+        added,
+        removed,
+        relabelled,
+        bounds,
+    } = difference;
     let (differing, iou) = (difference.differing(), difference.iou());
-    result.counts = Some(DifferenceCounts::Cells { cells, common, added, removed, relabelled, differing });
+    result.counts = Some(DifferenceCounts::Cells {
+        cells,
+        common,
+        added,
+        removed,
+        relabelled,
+        differing,
+    });
     result.iou = Some(iou);
     result.within = bounds.map(|bounds| DifferenceBox::new(bounds, lattice));
     result.outputs = Some(value::outputs(&written));
-    let passes = Gate { allow: args.allow, iou_min: args.iou_min }.lets_pass(differing, iou);
+    let passes = Gate {
+        allow: args.allow,
+        iou_min: args.iou_min,
+    }
+    .lets_pass(differing, iou);
     add_rows(rows, args, [&first, &second], &grid, &difference, passes);
     for one in &written {
         let mut text = format!("{}, {}", one.path.display(), bytes(one.bytes));
@@ -246,7 +304,11 @@ fn compare(
 }
 
 fn outcome(passes: bool) -> Outcome {
-    if passes { Outcome::Done } else { Outcome::CheckFailed(None) }
+    if passes {
+        Outcome::Done
+    } else {
+        Outcome::CheckFailed(None)
+    }
 }
 
 /// The memory that is left of a limit.
@@ -263,9 +325,19 @@ fn add_rows(
     difference: &Difference,
     passes: bool,
 ) {
-    for (label, path, voxels) in [("first", &args.first, first), ("second", &args.second, second)] {
+    for (label, path, voxels) in [
+        ("first", &args.first, first),
+        ("second", &args.second, second),
+    ] {
         let occupied = counted(voxels.count(), "voxel", "voxels");
-        rows.row(label, format!("{}: {occupied} in {} cells", path.display(), dims(voxels.dims())));
+        rows.row(
+            label,
+            format!(
+                "{}: {occupied} in {} cells",
+                path.display(),
+                dims(voxels.dims())
+            ),
+        );
     }
     rows.row("grid", grid.text(args));
     let rules = [first, second].map(|voxels| record_text(&voxels.record));
@@ -280,14 +352,30 @@ fn add_rows(
     if difference.is_none() {
         rows.row("cells", "equal");
     } else {
-        let Difference { common, added, removed, relabelled, .. } = *difference;
-        let verdict = if passes { "different, but within what is allowed" } else { "different" };
+        let Difference {
+            common,
+            added,
+            removed,
+            relabelled,
+            ..
+        } = *difference;
+        let verdict = if passes {
+            "different, but within what is allowed"
+        } else {
+            "different"
+        };
         let [common, added, removed, labels] = [common, added, removed, relabelled].map(grouped);
         let mut text = format!("{verdict}: {added} added, {removed} removed, {common} common");
         if relabelled > 0 {
             text += &format!(" ({labels} relabelled)");
         }
-        rows.row("cells", format!("{text}; intersection over union {}", share(difference.iou())));
+        rows.row(
+            "cells",
+            format!(
+                "{text}; intersection over union {}",
+                share(difference.iou())
+            ),
+        );
     }
     if let Some(bounds) = difference.bounds {
         rows.row("box", cell_box(bounds, grid.lattice));
@@ -324,7 +412,9 @@ impl<'a> ComparedGrid<'a> {
         let mismatches = compare::grids(first, second);
         let is_of_unit = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Unit(_));
         let is_rounding = match (&first.lattice, &second.lattice) {
-            (Some(a), Some(b)) if is_rounded(&args.first, first) || is_rounded(&args.second, second) => {
+            (Some(a), Some(b))
+                if is_rounded(&args.first, first) || is_rounded(&args.second, second) =>
+            {
                 !mismatches.is_empty()
                     && !mismatches.iter().any(is_of_unit)
                     && compare::differ_by_rounding(a, b)
@@ -332,25 +422,45 @@ impl<'a> ComparedGrid<'a> {
             _ => false,
         };
         let is_one = mismatches.is_empty() || is_rounding;
-        let lattice = first.lattice.as_ref().or(second.lattice.as_ref()).filter(|_| is_one);
-        Self { lattice, mismatches, is_rounding, known, ignored: args.ignore_grid }
+        let lattice = first
+            .lattice
+            .as_ref()
+            .or(second.lattice.as_ref())
+            .filter(|_| is_one);
+        Self {
+            lattice,
+            mismatches,
+            is_rounding,
+            known,
+            ignored: args.ignore_grid,
+        }
     }
 
     fn check(&self, args: &DiffArgs) -> Result<()> {
-        let dims = self.mismatches.iter().any(|m| matches!(m, Mismatch::Dims(_)));
+        let dims = self
+            .mismatches
+            .iter()
+            .any(|m| matches!(m, Mismatch::Dims(_)));
         if self.mismatches.is_empty() || self.is_rounding || self.ignored && !dims {
             return Ok(());
         }
         let first = args.first.display();
         let second = args.second.display();
-        let what = match self.mismatches.iter().find(|m| matches!(m, Mismatch::Dims(_))) {
+        let what = match self
+            .mismatches
+            .iter()
+            .find(|m| matches!(m, Mismatch::Dims(_)))
+        {
             Some(dims) if self.ignored => {
                 format!(
                     "a comparison of cells needs equal dims; {}",
                     difference_text(std::slice::from_ref(dims))
                 )
             }
-            _ => format!("the grids do not match; {}", difference_text(&self.mismatches)),
+            _ => format!(
+                "the grids do not match; {}",
+                difference_text(&self.mismatches)
+            ),
         };
         let error = Error::usage(format!("{first} and {second}: {what}"));
         let like = format!(
@@ -358,7 +468,9 @@ impl<'a> ComparedGrid<'a> {
              cuts off what is beyond it"
         );
         let units = self.mismatches.iter().find_map(|mismatch| match mismatch {
-            Mismatch::Unit(names) => Some(names.each_ref().map(|name| UnitOfLength::from_name(name))),
+            Mismatch::Unit(names) => {
+                Some(names.each_ref().map(|name| UnitOfLength::from_name(name)))
+            }
             _ => None,
         });
         if let Some([Some(one), Some(other)]) = units {
@@ -386,16 +498,27 @@ impl<'a> ComparedGrid<'a> {
     fn text(&self, args: &DiffArgs) -> String {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
-            let but = if self.is_rounding { " but for rounding to 32-bit floats" } else { "" };
+            let but = if self.is_rounding {
+                " but for rounding to 32-bit floats"
+            } else {
+                ""
+            };
             return format!("the same{but}: {}", display::cells(lattice));
         }
         if !self.mismatches.is_empty() {
             return format!("differs, ignored; {}", difference_text(&self.mismatches));
         }
-        let silent: Vec<_> =
-            names.into_iter().zip(self.known).filter(|(_, known)| !known).map(|(name, _)| name).collect();
+        let silent: Vec<_> = names
+            .into_iter()
+            .zip(self.known)
+            .filter(|(_, known)| !known)
+            .map(|(name, _)| name)
+            .collect();
         let verb = if silent.len() == 1 { "does" } else { "do" };
-        format!("compared by cells: {} {verb} not contain the position of the cells", silent.join(" and "))
+        format!(
+            "compared by cells: {} {verb} not contain the position of the cells",
+            silent.join(" and ")
+        )
     }
 }
 
@@ -408,7 +531,12 @@ fn is_rounded(path: &Path, voxels: &Voxels) -> bool {
 /// The differences; a difference equal on all axes appears once.
 fn difference_text(mismatches: &[Mismatch]) -> String {
     let mut texts: Vec<String> = Vec::new();
-    let all_sizes = match mismatches.iter().filter_map(spacings).collect::<Vec<_>>().as_slice() {
+    let all_sizes = match mismatches
+        .iter()
+        .filter_map(spacings)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [x, y, z] if x == y && y == z => Some(format!("cell size: {}", pair(x))),
         _ => None,
     };
@@ -439,14 +567,18 @@ fn spacings(mismatch: &Mismatch) -> Option<&[Rational; 2]> {
 fn pair([first, second]: &[Rational; 2]) -> String {
     let [a, b] = [first, second].map(|value| number(value.to_f64()));
     match a == b {
-        true => format!("{first} → {second}, {} apart", number((first - second).abs().to_f64())),
+        true => format!(
+            "{first} → {second}, {} apart",
+            number((first - second).abs().to_f64())
+        ),
         false => format!("{a} → {b}"),
     }
 }
 
 impl From<&Mismatch> for GridDifference {
     fn from(mismatch: &Mismatch) -> Self {
-        let fractions = |values: &[Rational; 2]| values.each_ref().map(|value| value.to_string().into());
+        let fractions =
+            |values: &[Rational; 2]| values.each_ref().map(|value| value.to_string().into());
         let (what, axis, [first, second]) = match mismatch {
             Mismatch::Dims(dims) => ("dims", None, dims.map(Value::from)),
             Mismatch::Origin(axis, values) => ("origin", Some(axis), fractions(values)),
@@ -454,7 +586,12 @@ impl From<&Mismatch> for GridDifference {
             Mismatch::Closed(axis, closed) => ("closed", Some(axis), closed.map(Value::from)),
             Mismatch::Unit(units) => ("unit", None, units.clone().map(Value::from)),
         };
-        Self { what, axis: axis.map(|axis| AXES[*axis]), first, second }
+        Self {
+            what,
+            axis: axis.map(|axis| AXES[*axis]),
+            first,
+            second,
+        }
     }
 }
 
@@ -468,8 +605,12 @@ fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
     if has_extension(path, "png") {
         return Ok(file);
     }
-    let known = FORMATS.iter().filter(|format| format.holds(CellKind::Labels));
-    let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
+    let known = FORMATS
+        .iter()
+        .filter(|format| format.holds(CellKind::Labels));
+    let known: Vec<_> = known
+        .map(|format| format!(".{}", format.extensions[0]))
+        .collect();
     let error = Error::usage("no format that holds labels has this extension").in_file(path);
     Err(error.with_hint(format!("use {}, or .png for a picture", known.join(", "))))
 }
@@ -485,7 +626,11 @@ fn refuse_too_large(output: &OutputFile, dims: [usize; 3], left: Option<u64>) ->
     };
     match left {
         Some(left) if u128::from(left) < need => {
-            let text = format!("the differences need {}, {} are left", bytes(need), bytes(left));
+            let text = format!(
+                "the differences need {}, {} are left",
+                bytes(need),
+                bytes(left)
+            );
             let error = Error::too_large(text).in_file(output.path());
             Err(error.with_hint("without -o the grids are still compared; or raise --max-memory"))
         }
@@ -514,12 +659,17 @@ fn write(
     };
     let changes = diff::saved(diff::changes(first, second)?, lattice);
     let bar = call.bar();
-    let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
+    let options = SaveOptions {
+        progress: &bar,
+        ..SaveOptions::default()
+    };
     let written = output.save_source(&mut InMemory::new(&changes), format, &options);
     bar.clear();
     written.map_err(|error| match error.kind() {
         // The cells are not cubes, and no other way of saving helps.
-        Kind::Usage => error.in_file(output.path()).with_hint("without -o the grids are still compared"),
+        Kind::Usage => error
+            .in_file(output.path())
+            .with_hint("without -o the grids are still compared"),
         _ => error,
     })
 }

@@ -22,18 +22,25 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
         let a = a.display();
         let b = b.display();
         let what = format!("{a} holds {one} and {b} holds {other}: they cannot be compared");
-        return Err(Error::usage(what).with_hint("compare two fields, or two files of bits or labels"));
+        return Err(
+            Error::usage(what).with_hint("compare two fields, or two files of bits or labels")
+        );
     }
     let refused = |option: &str, of: &str| {
         let error = Error::usage(format!("{option} compares {of}"));
-        Err(error.with_hint(format!("the files hold {}; leave it out", first.kind().plural())))
+        Err(error.with_hint(format!(
+            "the files hold {}; leave it out",
+            first.kind().plural()
+        )))
     };
     match is_field[0] {
         false if call.given("tolerance") => refused(&name("tolerance"), "fields"),
         true if call.given("iou_min") => refused(&name("iou-min"), "occupied cells"),
         true if call.given("output") => {
             let option = name("output");
-            let error = Error::usage(format!("{option}: fields have no cells added or removed to write"));
+            let error = Error::usage(format!(
+                "{option}: fields have no cells added or removed to write"
+            ));
             Err(error.with_hint("without -o the fields are compared"))
         }
         _ => Ok(()),
@@ -57,11 +64,20 @@ pub fn compare(
     rows: &mut Rows,
 ) -> Result<(FieldDifference, bool)> {
     let difference = FieldDifference::between(first, second, options.tolerance)?;
-    let FieldDifference { signs_of_zero, beyond, largest, bounds, .. } = difference;
+    let FieldDifference {
+        signs_of_zero,
+        beyond,
+        largest,
+        bounds,
+        ..
+    } = difference;
     let passes = options.gate.lets_pass(beyond, 1.0);
     let [a, b] = options.paths;
     for (label, path, field) in [("first", a, first), ("second", b, second)] {
-        rows.row(label, format!("{}: field of {} cells", path.display(), dims(field.dims())));
+        rows.row(
+            label,
+            format!("{}: field of {} cells", path.display(), dims(field.dims())),
+        );
     }
     rows.row("grid", &options.grid);
     rows.row("cells", verdict(&difference, options.tolerance, passes));
@@ -69,9 +85,17 @@ pub fn compare(
         let cells = counted(signs_of_zero, "cell is", "cells are");
         rows.row("", format!("{cells} -0 in one field and +0 in the other"));
     }
-    if let Some(LargestDifference { cell: [i, j, k], values: [a, b], difference }) = largest {
+    if let Some(LargestDifference {
+        cell: [i, j, k],
+        values: [a, b],
+        difference,
+    }) = largest
+    {
         let largest = number(difference);
-        rows.row("largest", format!("{largest} in cell ({i}, {j}, {k}): {a} and {b}"));
+        rows.row(
+            "largest",
+            format!("{largest} in cell ({i}, {j}, {k}): {a} and {b}"),
+        );
     }
     if let Some(bounds) = bounds {
         rows.row("box", cell_box(bounds, options.lattice));
@@ -81,7 +105,9 @@ pub fn compare(
 
 /// `different: 3 cells by more than 0.5, 19 in all`.
 fn verdict(difference: &FieldDifference, tolerance: Option<f64>, passes: bool) -> String {
-    let FieldDifference { differing, beyond, .. } = *difference;
+    let FieldDifference {
+        differing, beyond, ..
+    } = *difference;
     let mut apart = counted(beyond, "cell", "cells");
     let mut within = String::new();
     if let Some(tolerance) = tolerance.map(number) {
@@ -90,7 +116,10 @@ fn verdict(difference: &FieldDifference, tolerance: Option<f64>, passes: bool) -
     }
     match (differing, beyond) {
         (0, _) => "equal".to_string(),
-        (_, 0) => format!("equal{within}; {} differ", counted(differing, "cell", "cells")),
+        (_, 0) => format!(
+            "equal{within}; {} differ",
+            counted(differing, "cell", "cells")
+        ),
         _ if passes => format!("different, but within what is allowed: {apart}"),
         (all, some) if all > some => format!("different: {apart}, {} in all", grouped(all)),
         _ => format!("different: {apart}"),

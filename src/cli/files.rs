@@ -48,15 +48,22 @@ impl PartSource {
                 return Err(Error::usage("-: standard input is a terminal, not a mesh")
                     .with_hint("voxelize - -o part.vox < part.stl"));
             }
-            return Ok(Self { given_name: None, file: None });
+            return Ok(Self {
+                given_name: None,
+                file: None,
+            });
         }
         match path.metadata() {
             // A folder is refused by the reader, which knows its meshes.
-            Ok(_) => Ok(Self { given_name: None, file: Some(names.reads(path, "a mesh of this run")?) }),
+            Ok(_) => Ok(Self {
+                given_name: None,
+                file: Some(names.reads(path, "a mesh of this run")?),
+            }),
             Err(e) if e.kind() == ErrorKind::NotFound => match named(path) {
-                Some((name, file)) => {
-                    Ok(Self { given_name: Some(name.to_string()), ..Self::find(Path::new(file), names)? })
-                }
+                Some((name, file)) => Ok(Self {
+                    given_name: Some(name.to_string()),
+                    ..Self::find(Path::new(file), names)?
+                }),
                 None => Err(suggest::not_found(path)),
             },
             Err(e) => Err(Error::input(Code::Unreadable, e.to_string()).in_file(path)),
@@ -97,7 +104,9 @@ impl PartSource {
 impl MeshSource {
     /// Finds one mesh.
     pub fn find(path: &Path, names: &Names) -> Result<Self> {
-        Ok(Self { parts: vec![PartSource::find(path, names)?] })
+        Ok(Self {
+            parts: vec![PartSource::find(path, names)?],
+        })
     }
 
     /// Finds the meshes that are joined.
@@ -107,7 +116,9 @@ impl MeshSource {
             parts.push(PartSource::find(path, names)?);
         }
         if parts.iter().filter(|part| part.file.is_none()).count() > 1 {
-            return Err(Error::usage("-: standard input is named twice").with_hint("it can be read once"));
+            return Err(
+                Error::usage("-: standard input is named twice").with_hint("it can be read once")
+            );
         }
         Ok(Self { parts })
     }
@@ -132,17 +143,35 @@ impl MeshSource {
 
     /// Name for records, without folders. `None` for standard input.
     pub fn file_name(&self) -> Option<String> {
-        let names: Vec<_> = self.parts.iter().filter_map(PartSource::file_name).collect();
-        if names.is_empty() { None } else { Some(names.join(", ")) }
+        let names: Vec<_> = self
+            .parts
+            .iter()
+            .filter_map(PartSource::file_name)
+            .collect();
+        if names.is_empty() {
+            None
+        } else {
+            Some(names.join(", "))
+        }
     }
 
     /// Name of outputs, without an extension.
     pub fn stem(&self) -> Result<OsString> {
         match (self.parts.as_slice(), self.path()) {
-            ([PartSource { given_name: Some(name), .. }], _) => Ok(name.into()),
+            (
+                [
+                    PartSource {
+                        given_name: Some(name),
+                        ..
+                    },
+                ],
+                _,
+            ) => Ok(name.into()),
             (_, Some(path)) => Ok(stem(path)),
-            _ => Err(Error::usage("-: standard input has no name to call the output by")
-                .with_hint("-o FILE names it, -o - is standard output")),
+            _ => Err(
+                Error::usage("-: standard input has no name to call the output by")
+                    .with_hint("-o FILE names it, -o - is standard output"),
+            ),
         }
     }
 }
@@ -157,28 +186,43 @@ pub fn named(path: &Path) -> Option<(&str, &str)> {
 impl Destination {
     /// Returns the destination of this name. `-` is standard output.
     pub fn of(path: &Path) -> Self {
-        if path.as_os_str() == "-" { Self::Stdout } else { Self::File(path.to_path_buf()) }
+        if path.as_os_str() == "-" {
+            Self::Stdout
+        } else {
+            Self::File(path.to_path_buf())
+        }
     }
 }
 
 /// Returns the name of a file without its extension, or without both extensions of `.stl.gz`.
 pub fn stem(path: &Path) -> OsString {
-    let is_packed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let unpacked = if is_packed { path.with_extension("") } else { path.to_path_buf() };
+    let is_packed = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let unpacked = if is_packed {
+        path.with_extension("")
+    } else {
+        path.to_path_buf()
+    };
     unpacked.file_stem().unwrap_or_default().to_os_string()
 }
 
 /// Returns whether `path` has this extension, in upper or lower case.
 pub fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+    path.extension()
+        .is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
 /// Returns whether the extension is that of a mesh format.
 pub fn is_mesh_name(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
-    let extension = unpacked.rsplit_once('.').map_or("", |(_, extension)| extension);
-    INPUTS.iter().any(|input| input.extensions.contains(&extension))
+    let extension = unpacked
+        .rsplit_once('.')
+        .map_or("", |(_, extension)| extension);
+    INPUTS
+        .iter()
+        .any(|input| input.extensions.contains(&extension))
 }
 
 /// Returns whether the extension is that of a voxel format, and not of a mesh format.
@@ -188,7 +232,12 @@ pub fn is_voxel_name(path: &Path) -> bool {
 
 /// Returns whether the file may state the unit of its coordinates. A file of unknown extension may, and so may a pipe.
 pub fn may_state_unit(path: &Path) -> bool {
-    let known = INPUTS.iter().find(|input| input.extensions.iter().any(|known| has_extension(path, known)));
+    let known = INPUTS.iter().find(|input| {
+        input
+            .extensions
+            .iter()
+            .any(|known| has_extension(path, known))
+    });
     known.is_none_or(|input| input.states_unit)
 }
 
@@ -207,7 +256,8 @@ fn is_folder(path: &Path) -> Error {
     if let Some(hint) = unfinished_store(path) {
         return error.with_hint(hint);
     }
-    let is_known = |path: &PathBuf| path.is_file() && (is_mesh_name(path) || format::by_path(path).is_some());
+    let is_known =
+        |path: &PathBuf| path.is_file() && (is_mesh_name(path) || format::by_path(path).is_some());
     let entries = path.read_dir().into_iter().flatten().flatten();
     match entries.map(|entry| entry.path()).filter(is_known).min() {
         Some(file) => error.with_hint(format!("name a file in it, such as {}", file.display())),
@@ -224,9 +274,15 @@ pub fn open_voxels(file: &InputFile, other: &Path, max_memory: Option<u64>) -> R
     is_there(path)?;
     open_within(file, max_memory).map_err(|error| match if_mesh(error, path) {
         mesh if mesh.hint().is_none() && mesh.code() == Code::V001 => {
-            let like =
-                if is_mesh_name(other) { String::new() } else { format!(" --like {}", other.display()) };
-            mesh.with_hint(format!("voxelize {}{like} -o NAME.npz makes voxels of it", path.display()))
+            let like = if is_mesh_name(other) {
+                String::new()
+            } else {
+                format!(" --like {}", other.display())
+            };
+            mesh.with_hint(format!(
+                "voxelize {}{like} -o NAME.npz makes voxels of it",
+                path.display()
+            ))
         }
         error => error,
     })
@@ -256,7 +312,11 @@ pub fn lattice(file: &InputFile, max_memory: Option<u64>) -> Result<LatticeInFil
     is_there(path)?;
     let mut description = format::describe(path).map_err(|error| if_mesh(error, path))?;
     let axes = description.metadata.extra.remove(IMAGE_AXES);
-    let unit = description.metadata.record.transform("unit").and_then(UnitOfLength::from_name);
+    let unit = description
+        .metadata
+        .record
+        .transform("unit")
+        .and_then(UnitOfLength::from_name);
     let lattice = match description.format.carries {
         Carries::InFile | Carries::Rounded => description.metadata.lattice,
         _ => open_within(file, max_memory)?.lattice,
@@ -289,7 +349,8 @@ pub fn voxel_format(path: &Path) -> Option<&'static Format> {
 
 /// Advice about a folder that is a store with missing regions, or not finished.
 pub fn unfinished_store(path: &Path) -> Option<String> {
-    let is_store = format::sniff(path).is_none() && matches!(RegionStore::open_if_planned(path), Ok(Some(_)));
+    let is_store =
+        format::sniff(path).is_none() && matches!(RegionStore::open_if_planned(path), Ok(Some(_)));
     let name = path.display();
     is_store.then(|| {
         format!("it is an unfinished store: 'voxelize {name} --region 1/1' makes its regions, then 'voxelize finish {name}'")
@@ -299,7 +360,11 @@ pub fn unfinished_store(path: &Path) -> Option<String> {
 /// Error for a file that holds voxels, if a mesh is expected.
 pub fn holds_voxels(path: &Path) -> Option<Error> {
     let format = voxel_format(path)?;
-    let error = Error::input(Code::V004, format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
+    let error = Error::input(
+        Code::V004,
+        format!("holds voxels ({}), not a mesh", format.name),
+    )
+    .in_file(path);
     let path = path.display();
     Some(error.with_hint(format!(
         "'voxelize info {path}' describes it, 'voxelize convert {path} OUT' saves it as another"
@@ -308,7 +373,11 @@ pub fn holds_voxels(path: &Path) -> Option<Error> {
 
 /// Adds advice to an error that has none.
 pub fn or_hint(error: Error, hint: &str) -> Error {
-    if error.hint().is_some() { error } else { error.with_hint(hint) }
+    if error.hint().is_some() {
+        error
+    } else {
+        error.with_hint(hint)
+    }
 }
 
 /// Folders created for outputs that may never be written; dropping it removes empty ones.
@@ -318,17 +387,24 @@ pub struct MadeFolders(Mutex<Vec<PathBuf>>);
 impl MadeFolders {
     /// Makes `folder` and its parents, unless they exist.
     pub fn make(&self, folder: &Path) -> Result<()> {
-        let missing: Vec<_> =
-            folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.is_dir()).collect();
+        let missing: Vec<_> = folder
+            .ancestors()
+            .take_while(|f| !f.as_os_str().is_empty() && !f.is_dir())
+            .collect();
         for folder in missing.into_iter().rev() {
             match fs::create_dir(folder) {
-                Ok(()) => self.0.lock().unwrap_or_else(|e| e.into_inner()).push(folder.to_path_buf()),
+                Ok(()) => self
+                    .0
+                    .lock()
+                    .unwrap_or_else(|e| e.into_inner())
+                    .push(folder.to_path_buf()),
                 // Another job made it first.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
                 Err(e) => {
-                    return Err(
-                        Error::output(format!("is not a folder, and cannot be created: {e}")).in_file(folder)
-                    );
+                    return Err(Error::output(format!(
+                        "is not a folder, and cannot be created: {e}"
+                    ))
+                    .in_file(folder));
                 }
             }
         }
@@ -369,7 +445,8 @@ mod tests {
         fs::write(path("a/b/file"), "").unwrap();
         assert!(made.make_for(&path("a/b/file/c/d")).is_err());
         drop(made);
-        let left = ["a", "a/b", "a/c", "a/c/d", "there", "there/e"].map(|folder| path(folder).exists());
+        let left =
+            ["a", "a/b", "a/c", "a/c/d", "there", "there/e"].map(|folder| path(folder).exists());
         assert_eq!(left, [true, true, false, false, true, false]);
     }
 }

@@ -94,16 +94,26 @@ fn rows() -> Rows {
     for format in FORMATS {
         text += &row(format.name, format.extensions, format.about);
         let dtypes: Vec<_> = format.dtypes.iter().map(|dtype| dtype.name()).collect();
-        let dtype = if dtypes.len() > 1 { format!("--dtype {}; ", dtypes.join("|")) } else { String::new() };
+        let dtype = if dtypes.len() > 1 {
+            format!("--dtype {}; ", dtypes.join("|"))
+        } else {
+            String::new()
+        };
         let lattice = match format.carries {
             Carries::InFile => "contains the position of its cells",
             Carries::Rounded => {
                 "contains the position of its cells, rounded; exactly in a .json with --sidecar"
             }
-            Carries::Sidecar => "a .json sidecar, always written, contains the position of its cells",
+            Carries::Sidecar => {
+                "a .json sidecar, always written, contains the position of its cells"
+            }
             _ => "--sidecar writes the position of its cells to a .json",
         };
-        let reading = if format.is_readable() { "" } else { "; written only" };
+        let reading = if format.is_readable() {
+            ""
+        } else {
+            "; written only"
+        };
         text += &format!("{:20}{dtype}{lattice}{reading}\n", "");
         for choice in format.choices {
             text += &format!("{:20}--{}: {}\n", "", choice.words(), choice.about());
@@ -113,6 +123,9 @@ fn rows() -> Rows {
 }
 
 fn row(name: &str, extensions: &[&str], about: &str) -> String {
-    let extensions: Vec<_> = extensions.iter().map(|extension| format!(".{extension}")).collect();
+    let extensions: Vec<_> = extensions
+        .iter()
+        .map(|extension| format!(".{extension}"))
+        .collect();
     format!("  {name:<10}  {:<5} {about}\n", extensions.join(" "))
 }

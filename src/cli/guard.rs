@@ -21,7 +21,10 @@ pub fn install() {
         if let Some(place) = info.location()
             && places.len() < KEPT
         {
-            places.push((message(info.payload()), format!(", at {}:{}", place.file(), place.line())));
+            places.push((
+                message(info.payload()),
+                format!(", at {}:{}", place.file(), place.line()),
+            ));
         }
         drop(places);
         if std::env::var_os("RUST_BACKTRACE").is_some() {
@@ -41,7 +44,9 @@ pub fn guarded<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
             None => String::new(),
         };
         let version = env!("CARGO_PKG_VERSION");
-        Err(Error::internal(format!("voxelize {version} failed: {message}{at}; this is a bug")))
+        Err(Error::internal(format!(
+            "voxelize {version} failed: {message}{at}; this is a bug"
+        )))
     })
 }
 

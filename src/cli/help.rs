@@ -97,11 +97,15 @@ pub fn with_pages(tree: clap::Command) -> clap::Command {
 
 /// A command with its page, left out of the list that clap adds to the page of the program.
 fn with_page(parser: clap::Command) -> clap::Command {
-    let Some(command) = command::by_name(parser.get_name()) else { return parser };
+    let Some(command) = command::by_name(parser.get_name()) else {
+        return parser;
+    };
     let about = capitalised(command.about);
     parser
         .hide(true)
-        .help_template(format!("{about}.\n\nUsage: {{usage}}\n\n{{before-help}}{{all-args}}{{after-help}}"))
+        .help_template(format!(
+            "{about}.\n\nUsage: {{usage}}\n\n{{before-help}}{{all-args}}{{after-help}}"
+        ))
         .before_help(indented(command.examples).trim_end().to_string())
         .after_help(command.notes)
 }
@@ -119,7 +123,8 @@ fn indented(lines: &str) -> String {
 /// The exit codes, aligned.
 fn exit_codes() -> String {
     let line = |line: &str| {
-        line.split_once("  ").map_or_else(String::new, |(code, what)| format!("{code:>5}  {what}"))
+        line.split_once("  ")
+            .map_or_else(String::new, |(code, what)| format!("{code:>5}  {what}"))
     };
     EXIT_CODES.lines().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -127,17 +132,28 @@ fn exit_codes() -> String {
 /// The commands, a line each, behind `margin`.
 fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> String {
     let line = |command: &Command| format!("{margin}{:11} {}\n", command.name, command.about);
-    commands.into_iter().filter(|command| !command.name.is_empty()).map(line).collect()
+    commands
+        .into_iter()
+        .filter(|command| !command.name.is_empty())
+        .map(line)
+        .collect()
 }
 
 /// The page of `-h`: one line for each option, rare options by name alone.
 fn short_page(commands: &[Command]) -> String {
     let parser = meshes::COMMAND.parser();
-    let groups: String = GROUPS.iter().map(|group| group_lines(&parser, group)).collect();
+    let groups: String = GROUPS
+        .iter()
+        .map(|group| group_lines(&parser, group))
+        .collect();
     // What clusters and packagers need is named, no more.
-    let (rare, usual): (Vec<&Command>, Vec<&Command>) =
-        commands.iter().partition(|command| RARE.contains(&command.name));
-    let rare: String = rare.iter().map(|command| format!("  {}", command.name)).collect();
+    let (rare, usual): (Vec<&Command>, Vec<&Command>) = commands
+        .iter()
+        .partition(|command| RARE.contains(&command.name));
+    let rare: String = rare
+        .iter()
+        .map(|command| format!("  {}", command.name))
+        .collect();
     let commands = format!("{}        also{rare}\n", list(usual, "        "));
     let shared = "Commands, with -q, -v, --json, -j, --simd, before or after, and --help:";
     format!("{SHORT_HEAD}\n{groups}{shared}\n{commands}{SHORT_FOOT}")
@@ -145,10 +161,16 @@ fn short_page(commands: &[Command]) -> String {
 
 fn group_lines(parser: &clap::Command, group: &str) -> String {
     // The choices of formats are on the page of formats.
-    let is_choice = |arg: &Arg| Choice::ALL.iter().any(|choice| arg.get_long() == Some(choice.option()));
-    let of_group =
-        parser.get_arguments().filter(|arg| arg.get_help_heading() == Some(group) && !is_choice(arg));
-    let (rare, usual): (Vec<&Arg>, Vec<&Arg>) = of_group.partition(|arg| arg.is_hide_short_help_set());
+    let is_choice = |arg: &Arg| {
+        Choice::ALL
+            .iter()
+            .any(|choice| arg.get_long() == Some(choice.option()))
+    };
+    let of_group = parser
+        .get_arguments()
+        .filter(|arg| arg.get_help_heading() == Some(group) && !is_choice(arg));
+    let (rare, usual): (Vec<&Arg>, Vec<&Arg>) =
+        of_group.partition(|arg| arg.is_hide_short_help_set());
     // Names of files come first.
     let (options, names): (Vec<&Arg>, Vec<&Arg>) =
         usual.into_iter().partition(|arg| arg.get_long().is_some());
@@ -162,11 +184,17 @@ fn group_lines(parser: &clap::Command, group: &str) -> String {
         lines.push(line);
     }
     let first = |n: usize| if n == 0 { group } else { "" };
-    lines.iter().enumerate().map(|(n, line)| format!("{:<8}{line}\n", first(n))).collect()
+    lines
+        .iter()
+        .enumerate()
+        .map(|(n, line)| format!("{:<8}{line}\n", first(n)))
+        .collect()
 }
 
 fn option_line(arg: &Arg) -> String {
-    let short = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));
+    let short = arg
+        .get_short()
+        .map_or_else(String::new, |short| format!("-{short}, "));
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let name = match arg.get_long() {
         None => spelled(arg),
@@ -177,7 +205,13 @@ fn option_line(arg: &Arg) -> String {
 
 /// The text of --version.
 pub fn version() -> String {
-    let list = |levels: &[Level]| levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(" ");
+    let list = |levels: &[Level]| {
+        levels
+            .iter()
+            .map(|level| level.name())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let offered = Level::available();
     format!(
         "voxelize {}\nthis build has the SIMD levels {}\nthis machine offers {}, and --simd auto takes {}\n",
@@ -204,7 +238,11 @@ mod tests {
         let page = short_page(COMMANDS);
         let mut seen = 0;
         let choices: Vec<_> = Choice::ALL.iter().map(|choice| choice.option()).collect();
-        for long in meshes::COMMAND.parser().get_arguments().filter_map(Arg::get_long) {
+        for long in meshes::COMMAND
+            .parser()
+            .get_arguments()
+            .filter_map(Arg::get_long)
+        {
             if choices.contains(&long) {
                 continue;
             }
@@ -212,7 +250,11 @@ mod tests {
             assert!(is_there || long == "version", "{long} is not in\n{page}");
             seen += 1;
         }
-        assert!(seen > 20 && page.lines().count() <= 62, "{}\n{page}", page.lines().count());
+        assert!(
+            seen > 20 && page.lines().count() <= 62,
+            "{}\n{page}",
+            page.lines().count()
+        );
         for line in page.lines() {
             assert!(line.chars().count() <= WIDTH, "{line}");
         }
@@ -223,13 +265,35 @@ mod tests {
         let mut pages = with_pages(command::tree());
         pages.build();
         for command in COMMANDS.iter().filter(|command| !command.name.is_empty()) {
-            let page = pages.find_subcommand_mut(command.name).unwrap().render_long_help().to_string();
-            assert!(page.contains(&format!("Usage: voxelize {} ", command.name)), "{page}");
+            let page = pages
+                .find_subcommand_mut(command.name)
+                .unwrap()
+                .render_long_help()
+                .to_string();
+            assert!(
+                page.contains(&format!("Usage: voxelize {} ", command.name)),
+                "{page}"
+            );
             let example = |line: &&str| line.starts_with(&format!("voxelize {} ", command.name));
-            assert!(command.examples.lines().filter(example).count() > 1, "{}", command.examples);
+            assert!(
+                command.examples.lines().filter(example).count() > 1,
+                "{}",
+                command.examples
+            );
             let is_rare = RARE.contains(&command.name);
-            assert!(is_rare || short_page(COMMANDS).contains(command.about), "{}", command.about);
-            for shared in ["--json", "--quiet", "--verbose", "--threads", "--simd", "--help"] {
+            assert!(
+                is_rare || short_page(COMMANDS).contains(command.about),
+                "{}",
+                command.about
+            );
+            for shared in [
+                "--json",
+                "--quiet",
+                "--verbose",
+                "--threads",
+                "--simd",
+                "--help",
+            ] {
                 assert!(named(&page).contains(&shared), "{shared} is not in\n{page}");
             }
         }
@@ -245,8 +309,13 @@ mod tests {
             for arg in command.parser().get_arguments() {
                 let name = arg.get_long().unwrap_or("MESH");
                 let short = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                let long = arg.get_long_help().map_or_else(|| short.clone(), ToString::to_string);
-                assert!(!short.is_empty() && !short.contains('\n') && long.len() <= 275, "{name}: {long}");
+                let long = arg
+                    .get_long_help()
+                    .map_or_else(|| short.clone(), ToString::to_string);
+                assert!(
+                    !short.is_empty() && !short.contains('\n') && long.len() <= 275,
+                    "{name}: {long}"
+                );
                 if arg.get_action().takes_values() && !arg.is_required_set() {
                     let has_default = long.contains("[default: ");
                     assert!(has_default || NO_DEFAULT.contains(&name), "{name}: {long}");

@@ -10,7 +10,9 @@ use voxelize::grid::{Label, Record};
 use voxelize::job::{DEFAULT_RES, UnitOfLength, findings};
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::tool::text::GridCoordinates;
-use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par};
+use voxelize::{
+    BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par,
+};
 
 use super::args::{MemoryArgs, ReadArgs, arguments};
 use super::command::{Call, Command};
@@ -18,8 +20,12 @@ use super::contents::{self, Contents};
 use super::files;
 use super::memory::Resources;
 use super::names::InputFile;
-use super::report::display::{self, bytes, counted, grouped, number, occupancy, open_axes, ranges, suffix};
-use super::report::value::{self, Corners, Counts, Digests, Fields, Grid, LabelCount, Sides, Warning, lossy};
+use super::report::display::{
+    self, bytes, counted, grouped, number, occupancy, open_axes, ranges, suffix,
+};
+use super::report::value::{
+    self, Corners, Counts, Digests, Fields, Grid, LabelCount, Sides, Warning, lossy,
+};
 use super::report::{Object, Outcome, Report, Rows, empty};
 use super::run::{MeshInput, mesh_format, record_text, triangles};
 
@@ -139,18 +145,19 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let _may_stall = call.signals.may_stall();
     let resources = call.resources(args.memory.max_memory)?;
     for (n, file) in files.iter().enumerate() {
-        call.printer.print(&Report::of(|report, info: &mut FileInfo| {
-            info.path = Some(lossy(file.path()));
-            if n > 0 {
-                report.out.0 += "\n";
-            }
-            let tolerance = args.read.tolerance();
-            let rows = &mut report.out;
-            par::with_threads(resources.threads, || {
-                describe(file, tolerance, &resources, call, info, rows)
-            })??;
-            Ok(Outcome::Done)
-        }));
+        call.printer
+            .print(&Report::of(|report, info: &mut FileInfo| {
+                info.path = Some(lossy(file.path()));
+                if n > 0 {
+                    report.out.0 += "\n";
+                }
+                let tolerance = args.read.tolerance();
+                let rows = &mut report.out;
+                par::with_threads(resources.threads, || {
+                    describe(file, tolerance, &resources, call, info, rows)
+                })??;
+                Ok(Outcome::Done)
+            }));
     }
     Ok(Vec::new())
 }
@@ -172,7 +179,10 @@ fn describe(
     info.kind = Some("mesh");
     let max_memory = resources.for_job().map(|bytes| bytes / PER_MESH);
     let bar = call.bar();
-    let options = ReadOptions::default().tolerance(tolerance).memory(max_memory).progress(&bar);
+    let options = ReadOptions::default()
+        .tolerance(tolerance)
+        .memory(max_memory)
+        .progress(&bar);
     describe_mesh(file, &options, info, rows).map_err(|error| match error.code() {
         Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a known format")
             .in_file(path)
@@ -221,12 +231,29 @@ fn describe_mesh(
     info.warnings = Some(value::warnings(&warnings));
 
     let kind = mesh_format(loaded.format);
-    let input = MeshInput::new(mesh, loaded.format, loaded.bytes, loaded.packing, loaded.dropped);
-    rows.row("mesh", format!("{}: {kind}, {}, {}", path.display(), triangles(&input), bytes(loaded.bytes)));
+    let input = MeshInput::new(
+        mesh,
+        loaded.format,
+        loaded.bytes,
+        loaded.packing,
+        loaded.dropped,
+    );
+    rows.row(
+        "mesh",
+        format!(
+            "{}: {kind}, {}, {}",
+            path.display(),
+            triangles(&input),
+            bytes(loaded.bytes)
+        ),
+    );
     if let Some(extent) = about.extent {
         let corners = [bounds.min, bounds.max].map(|corner| corner.map(f64::from));
         let extent = extent.map(number).join(" × ");
-        rows.row("size", format!("{extent}{}: {}", suffix(unit), ranges(corners)));
+        rows.row(
+            "size",
+            format!("{extent}{}: {}", suffix(unit), ranges(corners)),
+        );
         rows.row("closed", about.closed_text());
     }
     let suggestions = suggestions(bounds, median);
@@ -248,7 +275,10 @@ impl MeshInfo {
     fn closed_text(&self) -> String {
         match self.volume {
             Some(volume) if volume < 0.0 => {
-                format!("yes, but inside out: volume {}", display::volume(volume, self.unit))
+                format!(
+                    "yes, but inside out: volume {}",
+                    display::volume(volume, self.unit)
+                )
             }
             Some(volume) => {
                 format!(
@@ -256,12 +286,17 @@ impl MeshInfo {
                     display::volume(volume, self.unit)
                 )
             }
-            None if self.closed && self.oriented => "yes, and oriented; less negative volumes".into(),
+            None if self.closed && self.oriented => {
+                "yes, and oriented; less negative volumes".into()
+            }
             None if self.closed => {
                 let edges = counted(self.unbalanced_edges, "edge is", "edges are");
                 format!("yes, but not oriented: {edges} not cancelled by their reverse")
             }
-            None => format!("no, {}", counted(self.open_edges, "open edge", "open edges")),
+            None => format!(
+                "no, {}",
+                counted(self.open_edges, "open edge", "open edges")
+            ),
         }
     }
 }
@@ -290,20 +325,31 @@ fn suggestions(bounds: &Bounds, median: Option<f64>) -> Vec<Suggestion> {
     const SENSIBLE: RangeInclusive<usize> = 16..=4096;
     let mut found = Vec::new();
     let default = Fit::longest(DEFAULT_RES).to(bounds).ok();
-    found.extend(
-        default.map(|lattice| {
-            Suggestion::new(format!("--res {DEFAULT_RES}"), "the default".to_string(), &lattice)
-        }),
-    );
+    found.extend(default.map(|lattice| {
+        Suggestion::new(
+            format!("--res {DEFAULT_RES}"),
+            "the default".to_string(),
+            &lattice,
+        )
+    }));
     let Some(median) = median else { return found };
     // Two digits are enough to begin with.
     let size = number(format!("{median:.1e}").parse().unwrap_or(median));
     if let Ok(exact) = Rational::parse_decimal(&size)
-        && let Ok(lattice) = Fit::new(Size::Spacing([exact.clone(), exact.clone(), exact])).to(bounds)
-        && lattice.dims().iter().max().is_some_and(|longest| SENSIBLE.contains(longest))
+        && let Ok(lattice) =
+            Fit::new(Size::Spacing([exact.clone(), exact.clone(), exact])).to(bounds)
+        && lattice
+            .dims()
+            .iter()
+            .max()
+            .is_some_and(|longest| SENSIBLE.contains(longest))
     {
         let why = format!("about the median edge, {}", number(median));
-        found.push(Suggestion::new(format!("--voxel-size {size}"), why, &lattice));
+        found.push(Suggestion::new(
+            format!("--voxel-size {size}"),
+            why,
+            &lattice,
+        ));
     }
     found
 }
@@ -312,14 +358,23 @@ impl Suggestion {
     fn new(option: String, why: String, lattice: &Lattice) -> Self {
         let spacing = &lattice.spacing()[0];
         let (spacing, spacing_exact) = (spacing.to_f64(), spacing.to_string());
-        Self { option, why, dims: lattice.dims(), spacing, spacing_exact }
+        Self {
+            option,
+            why,
+            dims: lattice.dims(),
+            spacing,
+            spacing_exact,
+        }
     }
 
     fn text(&self, unit: Option<&str>) -> String {
         let [x, y, z] = self.dims.map(|n| grouped(n as u64));
         let size = number(self.spacing) + &suffix(unit);
         let memory = bytes(BitGrid::bytes_for(self.dims));
-        format!("{} ({}): {x} × {y} × {z} of {size}, {memory} as bits", self.option, self.why)
+        format!(
+            "{} ({}): {x} × {y} × {z} of {size}, {memory} as bits",
+            self.option, self.why
+        )
     }
 }
 
@@ -335,10 +390,20 @@ fn describe_voxels(
     info.format = Some(description.format.name);
     info.bytes = Some(description.bytes);
     let unread = metadata.extra.get(UNREAD_TYPE);
-    info.dtype = description.dtype.map(|dtype| dtype.name().to_string()).or(unread.cloned());
-    let dtype = info.dtype.as_ref().map_or_else(String::new, |dtype| format!(", {dtype}"));
+    info.dtype = description
+        .dtype
+        .map(|dtype| dtype.name().to_string())
+        .or(unread.cloned());
+    let dtype = info
+        .dtype
+        .as_ref()
+        .map_or_else(String::new, |dtype| format!(", {dtype}"));
     let size = bytes(description.bytes);
-    let first = format!("{}: {}{dtype}, {size}", path.display(), description.format.name);
+    let first = format!(
+        "{}: {}{dtype}, {size}",
+        path.display(),
+        description.format.name
+    );
     if let Some(dtype) = unread {
         let lattice = metadata.lattice.as_ref();
         info.cells.transform = Some(value::transform(&metadata.record));
@@ -346,10 +411,18 @@ fn describe_voxels(
         rows.row("voxels", first);
         rows.row(
             "grid",
-            grid_text(lattice, metadata.dims.unwrap_or_default(), &metadata.record, &description),
+            grid_text(
+                lattice,
+                metadata.dims.unwrap_or_default(),
+                &metadata.record,
+                &description,
+            ),
         );
         let like = format!("'--like {}' takes the grid", path.display());
-        rows.row("cells", format!("not read: their type is {dtype}, not uint8 or float; {like}"));
+        rows.row(
+            "cells",
+            format!("not read: their type is {dtype}, not uint8 or float; {like}"),
+        );
         return Ok(());
     }
     let voxels = files::open_within(file, resources.for_job())?;
@@ -358,7 +431,10 @@ fn describe_voxels(
     info.mesh_volume = mesh_volume(record);
 
     rows.row("voxels", first);
-    rows.row("grid", grid_text(voxels.lattice.as_ref(), voxels.dims(), record, &description));
+    rows.row(
+        "grid",
+        grid_text(voxels.lattice.as_ref(), voxels.dims(), record, &description),
+    );
     if let Some(exact) = voxels.lattice.as_ref().and_then(exact_text) {
         rows.row("exact", exact);
     }
@@ -376,15 +452,23 @@ fn describe_voxels(
         rows.row("cells", contents::values(&summary, field));
         if let Some(volume) = info.cells.volume {
             let text = |volume| display::volume(volume, record.transform("unit"));
-            let mesh =
-                info.mesh_volume.map_or_else(String::new, |mesh| format!("; of the mesh {}", text(mesh)));
-            rows.row("volume", format!("{}, the sum of all shares{mesh}", text(volume)));
+            let mesh = info
+                .mesh_volume
+                .map_or_else(String::new, |mesh| format!("; of the mesh {}", text(mesh)));
+            rows.row(
+                "volume",
+                format!("{}, the sum of all shares{mesh}", text(volume)),
+            );
         }
     }
     if let Some(text) = cells_text(&info.cells, &voxels) {
         rows.row("cells", text);
     }
-    let legend = info.cells.contents.as_ref().and_then(|contents| contents.legend.as_deref());
+    let legend = info
+        .cells
+        .contents
+        .as_ref()
+        .and_then(|contents| contents.legend.as_deref());
     for text in contents::texts(legend.unwrap_or_default()) {
         rows.row("", text);
     }
@@ -407,7 +491,12 @@ impl CellsInfo {
                 ..LabelCount::default()
             });
         }
-        let of = |label: &Label| labels.iter().find(|one| one.label == label.name).map(|one| one.cells);
+        let of = |label: &Label| {
+            labels
+                .iter()
+                .find(|one| one.label == label.name)
+                .map(|one| one.cells)
+        };
         let is_hollow = Rule::from_record(record).is_some_and(|rule| rule.is_hollow());
         let surface = of(&Label::SURFACE).or(occupied.filter(|_| is_hollow));
         let interior = of(&Label::INTERIOR).or(surface.map(|_| 0));
@@ -444,7 +533,12 @@ fn volume_of_shares(voxels: &Voxels) -> Option<f64> {
 
 /// Returns the volume of the mesh that shares are of, where the file has it.
 pub fn mesh_volume(record: &Record) -> Option<f64> {
-    record.mesh_volume.as_ref()?.parse().ok().filter(|volume: &f64| volume.is_finite())
+    record
+        .mesh_volume
+        .as_ref()?
+        .parse()
+        .ok()
+        .filter(|volume: &f64| volume.is_finite())
 }
 
 fn grid_text(
@@ -459,18 +553,25 @@ fn grid_text(
             (None, Carries::InFile | Carries::Rounded) => "",
             (None, _) => "; --sidecar writes it to a .json",
         };
-        return format!("{} cells; the file does not contain their position{hint}", display::dims(dims));
+        return format!(
+            "{} cells; the file does not contain their position{hint}",
+            display::dims(dims)
+        );
     };
     let mut text = display::grid_in(lattice, record.transform("unit"));
     let open = open_axes(lattice);
     if !open.is_empty() {
         text += &format!(", open at the end of {}", open.join(", "));
     }
-    match description.metadata.extra.get(IMAGE_AXES).map(String::as_str) {
+    match description
+        .metadata
+        .extra
+        .get(IMAGE_AXES)
+        .map(String::as_str)
+    {
         None => {}
         Some(UNKNOWN_AXES) => {
-            text +=
-                "; the image does not say where it is: taken as along x, y, z, its first cell around 0, 0, 0";
+            text += "; the image does not say where it is: taken as along x, y, z, its first cell around 0, 0, 0";
         }
         Some(axes) => text += &format!(", the axes of the image run {axes}"),
     }
@@ -481,14 +582,23 @@ fn grid_text(
 fn exact_text(lattice: &Lattice) -> Option<String> {
     let is_decimal =
         |value: &Rational| Rational::parse_decimal(&number(value.to_f64())).as_ref() == Ok(value);
-    if lattice.spacing().iter().chain(lattice.origin()).all(is_decimal) {
+    if lattice
+        .spacing()
+        .iter()
+        .chain(lattice.origin())
+        .all(is_decimal)
+    {
         return None;
     }
     let size = match lattice.spacing() {
         [x, ..] if lattice.is_cubic() => x.to_string(),
         all => all.each_ref().map(Rational::to_string).join(" × "),
     };
-    let corner = lattice.origin().each_ref().map(Rational::to_string).join(", ");
+    let corner = lattice
+        .origin()
+        .each_ref()
+        .map(Rational::to_string)
+        .join(", ");
     Some(format!("cells of {size}, corner ({corner})"))
 }
 
@@ -496,7 +606,10 @@ fn exact_text(lattice: &Lattice) -> Option<String> {
 fn made_text(record: &Record) -> Option<String> {
     let by = record.tool.as_ref().map(|tool| format!("by {tool}"));
     let from = record.input.as_ref().map(|input| format!("from {input}"));
-    let transform = record.transform.iter().map(|(name, value)| format!(", {name} {value}"));
+    let transform = record
+        .transform
+        .iter()
+        .map(|(name, value)| format!(", {name} {value}"));
     let all: Vec<_> = by.into_iter().chain(from).collect();
     (!all.is_empty()).then(|| all.join(" ") + &transform.collect::<String>())
 }
@@ -510,7 +623,10 @@ fn cells_text(cells: &CellsInfo, voxels: &Voxels) -> Option<String> {
     }
     Some(match cells.volume {
         Some(volume) => {
-            format!("{text}, volume {}", display::volume(volume, voxels.record.transform("unit")))
+            format!(
+                "{text}, volume {}",
+                display::volume(volume, voxels.record.transform("unit"))
+            )
         }
         None => text,
     })

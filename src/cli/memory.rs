@@ -41,7 +41,9 @@ impl Resources {
     /// The requested threads and instruction set, and the available memory.
     pub fn new(args: &PowerArgs, max_memory: Option<u64>) -> Result<Self> {
         let level = args.simd.flatten();
-        let run = Run::default().threads(args.threads.unwrap_or(0)).level(level);
+        let run = Run::default()
+            .threads(args.threads.unwrap_or(0))
+            .level(level);
         let level = run.supported_level().map_err(|error| {
             let name = level.map(Level::name).unwrap_or_default();
             prefixed(&format!("--simd {name}: "), &error)
@@ -55,15 +57,27 @@ impl Resources {
             return Err(error.with_hint("raise it, 'ulimit -v'"));
         }
         let most = par::available_threads().max(MAX_THREADS);
-        let threads = run.thread_count().min(most).min(affordable_threads().unwrap_or(most));
-        let roomy = |limit: u64| usize::try_from(limit.saturating_sub(PROGRAM) / KEPT).unwrap_or(most).max(1);
+        let threads = run
+            .thread_count()
+            .min(most)
+            .min(affordable_threads().unwrap_or(most));
+        let roomy = |limit: u64| {
+            usize::try_from(limit.saturating_sub(PROGRAM) / KEPT)
+                .unwrap_or(most)
+                .max(1)
+        };
         let threads = max_memory.map_or(threads, |limit| threads.min(roomy(limit)));
         let memory = match (max_memory, available_memory(threads)) {
             (Some(bytes), _) => MemoryLimit::Requested(bytes),
             (None, Some(bytes)) => MemoryLimit::Available(bytes),
             (None, None) => MemoryLimit::Unknown,
         };
-        let resources = Self { threads, level, memory, extra_bytes: 0 };
+        let resources = Self {
+            threads,
+            level,
+            memory,
+            extra_bytes: 0,
+        };
         match max_memory {
             Some(limit) if limit < resources.program() => Err(resources.too_little(limit)),
             _ => Ok(resources),
@@ -86,14 +100,22 @@ impl Resources {
 
     /// The share of one of `jobs` at a time; the program itself is there once.
     pub fn share(&self, jobs: usize) -> Self {
-        let memory =
-            self.for_job().map_or(MemoryLimit::Unknown, |bytes| MemoryLimit::Share(bytes / jobs as u64));
-        Self { threads: self.threads / jobs, memory, ..self.clone() }
+        let memory = self.for_job().map_or(MemoryLimit::Unknown, |bytes| {
+            MemoryLimit::Share(bytes / jobs as u64)
+        });
+        Self {
+            threads: self.threads / jobs,
+            memory,
+            ..self.clone()
+        }
     }
 
     /// The limit of a job, and what the program takes of it.
     pub fn budget(&self) -> MemoryBudget {
-        MemoryBudget { limit: self.memory, program: self.program() }
+        MemoryBudget {
+            limit: self.memory,
+            program: self.program(),
+        }
     }
 
     /// The memory that a limit leaves for the job, beside the program.

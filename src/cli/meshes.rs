@@ -25,9 +25,9 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
     let args: ConvertArgs = call.args()?;
     if args.input.null && args.input.files_from.is_none() {
         let error = Error::usage("--null needs --files-from");
-        return Err(
-            error.with_hint("such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/")
-        );
+        return Err(error.with_hint(
+            "such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/",
+        ));
     }
     if args.resume {
         return regions::resume(args, call);
@@ -44,13 +44,23 @@ fn one(args: ConvertArgs, call: &Call) -> Report {
     let mesh = args.input.meshes.first().cloned();
     let mut options = match Options::new(args, call) {
         Ok(options) => options,
-        Err(error) => return Report::new(&RunResult::new(mesh.as_deref(), None, &found), Outcome::of(error)),
+        Err(error) => {
+            return Report::new(
+                &RunResult::new(mesh.as_deref(), None, &found),
+                Outcome::of(error),
+            );
+        }
     };
     let outcome = run::convert(&mut options, &call.bar(), call.signals, &mut found);
-    let mut report = Report::new(&RunResult::new(mesh.as_deref(), Some(&options), &found), outcome);
+    let mut report = Report::new(
+        &RunResult::new(mesh.as_deref(), Some(&options), &found),
+        outcome,
+    );
     if !matches!(report.outcome, Outcome::Failed(_) | Outcome::PipeClosed) {
         run::summary(&mut report.err, &options, &found);
-        report.err.findings("", &found.warnings, call.printer.options.verbosity);
+        report
+            .err
+            .findings("", &found.warnings, call.printer.options.verbosity);
         if call.printer.is_verbose() {
             run::verbose(&mut report.err, &options, &found);
         }
@@ -68,16 +78,38 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     let mut found = RunReport::new(call.started);
     if batch::is_requested(&args.input, &args.output) {
         let resources = call.resources(args.run.max_memory)?;
-        JobOptions::new(args.grid, &args.rule, &args.read, resources, call.argv, &call.names)?;
-        return Ok(Report::new(&RunResult::new(None, None, &found), Outcome::Done));
+        JobOptions::new(
+            args.grid,
+            &args.rule,
+            &args.read,
+            resources,
+            call.argv,
+            &call.names,
+        )?;
+        return Ok(Report::new(
+            &RunResult::new(None, None, &found),
+            Outcome::Done,
+        ));
     }
-    found.mesh = Some(run::MeshInput::new(mesh, "stl-binary", 284, Packing::None, 0));
-    let options = Options { mode: super::options::Mode::DryRun, ..Options::new(args, call)? };
+    found.mesh = Some(run::MeshInput::new(
+        mesh,
+        "stl-binary",
+        284,
+        Packing::None,
+        0,
+    ));
+    let options = Options {
+        mode: super::options::Mode::DryRun,
+        ..Options::new(args, call)?
+    };
     let bar = call.bar();
     let lattice = run::fit_for(&options, mesh, &mut found)?;
     let how = run::library_run(&options.job.options, &bar);
     run::plan(&options, mesh, &lattice, &how, None, &mut found)?;
-    let mut report = Report::new(&RunResult::new(None, Some(&options), &found), Outcome::Planned);
+    let mut report = Report::new(
+        &RunResult::new(None, Some(&options), &found),
+        Outcome::Planned,
+    );
     run::summary(&mut report.err, &options, &found);
     report.err.findings("", &found.warnings, Verbosity::Verbose);
     run::verbose(&mut report.err, &options, &found);
@@ -90,10 +122,22 @@ fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
     use voxelize::format;
 
     let output = &mut args.output;
-    let named = output.output.take().filter(|path| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
-    let unnamed = || if named.is_none() { format::by_name("vox") } else { None };
-    output.file.format =
-        output.file.format.or_else(|| named.as_deref().and_then(format::by_path)).or_else(unnamed);
+    let named = output
+        .output
+        .take()
+        .filter(|path| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
+    let unnamed = || {
+        if named.is_none() {
+            format::by_name("vox")
+        } else {
+            None
+        }
+    };
+    output.file.format = output
+        .file
+        .format
+        .or_else(|| named.as_deref().and_then(format::by_path))
+        .or_else(unnamed);
     output.output = Some(PathBuf::from("/dev/null"));
     args.input.meshes.fill(PathBuf::from("/dev/zero"));
     args.grid.like = None;

@@ -123,18 +123,32 @@ pub enum DryRun {
     /// Another command would be called.
     Command(&'static str),
     /// Rows for people, or the error as it is printed; and the line of JSON.
-    Report { error: Option<voxelize::Error>, text: String, json: String, exit_code: u8 },
+    Report {
+        error: Option<voxelize::Error>,
+        text: String,
+        json: String,
+        exit_code: u8,
+    },
 }
 
 /// The report of a dry run of `mesh` for these words.
-pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxelize::Mesh) -> DryRun {
+pub fn dry_run(
+    words: impl IntoIterator<Item = impl Into<OsString>>,
+    mesh: &voxelize::Mesh,
+) -> DryRun {
     let (command, result) = match parse(&with_region(words)) {
         Parsed::Page(page) => return DryRun::Page(page),
-        Parsed::Call(command, Ok(_)) if !command.name.is_empty() => return DryRun::Command(command.name),
+        Parsed::Call(command, Ok(_)) if !command.name.is_empty() => {
+            return DryRun::Command(command.name);
+        }
         Parsed::Call(command, result) => (command, result),
     };
     let signals = Signals::default();
-    let options = ReportOptions { verbosity: Verbosity::Verbose, json: None, is_coloured: false };
+    let options = ReportOptions {
+        verbosity: Verbosity::Verbose,
+        json: None,
+        is_coloured: false,
+    };
     let printer = Printer::new(options, command.name, command.arguments, &signals);
     let started = Instant::now();
     let report = result
@@ -145,5 +159,10 @@ pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxe
         Outcome::Failed(error) => (Some(error.clone()), report::error_text("", error)),
         _ => (None, report.err.0.clone()),
     };
-    DryRun::Report { error, text, json: printer.json_line(&report), exit_code }
+    DryRun::Report {
+        error,
+        text,
+        json: printer.json_line(&report),
+        exit_code,
+    }
 }

@@ -84,7 +84,10 @@ impl Access {
 impl Names {
     /// Creates an empty set. The signals end the process while it waits for a pipe.
     pub fn new(signals: &Signals) -> Self {
-        Self { signals: signals.clone(), ..Self::default() }
+        Self {
+            signals: signals.clone(),
+            ..Self::default()
+        }
     }
 
     /// Registers a file that is read, and the sidecar that a voxel file may have.
@@ -99,7 +102,8 @@ impl Names {
 
     /// Registers a folder whose files are read: the run writes nothing else into it.
     pub fn reads_folder(&self, path: &Path, role: &str) -> Result<()> {
-        self.lock().add(KnownFile::read(path, role.to_string(), Access::Read))
+        self.lock()
+            .add(KnownFile::read(path, role.to_string(), Access::Read))
     }
 
     fn reads_as(&self, path: &Path, role: &str, access: Access) -> Result<InputFile> {
@@ -111,7 +115,10 @@ impl Names {
             let role = format!("the sidecar of {role}");
             known.add(KnownFile::read(&with_suffix(path, SIDECAR), role, access))?;
         }
-        Ok(InputFile { path: path.to_path_buf(), names: self.clone() })
+        Ok(InputFile {
+            path: path.to_path_buf(),
+            names: self.clone(),
+        })
     }
 
     /// Checks that every output registered so far can be written, and that no file is in the way that stays. Outputs in
@@ -122,7 +129,8 @@ impl Names {
         for output in outputs {
             output.check()?;
             if output.is_folder() || probed.insert(output.path.parent().map(Path::to_path_buf)) {
-                tool::probe_output(&output.path, output.format()).map_err(|error| output.hinted(error))?;
+                tool::probe_output(&output.path, output.format())
+                    .map_err(|error| output.hinted(error))?;
             }
         }
         Ok(())
@@ -141,10 +149,21 @@ impl KnownFiles {
         let mut others = vec![];
         others.extend(self.places.get(&place));
         others.extend(node.and_then(|node| self.nodes.get(&node)));
-        others.extend(place.ancestors().skip(1).find_map(|folder| self.folders.get(folder)));
+        others.extend(
+            place
+                .ancestors()
+                .skip(1)
+                .find_map(|folder| self.folders.get(folder)),
+        );
         if new.is_folder {
-            let next = self.places.range::<Path, _>((Excluded(&*place), Unbounded)).next();
-            others.extend(next.filter(|(other, _)| other.starts_with(&place)).map(|(_, known)| known));
+            let next = self
+                .places
+                .range::<Path, _>((Excluded(&*place), Unbounded))
+                .next();
+            others.extend(
+                next.filter(|(other, _)| other.starts_with(&place))
+                    .map(|(_, known)| known),
+            );
         }
         for other in others {
             other.check(&new)?;
@@ -159,7 +178,10 @@ impl KnownFiles {
                 *known = Arc::clone(&new);
             }
         };
-        self.places.entry(place).and_modify(take).or_insert_with(|| Arc::clone(&new));
+        self.places
+            .entry(place)
+            .and_modify(take)
+            .or_insert_with(|| Arc::clone(&new));
         if let Some(node) = node {
             self.nodes.entry(node).and_modify(take).or_insert(new);
         }
@@ -170,7 +192,14 @@ impl KnownFiles {
 impl KnownFile {
     fn read(path: &Path, role: String, access: Access) -> Self {
         let path = path.to_path_buf();
-        Self { is_folder: path.is_dir(), path, role, access, hint: None, state: Arc::default() }
+        Self {
+            is_folder: path.is_dir(),
+            path,
+            role,
+            access,
+            hint: None,
+            state: Arc::default(),
+        }
     }
 
     /// Refuses another use of the same file, unless both read it, or the output replaces it after it was read.
@@ -192,7 +221,13 @@ impl KnownFile {
         } else if self.role == other.role {
             (self, format!("would be written twice, as {}", self.role))
         } else {
-            (self, format!("would be written twice: as {} and as {}", self.role, other.role))
+            (
+                self,
+                format!(
+                    "would be written twice: as {} and as {}",
+                    self.role, other.role
+                ),
+            )
         };
         let hint = written.hint.as_deref().unwrap_or("name another file");
         Err(Error::usage(message).in_file(&written.path).with_hint(hint))
@@ -215,7 +250,9 @@ impl InputFile {
     /// Registers a file that this one names, such as materials or a picture.
     pub fn reads_companion(&self, path: &Path) -> Result<()> {
         let role = format!("a file that {} names", self.path.display());
-        self.names.lock().add(KnownFile::read(path, role, Access::Read))
+        self.names
+            .lock()
+            .add(KnownFile::read(path, role, Access::Read))
     }
 }
 
@@ -271,9 +308,13 @@ impl OutputFile {
         sidecar: Sidecar,
         names: &Names,
     ) -> Result<Self> {
-        let format = format::named_by(path).map_err(|error| error.with_hint(takes(option, |_| true)))?;
+        let format =
+            format::named_by(path).map_err(|error| error.with_hint(takes(option, |_| true)))?;
         let hint = format!("{option} FILE names another file");
-        let file = Self { option, ..Self::new(path, role).of_cells(format, kind).hint(&hint) };
+        let file = Self {
+            option,
+            ..Self::new(path, role).of_cells(format, kind).hint(&hint)
+        };
         let file = file.register(names)?;
         file.register_sidecar(sidecar)?;
         Ok(file)
@@ -282,37 +323,56 @@ impl OutputFile {
     /// Makes it a file of cells, or a folder if the format has folders.
     #[must_use]
     pub fn of_cells(self, format: &'static Format, kind: CellKind) -> Self {
-        Self { cells: Some((format, kind)), ..self }
+        Self {
+            cells: Some((format, kind)),
+            ..self
+        }
     }
 
     /// Makes it standard output if its name is `-`.
     #[must_use]
     pub fn or_stdout(self) -> Self {
-        Self { is_stdout: self.path.as_os_str() == "-", ..self }
+        Self {
+            is_stdout: self.path.as_os_str() == "-",
+            ..self
+        }
     }
 
     /// Makes it the output of the run, which may replace a file that is read first.
     #[must_use]
     pub fn output_of_run(self) -> Self {
-        Self { access: Access::Output, ..self }
+        Self {
+            access: Access::Output,
+            ..self
+        }
     }
 
     /// Decides whether an older file is replaced. `hint` is the advice if it stays.
     #[must_use]
     pub fn existing(self, existing: Existing, hint: &str) -> Self {
-        Self { existing, stays_hint: Some(hint.to_string()), ..self }
+        Self {
+            existing,
+            stays_hint: Some(hint.to_string()),
+            ..self
+        }
     }
 
     /// Puts the file in a folder that is made when it is needed.
     #[must_use]
     pub fn in_made_folder(self) -> Self {
-        Self { in_made_folder: true, ..self }
+        Self {
+            in_made_folder: true,
+            ..self
+        }
     }
 
     /// Adds advice for a file that cannot be written.
     #[must_use]
     pub fn hint(self, hint: &str) -> Self {
-        Self { hint: Some(hint.to_string()), ..self }
+        Self {
+            hint: Some(hint.to_string()),
+            ..self
+        }
     }
 
     /// Registers the file, unless it is another file of the run. Standard output is no file.
@@ -332,9 +392,17 @@ impl OutputFile {
 
     /// Registers the sidecar of the file, if there will be one. It replaces only a sidecar of this tool.
     pub fn register_sidecar(&self, sidecar: Sidecar) -> Result<()> {
-        let Some(path) = self.sidecar_path(sidecar) else { return Ok(()) };
+        let Some(path) = self.sidecar_path(sidecar) else {
+            return Ok(());
+        };
         let role = format!("the sidecar of {}", self.role);
-        let file = Self { path, role, cells: None, state: Arc::default(), ..self.clone() };
+        let file = Self {
+            path,
+            role,
+            cells: None,
+            state: Arc::default(),
+            ..self.clone()
+        };
         let file = file.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS);
         file.register(&self.names).map(drop)
     }
@@ -361,7 +429,11 @@ impl OutputFile {
 
     /// Name for messages.
     pub fn name(&self) -> String {
-        if self.is_stdout { "standard output".to_string() } else { self.path.display().to_string() }
+        if self.is_stdout {
+            "standard output".to_string()
+        } else {
+            self.path.display().to_string()
+        }
     }
 
     /// Content in words.
@@ -376,13 +448,20 @@ impl OutputFile {
 
     /// The file that this one replaces, to be read before.
     pub fn before(&self) -> InputFile {
-        InputFile { path: self.path.clone(), names: self.names.clone() }
+        InputFile {
+            path: self.path.clone(),
+            names: self.names.clone(),
+        }
     }
 
     /// Path of the sidecar, if there will be one.
     pub fn sidecar_path(&self, requested: Sidecar) -> Option<PathBuf> {
         let is_wanted = requested == Sidecar::Write || self.format()?.carries == Carries::Sidecar;
-        if is_wanted && !self.is_stdout { Some(with_suffix(&self.path, SIDECAR)) } else { None }
+        if is_wanted && !self.is_stdout {
+            Some(with_suffix(&self.path, SIDECAR))
+        } else {
+            None
+        }
     }
 
     /// The run uses the same file in another way, so the file is not written.
@@ -405,26 +484,39 @@ impl OutputFile {
     /// Refuses an older file that stays, with the code [`Code::Exists`].
     pub fn check(&self) -> Result<()> {
         self.check_undisputed()?;
-        self.existing.check(&self.path).map_err(|error| self.hinted(error.in_file(&self.path)))
+        self.existing
+            .check(&self.path)
+            .map_err(|error| self.hinted(error.in_file(&self.path)))
     }
 
     /// Refuses a format that does not hold cells of the requested kind.
     pub fn check_kind(&self) -> Result<()> {
-        let Some((format, kind)) = self.cells else { return Ok(()) };
+        let Some((format, kind)) = self.cells else {
+            return Ok(());
+        };
         format.check_kind(kind).map_err(|error| {
-            error.in_file(&self.path).with_hint(takes(self.option, |format| format.holds(kind)))
+            error
+                .in_file(&self.path)
+                .with_hint(takes(self.option, |format| format.holds(kind)))
         })
     }
 
     /// Checks that the file can hold cells on `lattice`.
     pub fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
-        let Some((format, _)) = self.cells else { return Ok(()) };
+        let Some((format, _)) = self.cells else {
+            return Ok(());
+        };
         let kind = self.kind();
         format::check(kind, lattice, format, &SaveOptions::default())
             .map_err(|error| error.in_file(&self.path))?;
         self.check_companions(
             format,
-            &OutputShape { kind, dims: lattice.dims(), is_y_up: false, choices: &[] },
+            &OutputShape {
+                kind,
+                dims: lattice.dims(),
+                is_y_up: false,
+                choices: &[],
+            },
         )
     }
 
@@ -435,10 +527,17 @@ impl OutputFile {
         }
         let role = format!("a file beside {}", self.path.display());
         for path in format.companions(&self.path, shape) {
-            Existing::ReplaceIf(tool::is_companion).check(&path).map_err(|error| {
-                error.in_file(&path).with_hint("move it away, or give the output another name")
+            Existing::ReplaceIf(tool::is_companion)
+                .check(&path)
+                .map_err(|error| {
+                    error
+                        .in_file(&path)
+                        .with_hint("move it away, or give the output another name")
+                })?;
+            self.names.lock().add(KnownFile {
+                access: Access::Write,
+                ..self.known(&path, &role)
             })?;
-            self.names.lock().add(KnownFile { access: Access::Write, ..self.known(&path, &role) })?;
         }
         Ok(())
     }
@@ -460,19 +559,35 @@ impl OutputFile {
         if self.is_stdout {
             let mut out = PipeWriter::stdout(&self.names.signals)?;
             let bytes = format::write_source_to(source, &mut out, format, options)?;
-            return Ok(vec![Written { path: self.path.clone(), format: format.name, bytes }]);
+            return Ok(vec![Written {
+                path: self.path.clone(),
+                format: format.name,
+                bytes,
+            }]);
         }
         if is_fifo(&self.path) {
             let mut out = PipeWriter::open(&self.path, &self.names.signals)?;
             let bytes = format::write_source_to(source, &mut out, format, options)
                 .map_err(|error| error.in_file(&self.path))?;
-            return Ok(vec![Written { path: self.path.clone(), format: format.name, bytes }]);
+            return Ok(vec![Written {
+                path: self.path.clone(),
+                format: format.name,
+                bytes,
+            }]);
         }
         let kind = source.cell_type().kind();
         let is_y_up = source.record().transform("up") == Some("y");
-        let shape = OutputShape { kind, dims: source.dims(), is_y_up, choices: options.choices };
+        let shape = OutputShape {
+            kind,
+            dims: source.dims(),
+            is_y_up,
+            choices: options.choices,
+        };
         self.check_companions(format, &shape)?;
-        let options = SaveOptions { existing: self.existing, ..*options };
+        let options = SaveOptions {
+            existing: self.existing,
+            ..*options
+        };
         self.save(|| format::save_source(source, &self.path, format, &options))
     }
 
@@ -484,29 +599,58 @@ impl OutputFile {
         about: Record,
         options: &SaveOptions,
     ) -> Result<Vec<Written>> {
-        let Some((format, _)) = self.cells else { return Ok(vec![]) };
+        let Some((format, _)) = self.cells else {
+            return Ok(vec![]);
+        };
         let rule_name = Some(self.option.trim_start_matches('-').to_string());
         let snap = Some(lattice.snap().name().to_string());
-        let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, ..about };
-        let voxels = Voxels { cells: cells.into(), lattice: Some(lattice.clone()), record };
+        let record = Record {
+            tool: Some(TOOL.to_string()),
+            rule_name,
+            snap,
+            ..about
+        };
+        let voxels = Voxels {
+            cells: cells.into(),
+            lattice: Some(lattice.clone()),
+            record,
+        };
         self.save_source(&mut InMemory::new(&voxels), format, options)
     }
 
     /// Labels as the file holds them.
     pub fn labels(&self, labels: Labels) -> Cells {
-        if self.kind() == CellKind::Labels { labels.into() } else { labels.into_occupied().into() }
+        if self.kind() == CellKind::Labels {
+            labels.into()
+        } else {
+            labels.into_occupied().into()
+        }
     }
 
     /// Saves bytes. `format` is their name in reports. A signal ends the process if it stalls in a pipe.
     pub fn save_bytes(&self, format: &'static str, bytes: &[u8]) -> Result<Written> {
         let is_pipe = self.is_stdout || is_pipe(&self.path);
-        let _may_stall = if is_pipe { Some(self.names.signals.may_stall()) } else { None };
+        let _may_stall = if is_pipe {
+            Some(self.names.signals.may_stall())
+        } else {
+            None
+        };
         if self.is_stdout {
             let mut out = io::stdout().lock();
-            out.write_all(bytes).and_then(|()| out.flush()).map_err(stdout_failure)?;
-            return Ok(Written { path: self.path.clone(), format, bytes: bytes.len() as u64 });
+            out.write_all(bytes)
+                .and_then(|()| out.flush())
+                .map_err(stdout_failure)?;
+            return Ok(Written {
+                path: self.path.clone(),
+                format,
+                bytes: bytes.len() as u64,
+            });
         }
-        self.save(|| tool::save_bytes(&self.path, self.existing, format, |out| out.write_all(bytes)))
+        self.save(|| {
+            tool::save_bytes(&self.path, self.existing, format, |out| {
+                out.write_all(bytes)
+            })
+        })
     }
 
     /// Does `save`, which writes this file. An error gets the advice of the file.
@@ -517,7 +661,11 @@ impl OutputFile {
 
     /// Adds the advice of this file, unless the error has its own.
     fn hinted(&self, error: Error) -> Error {
-        let hint = if error.code() == Code::Exists { &self.stays_hint } else { &self.hint };
+        let hint = if error.code() == Code::Exists {
+            &self.stays_hint
+        } else {
+            &self.hint
+        };
         match hint {
             Some(hint) if error.hint().is_none() => error.with_hint(hint),
             _ => error,
@@ -536,7 +684,11 @@ pub fn stdout_failure(error: io::Error) -> Error {
 
 /// Advice with the extensions of formats: `--doubt takes .npy, .npz`.
 fn takes(option: &str, is_taken: impl Fn(&Format) -> bool) -> String {
-    let known: Vec<_> = FORMATS.iter().filter(|format| is_taken(format)).map(|f| f.extensions[0]).collect();
+    let known: Vec<_> = FORMATS
+        .iter()
+        .filter(|format| is_taken(format))
+        .map(|f| f.extensions[0])
+        .collect();
     format!("{option} takes .{}", known.join(", ."))
 }
 
@@ -578,7 +730,9 @@ fn real(path: &Path) -> PathBuf {
 /// The path from the root, in which links of folders are followed, and the name stays.
 pub fn located(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) if folder.as_os_str().is_empty() => real(Path::new(".")).join(name),
+        (Some(folder), Some(name)) if folder.as_os_str().is_empty() => {
+            real(Path::new(".")).join(name)
+        }
         (Some(folder), Some(name)) => real(folder).join(name),
         _ => path.canonicalize().unwrap_or_else(|_| path.to_path_buf()),
     }
@@ -596,7 +750,8 @@ pub fn with_suffix(path: impl Into<OsString>, extension: &str) -> PathBuf {
 #[cfg(unix)]
 fn is_fifo(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
-    path.metadata().is_ok_and(|found| found.file_type().is_fifo())
+    path.metadata()
+        .is_ok_and(|found| found.file_type().is_fifo())
 }
 
 #[cfg(not(unix))]
@@ -606,7 +761,8 @@ fn is_fifo(_: &Path) -> bool {
 
 /// Whether `path` is a pipe or a device, which may stay silent for ever.
 pub fn is_pipe(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+    path.metadata()
+        .is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 #[cfg(test)]
@@ -647,11 +803,17 @@ mod tests {
         let names = Names::default();
         names.reads_first(grid, "the grid").unwrap();
         names.reads_first(other, "the grid").unwrap();
-        OutputFile::new(grid, "the output").output_of_run().register(&names).unwrap();
+        OutputFile::new(grid, "the output")
+            .output_of_run()
+            .register(&names)
+            .unwrap();
         assert!(write(&names, grid, "the report").is_err());
         assert!(write(&names, other, "the report").is_err());
         let names = Names::default();
-        OutputFile::new(grid, "the output").output_of_run().register(&names).unwrap();
+        OutputFile::new(grid, "the output")
+            .output_of_run()
+            .register(&names)
+            .unwrap();
         names.reads_first(grid, "the grid").unwrap();
         assert!(names.reads(grid, "the mesh").is_err(), "not first");
     }
@@ -664,8 +826,16 @@ mod tests {
         let names = Names::default();
         let mesh = names.reads(&mesh, "the mesh").unwrap();
         let report = write(&names, &materials, "the report").unwrap();
-        let error = mesh.reads_companion(&place.path().join("./m.mtl")).err().unwrap();
-        assert!(error.message().contains("m.obj names, and would be overwritten"), "{error}");
+        let error = mesh
+            .reads_companion(&place.path().join("./m.mtl"))
+            .err()
+            .unwrap();
+        assert!(
+            error
+                .message()
+                .contains("m.obj names, and would be overwritten"),
+            "{error}"
+        );
         assert!(report.is_disputed() && mesh.reads_companion(&place.path().join("n.mtl")).is_ok());
     }
 
@@ -686,9 +856,17 @@ mod tests {
             assert!(write(&names, &path(name), "the report").is_err(), "{name}");
         }
         fs::write(path("b.vox"), "").unwrap();
-        assert!(write(&names, &path("l.vox"), "a picture").is_err(), "the output was made in the meantime");
+        assert!(
+            write(&names, &path("l.vox"), "a picture").is_err(),
+            "the output was made in the meantime"
+        );
         names.reads(&path("grid.npz"), "the grid").unwrap();
-        let error = write(&names, &path("grid.npz.json"), "the report").err().unwrap();
-        assert!(error.message().contains("the sidecar of the grid"), "{error}");
+        let error = write(&names, &path("grid.npz.json"), "the report")
+            .err()
+            .unwrap();
+        assert!(
+            error.message().contains("the sidecar of the grid"),
+            "{error}"
+        );
     }
 }

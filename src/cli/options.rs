@@ -17,8 +17,8 @@ use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule
 use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
-    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, OutputArgs, PartArgs, QuantityArgs, ReadArgs,
-    RuleArgs, prefixed,
+    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, OutputArgs, PartArgs, QuantityArgs,
+    ReadArgs, RuleArgs, prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -70,13 +70,26 @@ pub struct PartOptions {
 
 impl PartOptions {
     pub fn new(args: &PartArgs) -> Self {
-        let PartArgs { labels, priority, only, skip } = args.clone();
-        Self { labels: labels.unwrap_or_default(), priority, choice: PartChoice { only, skip } }
+        let PartArgs {
+            labels,
+            priority,
+            only,
+            skip,
+        } = args.clone();
+        Self {
+            labels: labels.unwrap_or_default(),
+            priority,
+            choice: PartChoice { only, skip },
+        }
     }
 
     /// The mesh of the parts that are taken.
     pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
-        let kind = if let JobLabels::Parts(kind) = self.labels { kind } else { PartKind::Object };
+        let kind = if let JobLabels::Parts(kind) = self.labels {
+            kind
+        } else {
+            PartKind::Object
+        };
         self.choice.apply(mesh, kind)
     }
 }
@@ -132,13 +145,21 @@ impl JobOptions {
         let parts = PartOptions::new(&rule.parts);
         let choose = |grid: GridArgs| {
             let rule = rule.chosen(&grid.transform.transform()?, grid.voxel_size.as_ref())?;
-            Ok::<_, Error>((GridOptions::new(grid, &rule, argv, names, resources.for_job())?, rule))
+            Ok::<_, Error>((
+                GridOptions::new(grid, &rule, argv, names, resources.for_job())?,
+                rule,
+            ))
         };
         let (chosen, waiting) = match (choose(grid.clone()), grid.transform.unit) {
             (Err(error), None) => {
                 // With any unit it shows whether the unit is all that is missing.
                 let chosen = choose(grid.in_unit(UnitOfLength::Millimetre))?;
-                let waiting = WaitingLengths { grid, rule: rule.clone(), argv: argv.clone(), error };
+                let waiting = WaitingLengths {
+                    grid,
+                    rule: rule.clone(),
+                    argv: argv.clone(),
+                    error,
+                };
                 (chosen, Some(Arc::new(waiting)))
             }
             (chosen, _) => (chosen?, None),
@@ -151,7 +172,9 @@ impl JobOptions {
         if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint(match rule {
-                Rule::Fraction { .. } | Rule::Area => "--solid and --filled make bits, which can have labels",
+                Rule::Fraction { .. } | Rule::Area => {
+                    "--solid and --filled make bits, which can have labels"
+                }
                 _ => "--iso makes bits, which can have labels",
             }));
         }
@@ -177,18 +200,28 @@ impl JobOptions {
             return Ok(());
         }
         let limit = self.resources.memory.text().unwrap_or_default();
-        Err(Error::too_large(format!("{what} need {}, {limit}", bytes(need))))
+        Err(Error::too_large(format!(
+            "{what} need {}, {limit}",
+            bytes(need)
+        )))
     }
 
     /// The kind of the cells.
     pub fn kind(&self) -> CellKind {
-        if self.parts.labels.are_of_mesh() { CellKind::Labels } else { self.rule.kind() }
+        if self.parts.labels.are_of_mesh() {
+            CellKind::Labels
+        } else {
+            self.rule.kind()
+        }
     }
 
     /// These options for a call whose reports have these options.
     pub fn reported(self, report: &ReportOptions) -> Self {
         let is_reported = report.verbosity != Verbosity::Quiet || report.json.is_some();
-        Self { has_findings: self.has_findings || is_reported, ..self }
+        Self {
+            has_findings: self.has_findings || is_reported,
+            ..self
+        }
     }
 
     /// These options for a file in which this axis points up.
@@ -225,7 +258,9 @@ impl JobOptions {
             (Some(unit), Some(waiting)) => {
                 let args = waiting.grid.in_unit(unit);
                 let up = transform.up;
-                self.rule = waiting.rule.chosen(&args.transform.transform()?, args.voxel_size.as_ref())?;
+                self.rule = waiting
+                    .rule
+                    .chosen(&args.transform.transform()?, args.voxel_size.as_ref())?;
                 if let GridFrom::Mesh(_) = self.grid.from {
                     self.grid = GridOptions::of_lengths(args, &self.rule, &waiting.argv)?;
                 }
@@ -235,7 +270,11 @@ impl JobOptions {
         }
         // What is on the grid of a scan is in its unit.
         self.grid.transform.unit = self.grid.transform.unit.or(self.grid.unit_of_like);
-        check_unit_of_grid(self.grid.unit_of_like, &self.grid.transform, &self.grid.option)
+        check_unit_of_grid(
+            self.grid.unit_of_like,
+            &self.grid.transform,
+            &self.grid.option,
+        )
     }
 }
 
@@ -250,7 +289,12 @@ impl GridOptions {
         let transform = args.transform.transform()?;
         if let Some(path) = &args.like {
             let file = names.reads_first(path, "the grid of --like")?;
-            return Self::like(files::lattice(&file, max_memory)?, args.snap, transform, argv);
+            return Self::like(
+                files::lattice(&file, max_memory)?,
+                args.snap,
+                transform,
+                argv,
+            );
         }
         Self::of_lengths(args, rule, argv)
     }
@@ -259,20 +303,27 @@ impl GridOptions {
     fn of_lengths(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
         let transform = args.transform.transform()?;
         if args.stretch && args.dims.is_none() {
-            return Err(Error::usage("--stretch needs --dims").with_hint("such as --dims 32,32,64 --stretch"));
+            return Err(Error::usage("--stretch needs --dims")
+                .with_hint("such as --dims 32,32,64 --stretch"));
         }
         if args.origin.is_some() && args.voxel_size.is_none() {
             return Err(Error::usage("--origin needs --voxel-size").with_hint(
                 "--origin fixes where walls are, so the cell size must be given: add --voxel-size S",
             ));
         }
-        let Lengths { voxel_size, origin, corners } = Lengths::new(&args, &transform, argv)?;
+        let Lengths {
+            voxel_size,
+            origin,
+            corners,
+        } = Lengths::new(&args, &transform, argv)?;
         let option = match (args.dims, &voxel_size) {
             (Some(_), _) => "dims",
             (_, Some(_)) => "voxel-size",
             _ => "res",
         };
-        let option = argv.with_value(option).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
+        let option = argv
+            .with_value(option)
+            .unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
         let snap = args.snap.unwrap_or_default();
         let fit = FitOptions {
             res: args.res,
@@ -290,23 +341,55 @@ impl GridOptions {
         let padding = Some(fit.clone());
         let from = GridFrom::Mesh(Box::new(fit));
         let (grown_from, image_axes, unit_of_like) = (corners, None, None);
-        Ok(Self { padding, from, snap, option, grown_from, image_axes, unit_of_like, is_bounded, transform })
+        Ok(Self {
+            padding,
+            from,
+            snap,
+            option,
+            grown_from,
+            image_axes,
+            unit_of_like,
+            is_bounded,
+            transform,
+        })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
-    fn like(found: LatticeInFile, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
-        let LatticeInFile { lattice, axes: image_axes, unit: unit_of_like } = found;
+    fn like(
+        found: LatticeInFile,
+        snap: Option<Snap>,
+        transform: Transform,
+        argv: &Argv,
+    ) -> Result<Self> {
+        let LatticeInFile {
+            lattice,
+            axes: image_axes,
+            unit: unit_of_like,
+        } = found;
         let lattice = transform.unplace(&lattice)?;
         let snap = snap.unwrap_or(lattice.snap());
         let option = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
         let (padding, grown_from, is_bounded) = (None, None, false);
-        Ok(Self { padding, from, snap, option, grown_from, image_axes, unit_of_like, is_bounded, transform })
+        Ok(Self {
+            padding,
+            from,
+            snap,
+            option,
+            grown_from,
+            image_axes,
+            unit_of_like,
+            is_bounded,
+            transform,
+        })
     }
 
     /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.
     pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
-        let spacing = lattice.spacing().each_ref().map(|side| side / &self.transform.scale);
+        let spacing = lattice
+            .spacing()
+            .each_ref()
+            .map(|side| side / &self.transform.scale);
         self.padding.as_ref().map(|fit| fit.padding(&spacing))
     }
 
@@ -358,15 +441,25 @@ struct Lengths {
 impl Lengths {
     fn new(args: &GridArgs, transform: &Transform, argv: &Argv) -> Result<Self> {
         let named = |option: &str, error: Error| {
-            prefixed(&format!("{}: ", argv.with_value(option).unwrap_or_default()), &error)
+            prefixed(
+                &format!("{}: ", argv.with_value(option).unwrap_or_default()),
+                &error,
+            )
         };
         let all = |option: &str, typed: &Option<[Measure; 3]>| {
             let Some(typed) = typed else { return Ok(None) };
-            let one = |one: &Measure| one.in_units_of(transform.unit).map_err(|error| named(option, error));
+            let one = |one: &Measure| {
+                one.in_units_of(transform.unit)
+                    .map_err(|error| named(option, error))
+            };
             let [x, y, z] = typed.each_ref().map(one);
             Ok::<_, Error>(Some([x?, y?, z?]))
         };
-        let corners = args.bounds.as_ref().map(|typed| typed.resolve(transform.unit)).transpose();
+        let corners = args
+            .bounds
+            .as_ref()
+            .map(|typed| typed.resolve(transform.unit))
+            .transpose();
         Ok(Self {
             voxel_size: all("voxel-size", &args.voxel_size)?,
             origin: all("origin", &args.origin)?,
@@ -386,10 +479,17 @@ pub struct DoubtOptions {
 
 impl DoubtOptions {
     /// The options of these arguments; `None` if they are not given.
-    pub fn new(args: &DoubtArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<Self>> {
+    pub fn new(
+        args: &DoubtArgs,
+        rule: &Rule,
+        sidecar: Sidecar,
+        call: &Call,
+    ) -> Result<Option<Self>> {
         let option = match args {
             DoubtArgs { doubt: Some(_), .. } => "--doubt",
-            DoubtArgs { max_doubt: Some(_), .. } => "--max-doubt",
+            DoubtArgs {
+                max_doubt: Some(_), ..
+            } => "--max-doubt",
             _ => return Ok(None),
         };
         if let Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area = rule {
@@ -406,19 +506,35 @@ impl DoubtOptions {
             let about = ("--doubt", "the cells in doubt");
             OutputFile::of_option(path, CellKind::Labels, about, sidecar, &call.names)
         });
-        Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))
+        Ok(Some(Self {
+            file: file.transpose()?,
+            most: args.max_doubt.clone(),
+        }))
     }
 }
 
 /// The record of cells that a rule makes, as far as it is known before them.
 pub fn record_of(rule: &Rule) -> Record {
-    Record { rule_name: Some(rule.name().to_string()), ..Record::default() }
+    Record {
+        rule_name: Some(rule.name().to_string()),
+        ..Record::default()
+    }
 }
 
 /// The file of the leak path, if these arguments ask for it.
-pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<OutputFile>> {
-    let Some(path) = &args.leak else { return Ok(None) };
-    let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area);
+pub fn leak(
+    args: &LeakArgs,
+    rule: &Rule,
+    sidecar: Sidecar,
+    call: &Call,
+) -> Result<Option<OutputFile>> {
+    let Some(path) = &args.leak else {
+        return Ok(None);
+    };
+    let is_filled = !matches!(
+        rule,
+        Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area
+    );
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
             _ if !is_filled => format!("the rule {} fills no cells", rule.name()),
@@ -428,19 +544,31 @@ pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Resu
         let error = Error::usage(format!("--leak: needs a flood, but {why}"));
         return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
-    OutputFile::of_option(path, CellKind::Bits, ("--leak", "the leak path"), sidecar, &call.names).map(Some)
+    OutputFile::of_option(
+        path,
+        CellKind::Bits,
+        ("--leak", "the leak path"),
+        sidecar,
+        &call.names,
+    )
+    .map(Some)
 }
 
 /// The file of the nearest triangles, if these arguments ask for it.
 pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<OutputFile>> {
-    let Some(path) = &args.nearest else { return Ok(None) };
+    let Some(path) = &args.nearest else {
+        return Ok(None);
+    };
     if !matches!(rule, Rule::Distance { iso: None, .. }) {
         let error = match rule {
             Rule::Distance { .. } => {
                 exclusive("--nearest", "--iso").with_hint("--iso makes bits, not distances")
             }
-            _ => Error::usage(format!("--nearest: the rule {} computes no distances", rule.name()))
-                .with_hint("use it with --rule distance"),
+            _ => Error::usage(format!(
+                "--nearest: the rule {} computes no distances",
+                rule.name()
+            ))
+            .with_hint("use it with --rule distance"),
         };
         return Err(error);
     }
@@ -456,12 +584,19 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Ou
 /// The arrays beside the field, if these arguments ask for some.
 pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Result<Quantities> {
     let wanted: Quantities = args.with.iter().copied().collect();
-    if let Some(other) = wanted.iter().find(|one| !job.rule.quantities().contains(one)) {
+    if let Some(other) = wanted
+        .iter()
+        .find(|one| !job.rule.quantities().contains(one))
+    {
         let (rule, name) = (job.rule.name(), other.name());
-        let error = Error::usage(format!("--with {name}: the rule {rule} has nothing beside its cells"));
+        let error = Error::usage(format!(
+            "--with {name}: the rule {rule} has nothing beside its cells"
+        ));
         return Err(error.with_hint("use it with --rule fraction"));
     }
-    let checked = output.format.check_arrays(wanted.iter(), output.target().choices);
+    let checked = output
+        .format
+        .check_arrays(wanted.iter(), output.target().choices);
     checked.map_err(|error| prefixed("--with: ", &error))?;
     Ok(wanted)
 }
@@ -503,7 +638,11 @@ impl Options {
         output: fn(&OutputArgs, CellKind, &MeshSource, &Call) -> Result<Output>,
     ) -> Result<Self> {
         let argv = call.argv;
-        let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
+        let mode = if args.dry_run {
+            Mode::DryRun
+        } else {
+            Mode::Write
+        };
         let meshes = args.input.meshes;
         if meshes.is_empty() {
             return Err(Error::usage("no mesh is given")
@@ -521,7 +660,10 @@ impl Options {
         .with_up(&args.up)
         .reported(&call.printer.options);
         let source = MeshSource::find_all(&meshes, names)?;
-        let job = Job { source, options: options.for_meshes(meshes.iter().map(PathBuf::as_path))? };
+        let job = Job {
+            source,
+            options: options.for_meshes(meshes.iter().map(PathBuf::as_path))?,
+        };
         let rule = &job.options.rule;
         let output = output(&args.output, job.options.kind(), &job.source, call)?;
         output.check_rounding(&record_of(rule))?;
@@ -529,7 +671,15 @@ impl Options {
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;
         let quantities = quantities(&args.quantities, &job.options, &output)?;
-        Ok(Self { job, output, doubt, leak, nearest, quantities, mode })
+        Ok(Self {
+            job,
+            output,
+            doubt,
+            leak,
+            nearest,
+            quantities,
+            mode,
+        })
     }
 
     /// The labels of the output.

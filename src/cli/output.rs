@@ -6,8 +6,8 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{
-    self, Choice, Dtype, Durability, Existing, FORMATS, Format, GridStack, OutputShape, PendingNames,
-    SaveOptions, Sidecar, Written,
+    self, Choice, Dtype, Durability, Existing, FORMATS, Format, GridStack, OutputShape,
+    PendingNames, SaveOptions, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, CellSource};
 use voxelize::job::{Target, UpAxis};
@@ -78,9 +78,15 @@ impl OutputFolder {
     /// Makes the folder now, so that obstacles are found before the work.
     fn new(root: &Path) -> Result<Self> {
         // Components have no / at the end, which would hide a file of that name.
-        let folder = Self { root: root.components().collect(), made: MadeFolders::default() };
+        let folder = Self {
+            root: root.components().collect(),
+            made: MadeFolders::default(),
+        };
         let probe = folder.root.join(".voxelize-probe");
-        let made = folder.made.make_for(&probe).and_then(|()| tool::probe_output(&probe, None));
+        let made = folder
+            .made
+            .make_for(&probe)
+            .and_then(|()| tool::probe_output(&probe, None));
         made.map_err(|error| {
             let error = Error::output(error.message()).in_file(root);
             error.with_hint("-o DIR/ names another folder")
@@ -103,8 +109,11 @@ pub fn check_stdout(call: &Call, example: &str) -> Result<()> {
             .with_hint("both would write to standard output; --json=FILE writes to a file"));
     }
     if std::io::stdout().is_terminal() {
-        return Err(Error::usage(format!("{option}: standard output is a terminal"))
-            .with_hint(format!("redirect it: > {example}, | COMMAND, or -o {example}")));
+        return Err(
+            Error::usage(format!("{option}: standard output is a terminal")).with_hint(format!(
+                "redirect it: > {example}, | COMMAND, or -o {example}"
+            )),
+        );
     }
     Ok(())
 }
@@ -112,27 +121,51 @@ pub fn check_stdout(call: &Call, example: &str) -> Result<()> {
 impl Output {
     /// Target for the plan of memory.
     pub fn target(&self) -> Target<'_> {
-        let path = if self.file.is_stdout() { None } else { Some(self.file.path()) };
-        Target { format: self.format, path, dtype: self.dtype(), choices: &self.choices }
+        let path = if self.file.is_stdout() {
+            None
+        } else {
+            Some(self.file.path())
+        };
+        Target {
+            format: self.format,
+            path,
+            dtype: self.dtype(),
+            choices: &self.choices,
+        }
     }
 
     /// Creates the output that the arguments request, and registers its files.
-    pub fn new(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
+    pub fn new(
+        args: &OutputArgs,
+        kind: CellKind,
+        source: &MeshSource,
+        call: &Call,
+    ) -> Result<Self> {
         let output = Self::unregistered(args, kind, source, call)?;
         let is_named = output.is_named;
-        output.registered(&call.names).map_err(|error| match source.path() {
-            // The implied output of part.vox is part.vox, but the mistake is that part.vox is no mesh.
-            Some(path) if !is_named => files::holds_voxels(path).unwrap_or(error),
-            _ => error,
-        })
+        output
+            .registered(&call.names)
+            .map_err(|error| match source.path() {
+                // The implied output of part.vox is part.vox, but the mistake is that part.vox is no mesh.
+                Some(path) if !is_named => files::holds_voxels(path).unwrap_or(error),
+                _ => error,
+            })
     }
 
     /// Creates the output without registering its files.
-    pub fn unregistered(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
+    pub fn unregistered(
+        args: &OutputArgs,
+        kind: CellKind,
+        source: &MeshSource,
+        call: &Call,
+    ) -> Result<Self> {
         let argv = call.argv;
         let by_default = by_default(args, kind);
         let (path, (format, by)) = match &args.output {
-            None => (files::with_suffix(source.stem()?, extension(by_default.0)), by_default),
+            None => (
+                files::with_suffix(source.stem()?, extension(by_default.0)),
+                by_default,
+            ),
             Some(path) if path.as_os_str() == "-" => {
                 check_stdout(call, "FILE")?;
                 (path.clone(), for_stdout(args, argv)?)
@@ -163,10 +196,22 @@ impl Output {
             kind,
             dtype: args.file.dtype,
             choices: args.file.choices.0.clone(),
-            values: args.file.values.clone().map_or(vec![], |CellValues(values)| values),
-            sidecar: if args.file.sidecar { Sidecar::Write } else { Sidecar::Auto },
+            values: args
+                .file
+                .values
+                .clone()
+                .map_or(vec![], |CellValues(values)| values),
+            sidecar: if args.file.sidecar {
+                Sidecar::Write
+            } else {
+                Sidecar::Auto
+            },
             skips_existing: args.skip_existing,
-            durability: if args.file.no_sync { Durability::Unsynced } else { Durability::Synced },
+            durability: if args.file.no_sync {
+                Durability::Unsynced
+            } else {
+                Durability::Synced
+            },
             stack: None,
             later: None,
             is_named: args.output.is_some(),
@@ -176,7 +221,11 @@ impl Output {
     /// Keeps temporary names until [`Output::give_names`], so that several outputs can be synced side by side.
     #[must_use]
     pub fn named_later(self) -> Self {
-        let later = if self.durability == Durability::Synced { Some(Arc::default()) } else { None };
+        let later = if self.durability == Durability::Synced {
+            Some(Arc::default())
+        } else {
+            None
+        };
         Self { later, ..self }
     }
 
@@ -189,7 +238,12 @@ impl Output {
     }
 
     /// Creates the common part of all outputs in a folder. [`Output::named`] makes one of them.
-    pub fn in_folder(folder: &Path, args: &OutputArgs, kind: CellKind, argv: &Argv) -> Result<Self> {
+    pub fn in_folder(
+        folder: &Path,
+        args: &OutputArgs,
+        kind: CellKind,
+        argv: &Argv,
+    ) -> Result<Self> {
         let (format, by) = by_default(args, kind);
         let mut output = Self::from_parts(folder, kind, format, by, args);
         output.check_options(argv)?;
@@ -200,44 +254,79 @@ impl Output {
     /// Creates the array of all meshes. [`Output::stacked_at`] makes the place of one.
     pub fn stacked(args: &OutputArgs, kind: CellKind, call: &Call) -> Result<Self> {
         let argv = call.argv;
-        let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-" && !is_folder(path))
+        let Some(path) = args
+            .output
+            .as_ref()
+            .filter(|path| path.as_os_str() != "-" && !is_folder(path))
         else {
             return Err(Error::usage("--stack needs a file").with_hint("-o FILE.npz names it"));
         };
         let (format, by) = by_name(path, args, argv)?;
-        let is_other =
-            ["dtype", "values", "sidecar"].into_iter().find(|option| argv.with_value(option).is_some());
+        let is_other = ["dtype", "values", "sidecar"]
+            .into_iter()
+            .find(|option| argv.with_value(option).is_some());
         if let Some(option) = is_other {
             return Err(exclusive(&format!("--{option}"), "--stack").with_hint("leave it out"));
         }
-        if format.name != "npz" || args.file.choices.0.iter().any(|choice| *choice != Choice::Zyx) {
-            let error = Error::usage(format!("--stack: {} is no .npz of whole grids", path.display()));
+        if format.name != "npz"
+            || args
+                .file
+                .choices
+                .0
+                .iter()
+                .any(|choice| *choice != Choice::Zyx)
+        {
+            let error = Error::usage(format!(
+                "--stack: {} is no .npz of whole grids",
+                path.display()
+            ));
             return Err(error.with_hint("-o FILE.npz, with --order zyx for voxels[n,z,y,x]"));
         }
         let mut output = Self::from_parts(path, kind, format, by, args);
         output.check_options(argv)?;
-        output.stack = Some(StackPlace { stack: Arc::default(), number: 0, name: String::new() });
+        output.stack = Some(StackPlace {
+            stack: Arc::default(),
+            number: 0,
+            name: String::new(),
+        });
         output.registered(&call.names)
     }
 
     /// Returns the place of a mesh in the array of all.
     pub fn stacked_at(&self, number: usize, name: String) -> Self {
-        let stack = self.stack.as_ref().map(|place| StackPlace { number, name, ..place.clone() });
-        Self { stack, ..self.clone() }
+        let stack = self.stack.as_ref().map(|place| StackPlace {
+            number,
+            name,
+            ..place.clone()
+        });
+        Self {
+            stack,
+            ..self.clone()
+        }
     }
 
     /// Returns the output in the folder that is called `name`, without an extension.
     pub fn named(&self, name: &Path) -> Self {
-        let root = self.folder.as_ref().map_or(Path::new(""), |folder| &folder.root);
+        let root = self
+            .folder
+            .as_ref()
+            .map_or(Path::new(""), |folder| &folder.root);
         let path = root.join(files::with_suffix(name, extension(self.format)));
-        Self { file: output_file(&path, self.format, self.kind), ..self.clone() }
+        Self {
+            file: output_file(&path, self.format, self.kind),
+            ..self.clone()
+        }
     }
 
     /// Existing file that is kept.
     pub fn kept(&self) -> Option<&Path> {
         let path = self.file.path();
         let exists = path.is_file() || self.format.is_folder() && path.is_dir();
-        if self.skips_existing && exists { Some(path) } else { None }
+        if self.skips_existing && exists {
+            Some(path)
+        } else {
+            None
+        }
     }
 
     /// An existing file is kept.
@@ -256,7 +345,8 @@ impl Output {
 
     /// Type of numbers in the file.
     pub fn dtype(&self) -> Option<Dtype> {
-        self.dtype.or(self.format.dtypes_of(self.kind).first().copied())
+        self.dtype
+            .or(self.format.dtypes_of(self.kind).first().copied())
     }
 
     /// The file distinguishes labels.
@@ -265,19 +355,45 @@ impl Output {
     }
 
     pub fn save_options<'a>(&'a self, progress: &'a dyn Progress) -> SaveOptions<'a> {
-        let Self { dtype, sidecar, durability, .. } = *self;
-        let Self { choices, values, .. } = self;
+        let Self {
+            dtype,
+            sidecar,
+            durability,
+            ..
+        } = *self;
+        let Self {
+            choices, values, ..
+        } = self;
         let later = self.later.as_deref();
-        SaveOptions { dtype, choices, values, sidecar, durability, later, progress, ..SaveOptions::default() }
+        SaveOptions {
+            dtype,
+            choices,
+            values,
+            sidecar,
+            durability,
+            later,
+            progress,
+            ..SaveOptions::default()
+        }
     }
 
     /// Writes the cells to their destination.
-    pub fn write(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
+    pub fn write(
+        &self,
+        source: &mut dyn CellSource,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Written>> {
         let options = self.save_options(progress);
         let format = self.format;
         if let Some(place) = &self.stack {
-            let bytes = place.stack.add(place.number, &place.name, source, &options)?;
-            return Ok(vec![Written { path: self.name().into(), format: format.name, bytes }]);
+            let bytes = place
+                .stack
+                .add(place.number, &place.name, source, &options)?;
+            return Ok(vec![Written {
+                path: self.name().into(),
+                format: format.name,
+                bytes,
+            }]);
         }
         if let Some(folder) = &self.folder {
             folder.made.make_for(self.file.path())?;
@@ -291,16 +407,20 @@ impl Output {
             .map_err(|e| e.in_file(self.name()))?;
         self.check_shown(lattice, up)?;
         let is_y_up = up == UpAxis::Y;
-        let shape = OutputShape { kind, dims: lattice.dims(), is_y_up, choices: &self.choices };
+        let shape = OutputShape {
+            kind,
+            dims: lattice.dims(),
+            is_y_up,
+            choices: &self.choices,
+        };
         self.file.check_companions(self.format, &shape)
     }
 
     /// Refuses to round a field to bytes that is none of shares; the record says by which rule it is made.
     pub fn check_rounding(&self, record: &Record) -> Result<()> {
         match (self.kind, self.dtype) {
-            (CellKind::Field, Some(Dtype::U8)) => {
-                format::check_rule_of_bytes(record).map_err(|error| prefixed("--dtype u8: ", &error))
-            }
+            (CellKind::Field, Some(Dtype::U8)) => format::check_rule_of_bytes(record)
+                .map_err(|error| prefixed("--dtype u8: ", &error)),
             _ => Ok(()),
         }
     }
@@ -326,38 +446,64 @@ impl Output {
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
         if !self.format.holds_with(self.kind, &self.choices) {
-            let option = argv.with_value("format").unwrap_or_else(|| typed(argv, &self.name()));
-            let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(self.kind)).map(|f| f.name).collect();
+            let option = argv
+                .with_value("format")
+                .unwrap_or_else(|| typed(argv, &self.name()));
+            let known: Vec<_> = FORMATS
+                .iter()
+                .filter(|f| f.holds(self.kind))
+                .map(|f| f.name)
+                .collect();
             let kind = self.kind.plural();
             let known = known.join(", ");
-            let iso = if argv.command().is_none() { "; --iso V makes bits of distances" } else { "" };
-            return Err(Error::usage(format!("{option}: {name} does not hold {kind}"))
-                .with_hint(format!("{known} hold {kind}{iso}")));
+            let iso = if argv.command().is_none() {
+                "; --iso V makes bits of distances"
+            } else {
+                ""
+            };
+            return Err(
+                Error::usage(format!("{option}: {name} does not hold {kind}"))
+                    .with_hint(format!("{known} hold {kind}{iso}")),
+            );
         }
         if let (CellKind::Field, Some(dtype)) = (self.kind, self.dtype) {
             if dtype != Dtype::U8 {
-                return Err(Error::usage(format!("--dtype {}: a field is written as f32", dtype.name()))
-                    .with_hint("leave it out; u8 is for shares of cells"));
+                return Err(Error::usage(format!(
+                    "--dtype {}: a field is written as f32",
+                    dtype.name()
+                ))
+                .with_hint("leave it out; u8 is for shares of cells"));
             }
             if !self.format.has_bytes_of_shares() {
                 let known = Format::names_with_bytes_of_shares().join(", ");
-                return Err(Error::usage(format!("--dtype u8: {name} stores fields as f32"))
-                    .with_hint(format!("{known} store shares of cells as u8")));
+                return Err(
+                    Error::usage(format!("--dtype u8: {name} stores fields as f32"))
+                        .with_hint(format!("{known} store shares of cells as u8")),
+                );
             }
         }
         if let Some(dtype) = self.dtype.filter(|dtype| !dtypes.contains(dtype)) {
             let known: Vec<_> = dtypes.iter().map(|dtype| dtype.name()).collect();
-            return Err(Error::usage(format!("--dtype {}: {name} cannot store this type", dtype.name()))
-                .with_hint(format!("{name} has {}", known.join(", "))));
+            return Err(Error::usage(format!(
+                "--dtype {}: {name} cannot store this type",
+                dtype.name()
+            ))
+            .with_hint(format!("{name} has {}", known.join(", "))));
         }
         if let Some(dtype) = self.dtype() {
             let checked = self.format.check_values(dtype, &self.values);
             checked.map_err(|error| prefixed("--values: ", &error))?;
         }
-        if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
+        if let Some(other) = self
+            .choices
+            .iter()
+            .find(|choice| !self.format.choices.contains(choice))
+        {
             let option = argv.with_value(other.option()).unwrap_or_default();
-            return Err(Error::usage(format!("{}: {name} has no such choice", option.trim_end()))
-                .with_hint(format!("it is one of {}", givers(*other))));
+            return Err(
+                Error::usage(format!("{}: {name} has no such choice", option.trim_end()))
+                    .with_hint(format!("it is one of {}", givers(*other))),
+            );
         }
         if !self.file.is_stdout() {
             return Ok(());
@@ -389,7 +535,10 @@ impl Output {
             let hint = "remove it, or name another folder: -o DIR/";
             file = file.existing(Existing::ReplaceIf(tool::may_be_of_this_tool), hint);
         } else if !self.is_named {
-            let hint = format!("-o {} replaces it, or name another file", file.path().display());
+            let hint = format!(
+                "-o {} replaces it, or name another file",
+                file.path().display()
+            );
             file = file.existing(Existing::ReplaceIf(tool::made_by_this_tool), &hint);
         }
         self.file = file.register(names)?;
@@ -399,7 +548,10 @@ impl Output {
 }
 
 fn output_file(path: &Path, format: &'static Format, kind: CellKind) -> OutputFile {
-    OutputFile::new(path, "the output").of_cells(format, kind).output_of_run().or_stdout()
+    OutputFile::new(path, "the output")
+        .of_cells(format, kind)
+        .output_of_run()
+        .or_stdout()
 }
 
 fn extension(format: &Format) -> &'static str {
@@ -408,21 +560,38 @@ fn extension(format: &Format) -> &'static str {
 
 /// The output as typed: the option, or `name` where it has none.
 fn typed(argv: &Argv, name: &str) -> String {
-    argv.with_value("output").unwrap_or_else(|| name.to_string())
+    argv.with_value("output")
+        .unwrap_or_else(|| name.to_string())
 }
 
 /// The format of an output whose name says nothing of it.
 fn by_default(args: &OutputArgs, kind: CellKind) -> (&'static Format, FormatBy) {
-    let by = if args.file.format.is_some() { FormatBy::Option } else { FormatBy::Default };
-    let usual = if kind == CellKind::Field { FIELD_FORMAT } else { DEFAULT_FORMAT };
-    (args.file.format.or(format::by_name(usual)).unwrap_or(&FORMATS[0]), by)
+    let by = if args.file.format.is_some() {
+        FormatBy::Option
+    } else {
+        FormatBy::Default
+    };
+    let usual = if kind == CellKind::Field {
+        FIELD_FORMAT
+    } else {
+        DEFAULT_FORMAT
+    };
+    (
+        args.file
+            .format
+            .or(format::by_name(usual))
+            .unwrap_or(&FORMATS[0]),
+        by,
+    )
 }
 
 fn for_stdout(args: &OutputArgs, argv: &Argv) -> Result<(&'static Format, FormatBy)> {
     let option = typed(argv, "-");
     let format = args.file.format.ok_or_else(|| {
-        Error::usage(format!("{option}: standard output has no extension to name the format"))
-            .with_hint(format!("-f FORMAT names it: {}", format_names()))
+        Error::usage(format!(
+            "{option}: standard output has no extension to name the format"
+        ))
+        .with_hint(format!("-f FORMAT names it: {}", format_names()))
     })?;
     Ok((format, FormatBy::Option))
 }
@@ -443,11 +612,18 @@ fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Form
                 "'voxelize view MESH -o FILE.png' draws a picture; slices are pictures of layers",
             );
         }
-        error.with_hint(format!("formats are {}; -f FORMAT overrides the extension", format_names()))
+        error.with_hint(format!(
+            "formats are {}; -f FORMAT overrides the extension",
+            format_names()
+        ))
     })?;
     Ok((format, FormatBy::Extension))
 }
 
 fn format_names() -> String {
-    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+    FORMATS
+        .iter()
+        .map(|format| format.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -87,7 +87,11 @@ fn script(shell: Shell) -> Vec<u8> {
     if shell == Shell::Zsh {
         return zsh().into_bytes();
     }
-    generated(shell, command::tree().disable_help_subcommand(true), PROGRAM)
+    generated(
+        shell,
+        command::tree().disable_help_subcommand(true),
+        PROGRAM,
+    )
 }
 
 fn generated(shell: Shell, mut parser: clap::Command, name: &str) -> Vec<u8> {
@@ -101,9 +105,14 @@ fn generated(shell: Shell, mut parser: clap::Command, name: &str) -> Vec<u8> {
 fn zsh() -> String {
     // The function, without the lines that make a file of it.
     let function = |command: &Command| {
-        let name = if command.name.is_empty() { "mesh" } else { command.name };
+        let name = if command.name.is_empty() {
+            "mesh"
+        } else {
+            command.name
+        };
         let name = format!("{PROGRAM}-{name}");
-        let text = String::from_utf8_lossy(&generated(Shell::Zsh, command.parser(), &name)).into_owned();
+        let text =
+            String::from_utf8_lossy(&generated(Shell::Zsh, command.parser(), &name)).into_owned();
         let start = text.find(&format!("_{name}()")).unwrap_or(0);
         text[start..text.find("\n(( $+functions").unwrap_or(text.len())].to_string() + "\n"
     };
@@ -116,8 +125,9 @@ fn zsh() -> String {
     let names: Vec<_> = named().map(|command| command.name).collect();
     let names = names.join("|");
     let escaped = |about: &str| about.replace('\'', "'\\''").replace(':', "\\:");
-    let list: String =
-        named().map(|command| format!("        '{}:{}'\n", command.name, escaped(command.about))).collect();
+    let list: String = named()
+        .map(|command| format!("        '{}:{}'\n", command.name, escaped(command.about)))
+        .collect();
     format!(
         "#compdef {PROGRAM}
 
@@ -160,14 +170,23 @@ fi
 /// The manual page of a command.
 fn page(command: &Command) -> Vec<u8> {
     let is_program = command.name.is_empty();
-    let name = if is_program { PROGRAM.to_string() } else { format!("{PROGRAM}-{}", command.name) };
+    let name = if is_program {
+        PROGRAM.to_string()
+    } else {
+        format!("{PROGRAM}-{}", command.name)
+    };
     let words = name.replace('-', " ");
     let mut parser = command.parser().display_name(name.clone()).bin_name(words);
     let usage = parser.render_usage().to_string();
     let man = Man::new(parser).title(name.to_uppercase());
-    let examples = if is_program { help::EXAMPLES } else { command.examples };
-    let commands: Vec<_> =
-        named().map(|command| format!("{PROGRAM}-{}(1)  {}", command.name, command.about)).collect();
+    let examples = if is_program {
+        help::EXAMPLES
+    } else {
+        command.examples
+    };
+    let commands: Vec<_> = named()
+        .map(|command| format!("{PROGRAM}-{}(1)  {}", command.name, command.about))
+        .collect();
     let mut text = vec![];
     let mut write = || -> std::io::Result<()> {
         man.render_title(&mut text)?;
@@ -224,7 +243,11 @@ mod tests {
             let text = String::from_utf8(script(*shell)).unwrap();
             for command in COMMANDS {
                 assert!(text.contains(command.name), "{shell}: {}", command.name);
-                for long in command.parser().get_arguments().filter_map(clap::Arg::get_long) {
+                for long in command
+                    .parser()
+                    .get_arguments()
+                    .filter_map(clap::Arg::get_long)
+                {
                     assert!(text.contains(long), "{shell}: --{long}");
                     seen += 1;
                 }
@@ -237,11 +260,17 @@ mod tests {
     fn pages_have_every_option_and_example() {
         let mut seen = 0;
         for command in COMMANDS {
-            let text = String::from_utf8(page(command)).unwrap().replace("\\-", "-");
+            let text = String::from_utf8(page(command))
+                .unwrap()
+                .replace("\\-", "-");
             let arguments = command.parser();
             let shown = arguments.get_arguments().filter(|arg| !arg.is_hide_set());
             for long in shown.filter_map(clap::Arg::get_long) {
-                assert!(text.contains(&format!("--{long}")), "{}: --{long}", command.name);
+                assert!(
+                    text.contains(&format!("--{long}")),
+                    "{}: --{long}",
+                    command.name
+                );
                 seen += 1;
             }
             assert!(text.contains(".SH EXAMPLES"), "{}", command.name);

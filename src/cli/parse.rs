@@ -24,8 +24,12 @@ pub enum Parsed {
 /// Returns the words of a command line with the name `region`, which `STORE --region I/N` leaves out.
 pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-    let has_region = words.iter().any(|word| word.to_string_lossy().split('=').next() == Some("--region"));
-    let has_command = words.iter().any(|word| COMMANDS.iter().any(|command| word == command.name));
+    let has_region = words
+        .iter()
+        .any(|word| word.to_string_lossy().split('=').next() == Some("--region"));
+    let has_command = words
+        .iter()
+        .any(|word| COMMANDS.iter().any(|command| word == command.name));
     if has_region && !has_command {
         words.insert(1, regions::REGION.name.into());
     }
@@ -56,8 +60,13 @@ fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     };
     let command = command::by_name(&name).unwrap_or(&meshes::COMMAND);
     let argv = match misplaced {
-        Some(arg) => Err(Error::usage(format!("{} stands before the command {name}", spelled(arg)))
-            .with_hint(format!("options of a command follow its name: 'voxelize {name} --help' lists them"))),
+        Some(arg) => Err(Error::usage(format!(
+            "{} stands before the command {name}",
+            spelled(arg)
+        ))
+        .with_hint(format!(
+            "options of a command follow its name: 'voxelize {name} --help' lists them"
+        ))),
         None => Ok(Argv::new(matches, Some(command.name))),
     };
     Parsed::Call(command, argv)
@@ -73,12 +82,17 @@ fn page(words: &[OsString]) -> String {
 
 /// The usage error of words that do not parse, with the command that it is about.
 fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
-    let found = command::tree().ignore_errors(true).try_get_matches_from(words);
+    let found = command::tree()
+        .ignore_errors(true)
+        .try_get_matches_from(words);
     let name = match &found {
         Ok(matches) => matches.subcommand_name().unwrap_or_default(),
         Err(_) => "",
     };
-    let first = words.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    let first = words
+        .iter()
+        .skip(1)
+        .find(|word| !word.as_encoded_bytes().starts_with(b"-"));
     if let Some(first) = first.map(Path::new)
         && error.kind() == ErrorKind::UnknownArgument
         && name.is_empty()
@@ -119,8 +133,11 @@ pub fn usage_error(error: &clap::Error, command: &Command) -> Error {
 fn first_sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
-    let lines: Vec<_> =
-        paragraph.lines().map(str::trim).filter(|line| !line.starts_with("[possible values:")).collect();
+    let lines: Vec<_> = paragraph
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with("[possible values:"))
+        .collect();
     lines.join(" ").trim_start_matches("error: ").to_string()
 }
 
@@ -135,10 +152,15 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
             near.first().map(|near| format!("did you mean {near}?"))
         }
         ErrorKind::InvalidValue if !context(error, ContextKind::ValidValue).is_empty() => {
-            Some(format!("use one of {}", context(error, ContextKind::ValidValue).join(", ")))
+            Some(format!(
+                "use one of {}",
+                context(error, ContextKind::ValidValue).join(", ")
+            ))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            let arg = command.get_arguments().find(|arg| arg.to_string() == option)?;
+            let arg = command
+                .get_arguments()
+                .find(|arg| arg.to_string() == option)?;
             match arg.get_long() {
                 None => Some("a shell variable may be empty".to_string()),
                 Some(_) => Some(format!("{}: {}", spelled(arg), arg.get_help()?)),
@@ -149,7 +171,9 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
             if others.iter().all(|other| *other == option) {
                 return Some("give it once".to_string());
             }
-            let advice = others.iter().find_map(|other| suggest::for_pair(&option, other));
+            let advice = others
+                .iter()
+                .find_map(|other| suggest::for_pair(&option, other));
             Some(advice.unwrap_or("use only one of them").to_string())
         }
         _ => None,
@@ -173,7 +197,10 @@ mod tests {
     fn json_is_found_without_parsing() {
         for (line, destination) in [
             ("--json --nonsense", Some(Destination::Stdout)),
-            ("--nonsense --json=a.json", Some(Destination::File("a.json".into()))),
+            (
+                "--nonsense --json=a.json",
+                Some(Destination::File("a.json".into())),
+            ),
             ("--json=", None),
             ("--jsonx -- --json", None),
         ] {

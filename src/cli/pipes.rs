@@ -18,7 +18,10 @@ const BLOCK: usize = 256 << 10;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Waits for the next block. Returns `None` if the other thread has ended.
-fn receive(blocks: &Receiver<io::Result<Vec<u8>>>, signals: &Signals) -> io::Result<Option<Vec<u8>>> {
+fn receive(
+    blocks: &Receiver<io::Result<Vec<u8>>>,
+    signals: &Signals,
+) -> io::Result<Option<Vec<u8>>> {
     loop {
         match blocks.recv_timeout(POLL_INTERVAL) {
             Ok(block) => return block.map(Some),
@@ -70,7 +73,11 @@ impl PipeReader {
                 let _ = sender.send(Err(error));
             }
         })?;
-        Ok(Self { blocks, block: Cursor::default(), signals: signals.clone() })
+        Ok(Self {
+            blocks,
+            block: Cursor::default(),
+            signals: signals.clone(),
+        })
     }
 }
 
@@ -131,7 +138,12 @@ impl PipeWriter {
                 let _ = sender.send(Err(error));
             }
         })?;
-        Ok(Self { blocks, written, block: Vec::with_capacity(BLOCK), signals: signals.clone() })
+        Ok(Self {
+            blocks,
+            written,
+            block: Vec::with_capacity(BLOCK),
+            signals: signals.clone(),
+        })
     }
 }
 

@@ -60,7 +60,12 @@ struct BarPhase {
 
 impl BarPhase {
     /// State before the first phase.
-    const NONE: Self = Self { start: 0.0, end: 0.0, slabs: None, total: 0 };
+    const NONE: Self = Self {
+        start: 0.0,
+        end: 0.0,
+        slabs: None,
+        total: 0,
+    };
 
     /// Returns the phase that follows this one.
     fn next(self, name: &str, total: u64) -> Self {
@@ -69,7 +74,12 @@ impl BarPhase {
             let first = self.slabs.unwrap_or(start);
             let length = (1.0 - first) / slabs;
             let end = (first + length * slab).clamp(start, 1.0);
-            return Self { start: (end - length).max(start), end, slabs: Some(first), total };
+            return Self {
+                start: (end - length).max(start),
+                end,
+                slabs: Some(first),
+                total,
+            };
         }
         // Share of this phase in the rest of the run.
         let mut share = 1.0;
@@ -78,12 +88,21 @@ impl BarPhase {
                 share = run[at].1 / run[at..].iter().map(|(_, share)| share).sum::<f64>();
             }
         }
-        Self { start, end: start + (1.0 - start) * share, total, ..self }
+        Self {
+            start,
+            end: start + (1.0 - start) * share,
+            total,
+            ..self
+        }
     }
 
     /// Returns the position of the bar when so much of the phase is done.
     fn place(self, done: u64) -> f64 {
-        let share = if self.total == 0 { 0.0 } else { (done as f64 / self.total as f64).min(1.0) };
+        let share = if self.total == 0 {
+            0.0
+        } else {
+            (done as f64 / self.total as f64).min(1.0)
+        };
         self.start + (self.end - self.start) * share
     }
 }
@@ -104,16 +123,23 @@ fn time_left(share: f64, elapsed: Duration) -> String {
 
 /// Parses `slab 2/7` or `region 2/7`.
 fn slab(name: &str) -> Option<(f64, f64)> {
-    let numbers = name.strip_prefix("slab ").or_else(|| name.strip_prefix("region "))?;
+    let numbers = name
+        .strip_prefix("slab ")
+        .or_else(|| name.strip_prefix("region "))?;
     let (n, count) = numbers.split_once('/')?;
-    Some((n.parse().ok()?, count.parse().ok().filter(|count| *count > 0.0)?))
+    Some((
+        n.parse().ok()?,
+        count.parse().ok().filter(|count| *count > 0.0)?,
+    ))
 }
 
 impl Bar {
     /// Creates a bar. It never appears if the run is quiet or standard error is no terminal.
     pub fn new(verbosity: Verbosity, signals: Signals) -> Self {
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {left:>10}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {left:>10}")
+        {
             let left = |state: &ProgressState, out: &mut dyn fmt::Write| {
                 // A failure to draw is none of the work.
                 let _ = out.write_str(&time_left(f64::from(state.fraction()), state.elapsed()));
@@ -122,7 +148,14 @@ impl Bar {
         }
         let shows = verbosity != Verbosity::Quiet && std::io::stderr().is_terminal();
         let due = shows.then(|| Instant::now() + SHOWN_AFTER);
-        Self { bar, phase: Mutex::new(BarPhase::NONE), done: 0.into(), due, shown: Once::new(), signals }
+        Self {
+            bar,
+            phase: Mutex::new(BarPhase::NONE),
+            done: 0.into(),
+            due,
+            shown: Once::new(),
+            signals,
+        }
     }
 
     /// Removes the bar from the screen until the next phase.
@@ -173,7 +206,8 @@ impl Progress for Bar {
         let Some(due) = self.due else { return };
         let done = self.done.fetch_add(by, Relaxed) + by;
         if Instant::now() >= due {
-            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
+            self.shown
+                .call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
             let phase = *self.phase();
             self.show(phase, done);
         }
@@ -203,14 +237,19 @@ mod tests {
     fn the_time_left_is_that_of_the_average() {
         let left = |share: f64, seconds: u64| time_left(share, Duration::from_secs(seconds));
         assert_eq!([left(0.5, 1), left(0.01, 50)], ["", ""]);
-        assert_eq!([left(0.5, 10), left(0.25, 40), left(0.1, 900)], ["10 s left", "2 min left", "3 h left"]);
+        assert_eq!(
+            [left(0.5, 10), left(0.25, 40), left(0.1, 900)],
+            ["10 s left", "2 min left", "3 h left"]
+        );
     }
 
     #[test]
     fn one_bar_goes_from_start_to_end_and_never_back() {
         for phases in [
             &["read", "voxelize", "write"][..],
-            &["read", "repair", "winding", "voxelize", "voxelize", "flood", "write"],
+            &[
+                "read", "repair", "winding", "voxelize", "voxelize", "flood", "write",
+            ],
             &["read", "slab 1/3", "slab 2/3", "slab 2/3", "slab 3/3"],
             &["read", "region 1/2", "region 2/2"],
             &["bounds", "meshes"],
@@ -219,8 +258,14 @@ mod tests {
         ] {
             let places = places(phases);
             assert_eq!(places[0], 0.0, "{phases:?}");
-            assert!((places[places.len() - 1] - 1.0).abs() < 1e-12, "{phases:?} {places:?}");
-            assert!(places.windows(2).all(|pair| pair[0] <= pair[1]), "{phases:?} {places:?}");
+            assert!(
+                (places[places.len() - 1] - 1.0).abs() < 1e-12,
+                "{phases:?} {places:?}"
+            );
+            assert!(
+                places.windows(2).all(|pair| pair[0] <= pair[1]),
+                "{phases:?} {places:?}"
+            );
             assert!(places.len() == 5 * phases.len());
         }
         let read = places(&["read", "voxelize"])[4];

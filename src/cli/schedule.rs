@@ -37,7 +37,10 @@ pub fn each<T: Sync, R: Send>(
             answers[*n] = answer;
         }
     }
-    let left = small.into_iter().filter(|&n| answers[n].is_none()).collect();
+    let left = small
+        .into_iter()
+        .filter(|&n| answers[n].is_none())
+        .collect();
     alone(jobs, left, resources, &mut answers, &work)?;
     Ok(answers.into_iter().flatten().collect())
 }

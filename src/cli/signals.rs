@@ -51,13 +51,19 @@ impl Drop for MayStall {
 pub fn survive_limits() {
     // Where the system refuses, everything else works.
     #[cfg(unix)]
-    let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let _ = flag::register(
+        signal_hook::consts::SIGXFSZ,
+        Arc::new(AtomicBool::new(false)),
+    );
 }
 
 impl Signals {
     /// Signals of a process that runs nothing else.
     pub fn of_program() -> Self {
-        Self { is_program: true, ..Self::default() }
+        Self {
+            is_program: true,
+            ..Self::default()
+        }
     }
 
     /// The process runs nothing else than this program.
@@ -72,7 +78,9 @@ impl Signals {
         }
         let flags = Arc::clone(&self.flags);
         tool::detached(move || flags.watch())?;
-        self.flags.register().map_err(|e| Error::output(format!("cannot listen for signals: {e}")))
+        self.flags
+            .register()
+            .map_err(|e| Error::output(format!("cannot listen for signals: {e}")))
     }
 
     /// Notes that a report is written while the answer lives: a signal ends the process if that stalls. Outputs are not
@@ -125,7 +133,11 @@ impl Flags {
             }
             std::thread::sleep(POLL_INTERVAL);
             let is_stalling = self.stalling.load(Ordering::Relaxed) > 0;
-            stalled = if is_stalling { stalled + POLL_INTERVAL } else { Duration::ZERO };
+            stalled = if is_stalling {
+                stalled + POLL_INTERVAL
+            } else {
+                Duration::ZERO
+            };
             if stalled >= STALL || first.elapsed() >= SAME && self.again.load(Ordering::Relaxed) {
                 self.exit();
             }
@@ -147,5 +159,6 @@ const STOPS: &[i32] = &[SIGINT, SIGTERM];
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }

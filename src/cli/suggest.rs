@@ -9,16 +9,25 @@ use super::COMMANDS;
 
 /// Returns the name most like `word`, of which at most a third of the letters differ.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let near = names.into_iter().map(|name| (strsim::osa_distance(word, name), name));
-    let near = near.filter(|(distance, name)| *distance > 0 && 3 * distance <= name.chars().count());
+    let near = names
+        .into_iter()
+        .map(|name| (strsim::osa_distance(word, name), name));
+    let near =
+        near.filter(|(distance, name)| *distance > 0 && 3 * distance <= name.chars().count());
     near.min().map(|(_, name)| name)
 }
 
 /// Synonyms of a command, and the command.
 const SYNONYMS: [(&[&str], &str); 5] = [
-    (&["collide", "collision", "collisions", "intersect", "overlap"], "clearance"),
+    (
+        &["collide", "collision", "collisions", "intersect", "overlap"],
+        "clearance",
+    ),
     (&["compare"], "diff"),
-    (&["draw", "picture", "preview", "render", "show", "slice"], "view"),
+    (
+        &["draw", "picture", "preview", "render", "show", "slice"],
+        "view",
+    ),
     (&["repair", "validate"], "check"),
     (&["describe", "stat", "stats"], "info"),
 ];
@@ -30,7 +39,11 @@ pub const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz has t
 /// Options that a command lacks because something else does the same: the command, or "" for all; the options; advice.
 const ELSEWHERE: [(&str, &[&str], &str); 8] = [
     ("", &["--output-format"], "did you mean --format?"),
-    ("convert", &["-o", "--output"], "the output is the second file: 'voxelize convert IN OUT'"),
+    (
+        "convert",
+        &["-o", "--output"],
+        "the output is the second file: 'voxelize convert IN OUT'",
+    ),
     (
         "clearance",
         &["--axes", "--matrix", "--rotate", "--scale", "--translate"],
@@ -70,7 +83,11 @@ pub fn for_option(option: &str, command: &clap::Command) -> Option<String> {
     }
     for other in COMMANDS {
         if has_option(&other.parser(), long) {
-            let other = if other.name.is_empty() { "MESH" } else { other.name };
+            let other = if other.name.is_empty() {
+                "MESH"
+            } else {
+                other.name
+            };
             return Some(format!("'voxelize {other}' has {option}"));
         }
     }
@@ -78,7 +95,9 @@ pub fn for_option(option: &str, command: &clap::Command) -> Option<String> {
 }
 
 fn has_option(command: &clap::Command, long: &str) -> bool {
-    command.get_arguments().any(|arg| arg.get_long() == Some(long) && !arg.is_hide_set())
+    command
+        .get_arguments()
+        .any(|arg| arg.get_long() == Some(long) && !arg.is_hide_set())
 }
 
 /// Options that exclude each other and are typed together by people who want the third.
@@ -99,7 +118,8 @@ const TOGETHER: [(&str, &str, &str); 2] = [
 /// Returns advice on two options that exclude each other, each with the name of its value.
 pub fn for_pair(one: &str, other: &str) -> Option<&'static str> {
     for (a, b, advice) in TOGETHER {
-        if one.starts_with(a) && other.starts_with(b) || one.starts_with(b) && other.starts_with(a) {
+        if one.starts_with(a) && other.starts_with(b) || one.starts_with(b) && other.starts_with(a)
+        {
             return Some(advice);
         }
     }
@@ -108,7 +128,9 @@ pub fn for_pair(one: &str, other: &str) -> Option<&'static str> {
 
 /// The command that `path` may have been meant as: a bare word similar to its name, or a synonym.
 pub fn command(path: &Path) -> Option<&'static str> {
-    let word = path.to_str().filter(|word| !word.is_empty() && !word.contains(['.', '/', MAIN_SEPARATOR]))?;
+    let word = path
+        .to_str()
+        .filter(|word| !word.is_empty() && !word.contains(['.', '/', MAIN_SEPARATOR]))?;
     let synonym = SYNONYMS.iter().find(|(words, _)| words.contains(&word));
     let commands = || COMMANDS.iter().map(|command| command.name);
     // A command that is spelled right gets here only after `--`, where it is a mesh.
@@ -121,7 +143,10 @@ pub fn command(path: &Path) -> Option<&'static str> {
 /// The error for a mesh that is not there, with what may have been meant as the hint.
 pub fn not_found(path: &Path) -> Error {
     if let Some(name) = command(path) {
-        let error = Error::usage(format!("{} is neither a command nor a mesh", path.display()));
+        let error = Error::usage(format!(
+            "{} is neither a command nor a mesh",
+            path.display()
+        ));
         return error.with_hint(format!("did you mean 'voxelize {name}'?"));
     }
     let error = no_such_file(path);
@@ -142,12 +167,23 @@ pub fn not_found(path: &Path) -> Error {
 /// The error for a file that is not there, with the name of one that is like it.
 pub fn no_such_file(path: &Path) -> Error {
     let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);
-    let what = if is_folder { "no such folder" } else { "no such file" };
+    let what = if is_folder {
+        "no such folder"
+    } else {
+        "no such file"
+    };
     let error = Error::input(Code::NotFound, what).in_file(path);
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return error };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return error;
+    };
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let entries = folder.read_dir().into_iter().flatten().flatten();
-    let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let names: Vec<_> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     // A shared extension makes no names alike.
     let extension = path.extension().map_or(0, |extension| extension.len() + 1);
     let is_like = |near: &&str| {
@@ -155,7 +191,10 @@ pub fn no_such_file(path: &Path) -> Error {
         strsim::osa_distance(name, near) * 3 <= letters.max(3)
     };
     match nearest(name, names.iter().map(String::as_str)).filter(is_like) {
-        Some(near) => error.with_hint(format!("did you mean '{}'?", path.with_file_name(near).display())),
+        Some(near) => error.with_hint(format!(
+            "did you mean '{}'?",
+            path.with_file_name(near).display()
+        )),
         None => error,
     }
 }
@@ -180,7 +219,10 @@ mod tests {
     #[test]
     fn words_for_what_a_command_does_find_it() {
         let found = |word: &str| command(Path::new(word));
-        assert_eq!((found("collide"), found("compare")), (Some("clearance"), Some("diff")));
+        assert_eq!(
+            (found("collide"), found("compare")),
+            (Some("clearance"), Some("diff"))
+        );
         assert_eq!(
             (found("render"), found("fromats"), found("collide.stl")),
             (Some("view"), Some("formats"), None)

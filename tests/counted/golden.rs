@@ -25,8 +25,14 @@ type Lines = BTreeMap<String, String>;
 pub const SUITE: Suite = Suite::of(
     "golden",
     &[
-        Check { name: "changes_are_seen", run: changes_are_seen },
-        Check { name: "nothing_changed", run: nothing_changed },
+        Check {
+            name: "changes_are_seen",
+            run: changes_are_seen,
+        },
+        Check {
+            name: "nothing_changed",
+            run: nothing_changed,
+        },
     ],
 );
 
@@ -53,9 +59,18 @@ fn grid_lines() -> Lines {
             .into_iter()
             .chain([(LONGEST[1], 0, Snap::Float)])
         {
-            let lattice = Fit::longest(longest).pad(pad).snap(snap).to(mesh.bounds()).expect("it fits");
-            let offsets = ["0", "2.5vx"].map(|radius| Rule::offset(radius.parse().expect("a length")));
-            for rule in rules().into_iter().filter(|rule| takes(rule, &mesh)).chain(offsets) {
+            let lattice = Fit::longest(longest)
+                .pad(pad)
+                .snap(snap)
+                .to(mesh.bounds())
+                .expect("it fits");
+            let offsets =
+                ["0", "2.5vx"].map(|radius| Rule::offset(radius.parse().expect("a length")));
+            for rule in rules()
+                .into_iter()
+                .filter(|rule| takes(rule, &mesh))
+                .chain(offsets)
+            {
                 let voxels = voxelize(&mesh, &lattice, rule).expect("it fits");
                 let Digest { cells, grid } = voxels.digest();
                 let dims = voxels.dims().map(|n| n.to_string()).join("x");
@@ -63,7 +78,10 @@ fn grid_lines() -> Lines {
                 let key = format!("grid {name} {} {longest}+{pad} {snap}", named(rule));
                 let grid = grid.expect("the lattice is known");
                 let value = format!("{dims} {} {cells} {grid}", voxels.count());
-                assert!(lines.insert(key.clone(), value).is_none(), "{key} is there twice");
+                assert!(
+                    lines.insert(key.clone(), value).is_none(),
+                    "{key} is there twice"
+                );
             }
         }
     }
@@ -81,7 +99,10 @@ fn named(rule: Rule) -> String {
 /// `file MESH FORMAT TYPE  LENGTH HASH`.
 fn file_lines() -> Lines {
     let mut lines = Lines::new();
-    let formats: Vec<_> = FORMATS.iter().filter(|format| PLAIN.contains(&format.name)).collect();
+    let formats: Vec<_> = FORMATS
+        .iter()
+        .filter(|format| PLAIN.contains(&format.name))
+        .collect();
     assert_eq!(formats.len(), PLAIN.len());
     for mesh in ["f.stl", "prism.stl"] {
         for format in &formats {
@@ -89,7 +110,10 @@ fn file_lines() -> Lines {
                 let key = format!("file {mesh} {} {}", format.name, dtype.name());
                 let bytes = bytes(mesh, format, dtype);
                 let value = format!("{} {}", bytes.len(), blake3::hash(&bytes).to_hex());
-                assert!(lines.insert(key.clone(), value).is_none(), "{key} is there twice");
+                assert!(
+                    lines.insert(key.clone(), value).is_none(),
+                    "{key} is there twice"
+                );
             }
         }
     }
@@ -103,7 +127,10 @@ fn bytes(mesh: &str, format: &'static format::Format, dtype: format::Dtype) -> V
     let mut voxels = voxelize(&mesh, &lattice, Rule::surface()).expect("it fits");
     voxels.record.tool = Some("voxelize golden".to_string());
     let mut bytes = vec![];
-    let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+    let options = SaveOptions {
+        dtype: Some(dtype),
+        ..SaveOptions::default()
+    };
     format::write_to(&voxels, &mut bytes, format, &options).expect("it is written");
     bytes
 }
@@ -113,7 +140,9 @@ fn parse(text: &str) -> Result<Lines, String> {
     let mut lines = Lines::new();
     let mut last = "";
     for (n, line) in text.lines().enumerate() {
-        let (key, value) = line.split_once("  ").ok_or(format!("line {}: no value: {line}", n + 1))?;
+        let (key, value) = line
+            .split_once("  ")
+            .ok_or(format!("line {}: no value: {line}", n + 1))?;
         if line <= last {
             return Err(format!("line {} is not sorted: {line}", n + 1));
         }
@@ -126,7 +155,10 @@ fn parse(text: &str) -> Result<Lines, String> {
 }
 
 fn print(lines: &Lines) -> String {
-    let mut lines: Vec<_> = lines.iter().map(|(key, value)| format!("{key}  {value}\n")).collect();
+    let mut lines: Vec<_> = lines
+        .iter()
+        .map(|(key, value)| format!("{key}  {value}\n"))
+        .collect();
     lines.sort();
     lines.concat()
 }
@@ -137,7 +169,9 @@ fn differences(golden: &Lines, found: &Lines) -> Vec<String> {
     for (key, now) in found {
         match golden.get(key) {
             None => changes.push(format!("missing: {key}  {now}")),
-            Some(was) if was != now => changes.push(format!("changed: {key}\n  was {was}\n  now {now}")),
+            Some(was) if was != now => {
+                changes.push(format!("changed: {key}\n  was {was}\n  now {now}"))
+            }
             Some(_) => {}
         }
     }
@@ -149,9 +183,12 @@ fn differences(golden: &Lines, found: &Lines) -> Vec<String> {
 /// The comparison itself.
 fn nothing_changed() -> Counts {
     let (found, counts) = found();
-    let text = std::fs::read_to_string(path()).unwrap_or_default().replace("\r\n", "\n");
+    let text = std::fs::read_to_string(path())
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
     if bless::is_blessing() {
-        let changes = parse(&text).map_or_else(|why| vec![why], |golden| differences(&golden, &found));
+        let changes =
+            parse(&text).map_or_else(|why| vec![why], |golden| differences(&golden, &found));
         std::fs::write(path(), print(&found)).expect("the file can be written");
         panic!("blessed {} lines:\n{}", found.len(), changes.join("\n"));
     }
@@ -170,15 +207,26 @@ fn nothing_changed() -> Counts {
 fn changes_are_seen() -> Counts {
     let base = parse("grid a  1\ngrid b  2\n").expect("it is sorted");
     let cases = [
-        ("grid a  1\ngrid b  3\n", "changed: grid b\n  was 2\n  now 3"),
+        (
+            "grid a  1\ngrid b  3\n",
+            "changed: grid b\n  was 2\n  now 3",
+        ),
         ("grid a  1\n", "orphan, no such case: grid b"),
         ("grid a  1\ngrid b  2\ngrid c  3\n", "missing: grid c  3"),
     ];
     for (text, expected) in cases {
-        assert_eq!(differences(&base, &parse(text).expect("it is sorted")), [expected]);
+        assert_eq!(
+            differences(&base, &parse(text).expect("it is sorted")),
+            [expected]
+        );
     }
     assert!(differences(&base, &base).is_empty() && print(&base) == "grid a  1\ngrid b  2\n");
-    for broken in ["grid b  2\ngrid a  1\n", "grid a  1\ngrid a  2\n", "grid a 1\n", "\n"] {
+    for broken in [
+        "grid b  2\ngrid a  1\n",
+        "grid a  1\ngrid a  2\n",
+        "grid a 1\n",
+        "\n",
+    ] {
         assert!(parse(broken).is_err(), "{broken:?}");
     }
     vec![("changes", cases.len() as u64)]

@@ -20,12 +20,30 @@ use crate::support::suite::{Check, Counts, Suite};
 pub const SUITE: Suite = Suite::of(
     "memory",
     &[
-        Check { name: "no_run_takes_more_than_its_limit", run: runs },
-        Check { name: "no_command_takes_more_than_its_limit", run: commands },
-        Check { name: "no_limit_changes_a_cell", run: equal_cells },
-        Check { name: "large_grids_in_slabs_stay_within_their_limits", run: large_grids },
-        Check { name: "a_region_of_bins_takes_its_slab_and_little_more", run: bins },
-        Check { name: "a_generous_limit_takes_the_plan_of_no_limit", run: generous },
+        Check {
+            name: "no_run_takes_more_than_its_limit",
+            run: runs,
+        },
+        Check {
+            name: "no_command_takes_more_than_its_limit",
+            run: commands,
+        },
+        Check {
+            name: "no_limit_changes_a_cell",
+            run: equal_cells,
+        },
+        Check {
+            name: "large_grids_in_slabs_stay_within_their_limits",
+            run: large_grids,
+        },
+        Check {
+            name: "a_region_of_bins_takes_its_slab_and_little_more",
+            run: bins,
+        },
+        Check {
+            name: "a_generous_limit_takes_the_plan_of_no_limit",
+            run: generous,
+        },
     ],
 );
 
@@ -47,7 +65,10 @@ pub fn measured_here() -> Option<ExitCode> {
     if words.next().is_none_or(|word| word != MEASURE) {
         return None;
     }
-    let child = Command::new(words.next().expect("a command")).args(words).spawn().expect("it starts");
+    let child = Command::new(words.next().expect("a command"))
+        .args(words)
+        .spawn()
+        .expect("it starts");
     let used = { child }.wait4().expect("it ends");
     println!("\n{}", used.rusage.maxrss);
     Some(ExitCode::from(used.status.code().unwrap_or(99) as u8))
@@ -55,14 +76,30 @@ pub fn measured_here() -> Option<ExitCode> {
 
 fn measure(folder: &Path, line: &str) -> Measured {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
-    command.arg(MEASURE).arg(binary()).args(line.split_whitespace()).current_dir(folder);
+    command
+        .arg(MEASURE)
+        .arg(binary())
+        .args(line.split_whitespace())
+        .current_dir(folder);
     // Outside of CI: there goldens are not recorded.
-    let output = command.env_remove("CI").stdin(Stdio::null()).output().expect("it starts");
+    let output = command
+        .env_remove("CI")
+        .stdin(Stdio::null())
+        .output()
+        .expect("it starts");
     let text = String::from_utf8(output.stdout).expect("text");
-    let (out, peak) = text.trim_end().rsplit_once('\n').expect("the peak is the last line");
+    let (out, peak) = text
+        .trim_end()
+        .rsplit_once('\n')
+        .expect("the peak is the last line");
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     let code = output.status.code().expect("it ends");
-    Measured { code, peak: peak.parse().expect("bytes"), out: out.to_string(), err }
+    Measured {
+        code,
+        peak: peak.parse().expect("bytes"),
+        out: out.to_string(),
+        err,
+    }
 }
 
 /// Whether all combinations are run, and shown.
@@ -114,7 +151,9 @@ fn place() -> TempDir {
         })
         .collect();
     write("soup.stl", &soup);
-    let nested = (1..=4000).map(|n| n as f32).flat_map(|n| between([-n; 3], [n; 3]));
+    let nested = (1..=4000)
+        .map(|n| n as f32)
+        .flat_map(|n| between([-n; 3], [n; 3]));
     write("nested.stl", &nested.collect::<Vec<_>>());
     let loose = (0..58_000).map(|n| [n % 200, n / 200].map(|n| n as f32));
     let loose = loose.map(|[x, y]| [[x, y, 0.0], [x + 0.5, y, 0.0], [x, y + 0.5, 0.0]]);
@@ -134,16 +173,22 @@ fn runs() -> Counts {
             for limit in LIMITS {
                 number += 1;
                 let some = [(FORMATS[number % 5], THREADS[number / 5 % 4])];
-                let all = FORMATS.iter().flat_map(|format| THREADS.map(|threads| (*format, threads)));
-                let mut chosen = if is_full() { all.collect() } else { some.to_vec() };
+                let all = FORMATS
+                    .iter()
+                    .flat_map(|format| THREADS.map(|threads| (*format, threads)));
+                let mut chosen = if is_full() {
+                    all.collect()
+                } else {
+                    some.to_vec()
+                };
                 // Many threads within little memory: each has lists that come and go.
                 if (mesh, rule, limit) == ("soup", "--filled", LIMITS[0]) {
                     chosen.push(("raw", 16));
                 }
                 for (format, threads) in chosen {
                     let field = rule.contains("distance") || rule.contains("fraction");
-                    let resolution =
-                        [[300, 500, 300], [110, 150, 110]][usize::from(field)][usize::from(mesh == "plate")];
+                    let resolution = [[300, 500, 300], [110, 150, 110]][usize::from(field)]
+                        [usize::from(mesh == "plate")];
                     let line = format!(
                         "{mesh}.stl -r {resolution} {rule} -j {threads} --max-memory {limit}M -o out.{format} --json"
                     );
@@ -156,7 +201,10 @@ fn runs() -> Counts {
                         code => panic!("{line}: {code}, {}", found.err),
                     }
                     if found.peak > limit << 20 {
-                        wrong.push(format!("{} MiB: {line}", found.peak as f64 / f64::from(1 << 20)));
+                        wrong.push(format!(
+                            "{} MiB: {line}",
+                            found.peak as f64 / f64::from(1 << 20)
+                        ));
                     }
                     if is_full() && found.code == 0 {
                         predicted += u64::from(show(place.path(), &line, &found));
@@ -165,7 +213,12 @@ fn runs() -> Counts {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} over:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} over:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     let mut counts = vec![("within the limit", kept), ("refused", refused)];
     if is_full() {
         counts.push(("predicted within a quarter", predicted));
@@ -177,7 +230,10 @@ fn runs() -> Counts {
 fn show(place: &Path, line: &str, found: &Measured) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     let planned = json(&measure(place, &format!("{line} -n")).out);
-    let plan = json(&found.out)["run"]["plan"].as_str().unwrap_or_default().to_string();
+    let plan = json(&found.out)["run"]["plan"]
+        .as_str()
+        .unwrap_or_default()
+        .to_string();
     let mib = |bytes: &Value| bytes.as_u64().unwrap_or(0) as f64 / f64::from(1 << 20);
     let most = mib(&planned["estimate"]["memory_bytes"]);
     let expected = mib(&planned["estimate"]["peak_bytes"]);
@@ -207,13 +263,17 @@ fn large_grids() -> Counts {
         cases.push(("zarr", 4096, 512));
     }
     for (format, cells, limit) in cases {
-        let line = format!("surface.stl -r {cells} -j 2 --max-memory {limit}M -o large.{format} --json");
+        let line =
+            format!("surface.stl -r {cells} -j 2 --max-memory {limit}M -o large.{format} --json");
         let found = measure(place.path(), &line);
         assert_eq!(found.code, 0, "{line}: {}", found.err);
         let report: Value = serde_json::from_str(&found.out).expect("JSON");
         assert_eq!(report["run"]["plan"], "slabs", "{line}");
         if found.peak > limit << 20 {
-            wrong.push(format!("{} MiB: {line}", found.peak as f64 / f64::from(1 << 20)));
+            wrong.push(format!(
+                "{} MiB: {line}",
+                found.peak as f64 / f64::from(1 << 20)
+            ));
         }
         if is_full() && !show(place.path(), &line, &found) && format == "zarr" {
             wrong.push(format!("not as predicted: {line}"));
@@ -229,13 +289,21 @@ fn large_grids() -> Counts {
 fn bins() -> Counts {
     let place = tempfile::tempdir().expect("a folder");
     // A tower of crumbs: as many in every layer.
-    let (count, most) = if is_full() { (14_000_000_u64, 64) } else { (2_800_000, 16) };
+    let (count, most) = if is_full() {
+        (14_000_000_u64, 64)
+    } else {
+        (2_800_000, 16)
+    };
     let layers = 1400;
     let each = count / layers;
     let steps = (0..count).map(|n| [n % each, n * 7 % each, n / each]);
     let triangle = |[x, y, z]: [u64; 3]| {
         let [x, y] = [x, y].map(|n| 400.0 * n as f32 / each as f32);
-        [[x, y, z as f32], [x + 0.25, y, z as f32], [x, y + 0.25, z as f32 + 0.5]]
+        [
+            [x, y, z as f32],
+            [x + 0.25, y, z as f32],
+            [x, y + 0.25, z as f32 + 0.5],
+        ]
     };
     let triangles: Vec<Triangle> = steps.map(triangle).collect();
     std::fs::write(place.path().join("tower.stl"), stl(&triangles)).expect("room on the disk");
@@ -248,28 +316,48 @@ fn bins() -> Counts {
     };
     let mesh = count * size_of::<Triangle>() as u64;
     let mut counts = vec![];
-    for (rule, name) in [("--surface", "surface"), ("--rule offset --radius 2vx", "offset")] {
-        let plan = format!("plan tower.stl -r 1400 {rule} -j 2 -o {name}.zarr --regions {most} --json");
+    for (rule, name) in [
+        ("--surface", "surface"),
+        ("--rule offset --radius 2vx", "offset"),
+    ] {
+        let plan =
+            format!("plan tower.stl -r 1400 {rule} -j 2 -o {name}.zarr --regions {most} --json");
         let (report, _) = run(&format!("{plan} --bin --max-memory 96M"));
         let predicted = report["memory"]["region_bytes"].as_u64().expect("bytes");
-        let dims: Vec<_> =
-            report["grid"]["dims"].as_array().expect("dims").iter().map(|n| n.as_u64()).collect();
+        let dims: Vec<_> = report["grid"]["dims"]
+            .as_array()
+            .expect("dims")
+            .iter()
+            .map(|n| n.as_u64())
+            .collect();
         let slab = dims[0].expect("nx")
             * dims[1].expect("ny")
             * report["regions"]["shard_layers"].as_u64().expect("layers")
             / 8;
         let bound = slab + (64 << 20);
         let regions = &report["regions"]["count"].clone();
-        let (report, peak) = run(&format!("{name}.zarr --region 5/{regions} -j 2 --max-memory 96M --json"));
+        let (report, peak) = run(&format!(
+            "{name}.zarr --region 5/{regions} -j 2 --max-memory 96M --json"
+        ));
         assert!(report["counts"]["occupied"].as_u64() > Some(0), "{rule}");
-        assert!(peak <= bound && peak <= predicted, "{rule}: {peak} of {bound}, {predicted} predicted");
+        assert!(
+            peak <= bound && peak <= predicted,
+            "{rule}: {peak} of {bound}, {predicted} predicted"
+        );
         // Of the mesh it takes more.
-        let (_, whole) = run(&format!("{name}.zarr --region 6/{regions} -j 2 --mesh tower.stl --json"));
+        let (_, whole) = run(&format!(
+            "{name}.zarr --region 6/{regions} -j 2 --mesh tower.stl --json"
+        ));
         assert!(
             whole > bound && whole > mesh && mesh > (64 << 20),
             "{rule}: {whole} of {bound}, the mesh {mesh}"
         );
-        println!("{rule}: {} MiB of a bin, {} of the mesh, slab {}", peak >> 20, whole >> 20, slab >> 20);
+        println!(
+            "{rule}: {} MiB of a bin, {} of the mesh, slab {}",
+            peak >> 20,
+            whole >> 20,
+            slab >> 20
+        );
         counts.push((name, 1));
     }
     counts
@@ -308,31 +396,54 @@ fn generous() -> Counts {
             let run = |more: &str| {
                 let found = measure(place.path(), &format!("{line} {more}"));
                 assert!([0, 5].contains(&found.code), "{line} {more}: {}", found.err);
-                (found.code == 0)
-                    .then(|| (serde_json::from_str::<Value>(&found.out).expect("JSON"), found.peak))
+                (found.code == 0).then(|| {
+                    (
+                        serde_json::from_str::<Value>(&found.out).expect("JSON"),
+                        found.peak,
+                    )
+                })
             };
             let (free, need) = run("").expect("it fits");
             let planned = run("-n").expect("it fits").0;
-            let limited = run(&format!("-n --max-memory {}", 8 * need)).expect("it fits").0;
+            let limited = run(&format!("-n --max-memory {}", 8 * need))
+                .expect("it fits")
+                .0;
             assert_eq!(limited["run"], planned["run"], "{line}");
-            assert_eq!(limited["estimate"]["slabs"], planned["estimate"]["slabs"], "{line}");
+            assert_eq!(
+                limited["estimate"]["slabs"], planned["estimate"]["slabs"],
+                "{line}"
+            );
             let plan = limited["run"]["plan"].as_str().expect("a plan");
-            plans[names.iter().position(|name| *name == plan).expect("a known plan")] += 1;
+            plans[names
+                .iter()
+                .position(|name| *name == plan)
+                .expect("a known plan")] += 1;
             for limit in [4 * need, need] {
-                let Some((within, peak)) = run(&format!("--max-memory {limit}")) else { continue };
-                assert!(peak <= limit + excess, "{line}: {peak} of {limit}, and {excess} of this build");
+                let Some((within, peak)) = run(&format!("--max-memory {limit}")) else {
+                    continue;
+                };
+                assert!(
+                    peak <= limit + excess,
+                    "{line}: {peak} of {limit}, and {excess} of this build"
+                );
                 assert_eq!(within["digest"], free["digest"], "{line} within {limit}");
                 kept += 1;
             }
         }
     }
     let [bricks, dense, slabs] = plans;
-    vec![("in bricks", bricks), ("at once", dense), ("in slabs", slabs), ("within the limit", kept)]
+    vec![
+        ("in bricks", bricks),
+        ("at once", dense),
+        ("in slabs", slabs),
+        ("within the limit", kept),
+    ]
 }
 
 fn commands() -> Counts {
     let place = place();
-    let zeros = |cells: u64| format!("surface.stl -r {cells} --rule distance --band all -o {cells}.npz -q");
+    let zeros =
+        |cells: u64| format!("surface.stl -r {cells} --rule distance --band all -o {cells}.npz -q");
     let setup = [
         zeros(160),
         zeros(60),
@@ -381,7 +492,11 @@ fn commands() -> Counts {
     let mut wrong = vec![];
     for line in lines {
         for limit in LIMITS {
-            let chosen = if is_full() { &THREADS[..] } else { &THREADS[1..2] };
+            let chosen = if is_full() {
+                &THREADS[..]
+            } else {
+                &THREADS[1..2]
+            };
             for threads in chosen {
                 let line = format!("{line} -j {threads} --max-memory {limit}M -q");
                 let found = measure(place.path(), &line);
@@ -391,12 +506,20 @@ fn commands() -> Counts {
                     code => panic!("{line}: {code}, {}{}", found.out, found.err),
                 }
                 if found.peak > (limit << 20) + excess {
-                    wrong.push(format!("{} MiB: {line}", found.peak as f64 / f64::from(1 << 20)));
+                    wrong.push(format!(
+                        "{} MiB: {line}",
+                        found.peak as f64 / f64::from(1 << 20)
+                    ));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "{} over:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} over:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     vec![("within the limit", kept), ("refused", refused)]
 }
 
@@ -404,9 +527,16 @@ fn equal_cells() -> Counts {
     let place = place();
     let mut same = 0;
     let mut slabs = 0;
-    for rule in ["--solid --inside robust", "--solid", "--filled --inside robust"] {
+    for rule in [
+        "--solid --inside robust",
+        "--solid",
+        "--filled --inside robust",
+    ] {
         let run = |more: &str| {
-            let found = measure(place.path(), &format!("soup.stl -r 200 {rule} -j 2 -o o.raw --json {more}"));
+            let found = measure(
+                place.path(),
+                &format!("soup.stl -r 200 {rule} -j 2 -o o.raw --json {more}"),
+            );
             assert_eq!(found.code, 0, "{rule} {more}: {}", found.err);
             serde_json::from_str::<Value>(&found.out).expect("JSON")
         };

@@ -15,18 +15,34 @@ use crate::support::random::Random;
 use crate::support::stores::{files, make, plan, store, whole};
 use crate::support::suite::{Check, Counts, Suite};
 
-pub const SUITE: Suite = Suite::of("stores", &[Check { name: "damage", run: damage }]);
+pub const SUITE: Suite = Suite::of(
+    "stores",
+    &[Check {
+        name: "damage",
+        run: damage,
+    }],
+);
 
 /// As many files are damaged.
 const DAMAGES: usize = 1000;
 
 /// The kinds of damage.
-const KINDS: [&str; 6] = ["cut", "flipped bit", "missing", "longer", "of another mesh", "shard too many"];
+const KINDS: [&str; 6] = [
+    "cut",
+    "flipped bit",
+    "missing",
+    "longer",
+    "of another mesh",
+    "shard too many",
+];
 
 /// The time of each file below a folder.
 fn times(root: &Path) -> BTreeMap<String, SystemTime> {
     let time = |name: &String| fs::metadata(root.join(name)).unwrap().modified().unwrap();
-    files(root).keys().map(|name| (name.clone(), time(name))).collect()
+    files(root)
+        .keys()
+        .map(|name| (name.clone(), time(name)))
+        .collect()
 }
 
 /// The region that a file belongs to.
@@ -34,11 +50,14 @@ fn region_of(store: &RegionStore, name: &str) -> usize {
     let regions = 0..store.plan.regions();
     let mut owners = regions.filter(|region| match store.state(*region, &()).unwrap() {
         RegionState::Whole(part) => {
-            name == format!("parts/{}.json", region + 1) || part.shards.iter().any(|shard| shard.name == name)
+            name == format!("parts/{}.json", region + 1)
+                || part.shards.iter().any(|shard| shard.name == name)
         }
         _ => false,
     });
-    owners.next().unwrap_or_else(|| panic!("{name} is of no region"))
+    owners
+        .next()
+        .unwrap_or_else(|| panic!("{name} is of no region"))
 }
 
 fn damage() -> Counts {
@@ -51,8 +70,19 @@ fn damage() -> Counts {
     let store_of = |folder: &Path, mesh| {
         let plan = plan(&voxelizer, mesh, &lattice, 99, &[]).unwrap();
         let store = store(folder, &plan);
-        make(&store, mesh, &voxelizer, &(0..plan.regions()).collect::<Vec<_>>());
-        assert!(store.finish(Durability::Unsynced, &()).unwrap().digest.is_some());
+        make(
+            &store,
+            mesh,
+            &voxelizer,
+            &(0..plan.regions()).collect::<Vec<_>>(),
+        );
+        assert!(
+            store
+                .finish(Durability::Unsynced, &())
+                .unwrap()
+                .digest
+                .is_some()
+        );
         store
     };
     let store = store_of(place.path(), &mesh);
@@ -60,7 +90,10 @@ fn damage() -> Counts {
     let good = files(&store.root);
     let is_mine = |name: &str| name.starts_with("parts/") || name.contains("/c/");
     let names: Vec<_> = good.keys().filter(|name| is_mine(name)).cloned().collect();
-    let owner: BTreeMap<_, _> = names.iter().map(|name| (name, region_of(&store, name))).collect();
+    let owner: BTreeMap<_, _> = names
+        .iter()
+        .map(|name| (name, region_of(&store, name)))
+        .collect();
     let (mut damaged, mut kinds) = (0, [0_u64; KINDS.len()]);
     let (mut of_parts, mut kept) = (0, 0);
     while damaged < DAMAGES {
@@ -88,7 +121,9 @@ fn damage() -> Counts {
                     let new = format!("0/c/{region}/0/0");
                     (!good.contains_key(&new)).then_some((*region, new))
                 };
-                let Some((empty, new)) = (0..store.plan.regions()).find_map(|region| is_new(&region)) else {
+                let Some((empty, new)) =
+                    (0..store.plan.regions()).find_map(|region| is_new(&region))
+                else {
                     panic!("every region has cells")
                 };
                 (region, name) = (empty, new);
@@ -105,14 +140,24 @@ fn damage() -> Counts {
         assert!(report.digest.is_none(), "{} of {name} passes", KINDS[kind]);
         for (n, state) in report.states.iter().enumerate() {
             let is_whole = matches!(state, RegionState::Whole(_));
-            assert_eq!(is_whole, n != region, "{} of {name}: region {n} is {}", KINDS[kind], state.name());
+            assert_eq!(
+                is_whole,
+                n != region,
+                "{} of {name}: region {n} is {}",
+                KINDS[kind],
+                state.name()
+            );
         }
         let is_part = name.starts_with("parts/");
         match &report.states[region] {
             RegionState::Missing => assert!(is_part && kind == 2, "{} of {name}", KINDS[kind]),
             RegionState::Stale => assert!(is_part && kind == 4, "{} of {name}", KINDS[kind]),
             RegionState::Damaged(faults) => {
-                assert!(faults.len() == 1 && faults[0].name == name, "{} of {name}: {faults:?}", KINDS[kind]);
+                assert!(
+                    faults.len() == 1 && faults[0].name == name,
+                    "{} of {name}: {faults:?}",
+                    KINDS[kind]
+                );
                 assert!(report.findings[0].first.message().contains(&name));
             }
             RegionState::Whole(_) => unreachable!(),
@@ -124,7 +169,10 @@ fn damage() -> Counts {
         let after = files(&store.root);
         for (name, bytes) in &good {
             // A part says how long it took.
-            assert!(name.starts_with("parts/") || after[name] == *bytes, "{name} has changed");
+            assert!(
+                name.starts_with("parts/") || after[name] == *bytes,
+                "{name} has changed"
+            );
         }
         assert_eq!(after.len(), good.len());
         for (name, time) in times(&store.root) {
@@ -137,7 +185,11 @@ fn damage() -> Counts {
         kinds[kind] += 1;
         damaged += 1;
     }
-    let mut counts = vec![("damaged", damaged as u64), ("of parts", of_parts), ("files left alone", kept)];
+    let mut counts = vec![
+        ("damaged", damaged as u64),
+        ("of parts", of_parts),
+        ("files left alone", kept),
+    ];
     counts.extend(KINDS.into_iter().zip(kinds));
     counts
 }

@@ -16,7 +16,16 @@ use crate::support::suite::{Check, Counts, Suite};
 
 pub const SUITE: Suite = Suite::of(
     "worlds",
-    &[Check { name: "halves", run: || compare(2, 1) }, Check { name: "thirds", run: || compare(3, 100) }],
+    &[
+        Check {
+            name: "halves",
+            run: || compare(2, 1),
+        },
+        Check {
+            name: "thirds",
+            run: || compare(3, 100),
+        },
+    ],
 );
 
 /// Cells of a world.
@@ -35,7 +44,8 @@ const SHARE: usize = 53;
 type Corners = [[i64; 3]; 3];
 
 fn compare(grain: i64, times: usize) -> Counts {
-    let share = std::env::var("VOXELIZE_WORLDS").map_or(SHARE, |n| n.parse().expect("a number")) * times;
+    let share =
+        std::env::var("VOXELIZE_WORLDS").map_or(SHARE, |n| n.parse().expect("a number")) * times;
     let mut chosen = vec![];
     let mut seen = 0;
     let mut decisions = 0;
@@ -54,14 +64,20 @@ fn compare(grain: i64, times: usize) -> Counts {
     for corners in chosen.iter().step_by(61) {
         alone += compare_row(grain, &[*corners], None);
     }
-    vec![("of", seen), ("triangles", chosen.len() as u64), ("decisions", decisions), ("alone", alone)]
+    vec![
+        ("of", seen),
+        ("triangles", chosen.len() as u64),
+        ("decisions", decisions),
+        ("alone", alone),
+    ]
 }
 
 /// Calls `take` with each set of three corners whose bounds begin in the first cell of every axis.
 fn each_triangle(grain: i64, mut take: impl FnMut(Corners)) {
     let side = CELLS * grain + 1;
-    let points: Vec<[i64; 3]> =
-        (0..side.pow(3)).map(|n| [n % side, n / side % side, n / (side * side)]).collect();
+    let points: Vec<[i64; 3]> = (0..side.pow(3))
+        .map(|n| [n % side, n / side % side, n / (side * side)])
+        .collect();
     for (i, &a) in points.iter().enumerate() {
         for (j, &b) in points.iter().enumerate().skip(i) {
             for &c in &points[j..] {
@@ -78,17 +94,35 @@ fn compare_row(grain: i64, worlds: &[Corners], row: Option<usize>) -> u64 {
     // Thirds are whole numbers where a cell is three units.
     let unit = if grain == 3 { 1.0 } else { 1.0 / grain as f32 };
     let spacing = Rational::from(if grain == 3 { 3 } else { 1 });
-    let place = |n: usize, axis: usize| if row == Some(axis) { 1 + PITCH * n as i64 } else { 0 };
-    let dims =
-        [0, 1, 2].map(|axis| if row == Some(axis) { PITCH as usize * worlds.len() } else { CELLS as usize });
-    let lattice =
-        Lattice::new(dims, [0; 3].map(|_| Rational::from(0)), [0; 3].map(|_| spacing.clone()), [true; 3]);
+    let place = |n: usize, axis: usize| {
+        if row == Some(axis) {
+            1 + PITCH * n as i64
+        } else {
+            0
+        }
+    };
+    let dims = [0, 1, 2].map(|axis| {
+        if row == Some(axis) {
+            PITCH as usize * worlds.len()
+        } else {
+            CELLS as usize
+        }
+    });
+    let lattice = Lattice::new(
+        dims,
+        [0; 3].map(|_| Rational::from(0)),
+        [0; 3].map(|_| spacing.clone()),
+        [true; 3],
+    );
     let lattice = lattice.expect("a lattice");
     let at = |n: usize, v: &[i64; 3]| -> [f32; 3] {
         [0, 1, 2].map(|axis| (v[axis] + grain * place(n, axis)) as f32 * unit)
     };
-    let triangles: Vec<Triangle> =
-        worlds.iter().enumerate().map(|(n, corners)| corners.each_ref().map(|v| at(n, v))).collect();
+    let triangles: Vec<Triangle> = worlds
+        .iter()
+        .enumerate()
+        .map(|(n, corners)| corners.each_ref().map(|v| at(n, v)))
+        .collect();
     let mut expected = Ties::ALL.map(|_| BitGrid::try_from(&lattice).expect("few cells"));
     let mut cells = 0;
     for (n, corners) in worlds.iter().enumerate() {
@@ -110,8 +144,8 @@ fn compare_row(grain: i64, worlds: &[Corners], row: Option<usize>) -> u64 {
     let mesh = Mesh::from_triangles(triangles).expect("finite");
     for (ties, expected) in Ties::ALL.into_iter().zip(&expected) {
         for level in Level::available() {
-            let voxelizer =
-                Voxelizer::new(Rule::Surface { ties }).with_run(Run::default().threads(1).level(level));
+            let voxelizer = Voxelizer::new(Rule::Surface { ties })
+                .with_run(Run::default().threads(1).level(level));
             let found = voxelizer.run(&mesh, &lattice).expect("few cells").voxels;
             let found = found.occupied().expect("bits");
             assert!(
@@ -136,7 +170,10 @@ fn first_difference(
 ) -> String {
     let [nx, ny, nz] = found.dims();
     let cells = (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / (nx * ny)]);
-    let cell = cells.into_iter().find(|cell| found.get(*cell) != expected.get(*cell)).expect("they differ");
+    let cell = cells
+        .into_iter()
+        .find(|cell| found.get(*cell) != expected.get(*cell))
+        .expect("they differ");
     let world = row.map_or(0, |axis| cell[axis] / PITCH as usize);
     format!(
         "corners {:?} by {grain}, row {row:?}, ties {ties:?}, {level:?}: cell {cell:?} of world {world} is {}",
@@ -155,7 +192,11 @@ fn touched(grain: i64, corners: &Corners, cell: [i64; 3], last: [bool; 3]) -> [b
     let edges = [edge(0), edge(1), edge(2)];
     let mut axes = vec![cross(edges[0], edges[1])];
     axes.extend(units);
-    axes.extend(edges.iter().flat_map(|edge| units.map(|unit| cross(*edge, unit))));
+    axes.extend(
+        edges
+            .iter()
+            .flat_map(|edge| units.map(|unit| cross(*edge, unit))),
+    );
     // How far the low and the high wall of an axis are displaced.
     let walls = Ties::ALL.map(|ties| {
         last.map(|is_last| match ties {
@@ -185,5 +226,9 @@ fn touched(grain: i64, corners: &Corners, cell: [i64; 3], last: [bool; 3]) -> [b
 }
 
 fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
 }

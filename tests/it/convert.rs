@@ -20,7 +20,11 @@ fn place() -> Place {
 
 /// A file of this format, and the option by which it keeps where its cells are.
 fn file(stem: &str, format: &Format) -> String {
-    let sidecar = if format.carries != Carries::InFile { " --sidecar" } else { "" };
+    let sidecar = if format.carries != Carries::InFile {
+        " --sidecar"
+    } else {
+        ""
+    };
     format!("{stem}.{}{sidecar}", format.extensions[0])
 }
 
@@ -33,16 +37,26 @@ fn each_readable_format_into_each_other_keeps_the_digests() {
     let place = place();
     let mut seen = 0;
     for (kind, options) in KINDS {
-        let readable = || FORMATS.iter().filter(|format| format.is_readable() && format.holds(kind));
+        let readable = || {
+            FORMATS
+                .iter()
+                .filter(|format| format.is_readable() && format.holds(kind))
+        };
         for from in readable() {
             let source = file("a", from);
-            let made = place.run(&format!("f.stl -r 20 {options} -o {source} --json")).expect(0).json();
+            let made = place
+                .run(&format!("f.stl -r 20 {options} -o {source} --json"))
+                .expect(0)
+                .json();
             for to in readable() {
                 let target = file("b", to);
                 let words = format!("convert {} {target} --json", name(&source));
                 let converted = place.run(&words).expect(0).json();
                 assert_eq!(converted["digest"], made["digest"], "{words}");
-                let found = place.run(&format!("info {} --json", name(&target))).expect(0).json();
+                let found = place
+                    .run(&format!("info {} --json", name(&target)))
+                    .expect(0)
+                    .json();
                 assert_eq!(found["digest"], made["digest"], "{words}");
                 assert_eq!(found["contents"], converted["contents"], "{words}");
                 seen += 1;
@@ -63,7 +77,11 @@ fn what_cannot_be_converted_leaves_the_files_as_they_are() {
     for (words, code, said) in [
         ("convert d.npz kept.vox", 2, "vox does not hold fields"),
         ("convert b.npz b.npz", 2, "would be overwritten"),
-        ("convert b.npz kept.foo", 2, "no voxel format has the extension .foo"),
+        (
+            "convert b.npz kept.foo",
+            2,
+            "no voxel format has the extension .foo",
+        ),
         ("convert b.npz -", 2, "no extension to name the format"),
         ("convert b.npz kept.vox --dtype f32", 2, "f32"),
         ("convert f.stl kept.vox", 3, "is a mesh, not voxels"),
@@ -72,7 +90,11 @@ fn what_cannot_be_converted_leaves_the_files_as_they_are() {
     ] {
         let error = refused(&place, words, code);
         assert!(error.contains(said), "{words}: {error}");
-        assert_eq!((bytes("kept.vox"), bytes("b.npz")), (b"kept".to_vec(), before.clone()), "{words}");
+        assert_eq!(
+            (bytes("kept.vox"), bytes("b.npz")),
+            (b"kept".to_vec(), before.clone()),
+            "{words}"
+        );
     }
     let stream = place.run("convert b.npz - -f nii").expect(0);
     place.run("convert b.npz b.nii").expect(0);

@@ -3,7 +3,9 @@
 
 use voxelize::geom::tri_box::ExactTriangle;
 use voxelize::geom::{Bounds, Triangle};
-use voxelize::{BitGrid, Fit, Lattice, Level, Mesh, Rational, Rule, Run, Size, Snap, Ties, Voxelizer};
+use voxelize::{
+    BitGrid, Fit, Lattice, Level, Mesh, Rational, Rule, Run, Size, Snap, Ties, Voxelizer,
+};
 
 use crate::support::random::Random;
 
@@ -30,7 +32,9 @@ fn by_definition(triangles: &[Triangle], lattice: &Lattice, ties: Ties) -> BitGr
             for j in range[1].clone() {
                 for i in range[0].clone() {
                     let cell = [i, j, k];
-                    let last = std::array::from_fn(|a| lattice.closed()[a] && cell[a] == dims[a] as i64 - 1);
+                    let last = std::array::from_fn(|a| {
+                        lattice.closed()[a] && cell[a] == dims[a] as i64 - 1
+                    });
                     if exact.touches(cell, ties, last) {
                         grid.set(cell.map(|c| c as usize));
                     }
@@ -52,7 +56,10 @@ fn compare(name: &str, triangles: &[Triangle], fit: impl Fn(&Bounds) -> Lattice)
             for level in Level::available() {
                 let run = Run::default().threads(1).level(level);
                 let voxelize::Voxelized { voxels: found, .. } =
-                    Voxelizer::new(Rule::Surface { ties }).with_run(run).run(&mesh, &lattice).unwrap();
+                    Voxelizer::new(Rule::Surface { ties })
+                        .with_run(run)
+                        .run(&mesh, &lattice)
+                        .unwrap();
                 assert_eq!(
                     *found.occupied().unwrap(),
                     expected,
@@ -66,24 +73,40 @@ fn compare(name: &str, triangles: &[Triangle], fit: impl Fn(&Bounds) -> Lattice)
     compared
 }
 
-fn soup(random: &mut Random, count: usize, mut coordinate: impl FnMut(&mut Random) -> f32) -> Vec<Triangle> {
-    (0..count).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| coordinate(random)))).collect()
+fn soup(
+    random: &mut Random,
+    count: usize,
+    mut coordinate: impl FnMut(&mut Random) -> f32,
+) -> Vec<Triangle> {
+    (0..count)
+        .map(|_| std::array::from_fn(|_| std::array::from_fn(|_| coordinate(random))))
+        .collect()
 }
 
 fn spaced(size: &str, snap: Snap) -> impl Fn(&Bounds) -> Lattice {
     let size = Rational::parse(size).unwrap();
     move |bounds| {
         let size = Size::Spacing([size.clone(), size.clone(), size.clone()]);
-        Fit::new(size).origin([0, 0, 0].map(Rational::from)).snap(snap).to(bounds).unwrap()
+        Fit::new(size)
+            .origin([0, 0, 0].map(Rational::from))
+            .snap(snap)
+            .to(bounds)
+            .unwrap()
     }
 }
 
 #[test]
 fn generic_triangles() {
     let mut random = Random(1);
-    compare("generic", &soup(&mut random, 300, signed), |b| Lattice::fit(b, 13).unwrap());
-    compare("large", &soup(&mut random, 30, signed), |b| Lattice::fit(b, 40).unwrap());
-    compare("padded", &soup(&mut random, 50, signed), |b| Fit::longest(9).pad(1).to(b).unwrap());
+    compare("generic", &soup(&mut random, 300, signed), |b| {
+        Lattice::fit(b, 13).unwrap()
+    });
+    compare("large", &soup(&mut random, 30, signed), |b| {
+        Lattice::fit(b, 40).unwrap()
+    });
+    compare("padded", &soup(&mut random, 50, signed), |b| {
+        Fit::longest(9).pad(1).to(b).unwrap()
+    });
 }
 
 #[test]
@@ -96,7 +119,11 @@ fn aligned_triangles() {
     compare("halves", &halves, spaced("1", Snap::Float));
     compare("halves in cells of two", &halves, spaced("2", Snap::None));
     let fitted = |bounds: &Bounds| Lattice::fit(bounds, 24).unwrap();
-    compare("24ths", &soup(&mut random, 100, |r| r.below(11) as f32), fitted);
+    compare(
+        "24ths",
+        &soup(&mut random, 100, |r| r.below(11) as f32),
+        fitted,
+    );
 }
 
 #[test]
@@ -107,9 +134,16 @@ fn decimal_triangles() {
     compare("tenths, not snapped", &tenths, spaced("0.1", Snap::None));
     compare("twentieths", &tenths, spaced("0.2", Snap::Float));
     // The double that is nearest to a tenth, and a little less.
-    for size in ["0.1000000000000000055511151231257827021182", "0.0999999999999999999999999999999999999999"] {
+    for size in [
+        "0.1000000000000000055511151231257827021182",
+        "0.0999999999999999999999999999999999999999",
+    ] {
         compare("forty digits", &tenths, spaced(size, Snap::Float));
-        compare("forty digits, not snapped", &tenths, spaced(size, Snap::None));
+        compare(
+            "forty digits, not snapped",
+            &tenths,
+            spaced(size, Snap::None),
+        );
     }
     compare("thirds", &tenths, spaced("1/3", Snap::None));
 }
@@ -123,13 +157,21 @@ fn slivers_and_degenerate_triangles() {
         .collect();
     compare("slivers", &slivers, |b| Lattice::fit(b, 20).unwrap());
     let corners = soup(&mut random, 300, |r| r.below(5) as f32);
-    let degenerate: Vec<_> =
-        corners.iter().flat_map(|&[a, b, _]| [[a, a, a], [a, b, a], [a, a, b]]).collect();
+    let degenerate: Vec<_> = corners
+        .iter()
+        .flat_map(|&[a, b, _]| [[a, a, a], [a, b, a], [a, a, b]])
+        .collect();
     compare("degenerate", &degenerate, spaced("1", Snap::Float));
     compare("degenerate", &degenerate, spaced("0.7", Snap::None));
-    let flat: Vec<_> = corners.iter().map(|t| t.map(|[x, y, _]| [x, y, 2.0])).collect();
+    let flat: Vec<_> = corners
+        .iter()
+        .map(|t| t.map(|[x, y, _]| [x, y, 2.0]))
+        .collect();
     compare("flat", &flat, spaced("1", Snap::Float));
-    let upright: Vec<_> = corners.iter().map(|t| t.map(|[x, y, z]| [x, x + y - x, z])).collect();
+    let upright: Vec<_> = corners
+        .iter()
+        .map(|t| t.map(|[x, y, z]| [x, x + y - x, z]))
+        .collect();
     compare("upright", &upright, spaced("0.5", Snap::Float));
 }
 
@@ -140,12 +182,19 @@ fn given_bounds_cut_the_mesh() {
         move |mesh: &Bounds| {
             let corner = |n: i64| [Rational::from(n), Rational::from(n), Rational::from(n)];
             let size = Size::Spacing([Rational::ONE, Rational::ONE, Rational::ONE]);
-            Fit::new(size).bounds(corner(low), corner(high)).to(mesh).unwrap()
+            Fit::new(size)
+                .bounds(corner(low), corner(high))
+                .to(mesh)
+                .unwrap()
         }
     };
     let whole = soup(&mut random, 300, |r| r.below(9) as f32);
     compare("cut at walls", &whole, cut(2, 6));
-    compare("cut by half", &soup(&mut random, 100, |r| 10.0 * signed(r)), cut(-3, 4));
+    compare(
+        "cut by half",
+        &soup(&mut random, 100, |r| 10.0 * signed(r)),
+        cut(-3, 4),
+    );
 }
 
 #[test]
@@ -157,7 +206,10 @@ fn far_and_huge_triangles() {
     let unit = |mesh: &Bounds| {
         let size = Size::Spacing([Rational::ONE, Rational::ONE, Rational::ONE]);
         let corner = |n: i64| [Rational::from(n), Rational::from(n), Rational::from(n)];
-        Fit::new(size).bounds(corner(-8), corner(8)).to(mesh).unwrap()
+        Fit::new(size)
+            .bounds(corner(-8), corner(8))
+            .to(mesh)
+            .unwrap()
     };
     compare("huge", &huge, unit);
     let tiny = soup(&mut random, 60, |r| signed(r) * 1e-41);

@@ -12,31 +12,44 @@ use voxelize::format::{self, Carries, FORMATS, SaveOptions};
 use voxelize::grid::{CellKind, CellSource, Label, Labels, Legend};
 use voxelize::rule::{doubt, surface_and_interior};
 use voxelize::{
-    Bounds, Cells, Code, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Ties, Voxelizer,
-    Voxels, voxelize,
+    Bounds, Cells, Code, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Ties,
+    Voxelizer, Voxels, voxelize,
 };
 
 fn moved(triangles: &[Triangle], by: f32) -> Vec<Triangle> {
-    triangles.iter().map(|triangle| triangle.map(|corner| corner.map(|c| c + by))).collect()
+    triangles
+        .iter()
+        .map(|triangle| triangle.map(|corner| corner.map(|c| c + by)))
+        .collect()
 }
 
 /// The half sphere, open on the low side of x: lines along x pass through the hole, so that methods differ.
 fn open() -> Vec<Triangle> {
-    fixture("open.stl").triangles().iter().map(|triangle| triangle.map(|[x, y, z]| [z, x, y])).collect()
+    fixture("open.stl")
+        .triangles()
+        .iter()
+        .map(|triangle| triangle.map(|[x, y, z]| [z, x, y]))
+        .collect()
 }
 
 /// Whether a run by flood reports that the flood entered the mesh.
 fn has_leaked(mesh: &Mesh, lattice: &Lattice) -> bool {
     let rule = Rule::solid().with_inside(Inside::flood()).unwrap();
     let found = Voxelizer::new(rule).run(mesh, lattice).unwrap();
-    found.findings.iter().any(|finding| finding.code() == Code::W007)
+    found
+        .findings
+        .iter()
+        .any(|finding| finding.code() == Code::W007)
 }
 
 /// The cells in doubt, labelled by those that call them inside, and how many any method does, cell by cell. A flood
 /// that leaked does not vote.
 fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (Labels, u64) {
     let solid = |inside: Inside| {
-        voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().into_occupied().unwrap()
+        voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap())
+            .unwrap()
+            .into_occupied()
+            .unwrap()
     };
     let lines = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust].map(solid);
     let flood = solid(Inside::flood());
@@ -64,7 +77,10 @@ fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (Labels, u64) {
 fn doubt_is_where_the_methods_differ_cell_by_cell() {
     let cube = cuboid([20.0; 3]);
     let turned: Vec<Triangle> = cube.iter().map(|&[a, b, c]| [a, c, b]).collect();
-    let cavity: Vec<Triangle> = moved(&cuboid([10.0; 3]), 5.0).iter().map(|&[a, b, c]| [a, c, b]).collect();
+    let cavity: Vec<Triangle> = moved(&cuboid([10.0; 3]), 5.0)
+        .iter()
+        .map(|&[a, b, c]| [a, c, b])
+        .collect();
     let of = |triangles: Vec<Triangle>| Mesh::from_triangles(triangles).unwrap();
     let mut cases = fixtures();
     cases.extend([
@@ -72,7 +88,10 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
         ("turned".to_string(), of(turned)),
         ("one removed".to_string(), of(cube[1..].to_vec())),
         ("open along x".to_string(), of(open())),
-        ("two overlap".to_string(), of([cube.clone(), moved(&cube, 10.3)].concat())),
+        (
+            "two overlap".to_string(),
+            of([cube.clone(), moved(&cube, 10.3)].concat()),
+        ),
         ("cavity".to_string(), of([cube, cavity].concat())),
     ]);
     let mut compared = 0;
@@ -80,47 +99,101 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
     let mut sets = BTreeSet::new();
     for (name, mesh) in &cases {
         let whole = *mesh.bounds();
-        let half = Bounds { max: [0, 1, 2].map(|a| f32::midpoint(whole.min[a], whole.max[a])), ..whole };
-        let grids = [(Fit::longest(20), whole), (Fit::longest(37).pad(1), whole), (Fit::longest(20), half)];
+        let half = Bounds {
+            max: [0, 1, 2].map(|a| f32::midpoint(whole.min[a], whole.max[a])),
+            ..whole
+        };
+        let grids = [
+            (Fit::longest(20), whole),
+            (Fit::longest(37).pad(1), whole),
+            (Fit::longest(20), half),
+        ];
         for (n, (fit, bounds)) in grids.into_iter().enumerate() {
-            let Ok(lattice) = fit.to(&bounds) else { continue };
+            let Ok(lattice) = fit.to(&bounds) else {
+                continue;
+            };
             let (cells, inside) = expected_doubt(mesh, &lattice);
             let count = cells.occupied().count();
-            sets.extend(cells.counts().into_iter().filter(|(_, count)| *count > 0).map(|(value, _)| value));
+            sets.extend(
+                cells
+                    .counts()
+                    .into_iter()
+                    .filter(|(_, count)| *count > 0)
+                    .map(|(value, _)| value),
+            );
             for threads in [1, 3] {
-                let found =
-                    doubt::doubt(mesh, &lattice, Inside::Auto, &Run::default().threads(threads)).unwrap();
+                let found = doubt::doubt(
+                    mesh,
+                    &lattice,
+                    Inside::Auto,
+                    &Run::default().threads(threads),
+                )
+                .unwrap();
                 assert!(found.cells == cells && found.inside == inside, "{name} {n}");
                 assert_eq!(found.leaked, has_leaked(mesh, &lattice), "{name} {n}");
-                let share = if inside == 0 { 0.0 } else { count as f64 / inside as f64 };
+                let share = if inside == 0 {
+                    0.0
+                } else {
+                    count as f64 / inside as f64
+                };
                 assert_eq!(found.share(), share, "{name} {n}");
                 compared += 1;
                 leaks += usize::from(found.leaked);
             }
             let all_agree = ["cube", "turned", "cube.stl", "sphere.stl"].contains(&name.as_str());
-            let some_differ = ["two overlap", "cavity", "open along x"].contains(&name.as_str()) && n < 2;
-            assert!(!all_agree || count == 0 && inside > 0, "{name} {n}: {count}");
+            let some_differ =
+                ["two overlap", "cavity", "open along x"].contains(&name.as_str()) && n < 2;
+            assert!(
+                !all_agree || count == 0 && inside > 0,
+                "{name} {n}: {count}"
+            );
             assert!(!some_differ || count > 0, "{name} {n}");
         }
     }
-    assert!(compared > 40 && leaks > 10 && leaks < compared, "{compared} {leaks}");
-    assert!(sets.len() >= 5 && sets.iter().any(|set| *set >= 8), "{sets:?}");
+    assert!(
+        compared > 40 && leaks > 10 && leaks < compared,
+        "{compared} {leaks}"
+    );
+    assert!(
+        sets.len() >= 5 && sets.iter().any(|set| *set >= 8),
+        "{sets:?}"
+    );
 }
 
 #[test]
 fn a_flood_that_leaked_has_no_vote() {
     // The top is open, so that lines along x see a closed mesh, and the flood fills all of it.
-    let open =
-        cuboid([20.0; 3]).into_iter().filter(|triangle| !triangle.iter().all(|corner| corner[2] == 20.0));
+    let open = cuboid([20.0; 3])
+        .into_iter()
+        .filter(|triangle| !triangle.iter().all(|corner| corner[2] == 20.0));
     let mesh = Mesh::from_triangles(open.collect()).unwrap();
     let lattice = Fit::longest(20).pad(1).to(mesh.bounds()).unwrap();
     let found = doubt::doubt(&mesh, &lattice, Inside::Auto, &Run::default()).unwrap();
-    let by = |wanted: Inside| found.by.iter().find(|(method, _)| *method == wanted).unwrap().1;
+    let by = |wanted: Inside| {
+        found
+            .by
+            .iter()
+            .find(|(method, _)| *method == wanted)
+            .unwrap()
+            .1
+    };
     assert!(found.leaked);
-    assert_eq!([Inside::flood(), Inside::Nonzero, Inside::EvenOdd].map(by), [0, 8000, 8000]);
-    assert_eq!((by(Inside::Robust), found.inside, found.cells.occupied().count()), (8000, 8000, 0));
+    assert_eq!(
+        [Inside::flood(), Inside::Nonzero, Inside::EvenOdd].map(by),
+        [0, 8000, 8000]
+    );
+    assert_eq!(
+        (
+            by(Inside::Robust),
+            found.inside,
+            found.cells.occupied().count()
+        ),
+        (8000, 8000, 0)
+    );
     // Its hole closed, the flood does not leak, and counts.
-    let closed = Inside::Flood { close_holes: Some(20) };
+    let closed = Inside::Flood {
+        close_holes: Some(20),
+    };
     let found = doubt::doubt(&mesh, &lattice, closed, &Run::default()).unwrap();
     assert!(!found.leaked && found.by[0].1 > 5000, "{:?}", found.by);
 
@@ -128,10 +201,22 @@ fn a_flood_that_leaked_has_no_vote() {
     place.write("top.stl", stl(mesh.triangles()));
     let line = "top.stl --solid -r 20 --pad 1 -o a.npz --max-doubt";
     let json = place.run(&format!("{line} 20% --json")).expect(0).json();
-    assert_eq!((&json["doubt"]["left_out"], &json["doubt"]["inside"]), (&json!(["flood"]), &json!(8000)));
+    assert_eq!(
+        (&json["doubt"]["left_out"], &json["doubt"]["inside"]),
+        (&json!(["flood"]), &json!(8000))
+    );
     let run = place.run(&format!("{line} 0")).expect(0);
-    assert!(run.err.contains("flood leaked, and is left out"), "{}", run.err);
-    let json = place.run(&format!("{line} 100% --inside flood --close-holes 20 --json")).expect(0).json();
+    assert!(
+        run.err.contains("flood leaked, and is left out"),
+        "{}",
+        run.err
+    );
+    let json = place
+        .run(&format!(
+            "{line} 100% --inside flood --close-holes 20 --json"
+        ))
+        .expect(0)
+        .json();
     assert_eq!(json["doubt"]["left_out"], json!([]));
 }
 
@@ -139,16 +224,32 @@ fn a_flood_that_leaked_has_no_vote() {
 fn after_a_leak_nothing_else_is_blamed() {
     let place = Place::new();
     place.write("hole.stl", stl(&cuboid([20.0; 3])[1..]));
-    for (options, codes) in
-        [("--inside flood", ["W007", "W002"]), ("--inside flood --bounds 0,0,0,9,9,9", ["W007", "W007"])]
-    {
-        let json = place.run(&format!("hole.stl --solid -r 40 {options} -o a.npz --json")).expect(0).json();
+    for (options, codes) in [
+        ("--inside flood", ["W007", "W002"]),
+        ("--inside flood --bounds 0,0,0,9,9,9", ["W007", "W007"]),
+    ] {
+        let json = place
+            .run(&format!("hole.stl --solid -r 40 {options} -o a.npz --json"))
+            .expect(0)
+            .json();
         let warnings = json["warnings"].as_array().unwrap();
-        let found: Vec<_> = warnings.iter().map(|warning| warning["code"].as_str().unwrap()).collect();
-        assert!(codes.iter().all(|code| found.contains(code)), "{options}: {found:?}");
-        assert!(!found.contains(&"W009") && !found.contains(&"W011"), "{options}: {found:?}");
+        let found: Vec<_> = warnings
+            .iter()
+            .map(|warning| warning["code"].as_str().unwrap())
+            .collect();
+        assert!(
+            codes.iter().all(|code| found.contains(code)),
+            "{options}: {found:?}"
+        );
+        assert!(
+            !found.contains(&"W009") && !found.contains(&"W011"),
+            "{options}: {found:?}"
+        );
         let hint = warnings[0]["hint"].as_str().unwrap();
-        assert!(hint.starts_with("--close-holes ") && hint.ends_with(" closes it"), "{hint}");
+        assert!(
+            hint.starts_with("--close-holes ") && hint.ends_with(" closes it"),
+            "{hint}"
+        );
     }
 }
 
@@ -183,29 +284,53 @@ fn the_gate_says_no_and_all_is_written() {
         ("c", " --max-doubt 1%", 1, json!(0.01)),
         ("d", " --max-doubt 100%", 0, json!(1.0)),
     ] {
-        for format in
-            FORMATS.iter().filter(|format| format.is_readable() && format.carries != Carries::Rounded)
+        for format in FORMATS
+            .iter()
+            .filter(|format| format.is_readable() && format.carries != Carries::Rounded)
         {
             let output = format!("{name}.npz");
             let doubtful = format!("{name}.{}", format.name);
             let doubtful = format!("doubt-{doubtful}");
             let line = format!("{base}{gate} --doubt {doubtful} -o {output} --json");
             let run = place.run(&line).expect(code);
-            assert_eq!(run.err.lines().count(), usize::from(code == 1), "{line}\n{}", run.err);
-            assert_eq!(run.err.starts_with("failed: "), code == 1, "{line}\n{}", run.err);
+            assert_eq!(
+                run.err.lines().count(),
+                usize::from(code == 1),
+                "{line}\n{}",
+                run.err
+            );
+            assert_eq!(
+                run.err.starts_with("failed: "),
+                code == 1,
+                "{line}\n{}",
+                run.err
+            );
             let report = run.json();
-            assert_eq!(report["status"], if code == 1 { "failed" } else { "ok" }, "{line}");
+            assert_eq!(
+                report["status"],
+                if code == 1 { "failed" } else { "ok" },
+                "{line}"
+            );
             assert_eq!(
                 (&report["exit_code"], &report["doubt"]["asked_most"]),
                 (&json!(code), &most),
                 "{line}"
             );
             assert_eq!(report["doubt"]["cells"], cells.count(), "{line}");
-            assert_eq!(report["doubt"]["share"], cells.count() as f64 / inside as f64, "{line}");
+            assert_eq!(
+                report["doubt"]["share"],
+                cells.count() as f64 / inside as f64,
+                "{line}"
+            );
             for method in [Inside::Nonzero, Inside::EvenOdd, Inside::Robust] {
-                let alone =
-                    voxelize(&mesh, &lattice, Rule::solid().with_inside(method).unwrap()).unwrap().count();
-                assert_eq!(report["doubt"]["inside_by"][method.info().name], alone, "{line}");
+                let alone = voxelize(&mesh, &lattice, Rule::solid().with_inside(method).unwrap())
+                    .unwrap()
+                    .count();
+                assert_eq!(
+                    report["doubt"]["inside_by"][method.info().name],
+                    alone,
+                    "{line}"
+                );
             }
             assert_eq!(report["doubt"]["inside_by"]["flood"], 0, "{line}");
             let paths = [&report["outputs"][0]["path"], &report["outputs"][1]["path"]];
@@ -217,24 +342,61 @@ fn the_gate_says_no_and_all_is_written() {
                 labelled.push(format.name);
             }
             assert!(opened.into_occupied().unwrap() == *cells, "{line}");
-            assert!(Voxels::open(place.path(&output)).unwrap().count() > 0, "{line}");
+            assert!(
+                Voxels::open(place.path(&output)).unwrap().count() > 0,
+                "{line}"
+            );
         }
     }
-    assert!(["npz", "vox", "npy", "zarr"].iter().all(|format| labelled.contains(format)), "{labelled:?}");
+    assert!(
+        ["npz", "vox", "npy", "zarr"]
+            .iter()
+            .all(|format| labelled.contains(format)),
+        "{labelled:?}"
+    );
     // The set of methods has a name, in files that have names.
     let info = place.run("info doubt-a.npz").expect(0);
     assert!(info.text().contains("inside by robust"), "{}", info.text());
     // Its grid is that of the mesh, but it is none by a rule of it.
-    place.run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz")).expect(0);
-    assert_eq!(place.run("info doubt.npy --json").expect(0).json()["rule"], "doubt");
+    place
+        .run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz"))
+        .expect(0);
+    assert_eq!(
+        place.run("info doubt.npy --json").expect(0).json()["rule"],
+        "doubt"
+    );
     refused(&place, "verify doubt.npy open.stl", 2);
-    refused(&place, &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"), 2);
+    refused(
+        &place,
+        &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"),
+        2,
+    );
 
-    let run = place.run("open.stl --filled -r 24 --max-doubt 0 -o e.npz").expect(1);
-    assert!(run.err.replace(',', "").contains(&cells.count().to_string()), "{}", run.err);
-    assert!(run.err.lines().last().unwrap().starts_with("failed: "), "{}", run.err);
-    place.run("cube.stl --solid -r 24 --max-doubt 0 -o f.npz").expect(0);
-    assert!(place.run("cube.stl --solid -r 24 -o f.npz --json").expect(0).json()["doubt"].is_null());
+    let run = place
+        .run("open.stl --filled -r 24 --max-doubt 0 -o e.npz")
+        .expect(1);
+    assert!(
+        run.err
+            .replace(',', "")
+            .contains(&cells.count().to_string()),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.lines().last().unwrap().starts_with("failed: "),
+        "{}",
+        run.err
+    );
+    place
+        .run("cube.stl --solid -r 24 --max-doubt 0 -o f.npz")
+        .expect(0);
+    assert!(
+        place
+            .run("cube.stl --solid -r 24 -o f.npz --json")
+            .expect(0)
+            .json()["doubt"]
+            .is_null()
+    );
 }
 
 #[test]
@@ -248,16 +410,26 @@ fn a_method_that_is_ambiguous_on_an_open_mesh_warns() {
     place.write("twice.stl", stl(&[&cube[..], &cube[..1]].concat()));
     let mut warned = 0;
     let mut silent = 0;
-    for (mesh, closed, oriented) in
-        [("hole", false, false), ("turned", true, false), ("twice", false, false), ("cube", true, true)]
-    {
+    for (mesh, closed, oriented) in [
+        ("hole", false, false),
+        ("turned", true, false),
+        ("twice", false, false),
+        ("cube", true, true),
+    ] {
         for method in METHODS {
-            let line = format!("{mesh}.stl --filled --inside {} -r 12 --json -o out.npz", method.name);
+            let line = format!(
+                "{mesh}.stl --filled --inside {} -r 12 --json -o out.npz",
+                method.name
+            );
             let report = place.run(&line).expect(0).json();
             let sealed = [&report["mesh"]["closed"], &report["mesh"]["oriented"]];
             assert_eq!(sealed, [&json!(closed), &json!(oriented)], "{line}");
-            let codes: Vec<_> =
-                report["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone()).collect();
+            let codes: Vec<_> = report["warnings"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|w| w["code"].clone())
+                .collect();
             let minds = match method.inside {
                 Inside::Auto | Inside::EvenOdd | Inside::Vote => !closed,
                 Inside::Nonzero => !oriented,
@@ -274,11 +446,24 @@ fn a_method_that_is_ambiguous_on_an_open_mesh_warns() {
         ("hole", "robust", Some((0, 1))),
         ("twice", "robust", Some((1, 0))),
     ] {
-        let json = place.run(&format!("{mesh}.stl --filled -r 12 --json -o out.npz")).expect(0).json();
+        let json = place
+            .run(&format!("{mesh}.stl --filled -r 12 --json -o out.npz"))
+            .expect(0)
+            .json();
         let inside = &json["inside"];
-        assert_eq!((&inside["requested"], &inside["used"]), (&json!("auto"), &json!(used)), "{mesh}");
-        let repairs = inside.get("repairs").map(|all| (all["duplicates"].as_u64(), all["holes"].as_u64()));
-        assert_eq!(repairs, repaired.map(|(duplicates, holes)| (Some(duplicates), Some(holes))), "{mesh}");
+        assert_eq!(
+            (&inside["requested"], &inside["used"]),
+            (&json!("auto"), &json!(used)),
+            "{mesh}"
+        );
+        let repairs = inside
+            .get("repairs")
+            .map(|all| (all["duplicates"].as_u64(), all["holes"].as_u64()));
+        assert_eq!(
+            repairs,
+            repaired.map(|(duplicates, holes)| (Some(duplicates), Some(holes))),
+            "{mesh}"
+        );
     }
 }
 
@@ -293,9 +478,18 @@ fn holes_that_are_closed_are_closed_for_doubt() {
     let base = "hole.stl --solid --inside flood -r 20 --pad 1 -o a.npz --json --max-doubt";
     let open = place.run(&format!("{base} 1%")).expect(1).json();
     assert_eq!(open["doubt"]["inside_by"]["flood"], 0);
-    let closed = place.run(&format!("{base} 60% --close-holes 20")).expect(0).json();
-    assert_eq!(closed["doubt"]["inside_by"]["flood"], closed["counts"]["occupied"]);
-    assert!(closed["counts"]["occupied"].as_u64() > Some(5000), "{closed}");
+    let closed = place
+        .run(&format!("{base} 60% --close-holes 20"))
+        .expect(0)
+        .json();
+    assert_eq!(
+        closed["doubt"]["inside_by"]["flood"],
+        closed["counts"]["occupied"]
+    );
+    assert!(
+        closed["counts"]["occupied"].as_u64() > Some(5000),
+        "{closed}"
+    );
 }
 
 #[test]
@@ -314,7 +508,11 @@ fn two_names_of_one_new_file_are_one() {
     ] {
         refused(&place, &line, 2);
         // The file of --json may say so, where it has a name of its own.
-        let left: Vec<_> = place.files().into_iter().filter(|name| name != "x.raw.json").collect();
+        let left: Vec<_> = place
+            .files()
+            .into_iter()
+            .filter(|name| name != "x.raw.json")
+            .collect();
         assert_eq!(left, before, "{line}");
     }
 }
@@ -322,10 +520,20 @@ fn two_names_of_one_new_file_are_one() {
 #[test]
 fn each_of_many_has_its_gate() {
     let place = with_open();
-    let run = place.run("open.stl cube.stl --solid -r 24 --max-doubt 0 -o out/ --json").expect(1);
-    let codes: Vec<_> = run.text().lines().map(|line| line.contains(r#""exit_code":1"#)).collect();
+    let run = place
+        .run("open.stl cube.stl --solid -r 24 --max-doubt 0 -o out/ --json")
+        .expect(1);
+    let codes: Vec<_> = run
+        .text()
+        .lines()
+        .map(|line| line.contains(r#""exit_code":1"#))
+        .collect();
     assert_eq!(codes, [true, false]);
-    let failed = |name: &str| run.err.lines().any(|line| line.contains("failed") && line.contains(name));
+    let failed = |name: &str| {
+        run.err
+            .lines()
+            .any(|line| line.contains("failed") && line.contains(name))
+    };
     assert!(failed("open.stl") && !failed("cube.stl"), "{}", run.err);
     assert!(place.path("out/open.vox").exists() && place.path("out/cube.vox").exists());
 }
@@ -334,7 +542,9 @@ fn each_of_many_has_its_gate() {
 fn what_makes_no_sense_is_refused() {
     let place = with_open();
     // A format that has no numbers takes the cells alone.
-    place.run("cube.stl --solid -r 8 --doubt d.stl -o e.npz").expect(0);
+    place
+        .run("cube.stl --solid -r 8 --doubt d.stl -o e.npz")
+        .expect(0);
     fs::remove_file(place.path("d.stl")).unwrap();
     for line in [
         "cube.stl --doubt d.vox",
@@ -349,18 +559,38 @@ fn what_makes_no_sense_is_refused() {
     ] {
         refused(&place, line, 2);
     }
-    refused(&place, "cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M", 5);
-    place.run("cube.stl --solid -r 500 -o a.npz --max-memory 40M -n").expect(0);
-    let planned = place.run("cube.stl --solid -r 50 --doubt d.vox -o a.npz -n").expect(0);
+    refused(
+        &place,
+        "cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M",
+        5,
+    );
+    place
+        .run("cube.stl --solid -r 500 -o a.npz --max-memory 40M -n")
+        .expect(0);
+    let planned = place
+        .run("cube.stl --solid -r 50 --doubt d.vox -o a.npz -n")
+        .expect(0);
     assert!(planned.err.contains("d.vox"), "{}", planned.err);
-    assert!(!place.files().iter().any(|file| file.starts_with("d.") || file.starts_with("a.")));
+    assert!(
+        !place
+            .files()
+            .iter()
+            .any(|file| file.starts_with("d.") || file.starts_with("a."))
+    );
 }
 
 /// A mesh, a lattice with more layers than a tile of a .vox, and the filled cells.
 fn tower() -> (Mesh, Lattice, Voxels) {
-    let triangles = [cuboid([9.5, 7.0, 300.0]), moved(&cuboid([6.0, 3.0, 40.0]), 5.5)].concat();
+    let triangles = [
+        cuboid([9.5, 7.0, 300.0]),
+        moved(&cuboid([6.0, 3.0, 40.0]), 5.5),
+    ]
+    .concat();
     let mesh = Mesh::from_triangles(triangles).unwrap();
-    let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).pad(1).to(mesh.bounds()).unwrap();
+    let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)))
+        .pad(1)
+        .to(mesh.bounds())
+        .unwrap();
     let voxels = voxelize(&mesh, &lattice, Rule::filled()).unwrap();
     (mesh, lattice, voxels)
 }
@@ -374,7 +604,11 @@ fn filled_is_surface_under_ties_both_and_the_rest() {
     let touched = surface(&mesh, &lattice, Ties::Both);
     let mut seen = [0; 2];
     for (cell, value) in labels.iter() {
-        let label = if touched.get(cell) { Label::SURFACE } else { Label::INTERIOR };
+        let label = if touched.get(cell) {
+            Label::SURFACE
+        } else {
+            Label::INTERIOR
+        };
         assert_eq!(value, label.value, "{cell:?}");
         seen[usize::from(value) - 1] += 1;
     }
@@ -387,14 +621,25 @@ fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
     let (mesh, lattice, voxels) = tower();
     let run = Run::default();
     let bits = voxels.digest();
-    let labels = surface_and_interior(&mesh, &lattice, voxels.cells.into_occupied().unwrap(), &run).unwrap();
+    let labels =
+        surface_and_interior(&mesh, &lattice, voxels.cells.into_occupied().unwrap(), &run).unwrap();
     let counts = [1, 2].map(|value| labels.count(value));
-    let voxels = Voxels { cells: labels.into(), lattice: voxels.lattice, record: voxels.record };
+    let voxels = Voxels {
+        cells: labels.into(),
+        lattice: voxels.lattice,
+        record: voxels.record,
+    };
     assert_eq!(voxels.digest(), bits, "no digest knows of these labels");
     let mut compared = 0;
-    for format in FORMATS.iter().filter(|format| format.holds(CellKind::Labels) && !format.is_folder()) {
+    for format in FORMATS
+        .iter()
+        .filter(|format| format.holds(CellKind::Labels) && !format.is_folder())
+    {
         for &dtype in format.dtypes {
-            let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+            let options = SaveOptions {
+                dtype: Some(dtype),
+                ..SaveOptions::default()
+            };
             let mut bytes = Vec::new();
             format::write_to(&voxels, &mut bytes, format, &options).unwrap();
             for n in [1, 5] {
@@ -408,7 +653,12 @@ fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
                 format::write_source_to(&mut slabs, &mut same, format, &options).unwrap();
                 assert!(bytes == same, "{} {} {height}", format.name, dtype.name());
                 assert_eq!(slabs.digest(), voxels.digest());
-                let made: Vec<u64> = slabs.made().labels.iter().map(|(_, cells)| *cells).collect();
+                let made: Vec<u64> = slabs
+                    .made()
+                    .labels
+                    .iter()
+                    .map(|(_, cells)| *cells)
+                    .collect();
                 assert_eq!(made, counts);
                 compared += 1;
             }
@@ -421,7 +671,11 @@ fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
 fn files_have_1_and_2_and_digests_know_of_no_difference() {
     let (mesh, lattice, voxels) = tower();
     let place = Place::new();
-    let triangles = [cuboid([9.5, 7.0, 300.0]), moved(&cuboid([6.0, 3.0, 40.0]), 5.5)].concat();
+    let triangles = [
+        cuboid([9.5, 7.0, 300.0]),
+        moved(&cuboid([6.0, 3.0, 40.0]), 5.5),
+    ]
+    .concat();
     place.write("tower.stl", stl(&triangles));
     let touched = surface(&mesh, &lattice, Ties::Both);
     let [nx, ny, nz] = lattice.dims();
@@ -442,9 +696,15 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
         ("-o b.npy", false),
         ("-o b.npz", false),
     ] {
-        let report = place.run(&format!("{base} --filled {output}")).expect(0).json();
-        let [surface, interior] =
-            if known { [json!(count(1)), json!(count(2))] } else { [json!(null), json!(null)] };
+        let report = place
+            .run(&format!("{base} --filled {output}"))
+            .expect(0)
+            .json();
+        let [surface, interior] = if known {
+            [json!(count(1)), json!(count(2))]
+        } else {
+            [json!(null), json!(null)]
+        };
         assert_eq!(
             (&report["counts"]["surface"], &report["counts"]["interior"]),
             (&surface, &interior),
@@ -456,7 +716,11 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
         assert_eq!(read.occupied(), voxels.occupied(), "{output}");
         assert_eq!(read.digest().cells, voxels.digest().cells, "{output}");
         if let (true, Some(labels)) = (known, read.labels()) {
-            assert_eq!(labels.counts(), [(1, count(1) as u64), (2, count(2) as u64)], "{output}");
+            assert_eq!(
+                labels.counts(),
+                [(1, count(1) as u64), (2, count(2) as u64)],
+                "{output}"
+            );
         }
         assert_eq!(read.labels().is_some(), known, "{output}");
         let bytes = fs::read(&path).unwrap();
@@ -469,7 +733,10 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
     // Solid and surface grids have one label.
     for (rule, path) in [("--solid", "c.raw"), ("--surface", "d.raw")] {
         place.run(&format!("{base} {rule} -o {path}")).expect(0);
-        assert!(fs::read(place.path(path)).unwrap().iter().all(|n| *n < 2), "{rule}");
+        assert!(
+            fs::read(place.path(path)).unwrap().iter().all(|n| *n < 2),
+            "{rule}"
+        );
     }
 }
 
@@ -480,15 +747,31 @@ fn a_limit_of_memory_makes_the_same_files_in_slabs() {
     let mut seen = 0;
     for output in ["raw", "npz --dtype u8"] {
         let name = output.split(' ').next().unwrap();
-        let whole = place.run(&format!("{base} -o whole.{output}")).expect(0).json();
-        let planned =
-            |limit: &usize| place.run(&format!("{base} -o slabs.{output} --max-memory {limit}K -n"));
-        let limit = (12..60).map(|n| n * 512).find(|limit| planned(limit).code == Some(0)).unwrap();
-        let slabs = place.run(&format!("{base} -o slabs.{output} --max-memory {limit}K")).expect(0).json();
-        assert_eq!((&whole["run"]["plan"], &slabs["run"]["plan"]), (&json!("dense"), &json!("slabs")));
+        let whole = place
+            .run(&format!("{base} -o whole.{output}"))
+            .expect(0)
+            .json();
+        let planned = |limit: &usize| {
+            place.run(&format!(
+                "{base} -o slabs.{output} --max-memory {limit}K -n"
+            ))
+        };
+        let limit = (12..60)
+            .map(|n| n * 512)
+            .find(|limit| planned(limit).code == Some(0))
+            .unwrap();
+        let slabs = place
+            .run(&format!("{base} -o slabs.{output} --max-memory {limit}K"))
+            .expect(0)
+            .json();
+        assert_eq!(
+            (&whole["run"]["plan"], &slabs["run"]["plan"]),
+            (&json!("dense"), &json!("slabs"))
+        );
         assert_eq!(whole["counts"], slabs["counts"]);
         assert!(whole["counts"]["interior"].as_u64() > Some(0), "{whole}");
-        let [one, other] = ["whole", "slabs"].map(|what| fs::read(place.path(&format!("{what}.{name}"))));
+        let [one, other] =
+            ["whole", "slabs"].map(|what| fs::read(place.path(&format!("{what}.{name}"))));
         assert!(one.unwrap() == other.unwrap(), "{output}");
         seen += 1;
     }
@@ -502,8 +785,10 @@ fn sheets_in_front_of_open_parts_are_warned_of() {
         .into_iter()
         .filter(|triangle| triangle.iter().any(|corner| corner[2] > 0.0))
         .collect();
-    let up: [Triangle; 2] =
-        [[[0.0; 3], [9.0, 0.0, 0.0], [9.0, 8.0, 0.0]], [[0.0; 3], [9.0, 8.0, 0.0], [0.0, 8.0, 0.0]]];
+    let up: [Triangle; 2] = [
+        [[0.0; 3], [9.0, 0.0, 0.0], [9.0, 8.0, 0.0]],
+        [[0.0; 3], [9.0, 8.0, 0.0], [0.0, 8.0, 0.0]],
+    ];
     let place = Place::new();
     let text = "2 triangles belong to open sheets: cells in front of them may be lost";
     let mut seen = 0;
@@ -513,7 +798,11 @@ fn sheets_in_front_of_open_parts_are_warned_of() {
         ("sheet.stl", up.to_vec(), false),
     ] {
         place.write(name, stl(&triangles));
-        let err = place.run(&format!("{name} --solid --voxel-size 0.5 --pad 2 -o cells.npz")).err;
+        let err = place
+            .run(&format!(
+                "{name} --solid --voxel-size 0.5 --pad 2 -o cells.npz"
+            ))
+            .err;
         assert!(err.contains("W006"), "{name}: {err}");
         assert_eq!(err.contains(text), is_warned, "{name}: {err}");
         seen += 1;

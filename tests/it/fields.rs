@@ -16,12 +16,20 @@ fn slabs_under_a_limit_of_memory_have_the_bytes_of_the_whole() {
         for extension in ["npy", "npz", "raw"] {
             let make = |name: &str, limit: &str| {
                 let nearest = format!("--nearest {name}.nearest.npy");
-                let words = format!("knot.stl -r 150 --rule distance {options} {nearest} {limit} --json");
-                place.run(&format!("{words} -o {name}.{extension}")).expect(0).json()
+                let words =
+                    format!("knot.stl -r 150 --rule distance {options} {nearest} {limit} --json");
+                place
+                    .run(&format!("{words} -o {name}.{extension}"))
+                    .expect(0)
+                    .json()
             };
             let whole = make("whole", "");
             let slabs = make("slabs", "-j 2 --max-memory 30M");
-            assert_ne!(whole["run"]["plan"], slabs["run"]["plan"], "{options}: {}", slabs["run"]);
+            assert_ne!(
+                whole["run"]["plan"], slabs["run"]["plan"],
+                "{options}: {}",
+                slabs["run"]
+            );
             assert_eq!(whole["digest"], slabs["digest"]);
             let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
             for end in [extension, "nearest.npy"] {
@@ -40,8 +48,12 @@ fn cells_within_a_distance_are_not_cut_by_the_grid() {
     let sphere = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/sphere.stl");
     std::fs::copy(sphere, place.path("sphere.stl")).unwrap();
     let cells = |options: &str| {
-        let line = format!("sphere.stl -r 20 --rule distance --signed --iso 2vx {options} --json -o x.npz");
-        place.run(&line).expect(0).json()["counts"]["occupied"].as_u64().unwrap()
+        let line = format!(
+            "sphere.stl -r 20 --rule distance --signed --iso 2vx {options} --json -o x.npz"
+        );
+        place.run(&line).expect(0).json()["counts"]["occupied"]
+            .as_u64()
+            .unwrap()
     };
     assert_eq!(cells("--band all"), cells("--band 5"));
     assert!(cells("--band all --pad 0") < cells("--band all"));
@@ -71,28 +83,50 @@ fn arrays_beside_shares_are_members_of_their_shape() {
     ] {
         let make = |name: &str, limit: &str| {
             let grid = "--bounds -30,-30,-15,20,21,8 --voxel-size 0.5";
-            let words =
-                format!("knot.stl {grid} --rule fraction --with area,normal,faces,centroid {order} {limit}");
-            place.run(&format!("{words} --json -o {name}.npz")).expect(0).json()
+            let words = format!(
+                "knot.stl {grid} --rule fraction --with area,normal,faces,centroid {order} {limit}"
+            );
+            place
+                .run(&format!("{words} --json -o {name}.npz"))
+                .expect(0)
+                .json()
         };
         let whole = make("whole", "");
         let slabs = make("slabs", "-j 2 --max-memory 30M");
         let [few, many] =
             ["-n", "-n -j 2 --max-memory 30M"].map(|limit| make("none", limit)["estimate"].clone());
-        assert!(few["slabs"].as_u64() < many["slabs"].as_u64(), "{few} {many}");
-        assert!(many["output_bytes"].as_u64() > Some(11 * 4 * 100 * 102 * 46 - 1), "{many}");
-        assert_eq!((&whole["digest"], &whole["field"]), (&slabs["digest"], &slabs["field"]));
+        assert!(
+            few["slabs"].as_u64() < many["slabs"].as_u64(),
+            "{few} {many}"
+        );
+        assert!(
+            many["output_bytes"].as_u64() > Some(11 * 4 * 100 * 102 * 46 - 1),
+            "{many}"
+        );
+        assert_eq!(
+            (&whole["digest"], &whole["field"]),
+            (&slabs["digest"], &slabs["field"])
+        );
         assert_eq!(whole["field"]["arrays"].as_array().unwrap().len(), 4);
         let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
-        assert!(bytes("whole.npz") == bytes("slabs.npz"), "{order}: other bytes");
+        assert!(
+            bytes("whole.npz") == bytes("slabs.npz"),
+            "{order}: other bytes"
+        );
         let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes("whole.npz"))).unwrap();
         for (name, shape) in [("area", 0), ("normal", 1), ("faces", 1), ("centroid", 1)] {
             let mut member = vec![];
             let mut file = archive.by_name(&format!("{name}.npy")).unwrap();
             std::io::Read::read_to_end(&mut file, &mut member).unwrap();
             let header = String::from_utf8_lossy(&member[10..128]).into_owned();
-            assert!(header.contains(shapes[shape]) && header.contains("'<f4'"), "{name}: {header}");
-            assert_eq!(member.len(), 128 + 4 * 100 * 102 * 46 * if shape == 0 { 1 } else { 3 });
+            assert!(
+                header.contains(shapes[shape]) && header.contains("'<f4'"),
+                "{name}: {header}"
+            );
+            assert_eq!(
+                member.len(),
+                128 + 4 * 100 * 102 * 46 * if shape == 0 { 1 } else { 3 }
+            );
             seen += 1;
         }
         // The shares are those of a file without arrays.
@@ -105,15 +139,31 @@ fn arrays_beside_shares_are_members_of_their_shape() {
 #[test]
 fn a_conversion_says_which_arrays_it_leaves_out() {
     let place = Place::new();
-    place.run("cube.stl -r 4 --rule fraction --with faces,area -o with.npz").expect(0);
-    place.run("cube.stl -r 4 --rule fraction -o without.npz").expect(0);
+    place
+        .run("cube.stl -r 4 --rule fraction --with faces,area -o with.npz")
+        .expect(0);
+    place
+        .run("cube.stl -r 4 --rule fraction -o without.npz")
+        .expect(0);
     for output in ["a.npz", "a.vti"] {
-        let run = place.run(&format!("convert with.npz {output} --json")).expect(0).json();
+        let run = place
+            .run(&format!("convert with.npz {output} --json"))
+            .expect(0)
+            .json();
         let warnings = run["warnings"].as_array().unwrap();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert_eq!(warnings[0]["code"], "W004");
-        assert!(warnings[0]["message"].as_str().unwrap().contains("area, faces"), "{warnings:?}");
-        let run = place.run(&format!("convert without.npz {output} --json")).expect(0).json();
+        assert!(
+            warnings[0]["message"]
+                .as_str()
+                .unwrap()
+                .contains("area, faces"),
+            "{warnings:?}"
+        );
+        let run = place
+            .run(&format!("convert without.npz {output} --json"))
+            .expect(0)
+            .json();
         assert_eq!(run["warnings"], serde_json::json!([]));
     }
 }
@@ -124,11 +174,21 @@ fn scaled_fields_are_those_of_the_file_times_the_factor() {
     let mut seen = [0; 2];
     for factor in ["2", "1/3", "1000", "0.001"] {
         let scale = Rational::parse(factor).unwrap();
-        let transform = Transform { scale: scale.clone(), ..Transform::default() };
-        for (rule, power) in [(Rule::distance(), 1), (Rule::Area, 2), (Rule::fraction(), 0)] {
+        let transform = Transform {
+            scale: scale.clone(),
+            ..Transform::default()
+        };
+        for (rule, power) in [
+            (Rule::distance(), 1),
+            (Rule::Area, 2),
+            (Rule::fraction(), 0),
+        ] {
             let lattice = Fit::longest(40).pad(3).to(mesh.bounds()).unwrap();
             let quantities = (power == 0).then_some(Quantity::Area).into_iter().collect();
-            let voxelizer = Voxelizer::new(rule).extras(Extras { quantities, ..Extras::default() });
+            let voxelizer = Voxelizer::new(rule).extras(Extras {
+                quantities,
+                ..Extras::default()
+            });
             let (plain, areas) = voxelizer.run_with_arrays(&mesh, &lattice).unwrap();
             let scaled = voxelizer.transform(&transform);
             let (scaled, scaled_areas) = scaled.run_with_arrays(&mesh, &lattice).unwrap();
@@ -140,17 +200,28 @@ fn scaled_fields_are_those_of_the_file_times_the_factor() {
             let by = scale.to_f64().powi(power);
             for (value, scaled_value) in plain.values().iter().zip(scaled.values()) {
                 let is_background = plain.is_background(*value);
-                assert_eq!(scaled.is_background(*scaled_value), is_background, "{factor}: {value}");
+                assert_eq!(
+                    scaled.is_background(*scaled_value),
+                    is_background,
+                    "{factor}: {value}"
+                );
                 if !is_background {
                     let product = (f64::from(*value) * by) as f32;
-                    let limit = if power == 1 { scaled.background().next_down() } else { f32::INFINITY };
+                    let limit = if power == 1 {
+                        scaled.background().next_down()
+                    } else {
+                        f32::INFINITY
+                    };
                     assert_eq!(*scaled_value, product.min(limit), "{factor}: {value}");
                 }
                 seen[usize::from(is_background)] += 1;
             }
             let by = scale.to_f64().powi(2);
             for (area, scaled) in areas.iter().zip(&scaled_areas) {
-                let products = area.numbers().iter().map(|area| (f64::from(*area) * by) as f32);
+                let products = area
+                    .numbers()
+                    .iter()
+                    .map(|area| (f64::from(*area) * by) as f32);
                 assert!(products.eq(scaled.numbers().iter().copied()), "{factor}");
             }
         }
@@ -163,15 +234,24 @@ fn scaled_fields_are_those_of_the_file_times_the_factor() {
 #[test]
 fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
     let mut cells = [0, 0];
-    for (name, close_holes) in
-        [("cube", None), ("knot", None), ("bracket", None), ("open", Some(64)), ("open", None)]
-    {
-        let mesh = Mesh::open(format!("{}/fixtures/{name}.stl", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    for (name, close_holes) in [
+        ("cube", None),
+        ("knot", None),
+        ("bracket", None),
+        ("open", Some(64)),
+        ("open", None),
+    ] {
+        let mesh = Mesh::open(format!(
+            "{}/fixtures/{name}.stl",
+            env!("CARGO_MANIFEST_DIR")
+        ))
+        .unwrap();
         for (res, pad) in [(11, 0), (20, 2), (33, 1)] {
             let lattice = Fit::longest(res).pad(pad).to(mesh.bounds()).unwrap();
             let inside = voxelize::Inside::Flood { close_holes };
             let filled =
-                voxelize::voxelize(&mesh, &lattice, Rule::filled().with_inside(inside).unwrap()).unwrap();
+                voxelize::voxelize(&mesh, &lattice, Rule::filled().with_inside(inside).unwrap())
+                    .unwrap();
             let filled = filled.occupied().unwrap();
             for (band, iso) in [
                 (voxelize::Band::All, None),
@@ -179,7 +259,11 @@ fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
                 (voxelize::Band::All, Some("0")),
             ] {
                 let iso = iso.map(|text| text.parse().unwrap());
-                let rule = Rule::Distance { band, sign: Some(inside), iso };
+                let rule = Rule::Distance {
+                    band,
+                    sign: Some(inside),
+                    iso,
+                };
                 let signed = voxelize::voxelize(&mesh, &lattice, rule).unwrap();
                 let [nx, ny, nz] = lattice.dims();
                 for k in 0..nz {

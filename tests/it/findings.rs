@@ -36,7 +36,12 @@ fn table(title: &str, rows: &[&CodeInfo]) -> String {
     };
     let line = |row: &&CodeInfo| {
         let advice = Hint::from(row.advice).spelled(|set| Some(spelled(set)));
-        format!("| {} | {} | {} | {advice} |\n", row.name, row.finding, outcome(row))
+        format!(
+            "| {} | {} | {} | {advice} |\n",
+            row.name,
+            row.finding,
+            outcome(row)
+        )
     };
     let lines: String = rows.iter().map(line).collect();
     format!("\n## {title}\n\n| code | finding | becomes | what to do |\n|---|---|---|---|\n{lines}")
@@ -60,9 +65,16 @@ fn spelled(Setting { option, value }: &Setting) -> String {
 }
 
 fn page() -> String {
-    let (coded, words): (Vec<&CodeInfo>, Vec<_>) =
-        CODES.iter().partition(|row| row.name.starts_with(|c: char| c.is_ascii_uppercase()));
-    let of = |letter| coded.iter().copied().filter(|row| row.name.starts_with(letter)).collect::<Vec<_>>();
+    let (coded, words): (Vec<&CodeInfo>, Vec<_>) = CODES
+        .iter()
+        .partition(|row| row.name.starts_with(|c: char| c.is_ascii_uppercase()));
+    let of = |letter| {
+        coded
+            .iter()
+            .copied()
+            .filter(|row| row.name.starts_with(letter))
+            .collect::<Vec<_>>()
+    };
     let parts = [
         table("Meshes", &of('S')),
         table("Checks of meshes", &of('M')),
@@ -75,7 +87,10 @@ fn page() -> String {
     ];
     let page = format!("{HEAD}{}", parts.concat());
     let is_there = |row: &&CodeInfo| page.contains(&format!("\n| {} |", row.name));
-    assert!(CODES.iter().all(|row| is_there(&row)), "a code is in no table");
+    assert!(
+        CODES.iter().all(|row| is_there(&row)),
+        "a code is in no table"
+    );
     page
 }
 
@@ -93,7 +108,9 @@ fn sources() -> Vec<(PathBuf, String)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("error/code.rs") {
+            } else if path.extension().is_some_and(|end| end == "rs")
+                && !path.ends_with("error/code.rs")
+            {
                 let text = fs::read_to_string(&path).unwrap();
                 texts.push((path, text));
             }
@@ -106,9 +123,15 @@ fn sources() -> Vec<(PathBuf, String)> {
 #[test]
 fn every_code_is_used() {
     let sources = sources();
-    let after = |text: &str| text.chars().take_while(|c| c.is_alphanumeric()).collect::<String>();
-    let used: BTreeSet<String> =
-        sources.iter().flat_map(|(_, text)| text.split("Code::").skip(1).map(after)).collect();
+    let after = |text: &str| {
+        text.chars()
+            .take_while(|c| c.is_alphanumeric())
+            .collect::<String>()
+    };
+    let used: BTreeSet<String> = sources
+        .iter()
+        .flat_map(|(_, text)| text.split("Code::").skip(1).map(after))
+        .collect();
     assert!(used.len() > 30, "only {} codes", used.len());
     for row in CODES {
         assert!(
@@ -125,11 +148,18 @@ fn only_the_command_line_spells_its_options() {
     let mut lines = 0;
     for (path, text) in sources().iter().filter(|(path, _)| !is_cli(path)) {
         let code = text.split("#[cfg(test)]").next().unwrap();
-        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        for line in code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
             // The first line of a list of goldens is for its readers.
-            let words =
-                line.split("--").skip(1).filter(|_| line.contains('"') && !line.contains("# Golden results"));
-            let spelled = words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).count();
+            let words = line
+                .split("--")
+                .skip(1)
+                .filter(|_| line.contains('"') && !line.contains("# Golden results"));
+            let spelled = words
+                .filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+                .count();
             // Short ones: a letter behind a dash, where a text or a sentence begins.
             let is_short = |start: &str| {
                 line.match_indices(start).any(|(at, _)| {
@@ -137,8 +167,8 @@ fn only_the_command_line_spells_its_options() {
                     rest.next().is_some_and(|c| c.is_ascii_lowercase()) && rest.next() == Some(' ')
                 })
             };
-            let short =
-                line.contains("with_hint") && ["\"-", "; -", "and -", "or -"].into_iter().any(is_short);
+            let short = line.contains("with_hint")
+                && ["\"-", "; -", "and -", "or -"].into_iter().any(is_short);
             assert!(spelled == 0 && !short, "{}: {line}", path.display());
             lines += 1;
         }
@@ -148,8 +178,12 @@ fn only_the_command_line_spells_its_options() {
 
 #[test]
 fn strictness_has_something_to_refuse_and_leniency_something_to_take() {
-    let count =
-        |usual, lenient| CODES.iter().filter(|row| (row.severity, row.lenient) == (usual, lenient)).count();
+    let count = |usual, lenient| {
+        CODES
+            .iter()
+            .filter(|row| (row.severity, row.lenient) == (usual, lenient))
+            .count()
+    };
     assert!(count(Severity::Note, Severity::Note) >= 5);
     assert!(count(Severity::Error, Severity::Warning) >= 5);
 }

@@ -22,20 +22,35 @@ fn triangles_of(file: &str) -> Vec<Triangle> {
 fn every_fixture_is_made_again_byte_by_byte() {
     for fixture in FIXTURES {
         let committed = std::fs::read(folder().join(fixture.file)).expect(fixture.file);
-        assert!(committed == fixture.bytes(), "{}: cargo run --example make_fixtures", fixture.file);
+        assert!(
+            committed == fixture.bytes(),
+            "{}: cargo run --example make_fixtures",
+            fixture.file
+        );
         assert!(committed.len() < 300_000, "{} is large", fixture.file);
     }
     for fixture in DEFECTS {
-        let committed = std::fs::read(folder().join("defects").join(fixture.file)).expect(fixture.file);
-        assert!(committed == made::binary(&(fixture.make)()), "{}: make_fixtures", fixture.file);
+        let committed =
+            std::fs::read(folder().join("defects").join(fixture.file)).expect(fixture.file);
+        assert!(
+            committed == made::binary(&(fixture.make)()),
+            "{}: make_fixtures",
+            fixture.file
+        );
     }
     let committed = std::fs::read_to_string(folder().join("README.md")).unwrap();
-    assert_eq!(committed.replace("\r\n", "\n"), made::readme(), "cargo run --example make_fixtures");
+    assert_eq!(
+        committed.replace("\r\n", "\n"),
+        made::readme(),
+        "cargo run --example make_fixtures"
+    );
 }
 
 #[test]
 fn no_mesh_lies_there_that_nothing_makes() {
-    let names = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let names = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap());
     let found: BTreeSet<String> = names.filter(|name| name.ends_with(".stl")).collect();
     let known: BTreeSet<String> = FIXTURES.iter().map(|f| f.file.to_string()).collect();
     assert_eq!(found, known);
@@ -47,7 +62,10 @@ fn closed_fixtures_are_closed_oriented_and_not_inside_out() {
     for fixture in FIXTURES {
         let triangles = (fixture.make)();
         let open = ["open.stl", "slivers.stl"].contains(&fixture.file);
-        let expected = Edges { closed: !open, oriented: !open };
+        let expected = Edges {
+            closed: !open,
+            oriented: !open,
+        };
         assert_eq!(Edges::of(&triangles), expected, "{}", fixture.file);
         assert!(open || volume(&triangles) > 0.0, "{}", fixture.file);
     }
@@ -55,8 +73,9 @@ fn closed_fixtures_are_closed_oriented_and_not_inside_out() {
 
 #[test]
 fn volumes_are_those_of_the_shapes() {
-    let bracket =
-        10.0 * 4.3 * 0.2 + 4.3 * (2.5 * 0.9 + 0.7 * 1.2 + 0.3 * 3.8) - 2.4 * 1.5 * 0.2 - 0.3 * 0.9 * 1.3;
+    let bracket = 10.0 * 4.3 * 0.2 + 4.3 * (2.5 * 0.9 + 0.7 * 1.2 + 0.3 * 3.8)
+        - 2.4 * 1.5 * 0.2
+        - 0.3 * 0.9 * 1.3;
     let cad = 5.0 * 2.5 * 0.375 + 1.5 * 1.2 - 0.7 * 1.1 * 0.375;
     for (file, expected, within) in [
         ("cube.stl", 262_144.0, 0.0),
@@ -69,7 +88,10 @@ fn volumes_are_those_of_the_shapes() {
         ("sphere.stl", 4.0 / 3.0 * std::f64::consts::PI, 0.05),
     ] {
         let found = volume(&triangles_of(file));
-        assert!((found - expected).abs() <= within, "{file}: {found}, not {expected}");
+        assert!(
+            (found - expected).abs() <= within,
+            "{file}: {found}, not {expected}"
+        );
     }
 }
 
@@ -77,7 +99,10 @@ fn volumes_are_those_of_the_shapes() {
 fn the_bracket_has_its_steps_at_the_nearest_floats() {
     let bracket = triangles_of("bracket.stl");
     for step in [0.0_f32, 0.3, 0.7, 2.5, 10.0] {
-        let faces = bracket.iter().filter(|t| t.iter().all(|vertex| vertex[0] == step)).count();
+        let faces = bracket
+            .iter()
+            .filter(|t| t.iter().all(|vertex| vertex[0] == step))
+            .count();
         assert!(faces >= 2, "no face at x = {step}");
     }
 }
@@ -85,7 +110,11 @@ fn the_bracket_has_its_steps_at_the_nearest_floats() {
 #[test]
 fn triangles_without_area_are_counted() {
     for fixture in FIXTURES {
-        let expected = if fixture.file == "degenerate.stl" { 14 } else { 0 };
+        let expected = if fixture.file == "degenerate.stl" {
+            14
+        } else {
+            0
+        };
         let mesh = Mesh::open(folder().join(fixture.file)).unwrap();
         assert_eq!(mesh.degenerate(), expected, "{}", fixture.file);
     }

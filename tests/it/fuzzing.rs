@@ -23,17 +23,35 @@ fn every_target_has_its_check_its_seeds_and_its_row() {
     }
     let manifest = text("fuzz/Cargo.toml");
     let (_, bins) = manifest.split_once("[[bin]]").expect("a target");
-    let names: Vec<_> = bins.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+    let names: Vec<_> = bins
+        .lines()
+        .filter_map(|line| line.strip_prefix("name = "))
+        .collect();
     assert!(names.len() >= 7, "{names:?}");
     let seeds = text("examples/make_fuzz_seeds/main.rs");
     let docs = text("docs/fuzzing.md");
     let replay = text("tools/fuzz/examples/replay.rs");
     for name in names.iter().map(|name| name.trim_matches('"')) {
-        assert!(text(&format!("fuzz/fuzz_targets/{name}.rs")).contains(&format!("checks::{name}::check")));
-        assert!(text(&format!("tools/fuzz/src/{name}.rs")).contains("pub fn check(bytes: &[u8])"), "{name}");
-        assert!(seeds.contains(&format!("(\"{name}\", ")), "{name} has no seeds");
-        assert!(replay.contains(&format!("(\"{name}\", checks::{name}::check)")), "{name} is not replayed");
-        let rows = docs.lines().filter(|line| line.starts_with(&format!("| `{name}` |"))).count();
+        assert!(
+            text(&format!("fuzz/fuzz_targets/{name}.rs"))
+                .contains(&format!("checks::{name}::check"))
+        );
+        assert!(
+            text(&format!("tools/fuzz/src/{name}.rs")).contains("pub fn check(bytes: &[u8])"),
+            "{name}"
+        );
+        assert!(
+            seeds.contains(&format!("(\"{name}\", ")),
+            "{name} has no seeds"
+        );
+        assert!(
+            replay.contains(&format!("(\"{name}\", checks::{name}::check)")),
+            "{name} is not replayed"
+        );
+        let rows = docs
+            .lines()
+            .filter(|line| line.starts_with(&format!("| `{name}` |")))
+            .count();
         assert_eq!(rows, 2, "{name}: what it asks, and what a run gave");
     }
 }
@@ -45,22 +63,42 @@ fn the_dictionary_of_plans_has_every_option_and_verb() {
         return;
     }
     let help = |words: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_voxelize")).args(words).arg("--help").output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_voxelize"))
+            .args(words)
+            .arg("--help")
+            .output()
+            .unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };
-    let verbs =
-        ["verify", "check", "diff", "convert", "clearance", "info", "view", "formats", "plan", "finish"];
+    let verbs = [
+        "verify",
+        "check",
+        "diff",
+        "convert",
+        "clearance",
+        "info",
+        "view",
+        "formats",
+        "plan",
+        "finish",
+    ];
     let pages: String = verbs.iter().map(|verb| help(&[verb])).collect::<String>() + &help(&[]);
     let pages = pages + &help(&["a.zarr", "--region", "1/2"]);
     let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
     let options: BTreeSet<&str> = pages
         .split(|c| !is_word(c))
-        .filter(|word| word.strip_prefix("--").is_some_and(|long| long.starts_with(|c| c != '-')))
+        .filter(|word| {
+            word.strip_prefix("--")
+                .is_some_and(|long| long.starts_with(|c| c != '-'))
+        })
         .collect();
     assert!(options.len() > 30, "{options:?}");
     let dictionary = text("fuzz/dictionaries/plan.dict");
     for word in options.into_iter().chain(verbs) {
-        assert!(dictionary.lines().any(|line| line == format!("\"{word}\"")), "{word} is not in it");
+        assert!(
+            dictionary.lines().any(|line| line == format!("\"{word}\"")),
+            "{word} is not in it"
+        );
     }
 }

@@ -8,7 +8,9 @@ use voxelize::grid::{CellSource, LabelDigest};
 use voxelize::job::{Extras, JobLabels, JobResult};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{self, ReadOptions};
-use voxelize::{Fit, Inside, Lattice, Level, Mesh, Rule, ThinFeatures, Voxelizer, Voxels, voxelize};
+use voxelize::{
+    Fit, Inside, Lattice, Level, Mesh, Rule, ThinFeatures, Voxelizer, Voxels, voxelize,
+};
 
 use crate::support::place::Place;
 use crate::support::random::Random;
@@ -30,7 +32,9 @@ fn ascii(solids: &[(&str, Vec<Triangle>)]) -> String {
         writeln!(text, "solid {name}").unwrap();
         for triangle in triangles {
             text += "facet normal 0 0 0\nouter loop\n";
-            triangle.iter().for_each(|[x, y, z]| writeln!(text, "vertex {x} {y} {z}").unwrap());
+            triangle
+                .iter()
+                .for_each(|[x, y, z]| writeln!(text, "vertex {x} {y} {z}").unwrap());
             text += "endloop\nendfacet\n";
         }
         writeln!(text, "endsolid {name}").unwrap();
@@ -39,7 +43,9 @@ fn ascii(solids: &[(&str, Vec<Triangle>)]) -> String {
 }
 
 fn parsed(text: &str) -> Mesh {
-    read::read_stream(&mut text.as_bytes(), "a.stl", &ReadOptions::default()).unwrap().mesh
+    read::read_stream(&mut text.as_bytes(), "a.stl", &ReadOptions::default())
+        .unwrap()
+        .mesh
 }
 
 fn rules() -> Vec<(&'static str, Rule)> {
@@ -47,14 +53,28 @@ fn rules() -> Vec<(&'static str, Rule)> {
         ("--surface", Rule::surface()),
         ("--solid", Rule::solid()),
         ("--filled", Rule::filled()),
-        ("--filled --inside flood", Rule::filled().with_inside(Inside::Flood { close_holes: None }).unwrap()),
-        ("--solid --keep-thin", Rule::solid().with_thin(ThinFeatures::Keep).unwrap()),
-        ("--rule offset --radius 1vx", Rule::offset("1vx".parse().unwrap())),
+        (
+            "--filled --inside flood",
+            Rule::filled()
+                .with_inside(Inside::Flood { close_holes: None })
+                .unwrap(),
+        ),
+        (
+            "--solid --keep-thin",
+            Rule::solid().with_thin(ThinFeatures::Keep).unwrap(),
+        ),
+        (
+            "--rule offset --radius 1vx",
+            Rule::offset("1vx".parse().unwrap()),
+        ),
     ]
 }
 
 fn labelling(rule: Rule) -> Voxelizer<'static> {
-    Voxelizer::new(rule).extras(Extras { labels: JobLabels::Parts(PartKind::Object), ..Extras::default() })
+    Voxelizer::new(rule).extras(Extras {
+        labels: JobLabels::Parts(PartKind::Object),
+        ..Extras::default()
+    })
 }
 
 fn lattice(mesh: &Mesh) -> Lattice {
@@ -64,7 +84,12 @@ fn lattice(mesh: &Mesh) -> Lattice {
 /// The bytes of a file of labelled cells.
 fn file(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Vec<u8>, usize, JobResult) {
     let format = format::by_name("raw").unwrap();
-    let target = voxelize::job::Target { format, path: None, dtype: None, choices: &[] };
+    let target = voxelize::job::Target {
+        format,
+        path: None,
+        dtype: None,
+        choices: &[],
+    };
     let prepared = voxelizer.prepare(mesh, lattice, Some(target)).unwrap();
     let mut bytes = vec![];
     let write = |cells: &mut dyn CellSource| {
@@ -79,18 +104,34 @@ fn solids_of_a_file_are_the_parts_of_a_mesh() {
     let mesh = parsed(&ascii(&solids()));
     let parts = mesh.parts(PartKind::Object).unwrap();
     assert_eq!(parts.names(), ["body", "the lid", "body"]);
-    let of: Vec<_> = (0..mesh.triangles().len() as u32).map(|n| parts.of(n)).collect();
+    let of: Vec<_> = (0..mesh.triangles().len() as u32)
+        .map(|n| parts.of(n))
+        .collect();
     assert_eq!(of, [[0; 12], [1; 12], [2; 12]].concat());
     let lid = mesh.select(|n| parts.of(n) == 1);
     assert_eq!(lid.triangles(), solids()[1].1);
-    assert_eq!((lid.number(0), lid.number(11), lid.parts(PartKind::Object).unwrap().of(0)), (12, 23, 1));
-    let moved = mesh.map(|triangle| triangle.map(|v| v.map(|c| c + 1.0))).unwrap();
+    assert_eq!(
+        (
+            lid.number(0),
+            lid.number(11),
+            lid.parts(PartKind::Object).unwrap().of(0)
+        ),
+        (12, 23, 1)
+    );
+    let moved = mesh
+        .map(|triangle| triangle.map(|v| v.map(|c| c + 1.0)))
+        .unwrap();
     assert_eq!(moved.parts(PartKind::Object), mesh.parts(PartKind::Object));
     // Names that a facet begins behind, in words that are no names, and without one.
-    let facet = "facet normal 0 0 0 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet";
-    let text =
-        format!("solid a facet of {facet}\nendsolid\nsolid\n{facet}\nendsolid solid c {facet} endsolid");
-    assert_eq!(parsed(&text).parts(PartKind::Object).unwrap().names(), ["a facet of", "", "c"]);
+    let facet =
+        "facet normal 0 0 0 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet";
+    let text = format!(
+        "solid a facet of {facet}\nendsolid\nsolid\n{facet}\nendsolid solid c {facet} endsolid"
+    );
+    assert_eq!(
+        parsed(&text).parts(PartKind::Object).unwrap().names(),
+        ["a facet of", "", "c"]
+    );
 }
 
 #[test]
@@ -105,9 +146,18 @@ fn a_cell_has_the_first_object_that_occupies_it() {
                 voxelize(&Mesh::from_triangles(triangles).unwrap(), &lattice, rule).unwrap()
             })
             .collect();
-        let (voxels, result) = labelling(rule).prepare(&mesh, &lattice, None).unwrap().voxels().unwrap();
+        let (voxels, result) = labelling(rule)
+            .prepare(&mesh, &lattice, None)
+            .unwrap()
+            .voxels()
+            .unwrap();
         let labels = voxels.labels().unwrap();
-        let names: Vec<_> = labels.legend().labels().iter().map(|label| label.name.as_ref()).collect();
+        let names: Vec<_> = labels
+            .legend()
+            .labels()
+            .iter()
+            .map(|label| label.name.as_ref())
+            .collect();
         assert_eq!(
             (names, labels.legend().digest()),
             (vec!["body", "the lid", "body (2)"], LabelDigest::Values)
@@ -115,19 +165,39 @@ fn a_cell_has_the_first_object_that_occupies_it() {
         let [nx, ny, nz] = lattice.dims();
         let mut taken = 0;
         for cell in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]) {
-            let first = alone.iter().position(|voxels| voxels.occupied().unwrap().get(cell));
+            let first = alone
+                .iter()
+                .position(|voxels| voxels.occupied().unwrap().get(cell));
             let wanted = first.map_or(0, |first| first as u8 + 1);
             assert_eq!(labels.get(cell), wanted, "{words} {cell:?}");
-            let parts = alone.iter().filter(|voxels| voxels.occupied().unwrap().get(cell)).count();
+            let parts = alone
+                .iter()
+                .filter(|voxels| voxels.occupied().unwrap().get(cell))
+                .count();
             taken += parts.saturating_sub(1) as u64;
             seen[usize::from(wanted)] += 1;
         }
         assert_eq!(result.taken, taken, "{words}");
         all_taken += taken;
-        let counted: Vec<_> = labels.counts().into_iter().map(|(_, cells)| cells).collect();
-        assert_eq!(result.labels.iter().map(|(_, cells)| *cells).collect::<Vec<_>>(), counted, "{words}");
+        let counted: Vec<_> = labels
+            .counts()
+            .into_iter()
+            .map(|(_, cells)| cells)
+            .collect();
+        assert_eq!(
+            result
+                .labels
+                .iter()
+                .map(|(_, cells)| *cells)
+                .collect::<Vec<_>>(),
+            counted,
+            "{words}"
+        );
     }
-    assert!(seen.iter().all(|cells| *cells > 10) && all_taken > 10, "{seen:?} {all_taken}");
+    assert!(
+        seen.iter().all(|cells| *cells > 10) && all_taken > 10,
+        "{seen:?} {all_taken}"
+    );
 }
 
 #[test]
@@ -146,8 +216,11 @@ fn nothing_but_the_order_of_objects_decides() {
             let mesh = parsed(&ascii(&shuffled));
             let level = Level::available().into_iter().cycle().nth(round);
             let voxelizer = labelling(rule).threads(1 + round % 3).level(level.unwrap());
-            let (found, slabs, result) = match [700_000, 60_000].map(|most| voxelizer.memory(most)) {
-                [_, small] if round % 2 == 0 && small.prepare(&mesh, &lattice, Some(raw())).is_ok() => {
+            let (found, slabs, result) = match [700_000, 60_000].map(|most| voxelizer.memory(most))
+            {
+                [_, small]
+                    if round % 2 == 0 && small.prepare(&mesh, &lattice, Some(raw())).is_ok() =>
+                {
                     file(small, &mesh, &lattice)
                 }
                 [_, _] => file(voxelizer, &mesh, &lattice),
@@ -166,7 +239,12 @@ fn nothing_but_the_order_of_objects_decides() {
 }
 
 fn raw() -> voxelize::job::Target<'static> {
-    voxelize::job::Target { format: format::by_name("raw").unwrap(), path: None, dtype: None, choices: &[] }
+    voxelize::job::Target {
+        format: format::by_name("raw").unwrap(),
+        path: None,
+        dtype: None,
+        choices: &[],
+    }
 }
 
 #[test]
@@ -175,16 +253,30 @@ fn the_command_labels_objects_and_files_name_them() {
     place.write("three.stl", ascii(&solids()));
     let mesh = parsed(&ascii(&solids()));
     for (words, rule) in rules() {
-        let lattice = Fit::longest(20).margin(rule.margin()).to(mesh.bounds()).unwrap();
-        let (voxels, result) = labelling(rule).prepare(&mesh, &lattice, None).unwrap().voxels().unwrap();
+        let lattice = Fit::longest(20)
+            .margin(rule.margin())
+            .to(mesh.bounds())
+            .unwrap();
+        let (voxels, result) = labelling(rule)
+            .prepare(&mesh, &lattice, None)
+            .unwrap()
+            .voxels()
+            .unwrap();
         for format in ["npz", "vox", "raw"] {
             let line = format!("three.stl -r 20 {words} --labels object -o a.{format}");
             let run = place.run(&format!("{line} --json")).expect(0).json();
-            assert_eq!(run["digest"]["cells"], voxels.digest().cells.to_string(), "{line}");
+            assert_eq!(
+                run["digest"]["cells"],
+                voxels.digest().cells.to_string(),
+                "{line}"
+            );
             let counts = run["counts"]["labels"].as_array().unwrap();
             for (counted, (label, cells)) in counts.iter().zip(&result.labels) {
                 assert_eq!(
-                    (counted["label"].as_str().unwrap(), counted["cells"].as_u64().unwrap()),
+                    (
+                        counted["label"].as_str().unwrap(),
+                        counted["cells"].as_u64().unwrap()
+                    ),
                     (&*label.name, *cells)
                 );
             }
@@ -197,10 +289,20 @@ fn the_command_labels_objects_and_files_name_them() {
             );
         }
     }
-    let run = place.run("three.stl -r 20 --solid --labels object -o a.npz").expect(0);
+    let run = place
+        .run("three.stl -r 20 --solid --labels object -o a.npz")
+        .expect(0);
     assert!(run.err.contains("labels  body (1): "), "{}", run.err);
-    let refused = place.run("three.stl -r 20 --rule distance --labels object -o a.npz").expect(2);
-    assert!(refused.err.contains("--labels: the rule distance makes a field"), "{}", refused.err);
+    let refused = place
+        .run("three.stl -r 20 --rule distance --labels object -o a.npz")
+        .expect(2);
+    assert!(
+        refused
+            .err
+            .contains("--labels: the rule distance makes a field"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
@@ -209,10 +311,19 @@ fn more_objects_than_labels_are_an_error() {
     let many: Vec<_> = (0..256).map(|_| ("same", one.clone())).collect();
     let place = Place::new();
     place.write("many.stl", ascii(&many));
-    let run = place.run("many.stl -r 4 --labels object -o a.npz").expect(4);
-    assert!(run.err.contains("the mesh has 256 parts, labels tell 255 apart"), "{}", run.err);
+    let run = place
+        .run("many.stl -r 4 --labels object -o a.npz")
+        .expect(4);
+    assert!(
+        run.err
+            .contains("the mesh has 256 parts, labels tell 255 apart"),
+        "{}",
+        run.err
+    );
     place.write("many.stl", ascii(&many[1..]));
-    place.run("many.stl -r 4 --labels object -o a.npz").expect(0);
+    place
+        .run("many.stl -r 4 --labels object -o a.npz")
+        .expect(0);
 }
 
 #[test]
@@ -222,31 +333,56 @@ fn parts_that_come_first_win_the_cells_they_share() {
     let counts = |priority: &[&str]| -> Vec<(String, u64)> {
         let names: Vec<String> = priority.iter().map(ToString::to_string).collect();
         let voxelizer = labelling(Rule::solid()).priority(&names);
-        let (_, result) = voxelizer.prepare(&mesh, &lattice, None).unwrap().voxels().unwrap();
-        result.labels.into_iter().map(|(label, cells)| (label.name.into_owned(), cells)).collect()
+        let (_, result) = voxelizer
+            .prepare(&mesh, &lattice, None)
+            .unwrap()
+            .voxels()
+            .unwrap();
+        result
+            .labels
+            .into_iter()
+            .map(|(label, cells)| (label.name.into_owned(), cells))
+            .collect()
     };
     let usual = counts(&[]);
-    let [(body, whole), (lid, under), (inner, none)] = &usual[..] else { panic!("{usual:?}") };
+    let [(body, whole), (lid, under), (inner, none)] = &usual[..] else {
+        panic!("{usual:?}")
+    };
     assert_eq!([body, lid, inner], ["body", "the lid", "body (2)"]);
     assert_eq!(*none, 0, "it lies in the body");
     let first = counts(&["body (2)", "the lid"]);
     let total = |all: &[(String, u64)]| all.iter().map(|(_, cells)| cells).sum::<u64>();
     assert_eq!(total(&first), total(&usual), "the cells are the same");
-    assert!(first[2].1 > 0 && first[1].1 > *under && first[0].1 < *whole, "{first:?}");
+    assert!(
+        first[2].1 > 0 && first[1].1 > *under && first[0].1 < *whole,
+        "{first:?}"
+    );
     // Whatever the rest is, in the order of the file: a name of the file stands for all that have it.
     assert_eq!(counts(&["body"]), usual);
     let names = ["nothing".to_string()];
     let voxelizer = labelling(Rule::solid()).priority(&names);
-    let error = voxelizer.prepare(&mesh, &lattice, None).and_then(|prepared| prepared.voxels().map(drop));
-    assert!(error.unwrap_err().message().contains("no part is named 'nothing'"));
+    let error = voxelizer
+        .prepare(&mesh, &lattice, None)
+        .and_then(|prepared| prepared.voxels().map(drop));
+    assert!(
+        error
+            .unwrap_err()
+            .message()
+            .contains("no part is named 'nothing'")
+    );
 }
 
 #[test]
 fn parts_are_taken_or_left_out_by_name() {
     let place = Place::new();
-    place.write("a.stl", ascii(&solids()).replace("the lid", "lid").as_bytes());
+    place.write(
+        "a.stl",
+        ascii(&solids()).replace("the lid", "lid").as_bytes(),
+    );
     let triangles = |options: &str| {
-        let run = place.run(&format!("a.stl -r 8 -o - -f raw --json=r.json {options}")).expect(0);
+        let run = place
+            .run(&format!("a.stl -r 8 -o - -f raw --json=r.json {options}"))
+            .expect(0);
         drop(run);
         let report: serde_json::Value =
             serde_json::from_slice(&std::fs::read(place.path("r.json")).unwrap()).unwrap();
@@ -255,7 +391,11 @@ fn parts_are_taken_or_left_out_by_name() {
     };
     assert_eq!(triangles(""), 36);
     assert_eq!(triangles("--only body"), 24, "both of this name");
-    let run = |options: &str, code| place.run(&format!("a.stl -r 8 -o a.npz {options}")).expect(code);
+    let run = |options: &str, code| {
+        place
+            .run(&format!("a.stl -r 8 -o a.npz {options}"))
+            .expect(code)
+    };
     for (options, count) in [("--skip body", 12), ("--only lid --only body", 36)] {
         assert_eq!(triangles(options), count, "{options}");
     }
@@ -267,7 +407,11 @@ fn parts_are_taken_or_left_out_by_name() {
     );
     let none = run("--only body --skip body", 4);
     assert!(none.err.contains("no triangles"), "{}", none.err);
-    assert!(run("--labels material --only body", 4).err.contains("no parts of kind material"));
+    assert!(
+        run("--labels material --only body", 4)
+            .err
+            .contains("no parts of kind material")
+    );
     assert!(run("--priority body", 2).err.contains("--labels"));
     run("--labels object --priority lid", 0);
 }
@@ -277,10 +421,16 @@ fn meshes_are_joined_as_parts() {
     let mesh = parsed(&ascii(&solids()));
     let plain = Mesh::from_triangles(between([20.0; 3], [21.0; 3])).unwrap();
     let both = Mesh::join([("a", &mesh), ("b", &plain)]).unwrap();
-    assert_eq!(both.triangles(), [mesh.triangles(), plain.triangles()].concat());
+    assert_eq!(
+        both.triangles(),
+        [mesh.triangles(), plain.triangles()].concat()
+    );
     let of = |kind| {
         let parts = both.parts(kind).unwrap();
-        (0..48).step_by(12).map(|n| parts.names()[parts.of(n) as usize].clone()).collect::<Vec<_>>()
+        (0..48)
+            .step_by(12)
+            .map(|n| parts.names()[parts.of(n) as usize].clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(of(PartKind::File), ["a", "a", "a", "b"]);
     assert_eq!(of(PartKind::Object), ["body", "the lid", "body", ""]);
@@ -297,33 +447,59 @@ fn parts_are_layers_of_a_scene() {
     // In planes, as bytes, and too many; three tiles along x.
     for (count, layers) in [(3, 3), (8, 8), (40, 1)] {
         let boxes = boxes(count);
-        let named: Vec<_> =
-            boxes.iter().map(|(name, triangles)| (name.as_str(), triangles.clone())).collect();
+        let named: Vec<_> = boxes
+            .iter()
+            .map(|(name, triangles)| (name.as_str(), triangles.clone()))
+            .collect();
         place.write("a.stl", ascii(&named));
-        place.run("a.stl -r 600 --solid --labels object -o a.vox").expect(0);
+        place
+            .run("a.stl -r 600 --solid --labels object -o a.vox")
+            .expect(0);
         let scene = dot_vox::load(place.path("a.vox").to_str().unwrap()).unwrap();
         assert_eq!(scene.layers.len(), layers, "{count}");
         if layers > 1 {
-            let names: Vec<_> = scene.layers.iter().map(|layer| layer.name().unwrap()).collect();
-            assert!(names.iter().eq(boxes.iter().map(|(name, _)| name)), "{names:?}");
+            let names: Vec<_> = scene
+                .layers
+                .iter()
+                .map(|layer| layer.name().unwrap())
+                .collect();
+            assert!(
+                names.iter().eq(boxes.iter().map(|(name, _)| name)),
+                "{names:?}"
+            );
         }
         // The voxels of a layer have its colour.
         let mut seen = 0;
         for node in &scene.scenes {
-            let dot_vox::SceneNode::Transform { child, layer_id, .. } = node else { continue };
-            let dot_vox::SceneNode::Shape { models, .. } = &scene.scenes[*child as usize] else { continue };
+            let dot_vox::SceneNode::Transform {
+                child, layer_id, ..
+            } = node
+            else {
+                continue;
+            };
+            let dot_vox::SceneNode::Shape { models, .. } = &scene.scenes[*child as usize] else {
+                continue;
+            };
             let model = &scene.models[models[0].model_id as usize];
             seen += model.voxels.len();
             assert!(
-                layers == 1 || model.voxels.iter().all(|voxel| u32::from(voxel.i) == *layer_id),
+                layers == 1
+                    || model
+                        .voxels
+                        .iter()
+                        .all(|voxel| u32::from(voxel.i) == *layer_id),
                 "{count}"
             );
         }
         let found = Voxels::open(place.path("a.vox")).unwrap();
         assert_eq!(seen as u64, found.count());
-        place.run("a.stl -r 600 --solid --labels object -o a.npz").expect(0);
+        place
+            .run("a.stl -r 600 --solid --labels object -o a.npz")
+            .expect(0);
         place.run("diff a.npz a.vox").expect(0);
-        place.run("a.stl -r 600 --solid --labels object -o b.vox -j 5").expect(0);
+        place
+            .run("a.stl -r 600 --solid --labels object -o b.vox -j 5")
+            .expect(0);
         let [a, b] = ["a.vox", "b.vox"].map(|name| std::fs::read(place.path(name)).unwrap());
         assert!(a == b, "{count}: other bytes by threads");
     }
@@ -333,24 +509,37 @@ fn parts_are_layers_of_a_scene() {
 #[test]
 fn parts_without_cells_are_named_once() {
     let place = Place::new();
-    let [body, core, far] = [[[0.0; 3], [8.0; 3]], [[3.0; 3], [5.0; 3]], [[20.0; 3], [21.0; 3]]];
-    let all =
-        [("body", body), ("core", core), ("far", far)].map(|(name, [low, high])| (name, between(low, high)));
+    let [body, core, far] = [
+        [[0.0; 3], [8.0; 3]],
+        [[3.0; 3], [5.0; 3]],
+        [[20.0; 3], [21.0; 3]],
+    ];
+    let all = [("body", body), ("core", core), ("far", far)]
+        .map(|(name, [low, high])| (name, between(low, high)));
     place.write("three.stl", ascii(&all));
     let line = "three.stl --voxel-size 1 --bounds 0,0,0,12,12,12 --solid --labels object -o a.npz";
     let run = place.run(line).expect(0);
-    let said: Vec<_> = run.err.lines().filter(|line| line.contains("W002")).collect();
+    let said: Vec<_> = run
+        .err
+        .lines()
+        .filter(|line| line.contains("W002"))
+        .collect();
     assert!(
         said.len() == 1 && said[0].contains("no cell is labelled core, far (2 of 3 parts): "),
         "{said:?}"
     );
     // With priority the inner box has cells.
     let run = place.run(&format!("{line} --priority core")).expect(0);
-    assert!(run.err.contains("no cell is labelled far (1 of 3 parts)"), "{}", run.err);
+    assert!(
+        run.err.contains("no cell is labelled far (1 of 3 parts)"),
+        "{}",
+        run.err
+    );
     assert!(run.err.contains("core (2): 8"), "{}", run.err);
     // Where no part has any, that is all there is to say.
-    let run =
-        place.run("three.stl --voxel-size 1 --bounds 50,50,50,60,60,60 --solid --labels object -o a.npz");
+    let run = place.run(
+        "three.stl --voxel-size 1 --bounds 50,50,50,60,60,60 --solid --labels object -o a.npz",
+    );
     let run = run.expect(0);
     assert_eq!(run.err.matches("W002").count(), 1, "{}", run.err);
 }
@@ -363,42 +552,92 @@ fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
     let far = between([10.0, 0.0, 0.0], [12.0, 2.0, 2.0]);
     let labels = |parts: &[(&str, Vec<Triangle>)], words: &str| {
         place.write("parts.stl", ascii(parts));
-        let run = place.run(&format!("parts.stl --voxel-size 1 --labels object {words} -o a.npz")).expect(0);
-        let line = run.err.lines().find(|line| line.starts_with("labels")).unwrap_or_default();
-        (line.trim_start_matches("labels").trim().to_string(), run.err)
+        let run = place
+            .run(&format!(
+                "parts.stl --voxel-size 1 --labels object {words} -o a.npz"
+            ))
+            .expect(0);
+        let line = run
+            .err
+            .lines()
+            .find(|line| line.starts_with("labels"))
+            .unwrap_or_default();
+        (
+            line.trim_start_matches("labels").trim().to_string(),
+            run.err,
+        )
     };
     let (lid, others) = (left_right.to_vec(), rest.to_vec());
     for (parts, words, counts, is_said) in [
         // The two pyramids of a cube below its faces across x, and the rest; ties go to the first.
-        (vec![("x", lid.clone()), ("yz", others.clone())], "--solid", "x (1): 240, yz (2): 272", true),
-        (vec![("yz", others.clone()), ("x", lid.clone())], "--solid", "yz (1): 400, x (2): 112", true),
+        (
+            vec![("x", lid.clone()), ("yz", others.clone())],
+            "--solid",
+            "x (1): 240, yz (2): 272",
+            true,
+        ),
+        (
+            vec![("yz", others.clone()), ("x", lid.clone())],
+            "--solid",
+            "yz (1): 400, x (2): 112",
+            true,
+        ),
         // A part that is closed by itself keeps its inside.
         (
-            vec![("x", lid.clone()), ("far", far.clone()), ("yz", others.clone())],
+            vec![
+                ("x", lid.clone()),
+                ("far", far.clone()),
+                ("yz", others.clone()),
+            ],
             "--solid --priority far",
             "x (1): 240, far (2): 8, yz (3): 272",
             true,
         ),
         (
-            vec![("yz", others.clone()), ("far", far.clone()), ("x", lid.clone())],
+            vec![
+                ("yz", others.clone()),
+                ("far", far.clone()),
+                ("x", lid.clone()),
+            ],
             "--filled",
             "yz (1): 400, far (2): 8, x (3): 112",
             true,
         ),
         // Closed parts have nothing to share, and neither has a rule without an inside.
-        (vec![("one", cube.clone()), ("far", far)], "--solid", "one (1): 512, far (2): 8", false),
-        (vec![("x", lid), ("yz", others)], "--surface", "x (1): 128, yz (2): 168", false),
+        (
+            vec![("one", cube.clone()), ("far", far)],
+            "--solid",
+            "one (1): 512, far (2): 8",
+            false,
+        ),
+        (
+            vec![("x", lid), ("yz", others)],
+            "--surface",
+            "x (1): 128, yz (2): 168",
+            false,
+        ),
     ] {
         let (line, err) = labels(&parts, &format!("{words} -v"));
         assert_eq!(line, counts, "{words} {err}");
-        assert_eq!(err.contains("are closed together, and not each alone"), is_said, "{err}");
+        assert_eq!(
+            err.contains("are closed together, and not each alone"),
+            is_said,
+            "{err}"
+        );
     }
     // Whatever the threads and the slabs.
-    place.write("parts.stl", ascii(&[("x", left_right.to_vec()), ("yz", rest.to_vec())]));
+    place.write(
+        "parts.stl",
+        ascii(&[("x", left_right.to_vec()), ("yz", rest.to_vec())]),
+    );
     let digest = |words: &str| {
         let line = format!("parts.stl -r 40 --labels object --solid {words} -o a.raw");
         let run = place.run(&line).expect(0);
-        run.err.lines().find(|line| line.starts_with("digest")).unwrap().to_string()
+        run.err
+            .lines()
+            .find(|line| line.starts_with("digest"))
+            .unwrap()
+            .to_string()
     };
     let all: Vec<_> = ["-j 1", "-j 3", "--simd scalar"].map(digest).into();
     assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
@@ -414,11 +653,16 @@ fn parts_that_occupy_the_same_cells_are_reported_as_pairs() {
     assert!(err.contains("body (1) and body (2) (3): 8 cells"), "{err}");
     let json = place.run(&format!("{line} --json")).expect(0).json();
     let shared = json["counts"]["shared"].as_array().unwrap();
-    let pairs: Vec<_> =
-        shared.iter().map(|pair| (pair["labels"].to_string(), pair["cells"].as_u64())).collect();
+    let pairs: Vec<_> = shared
+        .iter()
+        .map(|pair| (pair["labels"].to_string(), pair["cells"].as_u64()))
+        .collect();
     assert_eq!(
         pairs,
-        [(r#"["body","the lid"]"#.to_string(), Some(72)), (r#"["body","body (2)"]"#.to_string(), Some(8))]
+        [
+            (r#"["body","the lid"]"#.to_string(), Some(72)),
+            (r#"["body","body (2)"]"#.to_string(), Some(8))
+        ]
     );
     assert_eq!(json["counts"]["taken"], 80);
 }
@@ -437,21 +681,50 @@ fn files_are_labels_without_their_extension_or_by_the_name_given() {
     for (meshes, words, labels) in [
         (vec!["liver.stl"], "", "liver (1): 64"),
         (vec!["organ=liver.stl"], "", "organ (1): 64"),
-        (vec!["liver.stl", "left-lung.stl"], "", "liver (1): 64, left-lung (2): 8"),
-        (vec!["b=liver.stl", "a=left-lung.stl"], "", "b (1): 64, a (2): 8"),
+        (
+            vec!["liver.stl", "left-lung.stl"],
+            "",
+            "liver (1): 64, left-lung (2): 8",
+        ),
+        (
+            vec!["b=liver.stl", "a=left-lung.stl"],
+            "",
+            "b (1): 64, a (2): 8",
+        ),
         // A file that is there is itself.
         (vec!["a=b.stl", "v1.2.stl"], "", "a=b (1): 1, v1.2 (2): 1"),
-        (vec!["liver.stl", "c=a=b.stl"], "", "liver (1): 64, c (2): 1"),
-        (vec!["liver.stl", "left-lung.stl"], "--only liver.stl", "liver (1): 64"),
+        (
+            vec!["liver.stl", "c=a=b.stl"],
+            "",
+            "liver (1): 64, c (2): 1",
+        ),
+        (
+            vec!["liver.stl", "left-lung.stl"],
+            "--only liver.stl",
+            "liver (1): 64",
+        ),
         (vec!["liver.stl", "x=left-lung.stl"], "--only x", "x (1): 8"),
-        (vec!["liver.stl", "left-lung.stl"], "--priority liver", "liver (1): 64, left-lung (2): 8"),
+        (
+            vec!["liver.stl", "left-lung.stl"],
+            "--priority liver",
+            "liver (1): 64, left-lung (2): 8",
+        ),
     ] {
         let options = format!("--voxel-size 1 --solid --labels file {words} -o a.npz");
-        let err = place.run(&format!("{} {options}", meshes.join(" "))).expect(0).err;
-        assert!(err.lines().any(|line| line == format!("labels  {labels}")), "{meshes:?} {err}");
+        let err = place
+            .run(&format!("{} {options}", meshes.join(" ")))
+            .expect(0)
+            .err;
+        assert!(
+            err.lines().any(|line| line == format!("labels  {labels}")),
+            "{meshes:?} {err}"
+        );
     }
     let err = place.run("big=lver.stl -r 8").expect(3).err;
-    assert!(err.contains("lver.stl: no such file") && err.contains("did you mean 'liver.stl'?"), "{err}");
+    assert!(
+        err.contains("lver.stl: no such file") && err.contains("did you mean 'liver.stl'?"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -461,15 +734,28 @@ fn bits_of_a_seg_nrrd_are_one_segment_called_as_the_mesh() {
     for (line, segments) in [
         ("liver.stl -r 4 --solid -o one.seg.nrrd", vec!["liver"]),
         ("liver.stl -r 4 --surface -o one.SEG.nrrd", vec!["liver"]),
-        ("organ=liver.stl -r 4 --solid -o one.seg.nrrd", vec!["organ"]),
-        ("liver.stl -r 4 --labels file -o one.seg.nrrd", vec!["liver"]),
+        (
+            "organ=liver.stl -r 4 --solid -o one.seg.nrrd",
+            vec!["organ"],
+        ),
+        (
+            "liver.stl -r 4 --labels file -o one.seg.nrrd",
+            vec!["liver"],
+        ),
         ("liver.stl -r 4 --solid -o one.nrrd", vec![]),
     ] {
         place.run(line).expect(0);
         let bytes = std::fs::read(place.path(line.split(' ').next_back().unwrap())).unwrap();
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let names: Vec<_> = text.lines().filter_map(|line| line.split_once("_Name:=")).collect();
-        assert_eq!(names.iter().map(|(_, name)| *name).collect::<Vec<_>>(), segments, "{line}");
+        let names: Vec<_> = text
+            .lines()
+            .filter_map(|line| line.split_once("_Name:="))
+            .collect();
+        assert_eq!(
+            names.iter().map(|(_, name)| *name).collect::<Vec<_>>(),
+            segments,
+            "{line}"
+        );
     }
 }
 
@@ -477,9 +763,17 @@ fn bits_of_a_seg_nrrd_are_one_segment_called_as_the_mesh() {
 fn a_body_keeps_its_colour_where_another_touches_it() {
     let place = Place::new();
     place.write("m.mtl", "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\n");
-    let turned =
-        |triangles: Vec<Triangle>| triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect::<Vec<_>>();
-    let pocket = [between([0.0; 3], [10.0; 3]), turned(between([3.0; 3], [7.0; 3]))].concat();
+    let turned = |triangles: Vec<Triangle>| {
+        triangles
+            .into_iter()
+            .map(|[a, b, c]| [a, c, b])
+            .collect::<Vec<_>>()
+    };
+    let pocket = [
+        between([0.0; 3], [10.0; 3]),
+        turned(between([3.0; 3], [7.0; 3])),
+    ]
+    .concat();
     let core = between([3.0; 3], [7.0; 3]);
     let [left, right] =
         [[0.0, 4.0], [4.0, 8.0]].map(|[low, high]| between([low, 0.0, 0.0], [high, 4.0, 4.0]));
@@ -490,13 +784,20 @@ fn a_body_keeps_its_colour_where_another_touches_it() {
             for name in order {
                 writeln!(text, "usemtl {name}").unwrap();
                 for triangle in if name == "red" { &red } else { &blue } {
-                    triangle.iter().for_each(|[x, y, z]| writeln!(text, "v {x} {y} {z}").unwrap());
+                    triangle
+                        .iter()
+                        .for_each(|[x, y, z]| writeln!(text, "v {x} {y} {z}").unwrap());
                     writeln!(text, "f {} {} {}", vertices + 1, vertices + 2, vertices + 3).unwrap();
                     vertices += 3;
                 }
             }
             place.write("two.obj", text);
-            for words in ["--solid", "--filled", "--solid -j 1", "--solid --simd scalar"] {
+            for words in [
+                "--solid",
+                "--filled",
+                "--solid -j 1",
+                "--solid --simd scalar",
+            ] {
                 let line = format!("two.obj --voxel-size 1 {words} --labels colour -o a.npz");
                 let err = place.run(&line).expect(0).err;
                 let [red, blue] = counts;

@@ -37,10 +37,26 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates that more than one package uses, with the reason.
 const SHARED: &[(&str, &[&str], &str)] = &[
-    ("flate2", &["formats", "meshes"], "formats pack .npz, .nrrd and .nii.gz; .stl.gz is unpacked"),
-    ("png", &["meshes", "view"], "textures are read, pictures are written"),
-    ("quick-xml", &["formats", "meshes"], "heads of .vti, models of 3MF"),
-    ("rustix", &["formats", "rules"], "exchange of two folders, free space of a disk"),
+    (
+        "flate2",
+        &["formats", "meshes"],
+        "formats pack .npz, .nrrd and .nii.gz; .stl.gz is unpacked",
+    ),
+    (
+        "png",
+        &["meshes", "view"],
+        "textures are read, pictures are written",
+    ),
+    (
+        "quick-xml",
+        &["formats", "meshes"],
+        "heads of .vti, models of 3MF",
+    ),
+    (
+        "rustix",
+        &["formats", "rules"],
+        "exchange of two folders, free space of a disk",
+    ),
     (
         "serde_json",
         &["core", "formats", "meshes", "voxelize"],
@@ -76,7 +92,12 @@ fn sources() -> Vec<Source> {
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
                     let within = path.strip_prefix(&root).unwrap();
                     let text = fs::read_to_string(&path).unwrap();
-                    sources.push(source(name, within, path.strip_prefix(workspace).unwrap(), &text));
+                    sources.push(source(
+                        name,
+                        within,
+                        path.strip_prefix(workspace).unwrap(),
+                        &text,
+                    ));
                 }
             }
         }
@@ -95,7 +116,13 @@ fn source(package: &str, within: &Path, path: &Path, text: &str) -> Source {
     if is_folder {
         module.pop();
     }
-    Source { path: path.to_path_buf(), part, module, is_folder, code: code(text) }
+    Source {
+        path: path.to_path_buf(),
+        part,
+        module,
+        is_folder,
+        code: code(text),
+    }
 }
 
 /// The text without comments and test modules.
@@ -142,7 +169,10 @@ fn path<'a>(text: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<String>
             rest = path(rest, before, found).trim_start();
             // An alias, a comma: whatever stands before the next name.
             let next = rest.find([',', '}']).unwrap_or(rest.len());
-            rest = rest[next..].strip_prefix(',').unwrap_or(&rest[next..]).trim_start();
+            rest = rest[next..]
+                .strip_prefix(',')
+                .unwrap_or(&rest[next..])
+                .trim_start();
         }
         return rest.strip_prefix('}').unwrap_or(rest);
     }
@@ -150,7 +180,9 @@ fn path<'a>(text: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<String>
     let (name, rest) = rest.split_at(length);
     before.push(name.to_string());
     let rest = match rest.strip_prefix("::") {
-        Some(further) if further.starts_with(|c| is_word(c) || c == '{') => path(further, before, found),
+        Some(further) if further.starts_with(|c| is_word(c) || c == '{') => {
+            path(further, before, found)
+        }
         _ => {
             found.push(before.clone());
             rest
@@ -170,10 +202,22 @@ struct Modules<'a> {
 
 impl<'a> Modules<'a> {
     fn of(sources: &'a [Source]) -> Self {
-        let numbers = sources.iter().enumerate().map(|(n, source)| (&source.module[..], n)).collect();
-        let mut modules = Self { sources, numbers, shown: BTreeMap::new() };
+        let numbers = sources
+            .iter()
+            .enumerate()
+            .map(|(n, source)| (&source.module[..], n))
+            .collect();
+        let mut modules = Self {
+            sources,
+            numbers,
+            shown: BTreeMap::new(),
+        };
         let mut shown = BTreeMap::new();
-        for (n, source) in sources.iter().enumerate().filter(|(_, source)| source.is_folder) {
+        for (n, source) in sources
+            .iter()
+            .enumerate()
+            .filter(|(_, source)| source.is_folder)
+        {
             for (at, _) in source.code.match_indices("use ") {
                 let mut names = vec![];
                 path(&source.code[at + 4..], &mut vec![], &mut names);
@@ -198,7 +242,11 @@ impl<'a> Modules<'a> {
         for name in path {
             let mut child = self.sources[at].module.clone();
             child.push(name.clone());
-            match self.numbers.get(&child[..]).or_else(|| self.shown.get(&(at, name.clone()))) {
+            match self
+                .numbers
+                .get(&child[..])
+                .or_else(|| self.shown.get(&(at, name.clone())))
+            {
                 Some(next) => at = *next,
                 None => break,
             }
@@ -216,7 +264,10 @@ impl<'a> Modules<'a> {
                 "crate" => (&source.module[..1], &path[1..]),
                 // A path of a module within the file: what it names is in the file, or above.
                 _ if supers >= source.module.len() => continue,
-                _ => (&source.module[..source.module.len() - supers], &path[supers.max(1)..]),
+                _ => (
+                    &source.module[..source.module.len() - supers],
+                    &path[supers.max(1)..],
+                ),
             };
             used.extend(self.numbers.get(base).map(|base| self.walk(*base, rest)));
         }
@@ -280,15 +331,26 @@ fn no_modules_form_a_circle() {
             let depth = from.iter().zip(to).take_while(|(a, b)| a == b).count();
             if depth > 0 && depth < from.len() && depth < to.len() {
                 let folder = folders.entry(from[..depth].to_vec()).or_default();
-                folder.entry(from[..=depth].to_vec()).or_default().insert(to[..=depth].to_vec());
+                folder
+                    .entry(from[..=depth].to_vec())
+                    .or_default()
+                    .insert(to[..=depth].to_vec());
                 arrows += 1;
             }
         }
     }
     assert!(arrows > 200, "only {arrows} uses were found");
     for (folder, uses) in folders {
-        let circle: Vec<_> = in_circles(uses).iter().map(|module| module.join("/")).collect();
-        assert!(circle.is_empty(), "circles in {}: {}", folder.join("/"), circle.join(", "));
+        let circle: Vec<_> = in_circles(uses)
+            .iter()
+            .map(|module| module.join("/"))
+            .collect();
+        assert!(
+            circle.is_empty(),
+            "circles in {}: {}",
+            folder.join("/"),
+            circle.join(", ")
+        );
     }
 }
 
@@ -317,12 +379,24 @@ fn paths_are_found() {
             "use crate::{\n    error::{Error, Result as R},\n    rule::Rule,\n};",
             "crate::error::Error crate::error::Result crate::rule::Rule",
         ),
-        ("use super::super::kernel::Level;", "super::super::kernel::Level"),
-        ("use self::bits::{self, BitGrid};", "self::bits::self self::bits::BitGrid"),
-        ("pub(super) fn f(a: super::Run<'_>) -> mycrate::A {}", "super::Run"),
+        (
+            "use super::super::kernel::Level;",
+            "super::super::kernel::Level",
+        ),
+        (
+            "use self::bits::{self, BitGrid};",
+            "self::bits::self self::bits::BitGrid",
+        ),
+        (
+            "pub(super) fn f(a: super::Run<'_>) -> mycrate::A {}",
+            "super::Run",
+        ),
         ("pub use super::formats::*;", "super::formats"),
     ] {
-        let found: Vec<_> = paths(&code(text)).iter().map(|path| path.join("::")).collect();
+        let found: Vec<_> = paths(&code(text))
+            .iter()
+            .map(|path| path.join("::"))
+            .collect();
         assert_eq!(found.join(" "), expected, "{text}");
         seen += found.len();
     }
@@ -333,9 +407,14 @@ fn paths_are_found() {
 
 /// The name of a type that a line declares, outside of any other.
 fn declared(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub(super) ")).unwrap_or(line);
+    let line = line
+        .strip_prefix("pub(crate) ")
+        .or_else(|| line.strip_prefix("pub(super) "))
+        .unwrap_or(line);
     let line = line.strip_prefix("pub ").unwrap_or(line);
-    let rest = ["struct ", "enum ", "trait ", "type "].iter().find_map(|kind| line.strip_prefix(kind))?;
+    let rest = ["struct ", "enum ", "trait ", "type "]
+        .iter()
+        .find_map(|kind| line.strip_prefix(kind))?;
     rest.split(|c| !is_word(c)).next()
 }
 
@@ -344,7 +423,10 @@ fn a_type_name_means_one_thing() {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in sources() {
         for name in source.code.lines().filter_map(declared) {
-            found.entry(name.to_string()).or_default().push(source.path.display().to_string());
+            found
+                .entry(name.to_string())
+                .or_default()
+                .push(source.path.display().to_string());
         }
     }
     assert!(found.len() > 200, "only {} types", found.len());
@@ -361,9 +443,14 @@ fn dependencies(manifest: &str) -> Vec<String> {
     let mut found = vec![];
     for line in manifest.lines() {
         if line.starts_with('[') {
-            within = line.ends_with("dependencies]") && !line.contains("dev-") && !line.contains("workspace");
+            within = line.ends_with("dependencies]")
+                && !line.contains("dev-")
+                && !line.contains("workspace");
         } else if within && !line.starts_with("voxelize-") {
-            found.extend(line.split_once([' ', '.']).map(|(name, _)| name.to_string()));
+            found.extend(
+                line.split_once([' ', '.'])
+                    .map(|(name, _)| name.to_string()),
+            );
         }
     }
     found
@@ -387,7 +474,11 @@ fn every_crate_lives_in_one_package() {
         match SHARED.iter().find(|(shared, ..)| shared == name) {
             Some((_, expected, _)) => assert_eq!(found, expected, "{name}"),
             None => {
-                assert_eq!(found.len(), 1, "{name} is used by {found:?}: a second package needs a reason")
+                assert_eq!(
+                    found.len(),
+                    1,
+                    "{name} is used by {found:?}: a second package needs a reason"
+                )
             }
         }
     }
@@ -401,7 +492,12 @@ fn nothing_is_unsafe() {
     let sources = sources();
     for source in &sources {
         let words = source.code.split(|c: char| !is_word(c));
-        assert_eq!(words.filter(|word| *word == "unsafe").count(), 0, "{}", source.path.display());
+        assert_eq!(
+            words.filter(|word| *word == "unsafe").count(),
+            0,
+            "{}",
+            source.path.display()
+        );
     }
     for (folder, _) in PACKAGES {
         let root = Path::new(folder).join("lib.rs");
@@ -413,16 +509,34 @@ fn nothing_is_unsafe() {
 /// The command line writes files through the names of its run, which know every file: `crates/rules/src/job/names.rs`.
 #[test]
 fn the_command_line_writes_no_file_by_a_path() {
-    const WRITES: [&str; 7] =
-        ["format::save", "fs::write", "fs::rename", "fs::remove_file", "fs::copy", "File::create", ".save("];
+    const WRITES: [&str; 7] = [
+        "format::save",
+        "fs::write",
+        "fs::rename",
+        "fs::remove_file",
+        "fs::copy",
+        "File::create",
+        ".save(",
+    ];
     let mut seen = 0;
     let mut uses = 0;
-    for source in sources().iter().filter(|source| source.part == "voxelize/cli") {
+    for source in sources()
+        .iter()
+        .filter(|source| source.part == "voxelize/cli")
+    {
         for write in WRITES {
-            assert!(!source.code.contains(write), "{}: {write}", source.path.display());
+            assert!(
+                !source.code.contains(write),
+                "{}: {write}",
+                source.path.display()
+            );
         }
         seen += 1;
-        uses += source.code.matches(".save_source(").count() + source.code.matches(".save_bytes(").count();
+        uses += source.code.matches(".save_source(").count()
+            + source.code.matches(".save_bytes(").count();
     }
-    assert!(seen > 40 && uses > 5, "{seen} files, {uses} uses of the names");
+    assert!(
+        seen > 40 && uses > 5,
+        "{seen} files, {uses} uses of the names"
+    );
 }

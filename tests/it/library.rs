@@ -17,11 +17,20 @@ fn rules() -> Vec<(&'static str, Rule)> {
     vec![
         ("--surface", Rule::surface()),
         ("--rule thin", Rule::Thin),
-        ("--rule offset --radius 2vx", Rule::offset("2vx".parse().unwrap())),
+        (
+            "--rule offset --radius 2vx",
+            Rule::offset("2vx".parse().unwrap()),
+        ),
         ("--solid", Rule::solid()),
         ("--filled", Rule::filled()),
-        ("--solid --inside robust", with(Rule::solid(), Inside::Robust)),
-        ("--filled --inside flood", with(Rule::filled(), Inside::Flood { close_holes: None })),
+        (
+            "--solid --inside robust",
+            with(Rule::solid(), Inside::Robust),
+        ),
+        (
+            "--filled --inside flood",
+            with(Rule::filled(), Inside::Flood { close_holes: None }),
+        ),
         ("--solid --inside vote", with(Rule::solid(), Inside::Vote)),
         ("--filled --hollow 2", Rule::filled().with_shell(2).unwrap()),
         ("--rule distance", Rule::distance()),
@@ -36,18 +45,35 @@ fn place() -> (Place, Vec<&'static str>) {
     }
     let sheet = cuboid([40.0, 40.0, 0.01]);
     let moved = sheet.iter().map(|t| t.map(|[x, y, z]| [x, y, z + 0.3]));
-    place.write("thin.stl", stl(&moved.chain(cuboid([40.0, 8.0, 8.0])).collect::<Vec<_>>()));
+    place.write(
+        "thin.stl",
+        stl(&moved.chain(cuboid([40.0, 8.0, 8.0])).collect::<Vec<_>>()),
+    );
     place.write("two_sided.stl", {
         let turned = sheet.iter().map(|[a, b, c]| [*a, *c, *b]);
         stl(&sheet.iter().copied().chain(turned).collect::<Vec<_>>())
     });
-    (place, vec!["knot.stl", "open.stl", "sphere.stl", "thin.stl", "two_sided.stl"])
+    (
+        place,
+        vec![
+            "knot.stl",
+            "open.stl",
+            "sphere.stl",
+            "thin.stl",
+            "two_sided.stl",
+        ],
+    )
 }
 
 /// The code, the severity and the words of findings.
 fn told(findings: &[Finding]) -> Vec<[String; 3]> {
     let one = |finding: &Finding| {
-        [finding.code().name(), finding.severity.name(), finding.first.message()].map(str::to_string)
+        [
+            finding.code().name(),
+            finding.severity.name(),
+            finding.first.message(),
+        ]
+        .map(str::to_string)
     };
     findings.iter().map(one).collect()
 }
@@ -55,7 +81,12 @@ fn told(findings: &[Finding]) -> Vec<[String; 3]> {
 fn told_by(json: &Value) -> Vec<[String; 3]> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_string();
     let one = |finding: &Value| ["code", "level", "message"].map(|key| text(finding, key));
-    json["warnings"].as_array().unwrap().iter().map(one).collect()
+    json["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(one)
+        .collect()
 }
 
 fn told_digest(digest: &Digest) -> Value {
@@ -63,21 +94,31 @@ fn told_digest(digest: &Digest) -> Value {
 }
 
 fn fitted(mesh: &Mesh, rule: &Rule, cells: usize) -> Lattice {
-    Fit::longest(cells).margin(rule.margin()).to(mesh.bounds()).unwrap()
+    Fit::longest(cells)
+        .margin(rule.margin())
+        .to(mesh.bounds())
+        .unwrap()
 }
 
 /// What a rule makes of a mesh by the command and by the library, under every plan; how many findings there were.
 fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str) -> usize {
     let line = format!("{name} -r 24 {words}");
     let run = place.run(&format!("{line} -o command.{format} --json"));
-    let Loaded { mesh, findings: of_file, .. } =
-        read::read_file(&place.path(name), &ReadOptions::default()).unwrap();
+    let Loaded {
+        mesh,
+        findings: of_file,
+        ..
+    } = read::read_file(&place.path(name), &ReadOptions::default()).unwrap();
     let lattice = fitted(&mesh, &rule, 24);
     let format = format::by_name(format).unwrap();
     // The command labels cells where a byte holds each.
     let has_labels = format.dtypes_of(rule.kind()).first() == Some(&Dtype::U8);
     let voxelizer = Voxelizer::new(rule).input(Some(name));
-    let voxelizer = if has_labels { voxelizer.labelled() } else { voxelizer };
+    let voxelizer = if has_labels {
+        voxelizer.labelled()
+    } else {
+        voxelizer
+    };
     let made = voxelizer.run(&mesh, &lattice).unwrap();
     if run.code != Some(0) {
         let error = format::check(rule.kind(), &lattice, format, &SaveOptions::default());
@@ -95,22 +136,48 @@ fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str)
     assert!(bytes(&mut source) == expected, "{line}: bytes");
     let of_file = told(&of_file);
     let findings = told_by(&json);
-    assert_eq!([of_file.clone(), told(&made.findings)].concat(), findings, "{line}");
+    assert_eq!(
+        [of_file.clone(), told(&made.findings)].concat(),
+        findings,
+        "{line}"
+    );
     let height = format.slab_layers.max(1);
     let bricks = Plan::Bricks(height.next_multiple_of(8));
-    for plan in [Some(Plan::Slabs(height)), Some(bricks).filter(|_| rule.has_bricks())].into_iter().flatten()
+    for plan in [
+        Some(Plan::Slabs(height)),
+        Some(bricks).filter(|_| rule.has_bricks()),
+    ]
+    .into_iter()
+    .flatten()
     {
         let mut slabs = voxelizer.slabs(&mesh, &lattice, plan).unwrap();
         assert!(bytes(&mut slabs) == expected, "{line}: bytes of {plan:?}");
-        assert_eq!(told_digest(&slabs.digest()), json["digest"], "{line}, {plan:?}");
-        assert_eq!([of_file.clone(), told(&slabs.findings())].concat(), findings, "{line}, {plan:?}");
+        assert_eq!(
+            told_digest(&slabs.digest()),
+            json["digest"],
+            "{line}, {plan:?}"
+        );
+        assert_eq!(
+            [of_file.clone(), told(&slabs.findings())].concat(),
+            findings,
+            "{line}, {plan:?}"
+        );
     }
-    let target = Target { format, path: None, dtype: None, choices: &[] };
+    let target = Target {
+        format,
+        path: None,
+        dtype: None,
+        choices: &[],
+    };
     let prepared = voxelizer.prepare(&mesh, &lattice, Some(target)).unwrap();
     let (written, result) = prepared.run(|source| Ok(bytes(source)), None).unwrap();
     assert!(written == expected, "{line}: bytes of a job");
     assert_eq!(told_digest(&result.digest), json["digest"], "{line}, a job");
-    assert_eq!([of_file, told(&result.findings)].concat(), findings, "{line}, a job");
+    assert_eq!(
+        [of_file, told(&result.findings)].concat(),
+        findings,
+        "{line}, a job"
+    );
     findings.len()
 }
 
@@ -139,7 +206,9 @@ fn a_transformed_mesh_is_that_of_the_command() {
         unit: Some(UnitOfLength::Millimetre),
         ..Transform::default()
     };
-    let mesh = transform.apply(Mesh::open(place.path("knot.stl")).unwrap()).unwrap();
+    let mesh = transform
+        .apply(Mesh::open(place.path("knot.stl")).unwrap())
+        .unwrap();
     let lattice = fitted(&mesh, &Rule::solid(), 24);
     let voxelizer = Voxelizer::new(Rule::solid()).transform(&transform);
     let mut made = voxelizer.run(&mesh, &lattice).unwrap();

@@ -13,7 +13,10 @@ use crate::support::place::{Place, binary};
 fn shell(place: &Place, line: &str) -> Option<i32> {
     let line = line.replace("voxelize", &binary().to_string_lossy());
     let mut command = Command::new("sh");
-    command.args(["-c", &line]).current_dir(place.path("")).stdin(Stdio::null());
+    command
+        .args(["-c", &line])
+        .current_dir(place.path(""))
+        .stdin(Stdio::null());
     command.output().unwrap().status.code()
 }
 
@@ -24,27 +27,68 @@ fn an_open_file_of_the_shell_grows() {
     shell(&place, "voxelize cube.stl -r 4 -o a.raw");
     let cells = fs::read(place.path("a.raw")).unwrap();
     let is_json = |text: &[u8]| text.starts_with(b"{\"schema\"") && text.ends_with(b"}\n");
-    for output in ["/dev/stdout >> log", "/dev/fd/3 3>> log", "/dev/fd/1 >> log"] {
+    for output in [
+        "/dev/stdout >> log",
+        "/dev/fd/3 3>> log",
+        "/dev/fd/1 >> log",
+    ] {
         fs::write(place.path("log"), "before\n").unwrap();
-        assert_eq!(shell(&place, &format!("voxelize cube.stl -r 4 -f raw -o {output}")), Some(0));
-        assert_eq!(fs::read(place.path("log")).unwrap(), [b"before\n", &*cells].concat(), "{output}");
+        assert_eq!(
+            shell(
+                &place,
+                &format!("voxelize cube.stl -r 4 -f raw -o {output}")
+            ),
+            Some(0)
+        );
+        assert_eq!(
+            fs::read(place.path("log")).unwrap(),
+            [b"before\n", &*cells].concat(),
+            "{output}"
+        );
         fs::write(place.path("log"), "before\n").unwrap();
-        assert_eq!(shell(&place, &format!("voxelize cube.stl -r 4 -o b.raw --json={output}")), Some(0));
+        assert_eq!(
+            shell(
+                &place,
+                &format!("voxelize cube.stl -r 4 -o b.raw --json={output}")
+            ),
+            Some(0)
+        );
         let log = fs::read(place.path("log")).unwrap();
-        assert!(log.strip_prefix(b"before\n").is_some_and(is_json), "{}", String::from_utf8_lossy(&log));
+        assert!(
+            log.strip_prefix(b"before\n").is_some_and(is_json),
+            "{}",
+            String::from_utf8_lossy(&log)
+        );
     }
     let group = "{ echo before; voxelize cube.stl -r 4 -f raw -o /dev/stdout; echo behind; } > log";
     assert_eq!(shell(&place, group), Some(0));
-    assert_eq!(fs::read(place.path("log")).unwrap(), [b"before\n", &*cells, b"behind\n"].concat());
+    assert_eq!(
+        fs::read(place.path("log")).unwrap(),
+        [b"before\n", &*cells, b"behind\n"].concat()
+    );
 }
 
 /// Starts a run whose mesh comes from a pipe, does `meanwhile` before the mesh ends, and waits for the exit code.
 fn meanwhile(place: &Place, line: &str, meanwhile: impl Fn()) -> Option<i32> {
-    assert!(Command::new("mkfifo").arg(place.path("pipe.stl")).status().unwrap().success());
-    let mut child = place.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    assert!(
+        Command::new("mkfifo")
+            .arg(place.path("pipe.stl"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut child = place
+        .command(line)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let bytes = fs::read(place.path("cube.stl")).unwrap();
     // The open waits for the run to read, so the run has looked at its names by then.
-    let mut pipe = OpenOptions::new().write(true).open(place.path("pipe.stl")).unwrap();
+    let mut pipe = OpenOptions::new()
+        .write(true)
+        .open(place.path("pipe.stl"))
+        .unwrap();
     pipe.write_all(&bytes[..300]).unwrap();
     meanwhile();
     pipe.write_all(&bytes[300..]).unwrap();
@@ -86,7 +130,10 @@ fn names_that_are_not_utf_8_are_read_and_refused_in_lists() {
     fs::copy(place.path("cube.stl"), place.path("").join(mesh)).unwrap();
     let run = |words: &[&OsStr]| {
         let output = place.command("").args(words).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     };
     let [verify, update, list, res, four, out] =
         ["verify", "--update", "list.toml", "-r", "4", "-o"].map(OsStr::new);
@@ -94,7 +141,14 @@ fn names_that_are_not_utf_8_are_read_and_refused_in_lists() {
     assert_eq!(run(&[verify, golden, mesh]).0, Some(0));
     for words in [
         &[verify, update, list, mesh, res, four][..],
-        &[verify, update, list, OsStr::new("cube.stl"), OsStr::new("--like"), golden],
+        &[
+            verify,
+            update,
+            list,
+            OsStr::new("cube.stl"),
+            OsStr::new("--like"),
+            golden,
+        ],
     ] {
         let (code, err) = run(words);
         assert!(code == Some(2) && err.contains("UTF-8"), "{code:?} {err}");
@@ -103,7 +157,10 @@ fn names_that_are_not_utf_8_are_read_and_refused_in_lists() {
 }
 
 fn terminate(mut child: Child) -> Option<i32> {
-    let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    let sent = Command::new("kill")
+        .arg(child.id().to_string())
+        .status()
+        .unwrap();
     assert!(sent.success());
     child.wait().unwrap().code()
 }
@@ -111,7 +168,10 @@ fn terminate(mut child: Child) -> Option<i32> {
 fn until(happens: impl Fn() -> bool) {
     let start = Instant::now();
     while !happens() {
-        assert!(start.elapsed() < Duration::from_secs(120), "it never happened");
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "it never happened"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -122,7 +182,11 @@ fn the_wait_for_a_folder_ends_by_a_signal() {
     let place = Place::new();
     let folder = File::open(place.path("")).unwrap();
     folder.lock().unwrap();
-    let child = place.command("cube.stl -r 4 -o a.raw").stderr(Stdio::null()).spawn().unwrap();
+    let child = place
+        .command("cube.stl -r 4 -o a.raw")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     // The sidecar is written last, and then the lock is asked for.
     let is_sidecar = |name: &String| {
         name.starts_with(".voxelize-")
@@ -137,7 +201,8 @@ fn the_wait_for_a_folder_ends_by_a_signal() {
 #[test]
 fn a_signal_ends_the_layers_and_says_how_many_there_are() {
     let place = Place::new();
-    let mut command = place.command("view cube.stl --voxel-size 1,1,0.002 --slice z=all -o layers/");
+    let mut command =
+        place.command("view cube.stl --voxel-size 1,1,0.002 --slice z=all -o layers/");
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     until(|| place.path("layers/z0002.png").exists());
     let mut err = child.stderr.take().unwrap();
@@ -145,19 +210,25 @@ fn a_signal_ends_the_layers_and_says_how_many_there_are() {
     let mut text = String::new();
     err.read_to_string(&mut text).unwrap();
     let written = fs::read_dir(place.path("layers")).unwrap().count();
-    assert!(written < 10_000 && text.contains(&format!("{written} of 10000 layers were written")), "{text}");
+    assert!(
+        written < 10_000 && text.contains(&format!("{written} of 10000 layers were written")),
+        "{text}"
+    );
 }
 
 /// A run does not write onto the files that its meshes name, whether it reads them or not, nor onto those that a plan names.
 #[test]
 fn files_that_meshes_and_plans_name_are_no_outputs() {
     let place = Place::new();
-    let text =
-        "mtllib m.mtl\nusemtl a\nv 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+    let text = "mtllib m.mtl\nusemtl a\nv 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
     place.write("m.obj", text);
-    place.write("m.mtl", "newmtl a\nKd 1 0 0\nmap_Kd -s 2 2 1 t.png\nbump b.png\n");
-    let positions: Vec<u8> =
-        [0f32, 0., 0., 4., 0., 0., 0., 4., 0., 0., 0., 4.].map(f32::to_le_bytes).concat();
+    place.write(
+        "m.mtl",
+        "newmtl a\nKd 1 0 0\nmap_Kd -s 2 2 1 t.png\nbump b.png\n",
+    );
+    let positions: Vec<u8> = [0f32, 0., 0., 4., 0., 0., 0., 4., 0., 0., 0., 4.]
+        .map(f32::to_le_bytes)
+        .concat();
     let json = r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
         "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],"images":[{"uri":"t.png"}],
         "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[4,4,0]}],
@@ -168,7 +239,16 @@ fn files_that_meshes_and_plans_name_are_no_outputs() {
     place.write("b.png", "another picture");
     place.run("plan m.obj -r 6 -o p.zarr").expect(0);
     place.run("plan cube.stl -r 6 -o c.zarr").expect(0);
-    let kept = ["cube.stl", "m.obj", "m.mtl", "m.gltf", "m.bin", "t.png", "b.png", "p.zarr/plan.json"];
+    let kept = [
+        "cube.stl",
+        "m.obj",
+        "m.mtl",
+        "m.gltf",
+        "m.bin",
+        "t.png",
+        "b.png",
+        "p.zarr/plan.json",
+    ];
     let before = kept.map(|name| fs::read(place.path(name)).unwrap());
     let mut refused = 0;
     for line in [
@@ -197,14 +277,25 @@ fn files_that_meshes_and_plans_name_are_no_outputs() {
         "finish c.zarr --json=c.zarr/0/zarr.json",
     ] {
         let run = place.run(line).expect(2);
-        assert!(run.err.contains("would be overwritten"), "{line}: {}", run.err);
+        assert!(
+            run.err.contains("would be overwritten"),
+            "{line}: {}",
+            run.err
+        );
         for (name, before) in kept.iter().zip(&before) {
-            assert!(fs::read(place.path(name)).unwrap() == *before, "{line} changed {name}");
+            assert!(
+                fs::read(place.path(name)).unwrap() == *before,
+                "{line} changed {name}"
+            );
         }
         refused += 1;
     }
     assert_eq!(refused, 23);
-    place.run("m.obj -r 6 --labels colour -o n.npz --json=n.json").expect(0);
-    place.run("c.zarr --region 1/1 --json=c.zarr.json").expect(0);
+    place
+        .run("m.obj -r 6 --labels colour -o n.npz --json=n.json")
+        .expect(0);
+    place
+        .run("c.zarr --region 1/1 --json=c.zarr.json")
+        .expect(0);
     place.run("finish c.zarr --json=c.zarr.json").expect(0);
 }

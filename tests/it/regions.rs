@@ -16,7 +16,9 @@ fn lattices(mesh: &Mesh) -> Vec<Lattice> {
     let whole = Fit::longest(30).to(mesh.bounds()).unwrap();
     let [nx, ny, nz] = whole.dims();
     vec![
-        whole.region([nx / 4..nx, 0..ny.div_ceil(2), 0..nz]).unwrap(),
+        whole
+            .region([nx / 4..nx, 0..ny.div_ceil(2), 0..nz])
+            .unwrap(),
         Fit::longest(40).pad(3).to(mesh.bounds()).unwrap(),
         whole,
     ]
@@ -37,7 +39,10 @@ fn is_part(part: &Voxels, whole: &Voxels, at: [usize; 3]) -> bool {
         (Some(part), Some(whole)) => (0..dims[1] * dims[2]).all(|n| {
             let [j, k] = [n % dims[1], n / dims[1]];
             let row = &whole.row(j + at[1], k + at[2])[at[0]..at[0] + dims[0]];
-            part.row(j, k).iter().zip(row).all(|(a, b)| a.to_bits() == b.to_bits())
+            part.row(j, k)
+                .iter()
+                .zip(row)
+                .all(|(a, b)| a.to_bits() == b.to_bits())
         }),
         _ => *part.occupied().unwrap() == cropped(whole.occupied().unwrap(), at, dims),
     }
@@ -66,7 +71,10 @@ fn local_rules_have_the_cells_of_the_whole_in_a_region() {
             }
         }
     }
-    assert!(regions > 500 && closed > 100 && occupied > 100_000, "{regions} {closed} {occupied}");
+    assert!(
+        regions > 500 && closed > 100 && occupied > 100_000,
+        "{regions} {closed} {occupied}"
+    );
 }
 
 #[test]
@@ -76,12 +84,23 @@ fn the_other_rules_have_not() {
     let [nx, ny, nz] = lattice.dims();
     let cells = [3..nx - 3, 3..ny - 3, nz / 3..2 * nz / 3];
     let region = lattice.region(cells.clone()).unwrap();
-    for rule in [solid(Inside::Flood { close_holes: None }), Rule::filled().with_shell(1).unwrap()] {
+    for rule in [
+        solid(Inside::Flood { close_holes: None }),
+        Rule::filled().with_shell(1).unwrap(),
+    ] {
         let whole = voxelize(&mesh, &lattice, rule).unwrap();
         let part = voxelize(&mesh, &region, rule).unwrap();
-        assert!(!rule.is_local() && !is_part(&part, &whole, [3, 3, nz / 3]), "{rule:?}");
+        assert!(
+            !rule.is_local() && !is_part(&part, &whole, [3, 3, nz / 3]),
+            "{rule:?}"
+        );
     }
-    assert!(!Rule::solid().with_thin(ThinFeatures::Keep).unwrap().is_local());
+    assert!(
+        !Rule::solid()
+            .with_thin(ThinFeatures::Keep)
+            .unwrap()
+            .is_local()
+    );
 }
 
 #[test]
@@ -112,7 +131,11 @@ fn the_digest_of_the_whole_comes_from_its_layers_in_any_order() {
             }
             let [mut one, other] = builders;
             one.merge(other);
-            assert_eq!(one.finish(Some(&lattice)), whole.digest(), "{rule:?} {parts:?}");
+            assert_eq!(
+                one.finish(Some(&lattice)),
+                whole.digest(),
+                "{rule:?} {parts:?}"
+            );
             merged += parts.len();
         }
     }
@@ -124,6 +147,9 @@ fn what_is_no_region_is_refused() {
     let lattice = Lattice::fit(fixture("cube.stl").bounds(), 8).unwrap();
     for cells in [[0..9, 0..8, 0..8], [0..8, 4..4, 0..8], [0..8, 0..8, 8..9]] {
         let error = lattice.region(cells).unwrap_err();
-        assert!(error.message().contains("are no region of 8 cells"), "{error}");
+        assert!(
+            error.message().contains("are no region of 8 cells"),
+            "{error}"
+        );
     }
 }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::support::listed::Listed;
 use voxelize::geom::Triangle;
 use voxelize::mesh::closed::Closedness;
-use voxelize::{Band, BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer};
+use voxelize::{
+    Band, BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer,
+};
 
 fn check(cases: &[Listed]) {
     for case in cases {
@@ -52,8 +54,12 @@ fn a_face_on_the_last_wall_and_a_diagonal_through_corners() {
         // The face z = 2 of the cube 0…2, then the plane x = y through lattice lines.
         Listed {
             triangles: &[
-                [0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0, 0x40000000, 0x40000000],
-                [0, 0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0x40000000, 0x40000000],
+                [
+                    0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0, 0x40000000, 0x40000000,
+                ],
+                [
+                    0, 0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0x40000000, 0x40000000,
+                ],
             ],
             dims: [2, 2, 2],
             origin: ["0/1", "0/1", "0/1"],
@@ -199,16 +205,16 @@ fn a_mesh_wider_than_floats_loses_nothing() {
         Listed {
             triangles: &[
                 [
-                    0xff61b1e6, 0x00000000, 0x00000000, 0xff5a2bf8, 0x7b4097ce, 0x00000000, 0xff61b1e6,
-                    0x00000000, 0x7b4097ce,
+                    0xff61b1e6, 0x00000000, 0x00000000, 0xff5a2bf8, 0x7b4097ce, 0x00000000,
+                    0xff61b1e6, 0x00000000, 0x7b4097ce,
                 ],
                 [
-                    0x7f354ee9, 0x7b4097ce, 0x7b4097ce, 0x7f35622c, 0x7b671c91, 0x7b4097ce, 0x7f354ee9,
-                    0x7b4097ce, 0x7b9071db,
+                    0x7f354ee9, 0x7b4097ce, 0x7b4097ce, 0x7f35622c, 0x7b671c91, 0x7b4097ce,
+                    0x7f354ee9, 0x7b4097ce, 0x7b9071db,
                 ],
                 [
-                    0x7f61b1e6, 0x00000000, 0x00000000, 0x7f61b1e6, 0x7b4097ce, 0x00000000, 0x7f5a2bf8,
-                    0x00000000, 0x7b4097ce,
+                    0x7f61b1e6, 0x00000000, 0x00000000, 0x7f61b1e6, 0x7b4097ce, 0x00000000,
+                    0x7f5a2bf8, 0x00000000, 0x7b4097ce,
                 ],
             ],
             dims: [8, 4, 4],
@@ -238,7 +244,12 @@ fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
             let mut layer = BitGrid::new([4, 4, 1]).unwrap();
             job.fill(k..k + 1, &run, &mut layer).unwrap();
             let wanted = if k < 3 { vec![[0, 0, 0]] } else { vec![] };
-            assert_eq!(layer.iter().collect::<Vec<_>>(), wanted, "layer {k}, {}", level.name());
+            assert_eq!(
+                layer.iter().collect::<Vec<_>>(),
+                wanted,
+                "layer {k}, {}",
+                level.name()
+            );
         }
     }
 }
@@ -249,8 +260,8 @@ fn what_is_far_below_a_grain_is_not_on_a_wall() {
     // it, as the shift by whole cells rounded that away; found by fuzzing.
     check(&[Listed {
         triangles: &[[
-            0x00000000, 0x00000000, 0x00000000, 0x00004951, 0x00540000, 0xc0c00000, 0xc0000000, 0xc0000000,
-            0xc0c00000,
+            0x00000000, 0x00000000, 0x00000000, 0x00004951, 0x00540000, 0xc0c00000, 0xc0000000,
+            0xc0000000, 0xc0c00000,
         ]],
         dims: [1, 3, 4],
         origin: ["0/1", "0/1", "-4/1"],
@@ -279,7 +290,11 @@ fn a_surface_of_few_large_triangles_asks_whether_to_stop() {
         let zero = [0; 3].map(Rational::from);
         let lattice = Lattice::new(dims, zero, [1; 3].map(Rational::from), [true; 3]).unwrap();
         let looks = Looks::default();
-        Voxelizer::new(Rule::surface()).threads(1).progress(&looks).run(&mesh, &lattice).unwrap();
+        Voxelizer::new(Rule::surface())
+            .threads(1)
+            .progress(&looks)
+            .run(&mesh, &lattice)
+            .unwrap();
         looks.0.into_inner()
     };
     let large = |n: u16| {
@@ -288,7 +303,10 @@ fn a_surface_of_few_large_triangles_asks_whether_to_stop() {
     };
     let many = looks((0..200).map(large).collect(), [128; 3]);
     assert!(many >= 8, "{many} looks at 200 triangles");
-    let one = looks(vec![[[0.0, 0.0, 0.0], [8.0, 4096.0, 0.0], [0.0, 0.0, 2048.0]]], [8, 4096, 2048]);
+    let one = looks(
+        vec![[[0.0, 0.0, 0.0], [8.0, 4096.0, 0.0], [0.0, 0.0, 2048.0]]],
+        [8, 4096, 2048],
+    );
     assert!(one >= 8, "{one} looks at one triangle");
 }
 
@@ -300,12 +318,21 @@ fn an_open_triangle_made_to_fool_sums_of_hashes_is_open() {
         [0x3ebda39a, 0x3eda0b5a, 0x3f96fbbf],
         [0x3ca8bfbd, 0x3ec2c39d, 0x41f2bd66],
     ];
-    let mesh = Mesh::from_triangles(vec![corners.map(|corner| corner.map(f32::from_bits))]).unwrap();
-    assert_eq!((mesh.closedness(), mesh.edge_counts().open_edges), (Closedness::Open, 3));
+    let mesh =
+        Mesh::from_triangles(vec![corners.map(|corner| corner.map(f32::from_bits))]).unwrap();
+    assert_eq!(
+        (mesh.closedness(), mesh.edge_counts().open_edges),
+        (Closedness::Open, 3)
+    );
 }
 
 /// The distance of one cell and its nearest triangle, on every level.
-fn distances(triangles: &[Triangle], origin: [i64; 3], side: Rational, dims: [usize; 3]) -> Vec<(f32, i32)> {
+fn distances(
+    triangles: &[Triangle],
+    origin: [i64; 3],
+    side: Rational,
+    dims: [usize; 3],
+) -> Vec<(f32, i32)> {
     let spacing = [(); 3].map(|()| side.clone());
     let origin = origin.map(|o| Rational::from(o) * &side);
     let lattice = Lattice::new(dims, origin, spacing, [true; 3]).expect("a few cells");
@@ -313,8 +340,13 @@ fn distances(triangles: &[Triangle], origin: [i64; 3], side: Rational, dims: [us
     let rule = Rule::distance().with_band(Band::All).expect("a band");
     let of_level = |level| {
         let voxelizer = Voxelizer::new(rule).with_run(Run::default().level(level));
-        let (made, nearest) = voxelizer.run_with_nearest(&mesh, &lattice).expect("a small field");
-        (made.voxels.field().expect("a field").get([0, 2, 0]), nearest[2 * dims[0]])
+        let (made, nearest) = voxelizer
+            .run_with_nearest(&mesh, &lattice)
+            .expect("a small field");
+        (
+            made.voxels.field().expect("a field").get([0, 2, 0]),
+            nearest[2 * dims[0]],
+        )
     };
     Level::available().into_iter().map(of_level).collect()
 }
@@ -324,7 +356,12 @@ fn a_needle_hides_no_nearer_triangle() {
     // Seen from the needle's end, squares of its short side underflow along it; was 2.598 on all vector levels.
     let needle = [[0.0; 3], [0.0, -1.87377e-11, 0.0], [6.466309, 0.0, 0.0]];
     let segment = [[0.0; 3], [0.0; 3], [0.0, 0.0, -1.143984]];
-    for (value, nearest) in distances(&[segment, needle], [-1, -3, -1], Rational::from(3), [6, 7, 3]) {
+    for (value, nearest) in distances(
+        &[segment, needle],
+        [-1, -3, -1],
+        Rational::from(3),
+        [6, 7, 3],
+    ) {
         assert_eq!((value, nearest), (2.1509876, 0));
     }
 }
@@ -342,9 +379,16 @@ fn a_foot_on_a_shared_edge_is_nearest_to_the_first_triangle() {
 #[test]
 fn cells_around_the_largest_float_have_distances() {
     // The middle of the brick is beyond all floats; was infinite.
-    let far = [[3e38, 3e38, 3e38], [3e38, 3.1e38, 3e38], [3e38, 3e38, 3.1e38]];
+    let far = [
+        [3e38, 3e38, 3e38],
+        [3e38, 3.1e38, 3e38],
+        [3e38, 3e38, 3.1e38],
+    ];
     let side = Rational::from_f32(8e37).expect("finite");
     for (value, nearest) in distances(&[far], [3, 3, 3], side, [8, 8, 8]) {
-        assert!(nearest == 0 && value > 1e37 && value < 2e38, "{value} {nearest}");
+        assert!(
+            nearest == 0 && value > 1e37 && value < 2e38,
+            "{value} {nearest}"
+        );
     }
 }

@@ -25,15 +25,43 @@ fn meshes() -> Vec<(&'static str, Vec<Triangle>, &'static str)> {
         ("twice", both(cube(), cube()), "auto nonzero"),
         ("open", cube()[1..].to_vec(), ""),
         ("a cavity", both(cube(), inside_out(inner())), ALL),
-        ("one within another", both(cube(), inner()), "auto nonzero robust"),
-        ("one within a cavity", [cube(), inside_out(inner()), third.clone()].concat(), ALL),
-        ("two within each other", [cube(), inner(), third].concat(), "auto nonzero robust"),
-        ("a cavity twice", [cube(), inside_out(inner()), inside_out(inner())].concat(), ""),
+        (
+            "one within another",
+            both(cube(), inner()),
+            "auto nonzero robust",
+        ),
+        (
+            "one within a cavity",
+            [cube(), inside_out(inner()), third.clone()].concat(),
+            ALL,
+        ),
+        (
+            "two within each other",
+            [cube(), inner(), third].concat(),
+            "auto nonzero robust",
+        ),
+        (
+            "a cavity twice",
+            [cube(), inside_out(inner()), inside_out(inner())].concat(),
+            "",
+        ),
         ("one beside another", both(cube(), beside), "auto nonzero"),
-        ("two that cross", both(cube(), beyond.clone()), "auto nonzero"),
+        (
+            "two that cross",
+            both(cube(), beyond.clone()),
+            "auto nonzero",
+        ),
         ("a lobe at an edge", both(cube(), at_edge()), "auto nonzero"),
-        ("a lobe inside out", both(cube(), inside_out(at_edge())), "auto nonzero"),
-        ("one that crosses inside out", both(cube(), inside_out(beyond)), ""),
+        (
+            "a lobe inside out",
+            both(cube(), inside_out(at_edge())),
+            "auto nonzero",
+        ),
+        (
+            "one that crosses inside out",
+            both(cube(), inside_out(beyond)),
+            "",
+        ),
         ("a bow tie", bow_tie(), "auto nonzero"),
     ]
 }
@@ -56,8 +84,15 @@ fn bow_tie() -> Vec<Triangle> {
 }
 
 fn cells(mesh: &Mesh, lattice: &Lattice, inside: Inside) -> BitGrid {
-    let rule = Rule::Solid { inside, thin: ThinFeatures::Lose };
-    voxelize(mesh, lattice, rule).unwrap().occupied().unwrap().clone()
+    let rule = Rule::Solid {
+        inside,
+        thin: ThinFeatures::Lose,
+    };
+    voxelize(mesh, lattice, rule)
+        .unwrap()
+        .occupied()
+        .unwrap()
+        .clone()
 }
 
 #[test]
@@ -67,16 +102,31 @@ fn safe_methods_find_the_same_cells() {
     for (name, triangles, expected) in meshes() {
         let mesh = Mesh::from_triangles(triangles).unwrap();
         let found = check(&mesh, &CheckOptions::default()).unwrap().verdict;
-        let names: Vec<_> = found.safe_methods.iter().map(|method| method.name()).collect();
+        let names: Vec<_> = found
+            .safe_methods
+            .iter()
+            .map(|method| method.name())
+            .collect();
         assert_eq!(names.join(" "), expected, "{name}");
         assert_eq!(found.is_safe_for_solid(), !expected.is_empty(), "{name}");
         for side in ["0.5", "0.7", "1"] {
-            let lattice = Fit::cell_size(side).unwrap().pad(1).to(mesh.bounds()).unwrap();
+            let lattice = Fit::cell_size(side)
+                .unwrap()
+                .pad(1)
+                .to(mesh.bounds())
+                .unwrap();
             let wanted = cells(&mesh, &lattice, Inside::Nonzero);
             for method in [Inside::Auto, Inside::EvenOdd, Inside::Vote, Inside::Robust] {
                 let is_equal = cells(&mesh, &lattice, method) == wanted;
-                assert!(is_equal || !found.safe_methods.contains(&method), "{name}: {}", method.name());
-                (compared, disagree) = (compared + usize::from(is_equal), disagree + usize::from(!is_equal));
+                assert!(
+                    is_equal || !found.safe_methods.contains(&method),
+                    "{name}: {}",
+                    method.name()
+                );
+                (compared, disagree) = (
+                    compared + usize::from(is_equal),
+                    disagree + usize::from(!is_equal),
+                );
             }
         }
     }
@@ -88,15 +138,34 @@ fn methods_are_doubtful_where_not_all_pairs_were_examined() {
     let mut doubted = 0;
     for (name, triangles, expected) in meshes() {
         let mesh = Mesh::from_triangles(triangles).unwrap();
-        let options = CheckOptions { pairs: PairLimit::AtMost(0), ..CheckOptions::default() };
+        let options = CheckOptions {
+            pairs: PairLimit::AtMost(0),
+            ..CheckOptions::default()
+        };
         let found = check(&mesh, &options).unwrap();
-        let wanted = if expected.is_empty() { vec![] } else { vec![Inside::Auto, Inside::Nonzero] };
-        assert!(found.is_partial && found.verdict.safe_methods == wanted, "{name}: {:?}", found.verdict);
+        let wanted = if expected.is_empty() {
+            vec![]
+        } else {
+            vec![Inside::Auto, Inside::Nonzero]
+        };
+        assert!(
+            found.is_partial && found.verdict.safe_methods == wanted,
+            "{name}: {:?}",
+            found.verdict
+        );
         assert_eq!(found.verdict.nested_shells, 0, "{name}");
         doubted += usize::from(expected.split(' ').count() > wanted.len());
-        let options = CheckOptions { pairs: PairLimit::AtMost(1 << 20), ..CheckOptions::default() };
+        let options = CheckOptions {
+            pairs: PairLimit::AtMost(1 << 20),
+            ..CheckOptions::default()
+        };
         let found = check(&mesh, &options).unwrap();
-        let names: Vec<_> = found.verdict.safe_methods.iter().map(|method| method.name()).collect();
+        let names: Vec<_> = found
+            .verdict
+            .safe_methods
+            .iter()
+            .map(|method| method.name())
+            .collect();
         assert!(!found.is_partial && names.join(" ") == expected, "{name}");
     }
     assert!(doubted > 3, "{doubted}");
@@ -111,14 +180,30 @@ fn the_verdict_names_the_methods() {
         let run = place.run("check a.stl").expect(0);
         let text = run.text().lines().last().unwrap().trim().to_string();
         let json = place.run("check a.stl --json").expect(0).json();
-        (text, json["verdict"]["safe_methods"].clone(), json["verdict"]["nested_shells"].clone())
+        (
+            text,
+            json["verdict"]["safe_methods"].clone(),
+            json["verdict"]["nested_shells"].clone(),
+        )
     };
     let (text, methods, nested) = row("a cube");
-    assert_eq!(text, "safe for solid: yes, by auto, nonzero, evenodd, vote, robust");
-    assert_eq!((methods[4].as_str(), nested.as_u64()), (Some("robust"), Some(0)));
+    assert_eq!(
+        text,
+        "safe for solid: yes, by auto, nonzero, evenodd, vote, robust"
+    );
+    assert_eq!(
+        (methods[4].as_str(), nested.as_u64()),
+        (Some("robust"), Some(0))
+    );
     let (text, methods, nested) = row("one within another");
-    assert_eq!(text, "safe for solid: yes, by auto, nonzero, robust; 1 shell lies within another");
-    assert_eq!((methods.as_array().unwrap().len(), nested.as_u64()), (3, Some(1)));
+    assert_eq!(
+        text,
+        "safe for solid: yes, by auto, nonzero, robust; 1 shell lies within another"
+    );
+    assert_eq!(
+        (methods.as_array().unwrap().len(), nested.as_u64()),
+        (3, Some(1))
+    );
     let (text, methods, _) = row("two-sided");
     assert_eq!(
         (text.as_str(), methods.as_array().unwrap().len()),
@@ -130,11 +215,22 @@ fn the_verdict_names_the_methods() {
 fn the_grid_of_a_scaled_mesh_is_the_one_that_a_run_has() {
     let place = Place::new();
     place.write("a.stl", stl(&between([0.0; 3], [8.0; 3])));
-    for options in ["--scale 2 --voxel-size 1", "--scale 0.1 -r 7 --pad 1", "--voxel-size 1"] {
-        let mut run = place.run(&format!("a.stl {options} -n --json")).expect(0).json()["grid"].clone();
+    for options in [
+        "--scale 2 --voxel-size 1",
+        "--scale 0.1 -r 7 --pad 1",
+        "--voxel-size 1",
+    ] {
+        let mut run = place
+            .run(&format!("a.stl {options} -n --json"))
+            .expect(0)
+            .json()["grid"]
+            .clone();
         let _ = run.as_object_mut().unwrap().remove("pad");
         assert_eq!(
-            place.run(&format!("check a.stl {options} --json")).expect(0).json()["grid"],
+            place
+                .run(&format!("check a.stl {options} --json"))
+                .expect(0)
+                .json()["grid"],
             run,
             "{options}"
         );

@@ -18,12 +18,17 @@ use crate::support::stores::{
 };
 
 fn of_labels(rule: Rule, labels: JobLabels) -> Voxelizer<'static> {
-    Voxelizer::new(rule).extras(Extras { labels, ..Extras::default() })
+    Voxelizer::new(rule).extras(Extras {
+        labels,
+        ..Extras::default()
+    })
 }
 
 /// Every kind of rule that is local, and labels.
 fn local() -> Vec<Voxelizer<'static>> {
-    let rules = rules::local().into_iter().chain([Rule::fraction(), Rule::Area]);
+    let rules = rules::local()
+        .into_iter()
+        .chain([Rule::fraction(), Rule::Area]);
     let mut all: Vec<_> = rules.map(Voxelizer::new).collect();
     all.push(of_labels(Rule::filled(), JobLabels::SurfaceAndInterior));
     all.push(of_labels(Rule::surface(), JobLabels::Parts(PartKind::File)));
@@ -57,14 +62,21 @@ fn regions_in_any_order_and_twice_give_the_digest_of_one_process() {
         let report = store.finish(Durability::Unsynced, &()).unwrap();
         let name = plan.rule.name();
         assert_eq!(report.digest, Some(expected.digest), "{name}");
-        assert_eq!((report.occupied, report.field), (expected.occupied, expected.field), "{name}");
+        assert_eq!(
+            (report.occupied, report.field),
+            (expected.occupied, expected.field),
+            "{name}"
+        );
         assert_eq!(report.labels, expected.labels, "{name}");
         let voxels = Voxels::open(&store.root).unwrap();
         assert_eq!(voxels.digest(), expected.digest, "{name}, read back");
         rules += 1;
         regions += store.plan.regions();
     }
-    assert!(rules > 15 && regions > 3 * rules, "{rules} rules, {regions} regions");
+    assert!(
+        rules > 15 && regions > 3 * rules,
+        "{rules} rules, {regions} regions"
+    );
 }
 
 /// The cells of a level, as an array of its own.
@@ -72,7 +84,9 @@ fn level(root: &std::path::Path, level: usize) -> Voxels {
     let group = fs::read_to_string(root.join("zarr.json")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files(root) {
-        let Some(rest) = name.strip_prefix(&format!("{level}/")) else { continue };
+        let Some(rest) = name.strip_prefix(&format!("{level}/")) else {
+            continue;
+        };
         let path = folder.path().join("level.zarr").join(rest);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
@@ -94,7 +108,12 @@ fn every_level_has_the_cells_of_one_process() {
         let folder = tempfile::tempdir().unwrap();
         let plan = plan(&voxelizer, &mesh, &lattice, 3, &[]).unwrap();
         let store = store(folder.path(), &plan);
-        make(&store, &mesh, &voxelizer, &(0..plan.regions()).rev().collect::<Vec<_>>());
+        make(
+            &store,
+            &mesh,
+            &voxelizer,
+            &(0..plan.regions()).rev().collect::<Vec<_>>(),
+        );
         store.finish(Durability::Unsynced, &()).unwrap();
         let one = folder.path().join("one.zarr");
         let voxels = voxelizer.run(&mesh, &lattice).unwrap().voxels;
@@ -104,7 +123,12 @@ fn every_level_has_the_cells_of_one_process() {
                 break;
             }
             let [a, b] = [&store.root, &one].map(|root| level(root, n));
-            assert_eq!(a.digest().cells, b.digest().cells, "{} level {n}", plan.rule.name());
+            assert_eq!(
+                a.digest().cells,
+                b.digest().cells,
+                "{} level {n}",
+                plan.rule.name()
+            );
             levels += 1;
         }
         let group = |root: &std::path::Path| fs::read_to_string(root.join("zarr.json")).unwrap();
@@ -125,9 +149,16 @@ fn no_two_regions_write_one_file() {
             let plan = plan(&voxelizer, &mesh, &lattice, regions, choices).unwrap();
             let store = store(folder.path(), &plan);
             assert!(plan.regions() <= regions);
-            let parts = make(&store, &mesh, &voxelizer, &(0..plan.regions()).collect::<Vec<_>>());
-            let mut names: Vec<_> =
-                parts.iter().flat_map(|part| part.shards.iter().map(|shard| &shard.name)).collect();
+            let parts = make(
+                &store,
+                &mesh,
+                &voxelizer,
+                &(0..plan.regions()).collect::<Vec<_>>(),
+            );
+            let mut names: Vec<_> = parts
+                .iter()
+                .flat_map(|part| part.shards.iter().map(|shard| &shard.name))
+                .collect();
             shards += names.len();
             let all = names.len();
             names.sort();
@@ -136,7 +167,10 @@ fn no_two_regions_write_one_file() {
             plans += 1;
         }
     }
-    assert!(plans == 12 && shards > 100, "{plans} plans, {shards} shards");
+    assert!(
+        plans == 12 && shards > 100,
+        "{plans} plans, {shards} shards"
+    );
 }
 
 #[test]
@@ -145,16 +179,33 @@ fn rules_that_need_more_than_a_region_are_refused_by_name() {
     let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
     let refused = |voxelizer: &Voxelizer| plan(voxelizer, &mesh, &lattice, 2, &[]).unwrap_err();
     for (rule, word) in [
-        (Rule::solid().with_inside(Inside::flood()).unwrap(), "a flood"),
+        (
+            Rule::solid().with_inside(Inside::flood()).unwrap(),
+            "a flood",
+        ),
         (Rule::filled().with_shell(2).unwrap(), "hollow"),
-        (Rule::solid().with_thin(ThinFeatures::Keep).unwrap(), "keep-thin"),
+        (
+            Rule::solid().with_thin(ThinFeatures::Keep).unwrap(),
+            "keep-thin",
+        ),
     ] {
         let error = refused(&Voxelizer::new(rule));
-        assert!(error.message().contains(word) && error.hint().is_some(), "{error}");
+        assert!(
+            error.message().contains(word) && error.hint().is_some(),
+            "{error}"
+        );
     }
-    assert!(refused(&of_labels(Rule::surface(), JobLabels::Colours)).message().contains("colours"));
+    assert!(
+        refused(&of_labels(Rule::surface(), JobLabels::Colours))
+            .message()
+            .contains("colours")
+    );
     let little = Voxelizer::new(Rule::surface()).memory(1000);
-    assert!(refused(&little).message().contains("a slab of 8 layers needs"));
+    assert!(
+        refused(&little)
+            .message()
+            .contains("a slab of 8 layers needs")
+    );
 }
 
 #[test]
@@ -165,27 +216,53 @@ fn another_mesh_or_plan_is_known() {
     let first = plan(&voxelizer, &mesh, &lattice, 2, &[]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path(), &first);
-    assert_eq!(RegionStore::open(&store.root).unwrap().plan.store, first.store);
+    assert_eq!(
+        RegionStore::open(&store.root).unwrap().plan.store,
+        first.store
+    );
     make(&store, &mesh, &voxelizer, &[0, 1]);
-    let moved = mesh.map(|triangle| triangle.map(|[x, y, z]| [x, y, z + 0.01])).unwrap();
+    let moved = mesh
+        .map(|triangle| triangle.map(|[x, y, z]| [x, y, z + 0.01]))
+        .unwrap();
     let second = plan(&voxelizer, &moved, &lattice, 2, &[]).unwrap();
     let error = RegionStore::create(&store.root, second.clone(), Durability::Unsynced).unwrap_err();
     assert!(error.message().contains("another plan"), "{error}");
     // The parts of the first plan under the second.
-    let stale = RegionStore { root: store.root.clone(), plan: second };
+    let stale = RegionStore {
+        root: store.root.clone(),
+        plan: second,
+    };
     assert_eq!(stale.state(0, &()).unwrap(), RegionState::Stale);
     let report = stale.finish(Durability::Unsynced, &()).unwrap();
-    assert!(report.digest.is_none() && report.findings.iter().all(|finding| finding.code().name() == "R003"));
+    assert!(
+        report.digest.is_none()
+            && report
+                .findings
+                .iter()
+                .all(|finding| finding.code().name() == "R003")
+    );
     // The same plan again changes nothing.
     let before = files(&store.root);
     RegionStore::create(&store.root, first.clone(), Durability::Unsynced).unwrap();
     assert_eq!(files(&store.root), before);
     let path = folder.path().join("mesh.stl");
-    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cube.stl"), &path).unwrap();
-    let error = first.read_mesh(&first.meshes(&store.root), &Default::default()).unwrap_err();
+    fs::copy(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cube.stl"),
+        &path,
+    )
+    .unwrap();
+    let error = first
+        .read_mesh(&first.meshes(&store.root), &Default::default())
+        .unwrap_err();
     assert_eq!(error.code().name(), "R004");
-    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl"), &path).unwrap();
-    let (read, _) = first.read_mesh(&first.meshes(&store.root), &Default::default()).unwrap();
+    fs::copy(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl"),
+        &path,
+    )
+    .unwrap();
+    let (read, _) = first
+        .read_mesh(&first.meshes(&store.root), &Default::default())
+        .unwrap();
     assert_eq!(read, mesh);
     let maker = RegionMaker::new(&store, &mesh, &voxelizer, Durability::Unsynced);
     assert!(maker.unwrap().make(2).is_err());
@@ -196,26 +273,43 @@ fn each_part_finds_its_method_in_regions_too() {
     // Lines along x go into the second box and not out of it.
     let far = |triangle: &[[f32; 3]; 3]| triangle.iter().all(|corner| corner[0] == -6.0);
     let closed = Mesh::from_triangles(between([0.0; 3], [4.0; 3])).unwrap();
-    let open = between([-10.0, 0.0, 0.0], [-6.0, 4.0, 4.0]).into_iter().filter(|triangle| !far(triangle));
+    let open = between([-10.0, 0.0, 0.0], [-6.0, 4.0, 4.0])
+        .into_iter()
+        .filter(|triangle| !far(triangle));
     let open = Mesh::from_triangles(open.collect()).unwrap();
     assert_eq!(open.triangles().len(), 10);
     let mesh = Mesh::join([("closed", &closed), ("open", &open)]).unwrap();
     let lattice = Fit::longest(200).to(mesh.bounds()).unwrap();
-    let labelled =
-        |inside| of_labels(Rule::solid().with_inside(inside).unwrap(), JobLabels::Parts(PartKind::File));
+    let labelled = |inside| {
+        of_labels(
+            Rule::solid().with_inside(inside).unwrap(),
+            JobLabels::Parts(PartKind::File),
+        )
+    };
     let digests = [Inside::Auto, Inside::Nonzero].map(|inside| {
         let voxelizer = labelled(inside);
         let expected = whole(&voxelizer, &mesh, &lattice).digest;
         let folder = tempfile::tempdir().unwrap();
-        let store = store(folder.path(), &plan(&voxelizer, &mesh, &lattice, 4, &[]).unwrap());
-        make(&store, &mesh, &voxelizer, &(0..store.plan.regions()).collect::<Vec<_>>());
+        let store = store(
+            folder.path(),
+            &plan(&voxelizer, &mesh, &lattice, 4, &[]).unwrap(),
+        );
+        make(
+            &store,
+            &mesh,
+            &voxelizer,
+            &(0..store.plan.regions()).collect::<Vec<_>>(),
+        );
         let found = store.finish(Durability::Unsynced, &()).unwrap().digest;
         assert_eq!(found, Some(expected), "{inside:?}");
         expected
     });
     assert_ne!(digests[0], digests[1], "the method matters");
     let error = plan_with(&labelled(Inside::Auto), &mesh, &lattice, 4, &[], true).unwrap_err();
-    assert!(error.message().contains("whether a part is closed"), "{error}");
+    assert!(
+        error.message().contains("whether a part is closed"),
+        "{error}"
+    );
 }
 
 /// Whether a rule finds the inside by the whole mesh.
@@ -229,7 +323,9 @@ fn bins_give_the_cells_of_the_whole_mesh() {
     let whole = Fit::longest(300).pad(2).to(mesh.bounds()).unwrap();
     let [nx, ny, nz] = whole.dims();
     // The mesh leaves the second one on all sides, and spans more than it along z.
-    let cut = whole.region([nx / 4..nx, ny / 3..2 * ny / 3, nz / 5..4 * nz / 5]).unwrap();
+    let cut = whole
+        .region([nx / 4..nx, ny / 3..2 * ny / 3, nz / 5..4 * nz / 5])
+        .unwrap();
     let mut random = Random(77);
     let (mut binned, mut refused, mut fewer) = (0, 0, 0);
     for lattice in [whole, cut] {
@@ -240,27 +336,52 @@ fn bins_give_the_cells_of_the_whole_mesh() {
             let name = format!("{:?}", plan.rule);
             if matches!(plan.rule, Rule::Fraction { .. }) {
                 let error = planned.unwrap_err();
-                assert!(error.message().contains("parts of the mesh may overlap"), "{name}: {error}");
+                assert!(
+                    error.message().contains("parts of the mesh may overlap"),
+                    "{name}: {error}"
+                );
                 refused += 1;
                 continue;
             }
             if needs_the_whole_mesh(&plan.rule) || plan.store.source.auto {
                 let error = planned.unwrap_err();
                 let method = format!("the method {}", plan.rule.inside().unwrap().name());
-                let words = if plan.store.source.auto { "whether a part is closed" } else { &method };
+                let words = if plan.store.source.auto {
+                    "whether a part is closed"
+                } else {
+                    &method
+                };
                 assert!(error.message().contains(words), "{name}: {error}");
                 refused += 1;
                 continue;
             }
-            assert_eq!(planned.unwrap().store, plan.store, "{name}: bins are no part of the plan");
+            assert_eq!(
+                planned.unwrap().store,
+                plan.store,
+                "{name}: bins are no part of the plan"
+            );
             let all = store(folders[0].path(), &plan);
-            make(&all, &mesh, &voxelizer, &(0..plan.regions()).collect::<Vec<_>>());
+            make(
+                &all,
+                &mesh,
+                &voxelizer,
+                &(0..plan.regions()).collect::<Vec<_>>(),
+            );
             let bins = store_with_bins(folders[1].path(), &plan, &mesh);
             make_of_bins(&bins, &voxelizer, &shuffled(&bins, &mut random));
-            let [all, of_bins] = [&all, &bins].map(|store| store.finish(Durability::Unsynced, &()).unwrap());
+            let [all, of_bins] =
+                [&all, &bins].map(|store| store.finish(Durability::Unsynced, &()).unwrap());
             let numbers = |report: &StoreReport| {
-                let StoreReport { digest, occupied, labels, field, snapped, findings, shards, .. } =
-                    report.clone();
+                let StoreReport {
+                    digest,
+                    occupied,
+                    labels,
+                    field,
+                    snapped,
+                    findings,
+                    shards,
+                    ..
+                } = report.clone();
                 (digest, occupied, labels, field, snapped, findings, shards)
             };
             assert!(all.digest.is_some(), "{name}");
@@ -270,7 +391,10 @@ fn bins_give_the_cells_of_the_whole_mesh() {
             binned += 1;
         }
     }
-    assert!(binned > 25 && refused == 12 && fewer >= 15, "{binned} {refused} {fewer}");
+    assert!(
+        binned > 25 && refused == 12 && fewer >= 15,
+        "{binned} {refused} {fewer}"
+    );
     // Shares of one part go with bins.
     let knot = fixture("knot.stl");
     let lattice = Fit::longest(150).to(knot.bounds()).unwrap();
@@ -285,10 +409,24 @@ fn bins_give_the_cells_of_the_whole_mesh() {
     let all = Rule::distance().with_band(Band::All).unwrap();
     let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
     let error = plan_with(&Voxelizer::new(all), &mesh, &lattice, 2, &[], true).unwrap_err();
-    assert!(error.message().contains("a band of all cells") && error.hint().is_some(), "{error}");
+    assert!(
+        error.message().contains("a band of all cells") && error.hint().is_some(),
+        "{error}"
+    );
     let open = fixture("open.stl");
-    let error = plan_with(&Voxelizer::new(Rule::solid()), &open, &lattice, 2, &[], true).unwrap_err();
-    assert!(error.message().contains("the mesh is not closed"), "{error}");
+    let error = plan_with(
+        &Voxelizer::new(Rule::solid()),
+        &open,
+        &lattice,
+        2,
+        &[],
+        true,
+    )
+    .unwrap_err();
+    assert!(
+        error.message().contains("the mesh is not closed"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -300,17 +438,25 @@ fn a_damaged_bin_is_found_and_made_again() {
     let [folder, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let store = store_with_bins(folder.path(), &plan, &mesh);
     let good = files(&store.root);
-    let moved = mesh.map(|triangle| triangle.map(|[x, y, z]| [x + 0.25, y, z])).unwrap();
+    let moved = mesh
+        .map(|triangle| triangle.map(|[x, y, z]| [x + 0.25, y, z]))
+        .unwrap();
     let other = {
         let plan = self::plan(&voxelizer, &moved, &lattice, 16, &[]).unwrap();
         files(&store_with_bins(second.path(), &plan, &moved).root)
     };
-    let names: Vec<_> = good.keys().filter(|name| name.starts_with("bins/")).cloned().collect();
+    let names: Vec<_> = good
+        .keys()
+        .filter(|name| name.starts_with("bins/"))
+        .cloned()
+        .collect();
     assert_eq!(names.len(), plan.regions() + 1);
     let mut random = Random(4);
     let mut damages = 0;
     for name in &names {
-        let region = name.strip_prefix("bins/").and_then(|name| name.strip_suffix(".bin"));
+        let region = name
+            .strip_prefix("bins/")
+            .and_then(|name| name.strip_suffix(".bin"));
         let region: Option<usize> = region.map(|number| number.parse::<usize>().unwrap() - 1);
         for kind in ["cut", "bit", "longer", "missing", "other"] {
             let path = store.root.join(name);
@@ -330,7 +476,9 @@ fn a_damaged_bin_is_found_and_made_again() {
                 _ => fs::write(&path, bytes).unwrap(),
             }
             for n in 0..plan.regions() {
-                let found = store.bins().and_then(|bins| bins.unwrap().mesh(n, None, &()).map(drop));
+                let found = store
+                    .bins()
+                    .and_then(|bins| bins.unwrap().mesh(n, None, &()).map(drop));
                 if region.is_some_and(|region| region != n) {
                     found.unwrap();
                     continue;
@@ -339,8 +487,14 @@ fn a_damaged_bin_is_found_and_made_again() {
                 assert_eq!(error.code().name(), "R005", "{kind} {name}: {error}");
                 assert!(error.file().unwrap().ends_with(name.as_str()), "{error}");
             }
-            RegionStore::create_with_bins(&store.root, plan.clone(), &mesh, Durability::Unsynced, &())
-                .unwrap();
+            RegionStore::create_with_bins(
+                &store.root,
+                plan.clone(),
+                &mesh,
+                Durability::Unsynced,
+                &(),
+            )
+            .unwrap();
             assert_eq!(files(&store.root), good, "{kind} {name}");
             damages += 1;
         }

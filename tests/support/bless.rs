@@ -16,9 +16,13 @@ pub fn root(path: &str) -> PathBuf {
 
 /// Whether files are to be written anew; refused in CI.
 pub fn is_blessing() -> bool {
-    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let is_set =
+        |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
     let blessing = is_set(BLESS);
-    assert!(!blessing || !is_set("CI"), "CI is set, where nothing is blessed");
+    assert!(
+        !blessing || !is_set("CI"),
+        "CI is set, where nothing is blessed"
+    );
     blessing
 }
 
@@ -31,21 +35,30 @@ pub fn compare(path: &str, text: &str) {
 /// The same of several files.
 #[track_caller]
 pub fn compare_all(files: Vec<(String, String)>) {
-    let differences: Vec<_> = files.iter().filter_map(|(path, text)| difference(path, text)).collect();
+    let differences: Vec<_> = files
+        .iter()
+        .filter_map(|(path, text)| difference(path, text))
+        .collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 fn difference(path: &str, text: &str) -> Option<String> {
-    let kept = fs::read_to_string(root(path)).unwrap_or_default().replace("\r\n", "\n");
+    let kept = fs::read_to_string(root(path))
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
     if kept == text {
         return None;
     }
     let changes = changes(&kept, text);
     if is_blessing() {
         fs::write(root(path), text).unwrap();
-        return Some(format!("{path} is written anew; this run fails, the next one compares\n{changes}"));
+        return Some(format!(
+            "{path} is written anew; this run fails, the next one compares\n{changes}"
+        ));
     }
-    Some(format!("{path} differs; {BLESS}=1 writes it anew, and fails once more\n{changes}"))
+    Some(format!(
+        "{path} differs; {BLESS}=1 writes it anew, and fails once more\n{changes}"
+    ))
 }
 
 /// The lines from the first that differs to the last that does, before and now.
@@ -53,9 +66,23 @@ fn changes(kept: &str, now: &str) -> String {
     let (kept, now): (Vec<_>, Vec<_>) = (kept.lines().collect(), now.lines().collect());
     let same = kept.iter().zip(&now).take_while(|(a, b)| a == b).count();
     let rest = kept.len().min(now.len()) - same;
-    let end = kept.iter().rev().zip(now.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let end = kept
+        .iter()
+        .rev()
+        .zip(now.iter().rev())
+        .take(rest)
+        .take_while(|(a, b)| a == b)
+        .count();
     let shown = |sign: &str, lines: &[&str]| -> String {
-        lines[same..lines.len() - end].iter().map(|line| format!("{sign} {line}\n")).collect()
+        lines[same..lines.len() - end]
+            .iter()
+            .map(|line| format!("{sign} {line}\n"))
+            .collect()
     };
-    format!("from line {}:\n{}{}", same + 1, shown("-", &kept), shown("+", &now))
+    format!(
+        "from line {}:\n{}{}",
+        same + 1,
+        shown("-", &kept),
+        shown("+", &now)
+    )
 }

@@ -55,7 +55,11 @@ pub struct Wrong {
 
 /// Every way to run that is compared.
 pub fn ways() -> Vec<How> {
-    let with = |threads| Level::available().into_iter().map(move |level| How { level, threads });
+    let with = |threads| {
+        Level::available()
+            .into_iter()
+            .map(move |level| How { level, threads })
+    };
     with(1).chain(with(3)).collect()
 }
 
@@ -72,7 +76,11 @@ fn expected(case: &Case) -> ([BitGrid; 3], u64) {
                 for i in x.clone() {
                     let touched = oracle.touches([i, j, k]);
                     queries += 3;
-                    for (grid, _) in grids.iter_mut().zip(touched).filter(|(_, touched)| *touched) {
+                    for (grid, _) in grids
+                        .iter_mut()
+                        .zip(touched)
+                        .filter(|(_, touched)| *touched)
+                    {
                         grid.set([i as usize, j as usize, k as usize]);
                     }
                 }
@@ -101,16 +109,28 @@ fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
 
 /// The cells in which what was found differs, and what is right there.
 fn differing(expected: &BitGrid, found: Option<&BitGrid>) -> Vec<Option<([usize; 3], bool)>> {
-    let Some(found) = found else { return vec![None] };
-    let missing = expected.iter().filter(|&cell| !found.get(cell)).map(|cell| Some((cell, true)));
-    let extra = found.iter().filter(|&cell| !expected.get(cell)).map(|cell| Some((cell, false)));
+    let Some(found) = found else {
+        return vec![None];
+    };
+    let missing = expected
+        .iter()
+        .filter(|&cell| !found.get(cell))
+        .map(|cell| Some((cell, true)));
+    let extra = found
+        .iter()
+        .filter(|&cell| !expected.get(cell))
+        .map(|cell| Some((cell, false)));
     missing.chain(extra).collect()
 }
 
 /// Compares one case, every way; answers with one wrong cell, if any is wrong.
 pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
     let (expected, decisions) = expected(case);
-    let mut compared = Compared { triangles: case.triangles.len() as u64, decisions, wrong: 0 };
+    let mut compared = Compared {
+        triangles: case.triangles.len() as u64,
+        decisions,
+        wrong: 0,
+    };
     let mut first = None;
     for how in ways() {
         for (ties, expected) in TIES.into_iter().zip(&expected) {
@@ -118,7 +138,12 @@ pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
             if found.as_ref() != Some(expected) {
                 let cells = differing(expected, found.as_ref());
                 compared.wrong += cells.len() as u64;
-                first.get_or_insert_with(|| Wrong { case: case.clone(), how, ties, cell: cells[0] });
+                first.get_or_insert_with(|| Wrong {
+                    case: case.clone(),
+                    how,
+                    ties,
+                    cell: cells[0],
+                });
             }
         }
     }
@@ -128,16 +153,27 @@ pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
 impl Wrong {
     /// The same way on other triangles, if something is wrong there, too.
     fn with(&self, triangles: Vec<Triangle>) -> Option<Self> {
-        let case = Case { triangles, lattice: self.case.lattice.clone() };
+        let case = Case {
+            triangles,
+            lattice: self.case.lattice.clone(),
+        };
         let n = TIES.iter().position(|&ties| ties == self.ties)?;
         let expected = &expected(&case).0[n];
         let cell = *differing(expected, found(&case, self.how, self.ties).as_ref()).first()?;
-        Some(Self { cell, case, ..*self })
+        Some(Self {
+            cell,
+            case,
+            ..*self
+        })
     }
 
     /// Fewer triangles, then simpler coordinates, as long as something stays wrong.
     pub fn shrunk(mut self) -> Self {
-        let one = self.case.triangles.iter().find_map(|&triangle| self.with(vec![triangle]));
+        let one = self
+            .case
+            .triangles
+            .iter()
+            .find_map(|&triangle| self.with(vec![triangle]));
         self = one.unwrap_or(self);
         let mut n = self.case.triangles.len();
         while n > 1 {
@@ -173,7 +209,12 @@ impl Wrong {
 impl fmt::Display for Wrong {
     /// In the form of a case of `tests/it/regressions.rs`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { case: Case { triangles, lattice }, how, ties, cell } = self;
+        let Self {
+            case: Case { triangles, lattice },
+            how,
+            ties,
+            cell,
+        } = self;
         let what = match cell {
             Some((cell, true)) => format!("Cell {cell:?} is touched"),
             Some((cell, false)) => format!("Cell {cell:?} is untouched"),
@@ -188,14 +229,25 @@ impl fmt::Display for Wrong {
         )?;
         writeln!(f, "        Listed {{\n            triangles: &[")?;
         for triangle in triangles {
-            let words = triangle.as_flattened().iter().map(|c| format!("{:#010x}", c.to_bits()));
-            writeln!(f, "                [{}],", words.collect::<Vec<_>>().join(", "))?;
+            let words = triangle
+                .as_flattened()
+                .iter()
+                .map(|c| format!("{:#010x}", c.to_bits()));
+            writeln!(
+                f,
+                "                [{}],",
+                words.collect::<Vec<_>>().join(", ")
+            )?;
         }
         let texts = |of: &[Rational; 3]| of.each_ref().map(Rational::to_string);
         writeln!(f, "            ],\n            dims: {:?},", lattice.dims())?;
         writeln!(f, "            origin: {:?},", texts(lattice.origin()))?;
         writeln!(f, "            spacing: {:?},", texts(lattice.spacing()))?;
         writeln!(f, "            closed: {:?},", lattice.closed())?;
-        writeln!(f, "            snap: Snap::{:?},\n        }},", lattice.snap())
+        writeln!(
+            f,
+            "            snap: Snap::{:?},\n        }},",
+            lattice.snap()
+        )
     }
 }

@@ -24,7 +24,8 @@ impl Listed<'_> {
     /// Compares every level under all ties; answers with how many decisions were compared, or
     /// with the case as small as it gets.
     pub fn check(&self) -> Result<u64, String> {
-        let fractions = |of: [&str; 3]| of.map(|text| Rational::parse_fraction(text).expect("a fraction"));
+        let fractions =
+            |of: [&str; 3]| of.map(|text| Rational::parse_fraction(text).expect("a fraction"));
         let origin = fractions(self.origin);
         let spacing = fractions(self.spacing);
         let lattice = Lattice::new(self.dims, origin, spacing, self.closed).expect("a lattice");
@@ -32,13 +33,22 @@ impl Listed<'_> {
         let vertices = |t: &[u32; 9]| {
             std::array::from_fn(|v| std::array::from_fn(|axis| f32::from_bits(t[3 * v + axis])))
         };
-        let case = Case { triangles: self.triangles.iter().map(vertices).collect(), lattice };
+        let case = Case {
+            triangles: self.triangles.iter().map(vertices).collect(),
+            lattice,
+        };
         match check::compare(&case) {
             (compared, None) => {
-                assert_eq!((compared.triangles, compared.wrong), (self.triangles.len() as u64, 0));
+                assert_eq!(
+                    (compared.triangles, compared.wrong),
+                    (self.triangles.len() as u64, 0)
+                );
                 Ok(compared.decisions)
             }
-            (_, Some(wrong)) => Err(format!("paste into tests/it/regressions.rs:\n{}", wrong.shrunk())),
+            (_, Some(wrong)) => Err(format!(
+                "paste into tests/it/regressions.rs:\n{}",
+                wrong.shrunk()
+            )),
         }
     }
 }

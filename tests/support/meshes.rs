@@ -18,17 +18,28 @@ pub fn fixture(name: &str) -> Mesh {
 /// Every mesh in the folder of fixtures, by name.
 pub fn fixtures() -> Vec<(String, Mesh)> {
     let entries = std::fs::read_dir(folder()).expect("the folder of fixtures");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let names = entries.map(|entry| {
+        entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("UTF-8")
+    });
     let mut names: Vec<_> = names.filter(|name| name.ends_with(".stl")).collect();
     names.sort();
     assert!(names.len() >= 12, "few fixtures: {names:?}");
-    names.into_iter().map(|name| (name.clone(), fixture(&name))).collect()
+    names
+        .into_iter()
+        .map(|name| (name.clone(), fixture(&name)))
+        .collect()
 }
 
 /// Every rule with every ties it takes.
 pub fn rules() -> Vec<Rule> {
     let with_ties = |rule: Rule| match rule.ties() {
-        Some(_) => Ties::ALL.map(|ties| rule.with_ties(ties).expect("it has ties")).to_vec(),
+        Some(_) => Ties::ALL
+            .map(|ties| rule.with_ties(ties).expect("it has ties"))
+            .to_vec(),
         None => vec![rule],
     };
     let rules: Vec<_> = RULES.iter().flat_map(|row| with_ties(row.rule)).collect();
@@ -40,7 +51,10 @@ pub fn rules() -> Vec<Rule> {
 pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
     let is_soup = mesh.edge_counts().open_edges as usize > mesh.triangles().len();
     let is_fast = |rule: &Rule| !is_soup || rule.inside().is_none();
-    rules().into_iter().filter(|rule| is_fast(rule) && takes(rule, mesh)).collect()
+    rules()
+        .into_iter()
+        .filter(|rule| is_fast(rule) && takes(rule, mesh))
+        .collect()
 }
 
 /// Whether a rule takes the mesh: shares of cells need a closed one.
@@ -76,7 +90,11 @@ pub fn cells(n: i64, spacing: &Rational) -> Rational {
 }
 
 /// A grid of `dims` with the cells that `from` is mapped to.
-pub fn remapped(from: &BitGrid, dims: [usize; 3], to: impl Fn([usize; 3]) -> Option<[usize; 3]>) -> BitGrid {
+pub fn remapped(
+    from: &BitGrid,
+    dims: [usize; 3],
+    to: impl Fn([usize; 3]) -> Option<[usize; 3]>,
+) -> BitGrid {
     let mut grid = BitGrid::new(dims).expect("it fits");
     from.iter().filter_map(to).for_each(|cell| grid.set(cell));
     grid
@@ -93,5 +111,7 @@ pub fn cropped(from: &BitGrid, low: [usize; 3], dims: [usize; 3]) -> BitGrid {
 /// The same, with each cell outside that part folded onto the nearest cell in it.
 pub fn folded(from: &BitGrid, low: [usize; 3], dims: [usize; 3]) -> BitGrid {
     let fold = |cell: [usize; 3], a: usize| cell[a].clamp(low[a], low[a] + dims[a] - 1) - low[a];
-    remapped(from, dims, |cell| Some(std::array::from_fn(|a| fold(cell, a))))
+    remapped(from, dims, |cell| {
+        Some(std::array::from_fn(|a| fold(cell, a)))
+    })
 }

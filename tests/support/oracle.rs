@@ -23,7 +23,11 @@ use num_bigint::{BigInt, Sign};
 use voxelize::{Lattice, Snap};
 
 /// Answers in this order: `up`, `both`, `none`.
-pub const TIES: [voxelize::Ties; 3] = [voxelize::Ties::Up, voxelize::Ties::Both, voxelize::Ties::None];
+pub const TIES: [voxelize::Ties; 3] = [
+    voxelize::Ties::Up,
+    voxelize::Ties::Both,
+    voxelize::Ties::None,
+];
 
 /// Every float is a multiple of 2^-149, and so is half the sum of two of 2^-150.
 const FLOAT_BITS: u32 = 150;
@@ -32,17 +36,33 @@ const FLOAT_BITS: u32 = 150;
 fn float(v: f32) -> BigInt {
     let exponent = v.to_bits() >> 23 & 0xff;
     let fraction = v.to_bits() & 0x7f_ffff;
-    let (mantissa, exponent) = if exponent == 0 { (fraction, 1) } else { (fraction | 0x80_0000, exponent) };
+    let (mantissa, exponent) = if exponent == 0 {
+        (fraction, 1)
+    } else {
+        (fraction | 0x80_0000, exponent)
+    };
     // The value is mantissa * 2^(exponent - 150).
     let magnitude = BigInt::from(mantissa) << exponent;
-    if v.is_sign_negative() { -magnitude } else { magnitude }
+    if v.is_sign_negative() {
+        -magnitude
+    } else {
+        magnitude
+    }
 }
 
 /// `n / d` rounded down, or a number far beyond any lattice; `d` is positive.
 pub fn floor(n: &BigInt, d: &BigInt) -> i64 {
     let toward_zero: BigInt = n / d;
-    let floor = if toward_zero.clone() * d > *n { toward_zero - 1 } else { toward_zero };
-    let far = if floor < BigInt::ZERO { i64::MIN / 2 } else { i64::MAX / 2 };
+    let floor = if toward_zero.clone() * d > *n {
+        toward_zero - 1
+    } else {
+        toward_zero
+    };
+    let far = if floor < BigInt::ZERO {
+        i64::MIN / 2
+    } else {
+        i64::MAX / 2
+    };
     i64::try_from(floor).unwrap_or(far)
 }
 
@@ -57,7 +77,10 @@ pub struct Axis {
 
 fn fraction(text: &str) -> [BigInt; 2] {
     let (p, q) = text.split_once('/').expect("p/q");
-    [p.parse().expect("a whole number"), q.parse().expect("a whole number")]
+    [
+        p.parse().expect("a whole number"),
+        q.parse().expect("a whole number"),
+    ]
 }
 
 /// The axes of a lattice.
@@ -160,8 +183,11 @@ fn certificates(normals: &[[BigInt; 2]]) -> Vec<Certificate> {
 impl<'a> Oracle<'a> {
     /// The oracle for a triangle.
     pub fn new(axes: &'a [Axis; 3], triangle: &[[f32; 3]; 3]) -> Self {
-        let mut normals =
-            vec![[1, 0].map(BigInt::from), [0, 1].map(BigInt::from), [-1, -1].map(BigInt::from)];
+        let mut normals = vec![
+            [1, 0].map(BigInt::from),
+            [0, 1].map(BigInt::from),
+            [-1, -1].map(BigInt::from),
+        ];
         let mut first = std::array::from_fn(|_| BigInt::ZERO);
         let mut unit = first.clone();
         let mut cells = [(0, 0); 3];
@@ -170,9 +196,17 @@ impl<'a> Oracle<'a> {
             let whole = axis.unit();
             let least = u.iter().min().expect("three");
             let most = u.iter().max().expect("three");
-            cells[a] = ((floor(least, &whole) - 1).max(0), floor(most, &whole).min(axis.cells - 1));
+            cells[a] = (
+                (floor(least, &whole) - 1).max(0),
+                floor(most, &whole).min(axis.cells - 1),
+            );
             // Short numbers are faster: powers of two that all share are dropped.
-            let zeros = u.iter().chain([&whole]).filter_map(BigInt::trailing_zeros).min().expect("the unit");
+            let zeros = u
+                .iter()
+                .chain([&whole])
+                .filter_map(BigInt::trailing_zeros)
+                .min()
+                .expect("the unit");
             let [p, q, r] = u.map(|u| u >> zeros);
             unit[a] = whole >> zeros;
             let along = [q - &p, r - &p];
@@ -180,7 +214,13 @@ impl<'a> Oracle<'a> {
             normals.push(along.map(|n| -n));
             first[a] = p;
         }
-        Self { axes, unit, first, certificates: certificates(&normals), cells }
+        Self {
+            axes,
+            unit,
+            first,
+            certificates: certificates(&normals),
+            cells,
+        }
     }
 
     /// Whether the triangle touches the cell, for each of [`TIES`].
@@ -193,7 +233,10 @@ impl<'a> Oracle<'a> {
         let outwards = std::array::from_fn(|a| self.outwards(a, cell[a]));
         let mut touched = [true; 3];
         for certificate in &self.certificates {
-            let sum: BigInt = certificate.iter().map(|(n, weight)| weight * &constants[*n]).sum();
+            let sum: BigInt = certificate
+                .iter()
+                .map(|(n, weight)| weight * &constants[*n])
+                .sum();
             for (ties, touched) in touched.iter_mut().enumerate() {
                 let sign = match sum.sign() {
                     Sign::NoSign => first_order(certificate, &outwards, ties),
@@ -208,7 +251,11 @@ impl<'a> Oracle<'a> {
     /// Per ties, which way the lower and the upper wall of a cell move: outwards 1, inwards -1.
     fn outwards(&self, axis: usize, i: i64) -> [[i64; 2]; 3] {
         let Axis { cells, closed, .. } = self.axes[axis];
-        let up = if closed && i == cells - 1 { [1, 1] } else { [1, -1] };
+        let up = if closed && i == cells - 1 {
+            [1, 1]
+        } else {
+            [1, -1]
+        };
         [up, [0, 0], [-1, -1]]
     }
 }
@@ -219,7 +266,10 @@ fn first_order(certificate: &Certificate, outwards: &[[[i64; 2]; 3]; 3], ties: u
     for (axis, outwards) in outwards.iter().enumerate() {
         let mut sum = BigInt::ZERO;
         for (wall, way) in outwards[ties].iter().enumerate() {
-            for (_, weight) in certificate.iter().filter(|(n, _)| *n == 3 + 2 * axis + wall) {
+            for (_, weight) in certificate
+                .iter()
+                .filter(|(n, _)| *n == 3 + 2 * axis + wall)
+            {
                 sum += weight * way;
             }
         }

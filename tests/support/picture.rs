@@ -16,7 +16,11 @@ impl RgbImage {
                 texels.push(colour(x, y));
             }
         }
-        Self { width, height, texels }
+        Self {
+            width,
+            height,
+            texels,
+        }
     }
 
     /// Colour of a texel.
@@ -48,6 +52,13 @@ pub fn webp_of(picture: &RgbImage) -> Vec<u8> {
     let mut bytes = vec![];
     let encoder = image_webp::WebPEncoder::new(&mut bytes);
     let data = picture.texels.as_flattened();
-    encoder.encode(data, picture.width, picture.height, image_webp::ColorType::Rgb8).unwrap();
+    encoder
+        .encode(
+            data,
+            picture.width,
+            picture.height,
+            image_webp::ColorType::Rgb8,
+        )
+        .unwrap();
     bytes
 }

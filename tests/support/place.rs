@@ -25,10 +25,14 @@ pub fn dispositions() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             let status = fs::read_to_string("/proc/self/status").unwrap();
-            let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+            let ignored = status
+                .lines()
+                .find_map(|line| line.strip_prefix("SigIgn:"))
+                .unwrap();
             let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
             // SIGPIPE stays as Rust has it; the command expects that.
-            for signal in (1..32).filter(|signal| ignored >> (signal - 1) & 1 == 1 && *signal != 13) {
+            for signal in (1..32).filter(|signal| ignored >> (signal - 1) & 1 == 1 && *signal != 13)
+            {
                 let _ = signal_hook::flag::register(signal, Arc::default());
             }
         });
@@ -43,7 +47,9 @@ pub struct Place {
 impl Place {
     /// A folder with `cube.stl`, the cube from 0 to 20, and `thirds.stl`, a box to 0.7, 0.3, 0.5.
     pub fn new() -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap() };
+        let place = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
         place.write("cube.stl", stl(&cuboid([20.0; 3])));
         place.write("thirds.stl", stl(&cuboid([0.7, 0.3, 0.5])));
         place
@@ -76,7 +82,10 @@ impl Place {
     /// The same with `input` on standard input.
     pub fn run_with(&self, line: &str, input: &[u8]) -> Run {
         let mut command = self.command(line);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A command that refuses does not read: a closed pipe here is no failure.
         let _ = child.stdin.take().unwrap().write_all(input);
@@ -86,7 +95,9 @@ impl Place {
     /// The files there are, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -103,13 +114,28 @@ pub struct Run {
 impl Run {
     pub fn new(line: &str, output: Output) -> Self {
         let err = String::from_utf8(output.stderr).unwrap();
-        Self { line: line.to_string(), code: output.status.code(), out: output.stdout, err }
+        Self {
+            line: line.to_string(),
+            code: output.status.code(),
+            out: output.stdout,
+            err,
+        }
     }
 
     #[track_caller]
     pub fn expect(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "voxelize {}\n{}", self.line, self.err);
-        assert!(!self.err.contains('\x1b'), "colours or bars off a terminal: {:?}", self.err);
+        assert_eq!(
+            self.code,
+            Some(code),
+            "voxelize {}\n{}",
+            self.line,
+            self.err
+        );
+        assert!(
+            !self.err.contains('\x1b'),
+            "colours or bars off a terminal: {:?}",
+            self.err
+        );
         self
     }
 
@@ -119,7 +145,12 @@ impl Run {
 
     #[track_caller]
     pub fn json(&self) -> Value {
-        assert_eq!(self.text().lines().count(), 1, "one object, one line: {}", self.text());
+        assert_eq!(
+            self.text().lines().count(),
+            1,
+            "one object, one line: {}",
+            self.text()
+        );
         serde_json::from_str(self.text()).unwrap()
     }
 
@@ -127,7 +158,8 @@ impl Run {
     #[track_caller]
     pub fn line(&self, label: &str) -> &str {
         let line = self.err.lines().find_map(|line| line.strip_prefix(label));
-        line.unwrap_or_else(|| panic!("no '{label}' in\n{}", self.err)).trim()
+        line.unwrap_or_else(|| panic!("no '{label}' in\n{}", self.err))
+            .trim()
     }
 }
 
@@ -135,8 +167,12 @@ impl Run {
     /// The text after `label` on standard output.
     #[track_caller]
     pub fn label(&self, label: &str) -> &str {
-        let line = self.text().lines().find_map(|line| line.strip_prefix(label));
-        line.unwrap_or_else(|| panic!("no '{label}' in\n{}", self.text())).trim()
+        let line = self
+            .text()
+            .lines()
+            .find_map(|line| line.strip_prefix(label));
+        line.unwrap_or_else(|| panic!("no '{label}' in\n{}", self.text()))
+            .trim()
     }
 }
 
@@ -144,8 +180,18 @@ impl Run {
 #[track_caller]
 pub fn refused(place: &Place, line: &str, code: i32) -> String {
     let run = place.run(line).expect(code);
-    let start = |what: &str| run.err.lines().filter(|line| line.starts_with(what)).count();
-    assert_eq!((start("error"), start("hint: ")), (1, 1), "voxelize {line}\n{}", run.err);
+    let start = |what: &str| {
+        run.err
+            .lines()
+            .filter(|line| line.starts_with(what))
+            .count()
+    };
+    assert_eq!(
+        (start("error"), start("hint: ")),
+        (1, 1),
+        "voxelize {line}\n{}",
+        run.err
+    );
     assert_eq!(run.err.lines().count(), 2, "voxelize {line}\n{}", run.err);
     run.err.lines().next().unwrap_or_default().to_string()
 }

@@ -1,6 +1,10 @@
 //! Random numbers for tests: equal seeds give equal numbers everywhere.
 
-#![allow(dead_code, unreachable_pub, reason = "each crate uses a part, within itself")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each crate uses a part, within itself"
+)]
 
 /// A generator of pseudo-random numbers (xorshift64*), by its state, which must not be zero.
 pub struct Random(pub u64);

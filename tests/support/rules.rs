@@ -12,7 +12,13 @@ pub fn local() -> Vec<Rule> {
         Rule::distance().with_sign().unwrap(),
         Rule::distance().with_iso("1vx".parse().unwrap()).unwrap(),
     ];
-    for inside in [Inside::Auto, Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust] {
+    for inside in [
+        Inside::Auto,
+        Inside::Nonzero,
+        Inside::EvenOdd,
+        Inside::Vote,
+        Inside::Robust,
+    ] {
         rules.extend([Rule::solid(), Rule::filled()].map(|rule| rule.with_inside(inside).unwrap()));
     }
     rules

@@ -7,15 +7,29 @@ pub type Triangle = [[f32; 3]; 3];
 /// The triangles of a box from 0 to `high`.
 pub fn cuboid(high: [f32; 3]) -> Vec<Triangle> {
     let corner = |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { 0.0 });
-    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).map(|t| t.map(corner)).collect()
+    let faces = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    faces
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+        .map(|t| t.map(corner))
+        .collect()
 }
 
 /// A box between two corners.
 pub fn between(low: [f32; 3], high: [f32; 3]) -> Vec<Triangle> {
     let size = [0, 1, 2].map(|a| high[a] - low[a]);
     let moved = |v: [f32; 3]| [0, 1, 2].map(|a| v[a] + low[a]);
-    cuboid(size).into_iter().map(|triangle| triangle.map(moved)).collect()
+    cuboid(size)
+        .into_iter()
+        .map(|triangle| triangle.map(moved))
+        .collect()
 }
 
 /// A cube of ten.
@@ -28,9 +42,16 @@ pub fn plate(degrees: f64) -> Vec<Triangle> {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let turned = |v: [f32; 3]| {
         let [x, z] = [f64::from(v[0]) - 19.0, f64::from(v[2]) - 5.0];
-        [(x * cos - z * sin + 19.0) as f32, v[1], (x * sin + z * cos + 5.0) as f32]
+        [
+            (x * cos - z * sin + 19.0) as f32,
+            v[1],
+            (x * sin + z * cos + 5.0) as f32,
+        ]
     };
-    between([14.0, 0.0, 4.95], [24.0, 10.0, 5.05]).into_iter().map(|t| t.map(turned)).collect()
+    between([14.0, 0.0, 4.95], [24.0, 10.0, 5.05])
+        .into_iter()
+        .map(|t| t.map(turned))
+        .collect()
 }
 
 /// A slab of 64 × 64 × 20 and on it a rib 40 high and a tenth thick, in one closed part, turned about y.
@@ -50,14 +71,27 @@ pub fn ribbed(degrees: f64) -> Vec<Triangle> {
         let [x, z]: [f64; 2] = profile[n];
         [(x * cos + z * sin) as f32, y, (z * cos - x * sin) as f32]
     };
-    let ends = [[0, 1, 6], [1, 3, 6], [1, 2, 3], [0, 6, 7], [3, 4, 5], [3, 5, 6]];
+    let ends = [
+        [0, 1, 6],
+        [1, 3, 6],
+        [1, 2, 3],
+        [0, 6, 7],
+        [3, 4, 5],
+        [3, 5, 6],
+    ];
     let ends = ends.into_iter().flat_map(|[a, b, c]| {
-        [[at(a, 0.0), at(b, 0.0), at(c, 0.0)], [at(a, 64.0), at(c, 64.0), at(b, 64.0)]]
+        [
+            [at(a, 0.0), at(b, 0.0), at(c, 0.0)],
+            [at(a, 64.0), at(c, 64.0), at(b, 64.0)],
+        ]
     });
     let sides = (0..8).flat_map(|a| {
         let b = (a + 1) % 8;
         let square = [at(a, 0.0), at(a, 64.0), at(b, 64.0), at(b, 0.0)];
-        [[square[0], square[1], square[2]], [square[0], square[2], square[3]]]
+        [
+            [square[0], square[1], square[2]],
+            [square[0], square[2], square[3]],
+        ]
     });
     ends.chain(sides).collect()
 }
@@ -69,7 +103,12 @@ pub fn inside_out(triangles: Vec<Triangle>) -> Vec<Triangle> {
 
 /// A mesh without some of its triangles.
 pub fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Vec<Triangle> {
-    mesh.triangles().iter().enumerate().filter(|(n, _)| !is_gone(*n)).map(|(_, t)| *t).collect()
+    mesh.triangles()
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| !is_gone(*n))
+        .map(|(_, t)| *t)
+        .collect()
 }
 
 /// The cube of 20 with a coordinate that is NaN, and a last triangle that is cut.

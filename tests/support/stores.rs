@@ -41,18 +41,33 @@ pub fn plan_with(
         parts: &PartChoice::default(),
         bins,
     };
-    voxelizer.plan_regions(mesh, lattice, &request).map(|(plan, _)| plan)
+    voxelizer
+        .plan_regions(mesh, lattice, &request)
+        .map(|(plan, _)| plan)
 }
 
 /// A store of this plan in a folder that is new.
 pub fn store(folder: &Path, plan: &RegionPlan) -> RegionStore {
-    RegionStore::create(&folder.join("cells.zarr"), plan.clone(), Durability::Unsynced).unwrap()
+    RegionStore::create(
+        &folder.join("cells.zarr"),
+        plan.clone(),
+        Durability::Unsynced,
+    )
+    .unwrap()
 }
 
 /// Makes these regions in this order.
-pub fn make(store: &RegionStore, mesh: &Mesh, like: &Voxelizer, regions: &[usize]) -> Vec<StorePart> {
+pub fn make(
+    store: &RegionStore,
+    mesh: &Mesh,
+    like: &Voxelizer,
+    regions: &[usize],
+) -> Vec<StorePart> {
     let mut maker = RegionMaker::new(store, mesh, like, Durability::Unsynced).unwrap();
-    regions.iter().map(|region| maker.make(*region).unwrap()).collect()
+    regions
+        .iter()
+        .map(|region| maker.make(*region).unwrap())
+        .collect()
 }
 
 /// A store of this plan in a folder that is new, with bins.
@@ -88,7 +103,12 @@ pub fn whole(voxelizer: &Voxelizer, mesh: &Mesh, lattice: &Lattice) -> JobResult
         dtype: Some(Dtype::U8),
         choices: &[],
     };
-    voxelizer.prepare(mesh, lattice, Some(target)).unwrap().voxels().unwrap().1
+    voxelizer
+        .prepare(mesh, lattice, Some(target))
+        .unwrap()
+        .voxels()
+        .unwrap()
+        .1
 }
 
 /// The files below a folder with their bytes, by their names in it.
@@ -101,7 +121,12 @@ pub fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+                let name = path
+                    .strip_prefix(root)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace('\\', "/");
                 found.insert(name, fs::read(&path).unwrap());
             }
         }

@@ -29,13 +29,19 @@ pub enum Checks {
     /// By this harness, as many at a time as there are threads.
     Each(&'static [Check]),
     /// By the suite itself, those of the names that are chosen; whether all is well.
-    Own { names: fn() -> Vec<&'static str>, run: fn(&[&'static str], &Args) -> bool },
+    Own {
+        names: fn() -> Vec<&'static str>,
+        run: fn(&[&'static str], &Args) -> bool,
+    },
 }
 
 impl Suite {
     /// A suite whose checks this harness runs.
     pub const fn of(name: &'static str, checks: &'static [Check]) -> Self {
-        Self { name, checks: Checks::Each(checks) }
+        Self {
+            name,
+            checks: Checks::Each(checks),
+        }
     }
 
     fn names(&self) -> Vec<&'static str> {
@@ -47,19 +53,34 @@ impl Suite {
 
     /// Those that the arguments ask for.
     fn chosen(&self, args: &Args, suites: &[Self]) -> Vec<&'static str> {
-        self.names().into_iter().filter(|check| args.selects(self.name, check, suites)).collect()
+        self.names()
+            .into_iter()
+            .filter(|check| args.selects(self.name, check, suites))
+            .collect()
     }
 
     /// Runs the checks of these names, and prints what each counted; whether all pass.
     fn run(&self, chosen: &[&'static str], args: &Args) -> bool {
-        println!("\nrunning {} of {} checks of {}", chosen.len(), self.names().len(), self.name);
+        println!(
+            "\nrunning {} of {} checks of {}",
+            chosen.len(),
+            self.names().len(),
+            self.name
+        );
         let checks = match &self.checks {
             Checks::Each(checks) => checks,
             Checks::Own { run, .. } => return run(chosen, args),
         };
-        let wanted: Vec<_> = checks.iter().filter(|check| chosen.contains(&check.name)).collect();
+        let wanted: Vec<_> = checks
+            .iter()
+            .filter(|check| chosen.contains(&check.name))
+            .collect();
         let failed = failures(&wanted);
-        println!("\n{}: {} passed, {failed} failed", self.name, wanted.len() - failed);
+        println!(
+            "\n{}: {} passed, {failed} failed",
+            self.name,
+            wanted.len() - failed
+        );
         failed == 0
     }
 }
@@ -102,7 +123,9 @@ impl Args {
         let mut args = args;
         while let Some(arg) = args.next() {
             let (name, value) = match arg.split_once('=') {
-                Some((name, value)) if arg.starts_with("--") => (name.to_string(), Some(value.to_string())),
+                Some((name, value)) if arg.starts_with("--") => {
+                    (name.to_string(), Some(value.to_string()))
+                }
                 _ => (arg, None),
             };
             match name.as_str() {
@@ -112,7 +135,9 @@ impl Args {
                 "--exact" => this.exact = true,
                 "--ignored" => this.ignored = true,
                 "--skip" => this.skip.extend(value.or_else(|| args.next())),
-                "--format" => this.terse = value.or_else(|| args.next()).as_deref() == Some("terse"),
+                "--format" => {
+                    this.terse = value.or_else(|| args.next()).as_deref() == Some("terse")
+                }
                 "--test-threads" | "--color" | "--logfile" | "--shuffle-seed" | "-Z" => {
                     drop(value.or_else(|| args.next()));
                 }
@@ -135,7 +160,9 @@ impl Args {
                 name.contains(word.as_str())
             }
         };
-        !self.ignored && (self.words.is_empty() || self.words.iter().any(fits)) && !self.skip.iter().any(fits)
+        !self.ignored
+            && (self.words.is_empty() || self.words.iter().any(fits))
+            && !self.skip.iter().any(fits)
     }
 }
 
@@ -147,14 +174,21 @@ fn number<T: std::str::FromStr>(text: Option<String>, option: &str) -> T {
 
 /// Runs the checks that the arguments ask for, and prints what each counted.
 pub fn main(suites: &[Suite]) -> ExitCode {
-    assert!(suites.iter().all(|suite| !suite.names().is_empty()), "a suite without checks");
+    assert!(
+        suites.iter().all(|suite| !suite.names().is_empty()),
+        "a suite without checks"
+    );
     let args = Args::parse(std::env::args().skip(1));
-    let chosen = suites.iter().map(|suite| (suite, suite.chosen(&args, suites)));
+    let chosen = suites
+        .iter()
+        .map(|suite| (suite, suite.chosen(&args, suites)));
     let chosen: Vec<_> = chosen.filter(|(_, checks)| !checks.is_empty()).collect();
     let count: usize = chosen.iter().map(|(_, checks)| checks.len()).sum();
     if args.list {
         for (suite, checks) in chosen {
-            checks.iter().for_each(|check| println!("{}::{check}: test", suite.name));
+            checks
+                .iter()
+                .for_each(|check| println!("{}::{check}: test", suite.name));
         }
         if !args.terse {
             println!("\n{count} tests, 0 benchmarks");
@@ -166,10 +200,17 @@ pub fn main(suites: &[Suite]) -> ExitCode {
         .filter(|(suite, checks)| !suite.run(checks, &args))
         .map(|(suite, _)| suite.name)
         .collect();
-    println!("\nran {count} checks; suites that failed: {}\n", failed.len());
+    println!(
+        "\nran {count} checks; suites that failed: {}\n",
+        failed.len()
+    );
     failed.iter().for_each(|suite| println!("{suite} FAILED"));
     // The status the usual harness has.
-    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(101) }
+    if failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(101)
+    }
 }
 
 /// Runs one check and prints its line.
@@ -182,9 +223,15 @@ fn passes(check: &Check) -> bool {
         println!("check {name} ... FAILED");
         return false;
     };
-    let shown: Vec<_> = counts.iter().map(|(what, n)| format!("{n} {what}")).collect();
+    let shown: Vec<_> = counts
+        .iter()
+        .map(|(what, n)| format!("{n} {what}"))
+        .collect();
     let empty = counts.is_empty() || counts.iter().any(|&(_, n)| n == 0);
     let verdict = if empty { "FAILED, it saw none" } else { "ok" };
-    println!("check {name} ... {verdict}: {} ({seconds:.1} s)", shown.join(", "));
+    println!(
+        "check {name} ... {verdict}: {} ({seconds:.1} s)",
+        shown.join(", ")
+    );
     !empty
 }

@@ -25,7 +25,12 @@ pub struct CheckOptions<'a> {
 
 impl Default for CheckOptions<'_> {
     fn default() -> Self {
-        Self { lattice: None, places: 10, pairs: PairLimit::Usual, progress: &() }
+        Self {
+            lattice: None,
+            places: 10,
+            pairs: PairLimit::Usual,
+            progress: &(),
+        }
     }
 }
 
@@ -202,7 +207,11 @@ impl MeshCheck {
             self.defects.iter().filter(hinders).collect::<Vec<_>>()
         };
         let first = by(|info| info.hinders);
-        if first.is_empty() { by(|info| info.may_hinder) } else { first }
+        if first.is_empty() {
+            by(|info| info.may_hinder)
+        } else {
+            first
+        }
     }
 }
 
@@ -222,9 +231,18 @@ impl Safety {
     const DOUBTS: [(Inside, &[Code]); 5] = [
         (Inside::Auto, &[]),
         (Inside::Nonzero, &[]),
-        (Inside::EvenOdd, &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011]),
-        (Inside::Vote, &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011]),
-        (Inside::Robust, &[Code::M001, Code::M005, Code::M009, Code::M011]),
+        (
+            Inside::EvenOdd,
+            &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011],
+        ),
+        (
+            Inside::Vote,
+            &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011],
+        ),
+        (
+            Inside::Robust,
+            &[Code::M001, Code::M005, Code::M009, Code::M011],
+        ),
     ];
 
     fn methods(&self) -> Vec<Inside> {
@@ -234,7 +252,11 @@ impl Safety {
                 && !doubts.iter().any(|code| self.may_have.contains(code))
                 && !(by_parity && self.nested > 0)
         };
-        Self::DOUBTS.iter().filter(is_safe).map(|(method, _)| *method).collect()
+        Self::DOUBTS
+            .iter()
+            .filter(is_safe)
+            .map(|(method, _)| *method)
+            .collect()
     }
 }
 
@@ -309,7 +331,10 @@ pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M007,
         name: "inconsistent-orientation",
-        nouns: ["edge that occurs twice in one direction", "edges that occur twice in one direction"],
+        nouns: [
+            "edge that occurs twice in one direction",
+            "edges that occur twice in one direction",
+        ],
         effect: "nonzero would be wrong; evenodd is used if the mesh is closed, else robust",
         exact: true,
         hinders: &[Fitness::Oriented, Fitness::Manifold, Fitness::Solid],
@@ -331,7 +356,10 @@ pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M009,
         name: "self-intersections",
-        nouns: ["pair of triangles that cross", "pairs of triangles that cross"],
+        nouns: [
+            "pair of triangles that cross",
+            "pairs of triangles that cross",
+        ],
         effect: "none of its own: on a closed, oriented mesh nonzero is exact and unites parts that overlap",
         exact: true,
         hinders: &[],
@@ -342,7 +370,10 @@ pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M010,
         name: "touching-triangles",
-        nouns: ["pair of triangles that touch", "pairs of triangles that touch"],
+        nouns: [
+            "pair of triangles that touch",
+            "pairs of triangles that touch",
+        ],
         effect: "none of its own",
         exact: true,
         hinders: &[],
@@ -367,7 +398,10 @@ pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M012,
         name: "thin-walls",
-        nouns: ["triangle of a wall thinner than a cell", "triangles of walls thinner than a cell"],
+        nouns: [
+            "triangle of a wall thinner than a cell",
+            "triangles of walls thinner than a cell",
+        ],
         effect: "solid may lose such a wall, unless thin features are kept; filled never does",
         exact: false,
         hinders: &[],
@@ -395,8 +429,16 @@ pub static DEFECTS: &[DefectInfo] = &[
 /// The bytes of memory that a check takes, with the mesh: vertices and edges by number, and cells of the search for
 /// pairs; of a mesh with open edges also its loops, of which every triangle may be one.
 pub fn bytes_for(mesh: &Mesh) -> u64 {
-    let per_triangle = if mesh.closedness() == Closedness::Open { 600 } else { 320 };
-    let numbers = if mesh.vertex_numbers().is_some() { 12 } else { 0 };
+    let per_triangle = if mesh.closedness() == Closedness::Open {
+        600
+    } else {
+        320
+    };
+    let numbers = if mesh.vertex_numbers().is_some() {
+        12
+    } else {
+        0
+    };
     (per_triangle + numbers) * mesh.triangles().len() as u64
 }
 
@@ -420,18 +462,42 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
 /// If there are more than 1.4 thousand million triangles, or the work is cancelled.
 pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let components = mesh.components()?;
-    let thin = options
-        .lattice
-        .map(|lattice| lattice.spacing().iter().map(|side| side.to_f64()).fold(f64::INFINITY, f64::min));
-    let CheckOptions { places: most, pairs, progress, .. } = *options;
-    let search = Search { mesh, components: &components, most, thin, pairs, progress };
+    let thin = options.lattice.map(|lattice| {
+        lattice
+            .spacing()
+            .iter()
+            .map(|side| side.to_f64())
+            .fold(f64::INFINITY, f64::min)
+    });
+    let CheckOptions {
+        places: most,
+        pairs,
+        progress,
+        ..
+    } = *options;
+    let search = Search {
+        mesh,
+        components: &components,
+        most,
+        thin,
+        pairs,
+        progress,
+    };
     let mut found = Defects::of(&search)?;
     let mut defects = vec![];
     let mut may_have = vec![];
     let mut is_any_partial = false;
     for info in DEFECTS {
-        let Some(sites) = (info.sites)(&mut found).map(std::mem::take) else { continue };
-        let Sites { count, places, first, triangles, is_partial } = sites;
+        let Some(sites) = (info.sites)(&mut found).map(std::mem::take) else {
+            continue;
+        };
+        let Sites {
+            count,
+            places,
+            first,
+            triangles,
+            is_partial,
+        } = sites;
         is_any_partial |= is_partial;
         if count > 0 || is_partial {
             may_have.push(info.code);
@@ -440,11 +506,24 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
             continue;
         }
         let more = places - first.len() as u64;
-        let places =
-            first.into_iter().map(|site| place(site, mesh, &components.of, options.lattice)).collect();
-        defects.push(Defect { info, count, places, more, triangles, is_partial });
+        let places = first
+            .into_iter()
+            .map(|site| place(site, mesh, &components.of, options.lattice))
+            .collect();
+        defects.push(Defect {
+            info,
+            count,
+            places,
+            more,
+            triangles,
+            is_partial,
+        });
     }
-    let has = |code: Code| defects.iter().any(|defect: &Defect| defect.info.code == code);
+    let has = |code: Code| {
+        defects
+            .iter()
+            .any(|defect: &Defect| defect.info.code == code)
+    };
     let is_empty = mesh.triangles().is_empty();
     let topology = &found.topology;
     let closed = !is_empty && !has(Code::M004);
@@ -481,8 +560,17 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
 }
 
 fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>) -> DefectPlace {
-    let Site { at, triangles, length, edges } = site;
-    let component = triangles.iter().map(|n| components[*n as usize]).min().unwrap_or(0);
+    let Site {
+        at,
+        triangles,
+        length,
+        edges,
+    } = site;
+    let component = triangles
+        .iter()
+        .map(|n| components[*n as usize])
+        .min()
+        .unwrap_or(0);
     DefectPlace {
         at,
         triangles: triangles.into_iter().map(|n| mesh.number(n)).collect(),
@@ -496,7 +584,12 @@ fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>)
 impl MeshCheck {
     /// The triangles with any defect, ascending.
     pub fn marked(&self) -> Vec<u32> {
-        let mut all: Vec<u32> = self.defects.iter().flat_map(|defect| &defect.triangles).copied().collect();
+        let mut all: Vec<u32> = self
+            .defects
+            .iter()
+            .flat_map(|defect| &defect.triangles)
+            .copied()
+            .collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -509,8 +602,16 @@ mod tests {
 
     #[test]
     fn every_code_of_a_check_has_its_row() {
-        let codes = voxelize_core::CODES.iter().filter(|row| row.name.starts_with('M')).map(|row| row.code);
+        let codes = voxelize_core::CODES
+            .iter()
+            .filter(|row| row.name.starts_with('M'))
+            .map(|row| row.code);
         assert!(codes.eq(DEFECTS.iter().map(|info| info.code)));
-        assert!(DEFECTS.iter().zip(1..).all(|(info, n)| crate::check_cells::value(info) == n));
+        assert!(
+            DEFECTS
+                .iter()
+                .zip(1..)
+                .all(|(info, n)| crate::check_cells::value(info) == n)
+        );
     }
 }

@@ -34,13 +34,22 @@ impl MeshCheck {
     /// # Errors
     /// If the cells do not fit in memory, or the work is cancelled.
     pub fn cells(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Labels> {
-        let named = self.defects.iter().map(|defect| (value(defect.info), defect.info));
-        let named = named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
+        let named = self
+            .defects
+            .iter()
+            .map(|defect| (value(defect.info), defect.info));
+        let named =
+            named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
         let mut labels = Labels::new(lattice.dims(), Legend::new(named.chain([Label::SOUND]))?)?;
-        let surface = Voxelizer::new(Rule::surface()).with_run(*run).without_findings();
+        let surface = Voxelizer::new(Rule::surface())
+            .with_run(*run)
+            .without_findings();
         let mut touch = |mesh: &Mesh, label: u8| {
             let touched = surface.fill(mesh, lattice)?.voxels;
-            touched.occupied()?.iter().for_each(|cell| labels.set(cell, label));
+            touched
+                .occupied()?
+                .iter()
+                .for_each(|cell| labels.set(cell, label));
             Ok(())
         };
         touch(mesh, Label::SOUND.value)?;
@@ -49,7 +58,12 @@ impl MeshCheck {
         order.sort_by_key(|defect| defect.info.severity());
         for defect in order {
             let triangles = mesh.select(|n| defect.triangles.binary_search(&n).is_ok());
-            let common = common_parts(&triangles, defect.info, mesh.triangles().len().max(PARTS), run)?;
+            let common = common_parts(
+                &triangles,
+                defect.info,
+                mesh.triangles().len().max(PARTS),
+                run,
+            )?;
             touch(common.as_ref().unwrap_or(&triangles), value(defect.info))?;
         }
         Ok(labels)
@@ -58,7 +72,12 @@ impl MeshCheck {
 
 /// The parts that triangles have in common, of a defect that is pairs of triangles; `None` of other defects, and of more
 /// parts than `most`.
-fn common_parts(triangles: &Mesh, info: &DefectInfo, most: usize, run: &Run) -> Result<Option<Mesh>> {
+fn common_parts(
+    triangles: &Mesh,
+    info: &DefectInfo,
+    most: usize,
+    run: &Run,
+) -> Result<Option<Mesh>> {
     let is_one = |meeting: Meeting| match info.code {
         Code::M009 => meeting == Meeting::Crossing,
         Code::M010 => matches!(meeting, Meeting::Point | Meeting::Segment),
@@ -75,9 +94,13 @@ fn common_parts(triangles: &Mesh, info: &DefectInfo, most: usize, run: &Run) -> 
     };
     let mut parts = Vec::new();
     for contact in contacts.iter().filter(|contact| is_one(contact.meeting)) {
-        let [s, t] = contact.triangles.map(|n| &triangles.triangles()[n as usize]);
-        let corners: Vec<Point> =
-            separation::common(s, t).iter().map(|corner| rounded(corner).map(|c| c as f32)).collect();
+        let [s, t] = contact
+            .triangles
+            .map(|n| &triangles.triangles()[n as usize]);
+        let corners: Vec<Point> = separation::common(s, t)
+            .iter()
+            .map(|corner| rounded(corner).map(|c| c as f32))
+            .collect();
         parts.extend(hull(&corners));
         if parts.len() > most {
             return Ok(None);

@@ -44,7 +44,10 @@ impl Difference {
     ///
     /// # Errors
     /// If their dims differ, or one is a field.
-    pub fn between<'a>(first: impl Into<CellsRef<'a>>, second: impl Into<CellsRef<'a>>) -> Result<Self> {
+    pub fn between<'a>(
+        first: impl Into<CellsRef<'a>>,
+        second: impl Into<CellsRef<'a>>,
+    ) -> Result<Self> {
         let first = first.into();
         let second = second.into();
         let old = first.occupied()?;
@@ -54,7 +57,8 @@ impl Difference {
             (CellsRef::Labels(a), CellsRef::Labels(b)) => Some([a, b]),
             _ => None,
         };
-        let labels = labels.filter(|labels| labels.iter().all(|labels| !labels.legend().is_standard()));
+        let labels =
+            labels.filter(|labels| labels.iter().all(|labels| !labels.legend().is_standard()));
         let layers = par::map_range(0..old.dims()[2], |k| {
             let mut found = Self::of_layer(old, new, k);
             if let Some(labels) = labels {
@@ -62,7 +66,9 @@ impl Difference {
             }
             found
         });
-        Ok(layers.iter().fold(Self::default(), |all, layer| all.and(layer)))
+        Ok(layers
+            .iter()
+            .fold(Self::default(), |all, layer| all.and(layer)))
     }
 
     /// Whether no cell differs.
@@ -88,7 +94,11 @@ impl Difference {
     /// Intersection over union of the occupied cells: the share that both have; 1 for two empty grids.
     pub fn iou(&self) -> f64 {
         let union = self.common + self.added + self.removed;
-        if union == 0 { 1.0 } else { self.common as f64 / union as f64 }
+        if union == 0 {
+            1.0
+        } else {
+            self.common as f64 / union as f64
+        }
     }
 
     fn of_layer(first: &BitGrid, second: &BitGrid, k: usize) -> Self {
@@ -118,7 +128,12 @@ impl Difference {
             first.row(j, k, &mut old);
             second.row(j, k, &mut new);
             let differ = |(a, b): (&u8, &u8)| *a != 0 && *b != 0 && a != b;
-            for (i, _) in old.iter().zip(&new).enumerate().filter(|(_, pair)| differ(*pair)) {
+            for (i, _) in old
+                .iter()
+                .zip(&new)
+                .enumerate()
+                .filter(|(_, pair)| differ(*pair))
+            {
                 self.relabelled += 1;
                 self.bounds = joined(self.bounds, Some([[i, j, k]; 2]));
             }
@@ -144,7 +159,10 @@ pub fn labels(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     same_dims(first.dims(), second.dims())?;
     let occupied = combined(first, second, |a, b| a | b)?;
     // Added is the second label, removed the third.
-    let planes = vec![combined(first, second, |a, b| b & !a)?, combined(first, second, |a, b| a & !b)?];
+    let planes = vec![
+        combined(first, second, |a, b| b & !a)?,
+        combined(first, second, |a, b| a & !b)?,
+    ];
     Ok(Labels::from_planes(occupied, planes, Legend::difference()))
 }
 
@@ -156,14 +174,26 @@ pub fn changes(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     same_dims(first.dims(), second.dims())?;
     let occupied = combined(first, second, |a, b| a ^ b)?;
     let removed = combined(first, second, |a, b| a & !b)?;
-    Ok(Labels::from_planes(occupied, vec![removed], Legend::changes()))
+    Ok(Labels::from_planes(
+        occupied,
+        vec![removed],
+        Legend::changes(),
+    ))
 }
 
 /// A difference as it is saved: its cells with where they are.
 pub fn saved(changes: Labels, lattice: Option<&Lattice>) -> Voxels {
     let snap = lattice.map(|lattice| lattice.snap().name().to_string());
-    let record = Record { tool: Some(TOOL.to_string()), snap, ..Record::default() };
-    Voxels { cells: changes.into(), lattice: lattice.cloned(), record }
+    let record = Record {
+        tool: Some(TOOL.to_string()),
+        snap,
+        ..Record::default()
+    };
+    Voxels {
+        cells: changes.into(),
+        lattice: lattice.cloned(),
+        record,
+    }
 }
 
 /// A grid of the words that `of` computes from the words of two grids.
@@ -181,14 +211,21 @@ fn combined(first: &BitGrid, second: &BitGrid, of: fn(u64, u64) -> u64) -> Resul
 }
 
 /// The cells that differ, x fastest, and whether each is added or removed.
-pub fn cells<'a>(first: &'a BitGrid, second: &'a BitGrid) -> impl Iterator<Item = ([usize; 3], Label)> + 'a {
+pub fn cells<'a>(
+    first: &'a BitGrid,
+    second: &'a BitGrid,
+) -> impl Iterator<Item = ([usize; 3], Label)> + 'a {
     let [_, ny, nz] = first.dims();
     let rows = (0..nz).flat_map(move |k| (0..ny).map(move |j| (j, k)));
     rows.flat_map(|(j, k)| {
         let words = first.row(j, k).iter().zip(second.row(j, k)).enumerate();
         words.flat_map(move |(n, (a, b))| {
             bits_of(a ^ b).map(move |bit| {
-                let label = if b >> bit & 1 == 1 { Label::ADDED } else { Label::REMOVED };
+                let label = if b >> bit & 1 == 1 {
+                    Label::ADDED
+                } else {
+                    Label::REMOVED
+                };
                 ([64 * n + bit, j, k], label)
             })
         })
@@ -202,7 +239,11 @@ pub(super) fn same_dims(first: [usize; 3], second: [usize; 3]) -> Result<()> {
         return Ok(());
     }
     let dims = |dims: [usize; 3]| dims.map(|n| n.to_string()).join(" × ");
-    let message = format!("grids of {} and {} cells have no cells to compare", dims(first), dims(second));
+    let message = format!(
+        "grids of {} and {} cells have no cells to compare",
+        dims(first),
+        dims(second)
+    );
     Err(Error::usage(message))
 }
 
@@ -211,8 +252,13 @@ pub(super) fn joined(
     one: Option<[[usize; 3]; 2]>,
     other: Option<[[usize; 3]; 2]>,
 ) -> Option<[[usize; 3]; 2]> {
-    let (Some([a, b]), Some([c, d])) = (one, other) else { return one.or(other) };
-    Some([std::array::from_fn(|n| a[n].min(c[n])), std::array::from_fn(|n| b[n].max(d[n]))])
+    let (Some([a, b]), Some([c, d])) = (one, other) else {
+        return one.or(other);
+    };
+    Some([
+        std::array::from_fn(|n| a[n].min(c[n])),
+        std::array::from_fn(|n| b[n].max(d[n])),
+    ])
 }
 
 #[cfg(test)]
@@ -229,9 +275,15 @@ mod tests {
         let mut expected = Difference::default();
         let mut differing = BitGrid::new(dims).unwrap();
         let mut random = Random::new(1);
-        for (i, j, k) in (0..150).flat_map(|i| (0..5).flat_map(move |j| (0..3).map(move |k| (i, j, k)))) {
+        for (i, j, k) in
+            (0..150).flat_map(|i| (0..5).flat_map(move |j| (0..3).map(move |k| (i, j, k))))
+        {
             let a = random.one_in(2);
-            let b = if j > 0 && random.one_in(8) { random.one_in(2) } else { a };
+            let b = if j > 0 && random.one_in(8) {
+                random.one_in(2)
+            } else {
+                a
+            };
             if a {
                 first.set([i, j, k]);
             }
@@ -255,25 +307,39 @@ mod tests {
     #[test]
     fn words_count_as_cells_do() {
         let (first, second, expected) = grids();
-        assert!(expected.added > 20 && expected.removed > 20 && expected.common > 100, "{expected:?}");
+        assert!(
+            expected.added > 20 && expected.removed > 20 && expected.common > 100,
+            "{expected:?}"
+        );
         let found = Difference::between(&first, &second).unwrap();
         assert_eq!(found, expected);
-        assert_eq!((found.first(), found.second()), (first.count(), second.count()));
+        assert_eq!(
+            (found.first(), found.second()),
+            (first.count(), second.count())
+        );
         let back = Difference::between(&second, &first).unwrap();
-        assert_eq!((back.added, back.removed, back.bounds), (found.removed, found.added, found.bounds));
+        assert_eq!(
+            (back.added, back.removed, back.bounds),
+            (found.removed, found.added, found.bounds)
+        );
     }
 
     #[test]
     fn labels_and_listed_cells_are_those_counted() {
         let (first, second, expected) = grids();
         let all = labels(&first, &second).unwrap();
-        let counts = [Label::COMMON, Label::ADDED, Label::REMOVED].map(|label| all.count(label.value));
+        let counts =
+            [Label::COMMON, Label::ADDED, Label::REMOVED].map(|label| all.count(label.value));
         assert_eq!(counts, [expected.common, expected.added, expected.removed]);
         let changed = changes(&first, &second).unwrap();
         let listed: Vec<_> = cells(&first, &second).collect();
         assert_eq!(listed.len() as u64, expected.differing());
         for (cell, label) in &listed {
-            assert_eq!([all.get(*cell), changed.get(*cell)], [label.value; 2], "{cell:?}");
+            assert_eq!(
+                [all.get(*cell), changed.get(*cell)],
+                [label.value; 2],
+                "{cell:?}"
+            );
         }
         assert_eq!(changed.occupied().count(), expected.differing());
     }
@@ -284,20 +350,33 @@ mod tests {
         let (first, second, _) = grids();
         let of = |bits: &BitGrid, every: usize| {
             let mut labels = Labels::new(bits.dims(), legend.clone()).unwrap();
-            bits.iter().for_each(|cell| labels.set(cell, if cell[0] % every == 3 { 7 } else { 200 }));
+            bits.iter()
+                .for_each(|cell| labels.set(cell, if cell[0] % every == 3 { 7 } else { 200 }));
             labels
         };
         let old = of(&first, 5);
         let new = of(&second, 10);
         let found = Difference::between(&old, &new).unwrap();
         let plain = Difference::between(&first, &second).unwrap();
-        let relabelled = first.iter().filter(|cell| second.get(*cell) && cell[0] % 10 == 8).count() as u64;
+        let relabelled = first
+            .iter()
+            .filter(|cell| second.get(*cell) && cell[0] % 10 == 8)
+            .count() as u64;
         assert!(relabelled > 5);
-        assert_eq!(found, Difference { relabelled, bounds: found.bounds, ..plain });
+        assert_eq!(
+            found,
+            Difference {
+                relabelled,
+                bounds: found.bounds,
+                ..plain
+            }
+        );
         assert_eq!(found.differing(), plain.differing() + relabelled);
         // With bits, and with labels of this crate, occupancy alone is compared.
         let mut standard = Labels::new(first.dims(), Legend::surface_and_interior()).unwrap();
-        first.iter().for_each(|cell| standard.set(cell, 1 + (cell[1] % 2) as u8));
+        first
+            .iter()
+            .for_each(|cell| standard.set(cell, 1 + (cell[1] % 2) as u8));
         assert_eq!(Difference::between(&first, &new).unwrap(), plain);
         assert_eq!(Difference::between(&standard, &new).unwrap(), plain);
         assert!(Difference::between(&old, &Field::new([150, 5, 3], 0.0).unwrap()).is_err());

@@ -56,10 +56,16 @@ impl FieldDifference {
     /// If their dims differ, or the tolerance is negative or NaN.
     pub fn between(first: &Field, second: &Field, tolerance: Option<f64>) -> Result<Self> {
         same_dims(first.dims(), second.dims())?;
-        if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
-            return Err(Error::usage(format!("a tolerance of {tolerance}; it must be 0 or more")));
+        if let Some(tolerance) =
+            tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0)
+        {
+            return Err(Error::usage(format!(
+                "a tolerance of {tolerance}; it must be 0 or more"
+            )));
         }
-        let layers = par::map_range(0..first.dims()[2], |k| Self::of_layer(first, second, tolerance, k));
+        let layers = par::map_range(0..first.dims()[2], |k| {
+            Self::of_layer(first, second, tolerance, k)
+        });
         Ok(layers.into_iter().fold(Self::default(), Self::and))
     }
 
@@ -76,8 +82,15 @@ impl FieldDifference {
                     found.beyond += 1;
                     found.bounds = joined(found.bounds, Some([[i, j, k]; 2]));
                 }
-                if found.largest.is_none_or(|largest| difference > largest.difference) {
-                    found.largest = Some(LargestDifference { cell: [i, j, k], values: [*a, *b], difference });
+                if found
+                    .largest
+                    .is_none_or(|largest| difference > largest.difference)
+                {
+                    found.largest = Some(LargestDifference {
+                        cell: [i, j, k],
+                        values: [*a, *b],
+                        difference,
+                    });
                 }
             }
         }
@@ -107,10 +120,17 @@ mod tests {
     #[test]
     fn the_sign_of_a_zero_differs_unless_there_is_a_tolerance() {
         let of = |zero: f32| Field::from_values([70, 1, 2], 1.0, vec![zero; 140]).unwrap();
-        let largest = LargestDifference { cell: [0; 3], values: [-0.0, 0.0], difference: 0.0 };
+        let largest = LargestDifference {
+            cell: [0; 3],
+            values: [-0.0, 0.0],
+            difference: 0.0,
+        };
         for (tolerance, beyond) in [(None, 140), (Some(0.0), 0), (Some(1.0), 0)] {
             let found = FieldDifference::between(&of(-0.0), &of(0.0), tolerance).unwrap();
-            assert_eq!((found.differing, found.signs_of_zero, found.beyond), (140, 140, beyond));
+            assert_eq!(
+                (found.differing, found.signs_of_zero, found.beyond),
+                (140, 140, beyond)
+            );
             assert_eq!(found.largest, Some(largest));
             assert_eq!(found.bounds, (beyond > 0).then_some([[0; 3], [69, 0, 1]]));
         }
@@ -136,14 +156,23 @@ mod tests {
             second.set(cell, b);
         }
         let found = FieldDifference::between(&first, &second, Some(0.5)).unwrap();
-        assert_eq!((found.differing, found.signs_of_zero, found.beyond), (5, 1, 2));
+        assert_eq!(
+            (found.differing, found.signs_of_zero, found.beyond),
+            (5, 1, 2)
+        );
         assert_eq!(found.bounds, Some([[0, 0, 2], [69, 1, 3]]));
-        let largest = LargestDifference { cell: [69, 0, 2], values: [-1.5, 0.5], difference: 2.0 };
+        let largest = LargestDifference {
+            cell: [69, 0, 2],
+            values: [-1.5, 0.5],
+            difference: 2.0,
+        };
         assert_eq!(found.largest, Some(largest));
         second.set([4, 0, 0], f32::NAN);
         let found = FieldDifference::between(&first, &second, Some(f64::MAX)).unwrap();
         assert_eq!((found.beyond, found.largest.unwrap().cell), (1, [4, 0, 0]));
         assert!(FieldDifference::between(&first, &second, Some(f64::NAN)).is_err());
-        assert!(FieldDifference::between(&first, &Field::new([70, 3, 3], 1.0).unwrap(), None).is_err());
+        assert!(
+            FieldDifference::between(&first, &Field::new([70, 3, 3], 1.0).unwrap(), None).is_err()
+        );
     }
 }

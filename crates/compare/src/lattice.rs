@@ -95,13 +95,17 @@ pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
 pub fn differ_by_rounding(first: &Lattice, second: &Lattice) -> bool {
     let half = Rational::new(1, 2);
     let is_near = |a: &Rational, b: &Rational, least: &Rational| {
-        let size = if a.abs() > *least { a.abs() } else { least.clone() };
+        let size = if a.abs() > *least {
+            a.abs()
+        } else {
+            least.clone()
+        };
         (a - b).abs() <= &size * &Rational::new(1, 1 << 23)
     };
     let is_axis_near = |axis: usize| {
         let [a, b] = [first, second].map(|lattice| &lattice.spacing()[axis]);
-        let [u, v] =
-            [first, second].map(|lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &half));
+        let [u, v] = [first, second]
+            .map(|lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &half));
         is_near(a, b, a) && is_near(&u, &v, a)
     };
     first.dims() == second.dims() && first.closed() == second.closed() && (0..3).all(is_axis_near)
@@ -120,10 +124,22 @@ impl fmt::Display for Mismatch {
                 write!(f, "dims: {} → {}", dims(a), dims(b))
             }
             Self::Origin(axis, [a, b]) => {
-                write!(f, "origin along {}: {} → {}", AXES[*axis], exact(a), exact(b))
+                write!(
+                    f,
+                    "origin along {}: {} → {}",
+                    AXES[*axis],
+                    exact(a),
+                    exact(b)
+                )
             }
             Self::Spacing(axis, [a, b]) => {
-                write!(f, "cell size along {}: {} → {}", AXES[*axis], exact(a), exact(b))
+                write!(
+                    f,
+                    "cell size along {}: {} → {}",
+                    AXES[*axis],
+                    exact(a),
+                    exact(b)
+                )
             }
             Self::Closed(axis, [a, b]) => {
                 let word = |closed: bool| if closed { "closed" } else { "open" };
@@ -147,8 +163,12 @@ mod tests {
     #[test]
     fn each_kind_is_named_with_both_values() {
         let base = lattice([3, 2, 1], 0, 7, [true; 3]);
-        let named =
-            |other: &Lattice| -> Vec<_> { lattices(&base, other).iter().map(Mismatch::to_string).collect() };
+        let named = |other: &Lattice| -> Vec<_> {
+            lattices(&base, other)
+                .iter()
+                .map(Mismatch::to_string)
+                .collect()
+        };
         assert!(named(&base.clone().with_snap(Snap::None)).is_empty());
         let other = lattice([3, 2, 4], 0, 7, [true; 3]);
         assert_eq!(named(&other), ["dims: 3 × 2 × 1 → 3 × 2 × 4"]);

@@ -60,19 +60,36 @@ impl CaseResult {
 /// If one of the two has no lattice.
 pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> Result<Vec<String>> {
     let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
-        return Err(Error::usage("does not contain the position of its cells, so it cannot be compared")
-            .with_hint("use an .npz, or write a sidecar"));
+        return Err(Error::usage(
+            "does not contain the position of its cells, so it cannot be compared",
+        )
+        .with_hint("use an .npz, or write a sidecar"));
     };
     let made = &got.record;
-    let mut pairs = vec![("rule".to_string(), record.rule_name.as_deref(), made.rule_name.as_deref())];
+    let mut pairs = vec![(
+        "rule".to_string(),
+        record.rule_name.as_deref(),
+        made.rule_name.as_deref(),
+    )];
     let have_rules = record.rule_name.is_some() && made.rule_name.is_some();
     for name in FIELDS {
         // Other tools may leave out an option that a rule always has. Any other option is absent if it is not used.
         let none = (have_rules && !is_always_there(name)).then_some("none");
-        pairs.push((name.replace('_', " "), record.field(name).or(none), made.field(name).or(none)));
+        pairs.push((
+            name.replace('_', " "),
+            record.field(name).or(none),
+            made.field(name).or(none),
+        ));
     }
-    pairs.push(("snap".to_string(), record.snap.as_deref(), made.snap.as_deref()));
-    let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
+    pairs.push((
+        "snap".to_string(),
+        record.snap.as_deref(),
+        made.snap.as_deref(),
+    ));
+    let mut other: Vec<_> = lattices(wanted, found)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     for (name, old, new) in pairs {
         if let (Some(old), Some(new)) = (old, new)
             && old != new
@@ -85,7 +102,9 @@ pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> R
 
 /// Returns whether the record of some rule has this option even if it is the default.
 fn is_always_there(name: &str) -> bool {
-    RULES.iter().any(|info| info.rule.fields().iter().any(|(field, _)| *field == name))
+    RULES
+        .iter()
+        .any(|info| info.rule.fields().iter().any(|(field, _)| *field == name))
 }
 
 /// Returns the outcome for a golden with all cells.
@@ -99,7 +118,11 @@ pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<CaseRes
     }
     // Limits are for cells, not for values.
     if let (Some(golden), Some(got)) = (golden.field(), got.field()) {
-        return Ok(if golden == got { CaseResult::Same } else { CaseResult::Digest });
+        return Ok(if golden == got {
+            CaseResult::Same
+        } else {
+            CaseResult::Digest
+        });
     }
     let difference = Difference::between(golden.occupied()?, got.occupied()?)?;
     Ok(if difference.is_none() {
@@ -120,10 +143,26 @@ mod tests {
     fn voxels(text: &str, origin: i64, ties: Option<&str>) -> Voxels {
         let bits = BitGrid::from_text(text).unwrap();
         let origin = [origin, 0, 0].map(Rational::from);
-        let lattice = Lattice::new(bits.dims(), origin, [1, 1, 1].map(Rational::from), [true; 3]).unwrap();
-        let fields = ties.map(|ties| ("ties", ties.to_string())).into_iter().collect();
-        let record = Record { fields, ..Record::default() };
-        Voxels { cells: bits.into(), lattice: Some(lattice), record }
+        let lattice = Lattice::new(
+            bits.dims(),
+            origin,
+            [1, 1, 1].map(Rational::from),
+            [true; 3],
+        )
+        .unwrap();
+        let fields = ties
+            .map(|ties| ("ties", ties.to_string()))
+            .into_iter()
+            .collect();
+        let record = Record {
+            fields,
+            ..Record::default()
+        };
+        Voxels {
+            cells: bits.into(),
+            lattice: Some(lattice),
+            record,
+        }
     }
 
     #[test]
@@ -135,16 +174,43 @@ mod tests {
         assert_eq!(outcome(&voxels("##.#", 0, None), closed), CaseResult::Same);
         let differs = outcome(&voxels("###.", 0, Some("up")), closed);
         assert!(!differs.passes() && differs.name() == "cells");
-        assert_eq!(differs.difference().map(|d| (d.added, d.removed, d.common)), Some((1, 1, 2)));
+        assert_eq!(
+            differs.difference().map(|d| (d.added, d.removed, d.common)),
+            Some((1, 1, 2))
+        );
         let moved = outcome(&voxels("##.#", 1, Some("both")), closed);
-        assert_eq!(moved, CaseResult::Grid(vec!["origin along x: 0 → 1".into(), "ties: up → both".into()]));
-        let larger = outcome(&voxels("##.##", 0, Some("up")), Gate { allow: Some(9), iou_min: None });
-        assert_eq!(larger, CaseResult::Grid(vec!["dims: 4 × 1 × 1 → 5 × 1 × 1".into()]));
+        assert_eq!(
+            moved,
+            CaseResult::Grid(vec![
+                "origin along x: 0 → 1".into(),
+                "ties: up → both".into()
+            ])
+        );
+        let larger = outcome(
+            &voxels("##.##", 0, Some("up")),
+            Gate {
+                allow: Some(9),
+                iou_min: None,
+            },
+        );
+        assert_eq!(
+            larger,
+            CaseResult::Grid(vec!["dims: 4 × 1 × 1 → 5 × 1 × 1".into()])
+        );
         for (allow, passes) in [(1, false), (2, true)] {
-            let allowed = outcome(&voxels("###.", 0, None), Gate { allow: Some(allow), iou_min: None });
+            let allowed = outcome(
+                &voxels("###.", 0, None),
+                Gate {
+                    allow: Some(allow),
+                    iou_min: None,
+                },
+            );
             assert_eq!(allowed.passes(), passes, "{allowed:?}");
         }
-        let nowhere = Voxels { lattice: None, ..golden.clone() };
+        let nowhere = Voxels {
+            lattice: None,
+            ..golden.clone()
+        };
         assert!(against_grid(&nowhere, &golden, closed).is_err());
     }
 }

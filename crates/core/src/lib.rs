@@ -19,6 +19,8 @@ pub use ::ndarray;
 pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};
 pub use geom::{Bounds, Rational, Ties};
 pub use grid::record::TOOL;
-pub use grid::{BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Length, LengthUnit, Record, Size, Snap};
+pub use grid::{
+    BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Length, LengthUnit, Record, Size, Snap,
+};
 pub use par::{CancelToken, Progress};
 pub use voxelize_kernel::Level;

@@ -29,9 +29,15 @@ pub fn available_threads() -> usize {
 /// If that is above [`MAX_THREADS`], or the system cannot start them.
 pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
     if threads > MAX_THREADS {
-        return Err(Error::usage(format!("{threads} threads; the most is {MAX_THREADS}")));
+        return Err(Error::usage(format!(
+            "{threads} threads; the most is {MAX_THREADS}"
+        )));
     }
-    let threads = if threads == 0 { available_threads() } else { threads };
+    let threads = if threads == 0 {
+        available_threads()
+    } else {
+        threads
+    };
     if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
         return Ok(work());
     }
@@ -60,22 +66,34 @@ fn has_room() -> io::Result<()> {
     let found = room.try_reserve_exact(ROOM);
     // Without this the allocation may be optimized away.
     std::hint::black_box(&room);
-    found.map_err(|_| io::Error::new(io::ErrorKind::OutOfMemory, "too little address space is left"))
+    found.map_err(|_| {
+        io::Error::new(
+            io::ErrorKind::OutOfMemory,
+            "too little address space is left",
+        )
+    })
 }
 
 /// Starts a thread.
 ///
 /// # Errors
 /// If the system cannot start it.
-pub fn start<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> io::Result<JoinHandle<R>> {
+pub fn start<R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<JoinHandle<R>> {
     has_room()?;
     Builder::new().spawn(work)
 }
 
 fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
-    let what = if threads == 1 { "a thread".to_string() } else { format!("{threads} threads") };
-    Error::too_large(format!("cannot start {what}: {reason}"))
-        .with_hint(hint!["{} takes fewer" Threads; "`ulimit -u`, `ulimit -v` and containers limit them"])
+    let what = if threads == 1 {
+        "a thread".to_string()
+    } else {
+        format!("{threads} threads")
+    };
+    Error::too_large(format!("cannot start {what}: {reason}")).with_hint(
+        hint!["{} takes fewer" Threads; "`ulimit -u`, `ulimit -v` and containers limit them"],
+    )
 }
 
 /// Threads beside the pool, for front ends.
@@ -110,14 +128,24 @@ pub mod workers {
             let start = |_| {
                 let next = Arc::clone(&next);
                 let take = &take;
-                let one = move || next.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+                let one = move || {
+                    next.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .recv()
+                        .ok()
+                };
                 has_room()
                     .and_then(|()| {
-                        Builder::new().spawn_scoped(scope, move || std::iter::from_fn(one).for_each(take))
+                        Builder::new()
+                            .spawn_scoped(scope, move || std::iter::from_fn(one).for_each(take))
                     })
                     .is_ok()
             };
-            let is_started = (0..threads).map(start).filter(|is_started| *is_started).count() > 0;
+            let is_started = (0..threads)
+                .map(start)
+                .filter(|is_started| *is_started)
+                .count()
+                > 0;
             drop(next);
             let hand_on = |item| match is_started {
                 true => {
@@ -147,7 +175,11 @@ pub mod workers {
         let next = AtomicUsize::new(0);
         let worker = || {
             let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < items.len());
-            let mine = || std::iter::from_fn(take).map(|n| (n, work(&items[n]))).collect::<Vec<_>>();
+            let mine = || {
+                std::iter::from_fn(take)
+                    .map(|n| (n, work(&items[n])))
+                    .collect::<Vec<_>>()
+            };
             with_threads(threads, mine)
         };
         let done: Vec<Result<Vec<(usize, R)>>> = std::thread::scope(|scope| {
@@ -155,7 +187,9 @@ pub mod workers {
             let started: Vec<_> = (0..workers).map(start).collect();
             // A panic goes on in the caller of the work.
             let ended = |worker: ScopedJoinHandle<'_, _>| {
-                worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e))
+                worker
+                    .join()
+                    .unwrap_or_else(|e| std::panic::resume_unwind(e))
             };
             started
                 .into_iter()
@@ -181,7 +215,11 @@ pub mod workers {
 
 /// The number of threads of the pool this code runs in.
 pub fn current_threads() -> usize {
-    if rayon::current_thread_index().is_none() && is_forked() { 1 } else { rayon::current_num_threads() }
+    if rayon::current_thread_index().is_none() && is_forked() {
+        1
+    } else {
+        rayon::current_num_threads()
+    }
 }
 
 /// Whether the process was forked from one that has had work outside of pools: the threads for such work are the parent's,
@@ -198,7 +236,10 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R>
     if items.len() < 2 || current_threads() == 1 {
         return items.into_iter().map(f).collect();
     }
-    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let items: Vec<_> = items
+        .into_iter()
+        .map(|item| Mutex::new(Some(item)))
+        .collect();
     map_range(0..items.len(), |n| f(taken(&items[n])))
 }
 
@@ -209,8 +250,11 @@ pub fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + Sync) ->
     }
     // One job for many numbers, as a call may take less time than a job takes to begin.
     let piece = range.len().div_ceil(PIECES * current_threads());
-    let pieces: Vec<Range<usize>> =
-        range.clone().step_by(piece).map(|start| start..range.end.min(start + piece)).collect();
+    let pieces: Vec<Range<usize>> = range
+        .clone()
+        .step_by(piece)
+        .map(|start| start..range.end.min(start + piece))
+        .collect();
     let answers: Vec<_> = pieces.iter().map(|_| Mutex::new(None)).collect();
     for_each(pieces.len(), &|n| {
         let answer: Vec<R> = pieces[n].clone().map(&f).collect();
@@ -232,7 +276,11 @@ fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
 
 /// What was put there, once.
 fn taken<T>(place: &Mutex<Option<T>>) -> T {
-    place.lock().unwrap_or_else(PoisonError::into_inner).take().expect("it is taken once")
+    place
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()
+        .expect("it is taken once")
 }
 
 /// Shares out `items`: `work` is called as often as the pool has threads, with an iterator over items
@@ -270,7 +318,11 @@ pub trait Progress: Sync {
     /// # Errors
     /// If the work is cancelled.
     fn check(&self) -> Result<()> {
-        if self.cancelled() { Err(Error::interrupted()) } else { Ok(()) }
+        if self.cancelled() {
+            Err(Error::interrupted())
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -11,7 +11,11 @@ pub fn grouped(n: u64) -> String {
 pub fn number(value: f64) -> String {
     const DIGITS: i32 = 6;
     if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_string() } else { value.to_string() };
+        return if value == 0.0 {
+            "0".to_string()
+        } else {
+            value.to_string()
+        };
     }
     let magnitude = value.abs().log10().floor() as i32;
     if !(-5..15).contains(&magnitude) {
@@ -19,7 +23,11 @@ pub fn number(value: f64) -> String {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         return format!("{}e{exponent}", trimmed(mantissa));
     }
-    trimmed(&format!("{value:.*}", (DIGITS - 1 - magnitude).max(0) as usize)).to_string()
+    trimmed(&format!(
+        "{value:.*}",
+        (DIGITS - 1 - magnitude).max(0) as usize
+    ))
+    .to_string()
 }
 
 /// How messages and reports write places and lengths of the mesh: in coordinates of the grid, by doubles.
@@ -37,7 +45,12 @@ pub struct GridCoordinates {
 
 impl Default for GridCoordinates {
     fn default() -> Self {
-        Self { scale: 1.0, by: [0.0; 3], near: None, unit: None }
+        Self {
+            scale: 1.0,
+            by: [0.0; 3],
+            near: None,
+            unit: None,
+        }
     }
 }
 
@@ -64,12 +77,17 @@ impl GridCoordinates {
 
     /// `(0, 1, 2) mm`.
     pub fn point_text(&self, point: [f64; 3]) -> String {
-        format!("({}){}", self.point(point).map(number).join(", "), self.suffix())
+        format!(
+            "({}){}",
+            self.point(point).map(number).join(", "),
+            self.suffix()
+        )
     }
 
     /// The unit behind a length: ` mm`, or nothing.
     pub fn suffix(&self) -> String {
-        self.unit.map_or_else(String::new, |unit| format!(" {unit}"))
+        self.unit
+            .map_or_else(String::new, |unit| format!(" {unit}"))
     }
 }
 
@@ -97,7 +115,9 @@ pub fn grouped_number(value: f64) -> String {
 pub fn file_label(name: &str) -> &str {
     const LONGEST: usize = 8;
     let without = |name: &'_ str, is_extension: &dyn Fn(&str) -> bool| {
-        let split = name.rsplit_once('.').filter(|(stem, end)| !stem.is_empty() && is_extension(end));
+        let split = name
+            .rsplit_once('.')
+            .filter(|(stem, end)| !stem.is_empty() && is_extension(end));
         split.map_or(name.len(), |(stem, _)| stem.len())
     };
     let unpacked = &name[..without(name, &|end| end.eq_ignore_ascii_case("gz"))];
@@ -122,11 +142,19 @@ pub fn numbers_in_runs(numbers: &[usize]) -> String {
         [first, .., last] => format!("{first}–{last}"),
         [] => String::new(),
     };
-    numbers.chunk_by(|a, b| a + 1 == *b).map(text).collect::<Vec<_>>().join(", ")
+    numbers
+        .chunk_by(|a, b| a + 1 == *b)
+        .map(text)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn trimmed(decimal: &str) -> &str {
-    if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
+    if decimal.contains('.') {
+        decimal.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        decimal
+    }
 }
 
 fn group(whole: &str) -> String {
@@ -155,7 +183,11 @@ pub fn bytes(n: impl Into<u128>) -> String {
         unit += 1;
     }
     let text = format!("{value:.1}");
-    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
+    format!(
+        "{} {}",
+        text.strip_suffix(".0").unwrap_or(&text),
+        UNITS[unit]
+    )
 }
 
 #[cfg(test)]
@@ -183,17 +215,28 @@ mod tests {
 
     #[test]
     fn thousands_are_apart() {
-        for (n, text) in [(0, "0"), (999, "999"), (64_000, "64,000"), (1_000_000, "1,000,000")] {
+        for (n, text) in [
+            (0, "0"),
+            (999, "999"),
+            (64_000, "64,000"),
+            (1_000_000, "1,000,000"),
+        ] {
             assert_eq!(grouped(n), text);
         }
-        assert_eq!((grouped_number(8000.0), grouped_number(-1234.5)), ("8,000".into(), "-1,234.5".into()));
+        assert_eq!(
+            (grouped_number(8000.0), grouped_number(-1234.5)),
+            ("8,000".into(), "-1,234.5".into())
+        );
         assert_eq!(counted(1, "triangle", "triangles"), "1 triangle");
     }
 
     #[test]
     fn numbers_are_listed_in_runs() {
         assert_eq!(numbers_in_runs(&[1, 2, 3, 7, 9, 10]), "1–3, 7, 9, 10");
-        assert_eq!((numbers_in_runs(&[]), numbers_in_runs(&[5])), (String::new(), "5".to_string()));
+        assert_eq!(
+            (numbers_in_runs(&[]), numbers_in_runs(&[5])),
+            (String::new(), "5".to_string())
+        );
     }
 
     #[test]

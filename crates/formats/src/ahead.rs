@@ -57,7 +57,10 @@ struct Piece {
 
 impl Piece {
     fn new() -> Option<Self> {
-        Some(Self { bytes: Zeroed::new(PIECE)?, length: 0 })
+        Some(Self {
+            bytes: Zeroed::new(PIECE)?,
+            length: 0,
+        })
     }
 
     fn filled(&self) -> &[u8] {
@@ -83,13 +86,24 @@ struct WriterThread {
 
 impl Ahead {
     pub(super) fn new(file: File, durability: Durability) -> Self {
-        Self { file, durability, piece: None, length: 0, direct: DIRECT, writer: None, behind: None }
+        Self {
+            file,
+            durability,
+            piece: None,
+            length: 0,
+            direct: DIRECT,
+            writer: None,
+            behind: None,
+        }
     }
 
     /// Writes what is left, and waits until all of it is written; it need not be on the disk yet.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         match self.behind.take() {
-            Some(behind) => behind.into_inner().map_err(io::IntoInnerError::into_error).map(drop),
+            Some(behind) => behind
+                .into_inner()
+                .map_err(io::IntoInnerError::into_error)
+                .map(drop),
             None => self.write_rest(),
         }
     }
@@ -102,12 +116,18 @@ impl Ahead {
         }
         self.join()?;
         // A hole at the end.
-        if self.file.metadata()?.len() < self.length { self.file.set_len(self.length) } else { Ok(()) }
+        if self.file.metadata()?.len() < self.length {
+            self.file.set_len(self.length)
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes the piece, or hands it to the writer.
     fn pass_on(&mut self) -> io::Result<()> {
-        let Some(piece) = self.piece.take() else { return Ok(()) };
+        let Some(piece) = self.piece.take() else {
+            return Ok(());
+        };
         if self.direct == 0 && self.writer.is_none() {
             self.writer = WriterThread::start(self.file.try_clone()?, self.durability);
         }
@@ -133,9 +153,18 @@ impl Ahead {
 
     /// Waits for the writer.
     fn join(&mut self) -> io::Result<()> {
-        let Some(WriterThread { full, empty, writer }) = self.writer.take() else { return Ok(()) };
+        let Some(WriterThread {
+            full,
+            empty,
+            writer,
+        }) = self.writer.take()
+        else {
+            return Ok(());
+        };
         drop((full, empty));
-        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        writer
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
@@ -193,7 +222,11 @@ impl WriterThread {
         let (full, pieces) = sync_channel::<Piece>(PIECES);
         let (back, empty) = sync_channel(PIECES);
         let writer = par::start(move || write_all(file, durability, &pieces, &back)).ok()?;
-        Some(Self { full, empty, writer })
+        Some(Self {
+            full,
+            empty,
+            writer,
+        })
     }
 }
 
@@ -215,7 +248,10 @@ fn write_all(
                 syncer = Syncer::start(file.try_clone()?);
             }
             // While it is busy the rest waits for the next time.
-            if syncer.as_ref().is_some_and(|sync| sync.begin.try_send(()).is_ok()) {
+            if syncer
+                .as_ref()
+                .is_some_and(|sync| sync.begin.try_send(()).is_ok())
+            {
                 left = SYNC;
             }
         }
@@ -225,14 +261,19 @@ fn write_all(
         Some(Syncer { begin, thread }) => {
             drop(begin);
             // What it could not sync the last sync reports again.
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         }
     }
 }
 
 /// Writes a piece that begins at a multiple of [`HOLE`], save its blocks of zeros.
 fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
-    let is_hole: Vec<bool> = piece.chunks(HOLE).map(|block| block.len() == HOLE && is_zero(block)).collect();
+    let is_hole: Vec<bool> = piece
+        .chunks(HOLE)
+        .map(|block| block.len() == HOLE && is_zero(block))
+        .collect();
     let mut rest = piece;
     for run in is_hole.chunk_by(|a, b| a == b) {
         let (bytes, after) = rest.split_at(rest.len().min(run.len() * HOLE));
@@ -248,7 +289,9 @@ fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
 
 /// Whether all bytes are zero; looked at until one is not.
 fn is_zero(bytes: &[u8]) -> bool {
-    bytes.chunks(256).all(|some| some.iter().fold(0, |all, byte| all | byte) == 0)
+    bytes
+        .chunks(256)
+        .all(|some| some.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
 /// Syncs the bytes written so far, on every request.
@@ -275,15 +318,27 @@ mod tests {
 
     #[test]
     fn all_bytes_are_written_in_order() {
-        for count in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5, SYNC + 2 * PIECE + 3] {
-            for (durability, direct) in
-                [(Durability::Synced, 0), (Durability::Unsynced, 0), (Durability::Synced, 2 * PIECE)]
-            {
+        for count in [
+            0,
+            1,
+            PIECE - 1,
+            PIECE,
+            PIECE + 1,
+            3 * PIECE + 5,
+            SYNC + 2 * PIECE + 3,
+        ] {
+            for (durability, direct) in [
+                (Durability::Synced, 0),
+                (Durability::Unsynced, 0),
+                (Durability::Synced, 2 * PIECE),
+            ] {
                 let mut file = tempfile::tempfile().unwrap();
                 let bytes: Vec<u8> = (0..count).map(|n| (n % 251) as u8).collect();
                 let mut ahead = Ahead::new(file.try_clone().unwrap(), durability);
                 ahead.direct = direct;
-                bytes.chunks(77_777).for_each(|some| ahead.write_all(some).unwrap());
+                bytes
+                    .chunks(77_777)
+                    .for_each(|some| ahead.write_all(some).unwrap());
                 ahead.finish().unwrap();
                 let mut read = vec![];
                 file.rewind().unwrap();
@@ -295,7 +350,13 @@ mod tests {
 
     #[test]
     fn holes_are_read_as_zeros() {
-        for zeros in [0..HOLE, PIECE - HOLE..2 * PIECE, 5..3 * HOLE + 7, 2 * PIECE..3 * PIECE, 0..3 * PIECE] {
+        for zeros in [
+            0..HOLE,
+            PIECE - HOLE..2 * PIECE,
+            5..3 * HOLE + 7,
+            2 * PIECE..3 * PIECE,
+            0..3 * PIECE,
+        ] {
             let mut file = tempfile::tempfile().unwrap();
             let mut bytes = vec![1; 3 * PIECE];
             bytes[zeros.clone()].fill(0);
@@ -327,7 +388,13 @@ mod tests {
             let mut read = vec![];
             file.rewind().unwrap();
             file.read_to_end(&mut read).unwrap();
-            let expected = [&[1, 1, 1, 1, 2, 3][..], &vec![1; count - 6], &vec![0; count], &[4]].concat();
+            let expected = [
+                &[1, 1, 1, 1, 2, 3][..],
+                &vec![1; count - 6],
+                &vec![0; count],
+                &[4],
+            ]
+            .concat();
             assert!(read == expected, "{count}");
         }
     }

@@ -22,16 +22,30 @@ impl Format {
         quantities: impl IntoIterator<Item = Quantity>,
         choices: &[Choice],
     ) -> Result<()> {
-        let Some(first) = quantities.into_iter().next() else { return Ok(()) };
+        let Some(first) = quantities.into_iter().next() else {
+            return Ok(());
+        };
         let name = first.name();
         if !self.has_arrays() {
-            let known: Vec<_> =
-                FORMATS.iter().filter(|format| format.has_arrays()).map(|format| format.name).collect();
-            return Err(Error::usage(format!("{} has no place for '{name}' beside its cells", self.name))
-                .with_hint(format!("save it as {}", known.join(" or "))));
+            let known: Vec<_> = FORMATS
+                .iter()
+                .filter(|format| format.has_arrays())
+                .map(|format| format.name)
+                .collect();
+            return Err(Error::usage(format!(
+                "{} has no place for '{name}' beside its cells",
+                self.name
+            ))
+            .with_hint(format!("save it as {}", known.join(" or "))));
         }
-        match choices.iter().find(|choice| choice.option() == Choice::SparseRuns.option()) {
-            Some(choice) => Err(Error::usage(format!("'{}' has no place for '{name}'", choice.words()))),
+        match choices
+            .iter()
+            .find(|choice| choice.option() == Choice::SparseRuns.option())
+        {
+            Some(choice) => Err(Error::usage(format!(
+                "'{}' has no place for '{name}'",
+                choice.words()
+            ))),
             None => Ok(()),
         }
     }

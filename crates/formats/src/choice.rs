@@ -58,21 +58,47 @@ impl Choice {
             Self::Uncompressed => ("uncompressed", None, "do not pack the cells"),
             Self::Zyx => ("order", Some("zyx"), "an array a[z, y, x] of C order"),
             Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
-            Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
-            Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
-            Self::NoPyramid => ("no-pyramid", None, "write the grid alone, without smaller levels"),
-            Self::VoxHull => ("vox-hull", None, "leave out voxels whose six neighbours are all occupied"),
-            Self::VoxSplit => {
-                ("vox-split", None, "several files where one would be more than MagicaVoxel shows")
-            }
-            Self::VdbFog => ("vdb", Some("fog"), "occupied cells as density 1.0 of a fog volume"),
+            Self::SparseRuns => (
+                "sparse",
+                Some("runs"),
+                "x, y, z and length of runs of cells along x",
+            ),
+            Self::NoCube => (
+                "no-cube",
+                None,
+                "write the grid as it is, not filled up to a cube",
+            ),
+            Self::NoPyramid => (
+                "no-pyramid",
+                None,
+                "write the grid alone, without smaller levels",
+            ),
+            Self::VoxHull => (
+                "vox-hull",
+                None,
+                "leave out voxels whose six neighbours are all occupied",
+            ),
+            Self::VoxSplit => (
+                "vox-split",
+                None,
+                "several files where one would be more than MagicaVoxel shows",
+            ),
+            Self::VdbFog => (
+                "vdb",
+                Some("fog"),
+                "occupied cells as density 1.0 of a fog volume",
+            ),
             Self::MarkFree => ("mark-free", None, "mark empty cells as free, not unknown"),
             Self::GreedyFaces => (
                 "merge",
                 Some("greedy"),
                 "rectangles of exposed faces of one plane and label, with T-junctions",
             ),
-            Self::Points => ("points", None, "a point at the centre of each cell, not faces"),
+            Self::Points => (
+                "points",
+                None,
+                "a point at the centre of each cell, not faces",
+            ),
         }
     }
 
@@ -111,27 +137,44 @@ impl Choice {
     ///
     /// # Errors
     /// If they are a field, or another type is wanted.
-    pub(super) fn check(self, kind: CellKind, dtype: Dtype, wanted: Option<Dtype>) -> Result<Dtype> {
+    pub(super) fn check(
+        self,
+        kind: CellKind,
+        dtype: Dtype,
+        wanted: Option<Dtype>,
+    ) -> Result<Dtype> {
         let words = self.words();
         if kind == CellKind::Field {
-            return Err(Error::usage(format!("'{words}' is for bits and labels, not for fields")));
+            return Err(Error::usage(format!(
+                "'{words}' is for bits and labels, not for fields"
+            )));
         }
         match wanted.filter(|wanted| *wanted != dtype) {
             None => Ok(dtype),
             Some(other) => {
                 let [dtype, other] = [dtype, other].map(Dtype::name);
-                Err(Error::usage(format!("'{words}' stores cells as '{dtype}', not '{other}'")))
+                Err(Error::usage(format!(
+                    "'{words}' stores cells as '{dtype}', not '{other}'"
+                )))
             }
         }
     }
 
     /// `sparse indices`.
     pub fn words(self) -> String {
-        [Some(self.option()), self.value()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        [Some(self.option()), self.value()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// `order zyx, uncompressed`: several of them.
     pub(super) fn list(choices: &[Self]) -> String {
-        choices.iter().map(|choice| choice.words()).collect::<Vec<_>>().join(", ")
+        choices
+            .iter()
+            .map(|choice| choice.words())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }

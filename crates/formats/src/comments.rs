@@ -42,7 +42,8 @@ pub(super) fn comments(begin: &str, json: &str) -> String {
     while !rest.is_empty() {
         let most = rest.len().min(LINE);
         // Readers may strip blanks, and a line of .obj that ends in \ goes on.
-        let is_clean = |at: &usize| !rest[..*at].ends_with([' ', '\\']) && !rest[*at..].starts_with(' ');
+        let is_clean =
+            |at: &usize| !rest[..*at].ends_with([' ', '\\']) && !rest[*at..].starts_with(' ');
         let (line, behind) = rest.split_at((1..=most).rev().find(is_clean).unwrap_or(most));
         let _ = writeln!(lines, "{begin} {MARK}{line}");
         rest = behind;
@@ -53,7 +54,11 @@ pub(super) fn comments(begin: &str, json: &str) -> String {
 /// The bytes of a text as numbers, in lines.
 pub(super) fn codes(text: &str) -> String {
     let codes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
-    codes.chunks(40).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
+    codes
+        .chunks(40)
+        .map(|line| line.join(" "))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The begin of what is packed by gzip.
@@ -67,10 +72,15 @@ fn unpacked(head: &[u8]) -> Vec<u8> {
 /// Whether the file at `path` is called as one of a format that is only written, and says near its start that this tool
 /// made it.
 pub(super) fn is_marked(path: &Path) -> bool {
-    let Some(format) = by_path(path).filter(|format| !format.is_readable()) else { return false };
+    let Some(format) = by_path(path).filter(|format| !format.is_readable()) else {
+        return false;
+    };
     let mut head = vec![];
     let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
-    let holds = |head: &[u8], mark: &str| head.windows(mark.len()).any(|bytes| bytes == mark.as_bytes());
+    let holds = |head: &[u8], mark: &str| {
+        head.windows(mark.len())
+            .any(|bytes| bytes == mark.as_bytes())
+    };
     let has = |mark: &str| holds(&head, mark);
     let begins = |start: &[u8]| head.starts_with(start);
     read.is_ok()
@@ -80,7 +90,9 @@ pub(super) fn is_marked(path: &Path) -> bool {
             ["glb"] => begins(b"glTF") && has("\"extras\":{\"voxelize\":{\"tool\":\"voxelize "),
             ["bt"] => begins(b"# Octomap") && has(&format!("\n# {MARK}{TOOL}")),
             ["inp"] => begins(b"*HEADING\n") && has(&format!("\n** {MARK}{TOOL}")),
-            ["vtu"] => begins(b"<?xml") && has("Name=\"voxelize\" NumberOfTuples=") && has(&codes(TOOL)),
+            ["vtu"] => {
+                begins(b"<?xml") && has("Name=\"voxelize\" NumberOfTuples=") && has(&codes(TOOL))
+            }
             ["schem"] => holds(&unpacked(&head), TOOL),
             _ => begins(b"ply\n") && has("\ncomment voxelize {\"tool\":\"voxelize "),
         }
@@ -92,16 +104,28 @@ mod tests {
 
     #[test]
     fn comments_are_short_ascii_lines_that_join() {
-        let json = format!("{{\"a\":\"{}Würfel 😀 {}\"}}", "b\\\\ ".repeat(250), " ".repeat(20));
+        let json = format!(
+            "{{\"a\":\"{}Würfel 😀 {}\"}}",
+            "b\\\\ ".repeat(250),
+            " ".repeat(20)
+        );
         let lines = comments("#", &json);
         assert!(lines.is_ascii() && lines.lines().count() > 2);
         for line in lines.lines() {
             assert!(
-                line.len() <= LINE + 11 && !line.ends_with(['\\', ' ']) && !line[11..].starts_with(' '),
+                line.len() <= LINE + 11
+                    && !line.ends_with(['\\', ' '])
+                    && !line[11..].starts_with(' '),
                 "{line}"
             );
         }
-        let joined: String = lines.lines().map(|line| line.strip_prefix("# voxelize ").unwrap()).collect();
-        assert_eq!(joined, json.replace('ü', "\\u00fc").replace('😀', "\\ud83d\\ude00"));
+        let joined: String = lines
+            .lines()
+            .map(|line| line.strip_prefix("# voxelize ").unwrap())
+            .collect();
+        assert_eq!(
+            joined,
+            json.replace('ü', "\\u00fc").replace('😀', "\\ud83d\\ude00")
+        );
     }
 }

@@ -44,7 +44,11 @@ pub(super) struct ArchiveWriter<'a> {
 
 impl<'a> ArchiveWriter<'a> {
     pub(super) fn new(out: &'a mut dyn Sink) -> Self {
-        Self { out, at: 0, members: vec![] }
+        Self {
+            out,
+            at: 0,
+            members: vec![],
+        }
     }
 
     /// Adds a member whose bytes `write` packs. If it is large, its lengths may take 64 bits.
@@ -55,10 +59,20 @@ impl<'a> ArchiveWriter<'a> {
         write: impl FnOnce(&mut dyn Write) -> io::Result<PlainBytes>,
     ) -> io::Result<()> {
         let plain = PlainBytes { sum: 0, count: 0 };
-        let mut entry = MemberEntry { name: name.into(), method, is_large, at: self.at, packed: 0, plain };
+        let mut entry = MemberEntry {
+            name: name.into(),
+            method,
+            is_large,
+            at: self.at,
+            packed: 0,
+            plain,
+        };
         let header = entry.header();
         self.out.write_all(&header)?;
-        let mut out = CountedWriter { out: &mut *self.out, bytes: 0 };
+        let mut out = CountedWriter {
+            out: &mut *self.out,
+            bytes: 0,
+        };
         entry.plain = write(&mut out)?;
         entry.packed = out.bytes;
         if !is_large {
@@ -91,7 +105,10 @@ impl<'a> ArchiveWriter<'a> {
     ) -> io::Result<()> {
         self.put_deflated(name, is_large, |out| {
             let mut plain = CrcWriter::new(DeflateEncoder::new(out, level));
-            let mut counted = CountedWriter { out: &mut plain, bytes: 0 };
+            let mut counted = CountedWriter {
+                out: &mut plain,
+                bytes: 0,
+            };
             write(&mut counted)?;
             let count = counted.bytes;
             let sum = plain.crc().sum();
@@ -106,13 +123,20 @@ impl<'a> ArchiveWriter<'a> {
             out.write_all(bytes)?;
             let mut sum = Crc::new();
             sum.update(bytes);
-            Ok(PlainBytes { sum: sum.sum(), count: bytes.len() as u64 })
+            Ok(PlainBytes {
+                sum: sum.sum(),
+                count: bytes.len() as u64,
+            })
         })
     }
 
     /// Ends the archive with the list of its members.
     pub(crate) fn finish(self) -> io::Result<()> {
-        let Self { out, at: start, members } = self;
+        let Self {
+            out,
+            at: start,
+            members,
+        } = self;
         let list: Vec<u8> = members.iter().flat_map(MemberEntry::listed).collect();
         out.write_all(&list)?;
         let (count, length) = (members.len() as u64, list.len() as u64);
@@ -121,9 +145,17 @@ impl<'a> ArchiveWriter<'a> {
             let mut end = vec![];
             end.extend(b"PK\x06\x06");
             end.extend(44_u64.to_le_bytes());
-            end.extend([UNIX | 45, 45].iter().flat_map(|version| version.to_le_bytes()));
+            end.extend(
+                [UNIX | 45, 45]
+                    .iter()
+                    .flat_map(|version| version.to_le_bytes()),
+            );
             end.extend([0; 8]);
-            end.extend([count, count, length, start].iter().flat_map(|number| number.to_le_bytes()));
+            end.extend(
+                [count, count, length, start]
+                    .iter()
+                    .flat_map(|number| number.to_le_bytes()),
+            );
             // Where this is, in one file.
             end.extend(b"PK\x06\x07\0\0\0\0");
             end.extend(at.to_le_bytes());
@@ -132,8 +164,16 @@ impl<'a> ArchiveWriter<'a> {
         }
         let mut end = vec![];
         end.extend(b"PK\x05\x06\0\0\0\0");
-        end.extend([count as u16; 2].iter().flat_map(|count| count.to_le_bytes()));
-        end.extend([narrow(length), narrow(start)].iter().flat_map(|number| number.to_le_bytes()));
+        end.extend(
+            [count as u16; 2]
+                .iter()
+                .flat_map(|count| count.to_le_bytes()),
+        );
+        end.extend(
+            [narrow(length), narrow(start)]
+                .iter()
+                .flat_map(|number| number.to_le_bytes()),
+        );
         end.extend([0; 2]);
         out.write_all(&end)?;
         out.flush()
@@ -152,17 +192,29 @@ impl MemberEntry {
         let is_wide = self.is_large || !more.is_empty();
         let mut bytes = vec![];
         bytes.extend(
-            [if is_wide { 45 } else { 20 }, 0, self.method, WHEN[0], WHEN[1]]
-                .iter()
-                .flat_map(|n: &u16| n.to_le_bytes()),
+            [
+                if is_wide { 45 } else { 20 },
+                0,
+                self.method,
+                WHEN[0],
+                WHEN[1],
+            ]
+            .iter()
+            .flat_map(|n: &u16| n.to_le_bytes()),
         );
         let [packed, plain] = match self.is_large {
             true => [ELSEWHERE; 2],
             false => [self.packed as u32, self.plain.count as u32],
         };
-        bytes.extend([self.plain.sum, packed, plain].iter().flat_map(|number| number.to_le_bytes()));
         bytes.extend(
-            [self.name.len() as u16, more.len() as u16].iter().flat_map(|length| length.to_le_bytes()),
+            [self.plain.sum, packed, plain]
+                .iter()
+                .flat_map(|number| number.to_le_bytes()),
+        );
+        bytes.extend(
+            [self.name.len() as u16, more.len() as u16]
+                .iter()
+                .flat_map(|length| length.to_le_bytes()),
         );
         bytes
     }
@@ -176,13 +228,23 @@ impl MemberEntry {
         }
         let length = 8 * numbers.len() as u16;
         let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
-        [1, 0].into_iter().chain(length.to_le_bytes()).chain(numbers).collect()
+        [1, 0]
+            .into_iter()
+            .chain(length.to_le_bytes())
+            .chain(numbers)
+            .collect()
     }
 
     /// The header before its data.
     fn header(&self) -> Vec<u8> {
         let wide = self.wide(None);
-        [b"PK\x03\x04", &*self.common(&wide), self.name.as_bytes(), &wide].concat()
+        [
+            b"PK\x03\x04",
+            &*self.common(&wide),
+            self.name.as_bytes(),
+            &wide,
+        ]
+        .concat()
     }
 
     /// Its place in the list.
@@ -193,7 +255,15 @@ impl MemberEntry {
         let made_by = UNIX | u16::from(common[0]);
         // No comment, in the first file, of bytes.
         let more = [&[0; 6][..], &MODE.to_le_bytes(), &place.to_le_bytes()].concat();
-        [b"PK\x01\x02", &made_by.to_le_bytes()[..], &common, &more, self.name.as_bytes(), &wide].concat()
+        [
+            b"PK\x01\x02",
+            &made_by.to_le_bytes()[..],
+            &common,
+            &more,
+            self.name.as_bytes(),
+            &wide,
+        ]
+        .concat()
     }
 }
 
@@ -216,7 +286,9 @@ mod tests {
                 writer.out.seek(SeekFrom::Start(before)).unwrap();
                 for (name, text) in MEMBERS {
                     writer
-                        .deflate((name, Compression::new(1)), is_large, |out| out.write_all(text.as_bytes()))
+                        .deflate((name, Compression::new(1)), is_large, |out| {
+                            out.write_all(text.as_bytes())
+                        })
                         .unwrap();
                 }
                 writer.store("c", b"third").unwrap();
@@ -225,7 +297,11 @@ mod tests {
                 assert_eq!(archive.len(), 3);
                 for (name, text) in MEMBERS.into_iter().chain([("c", "third")]) {
                     let mut read = String::new();
-                    archive.by_name(name).unwrap().read_to_string(&mut read).unwrap();
+                    archive
+                        .by_name(name)
+                        .unwrap()
+                        .read_to_string(&mut read)
+                        .unwrap();
                     assert_eq!(read, text, "{before}");
                 }
             }
@@ -247,7 +323,9 @@ mod tests {
                 SeekFrom::Current(by) => (self.at, by),
                 SeekFrom::End(by) => (self.start.unwrap_or(0) + self.end.len() as u64, by),
             };
-            self.at = base.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?;
+            self.at = base
+                .checked_add_signed(by)
+                .ok_or(io::ErrorKind::InvalidInput)?;
             Ok(self.at)
         }
     }

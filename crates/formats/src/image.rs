@@ -23,7 +23,10 @@ use voxelize_core::grid::{AXES, BitGrid, CellSource, Cells, Field, Labels, Latti
 pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
     let half = Rational::new(1, 2);
     let [origin, spacing] = [lattice.origin(), lattice.spacing()];
-    (std::array::from_fn(|axis| &origin[axis] + &(&spacing[axis] * &half)), spacing.clone())
+    (
+        std::array::from_fn(|axis| &origin[axis] + &(&spacing[axis] * &half)),
+        spacing.clone(),
+    )
 }
 
 /// What is known of cells that are stored as `dtype`, as JSON on one line.
@@ -45,7 +48,10 @@ pub const UNREAD_TYPE: &str = "type";
 /// Takes over the unit that the header of an image states, where this tool has said nothing of the cells.
 pub(super) fn take_unit(metadata: &mut Metadata, unit: Option<&str>) {
     if metadata.dims.is_none() {
-        metadata.record.transform.extend(unit.map(|unit| ("unit", unit.to_string())));
+        metadata
+            .record
+            .transform
+            .extend(unit.map(|unit| ("unit", unit.to_string())));
     }
 }
 
@@ -68,24 +74,43 @@ impl ImageFrame {
     ///
     /// # Errors
     /// If an axis is tilted against x, y and z.
-    pub(super) fn new(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3]) -> Result<Self> {
-        let axes: Option<Vec<(usize, bool)>> =
-            steps.iter().zip(dims).map(|(step, n)| along(step, n)).collect();
+    pub(super) fn new(
+        dims: [usize; 3],
+        centre: &[Rational; 3],
+        steps: &[[Rational; 3]; 3],
+    ) -> Result<Self> {
+        let axes: Option<Vec<(usize, bool)>> = steps
+            .iter()
+            .zip(dims)
+            .map(|(step, n)| along(step, n))
+            .collect();
         let axes = axes.and_then(|axes| <[(usize, bool); 3]>::try_from(axes).ok());
-        let is_each = |axes: &[(usize, bool); 3]| (0..3).all(|axis| axes.iter().any(|(of, _)| *of == axis));
-        let axes = axes.filter(is_each).ok_or_else(|| oblique(dims, centre, steps))?;
+        let is_each =
+            |axes: &[(usize, bool); 3]| (0..3).all(|axis| axes.iter().any(|(of, _)| *of == axis));
+        let axes = axes
+            .filter(is_each)
+            .ok_or_else(|| oblique(dims, centre, steps))?;
         let mut all = [0; 3];
         let (mut origin, mut spacing) = (centre.clone(), centre.clone());
         for (n, (axis, is_back)) in axes.into_iter().enumerate() {
             let step = &steps[n][axis];
             all[axis] = dims[n];
             spacing[axis] = step.abs();
-            let first = if is_back { step * &Rational::from(dims[n] as i64 - 1) } else { Rational::ZERO };
+            let first = if is_back {
+                step * &Rational::from(dims[n] as i64 - 1)
+            } else {
+                Rational::ZERO
+            };
             origin[axis] = &(&centre[axis] + &first) - &(&spacing[axis] * &Rational::new(1, 2));
         }
         let lattice = Lattice::new(all, origin, spacing, [true; 3]);
-        let lattice = lattice.map_err(|error| Error::input(Code::V007, format!("its frame: {error}")))?;
-        Ok(Self { lattice, dims, axes })
+        let lattice =
+            lattice.map_err(|error| Error::input(Code::V007, format!("its frame: {error}")))?;
+        Ok(Self {
+            lattice,
+            dims,
+            axes,
+        })
     }
 
     /// What is known without reading the cells: those of axes that run otherwise come in another order.
@@ -93,9 +118,12 @@ impl ImageFrame {
         metadata.dims = Some(self.lattice.dims());
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
         if self.axes != PLAIN {
-            let name =
-                |(axis, is_back): (usize, bool)| format!("{}{}", if is_back { "-" } else { "" }, AXES[axis]);
-            metadata.extra.insert(IMAGE_AXES.into(), self.axes.map(name).join(","));
+            let name = |(axis, is_back): (usize, bool)| {
+                format!("{}{}", if is_back { "-" } else { "" }, AXES[axis])
+            };
+            metadata
+                .extra
+                .insert(IMAGE_AXES.into(), self.axes.map(name).join(","));
         }
         metadata
     }
@@ -126,10 +154,17 @@ impl ImageFrame {
     ) -> Option<Lattice> {
         let known = metadata.lattice.as_ref().filter(|lattice| {
             let (exact, read) = (place(lattice), place(&self.lattice));
-            let same = |a: &[Rational; 3], b: &[Rational; 3]| (0..3).all(|n| round(&a[n]) == round(&b[n]));
-            lattice.dims() == self.lattice.dims() && same(&exact.0, &read.0) && same(&exact.1, &read.1)
+            let same =
+                |a: &[Rational; 3], b: &[Rational; 3]| (0..3).all(|n| round(&a[n]) == round(&b[n]));
+            lattice.dims() == self.lattice.dims()
+                && same(&exact.0, &read.0)
+                && same(&exact.1, &read.1)
         });
-        let own = || self.lattice.clone().with_snap(metadata.record.snap_of_lattice());
+        let own = || {
+            self.lattice
+                .clone()
+                .with_snap(metadata.record.snap_of_lattice())
+        };
         known.cloned().or_else(|| is_said.then(own))
     }
 
@@ -141,7 +176,11 @@ impl ImageFrame {
     /// Cells in the order of the image, in that of the lattice, with the names that `metadata` gives them.
     pub(super) fn placed(&self, cells: Cells, metadata: &Metadata) -> Result<Cells> {
         let is_described = metadata.dims.is_some() || metadata.legend.is_some();
-        self.turned(if is_described { cells } else { nameless(cells)? })
+        self.turned(if is_described {
+            cells
+        } else {
+            nameless(cells)?
+        })
     }
 
     /// Cells in the order of the image, in that of the lattice.
@@ -152,7 +191,11 @@ impl ImageFrame {
         let place = |cell: [usize; 3]| {
             let mut at = [0; 3];
             for (n, (axis, is_back)) in self.axes.into_iter().enumerate() {
-                at[axis] = if is_back { self.dims[n] - 1 - cell[n] } else { cell[n] };
+                at[axis] = if is_back {
+                    self.dims[n] - 1 - cell[n]
+                } else {
+                    cell[n]
+                };
             }
             at
         };
@@ -165,7 +208,9 @@ impl ImageFrame {
             }
             Cells::Labels(labels) => {
                 let mut turned = Labels::new(dims, labels.legend().clone())?;
-                labels.iter().for_each(|(cell, value)| turned.set(place(cell), value));
+                labels
+                    .iter()
+                    .for_each(|(cell, value)| turned.set(place(cell), value));
                 turned.into()
             }
             Cells::Field(field) => {
@@ -187,7 +232,13 @@ impl ImageFrame {
 /// a thousandth of a cell away.
 fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
     let sizes = step.each_ref().map(|part| part.abs());
-    let axis = (0..3).fold(0, |best, axis| if sizes[axis] > sizes[best] { axis } else { best });
+    let axis = (0..3).fold(0, |best, axis| {
+        if sizes[axis] > sizes[best] {
+            axis
+        } else {
+            best
+        }
+    });
     let most = &sizes[axis] * &Rational::new(1, 1000);
     let count = Rational::from(count as i64);
     let is_straight = (0..3).all(|other| other == axis || &sizes[other] * &count <= most);
@@ -197,36 +248,67 @@ fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
 /// The refusal of a tilted image, with the grid along x, y and z that holds all of it.
 fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3]) -> Error {
     let centre = centre.each_ref().map(Rational::to_f64);
-    let steps = steps.each_ref().map(|step| step.each_ref().map(Rational::to_f64));
+    let steps = steps
+        .each_ref()
+        .map(|step| step.each_ref().map(Rational::to_f64));
     let (mut least, mut most) = (centre, centre);
     for corner in 0..8 {
         for axis in 0..3 {
-            let reach = |n: usize| if corner >> n & 1 == 0 { -0.5 } else { dims[n] as f64 - 0.5 };
+            let reach = |n: usize| {
+                if corner >> n & 1 == 0 {
+                    -0.5
+                } else {
+                    dims[n] as f64 - 0.5
+                }
+            };
             let at = centre[axis] + (0..3).map(|n| reach(n) * steps[n][axis]).sum::<f64>();
             (least[axis], most[axis]) = (least[axis].min(at), most[axis].max(at));
         }
     }
     let sizes = steps.map(|step| step.iter().map(|part| part * part).sum::<f64>().sqrt());
     // Of each axis of the image the nearest of x, y and z, if these are three.
-    let nearest =
-        steps.map(|step| (0..3).fold(0, |best, a| if step[a].abs() > step[best].abs() { a } else { best }));
-    let tilt = |n: usize| (steps[n][nearest[n]].abs() / sizes[n]).min(1.0).acos().to_degrees();
+    let nearest = steps.map(|step| {
+        (0..3).fold(0, |best, a| {
+            if step[a].abs() > step[best].abs() {
+                a
+            } else {
+                best
+            }
+        })
+    });
+    let tilt = |n: usize| {
+        (steps[n][nearest[n]].abs() / sizes[n])
+            .min(1.0)
+            .acos()
+            .to_degrees()
+    };
     let tilt = (0..3).map(tilt).fold(0.0, f64::max);
     let least_size = sizes.into_iter().fold(f64::INFINITY, f64::min);
-    let along = |axis: usize| nearest.iter().position(|near| *near == axis).map(|n| sizes[n]);
-    let list = |numbers: &[f64]| numbers.iter().map(|n| format!("{n:.6}")).collect::<Vec<_>>().join(",");
+    let along = |axis: usize| {
+        nearest
+            .iter()
+            .position(|near| *near == axis)
+            .map(|n| sizes[n])
+    };
+    let list = |numbers: &[f64]| {
+        numbers
+            .iter()
+            .map(|n| format!("{n:.6}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     let size = match [along(0), along(1), along(2)] {
         [Some(x), Some(y), Some(z)] if x != y || y != z => list(&[x, y, z]),
         _ => format!("{least_size:.6}"),
     };
-    let text = format!("the axes of the image are tilted against x, y and z by up to {tilt:.4} degrees");
+    let text =
+        format!("the axes of the image are tilted against x, y and z by up to {tilt:.4} degrees");
     let bounds = list(&[least, most].concat());
-    let hint = Hint::from("resample the image along x, y and z, or turn the mesh (docs/coming-from.md)");
-    let hint = hint.with_step("{} holds it", Opt::Bounds, bounds).with_step(
-        "{} are its cells",
-        Opt::VoxelSize,
-        size,
-    );
+    let hint =
+        Hint::from("resample the image along x, y and z, or turn the mesh (docs/coming-from.md)");
+    let hint = hint
+        .with_step("{} holds it", Opt::Bounds, bounds)
+        .with_step("{} are its cells", Opt::VoxelSize, size);
     Error::input(Code::V004, text).with_hint(hint)
 }
 
@@ -247,7 +329,10 @@ impl ImageData {
     pub(super) fn read(self, source: &mut VoxelSource, metadata: Metadata) -> Result<Voxels> {
         let dims = self.frame.dims;
         let dtype = self.dtype.ok_or_else(|| {
-            let text = format!("its cells are of type '{}', not uint8 or float", sanitize(&self.type_name));
+            let text = format!(
+                "its cells are of type '{}', not uint8 or float",
+                sanitize(&self.type_name)
+            );
             Error::input(Code::V004, text).with_hint(
                 hint!["save them as uint8 or float"; "{} takes the grid of any type" Like = "FILE"],
             )
@@ -257,7 +342,9 @@ impl ImageData {
         let [x, y, z] = dims;
         let says = format!("{x} × {y} × {z} cells take {need} bytes, {left} follow");
         match self.is_packed {
-            true if need > left.saturating_mul(MOST_PACKED) => return Err(source.error(Code::V002, says)),
+            true if need > left.saturating_mul(MOST_PACKED) => {
+                return Err(source.error(Code::V002, says));
+            }
             false if need > left => return Err(source.error(Code::V002, says)),
             false if need < left => return Err(source.error(Code::V005, says)),
             _ => {}
@@ -275,23 +362,33 @@ impl ImageData {
             }
             false => cells_of(source, &self.frame, dtype, &metadata, room)?,
         };
-        Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+        Ok(Voxels {
+            cells,
+            lattice: metadata.lattice,
+            record: metadata.record,
+        })
     }
 
     /// What is known without reading the cells.
     pub(super) fn describe(&self, metadata: Metadata) -> Metadata {
         let mut metadata = self.frame.describe(metadata);
         if self.dtype.is_none() {
-            metadata.extra.insert(UNREAD_TYPE.into(), sanitize(&self.type_name));
+            metadata
+                .extra
+                .insert(UNREAD_TYPE.into(), sanitize(&self.type_name));
         }
         metadata
     }
 }
 
 fn skip(input: &mut impl Read, count: u64) -> Result<()> {
-    let skipped =
-        std::io::copy(&mut input.take(count), &mut std::io::sink()).map_err(super::open::failure)?;
-    if skipped == count { Ok(()) } else { Err(Error::input(Code::V002, "the file ends early")) }
+    let skipped = std::io::copy(&mut input.take(count), &mut std::io::sink())
+        .map_err(super::open::failure)?;
+    if skipped == count {
+        Ok(())
+    } else {
+        Err(Error::input(Code::V002, "the file ends early"))
+    }
 }
 
 /// The cells of an image with this frame, in the order of its lattice.
@@ -305,7 +402,9 @@ pub(super) fn cells_of(
     let legend: Option<&Legend> = metadata.legend.as_ref();
     let dims = frame.dims;
     let cells = match dtype {
-        Dtype::F32 => dense::read_floats(input, dims, Order::XFastest, metadata.background, room)?.into(),
+        Dtype::F32 => {
+            dense::read_floats(input, dims, Order::XFastest, metadata.background, room)?.into()
+        }
         Dtype::U8 if shares::are_said(metadata) => {
             dense::read_shares(input, dims, Order::XFastest, metadata.background, room)?.into()
         }
@@ -316,11 +415,20 @@ pub(super) fn cells_of(
 
 /// The metadata in the JSON of an image, if it has any that is of these cells.
 pub(super) fn parse_metadata(json: Option<&str>, dims: [usize; 3]) -> Result<Metadata> {
-    let Some(json) = json else { return Ok(Metadata::default()) };
+    let Some(json) = json else {
+        return Ok(Metadata::default());
+    };
     let metadata = Metadata::from_json(json).map_err(|why| {
-        Error::input(Code::V007, format!("what the file says of the cells is broken: {why}"))
+        Error::input(
+            Code::V007,
+            format!("what the file says of the cells is broken: {why}"),
+        )
     })?;
-    Ok(if metadata.dims == Some(dims) { metadata } else { Metadata::default() })
+    Ok(if metadata.dims == Some(dims) {
+        metadata
+    } else {
+        Metadata::default()
+    })
 }
 
 #[cfg(test)]
@@ -338,14 +446,21 @@ mod tests {
         let steps = [[0.0, 0.0, -2.0], [0.5, 0.0, 0.0], [0.0, -1.0, 0.0]].map(numbers);
         let frame = ImageFrame::new([3, 4, 5], &numbers([10.0, 20.0, 30.0]), &steps).unwrap();
         assert_eq!(frame.lattice.dims(), [4, 5, 3]);
-        assert_eq!(frame.lattice.origin().each_ref().map(Rational::to_f64), [9.75, 15.5, 25.0]);
+        assert_eq!(
+            frame.lattice.origin().each_ref().map(Rational::to_f64),
+            [9.75, 15.5, 25.0]
+        );
         let mut bits = BitGrid::new([3, 4, 5]).unwrap();
         bits.set([0, 1, 0]);
-        let Cells::Bits(turned) = frame.turned(bits.into()).unwrap() else { panic!("bits") };
+        let Cells::Bits(turned) = frame.turned(bits.into()).unwrap() else {
+            panic!("bits")
+        };
         assert_eq!(turned.iter().collect::<Vec<_>>(), [[1, 4, 2]]);
         let values: Vec<f32> = (0..60).map(|n| n as f32).collect();
         let field = Field::from_values([3, 4, 5], 0.0, values).unwrap();
-        let Cells::Field(turned) = frame.turned(field.into()).unwrap() else { panic!("a field") };
+        let Cells::Field(turned) = frame.turned(field.into()).unwrap() else {
+            panic!("a field")
+        };
         assert_eq!(turned.get([1, 4, 2]), 3.0);
     }
 
@@ -353,13 +468,20 @@ mod tests {
     fn an_image_that_was_moved_keeps_how_its_coordinates_snap() {
         let steps = [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]].map(numbers);
         let frame = ImageFrame::new([3, 4, 5], &numbers([10.0, 20.0, 30.0]), &steps).unwrap();
-        let elsewhere = Lattice::new([3, 4, 5], numbers([0.0; 3]), numbers([0.5; 3]), [true; 3]).unwrap();
-        let mut metadata =
-            Metadata { dims: Some([3, 4, 5]), lattice: Some(elsewhere), ..Metadata::default() };
+        let elsewhere =
+            Lattice::new([3, 4, 5], numbers([0.0; 3]), numbers([0.5; 3]), [true; 3]).unwrap();
+        let mut metadata = Metadata {
+            dims: Some([3, 4, 5]),
+            lattice: Some(elsewhere),
+            ..Metadata::default()
+        };
         for snap in [Snap::Float, Snap::None] {
             metadata.record.snap = Some(snap.name().into());
             let lattice = frame.lattice_of(&metadata, true, Rational::to_f64).unwrap();
-            assert_eq!((lattice.snap(), lattice.origin()), (snap, &numbers([9.75, 19.75, 29.75])));
+            assert_eq!(
+                (lattice.snap(), lattice.origin()),
+                (snap, &numbers([9.75, 19.75, 29.75]))
+            );
         }
     }
 
@@ -369,11 +491,15 @@ mod tests {
         let error = ImageFrame::new([10, 10, 10], &numbers([0.0; 3]), &tilted).unwrap_err();
         let hint = error.hint().unwrap().to_string();
         assert!(
-            hint.contains("bounds -6.100000,-0.700000,-1.000000,") && hint.contains("voxel-size 1.000000"),
+            hint.contains("bounds -6.100000,-0.700000,-1.000000,")
+                && hint.contains("voxel-size 1.000000"),
             "{hint}"
         );
         // Two axes along one, and none.
-        for steps in [[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [[0.0; 3]; 3]] {
+        for steps in [
+            [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
+            [[0.0; 3]; 3],
+        ] {
             assert!(ImageFrame::new([2, 2, 2], &numbers([0.0; 3]), &steps.map(numbers)).is_err());
         }
         // So little is rounding.

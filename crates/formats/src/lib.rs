@@ -147,12 +147,20 @@ enum Write {
     /// With other files beside it: their paths, and how all are written.
     Several(fn(&Path, &OutputShape) -> Vec<PathBuf>, WriteSeveral),
     /// As files of a folder.
-    Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
+    Folder(
+        &'static FolderLayout,
+        fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>,
+    ),
 }
 
 /// Writes a file, whose path comes with what its companions go to.
-type WriteSeveral =
-    fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>;
+type WriteSeveral = fn(
+    &mut dyn CellSource,
+    &mut dyn Sink,
+    Dtype,
+    &SaveOptions,
+    (&Path, &Companions),
+) -> io::Result<()>;
 
 /// What an output is to hold, before it is computed.
 #[derive(Debug, Clone, Copy)]
@@ -388,10 +396,21 @@ pub fn by_path(path: &Path) -> Option<&'static Format> {
     // What is no UTF-8 is before the extension, or there is none of ours.
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let is_named = |extension: &&str| {
-        name.strip_suffix(extension).is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
+        name.strip_suffix(extension)
+            .is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
     };
-    let length = |format: &&Format| format.extensions.iter().filter(|e| is_named(e)).map(|e| e.len()).max();
-    FORMATS.iter().filter(|format| length(format).is_some()).max_by_key(length)
+    let length = |format: &&Format| {
+        format
+            .extensions
+            .iter()
+            .filter(|e| is_named(e))
+            .map(|e| e.len())
+            .max()
+    };
+    FORMATS
+        .iter()
+        .filter(|format| length(format).is_some())
+        .max_by_key(length)
 }
 
 /// The format that the extension of `path` names.
@@ -412,7 +431,12 @@ pub fn named_by(path: &Path) -> Result<&'static Format> {
 /// # Errors
 /// If the format does not hold the kind, the cells are not cubes and it cannot say so, or the type is none of
 /// the format's.
-pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveOptions) -> Result<()> {
+pub fn check(
+    kind: CellKind,
+    lattice: &Lattice,
+    format: &Format,
+    options: &SaveOptions,
+) -> Result<()> {
     format.check_choices(options)?;
     format.dtype(kind, options)?;
     (format.limits)(Some(lattice), options.choices)
@@ -470,7 +494,11 @@ impl Format {
         if self.holds(kind) {
             return Ok(());
         }
-        let known: Vec<_> = FORMATS.iter().filter(|format| format.holds(kind)).map(|f| f.name).collect();
+        let known: Vec<_> = FORMATS
+            .iter()
+            .filter(|format| format.holds(kind))
+            .map(|f| f.name)
+            .collect();
         let kind = kind.plural();
         Err(Error::usage(format!("{} does not hold {kind}", self.name))
             .with_hint(format!("{} hold {kind}", known.join(", "))))
@@ -518,11 +546,18 @@ impl Format {
 
     /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
     pub fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
-        self.folder().map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
+        self.folder()
+            .map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
     }
 
     /// The bytes that writing takes at most beside the cells and those grids.
-    pub fn memory(&self, dims: [usize; 3], dtype: Dtype, threads: usize, choices: &[Choice]) -> u64 {
+    pub fn memory(
+        &self,
+        dims: [usize; 3],
+        dtype: Dtype,
+        threads: usize,
+        choices: &[Choice],
+    ) -> u64 {
         (self.memory)(dims, dtype, threads, choices)
     }
 
@@ -536,17 +571,34 @@ impl Format {
 
     /// Refuses choices that it does not give.
     fn check_choices(&self, options: &SaveOptions) -> Result<()> {
-        let others =
-            |one: &Choice| options.choices.iter().any(|two| two != one && two.option() == one.option());
+        let others = |one: &Choice| {
+            options
+                .choices
+                .iter()
+                .any(|two| two != one && two.option() == one.option())
+        };
         if let Some(one) = options.choices.iter().find(|choice| others(choice)) {
-            return Err(Error::usage(format!("'{}' is one of several choices of one kind", one.words())));
+            return Err(Error::usage(format!(
+                "'{}' is one of several choices of one kind",
+                one.words()
+            )));
         }
-        let Some(other) = options.choices.iter().find(|choice| !self.choices.contains(choice)) else {
+        let Some(other) = options
+            .choices
+            .iter()
+            .find(|choice| !self.choices.contains(choice))
+        else {
             return Ok(());
         };
-        let known: Vec<_> = FORMATS.iter().filter(|f| f.choices.contains(other)).map(|f| f.name).collect();
-        Err(Error::usage(format!("{} has no choice '{}'", self.name, other.words()))
-            .with_hint(format!("{} have it", known.join(", "))))
+        let known: Vec<_> = FORMATS
+            .iter()
+            .filter(|f| f.choices.contains(other))
+            .map(|f| f.name)
+            .collect();
+        Err(
+            Error::usage(format!("{} has no choice '{}'", self.name, other.words()))
+                .with_hint(format!("{} have it", known.join(", "))),
+        )
     }
 
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
@@ -568,7 +620,10 @@ impl Format {
             return Ok(dtype);
         }
         if kind == CellKind::Field && dtype != Dtype::F32 {
-            return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
+            return Err(Error::usage(format!(
+                "a field is stored as 'f32', not '{}'",
+                dtype.name()
+            )));
         }
         if kind == CellKind::Field || self.dtypes.contains(&dtype) {
             self.check_values(dtype, options.values)?;
@@ -577,8 +632,13 @@ impl Format {
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
         let hint = Hint::from(format!("it stores {}", known.join(" or ")));
         let hint = hint.with_step("{} writes that", Opt::Dtype, known.first().unwrap_or(&""));
-        Err(Error::usage(format!("{} does not store {} as '{}'", self.name, kind.plural(), dtype.name()))
-            .with_hint(hint))
+        Err(Error::usage(format!(
+            "{} does not store {} as '{}'",
+            self.name,
+            kind.plural(),
+            dtype.name()
+        ))
+        .with_hint(hint))
     }
 }
 
@@ -622,14 +682,23 @@ impl Voxels {
 /// The metadata of cells that are stored as `dtype`.
 fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     let (legend, background) = match source.cell_type() {
-        CellType::Labels(legend) if matches!(dtype, Dtype::U8 | Dtype::I8) => (Some(legend.clone()), None),
+        CellType::Labels(legend) if matches!(dtype, Dtype::U8 | Dtype::I8) => {
+            (Some(legend.clone()), None)
+        }
         CellType::Field { background } => (None, Some(background)),
         _ => (None, None),
     };
     let dims = Some(source.dims());
     let lattice = source.lattice().cloned();
     let record = source.record().clone();
-    let mut metadata = Metadata { dims, lattice, record, legend, background, ..Metadata::default() };
+    let mut metadata = Metadata {
+        dims,
+        lattice,
+        record,
+        legend,
+        background,
+        ..Metadata::default()
+    };
     if shares::are_bytes(source.cell_type(), dtype) {
         shares::annotate(&mut metadata);
     }
@@ -647,8 +716,12 @@ const GRID: &str = "grid";
 
 /// Adds the digests, which are known behind the last slab, to what is known of cells.
 fn put_digest(digest: Digest, metadata: &mut Metadata) {
-    metadata.extra.insert(CELLS.into(), digest.cells.to_string());
-    metadata.extra.extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
+    metadata
+        .extra
+        .insert(CELLS.into(), digest.cells.to_string());
+    metadata
+        .extra
+        .extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
 }
 
 /// The key for the choices that a file was written with.
@@ -667,7 +740,9 @@ mod tests {
     #[test]
     fn names_and_extensions_are_found() {
         assert_eq!(by_path(Path::new("a/b.NPZ")).unwrap().name, "npz");
-        assert!(by_path(Path::new("a/b.raw.json")).is_none() && by_path(Path::new("vox")).is_none());
+        assert!(
+            by_path(Path::new("a/b.raw.json")).is_none() && by_path(Path::new("vox")).is_none()
+        );
         for format in FORMATS {
             assert!(std::ptr::eq(by_name(format.name).unwrap(), format));
             assert!(!format.dtypes.is_empty() && !format.about.contains('\n'));

@@ -29,7 +29,8 @@ use flate2::read::MultiGzDecoder;
 
 use super::dense;
 use super::image::{
-    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata, take_unit,
+    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata,
+    take_unit,
 };
 use super::npy;
 use super::open::{VoxelSource, failure};
@@ -54,7 +55,16 @@ const COMMENT: u32 = 6;
 const SLOPE_OF_SHARES: f32 = 1.0 / 255.0;
 
 /// The units by their numbers.
-const UNITS: [Option<&str>; 8] = [None, Some("m"), Some("mm"), Some("um"), None, None, None, None];
+const UNITS: [Option<&str>; 8] = [
+    None,
+    Some("m"),
+    Some("mm"),
+    Some("um"),
+    None,
+    None,
+    None,
+    None,
+];
 
 /// The most cells per axis: sizes have 15 bits.
 const MOST: usize = i16::MAX as usize;
@@ -69,7 +79,10 @@ pub(super) const FORMAT: Format = Format {
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(write),
     annotate: npy::annotate,
-    reader: Some(Reader { cells: read, describe }),
+    reader: Some(Reader {
+        cells: read,
+        describe,
+    }),
     ..Format::BASE
 };
 
@@ -91,8 +104,10 @@ pub(super) const PACKED: Format = Format {
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     match lattice.filter(|lattice| lattice.dims().iter().any(|n| *n > MOST)) {
         None => Ok(()),
-        Some(_) => Err(Error::usage(format!("a NIfTI image holds at most {MOST} cells along an axis"))
-            .with_hint("use larger cells, or save as .nrrd")),
+        Some(_) => Err(Error::usage(format!(
+            "a NIfTI image holds at most {MOST} cells along an axis"
+        ))
+        .with_hint("use larger cells, or save as .nrrd")),
     }
 }
 
@@ -110,7 +125,9 @@ fn write(
 fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Result<Vec<u8>> {
     if source.dims().iter().any(|n| *n > MOST) {
         return Err(io::Error::other(
-            limits(source.lattice(), options.choices).err().unwrap_or_else(|| Error::usage("too large")),
+            limits(source.lattice(), options.choices)
+                .err()
+                .unwrap_or_else(|| Error::usage("too large")),
         ));
     }
     let mut json = described(source, dtype).into_bytes();
@@ -118,39 +135,65 @@ fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Res
     json.resize((json.len() + 8).next_multiple_of(16) - 8, 0);
     let extension = json.len() as u32 + 8;
     let header = header(source, dtype, HEADER as u32 + 4 + extension);
-    Ok([&header, &[1, 0, 0, 0][..], &extension.to_le_bytes(), &COMMENT.to_le_bytes(), &json].concat())
+    Ok([
+        &header,
+        &[1, 0, 0, 0][..],
+        &extension.to_le_bytes(),
+        &COMMENT.to_le_bytes(),
+        &json,
+    ]
+    .concat())
 }
 
 fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     let mut put = |at: usize, bytes: &[u8]| header[at..at + bytes.len()].copy_from_slice(bytes);
     let mut floats = |at: usize, values: &[f32]| {
-        (at..).step_by(4).zip(values).for_each(|(at, value)| put(at, &value.to_le_bytes()));
+        (at..)
+            .step_by(4)
+            .zip(values)
+            .for_each(|(at, value)| put(at, &value.to_le_bytes()));
     };
     let place = source.lattice().map(centre_and_step);
     let float = |values: &[Rational; 3]| values.each_ref().map(Rational::to_f32);
     let [sx, sy, sz] = place.as_ref().map_or([1.0; 3], |(_, step)| float(step));
     floats(76, &[1.0, sx, sy, sz]);
-    let slope = if shares::are_bytes(source.cell_type(), dtype) { SLOPE_OF_SHARES } else { 1.0 };
+    let slope = if shares::are_bytes(source.cell_type(), dtype) {
+        SLOPE_OF_SHARES
+    } else {
+        1.0
+    };
     floats(108, &[begin as f32, slope, 0.0]);
     if let Some((centre, _)) = &place {
         let [x, y, z] = float(centre);
         floats(256, &[0.0, 0.0, 1.0, -x, -y, z]);
-        floats(280, &[-sx, 0.0, 0.0, -x, 0.0, -sy, 0.0, -y, 0.0, 0.0, sz, z]);
+        floats(
+            280,
+            &[-sx, 0.0, 0.0, -x, 0.0, -sy, 0.0, -y, 0.0, 0.0, sz, z],
+        );
         put(252, &[1, 0, 1, 0]);
     }
     put(0, &(HEADER as u32).to_le_bytes());
     let dims = source.dims().map(|n| n as u16);
     let shape = [3, dims[0], dims[1], dims[2], 1, 1, 1, 1];
-    (40..).step_by(2).zip(shape).for_each(|(at, n)| put(at, &n.to_le_bytes()));
+    (40..)
+        .step_by(2)
+        .zip(shape)
+        .for_each(|(at, n)| put(at, &n.to_le_bytes()));
     if let (CellType::Labels(_), Dtype::U8) = (source.cell_type(), dtype) {
         put(68, &1002_u16.to_le_bytes());
     }
-    let [kind, bits] = if dtype == Dtype::F32 { [16_u16, 32] } else { [2, 8] };
+    let [kind, bits] = if dtype == Dtype::F32 {
+        [16_u16, 32]
+    } else {
+        [2, 8]
+    };
     put(70, &kind.to_le_bytes());
     put(72, &bits.to_le_bytes());
     let unit = source.record().transform("unit");
-    let unit = UNITS.iter().position(|known| known.is_some() && *known == unit);
+    let unit = UNITS
+        .iter()
+        .position(|known| known.is_some() && *known == unit);
     put(123, &[unit.unwrap_or(0) as u8]);
     put(148, b"voxelize");
     put(344, b"n+1\0");
@@ -178,10 +221,16 @@ impl NiftiHeader {
     fn from(input: &mut dyn Read, is_packed: bool) -> Result<Self> {
         let mut bytes = [0; HEADER];
         input.read_exact(&mut bytes).map_err(failure)?;
-        let mut header = Self { bytes, json: None, is_packed };
+        let mut header = Self {
+            bytes,
+            json: None,
+            is_packed,
+        };
         if header.u32(0) != HEADER as u32 || header.bytes[344..347] != *b"n+1" {
-            let error =
-                Error::input(Code::V003, "not the header of a little-endian NIfTI-1 image in one file");
+            let error = Error::input(
+                Code::V003,
+                "not the header of a little-endian NIfTI-1 image in one file",
+            );
             return Err(error.with_hint("save it as .nii or .nii.gz of NIfTI-1"));
         }
         let mut left = header.begin()?.saturating_sub(HEADER as u64 + 4);
@@ -198,7 +247,10 @@ impl NiftiHeader {
                 break;
             }
             let mut text = vec![];
-            input.take(length - 8).read_to_end(&mut text).map_err(failure)?;
+            input
+                .take(length - 8)
+                .read_to_end(&mut text)
+                .map_err(failure)?;
             left -= length;
             let text = String::from_utf8_lossy(&text);
             let text = text.trim_end_matches('\0');
@@ -235,8 +287,11 @@ impl NiftiHeader {
         if begin.fract() == 0.0 && (352.0..1e15).contains(&begin) {
             return Ok(begin as u64);
         }
-        Err(Error::input(Code::V003, format!("its cells begin at {begin}, not behind the header"))
-            .at_byte(108))
+        Err(Error::input(
+            Code::V003,
+            format!("its cells begin at {begin}, not behind the header"),
+        )
+        .at_byte(108))
     }
 
     /// Whether a qform or an sform says where its cells are.
@@ -256,7 +311,9 @@ impl NiftiHeader {
         let more = all.get(4..=axes.min(7)).unwrap_or_default();
         if !(3..=7).contains(&axes) || sizes.contains(&0) || more.iter().any(|n| *n != 1) {
             let text = format!("an image of the sizes {:?}, not of three axes", &all[1..]);
-            return Err(Error::input(Code::V004, text).at_byte(40).with_hint("save one volume of it"));
+            return Err(Error::input(Code::V004, text)
+                .at_byte(40)
+                .with_hint("save one volume of it"));
         }
         Ok(sizes)
     }
@@ -294,8 +351,9 @@ impl NiftiHeader {
 
     fn frame(&self) -> Result<ImageFrame> {
         let dims = self.dims()?;
-        let exact =
-            |at: [usize; 3]| Ok::<_, Error>([self.exact(at[0])?, self.exact(at[1])?, self.exact(at[2])?]);
+        let exact = |at: [usize; 3]| {
+            Ok::<_, Error>([self.exact(at[0])?, self.exact(at[1])?, self.exact(at[2])?])
+        };
         let sizes = exact([80, 84, 88])?;
         // Steps and centre.
         let (mut steps, mut centre) = if self.i16(254) > 0 {
@@ -305,7 +363,13 @@ impl NiftiHeader {
             (self.turned(&sizes)?, exact([268, 272, 276])?)
         } else {
             let one = |n: usize| {
-                std::array::from_fn(|axis| if axis == n { sizes[n].clone() } else { Rational::ZERO })
+                std::array::from_fn(|axis| {
+                    if axis == n {
+                        sizes[n].clone()
+                    } else {
+                        Rational::ZERO
+                    }
+                })
             };
             // Sizes alone say nothing of directions.
             let centre = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
@@ -326,9 +390,21 @@ impl NiftiHeader {
         let a = (1.0 - b * b - c * c - d * d).max(0.0).sqrt();
         let last = if self.float(76) < 0.0 { -1.0 } else { 1.0 };
         let rows = [
-            [a * a + b * b - c * c - d * d, 2.0 * (b * c - a * d), 2.0 * (b * d + a * c)],
-            [2.0 * (b * c + a * d), a * a + c * c - b * b - d * d, 2.0 * (c * d - a * b)],
-            [2.0 * (b * d - a * c), 2.0 * (c * d + a * b), a * a + d * d - b * b - c * c],
+            [
+                a * a + b * b - c * c - d * d,
+                2.0 * (b * c - a * d),
+                2.0 * (b * d + a * c),
+            ],
+            [
+                2.0 * (b * c + a * d),
+                a * a + c * c - b * b - d * d,
+                2.0 * (c * d - a * b),
+            ],
+            [
+                2.0 * (b * d - a * c),
+                2.0 * (c * d + a * b),
+                a * a + d * d - b * b - c * c,
+            ],
         ];
         let step = |n: usize| {
             let sign = if n == 2 { last } else { 1.0 };
@@ -336,7 +412,11 @@ impl NiftiHeader {
                 // Whole turns are exact.
                 let cosine = rows[row][n] * sign;
                 let near = cosine.round();
-                let cosine = if (cosine - near).abs() < 1e-6 { near } else { cosine };
+                let cosine = if (cosine - near).abs() < 1e-6 {
+                    near
+                } else {
+                    cosine
+                };
                 Rational::from_f64(cosine).map(|cosine| &cosine * &sizes[n])
             };
             Some([part(0)?, part(1)?, part(2)?])
@@ -386,7 +466,9 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let is_unplaced = metadata.dims.is_none() && !header.is_placed();
     let mut metadata = data.describe(metadata);
     if is_unplaced {
-        metadata.extra.insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
+        metadata
+            .extra
+            .insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
     }
     Ok(metadata)
 }

@@ -66,10 +66,15 @@ pub(super) const FORMAT: Format = Format {
     annotate: |dtype, metadata| {
         annotate(dtype, metadata);
         if dtype == Dtype::Bit {
-            metadata.extra.insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
+            metadata
+                .extra
+                .insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
         }
     },
-    reader: Some(Reader { cells: read, describe }),
+    reader: Some(Reader {
+        cells: read,
+        describe,
+    }),
     ..Format::BASE
 };
 
@@ -112,8 +117,16 @@ pub(super) fn descr(dtype: Dtype) -> &'static str {
 /// The header of an array of cells.
 pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOptions) -> Vec<u8> {
     let descr = descr(dtype);
-    let [x, y, z] = if dtype == Dtype::Bit { dense::bit_row_shape(dims) } else { dims };
-    if options.has(Choice::Zyx) { header_of_rows(descr, &[z, y, x]) } else { header(descr, &[x, y, z]) }
+    let [x, y, z] = if dtype == Dtype::Bit {
+        dense::bit_row_shape(dims)
+    } else {
+        dims
+    };
+    if options.has(Choice::Zyx) {
+        header_of_rows(descr, &[z, y, x])
+    } else {
+        header(descr, &[x, y, z])
+    }
 }
 
 /// Saves an array of a whole number for each cell, `int32`, x fastest: `work` puts them into the file, in order.
@@ -131,7 +144,9 @@ pub fn save_numbers(
         let mut left = dims.iter().product::<usize>();
         let mut block = vec![];
         let mut put = |numbers: &[i32]| {
-            left = left.checked_sub(numbers.len()).ok_or_else(|| Error::usage("more numbers than cells"))?;
+            left = left
+                .checked_sub(numbers.len())
+                .ok_or_else(|| Error::usage("more numbers than cells"))?;
             for numbers in numbers.chunks(1 << 16) {
                 block.clear();
                 block.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
@@ -141,7 +156,11 @@ pub fn save_numbers(
             Ok(())
         };
         work(&mut put).map_err(io::Error::other)?;
-        if left == 0 { Ok(()) } else { Err(io::Error::other(Error::usage("fewer numbers than cells"))) }
+        if left == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::other(Error::usage("fewer numbers than cells")))
+        }
     })
 }
 
@@ -158,12 +177,23 @@ pub(super) fn header_of_rows(descr: &str, shape: &[usize]) -> Vec<u8> {
 fn header_in(descr: &str, shape: &[usize], is_fortran: &str) -> Vec<u8> {
     let mut sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
     // A tuple of one keeps its comma.
-    sizes.truncate(sizes.len().saturating_sub(if shape.len() == 1 { 1 } else { 2 }));
-    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': ({sizes}), }}");
+    sizes.truncate(
+        sizes
+            .len()
+            .saturating_sub(if shape.len() == 1 { 1 } else { 2 }),
+    );
+    let mut dict =
+        format!("{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': ({sizes}), }}");
     let len = (MAGIC.len() + 4 + dict.len() + 1).next_multiple_of(64);
     dict.push_str(&" ".repeat(len - MAGIC.len() - 4 - dict.len() - 1));
     dict.push('\n');
-    [MAGIC, &[1, 0], &(dict.len() as u16).to_le_bytes(), dict.as_bytes()].concat()
+    [
+        MAGIC,
+        &[1, 0],
+        &(dict.len() as u16).to_le_bytes(),
+        dict.as_bytes(),
+    ]
+    .concat()
 }
 
 /// The header of an array.
@@ -183,25 +213,39 @@ impl Header {
         input.read_exact(&mut start).map_err(failure)?;
         let mut len = [0; 4];
         let wide = start[6] >= 2;
-        input.read_exact(&mut len[..if wide { 4 } else { 2 }]).map_err(failure)?;
+        input
+            .read_exact(&mut len[..if wide { 4 } else { 2 }])
+            .map_err(failure)?;
         let len = u32::from_le_bytes(len);
         if !start.starts_with(MAGIC) || !matches!(start[6], 1..=3) || len > MAX_HEADER {
-            return Err(Error::input(Code::V003, "the array does not begin with a header of NumPy"));
+            return Err(Error::input(
+                Code::V003,
+                "the array does not begin with a header of NumPy",
+            ));
         }
         let mut text = vec![0; len as usize];
         input.read_exact(&mut text).map_err(failure)?;
         let text = String::from_utf8_lossy(&text);
         let bytes = if wide { 12 } else { 10 } + u64::from(len);
         parse(&text, bytes).ok_or_else(|| {
-            Error::input(Code::V003, format!("the header of the array is broken: {}", sanitize(text.trim())))
-                .at_byte(10)
+            Error::input(
+                Code::V003,
+                format!(
+                    "the header of the array is broken: {}",
+                    sanitize(text.trim())
+                ),
+            )
+            .at_byte(10)
         })
     }
 
     /// The same bytes as an array of the other order, with its axes reversed.
     pub(super) fn reversed(mut self) -> Self {
         self.shape.reverse();
-        Self { fortran: !self.fortran, ..self }
+        Self {
+            fortran: !self.fortran,
+            ..self
+        }
     }
 
     /// The dims, if these are the cells of a grid.
@@ -212,7 +256,9 @@ impl Header {
         };
         if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?" | "f4") {
             let descr = sanitize(&self.descr);
-            return Err(refused(format!("the array is of type '{descr}', not bool, u8 or f32")));
+            return Err(refused(format!(
+                "the array is of type '{descr}', not bool, u8 or f32"
+            )));
         }
         match *self.shape {
             [x, y, z] if x > 0 && y > 0 && z > 0 => Ok([x, y, z]),
@@ -245,11 +291,20 @@ impl Header {
 
     /// The order of its cells.
     fn order(&self) -> Order {
-        if self.fortran { Order::XFastest } else { Order::ZFastest }
+        if self.fortran {
+            Order::XFastest
+        } else {
+            Order::ZFastest
+        }
     }
 
     /// Reads the bits of so many cells that follow.
-    pub(super) fn bits(&self, input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<Cells> {
+    pub(super) fn bits(
+        &self,
+        input: &mut dyn Read,
+        dims: [usize; 3],
+        room: CellRoom,
+    ) -> Result<Cells> {
         Ok(dense::read_bit_rows(input, dims, self.order(), room)?.into())
     }
 
@@ -321,7 +376,12 @@ fn parse(text: &str, bytes: u64) -> Option<Header> {
         rest = after.strip_prefix(',').unwrap_or(after).trim_start();
     }
     let descr = descr?.trim_start_matches(['|', '<', '=']).to_string();
-    Some(Header { descr, fortran: fortran?, shape: shape?, bytes })
+    Some(Header {
+        descr,
+        fortran: fortran?,
+        shape: shape?,
+        bytes,
+    })
 }
 
 fn unquoted(text: &str) -> Option<&str> {
@@ -335,20 +395,30 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
     if inside.is_empty() {
         return Some(Vec::new());
     }
-    inside.split(',').map(|n| n.trim().trim_end_matches('L').parse().ok()).collect()
+    inside
+        .split(',')
+        .map(|n| n.trim().trim_end_matches('L').parse().ok())
+        .collect()
 }
 
 /// Reads the header and holds the size it claims against the length of the file.
 fn checked_header(source: &mut VoxelSource) -> Result<Header> {
     let header = Header::read(source)?;
-    let choices = source.sidecar.as_ref().and_then(|metadata| metadata.extra.get(CHOICES));
+    let choices = source
+        .sidecar
+        .as_ref()
+        .and_then(|metadata| metadata.extra.get(CHOICES));
     let is_zyx = !header.fortran && choices.is_some_and(|words| *words == Choice::Zyx.words());
     let header = if is_zyx { header.reversed() } else { header };
     let [x, y, z] = header.dims()?;
     let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
     let left = source.left();
     if expected != u128::from(left) {
-        let (code, how) = if u128::from(left) < expected { (Code::V002, "only ") } else { (Code::V005, "") };
+        let (code, how) = if u128::from(left) < expected {
+            (Code::V002, "only ")
+        } else {
+            (Code::V005, "")
+        };
         let message = format!("{x} × {y} × {z} cells take {expected} bytes, {how}{left} follow");
         return Err(source.error(code, message));
     }
@@ -359,42 +429,73 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let header = checked_header(source)?;
     let metadata = source.sidecar.take();
     let room = source.room;
-    if let Some((metadata, dims)) = metadata.as_ref().and_then(|metadata| packed(&header, metadata)) {
+    if let Some((metadata, dims)) = metadata
+        .as_ref()
+        .and_then(|metadata| packed(&header, metadata))
+    {
         match header.bits(source, dims, room) {
-            Ok(cells) if is_about(metadata, &cells) => return Ok(described(cells, metadata.clone())),
+            Ok(cells) if is_about(metadata, &cells) => {
+                return Ok(described(cells, metadata.clone()));
+            }
             // It is left from an earlier file: these are numbers.
             _ => source.seek(header.bytes)?,
         }
     }
     let metadata = metadata.filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
     let cells = header.cells(source, metadata.as_ref(), room)?;
-    Ok(match metadata.filter(|metadata| is_about(metadata, &cells)) {
-        Some(metadata) => described(cells, metadata),
-        // It is left from an earlier file.
-        None => Voxels::new(nameless(cells)?),
-    })
+    Ok(
+        match metadata.filter(|metadata| is_about(metadata, &cells)) {
+            Some(metadata) => described(cells, metadata),
+            // It is left from an earlier file.
+            None => Voxels::new(nameless(cells)?),
+        },
+    )
 }
 
 fn described(cells: Cells, metadata: Metadata) -> Voxels {
-    Voxels { cells, lattice: metadata.lattice, record: metadata.record }
+    Voxels {
+        cells,
+        lattice: metadata.lattice,
+        record: metadata.record,
+    }
 }
 
 /// What a sidecar says of an array of bits, and the dims of its cells; none if it is of numbers.
 fn packed<'a>(header: &Header, metadata: &'a Metadata) -> Option<(&'a Metadata, [usize; 3])> {
-    let is_bits = metadata.extra.get(DTYPE).is_some_and(|dtype| dtype == Dtype::Bit.name());
-    let is_ours = metadata.extra.get(BIT_ORDER[0]).is_none_or(|order| order == BIT_ORDER[1]);
-    let dims = metadata.dims.filter(|dims| is_bits && is_ours && header.packs(*dims))?;
+    let is_bits = metadata
+        .extra
+        .get(DTYPE)
+        .is_some_and(|dtype| dtype == Dtype::Bit.name());
+    let is_ours = metadata
+        .extra
+        .get(BIT_ORDER[0])
+        .is_none_or(|order| order == BIT_ORDER[1]);
+    let dims = metadata
+        .dims
+        .filter(|dims| is_bits && is_ours && header.packs(*dims))?;
     Some((metadata, dims))
 }
 
 fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let header = checked_header(source)?;
     let sidecar = source.sidecar.take();
-    let is_packed = sidecar.as_ref().is_some_and(|metadata| packed(&header, metadata).is_some());
+    let is_packed = sidecar
+        .as_ref()
+        .is_some_and(|metadata| packed(&header, metadata).is_some());
     let dims = header.dims()?;
     let metadata = sidecar.filter(|metadata| is_packed || metadata.dims == Some(dims));
-    let mut metadata = metadata.unwrap_or(Metadata { dims: Some(dims), ..Metadata::default() });
-    annotate(if is_packed { Dtype::Bit } else { header.dtype() }, &mut metadata);
+    let mut metadata = metadata.unwrap_or(Metadata {
+        dims: Some(dims),
+        ..Metadata::default()
+    });
+    annotate(
+        if is_packed {
+            Dtype::Bit
+        } else {
+            header.dtype()
+        },
+        &mut metadata,
+    );
     if header.fortran {
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
     }
@@ -409,7 +510,10 @@ mod tests {
     fn headers_are_the_bytes_numpy_writes() {
         let dict = "{'descr': '|b1', 'fortran_order': True, 'shape': (3, 4, 2), }";
         let expected = format!("\u{1}\u{0}v\u{0}{dict:<117}\n");
-        assert_eq!(header("|b1", &[3, 4, 2]), [MAGIC, expected.as_bytes()].concat());
+        assert_eq!(
+            header("|b1", &[3, 4, 2]),
+            [MAGIC, expected.as_bytes()].concat()
+        );
         assert!(String::from_utf8_lossy(&header("<f8", &[3])).contains("'shape': (3,), }"));
         assert!(String::from_utf8_lossy(&header("<U5", &[])).contains("'shape': (), }"));
     }
@@ -422,7 +526,11 @@ mod tests {
             "{'shape': (3L, 4L, 2L), 'fortran_order': False, 'descr': '<u1', }",
         ] {
             let header = parse(text, 128).expect(text);
-            assert_eq!((header.dims().unwrap(), header.fortran), ([3, 4, 2], false), "{text}");
+            assert_eq!(
+                (header.dims().unwrap(), header.fortran),
+                ([3, 4, 2], false),
+                "{text}"
+            );
         }
     }
 

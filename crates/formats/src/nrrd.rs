@@ -25,7 +25,8 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use super::dense;
 use super::image::{
-    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata, take_unit,
+    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata,
+    take_unit,
 };
 use super::npy;
 use super::open::{VoxelSource, failure};
@@ -65,7 +66,10 @@ pub(super) const FORMAT: Format = Format {
     memory: |_, _, threads, choices| packed::memory(threads, choices),
     write: Write::Forward(write),
     annotate: npy::annotate,
-    reader: Some(Reader { cells: read, describe }),
+    reader: Some(Reader {
+        cells: read,
+        describe,
+    }),
     ..Format::BASE
 };
 
@@ -84,9 +88,17 @@ fn write(
 }
 
 fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> String {
-    let encoding = if options.has(Choice::Uncompressed) { "raw" } else { "gzip" };
+    let encoding = if options.has(Choice::Uncompressed) {
+        "raw"
+    } else {
+        "gzip"
+    };
     let [nx, ny, nz] = source.dims();
-    let kind = if dtype == Dtype::F32 { "float" } else { "uint8" };
+    let kind = if dtype == Dtype::F32 {
+        "float"
+    } else {
+        "uint8"
+    };
     let mut text = format!("NRRD0005\ntype: {kind}\ndimension: 3\n");
     if let Some(lattice) = source.lattice() {
         let (centre, step) = centre_and_step(lattice);
@@ -113,7 +125,11 @@ fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Strin
 
 /// The legend of bits: one label, named after the files that they are of.
 fn of_input(input: Option<&str>) -> Legend {
-    let names: Vec<_> = input.unwrap_or("mesh").split(", ").map(file_label).collect();
+    let names: Vec<_> = input
+        .unwrap_or("mesh")
+        .split(", ")
+        .map(file_label)
+        .collect();
     Legend::new([Label::new(1, names.join(", "))]).expect("one label is a legend")
 }
 
@@ -121,9 +137,15 @@ fn of_input(input: Option<&str>) -> Legend {
 fn segments(legend: &Legend, [nx, ny, nz]: [usize; 3]) -> String {
     let mut text = String::from("Segmentation_MasterRepresentation:=Binary labelmap\n");
     for (n, label) in legend.labels().iter().enumerate() {
-        let colour = label.standard_colour().unwrap_or(legend.colour(label.value));
+        let colour = label
+            .standard_colour()
+            .unwrap_or(legend.colour(label.value));
         let [r, g, b] = colour.map(|channel| f64::from(channel) / 255.0);
-        let name: String = label.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let name: String = label
+            .name
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
         text += &format!(
             "Segment{n}_ID:=Segment_{}\nSegment{n}_Name:={}\nSegment{n}_LabelValue:={}\nSegment{n}_Layer:=0\n\
              Segment{n}_Color:={r:.6} {g:.6} {b:.6}\nSegment{n}_Extent:=0 {} 0 {} 0 {}\n",
@@ -168,13 +190,19 @@ impl NrrdHeader {
             if n == 1 || text.starts_with('#') {
                 continue;
             }
-            let key = text.find(":=").filter(|at| text.find(": ").is_none_or(|field| *at < field));
+            let key = text
+                .find(":=")
+                .filter(|at| text.find(": ").is_none_or(|field| *at < field));
             match (key, text.split_once(':')) {
                 (Some(at), _) => {
-                    header.keys.insert(text[..at].to_string(), unescaped(&text[at + 2..]));
+                    header
+                        .keys
+                        .insert(text[..at].to_string(), unescaped(&text[at + 2..]));
                 }
                 (None, Some((field, value))) => {
-                    header.fields.insert(field.trim().to_lowercase(), value.trim().to_string());
+                    header
+                        .fields
+                        .insert(field.trim().to_lowercase(), value.trim().to_string());
                 }
                 (None, None) => {
                     let text = format!("no field of NRRD: '{}'", sanitize(text));
@@ -183,7 +211,10 @@ impl NrrdHeader {
             }
         }
         if header.length >= MAX_HEADER {
-            return Err(Error::input(Code::V003, format!("a header of over {MAX_HEADER} bytes")));
+            return Err(Error::input(
+                Code::V003,
+                format!("a header of over {MAX_HEADER} bytes"),
+            ));
         }
         Ok(header)
     }
@@ -194,12 +225,20 @@ impl NrrdHeader {
 
     fn bad(&self, name: &str, why: &str) -> Error {
         let value = self.field(name).unwrap_or("not there");
-        Error::input(Code::V004, format!("the field '{name}' of the NRRD is {}: {why}", sanitize(value)))
+        Error::input(
+            Code::V004,
+            format!(
+                "the field '{name}' of the NRRD is {}: {why}",
+                sanitize(value)
+            ),
+        )
     }
 
     fn dims(&self) -> Result<[usize; 3]> {
         let sizes = self.field("sizes").unwrap_or_default().split_whitespace();
-        let sizes: Option<Vec<usize>> = sizes.map(|word| word.parse().ok().filter(|n| *n > 0)).collect();
+        let sizes: Option<Vec<usize>> = sizes
+            .map(|word| word.parse().ok().filter(|n| *n > 0))
+            .collect();
         let sizes = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
         sizes.ok_or_else(|| self.bad("sizes", "a grid has three sizes"))
     }
@@ -222,7 +261,9 @@ impl NrrdHeader {
 
     /// Whether it says where its cells are, and not their sizes alone.
     fn is_placed(&self) -> bool {
-        ["space", "space directions", "space origin"].iter().any(|name| self.field(name).is_some())
+        ["space", "space directions", "space origin"]
+            .iter()
+            .any(|name| self.field(name).is_some())
     }
 
     fn frame(&self) -> Result<ImageFrame> {
@@ -235,7 +276,13 @@ impl NrrdHeader {
         };
         let turned = |vector: [Rational; 3]| {
             let mut axis = turn.into_iter();
-            vector.map(|part| if axis.next() == Some(-1) { -&part } else { part })
+            vector.map(|part| {
+                if axis.next() == Some(-1) {
+                    -&part
+                } else {
+                    part
+                }
+            })
         };
         let one = |axis: usize, size: Rational| {
             let mut step = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
@@ -244,14 +291,17 @@ impl NrrdHeader {
         };
         let steps = match (self.field("space directions"), self.field("spacings")) {
             (Some(directions), _) => {
-                let all: Option<Vec<_>> = vectors(directions).map(|vector| vector.map(turned)).collect();
+                let all: Option<Vec<_>> = vectors(directions)
+                    .map(|vector| vector.map(turned))
+                    .collect();
                 let all = all.and_then(|all| <[[Rational; 3]; 3]>::try_from(all).ok());
                 all.ok_or_else(|| self.bad("space directions", "three vectors are expected"))?
             }
             (None, Some(spacings)) => {
                 let all: Option<Vec<_>> = spacings.split_whitespace().map(number).collect();
                 let all = all.and_then(|all| <[Rational; 3]>::try_from(all).ok());
-                let [x, y, z] = all.ok_or_else(|| self.bad("spacings", "three numbers are expected"))?;
+                let [x, y, z] =
+                    all.ok_or_else(|| self.bad("spacings", "three numbers are expected"))?;
                 [one(0, x), one(1, y), one(2, z)]
             }
             (None, None) => [0, 1, 2].map(|axis| one(axis, Rational::ONE)),
@@ -272,15 +322,20 @@ impl NrrdHeader {
             return self.field("space").map(|_| "mm");
         };
         let mut words = all.split_whitespace().map(|word| word.trim_matches('"'));
-        let first = words.next().filter(|first| words.all(|word| word == *first))?;
+        let first = words
+            .next()
+            .filter(|first| words.all(|word| word == *first))?;
         let is_it = |(names, _): &&(&[&str], &'static str)| names.contains(&first);
         UNITS.iter().find(is_it).map(|(_, unit)| *unit)
     }
 
     /// What the file says of the cells: in our JSON, or as segments.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
-        let mut metadata = parse_metadata(self.keys.get(KEY).map(String::as_str), frame.lattice.dims())?;
-        let is_said = ["space directions", "spacings"].iter().any(|name| self.field(name).is_some());
+        let mut metadata =
+            parse_metadata(self.keys.get(KEY).map(String::as_str), frame.lattice.dims())?;
+        let is_said = ["space directions", "spacings"]
+            .iter()
+            .any(|name| self.field(name).is_some());
         take_unit(&mut metadata, self.unit());
         metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
         if metadata.dims.is_none() {
@@ -293,19 +348,32 @@ impl NrrdHeader {
     fn legend(&self) -> Option<Legend> {
         let segment = |n: usize| {
             let key = |name: &str| self.keys.get(&format!("Segment{n}_{name}"));
-            let value = key("LabelValue")?.trim().parse().ok().filter(|value| *value > 0)?;
+            let value = key("LabelValue")?
+                .trim()
+                .parse()
+                .ok()
+                .filter(|value| *value > 0)?;
             let label = Label::new(value, key("Name").cloned().unwrap_or_default());
-            let colour =
-                key("Color").map(|text| text.split_whitespace().map_while(|word| word.parse::<f64>().ok()));
-            let colour: Vec<u8> =
-                colour.into_iter().flatten().map(|share| (share * 255.0).round() as u8).collect();
+            let colour = key("Color").map(|text| {
+                text.split_whitespace()
+                    .map_while(|word| word.parse::<f64>().ok())
+            });
+            let colour: Vec<u8> = colour
+                .into_iter()
+                .flatten()
+                .map(|share| (share * 255.0).round() as u8)
+                .collect();
             Some(match <[u8; 3]>::try_from(colour) {
                 Ok(colour) => label.with_colour(colour),
                 Err(_) => label,
             })
         };
         let labels: Vec<_> = (0..).map_while(segment).collect();
-        if labels.is_empty() { None } else { Legend::new(labels).ok() }
+        if labels.is_empty() {
+            None
+        } else {
+            Legend::new(labels).ok()
+        }
     }
 }
 
@@ -315,7 +383,9 @@ fn unescaped(text: &str) -> String {
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
         value.extend(match c {
-            '\\' => rest.next().map(|next| if next == 'n' { '\n' } else { next }),
+            '\\' => rest
+                .next()
+                .map(|next| if next == 'n' { '\n' } else { next }),
             other => Some(other),
         });
     }
@@ -329,10 +399,13 @@ fn number(word: &str) -> Option<Rational> {
 
 /// Vectors such as `(1,0,0) (0,1,0)`; `none` is none.
 fn vectors(text: &str) -> impl Iterator<Item = Option<[Rational; 3]>> {
-    text.split(')').map(str::trim).filter(|part| !part.is_empty()).map(|part| {
-        let numbers: Option<Vec<_>> = part.strip_prefix('(')?.split(',').map(number).collect();
-        <[Rational; 3]>::try_from(numbers?).ok()
-    })
+    text.split(')')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let numbers: Option<Vec<_>> = part.strip_prefix('(')?.split(',').map(number).collect();
+            <[Rational; 3]>::try_from(numbers?).ok()
+        })
 }
 
 fn read(source: &mut VoxelSource) -> Result<Voxels> {
@@ -359,7 +432,9 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let is_unplaced = metadata.dims.is_none() && !header.is_placed();
     let mut metadata = data.describe(metadata);
     if is_unplaced {
-        metadata.extra.insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
+        metadata
+            .extra
+            .insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
     }
     Ok(metadata)
 }
@@ -371,8 +446,14 @@ mod tests {
     #[test]
     fn vectors_are_exact() {
         let found: Vec<_> = vectors("(0.1,0,0) (0,-2e-1,0) none (1,2)").collect();
-        assert_eq!(found[0], Some([Rational::new(1, 10), Rational::ZERO, Rational::ZERO]));
-        assert_eq!(found[1], Some([Rational::ZERO, Rational::new(-1, 5), Rational::ZERO]));
+        assert_eq!(
+            found[0],
+            Some([Rational::new(1, 10), Rational::ZERO, Rational::ZERO])
+        );
+        assert_eq!(
+            found[1],
+            Some([Rational::ZERO, Rational::new(-1, 5), Rational::ZERO])
+        );
         assert_eq!(found[2], None);
     }
 }

@@ -30,7 +30,11 @@ pub fn open(path: &Path) -> Result<Voxels> {
 /// As those of [`open`], and [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) before more memory is taken.
 pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     let read = || {
-        let Recognised { mut file, format, folder } = recognise(path)?;
+        let Recognised {
+            mut file,
+            format,
+            folder,
+        } = recognise(path)?;
         let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom(max_memory))?;
         source.folder = folder;
         (reader(format)?.cells)(&mut source)
@@ -43,9 +47,17 @@ pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
 ///
 /// # Errors
 /// If the bytes cannot be read or are broken.
-pub fn read_from<R: Read + Seek>(input: R, format: &Format, sidecar: Option<&str>) -> Result<Voxels> {
+pub fn read_from<R: Read + Seek>(
+    input: R,
+    format: &Format,
+    sidecar: Option<&str>,
+) -> Result<Voxels> {
     let sidecar = sidecar.map(parse_sidecar).transpose()?;
-    (reader(format)?.cells)(&mut VoxelSource::new(&mut BufReader::new(input), sidecar, CellRoom::default())?)
+    (reader(format)?.cells)(&mut VoxelSource::new(
+        &mut BufReader::new(input),
+        sidecar,
+        CellRoom::default(),
+    )?)
 }
 
 /// The description of a voxel file, without its cells.
@@ -68,13 +80,25 @@ pub struct Description {
 /// If the file cannot be read or its headers are broken.
 pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
-        let Recognised { mut file, format, folder } = recognise(path)?;
+        let Recognised {
+            mut file,
+            format,
+            folder,
+        } = recognise(path)?;
         let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom::default())?;
         let bytes = folder.as_deref().map_or(source.len(), bytes_in);
         source.folder = folder;
         let metadata = (reader(format)?.describe)(&mut source)?;
-        let dtype = metadata.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
-        Ok(Description { format, bytes, dtype, metadata })
+        let dtype = metadata
+            .extra
+            .get(DTYPE)
+            .and_then(|name| Dtype::from_name(name));
+        Ok(Description {
+            format,
+            bytes,
+            dtype,
+            metadata,
+        })
     };
     look().map_err(|error: Error| error.in_file(path))
 }
@@ -89,22 +113,38 @@ pub fn sniff(path: &Path) -> Option<&'static Format> {
 /// cannot be read does not say so.
 pub fn made_by_this_tool(path: &Path) -> bool {
     let described = || describe(path).ok().map(|found| found.metadata);
-    let metadata = if is_sidecar(path) { parse_file(path).ok().flatten() } else { described() };
-    metadata.and_then(|metadata| metadata.record.tool).is_some_and(|tool| tool.starts_with("voxelize "))
+    let metadata = if is_sidecar(path) {
+        parse_file(path).ok().flatten()
+    } else {
+        described()
+    };
+    metadata
+        .and_then(|metadata| metadata.record.tool)
+        .is_some_and(|tool| tool.starts_with("voxelize "))
         || is_marked(path)
 }
 
 /// Whether the file at `path` is a sidecar, of whatever program of this library.
 pub(super) fn describes_cells(path: &Path) -> bool {
-    parse_file(path).ok().flatten().is_some_and(|metadata| metadata.dims.is_some()) || made_by_this_tool(path)
+    parse_file(path)
+        .ok()
+        .flatten()
+        .is_some_and(|metadata| metadata.dims.is_some())
+        || made_by_this_tool(path)
 }
 
 /// Whether the file at `path` may be an output of this tool: it says so, or it has no place to say so and its cells are
 /// laid out as this tool does.
 pub fn may_be_of_this_tool(path: &Path) -> bool {
     let is_alike = |found: Description| {
-        matches!(found.format.carries, Carries::SidecarOnRequest | Carries::Rounded)
-            && found.metadata.extra.get(ORDER[0]).is_some_and(|order| order == ORDER[1])
+        matches!(
+            found.format.carries,
+            Carries::SidecarOnRequest | Carries::Rounded
+        ) && found
+            .metadata
+            .extra
+            .get(ORDER[0])
+            .is_some_and(|order| order == ORDER[1])
     };
     made_by_this_tool(path) || !sidecar_path(path).exists() && describe(path).is_ok_and(is_alike)
 }
@@ -127,7 +167,8 @@ pub(super) fn bytes_in(folder: &Path) -> u64 {
 }
 
 fn is_sidecar(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json")
+    path.extension()
+        .is_some_and(|extension| extension == "json")
 }
 
 /// A file of a known format.
@@ -140,27 +181,49 @@ struct Recognised {
 }
 
 fn opened(path: &Path) -> Result<BufReader<File>> {
-    Ok(BufReader::with_capacity(256 << 10, File::open(path).map_err(failure)?))
+    Ok(BufReader::with_capacity(
+        256 << 10,
+        File::open(path).map_err(failure)?,
+    ))
 }
 
 /// The file or folder at `path`, and its format.
 fn recognise(path: &Path) -> Result<Recognised> {
     let index = |format: &&'static Format| format.folder()?.index_in(path);
     let found = FORMATS.iter().filter(|format| format.is_readable());
-    if let Some((format, index)) = found.filter_map(|format| Some((format, index(&format)?))).next() {
-        return Ok(Recognised { file: opened(&index)?, format, folder: Some(path.to_path_buf()) });
+    if let Some((format, index)) = found
+        .filter_map(|format| Some((format, index(&format)?)))
+        .next()
+    {
+        return Ok(Recognised {
+            file: opened(&index)?,
+            format,
+            folder: Some(path.to_path_buf()),
+        });
     }
     let mut file = opened(path)?;
     let mut start = Vec::new();
-    file.by_ref().take(8).read_to_end(&mut start).map_err(failure)?;
+    file.by_ref()
+        .take(8)
+        .read_to_end(&mut start)
+        .map_err(failure)?;
     file.rewind().map_err(failure)?;
     let known = |format: &&Format| format.magic.iter().any(|magic| start.starts_with(magic));
-    let begins = |format: &&Format| format.weak_magic.iter().any(|magic| start.starts_with(magic));
+    let begins = |format: &&Format| {
+        format
+            .weak_magic
+            .iter()
+            .any(|magic| start.starts_with(magic))
+    };
     let is_unmarked = |format: &&Format| format.magic.is_empty() && format.weak_magic.is_empty();
     let by_name = || by_path(path).filter(|f| f.is_readable() && (is_unmarked(f) || begins(f)));
     let readable = || FORMATS.iter().filter(|format| format.is_readable());
     match readable().find(known).or_else(by_name) {
-        Some(format) => Ok(Recognised { file, format, folder: None }),
+        Some(format) => Ok(Recognised {
+            file,
+            format,
+            folder: None,
+        }),
         None => Err(unknown(path)),
     }
 }
@@ -168,26 +231,43 @@ fn recognise(path: &Path) -> Result<Recognised> {
 /// How files of `format` are read.
 fn reader(format: &Format) -> Result<&Reader> {
     format.reader.as_ref().ok_or_else(|| {
-        Error::usage(format!("voxels are written to .{} files, not read from them", format.extensions[0]))
+        Error::usage(format!(
+            "voxels are written to .{} files, not read from them",
+            format.extensions[0]
+        ))
     })
 }
 
 fn unknown(path: &Path) -> Error {
     let known = || {
         let readable = FORMATS.iter().filter(|format| format.is_readable());
-        readable.map(|format| format.name).collect::<Vec<_>>().join(", ")
+        readable
+            .map(|format| format.name)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     match by_path(path) {
-        Some(format) if format.is_readable() => {
-            Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
-        }
+        Some(format) if format.is_readable() => Error::input(
+            Code::V001,
+            format!(
+                "the content is not that of a .{} file",
+                format.extensions[0]
+            ),
+        ),
         Some(format) => Error::input(
             Code::V001,
-            format!("voxels are written to .{} files, not read from them", format.extensions[0]),
+            format!(
+                "voxels are written to .{} files, not read from them",
+                format.extensions[0]
+            ),
         )
         .with_hint(format!("files of {} are read", known())),
-        None => Error::input(Code::V001, "is not a voxel file of a known format")
-            .with_hint(format!("the formats are {}; save other images as .nrrd or .nii.gz", known())),
+        None => {
+            Error::input(Code::V001, "is not a voxel file of a known format").with_hint(format!(
+                "the formats are {}; save other images as .nrrd or .nii.gz",
+                known()
+            ))
+        }
     }
 }
 
@@ -201,7 +281,10 @@ fn parse_file(path: &Path) -> Result<Option<Metadata>> {
     let read = || {
         let mut text = String::new();
         match File::open(path) {
-            Ok(file) => file.take(MAX_SIDECAR).read_to_string(&mut text).map_err(failure)?,
+            Ok(file) => file
+                .take(MAX_SIDECAR)
+                .read_to_string(&mut text)
+                .map_err(failure)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failure(error)),
         };
@@ -211,7 +294,8 @@ fn parse_file(path: &Path) -> Result<Option<Metadata>> {
 }
 
 fn parse_sidecar(text: &str) -> Result<Metadata> {
-    Metadata::from_json(text).map_err(|why| Error::input(Code::V007, format!("the sidecar is broken: {why}")))
+    Metadata::from_json(text)
+        .map_err(|why| Error::input(Code::V007, format!("the sidecar is broken: {why}")))
 }
 
 /// The error of this crate for a failed read.
@@ -243,10 +327,21 @@ pub(super) struct VoxelSource<'a> {
 }
 
 impl<'a> VoxelSource<'a> {
-    pub(super) fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>, room: CellRoom) -> Result<Self> {
+    pub(super) fn new(
+        input: &'a mut dyn Input,
+        sidecar: Option<Metadata>,
+        room: CellRoom,
+    ) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
-        Ok(Self { input, len, position: 0, sidecar, room, folder: None })
+        Ok(Self {
+            input,
+            len,
+            position: 0,
+            sidecar,
+            room,
+            folder: None,
+        })
     }
 
     /// The length of the file.
@@ -273,7 +368,9 @@ impl<'a> VoxelSource<'a> {
             let says = format!("the file ends early: its cells begin at byte {position}");
             return Err(Error::input(Code::V002, says).at_byte(self.len));
         }
-        self.input.seek(SeekFrom::Start(position)).map_err(failure)?;
+        self.input
+            .seek(SeekFrom::Start(position))
+            .map_err(failure)?;
         self.position = position;
         Ok(())
     }
@@ -343,7 +440,14 @@ pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
 /// The cells of a file that nothing describes.
 pub(super) fn nameless(cells: Cells) -> Result<Cells> {
     Ok(match cells {
-        Cells::Labels(labels) if labels.counts().iter().filter(|(_, count)| *count > 0).count() < 2 => {
+        Cells::Labels(labels)
+            if labels
+                .counts()
+                .iter()
+                .filter(|(_, count)| *count > 0)
+                .count()
+                < 2 =>
+        {
             labels.into_occupied().into()
         }
         Cells::Labels(labels) => labels.with_legend(Legend::default())?.into(),

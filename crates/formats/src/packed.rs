@@ -29,13 +29,21 @@ pub(super) fn queue_bytes(threads: usize) -> u64 {
 
 /// The same, unless the choice is not to pack.
 pub(super) fn memory(threads: usize, choices: &[Choice]) -> u64 {
-    if choices.contains(&Choice::Uncompressed) { 0 } else { queue_bytes(threads) }
+    if choices.contains(&Choice::Uncompressed) {
+        0
+    } else {
+        queue_bytes(threads)
+    }
 }
 
 /// The size of cells that are packed unless something else is chosen.
 pub(super) fn size(dims: [usize; 3], dtype: Dtype, choices: &[Choice]) -> Option<FileSize> {
     let is_packed = !choices.contains(&Choice::Uncompressed);
-    dense::bytes_for(dims, dtype).map(if is_packed { FileSize::at_most } else { FileSize::about })
+    dense::bytes_for(dims, dtype).map(if is_packed {
+        FileSize::at_most
+    } else {
+        FileSize::about
+    })
 }
 
 /// What packed pieces begin and end with.
@@ -60,7 +68,9 @@ fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
         let status = deflate.compress_vec(&piece[taken..], &mut packed, flush)?;
         let is_done = match wrap {
             // A sync that fills the room to the last byte may have more to say.
-            Wrap::Part => deflate.total_in() as usize == piece.len() && packed.len() < packed.capacity(),
+            Wrap::Part => {
+                deflate.total_in() as usize == piece.len() && packed.len() < packed.capacity()
+            }
             Wrap::Zlib => status == Status::StreamEnd,
         };
         if is_done {
@@ -73,10 +83,15 @@ fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
 /// The whole zlib stream `packed`, of which `length` bytes come out.
 pub(super) fn unpack_zlib(packed: &[u8], length: usize, out: &mut Vec<u8>) -> io::Result<()> {
     out.clear();
-    let taken = ZlibDecoder::new(packed).take(length as u64 + 1).read_to_end(out)?;
+    let taken = ZlibDecoder::new(packed)
+        .take(length as u64 + 1)
+        .read_to_end(out)?;
     match taken == length {
         true => Ok(()),
-        false => Err(io::Error::new(io::ErrorKind::InvalidData, "a packed block is not as long as it says")),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a packed block is not as long as it says",
+        )),
     }
 }
 
@@ -86,7 +101,10 @@ pub(super) const LEVEL: u32 = 2;
 
 /// `plain` as a gzip stream of its own.
 pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 16), Compression::new(LEVEL));
+    let mut encoder = GzEncoder::new(
+        Vec::with_capacity(plain.len() / 16),
+        Compression::new(LEVEL),
+    );
     encoder.write_all(plain)?;
     encoder.finish()
 }
@@ -98,8 +116,14 @@ pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
         return Err(broken("a packed block is shorter than it says"));
     }
     let mut plain = Vec::with_capacity(length + 1);
-    MultiGzDecoder::new(packed).take(length as u64 + 1).read_to_end(&mut plain)?;
-    if plain.len() == length { Ok(plain) } else { Err(broken("a packed block is not as long as it says")) }
+    MultiGzDecoder::new(packed)
+        .take(length as u64 + 1)
+        .read_to_end(&mut plain)?;
+    if plain.len() == length {
+        Ok(plain)
+    } else {
+        Err(broken("a packed block is not as long as it says"))
+    }
 }
 
 /// Cuts what is written into pieces, packs as many as threads are good for, and hands them on in their order.
@@ -110,10 +134,17 @@ struct PieceQueue {
 
 impl PieceQueue {
     fn new(wrap: Wrap) -> Self {
-        Self { wrap, pending: Vec::new() }
+        Self {
+            wrap,
+            pending: Vec::new(),
+        }
     }
 
-    fn push(&mut self, mut bytes: &[u8], hand_on: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn push(
+        &mut self,
+        mut bytes: &[u8],
+        hand_on: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(PIECES * PIECE - self.pending.len()));
             self.pending.extend_from_slice(now);
@@ -126,7 +157,9 @@ impl PieceQueue {
     }
 
     fn flush(&mut self, hand_on: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let packed = par::map(self.pending.chunks(PIECE).collect(), |piece| pack(piece, self.wrap));
+        let packed = par::map(self.pending.chunks(PIECE).collect(), |piece| {
+            pack(piece, self.wrap)
+        });
         self.pending.clear();
         packed.into_iter().try_for_each(|piece| hand_on(&piece?))
     }
@@ -167,7 +200,11 @@ pub(super) struct GzipWriter<'a> {
 impl<'a> GzipWriter<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> io::Result<Self> {
         out.write_all(&GZIP)?;
-        Ok(Self { out, pieces: PieceQueue::new(Wrap::Part), sum: Crc::new() })
+        Ok(Self {
+            out,
+            pieces: PieceQueue::new(Wrap::Part),
+            sum: Crc::new(),
+        })
     }
 
     pub(crate) fn finish(mut self) -> io::Result<()> {
@@ -183,7 +220,8 @@ impl<'a> GzipWriter<'a> {
 impl Write for GzipWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.sum.update(bytes);
-        self.pieces.push(bytes, &mut |piece| self.out.write_all(piece))?;
+        self.pieces
+            .push(bytes, &mut |piece| self.out.write_all(piece))?;
         Ok(bytes.len())
     }
 
@@ -203,13 +241,21 @@ pub(super) struct ZlibBlocks<W> {
 
 impl<W: Write> ZlibBlocks<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out, pieces: PieceQueue::new(Wrap::Zlib), lengths: Vec::new() }
+        Self {
+            out,
+            pieces: PieceQueue::new(Wrap::Zlib),
+            lengths: Vec::new(),
+        }
     }
 }
 
 impl<W: Write> Write for ZlibBlocks<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Self { out, pieces, lengths } = self;
+        let Self {
+            out,
+            pieces,
+            lengths,
+        } = self;
         pieces.push(bytes, &mut |piece| {
             lengths.push(piece.len() as u64);
             out.write_all(piece)
@@ -218,7 +264,11 @@ impl<W: Write> Write for ZlibBlocks<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let Self { out, pieces, lengths } = self;
+        let Self {
+            out,
+            pieces,
+            lengths,
+        } = self;
         pieces.flush(&mut |piece| {
             lengths.push(piece.len() as u64);
             out.write_all(piece)
@@ -239,18 +289,30 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         };
-        (0..count).map(|n| if n / 50_000 % 2 == 0 { 0 } else { next() }).collect()
+        (0..count)
+            .map(|n| if n / 50_000 % 2 == 0 { 0 } else { next() })
+            .collect()
     }
 
     #[test]
     fn pieces_are_one_stream_that_any_reader_takes() {
-        for count in [0, 1, PIECE - 1, PIECE, PIECE + 1, PIECES * PIECE, PIECES * PIECE + 77_777] {
+        for count in [
+            0,
+            1,
+            PIECE - 1,
+            PIECE,
+            PIECE + 1,
+            PIECES * PIECE,
+            PIECES * PIECE + 77_777,
+        ] {
             let plain = bytes(count);
             let packed = |threads| {
                 par::with_threads(threads, || {
                     let mut packed = vec![];
                     let mut gzip = GzipWriter::new(&mut packed).unwrap();
-                    plain.chunks(99_999).for_each(|some| gzip.write_all(some).unwrap());
+                    plain
+                        .chunks(99_999)
+                        .for_each(|some| gzip.write_all(some).unwrap());
                     gzip.finish().unwrap();
                     packed
                 })
@@ -269,14 +331,18 @@ mod tests {
         let plain = bytes(3 * PIECE + 5);
         let mut packed = vec![];
         let mut blocks = ZlibBlocks::new(&mut packed);
-        plain.chunks(12_345).for_each(|some| blocks.write_all(some).unwrap());
+        plain
+            .chunks(12_345)
+            .for_each(|some| blocks.write_all(some).unwrap());
         blocks.flush().unwrap();
         let lengths = std::mem::take(&mut blocks.lengths);
         let (mut at, mut one, mut back) = (0, vec![], vec![]);
         for (n, length) in lengths.iter().enumerate() {
             let whole = if n < 3 { PIECE } else { 5 };
             unpack_zlib(&packed[at..at + *length as usize], whole, &mut one).unwrap();
-            assert!(unpack_zlib(&packed[at..at + *length as usize], whole - 1, &mut vec![]).is_err());
+            assert!(
+                unpack_zlib(&packed[at..at + *length as usize], whole - 1, &mut vec![]).is_err()
+            );
             back.extend_from_slice(&one);
             at += *length as usize;
         }

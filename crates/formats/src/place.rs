@@ -20,7 +20,10 @@ use voxelize_core::par::Progress;
 
 /// The error of this crate for a failed write: its own, if one was passed through, or the system's.
 pub(super) fn failure(error: io::Error) -> Error {
-    if let Some(own) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+    if let Some(own) = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Error>())
+    {
         return own.clone();
     }
     match error.kind() {
@@ -83,7 +86,9 @@ impl Place {
 
 /// The folder that `file` is in.
 pub(super) fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    file.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// The name of what is written: `.voxelize-PID-….tmp`.
@@ -116,7 +121,11 @@ pub(super) fn unswept(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> 
 
 /// What `make` makes in `folder`, under a name by which others know its process, with the permissions that anything new
 /// gets: the system takes the umask off.
-fn by_builder<T>(folder: &Path, mode: u32, make: impl FnOnce(&Builder) -> io::Result<T>) -> io::Result<T> {
+fn by_builder<T>(
+    folder: &Path,
+    mode: u32,
+    make: impl FnOnce(&Builder) -> io::Result<T>,
+) -> io::Result<T> {
     let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
     if folders.insert(folder.to_path_buf()) {
         // Once in a process, as it may be a long list.
@@ -183,7 +192,9 @@ fn sweep(folder: &Path) {
 fn temporaries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileType)> {
     let mut found = vec![];
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         if (kind.is_file() || kind.is_dir()) && entry.file_name().to_str().is_some_and(&is_wanted) {
             found.push((entry.path(), kind));
         }
@@ -193,15 +204,25 @@ fn temporaries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<(PathBuf,
 
 fn remove(path: &Path, kind: FileType) {
     // A failure leaves a file that the next process removes.
-    let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let _ = if kind.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    };
 }
 
 /// Whether this is the name of what a process wrote that is no more.
 fn is_left(name: &str) -> bool {
-    let number = name.strip_prefix(PREFIX).filter(|name| name.ends_with(SUFFIX));
-    let process = number.and_then(|name| name.split_once('-')).and_then(|(id, _)| id.parse::<u32>().ok());
+    let number = name
+        .strip_prefix(PREFIX)
+        .filter(|name| name.ends_with(SUFFIX));
+    let process = number
+        .and_then(|name| name.split_once('-'))
+        .and_then(|(id, _)| id.parse::<u32>().ok());
     let processes = Path::new("/proc");
-    process.is_some_and(|id| processes.join("self").exists() && !processes.join(id.to_string()).exists())
+    process.is_some_and(|id| {
+        processes.join("self").exists() && !processes.join(id.to_string()).exists()
+    })
 }
 
 /// How long to wait for other processes that write to the same folder: many of them on a loaded machine take a while.
@@ -213,7 +234,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// If others have it for a minute, or the wait is cancelled.
 pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>> {
-    let Ok(locked) = File::open(folder_of(file)) else { return Ok(None) };
+    let Ok(locked) = File::open(folder_of(file)) else {
+        return Ok(None);
+    };
     let start = Instant::now();
     loop {
         progress.check()?;
@@ -221,8 +244,11 @@ pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>>
             Ok(()) => return Ok(Some(locked)),
             Err(TryLockError::Error(_)) => return Ok(None),
             Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
-                let error = Error::output("other processes have been writing to this folder for a minute");
-                return Err(error.in_file(folder_of(file)).with_hint("wait for it, or end it"));
+                let error =
+                    Error::output("other processes have been writing to this folder for a minute");
+                return Err(error
+                    .in_file(folder_of(file))
+                    .with_hint("wait for it, or end it"));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
         }
@@ -256,36 +282,55 @@ impl Beside {
     pub(crate) fn finish(path: &Path, place: &Path, file: NamedTempFile) -> io::Result<Self> {
         keep_permissions(place, file.as_file())?;
         let bytes = file.as_file().metadata()?.len();
-        Ok(Self { file, place: place.to_path_buf(), path: path.to_path_buf(), bytes })
+        Ok(Self {
+            file,
+            place: place.to_path_buf(),
+            path: path.to_path_buf(),
+            bytes,
+        })
     }
 
     /// Refuses a file that is there and stays.
     pub(super) fn check(&self, existing: Existing) -> Result<()> {
-        existing.check(&self.place).map_err(|error| error.in_file(&self.path))
+        existing
+            .check(&self.place)
+            .map_err(|error| error.in_file(&self.path))
     }
 
     /// Puts the file on the disk, if it is to be there before it has its name.
     pub(super) fn sync(&self, durability: Durability) -> Result<()> {
         match durability {
-            Durability::Synced => self.file.as_file().sync_all().map_err(|e| failure(e).in_file(&self.path)),
+            Durability::Synced => self
+                .file
+                .as_file()
+                .sync_all()
+                .map_err(|e| failure(e).in_file(&self.path)),
             Durability::Unsynced => Ok(()),
         }
     }
 
     /// What will be written.
     pub(super) fn written(&self, format: &'static str) -> Written {
-        Written { path: self.path.clone(), format, bytes: self.bytes }
+        Written {
+            path: self.path.clone(),
+            format,
+            bytes: self.bytes,
+        }
     }
 
     /// Gives the file its name, which is not on the disk yet. A file that appeared there in the meantime and is not to be
     /// replaced stays.
     pub(super) fn persist(self, existing: Existing) -> Result<()> {
-        let Self { file, place, path, .. } = self;
+        let Self {
+            file, place, path, ..
+        } = self;
         let fail = |error: io::Error| failure(error).in_file(&path);
         if let Existing::Replace = existing {
             file.persist(&place).map_err(|e| fail(e.error))?;
         } else if let Err(e) = file.persist_noclobber(&place) {
-            existing.check(&place).map_err(|error| error.in_file(&path))?;
+            existing
+                .check(&place)
+                .map_err(|error| error.in_file(&path))?;
             e.file.persist(&place).map_err(|e| fail(e.error))?;
         }
         Ok(())
@@ -305,9 +350,9 @@ impl Existing {
     pub fn check(self, place: &Path) -> Result<()> {
         let is_kept = fs::metadata(place).is_ok_and(|found| found.is_file() || found.is_dir());
         match self {
-            Self::ReplaceIf(may_go) if is_kept && !may_go(place) => {
-                Err(Error::exists("exists, and has no record that this tool made it"))
-            }
+            Self::ReplaceIf(may_go) if is_kept && !may_go(place) => Err(Error::exists(
+                "exists, and has no record that this tool made it",
+            )),
             _ => Ok(()),
         }
     }
@@ -324,7 +369,9 @@ pub(super) fn buffered(
         drop(out.into_parts());
         return Err(error);
     }
-    out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
+    out.into_inner()
+        .map_err(io::IntoInnerError::into_error)
+        .map(drop)
 }
 
 /// Puts the name of a file on the disk, if it is to be there.
@@ -344,7 +391,9 @@ pub(super) fn sync_folder(folder: &Path) {
 
 /// Gives `file` the permissions of what it will replace, and the owner where the system allows it.
 fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
-    let Ok(old) = fs::metadata(place) else { return Ok(()) };
+    let Ok(old) = fs::metadata(place) else {
+        return Ok(());
+    };
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
@@ -361,7 +410,10 @@ fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
 /// shell that opened it has cut it, or means it to grow.
 pub(super) fn open_direct(path: &Path) -> io::Result<Box<dyn io::Write>> {
     let standard = ["/proc/self/fd/1", "/dev/fd/1"];
-    if standard.iter().any(|name| link_target(path) == Path::new(name)) {
+    if standard
+        .iter()
+        .any(|name| link_target(path) == Path::new(name))
+    {
         // What others write to it next goes behind these bytes, which a file of its own would not ensure.
         return Ok(Box::new(BufWriter::with_capacity(64 << 10, io::stdout())));
     }

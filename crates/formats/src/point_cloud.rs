@@ -79,7 +79,9 @@ impl PointMaker {
                     bytes.extend(self.colours[usize::from(label)]);
                     bytes.push(label);
                 }
-                (PointValue::Value, CellsRef::Field(field)) => bytes.extend(field.row(j, k)[i].to_le_bytes()),
+                (PointValue::Value, CellsRef::Field(field)) => {
+                    bytes.extend(field.row(j, k)[i].to_le_bytes())
+                }
                 _ => {}
             }
             count += 1;
@@ -100,7 +102,11 @@ pub(super) fn write(
     let value = PointValue::of(&cells, dtype);
     let colours = (0..=255).map(|label| cells.colour(label)).collect();
     let json = metadata(source, dtype).to_json(Style::OneLine);
-    let maker = PointMaker { centres: centres(source), value, colours };
+    let maker = PointMaker {
+        centres: centres(source),
+        value,
+        colours,
+    };
     let start = out.stream_position()?;
     out.write_all(header(&json, MOST, value).as_bytes())?;
     let mut count = 0;
@@ -128,8 +134,12 @@ fn check(count: u64) -> io::Result<()> {
     if count <= MOST {
         return Ok(());
     }
-    let error = Error::too_large(format!("{count} points and more are more than a .ply counts"));
-    Err(io::Error::other(error.with_hint("use larger cells, or save the cells themselves, as .npz")))
+    let error = Error::too_large(format!(
+        "{count} points and more are more than a .ply counts"
+    ));
+    Err(io::Error::other(error.with_hint(
+        "use larger cells, or save the cells themselves, as .npz",
+    )))
 }
 
 /// The header, equally long for all counts of points.

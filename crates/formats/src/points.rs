@@ -28,7 +28,16 @@ pub(super) const XYZ: Format = Format {
     dtypes: &[Dtype::Bool, Dtype::U8],
     size: |_, _, occupied, _| Some(FileSize::at_most(LINE * u128::from(occupied?))),
     write: Write::Forward(|source, out, dtype, options| {
-        write(source, out, dtype, options, &TextStyle { gap: ' ', is_table: false })
+        write(
+            source,
+            out,
+            dtype,
+            options,
+            &TextStyle {
+                gap: ' ',
+                is_table: false,
+            },
+        )
     }),
     ..Format::BASE
 };
@@ -38,7 +47,16 @@ pub(super) const CSV: Format = Format {
     extensions: &["csv"],
     about: "table of occupied cells as text: centre, indices, and the label or value",
     write: Write::Forward(|source, out, dtype, options| {
-        write(source, out, dtype, options, &TextStyle { gap: ',', is_table: true })
+        write(
+            source,
+            out,
+            dtype,
+            options,
+            &TextStyle {
+                gap: ',',
+                is_table: true,
+            },
+        )
     }),
     ..XYZ
 };
@@ -57,7 +75,8 @@ fn centres(source: &dyn CellSource, gap: char) -> [Vec<String>; 3] {
     std::array::from_fn(|axis| {
         let place = |n: usize| {
             let cells = &Rational::from(n as i64) + &half;
-            let exact = |lattice: &Lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &cells);
+            let exact =
+                |lattice: &Lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &cells);
             let centre = source.lattice().map_or_else(|| cells.clone(), exact);
             format!("{}{gap}", centre.to_f64())
         };
@@ -101,8 +120,12 @@ fn write(
                         let _ = write!(text, "{i},{j},{},", slab.first + k);
                     }
                     match slab.cells {
-                        CellsRef::Labels(_) if dtype == Dtype::U8 => drop(write!(text, "{}{gap}", labels[i])),
-                        CellsRef::Field(field) => drop(write!(text, "{}{gap}", field.row(j, k)[i])),
+                        CellsRef::Labels(_) if dtype == Dtype::U8 => {
+                            let _ = write!(text, "{}{gap}", labels[i]);
+                        }
+                        CellsRef::Field(field) => {
+                            let _ = write!(text, "{}{gap}", field.row(j, k)[i]);
+                        }
                         _ => {}
                     }
                     // The gap after the last number.

@@ -29,7 +29,10 @@ pub(super) const FORMAT: Format = Format {
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(values::write),
     annotate,
-    reader: Some(Reader { cells: read, describe }),
+    reader: Some(Reader {
+        cells: read,
+        describe,
+    }),
     ..Format::BASE
 };
 
@@ -42,10 +45,14 @@ fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.extra.insert("dtype".into(), dtype.name().into());
     metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
     if dtype == Dtype::Bit {
-        metadata.extra.insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
+        metadata
+            .extra
+            .insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
     }
     let row = metadata.dims.and_then(|[nx, ..]| row_bytes(nx, dtype));
-    metadata.numbers.extend(row.map(|bytes| ("row_bytes".to_string(), bytes)));
+    metadata
+        .numbers
+        .extend(row.map(|bytes| ("row_bytes".to_string(), bytes)));
 }
 
 fn read(source: &mut VoxelSource) -> Result<Voxels> {
@@ -56,8 +63,11 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
         let expected = expected.map_or("far more".into(), |n| n.to_string());
         let len = source.len();
         let name = dtype.name();
-        let message = format!("{x} × {y} × {z} cells as {name} take {expected} bytes, the file has {len}");
-        return Err(Error::input(Code::V005, message).with_hint("the sidecar may be of another file"));
+        let message =
+            format!("{x} × {y} × {z} cells as {name} take {expected} bytes, the file has {len}");
+        return Err(
+            Error::input(Code::V005, message).with_hint("the sidecar may be of another file")
+        );
     }
     let metadata = source.sidecar.take().ok_or_else(no_sidecar)?;
     let order = Order::XFastest;
@@ -74,10 +84,16 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
         Dtype::F32 => dense::read_floats(source, dims, order, metadata.background, room)?.into(),
     };
     if !is_about(&metadata, &cells) {
-        return Err(Error::input(Code::V007, "the sidecar has the digest of other cells")
-            .with_hint("the sidecar is of another file, or the file was changed"));
+        return Err(
+            Error::input(Code::V007, "the sidecar has the digest of other cells")
+                .with_hint("the sidecar is of another file, or the file was changed"),
+        );
     }
-    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+    Ok(Voxels {
+        cells,
+        lattice: metadata.lattice,
+        record: metadata.record,
+    })
 }
 
 fn describe(source: &mut VoxelSource) -> Result<Metadata> {
@@ -88,9 +104,14 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
 fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     let metadata = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
     let bad = |what: &str| Error::input(Code::V007, format!("the sidecar {what}"));
-    let dims = metadata.dims.filter(|dims| !dims.contains(&0)).ok_or_else(|| bad("does not say the dims"))?;
+    let dims = metadata
+        .dims
+        .filter(|dims| !dims.contains(&0))
+        .ok_or_else(|| bad("does not say the dims"))?;
     let text = |key: &str| metadata.extra.get(key).map(String::as_str);
-    let dtype = text("dtype").and_then(Dtype::from_name).ok_or_else(|| bad("has no known dtype"))?;
+    let dtype = text("dtype")
+        .and_then(Dtype::from_name)
+        .ok_or_else(|| bad("has no known dtype"))?;
     if text("order").is_some_and(|order| order != "x fastest") {
         return Err(bad("has an order other than 'x fastest'"));
     }
@@ -105,6 +126,9 @@ fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
 }
 
 fn no_sidecar() -> Error {
-    Error::input(Code::V006, "nothing says the size of this grid: NAME.raw.json is missing")
-        .with_hint("keep the sidecar next to the file, or save as .npz, which contains it")
+    Error::input(
+        Code::V006,
+        "nothing says the size of this grid: NAME.raw.json is missing",
+    )
+    .with_hint("keep the sidecar next to the file, or save as .npz, which contains it")
 }

@@ -51,7 +51,9 @@ impl CellRoom {
             Some(most) => {
                 let need = bytes(need);
                 let most = bytes(most);
-                Err(Error::too_large(format!("{x} × {y} × {z} cells need {need}, {most} are available")))
+                Err(Error::too_large(format!(
+                    "{x} × {y} × {z} cells need {need}, {most} are available"
+                )))
             }
         }
     }
@@ -59,5 +61,7 @@ impl CellRoom {
 
 /// The cells of a grid with its rows padded to whole words.
 fn cells_in_words([nx, ny, nz]: [usize; 3]) -> Option<u128> {
-    (64 * nx.div_ceil(64) as u128).checked_mul(ny as u128)?.checked_mul(nz as u128)
+    (64 * nx.div_ceil(64) as u128)
+        .checked_mul(ny as u128)?
+        .checked_mul(nz as u128)
 }

@@ -20,11 +20,13 @@ use tempfile::SpooledTempFile;
 
 use super::ahead::Ahead;
 use super::open::{made_by_this_tool, sidecar_path};
-use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, sync_name, temporary};
+use super::place::{
+    Beside, Place, buffered, failure, lock_folder, open_direct, sync_name, temporary,
+};
 use super::several::{Companions, NewFolder, is_companion};
 use super::{
-    CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written,
-    shares, values,
+    CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write,
+    Written, shares, values,
 };
 use crate::steps;
 use crate::{InMemory, Voxels};
@@ -45,7 +47,12 @@ pub(super) const SPOOL: usize = 1 << 20;
 /// # Errors
 /// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. What
 /// was at `path` before is then still there, and nothing else.
-pub fn save(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOptions) -> Result<Vec<Written>> {
+pub fn save(
+    voxels: &Voxels,
+    path: &Path,
+    format: &Format,
+    options: &SaveOptions,
+) -> Result<Vec<Written>> {
     save_source(&mut InMemory::new(voxels), path, format, options)
 }
 
@@ -60,9 +67,14 @@ pub fn save_source(
     format: &Format,
     options: &SaveOptions,
 ) -> Result<Vec<Written>> {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().to_lowercase());
     let is_segmentation = name.is_some_and(|name| name.ends_with(".seg.nrrd"));
-    let options = &SaveOptions { is_segmentation, ..*options };
+    let options = &SaveOptions {
+        is_segmentation,
+        ..*options
+    };
     let dtype = checked_dtype(source, format, options)?;
     let companions = Companions::new();
     let data = match format.write {
@@ -72,24 +84,52 @@ pub fn save_source(
             UnnamedOutput::Folder(folder)
         }
         _ => match Place::of(path)? {
-            Place::Direct => return save_directly(source, path, format, options).map(|one| vec![one]),
-            Place::File(file) => {
-                UnnamedOutput::File(write_file(source, (path, &file), format, options, &companions)?)
+            Place::Direct => {
+                return save_directly(source, path, format, options).map(|one| vec![one]);
             }
+            Place::File(file) => UnnamedOutput::File(write_file(
+                source,
+                (path, &file),
+                format,
+                options,
+                &companions,
+            )?),
         },
     };
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
-    let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, options)).transpose()?;
+    let sidecar = wanted
+        .then(|| write_sidecar(source, path, format, dtype, options))
+        .transpose()?;
     // A sidecar of the file that is replaced would describe another.
-    let stale = Some(sidecar_path(data.place())).filter(|stale| !wanted && made_by_this_tool(stale));
+    let stale =
+        Some(sidecar_path(data.place())).filter(|stale| !wanted && made_by_this_tool(stale));
     let companions = companions.finish();
     let mut written = vec![data.written(format.name)];
-    written.extend(companions.iter().map(|companion| companion.written(format.name)));
+    written.extend(
+        companions
+            .iter()
+            .map(|companion| companion.written(format.name)),
+    );
     written.extend(sidecar.iter().map(|sidecar| sidecar.written("json")));
-    let SaveOptions { existing, durability, .. } = *options;
-    let saved = SavedOutput { data, sidecar, companions, stale, existing, durability };
+    let SaveOptions {
+        existing,
+        durability,
+        ..
+    } = *options;
+    let saved = SavedOutput {
+        data,
+        sidecar,
+        companions,
+        stale,
+        existing,
+        durability,
+    };
     match options.later {
-        Some(later) => later.0.lock().unwrap_or_else(PoisonError::into_inner).push(saved),
+        Some(later) => later
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(saved),
         None => saved.name(options.progress)?,
     }
     Ok(written)
@@ -125,19 +165,40 @@ struct SavedOutput {
 impl SavedOutput {
     /// Puts all of it on the disk, and gives it its names.
     fn name(self, progress: &dyn Progress) -> Result<()> {
-        let Self { data, sidecar, companions, stale, existing, durability } = self;
+        let Self {
+            data,
+            sidecar,
+            companions,
+            stale,
+            existing,
+            durability,
+        } = self;
         data.sync(durability)?;
-        companions.iter().chain(&sidecar).try_for_each(|file| file.sync(durability))?;
+        companions
+            .iter()
+            .chain(&sidecar)
+            .try_for_each(|file| file.sync(durability))?;
         let place = data.place().to_path_buf();
-        let beside = sidecar.iter().chain(&companions).map(|file| &file.place).next().or(stale.as_ref());
+        let beside = sidecar
+            .iter()
+            .chain(&companions)
+            .map(|file| &file.place)
+            .next()
+            .or(stale.as_ref());
         // Other processes that write the same files wait, so that no file gets the sidecar of another.
-        let lock = beside.map(|beside| lock_folder(beside, progress)).transpose()?;
+        let lock = beside
+            .map(|beside| lock_folder(beside, progress))
+            .transpose()?;
         data.check(existing)?;
         let may_go = Existing::ReplaceIf(is_companion);
-        companions.iter().try_for_each(|companion| companion.check(may_go))?;
+        companions
+            .iter()
+            .try_for_each(|companion| companion.check(may_go))?;
         // The sidecar and the companions first: a data file never stands there without what it needs.
         sidecar.map_or(Ok(()), |sidecar| sidecar.persist(existing.of_sidecar()))?;
-        companions.into_iter().try_for_each(|one| one.persist(may_go))?;
+        companions
+            .into_iter()
+            .try_for_each(|one| one.persist(may_go))?;
         data.persist(existing)?;
         if let Some(stale) = stale {
             std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
@@ -208,7 +269,9 @@ fn write_file(
         match format.write {
             Write::Forward(write) => write(source, &mut out, dtype, options)?,
             Write::Seeking(write) => write(source, &mut out, dtype, options)?,
-            Write::Several(_, write) => write(source, &mut out, dtype, options, (path, companions))?,
+            Write::Several(_, write) => {
+                write(source, &mut out, dtype, options, (path, companions))?
+            }
             Write::Folder(..) => return Err(io::ErrorKind::IsADirectory.into()),
         }
         out.finish()
@@ -243,13 +306,24 @@ pub fn write_source_to(
     let mut out = CountedWriter { out, bytes: 0 };
     let result = match format.write {
         Write::Forward(write) => write(source, &mut out, dtype, options),
-        Write::Seeking(write) => spooled(&mut out, options, |spool| write(source, spool, dtype, options)),
+        Write::Seeking(write) => spooled(&mut out, options, |spool| {
+            write(source, spool, dtype, options)
+        }),
         Write::Several(_, write) => spooled(&mut out, options, |spool| {
-            write(source, spool, dtype, options, (Path::new("-"), &Companions::none()))
+            write(
+                source,
+                spool,
+                dtype,
+                options,
+                (Path::new("-"), &Companions::none()),
+            )
         }),
         Write::Folder(..) => Err(io::Error::other(
-            Error::usage(format!("{} is a folder of files, and no stream holds one", format.name))
-                .with_hint(hint!["{} names the folder" Output = "FOLDER"]),
+            Error::usage(format!(
+                "{} is a folder of files, and no stream holds one",
+                format.name
+            ))
+            .with_hint(hint!["{} names the folder" Output = "FOLDER"]),
         )),
     };
     result.and_then(|()| out.flush()).map_err(failure)?;
@@ -278,13 +352,18 @@ pub(super) fn checked_dtype(
     let dims = source.dims();
     let lattice = source.lattice();
     if let Some(other) = lattice.map(Lattice::dims).filter(|other| *other != dims) {
-        return Err(Error::usage(format!("there are {dims:?} cells, and the lattice has {other:?}")));
+        return Err(Error::usage(format!(
+            "there are {dims:?} cells, and the lattice has {other:?}"
+        )));
     }
     format.check_choices(options)?;
     (format.limits)(lattice, options.choices)?;
     let dtype = format.dtype(source.cell_type().kind(), options)?;
     values::check_labels(source.cell_type(), dtype, options)?;
-    format.check_arrays(source.arrays().iter().map(|array| array.quantity), options.choices)?;
+    format.check_arrays(
+        source.arrays().iter().map(|array| array.quantity),
+        options.choices,
+    )?;
     if shares::are_bytes(source.cell_type(), dtype) {
         shares::check_rule(source.record())?;
     }
@@ -327,11 +406,20 @@ pub fn save_bytes(
         Place::Direct => {
             let bytes = open_direct(path)
                 .and_then(|mut file| {
-                    let mut out = CountedWriter { out: &mut *file, bytes: 0 };
-                    write(&mut out).and_then(|()| out.flush()).map(|()| out.bytes)
+                    let mut out = CountedWriter {
+                        out: &mut *file,
+                        bytes: 0,
+                    };
+                    write(&mut out)
+                        .and_then(|()| out.flush())
+                        .map(|()| out.bytes)
                 })
                 .map_err(|error| failure(error).in_file(path))?;
-            Ok(Written { path: path.to_path_buf(), format, bytes })
+            Ok(Written {
+                path: path.to_path_buf(),
+                format,
+                bytes,
+            })
         }
     }
 }
@@ -365,7 +453,9 @@ fn write_sidecar(
 ) -> Result<Beside> {
     let mut metadata = super::metadata(source, dtype);
     if !options.choices.is_empty() {
-        metadata.extra.insert(CHOICES.into(), Choice::list(options.choices));
+        metadata
+            .extra
+            .insert(CHOICES.into(), Choice::list(options.choices));
     }
     metadata.extra.insert("format".into(), format.name.into());
     values::annotate(options, &mut metadata);
@@ -373,7 +463,9 @@ fn write_sidecar(
     if values::keep_digest(source.cell_type(), dtype, options) {
         super::put_digest(source.digest(), &mut metadata);
     }
-    metadata.legend = metadata.legend.filter(|_| values::keep_labels(dtype, options));
+    metadata.legend = metadata
+        .legend
+        .filter(|_| values::keep_labels(dtype, options));
     (format.annotate)(dtype, &mut metadata);
     let path = sidecar_path(path);
     match Place::of(&path)? {
@@ -381,7 +473,9 @@ fn write_sidecar(
             let text = metadata.to_json(Style::Pretty);
             Beside::write(&path, &file, |mut file| file.write_all(text.as_bytes()))
         }
-        Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
+        Place::Direct => {
+            Err(Error::output("is not a file, so no sidecar can be there").in_file(&path))
+        }
     }
 }
 
@@ -392,8 +486,13 @@ fn save_directly(
     options: &SaveOptions,
 ) -> Result<Written> {
     let mut file = open_direct(path).map_err(|error| failure(error).in_file(path))?;
-    let bytes = write_source_to(source, &mut *file, format, options).map_err(|error| error.in_file(path))?;
-    Ok(Written { path: path.to_path_buf(), format: format.name, bytes })
+    let bytes = write_source_to(source, &mut *file, format, options)
+        .map_err(|error| error.in_file(path))?;
+    Ok(Written {
+        path: path.to_path_buf(),
+        format: format.name,
+        bytes,
+    })
 }
 
 /// A stream that counts what it passes on.

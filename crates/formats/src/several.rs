@@ -14,7 +14,8 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::open::{bytes_in, made_by_this_tool};
 use super::place::{
-    Beside, buffered, failure, folder_of, link_target, sync_folder, sync_name, temporary, temporary_folder,
+    Beside, buffered, failure, folder_of, link_target, sync_folder, sync_name, temporary,
+    temporary_folder,
 };
 use super::{Choice, Durability, Existing, Written};
 use voxelize_core::error::{Error, Result};
@@ -34,7 +35,9 @@ pub(super) struct Companions {
 
 impl Companions {
     pub(super) fn new() -> Self {
-        Self { made: Some(Mutex::default()) }
+        Self {
+            made: Some(Mutex::default()),
+        }
     }
 
     /// The companions of a stream.
@@ -56,13 +59,17 @@ impl Companions {
     pub(super) fn close(&self, path: &Path, file: NamedTempFile) -> io::Result<()> {
         let made = self.made.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let beside = Beside::finish(path, &link_target(path), file)?;
-        made.lock().unwrap_or_else(PoisonError::into_inner).push(beside);
+        made.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(beside);
         Ok(())
     }
 
     /// The companions, whole and without their names.
     pub(crate) fn finish(self) -> Vec<Beside> {
-        self.made.map_or_else(Vec::new, |made| made.into_inner().unwrap_or_else(PoisonError::into_inner))
+        self.made.map_or_else(Vec::new, |made| {
+            made.into_inner().unwrap_or_else(PoisonError::into_inner)
+        })
     }
 }
 
@@ -70,7 +77,11 @@ impl Companions {
 pub fn is_companion(path: &Path) -> bool {
     let has_mark = || {
         let mut start = Vec::new();
-        io::Read::read_to_end(&mut io::Read::take(File::open(path).ok()?, MARK_WITHIN), &mut start).ok()?;
+        io::Read::read_to_end(
+            &mut io::Read::take(File::open(path).ok()?, MARK_WITHIN),
+            &mut start,
+        )
+        .ok()?;
         Some(start.windows(MARK.len()).any(|window| window == MARK))
     };
     has_mark().unwrap_or(false) || made_by_this_tool(path)
@@ -97,12 +108,15 @@ impl FolderLayout {
         match fs::read_dir(&place) {
             Ok(entries) => {
                 let others = entries.flatten().map(|entry| entry.file_name());
-                let other = others.filter(|name| !name.to_str().is_some_and(self.owns)).min();
+                let other = others
+                    .filter(|name| !name.to_str().is_some_and(self.owns))
+                    .min();
                 match other {
-                    Some(name) => {
-                        Err(fail(format!("is a folder with other files, such as {}", name.display()))
-                            .with_hint("remove it, or name another one"))
-                    }
+                    Some(name) => Err(fail(format!(
+                        "is a folder with other files, such as {}",
+                        name.display()
+                    ))
+                    .with_hint("remove it, or name another one")),
                     None => Ok(place),
                 }
             }
@@ -167,15 +181,30 @@ impl NewFolder {
     /// If none can be made there.
     pub(crate) fn create(path: &Path, place: PathBuf, durability: Durability) -> Result<Self> {
         let folder = temporary_folder(&place).map_err(|error| failure(error).in_file(path))?;
-        let lock = File::open(folder.path()).ok().filter(|folder| folder.try_lock().is_ok());
+        let lock = File::open(folder.path())
+            .ok()
+            .filter(|folder| folder.try_lock().is_ok());
         let path = path.to_path_buf();
-        let made = MadeFiles { root: folder.path().to_path_buf(), names: Mutex::default() };
-        Ok(Self { made, folder, place, path, durability, syncer: OnceLock::new(), _lock: lock })
+        let made = MadeFiles {
+            root: folder.path().to_path_buf(),
+            names: Mutex::default(),
+        };
+        Ok(Self {
+            made,
+            folder,
+            place,
+            path,
+            durability,
+            syncer: OnceLock::new(),
+            _lock: lock,
+        })
     }
 
     /// Refuses a folder that is there and stays.
     pub(super) fn check(&self, existing: Existing) -> Result<()> {
-        existing.check(&self.place).map_err(|error| error.in_file(&self.path))
+        existing
+            .check(&self.place)
+            .map_err(|error| error.in_file(&self.path))
     }
 
     /// Writes the file `name` of the folder, in folders that are made where needed. It has its name once it is whole.
@@ -185,7 +214,11 @@ impl NewFolder {
         write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> io::Result<()> {
         let path = self.folder.path().join(name);
-        self.made.names.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_string());
+        self.made
+            .names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(name.to_string());
         fs::create_dir_all(folder_of(&path))?;
         let file = temporary(&path)?;
         buffered(file.as_file(), write)?;
@@ -199,7 +232,10 @@ impl NewFolder {
             return Ok(());
         }
         match self.syncer.get_or_init(FileSyncer::start) {
-            Some(syncer) => syncer.queue.send(one).map_err(|_| io::Error::other("a file cannot be synced")),
+            Some(syncer) => syncer
+                .queue
+                .send(one)
+                .map_err(|_| io::Error::other("a file cannot be synced")),
             None => one.sync(),
         }
     }
@@ -209,19 +245,33 @@ impl NewFolder {
         for folder in folders_in(self.folder.path()) {
             self.sync(Unsynced::Folder(folder))?;
         }
-        self.syncer.take().flatten().map_or(Ok(()), FileSyncer::finish)
+        self.syncer
+            .take()
+            .flatten()
+            .map_or(Ok(()), FileSyncer::finish)
     }
 
     /// What will be written.
     pub(super) fn written(&self, format: &'static str) -> Written {
-        Written { path: self.path.clone(), format, bytes: bytes_in(self.folder.path()) }
+        Written {
+            path: self.path.clone(),
+            format,
+            bytes: bytes_in(self.folder.path()),
+        }
     }
 
     /// Gives the folder its name, in place of an older one.
     pub(super) fn persist(mut self, existing: Existing) -> Result<()> {
         self.check(existing)?;
-        self.finish_sync().map_err(|error| failure(error).in_file(&self.path))?;
-        let Self { folder, place, path, durability, .. } = self;
+        self.finish_sync()
+            .map_err(|error| failure(error).in_file(&self.path))?;
+        let Self {
+            folder,
+            place,
+            path,
+            durability,
+            ..
+        } = self;
         let new = folder.path();
         let replaced = match fs::symlink_metadata(&place) {
             Ok(_) => exchange(new, &place),
@@ -295,7 +345,12 @@ impl FileSyncer {
         let next = Arc::new(Mutex::new(next));
         let start = |_| {
             let next = Arc::clone(&next);
-            let take = move || next.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+            let take = move || {
+                next.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .recv()
+                    .ok()
+            };
             par::start(move || std::iter::from_fn(take).try_for_each(Unsynced::sync)).ok()
         };
         let threads: Vec<_> = (0..Self::THREADS).map_while(start).collect();
@@ -318,14 +373,19 @@ mod tests {
 
     use super::*;
 
-    const LAYOUT: FolderLayout =
-        FolderLayout { index: "index.json", owns: |name| name.ends_with(".json"), pending: |_, _| vec![] };
+    const LAYOUT: FolderLayout = FolderLayout {
+        index: "index.json",
+        owns: |name| name.ends_with(".json"),
+        pending: |_, _| vec![],
+    };
 
     fn write(path: &Path, text: &str) -> Result<u64> {
         let place = LAYOUT.place(path)?;
         let folder = NewFolder::create(path, place, Durability::Synced).unwrap();
         for name in ["index.json", "a/b/c.json"] {
-            folder.write(name, |out| out.write_all(text.as_bytes())).unwrap();
+            folder
+                .write(name, |out| out.write_all(text.as_bytes()))
+                .unwrap();
         }
         let bytes = folder.written("test").bytes;
         folder.persist(Existing::Replace).map(|()| bytes)
@@ -364,8 +424,14 @@ mod tests {
         let all = tempfile::tempdir().unwrap();
         let place = all.path().join("x.test");
         let folder = NewFolder::create(&place, place.clone(), Durability::Unsynced).unwrap();
-        folder.write("index.json", |out| out.write_all(b"1")).unwrap();
-        assert!(folder.write("other.json", |_| Err(io::ErrorKind::StorageFull.into())).is_err());
+        folder
+            .write("index.json", |out| out.write_all(b"1"))
+            .unwrap();
+        assert!(
+            folder
+                .write("other.json", |_| Err(io::ErrorKind::StorageFull.into()))
+                .is_err()
+        );
         drop(folder);
         assert_eq!(fs::read_dir(all.path()).unwrap().count(), 0);
     }

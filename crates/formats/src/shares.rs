@@ -32,7 +32,10 @@ pub(super) fn are_bytes(cells: CellType, dtype: Dtype) -> bool {
 
 /// Whether `metadata` says that bytes are shares.
 pub(super) fn are_said(metadata: &Metadata) -> bool {
-    metadata.extra.get(SCALE[0]).is_some_and(|scale| scale == SCALE[1])
+    metadata
+        .extra
+        .get(SCALE[0])
+        .is_some_and(|scale| scale == SCALE[1])
 }
 
 /// Says that bytes are shares.
@@ -48,23 +51,36 @@ impl Format {
 
     /// The names of the formats that store shares of cells as bytes.
     pub fn names_with_bytes_of_shares() -> Vec<&'static str> {
-        FORMATS.iter().filter(|format| format.has_bytes_of_shares()).map(|format| format.name).collect()
+        FORMATS
+            .iter()
+            .filter(|format| format.has_bytes_of_shares())
+            .map(|format| format.name)
+            .collect()
     }
 
     /// Refuses bytes of shares with options that they do not go with.
     pub(super) fn check_bytes_of_shares(&self, options: &SaveOptions) -> Result<()> {
         if !self.has_bytes_of_shares() {
             let known = Self::names_with_bytes_of_shares().join(", ");
-            return Err(Error::usage(format!("{} stores fields as 'f32', not 'u8'", self.name))
-                .with_hint(format!("{known} store shares of cells as u8")));
+            return Err(
+                Error::usage(format!("{} stores fields as 'f32', not 'u8'", self.name))
+                    .with_hint(format!("{known} store shares of cells as u8")),
+            );
         }
         if !options.values.is_empty() {
-            return Err(Error::usage("values are chosen for bits and labels, not for shares of cells"));
+            return Err(Error::usage(
+                "values are chosen for bits and labels, not for shares of cells",
+            ));
         }
-        match options.choices.iter().find(|choice| choice.option() == Choice::SparseRuns.option()) {
-            Some(choice) => {
-                Err(Error::usage(format!("'{}' stores fields as 'f32', not 'u8'", choice.words())))
-            }
+        match options
+            .choices
+            .iter()
+            .find(|choice| choice.option() == Choice::SparseRuns.option())
+        {
+            Some(choice) => Err(Error::usage(format!(
+                "'{}' stores fields as 'f32', not 'u8'",
+                choice.words()
+            ))),
             None => Ok(()),
         }
     }
@@ -78,8 +94,10 @@ pub fn check_rule(record: &Record) -> Result<()> {
     if record.rule_name.as_deref() == Some(RULE) {
         return Ok(());
     }
-    Err(Error::usage("only shares of cells are stored as 'u8': other fields are 'f32'")
-        .with_hint(hint!["{} makes a field of shares" Rule = "fraction"]))
+    Err(
+        Error::usage("only shares of cells are stored as 'u8': other fields are 'f32'")
+            .with_hint(hint!["{} makes a field of shares" Rule = "fraction"]),
+    )
 }
 
 #[cfg(test)]
@@ -92,7 +110,10 @@ mod tests {
             assert_eq!(byte(share(n)), n);
         }
         let half = 0.5 / 255.0_f32;
-        assert_eq!([half.next_down(), half.next_up(), 1.0, -0.0, 2.0].map(byte), [0, 1, 255, 0, 255]);
+        assert_eq!(
+            [half.next_down(), half.next_up(), 1.0, -0.0, 2.0].map(byte),
+            [0, 1, 255, 0, 255]
+        );
     }
 
     #[test]
@@ -102,7 +123,13 @@ mod tests {
             feature = "vti",
             feature = "vox"
         ))) || crate::by_name(name).is_some()));
-        let holds = |format: &&Format| format.holds(CellKind::Field) && format.dtypes.contains(&Dtype::U8);
-        assert!(FORMATS.iter().filter(|format| format.has_bytes_of_shares()).all(|format| holds(&format)));
+        let holds =
+            |format: &&Format| format.holds(CellKind::Field) && format.dtypes.contains(&Dtype::U8);
+        assert!(
+            FORMATS
+                .iter()
+                .filter(|format| format.has_bytes_of_shares())
+                .all(|format| holds(&format))
+        );
     }
 }

@@ -39,10 +39,16 @@ impl Format {
             return Ok(());
         }
         if !self.takes_values() {
-            let known: Vec<_> =
-                FORMATS.iter().filter(|format| format.takes_values()).map(|f| f.name).collect();
-            return Err(Error::usage(format!("the values of cells of {} cannot be chosen", self.name))
-                .with_hint(format!("those of {} can", known.join(", "))));
+            let known: Vec<_> = FORMATS
+                .iter()
+                .filter(|format| format.takes_values())
+                .map(|f| f.name)
+                .collect();
+            return Err(Error::usage(format!(
+                "the values of cells of {} cannot be chosen",
+                self.name
+            ))
+            .with_hint(format!("those of {} can", known.join(", "))));
         }
         checked(dtype, values).map(drop).map_err(Error::usage)
     }
@@ -51,9 +57,12 @@ impl Format {
 /// The bytes of these numbers.
 fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, String> {
     let name = dtype.name();
-    let range = range(dtype).ok_or_else(|| format!("values are stored as i8 or u8, not as {name}"))?;
+    let range =
+        range(dtype).ok_or_else(|| format!("values are stored as i8 or u8, not as {name}"))?;
     if !(2..=256).contains(&values.len()) {
-        return Err("values are at least two: that of empty cells, then those of occupied ones".into());
+        return Err(
+            "values are at least two: that of empty cells, then those of occupied ones".into(),
+        );
     }
     for (n, value) in values.iter().enumerate() {
         if !range.contains(value) {
@@ -64,11 +73,15 @@ fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, Stri
             ));
         }
         if values[..n].contains(value) {
-            return Err(format!("the value {value} is there twice: cells could not be told apart"));
+            return Err(format!(
+                "the value {value} is there twice: cells could not be told apart"
+            ));
         }
     }
     // The bytes of i8 are those of its two's complement.
-    Ok(ValueTable(values.iter().map(|value| *value as u8).collect()))
+    Ok(ValueTable(
+        values.iter().map(|value| *value as u8).collect(),
+    ))
 }
 
 /// Whether labels keep their values in cells stored so.
@@ -79,7 +92,9 @@ pub(super) fn keep_labels(dtype: Dtype, options: &SaveOptions) -> bool {
 /// Whether all that a digest covers is in a file of cells that are stored so.
 pub(super) fn keep_digest(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
     match cells {
-        CellType::Labels(legend) => legend.digest() == LabelDigest::Occupancy || keep_labels(dtype, options),
+        CellType::Labels(legend) => {
+            legend.digest() == LabelDigest::Occupancy || keep_labels(dtype, options)
+        }
         // Bytes of shares are rounded.
         CellType::Field { .. } => dtype == Dtype::F32,
         _ => true,
@@ -88,7 +103,9 @@ pub(super) fn keep_digest(cells: CellType, dtype: Dtype, options: &SaveOptions) 
 
 /// Refuses cells with a label that has no number.
 pub(super) fn check_labels(cells: CellType, dtype: Dtype, options: &SaveOptions) -> Result<()> {
-    let CellType::Labels(legend) = cells else { return Ok(()) };
+    let CellType::Labels(legend) = cells else {
+        return Ok(());
+    };
     let most = most_label(dtype, options.values);
     match legend.labels().iter().find(|label| label.value > most) {
         Some(label) if keep_labels(dtype, options) => Err(no_value(label.value)),
@@ -130,8 +147,21 @@ pub(super) fn write(
         [] => return dense::write(source, out, dtype, options.progress),
         values => checked(dtype, values).map_err(|why| io::Error::other(Error::usage(why)))?,
     };
-    let labels = if keep_labels(dtype, options) { Dtype::U8 } else { Dtype::Bool };
-    dense::write(source, &mut ValueWriter { out, table, block: vec![] }, labels, options.progress)
+    let labels = if keep_labels(dtype, options) {
+        Dtype::U8
+    } else {
+        Dtype::Bool
+    };
+    dense::write(
+        source,
+        &mut ValueWriter {
+            out,
+            table,
+            block: vec![],
+        },
+        labels,
+        options.progress,
+    )
 }
 
 /// Turns labels into bytes.
@@ -143,7 +173,11 @@ struct ValueWriter<'a> {
 
 impl Write for ValueWriter<'_> {
     fn write(&mut self, labels: &[u8]) -> io::Result<usize> {
-        let Self { out, table: ValueTable(bytes), block } = self;
+        let Self {
+            out,
+            table: ValueTable(bytes),
+            block,
+        } = self;
         let most = labels.iter().copied().max().unwrap_or(0);
         if usize::from(most) >= bytes.len() {
             return Err(io::Error::other(no_value(most)));
@@ -166,11 +200,21 @@ pub(super) fn read<T>(
     metadata: Option<&Metadata>,
     read: impl FnOnce(&mut dyn Read) -> Result<T>,
 ) -> Result<T> {
-    let Some(text) = metadata.and_then(|metadata| metadata.extra.get(VALUES)) else { return read(input) };
-    let values: Option<Vec<i16>> = text.split(',').map(|word| word.trim().parse().ok()).collect();
-    let table = values.ok_or_else(|| "they are no numbers".to_string()).and_then(|all| checked(dtype, &all));
+    let Some(text) = metadata.and_then(|metadata| metadata.extra.get(VALUES)) else {
+        return read(input);
+    };
+    let values: Option<Vec<i16>> = text
+        .split(',')
+        .map(|word| word.trim().parse().ok())
+        .collect();
+    let table = values
+        .ok_or_else(|| "they are no numbers".to_string())
+        .and_then(|all| checked(dtype, &all));
     let ValueTable(bytes) = table.map_err(|why| {
-        Error::input(Code::V007, format!("the values '{}' of the sidecar: {why}", sanitize(text)))
+        Error::input(
+            Code::V007,
+            format!("the values '{}' of the sidecar: {why}", sanitize(text)),
+        )
     })?;
     let mut labels = [None; 256];
     for (label, byte) in bytes.into_iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use voxelize_core::error::Result;
 use voxelize_core::grid::{
-    BitGrid, CellKind, CellSource, CellType, Cells, CellsRef, Digest, Field, Labels, Lattice, Record, Slab,
+    BitGrid, CellKind, CellSource, CellType, Cells, CellsRef, Digest, Field, Labels, Lattice,
+    Record, Slab,
 };
 
 /// Cells, where they are, and how they came about.
@@ -19,7 +20,11 @@ pub struct Voxels {
 impl Voxels {
     /// Cells of which nothing else is known.
     pub fn new(cells: impl Into<Cells>) -> Self {
-        Self { cells: cells.into(), lattice: None, record: Record::default() }
+        Self {
+            cells: cells.into(),
+            lattice: None,
+            record: Record::default(),
+        }
     }
 
     /// Cells per axis, `[nx, ny, nz]`.
@@ -50,12 +55,20 @@ impl Voxels {
 
     /// The labels, if that is what the cells hold.
     pub fn labels(&self) -> Option<&Labels> {
-        if let Cells::Labels(labels) = &self.cells { Some(labels) } else { None }
+        if let Cells::Labels(labels) = &self.cells {
+            Some(labels)
+        } else {
+            None
+        }
     }
 
     /// The field, if that is what the cells hold.
     pub fn field(&self) -> Option<&Field> {
-        if let Cells::Field(field) = &self.cells { Some(field) } else { None }
+        if let Cells::Field(field) = &self.cells {
+            Some(field)
+        } else {
+            None
+        }
     }
 
     /// How many cells are occupied; of a field, how many have another value than the background.
@@ -86,12 +99,19 @@ pub struct InMemory<'a> {
 impl<'a> InMemory<'a> {
     /// All of `voxels`, whose digest is computed when it is needed.
     pub fn new(voxels: &'a Voxels) -> Self {
-        Self { voxels, digest: None, given: false }
+        Self {
+            voxels,
+            digest: None,
+            given: false,
+        }
     }
 
     /// Voxels whose digest is known.
     pub fn with_digest(voxels: &'a Voxels, digest: Digest) -> Self {
-        Self { digest: Some(digest), ..Self::new(voxels) }
+        Self {
+            digest: Some(digest),
+            ..Self::new(voxels)
+        }
     }
 }
 
@@ -114,7 +134,10 @@ impl CellSource for InMemory<'_> {
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
         let given = std::mem::replace(&mut self.given, true);
-        Ok((!given).then(|| Slab { first: 0, cells: self.voxels.cells.as_ref() }))
+        Ok((!given).then(|| Slab {
+            first: 0,
+            cells: self.voxels.cells.as_ref(),
+        }))
     }
 
     fn digest(&self) -> Digest {

@@ -27,7 +27,10 @@ pub(super) fn head_bytes(bytes: u64) -> u64 {
 pub(super) fn write_head(out: &mut dyn Write, bytes: u64, lengths: &[u64]) -> io::Result<()> {
     let piece = PIECE as u64;
     let sizes = [lengths.len() as u64, piece, bytes % piece];
-    sizes.iter().chain(lengths).try_for_each(|number| out.write_all(&number.to_le_bytes()))
+    sizes
+        .iter()
+        .chain(lengths)
+        .try_for_each(|number| out.write_all(&number.to_le_bytes()))
 }
 
 /// Data of an array on their way to a file, whose header says where the arrays behind it begin.
@@ -68,7 +71,9 @@ impl ArrayData {
         self.out().flush().map_err(not_spooled)?;
         Ok(match &self.store {
             DataStore::Plain(_) => 8 + self.bytes,
-            DataStore::Packed(blocks) => head_bytes(self.bytes) + blocks.lengths.iter().sum::<u64>(),
+            DataStore::Packed(blocks) => {
+                head_bytes(self.bytes) + blocks.lengths.iter().sum::<u64>()
+            }
         })
     }
 
@@ -77,7 +82,9 @@ impl ArrayData {
         let mut spool = match self.store {
             DataStore::Plain(buffered) => {
                 out.write_all(&self.bytes.to_le_bytes())?;
-                buffered.into_inner().map_err(|error| not_spooled(error.into_error()))?
+                buffered
+                    .into_inner()
+                    .map_err(|error| not_spooled(error.into_error()))?
             }
             DataStore::Packed(blocks) => {
                 write_head(out, self.bytes, &blocks.lengths)?;

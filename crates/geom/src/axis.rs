@@ -73,8 +73,17 @@ impl Planes {
             }
             _ => false,
         };
-        let limit = if snap == Snap::Float { snap_limit(spacing) } else { 0.0 };
-        Self { origin: o, half: h, exact, limit }
+        let limit = if snap == Snap::Float {
+            snap_limit(spacing)
+        } else {
+            0.0
+        };
+        Self {
+            origin: o,
+            half: h,
+            exact,
+            limit,
+        }
     }
 
     /// The plane of half-index `m` as a double, and what it may be off by: a few roundings of its
@@ -82,7 +91,11 @@ impl Planes {
     pub fn at(&self, m: f64) -> (f64, f64) {
         let offset = m * self.half;
         let exact = self.exact && m.abs() <= EXACT_PLANES;
-        let error = if exact { 0.0 } else { 4.0 * f64::EPSILON * (self.origin.abs() + offset.abs()) };
+        let error = if exact {
+            0.0
+        } else {
+            4.0 * f64::EPSILON * (self.origin.abs() + offset.abs())
+        };
         (self.origin + offset, error)
     }
 }
@@ -121,7 +134,13 @@ impl AxisMap {
     pub fn new(origin: Rational, spacing: Rational, snap: Snap) -> Self {
         let planes = Planes::of(&origin, &spacing, snap);
         let ratio = Ratio::of(&origin, &spacing);
-        Self { origin, spacing, snap, planes, ratio }
+        Self {
+            origin,
+            spacing,
+            snap,
+            planes,
+            ratio,
+        }
     }
 
     /// The coordinate of wall 0.
@@ -166,7 +185,11 @@ impl AxisMap {
         let (plane, error) = self.planes.at(m);
         let below = (plane - error) as f32;
         let above = (plane + error) as f32;
-        let lies_on = if below == above { above == v } else { self.half_plane(m as i64).to_f32() == v };
+        let lies_on = if below == above {
+            above == v
+        } else {
+            self.half_plane(m as i64).to_f32() == v
+        };
         lies_on.then_some(m as i64)
     }
 
@@ -190,7 +213,9 @@ impl AxisMap {
             let Ratio { mul, add, unit } = self.ratio?;
             let (mantissa, exponent) = parts(v);
             let left = (2 * mantissa).checked_mul(mul)?;
-            let right = unit.checked_mul(m.into())?.checked_add(add.checked_mul(2)?)?;
+            let right = unit
+                .checked_mul(m.into())?
+                .checked_add(add.checked_mul(2)?)?;
             Some(if exponent >= 0 {
                 shifted(left, exponent)?.cmp(&right)
             } else {
@@ -245,12 +270,19 @@ impl AxisMap {
         for (n, &(mantissa, exponent)) in split.iter().enumerate() {
             values[n] = match self.snapped(coordinates[n]) {
                 Some(m) => (unit / 2).checked_mul(m.into())?,
-                None => shifted((2 * mantissa).checked_mul(mul)?, exponent - down)?.checked_sub(add)?,
+                None => {
+                    shifted((2 * mantissa).checked_mul(mul)?, exponent - down)?.checked_sub(add)?
+                }
             };
         }
         // Common powers of two carry nothing; the unit keeps one.
-        let zeros = values.iter().fold(unit.trailing_zeros() - 1, |zeros, v| zeros.min(v.trailing_zeros()));
-        Some(Scaled { values: values.map(|v| v >> zeros), unit: unit >> zeros })
+        let zeros = values.iter().fold(unit.trailing_zeros() - 1, |zeros, v| {
+            zeros.min(v.trailing_zeros())
+        });
+        Some(Scaled {
+            values: values.map(|v| v >> zeros),
+            unit: unit >> zeros,
+        })
     }
 }
 
@@ -265,7 +297,11 @@ impl Ratio {
         let add = on.checked_mul(hd / g)?;
         let unit = hn.checked_mul(od / g)?;
         let g = gcd(gcd(mul, add), unit);
-        let reduced = Self { mul: mul / g, add: add / g, unit: unit / g };
+        let reduced = Self {
+            mul: mul / g,
+            add: add / g,
+            unit: unit / g,
+        };
         let small = |n: i128| n.unsigned_abs() < 1 << 96;
         (small(reduced.mul) && small(reduced.add) && small(reduced.unit)).then_some(reduced)
     }
@@ -279,7 +315,11 @@ fn snap_limit(spacing: &Rational) -> f64 {
     while step > 0.0 && Rational::from_f64(step).is_none_or(|step| step >= widest) {
         step /= 2.0;
     }
-    if step < f64::from(f32::from_bits(1)) { 0.0 } else { step * 2f64.powi(24) }
+    if step < f64::from(f32::from_bits(1)) {
+        0.0
+    } else {
+        step * 2f64.powi(24)
+    }
 }
 
 /// `v = mantissa * 2^exponent`, with an odd mantissa or zero.
@@ -287,7 +327,11 @@ fn parts(v: f32) -> (i128, i32) {
     let bits = v.to_bits();
     let field = (bits >> 23 & 0xff) as i32;
     let fraction = i128::from(bits & 0x7f_ffff);
-    let (mantissa, exponent) = if field == 0 { (fraction, -149) } else { (fraction | 1 << 23, field - 150) };
+    let (mantissa, exponent) = if field == 0 {
+        (fraction, -149)
+    } else {
+        (fraction | 1 << 23, field - 150)
+    };
     if mantissa == 0 {
         return (0, 0);
     }
@@ -326,7 +370,15 @@ mod tests {
     #[test]
     fn decimals_snap_to_the_wall_they_mean() {
         let axis = tenths(Snap::Float);
-        for (v, m) in [(0.7_f32, 14), (0.3, 6), (2.5, 50), (-0.2, -4), (0.05, 1), (0.0, 0), (-0.0, 0)] {
+        for (v, m) in [
+            (0.7_f32, 14),
+            (0.3, 6),
+            (2.5, 50),
+            (-0.2, -4),
+            (0.05, 1),
+            (0.0, 0),
+            (-0.0, 0),
+        ] {
             assert_eq!(axis.snapped(v), Some(m), "{v}");
             assert_eq!(axis.index(v), Rational::new(m, 2));
         }
@@ -344,7 +396,10 @@ mod tests {
     fn without_snap_the_bits_count() {
         let axis = tenths(Snap::None);
         assert!(axis.index(0.7) < Rational::from(7) && axis.index(0.3) > Rational::from(3));
-        assert_eq!((axis.floor(0.7, 7.0), axis.floor(0.3, 3.0)), ((6, false), (3, false)));
+        assert_eq!(
+            (axis.floor(0.7, 7.0), axis.floor(0.3, 3.0)),
+            ((6, false), (3, false))
+        );
         assert_eq!(axis.floor(2.5, 24.9), (25, true));
         assert_eq!(axis.floor(-1e30, -1e31), (-FAR, false));
     }
@@ -361,17 +416,34 @@ mod tests {
 
     #[test]
     fn the_limit_is_where_the_step_reaches_a_thousandth() {
-        for spacing in [Rational::ONE, Rational::new(1, 10), Rational::new(27, 256), Rational::new(1000, 1)] {
+        for spacing in [
+            Rational::ONE,
+            Rational::new(1, 10),
+            Rational::new(27, 256),
+            Rational::new(1000, 1),
+        ] {
             let limit = snap_limit(&spacing) as f32;
             let step = |v: f32| Rational::from_f32(v.next_up() - v).unwrap();
-            assert!(step(limit.next_down()) < &spacing / Rational::from(1000), "{spacing}");
+            assert!(
+                step(limit.next_down()) < &spacing / Rational::from(1000),
+                "{spacing}"
+            );
             assert!(step(limit) >= &spacing / Rational::from(1000), "{spacing}");
         }
     }
 
     /// Values of many magnitudes, near and on planes.
     fn samples(axis: &AxisMap) -> Vec<f32> {
-        let mut values = vec![0.0, -0.0, 1e-40, f32::MIN_POSITIVE, -2.731_852e-16, 1e6, -3.5e7, 1e12];
+        let mut values = vec![
+            0.0,
+            -0.0,
+            1e-40,
+            f32::MIN_POSITIVE,
+            -2.731_852e-16,
+            1e6,
+            -3.5e7,
+            1e12,
+        ];
         for m in -40..40 {
             let plane = axis.half_plane(m * 3).to_f32();
             values.extend([plane, plane.next_up(), plane.next_down(), plane + 0.013]);
@@ -381,19 +453,39 @@ mod tests {
 
     #[test]
     fn fast_answers_equal_the_rational_ones() {
-        let origins = [Rational::ZERO, Rational::new(1, 3), Rational::from_f32(-2.731_852e-16).unwrap()];
-        let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(27, 256), Rational::new(999, 7)];
+        let origins = [
+            Rational::ZERO,
+            Rational::new(1, 3),
+            Rational::from_f32(-2.731_852e-16).unwrap(),
+        ];
+        let sizes = [
+            Rational::ONE,
+            Rational::new(1, 10),
+            Rational::new(27, 256),
+            Rational::new(999, 7),
+        ];
         let mut compared = 0;
-        for (origin, spacing) in origins.iter().flat_map(|o| sizes.iter().map(move |s| (o, s))) {
+        for (origin, spacing) in origins
+            .iter()
+            .flat_map(|o| sizes.iter().map(move |s| (o, s)))
+        {
             for snap in [Snap::Float, Snap::None] {
                 let axis = AxisMap::new(origin.clone(), spacing.clone(), snap);
                 for v in samples(&axis) {
                     let m = (exact(v) - origin) / spacing * Rational::from(2);
                     let m = m.round().expect("within range");
-                    assert_eq!(axis.side(v, m), exact(v).cmp(&axis.half_plane(m)), "{v} {axis:?}");
+                    assert_eq!(
+                        axis.side(v, m),
+                        exact(v).cmp(&axis.half_plane(m)),
+                        "{v} {axis:?}"
+                    );
                     let index = axis.index(v);
                     let floor = axis.floor(v, index.to_f64());
-                    assert_eq!(floor, (index.floor().unwrap(), index.is_whole()), "{v} {axis:?}");
+                    assert_eq!(
+                        floor,
+                        (index.floor().unwrap(), index.is_whole()),
+                        "{v} {axis:?}"
+                    );
                     if let Some(scaled) = axis.scaled([v, 0.5, v]) {
                         let ratio = Rational::from_wide(scaled.values[0].into())
                             / Rational::from_wide(scaled.unit.into());

@@ -13,11 +13,17 @@ pub struct Bounds {
 
 impl Bounds {
     /// Bounds of nothing: any point added replaces them.
-    pub const EMPTY: Self = Self { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
+    pub const EMPTY: Self = Self {
+        min: [f32::INFINITY; 3],
+        max: [f32::NEG_INFINITY; 3],
+    };
 
     /// Bounds of triangles; [`Bounds::EMPTY`] for none.
     pub fn of(triangles: &[Triangle]) -> Self {
-        triangles.iter().flatten().fold(Self::EMPTY, |bounds, point| bounds.with(point))
+        triangles
+            .iter()
+            .flatten()
+            .fold(Self::EMPTY, |bounds, point| bounds.with(point))
     }
 
     /// These bounds grown to hold `point`. `-0` counts as `0`, so equal bounds print alike.
@@ -35,7 +41,11 @@ impl Bounds {
     /// The bounds of both.
     #[must_use]
     pub fn union(self, other: &Self) -> Self {
-        if other.is_empty() { self } else { self.with(&other.min).with(&other.max) }
+        if other.is_empty() {
+            self
+        } else {
+            self.with(&other.min).with(&other.max)
+        }
     }
 
     /// Whether they hold no point.
@@ -49,7 +59,11 @@ impl Bounds {
             let [x, y, z] = point.map(Rational::from_f32);
             Some([x?, y?, z?])
         };
-        if self.is_empty() { None } else { Some([corner(self.min)?, corner(self.max)?]) }
+        if self.is_empty() {
+            None
+        } else {
+            Some([corner(self.min)?, corner(self.max)?])
+        }
     }
 }
 
@@ -60,7 +74,10 @@ mod tests {
     #[test]
     fn bounds_hold_all_points_and_no_negative_zero() {
         let bounds = Bounds::of(&[[[-0.0, 2.0, 3.0], [-1.0, 5.0, 3.0], [-0.0, 0.5, 4.0]]]);
-        assert_eq!((bounds.min, bounds.max), ([-1.0, 0.5, 3.0], [0.0, 5.0, 4.0]));
+        assert_eq!(
+            (bounds.min, bounds.max),
+            ([-1.0, 0.5, 3.0], [0.0, 5.0, 4.0])
+        );
         assert!(bounds.max[0].is_sign_positive());
         assert!(Bounds::EMPTY.is_empty() && Bounds::of(&[]).exact().is_none());
         assert_eq!(bounds.union(&Bounds::EMPTY), bounds);

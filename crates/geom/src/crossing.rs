@@ -44,7 +44,10 @@ impl<T: Wide> ExactTriangle<T> {
         });
         let along = towards.fold(T::from(0), |sum, term| sum + &term);
         let sign = std::iter::once(along.sign()).chain(normal.each_ref().map(Wide::sign));
-        sign.into_iter().find(|sign| *sign != 0).unwrap_or(0).cmp(&0)
+        sign.into_iter()
+            .find(|sign| *sign != 0)
+            .unwrap_or(0)
+            .cmp(&0)
     }
 
     /// Where the plane of the triangle, whose `normal` has a non-zero x component, meets the
@@ -77,11 +80,23 @@ mod tests {
     #[test]
     fn edges_cross_where_the_line_does() {
         // From (1/3, 0) to (7/3, 4): x = 1/3 + y / 2.
-        for (wall, floor) in
-            [(1, (0, false)), (2, (1, false)), (3, (1, false)), (4, (2, false)), (-1, (-1, false))]
-        {
-            assert_eq!(triangle().edge_crossing([0, 1], [0, 1], wall), floor, "y = {wall}");
-            assert_eq!(triangle().edge_crossing([1, 0], [0, 1], wall), floor, "backwards, y = {wall}");
+        for (wall, floor) in [
+            (1, (0, false)),
+            (2, (1, false)),
+            (3, (1, false)),
+            (4, (2, false)),
+            (-1, (-1, false)),
+        ] {
+            assert_eq!(
+                triangle().edge_crossing([0, 1], [0, 1], wall),
+                floor,
+                "y = {wall}"
+            );
+            assert_eq!(
+                triangle().edge_crossing([1, 0], [0, 1], wall),
+                floor,
+                "backwards, y = {wall}"
+            );
         }
         // From (-1, 1) to (1/3, 0) in x, y: at y = 1 it is exactly at -1.
         assert_eq!(triangle().edge_crossing([2, 0], [0, 1], 1), (-1, true));
@@ -90,7 +105,11 @@ mod tests {
     #[test]
     fn planes_cross_where_the_equation_says() {
         let r = Rational::from;
-        let t = ExactTriangle::<IBig>::new(&[[r(0), r(0), r(0)], [r(2), r(4), r(0)], [r(-1), r(1), r(4)]]);
+        let t = ExactTriangle::<IBig>::new(&[
+            [r(0), r(0), r(0)],
+            [r(2), r(4), r(0)],
+            [r(-1), r(1), r(4)],
+        ]);
         let n = t.normal();
         let x = |y: i64, z: i64| Rational::new(y, 2) - Rational::new(3 * z, 8);
         let mut on = 0;

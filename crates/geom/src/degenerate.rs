@@ -8,7 +8,10 @@ use crate::wide::{IBig, Wide, cross, difference};
 
 /// How many of the triangles are segments or points. Coordinates must be finite.
 pub fn count(triangles: &[Triangle]) -> u64 {
-    triangles.iter().filter(|triangle| is_degenerate(triangle)).count() as u64
+    triangles
+        .iter()
+        .filter(|triangle| is_degenerate(triangle))
+        .count() as u64
 }
 
 /// Whether the triangle is a segment or a point. Coordinates must be finite.
@@ -41,12 +44,26 @@ fn has_area_for_sure(triangle: &Triangle) -> bool {
 /// Whether the triangle has no area, in integers: all coordinates in units of the smallest bit among them.
 fn exactly_degenerate(triangle: &Triangle) -> bool {
     let parts = triangle.map(|vertex| vertex.map(mantissa_and_exponent));
-    let exponents = || parts.iter().flatten().filter(|(m, _)| *m != 0).map(|(_, e)| *e);
+    let exponents = || {
+        parts
+            .iter()
+            .flatten()
+            .filter(|(m, _)| *m != 0)
+            .map(|(_, e)| *e)
+    };
     let low = exponents().min().unwrap_or(0);
     let high = exponents().max().unwrap_or(0);
     // 24 bits shifted by 37 make 61, their differences 62, products 124, the cross product 125.
     if high - low <= 37 {
-        collinear(&parts.map(|v| v.map(|(m, e)| if m == 0 { 0 } else { i128::from(m) << (e - low) })))
+        collinear(&parts.map(|v| {
+            v.map(|(m, e)| {
+                if m == 0 {
+                    0
+                } else {
+                    i128::from(m) << (e - low)
+                }
+            })
+        }))
     } else {
         let scaled = |m: i64, e: i32| IBig::from(m) << if m == 0 { 0 } else { (e - low) as usize };
         collinear(&parts.map(|v| v.map(|(m, e)| scaled(m, e))))
@@ -54,7 +71,9 @@ fn exactly_degenerate(triangle: &Triangle) -> bool {
 }
 
 fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
-    cross(&difference(b, a), &difference(c, a)).iter().all(|component| component.sign() == 0)
+    cross(&difference(b, a), &difference(c, a))
+        .iter()
+        .all(|component| component.sign() == 0)
 }
 
 /// `value` as `m * 2^e`, exactly.
@@ -63,8 +82,19 @@ pub fn mantissa_and_exponent(value: f32) -> (i64, i32) {
     let exponent = (bits >> 23 & 0xff) as i32;
     let fraction = i64::from(bits & 0x7f_ffff);
     // Subnormals have the exponent of the smallest normals, without their leading bit.
-    let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 23 };
-    (if value.is_sign_negative() { -mantissa } else { mantissa }, exponent.max(1) - 150)
+    let mantissa = if exponent == 0 {
+        fraction
+    } else {
+        fraction | 1 << 23
+    };
+    (
+        if value.is_sign_negative() {
+            -mantissa
+        } else {
+            mantissa
+        },
+        exponent.max(1) - 150,
+    )
 }
 
 #[cfg(test)]
@@ -74,11 +104,24 @@ mod tests {
 
     #[test]
     pub(super) fn mantissa_and_exponent_are_the_value() {
-        for value in [0.0, -0.0, 1.0, -0.1, 3.0e38, f32::MIN_POSITIVE, 1e-45, -1.1e-40] {
+        for value in [
+            0.0,
+            -0.0,
+            1.0,
+            -0.1,
+            3.0e38,
+            f32::MIN_POSITIVE,
+            1e-45,
+            -1.1e-40,
+        ] {
             let (m, e) = mantissa_and_exponent(value);
             let half = e / 2;
             let rest = e - e / 2;
-            assert_eq!(m as f64 * 2_f64.powi(half) * 2_f64.powi(rest), f64::from(value), "{value}");
+            assert_eq!(
+                m as f64 * 2_f64.powi(half) * 2_f64.powi(rest),
+                f64::from(value),
+                "{value}"
+            );
         }
     }
 
@@ -92,12 +135,22 @@ mod tests {
             ([[0.0; 3], [-0.0; 3], [1.0, 2.0, 3.0]], true),
             ([[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]], true),
             ([[0.1, 0.2, 0.4], [0.2, 0.4, 0.8], [0.4, 0.8, 1.6]], true),
-            ([[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0_f32.next_up()]], false),
+            (
+                [[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0_f32.next_up()]],
+                false,
+            ),
             ([[1e6, 0.0, 0.0], [2e6, 0.0, 0.0], [3e6, tiny, 0.0]], false),
             ([[0.0; 3], [tiny, 0.0, 0.0], [0.0, tiny, 0.0]], false),
             (long, true),
             ([long[0], [tiny, 2.0 * tiny, 0.0], long[2]], false),
-            ([[f32::MAX, 0.0, 0.0], [0.0, f32::MAX, 0.0], [0.0, 0.0, -f32::MAX]], false),
+            (
+                [
+                    [f32::MAX, 0.0, 0.0],
+                    [0.0, f32::MAX, 0.0],
+                    [0.0, 0.0, -f32::MAX],
+                ],
+                false,
+            ),
         ] {
             for rotation in 0..3 {
                 let mut turned = triangle;
@@ -114,10 +167,15 @@ mod tests {
         let mut next = |n: u64| random.below(n) as u32;
         for _ in 0..20_000 {
             // Few mantissa bits and near exponents, so that lines are common.
-            let mut number = || f32::from_bits(next(2) << 31 | (next(12) + 120) << 23 | next(4) << 21);
-            let (a, d): ([f32; 3], [f32; 3]) = (std::array::from_fn(|_| number()), [number(), number(), 0.0]);
-            let triangle =
-                [a, std::array::from_fn(|i| a[i] + d[i]), std::array::from_fn(|i| a[i] - 2.0 * d[i])];
+            let mut number =
+                || f32::from_bits(next(2) << 31 | (next(12) + 120) << 23 | next(4) << 21);
+            let (a, d): ([f32; 3], [f32; 3]) =
+                (std::array::from_fn(|_| number()), [number(), number(), 0.0]);
+            let triangle = [
+                a,
+                std::array::from_fn(|i| a[i] + d[i]),
+                std::array::from_fn(|i| a[i] - 2.0 * d[i]),
+            ];
             let exact = exactly_degenerate(&triangle);
             assert_eq!(is_degenerate(&triangle), exact, "{triangle:?}");
             assert!(!(exact && has_area_for_sure(&triangle)));

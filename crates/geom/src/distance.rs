@@ -54,12 +54,24 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     let within = dot(ab, turned_a) <= 0.0 && dot(ac, turned_a) >= 0.0 && dot(bc, turned_b) <= 0.0;
     // Both corners at the longest side are acute: the foot is between them. Of slivers this is what keeps rounded
     // sides of the test from reaching far beyond a corner.
-    let longest = if sides[0].length >= sides[1].length { &sides[0] } else { &sides[1] };
-    let longest = if longest.length >= sides[2].length { longest } else { &sides[2] };
+    let longest = if sides[0].length >= sides[1].length {
+        &sides[0]
+    } else {
+        &sides[1]
+    };
+    let longest = if longest.length >= sides[2].length {
+        longest
+    } else {
+        &sides[2]
+    };
     let between = longest.along >= 0.0 && longest.along <= longest.length;
     // A triangle without width has no plane, and lies within its edges.
     let is_wide = size > NARROW * (sides[0].length * sides[1].length);
-    if is_wide && within && between && plane < edges { plane } else { edges }
+    if is_wide && within && between && plane < edges {
+        plane
+    } else {
+        edges
+    }
 }
 
 /// Square of the least sine of the angle at the first vertex with which a triangle has a plane, `2^-52`: below it the
@@ -83,8 +95,16 @@ impl TriangleSide {
         let length = dot(edge, edge);
         let part = along / length;
         let across = [0, 1, 2].map(|n| from[n] - part * edge[n]);
-        let inner = if along < length { dot(across, across) } else { ends[1] };
-        Self { along, length, squared: if along > 0.0 { inner } else { ends[0] } }
+        let inner = if along < length {
+            dot(across, across)
+        } else {
+            ends[1]
+        };
+        Self {
+            along,
+            length,
+            squared: if along > 0.0 { inner } else { ends[0] },
+        }
     }
 }
 
@@ -140,7 +160,13 @@ mod tests {
 
     #[test]
     fn products_and_their_errors_are_exact() {
-        let numbers = [1.0 / 3.0, -7.123e5, 1e-30, f64::from(f32::MAX), 1.0 + f64::EPSILON];
+        let numbers = [
+            1.0 / 3.0,
+            -7.123e5,
+            1e-30,
+            f64::from(f32::MAX),
+            1.0 + f64::EPSILON,
+        ];
         for a in numbers {
             for b in numbers {
                 let [p, e] = product(a, b);
@@ -153,7 +179,12 @@ mod tests {
     #[test]
     fn the_order_of_vertices_changes_no_bit() {
         let [a, b, c] = [[0.1, 0.7, -0.3], [1.1, -0.2, 0.4], [0.3, 0.9, 1.7]];
-        for p in [[0.4, 0.5, 0.6], [-3.0, 0.1, 0.2], [0.9, 0.9, 0.9], [1.1, -5.2, 0.4]] {
+        for p in [
+            [0.4, 0.5, 0.6],
+            [-3.0, 0.1, 0.2],
+            [0.9, 0.9, 0.9],
+            [1.1, -5.2, 0.4],
+        ] {
             let first = squared_distance(p, &[a, b, c]).to_bits();
             for other in [[b, c, a], [c, a, b], [a, c, b], [c, b, a], [b, a, c]] {
                 assert_eq!(squared_distance(p, &other).to_bits(), first);
@@ -164,7 +195,11 @@ mod tests {
     #[test]
     fn a_point_on_a_sliver_is_at_no_distance() {
         // 2^-20 high; the foot of a point beyond its sharp corner is outside by as much as the point is.
-        let sliver = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0 / (1 << 20) as f32, 0.0]];
+        let sliver = [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.5, 1.0 / (1 << 20) as f32, 0.0],
+        ];
         assert_eq!(squared_distance([0.25, 1e-8, 0.0], &sliver), 0.0);
         let beyond = squared_distance([-1e-9, 0.0, 0.0], &sliver).sqrt();
         assert!((beyond - 1e-9).abs() < 1e-24, "{beyond}");

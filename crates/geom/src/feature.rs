@@ -121,7 +121,9 @@ pub const FITS: [u32; 2] = [19, 29];
 /// assert_eq!(nearer(&[above, [a, c, d]]), Some(Ordering::Greater));
 /// ```
 pub fn nearer<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
-    let [first, second] = triangles.each_ref().map(|triangle| (triangle, nearest_feature(triangle)));
+    let [first, second] = triangles
+        .each_ref()
+        .map(|triangle| (triangle, nearest_feature(triangle)));
     if is_same(first, second) {
         return Some(Ordering::Equal);
     }
@@ -158,7 +160,11 @@ pub fn inner_side<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
         return Some(second_sign.cmp(&first_sign));
     }
     let larger_first = T::compare_products([&r, &q], [&p, &s]);
-    Some(if first_sign < 0 { larger_first.reverse() } else { larger_first })
+    Some(if first_sign < 0 {
+        larger_first.reverse()
+    } else {
+        larger_first
+    })
 }
 
 /// The height of the plane of a triangle above the origin along its normal: the sign, and the square as a fraction,
@@ -172,12 +178,18 @@ fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
         (None, _) => Some((0, [T::from(0), T::from(0)])),
         (Some(axis), None) => {
             let height = &a[axis];
-            Some((normal[axis].sign() * height.sign(), [height.clone() * height, T::from(1)]))
+            Some((
+                normal[axis].sign() * height.sign(),
+                [height.clone() * height, T::from(1)],
+            ))
         }
         _ => {
             let fits = triangle.iter().flatten().all(|c| c.is_below(FITS[0]));
             let height = fits.then(|| wide::dot(&normal, a))?;
-            Some((height.sign(), [height.clone() * &height, wide::dot(&normal, &normal)]))
+            Some((
+                height.sign(),
+                [height.clone() * &height, wide::dot(&normal, &normal)],
+            ))
         }
     }
 }
@@ -195,8 +207,10 @@ fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
 /// assert_eq!(sure_inner_side([1.0; 3], [&[a, b, c], &[b, c, a]]), None, "both are in one plane");
 /// ```
 pub fn sure_inner_side(point: [f64; 3], triangles: [&Triangle; 2]) -> Option<Ordering> {
-    let [[low, high], [other_low, other_high]] =
-        [height_range(point, triangles[0])?, height_range(point, triangles[1])?];
+    let [[low, high], [other_low, other_high]] = [
+        height_range(point, triangles[0])?,
+        height_range(point, triangles[1])?,
+    ];
     if low > other_high {
         return Some(Ordering::Less);
     }
@@ -232,7 +246,9 @@ fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
     let zero = T::from(0);
     let is_vertex = |n: &usize| {
         let vertex = &triangle[*n];
-        triangle.iter().all(|other| wide::dot(vertex, &difference(other, vertex)) >= zero)
+        triangle
+            .iter()
+            .all(|other| wide::dot(vertex, &difference(other, vertex)) >= zero)
     };
     let is_edge = |n: &usize| {
         let [p, q, r] = [1, 2, 0].map(|m| &triangle[(n + m) % 3]);
@@ -245,11 +261,16 @@ fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
         before < zero && beyond > zero && aside >= before * &wide::dot(&edge, &third)
     };
     let vertex = (0..3).find(is_vertex).map(Feature::Vertex);
-    vertex.or_else(|| (0..3).find(is_edge).map(Feature::Edge)).unwrap_or(Feature::Face)
+    vertex
+        .or_else(|| (0..3).find(is_edge).map(Feature::Edge))
+        .unwrap_or(Feature::Face)
 }
 
 /// Whether two triangles have their nearest feature in common.
-fn is_same<T: Wide>((first, a): (&[[T; 3]; 3], Feature), (second, b): (&[[T; 3]; 3], Feature)) -> bool {
+fn is_same<T: Wide>(
+    (first, a): (&[[T; 3]; 3], Feature),
+    (second, b): (&[[T; 3]; 3], Feature),
+) -> bool {
     let has = |triangle: &[[T; 3]; 3], vertex: &[T; 3]| triangle.contains(vertex);
     match (a, b) {
         (Feature::Vertex(m), Feature::Vertex(n)) => first[m] == second[n],
@@ -271,7 +292,10 @@ fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> 
             let edge = difference(q, p);
             let length = wide::dot(&edge, &edge);
             let along = wide::dot(p, &edge);
-            Some([wide::dot(p, p) * &length - &(along.clone() * &along), length])
+            Some([
+                wide::dot(p, p) * &length - &(along.clone() * &along),
+                length,
+            ])
         }
         Feature::Face => {
             let [a, b, c] = triangle;
@@ -318,9 +342,14 @@ mod tests {
         for n in 0..200_000 {
             let most = [2, 6, 100, (1 << 24) - 3][n % 4];
             let (triangles, point) = case(&mut next, most);
-            let relative = triangles.map(|t| t.map(|v| [0, 1, 2].map(|a| i128::from(v[a] - point[a]))));
-            let exact =
-                nearer(&relative.each_ref().map(|t| t.each_ref().map(|v| v.map(IBig::from)))).unwrap();
+            let relative =
+                triangles.map(|t| t.map(|v| [0, 1, 2].map(|a| i128::from(v[a] - point[a]))));
+            let exact = nearer(
+                &relative
+                    .each_ref()
+                    .map(|t| t.each_ref().map(|v| v.map(IBig::from))),
+            )
+            .unwrap();
             if let Some(answer) = nearer(&relative) {
                 assert_eq!(answer, exact, "{triangles:?} {point:?}");
                 narrow += 1;
@@ -343,11 +372,18 @@ mod tests {
         for n in 0..100_000 {
             let most = [2, 6, 100, (1 << 24) - 3][n % 4];
             let (triangles, point) = case(&mut next, most);
-            let relative = triangles.map(|t| t.map(|v| [0, 1, 2].map(|a| i128::from(v[a] - point[a]))));
-            let wide = relative.each_ref().map(|t| t.each_ref().map(|v| v.map(IBig::from)));
+            let relative =
+                triangles.map(|t| t.map(|v| [0, 1, 2].map(|a| i128::from(v[a] - point[a]))));
+            let wide = relative
+                .each_ref()
+                .map(|t| t.each_ref().map(|v| v.map(IBig::from)));
             let exact = inner_side(&wide).unwrap();
             let [first, second] = wide;
-            assert_eq!(inner_side(&[second, first]).unwrap(), exact.reverse(), "{triangles:?} {point:?}");
+            assert_eq!(
+                inner_side(&[second, first]).unwrap(),
+                exact.reverse(),
+                "{triangles:?} {point:?}"
+            );
             if let Some(answer) = inner_side(&relative) {
                 assert_eq!(answer, exact, "{triangles:?} {point:?}");
                 narrow += 1;
@@ -359,7 +395,10 @@ mod tests {
             }
             equal += usize::from(exact.is_eq());
         }
-        assert!(sure > 20_000 && equal > 5_000 && narrow > 50_000, "{sure} {equal} {narrow}");
+        assert!(
+            sure > 20_000 && equal > 5_000 && narrow > 50_000,
+            "{sure} {equal} {narrow}"
+        );
     }
 
     #[test]
@@ -367,15 +406,24 @@ mod tests {
         let mut next = numbers(2);
         for n in 0..20_000 {
             let most = (1 << FITS[n % 2]) - 1;
-            let corner =
-                |next: &mut dyn FnMut(i64) -> i64| [(); 3].map(|()| if next(1) > 0 { most } else { -most });
+            let corner = |next: &mut dyn FnMut(i64) -> i64| {
+                [(); 3].map(|()| if next(1) > 0 { most } else { -most })
+            };
             let triangles = [(); 2].map(|()| [(); 3].map(|()| corner(&mut next).map(i128::from)));
-            let wide = triangles.each_ref().map(|t| t.each_ref().map(|v| v.map(IBig::from)));
+            let wide = triangles
+                .each_ref()
+                .map(|t| t.each_ref().map(|v| v.map(IBig::from)));
             assert!(n % 2 == 1 || nearer(&triangles).is_some());
-            assert!(nearer(&triangles).is_none_or(|answer| Some(answer) == nearer(&wide)), "{triangles:?}");
+            assert!(
+                nearer(&triangles).is_none_or(|answer| Some(answer) == nearer(&wide)),
+                "{triangles:?}"
+            );
             let side = inner_side(&triangles);
             assert!(n % 2 == 1 || side.is_some());
-            assert!(side.is_none_or(|answer| Some(answer) == inner_side(&wide)), "{triangles:?}");
+            assert!(
+                side.is_none_or(|answer| Some(answer) == inner_side(&wide)),
+                "{triangles:?}"
+            );
         }
     }
 }

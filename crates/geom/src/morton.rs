@@ -16,7 +16,9 @@ fn spread(bits: u64) -> u64 {
         (4, 0x10c3_0c30_c30c_30c3),
         (2, 0x1249_2492_4924_9249),
     ];
-    masks.iter().fold(bits, |bits, (by, mask)| (bits | bits << by) & mask)
+    masks
+        .iter()
+        .fold(bits, |bits, (by, mask)| (bits | bits << by) & mask)
 }
 
 #[cfg(test)]
@@ -30,6 +32,9 @@ mod tests {
         }
         let all = (1 << 21) - 1;
         assert_eq!(spread(all), (0..21).map(|bit| 1 << (3 * bit)).sum::<u64>());
-        assert_eq!((code([1, 0, 2]), code([all; 3])), (0b10_0001, u64::MAX >> 1));
+        assert_eq!(
+            (code([1, 0, 2]), code([all; 3])),
+            (0b10_0001, u64::MAX >> 1)
+        );
     }
 }

@@ -27,7 +27,10 @@ impl Rational {
     /// # Panics
     /// If the denominator is zero.
     pub fn new(numerator: i64, denominator: i64) -> Self {
-        Self(RBig::from_parts_signed(IBig::from(numerator), IBig::from(denominator)))
+        Self(RBig::from_parts_signed(
+            IBig::from(numerator),
+            IBig::from(denominator),
+        ))
     }
 
     /// A whole number of any size.
@@ -58,7 +61,10 @@ impl Rational {
         if q.is_positive() {
             Ok(p / q)
         } else {
-            Err(format!("'{}' divides by no positive number", sanitize(text)))
+            Err(format!(
+                "'{}' divides by no positive number",
+                sanitize(text)
+            ))
         }
     }
 
@@ -80,10 +86,14 @@ impl Rational {
             return Err(bad());
         }
         if !(-60..=60).contains(&exponent) || fraction.len() > 60 || whole.len() > 60 {
-            return Err(format!("'{text}' is out of range: exponents reach from -60 to 60"));
+            return Err(format!(
+                "'{text}' is out of range: exponents reach from -60 to 60"
+            ));
         }
         if digits.trim_matches('0').len() > MAX_DIGITS {
-            return Err(format!("'{text}' has more than {MAX_DIGITS} significant digits"));
+            return Err(format!(
+                "'{text}' has more than {MAX_DIGITS} significant digits"
+            ));
         }
         let value: IBig = digits.parse().map_err(|_| bad())?;
         let value = if text.starts_with('-') { -value } else { value };
@@ -108,7 +118,11 @@ impl Rational {
         }
         let p = p.parse::<IBig>().map_err(|_| bad())?;
         let q = q.parse::<UBig>().map_err(|_| bad())?;
-        if q.is_zero() { Err(bad()) } else { Ok(Self(RBig::from_parts(p, q))) }
+        if q.is_zero() {
+            Err(bad())
+        } else {
+            Ok(Self(RBig::from_parts(p, q)))
+        }
     }
 
     /// The nearest double, ties to even; infinite beyond the range.
@@ -189,12 +203,19 @@ impl Rational {
     /// The absolute value.
     #[must_use]
     pub fn abs(&self) -> Self {
-        if *self < Self::ZERO { -self } else { self.clone() }
+        if *self < Self::ZERO {
+            -self
+        } else {
+            self.clone()
+        }
     }
 
     /// Numerator and denominator of the reduced fraction, if both fit.
     pub fn parts(&self) -> Option<(i128, i128)> {
-        Some((self.numerator().try_into().ok()?, self.denominator().try_into().ok()?))
+        Some((
+            self.numerator().try_into().ok()?,
+            self.denominator().try_into().ok()?,
+        ))
     }
 
     /// The numerator of the reduced fraction, which carries the sign.
@@ -281,15 +302,30 @@ mod tests {
             ("0.30000000000000", 3, 10),
             ("100000000000000000", 100_000_000_000_000_000, 1),
         ] {
-            assert_eq!(Rational::parse_decimal(text), Ok(Rational::new(p, q)), "{text}");
+            assert_eq!(
+                Rational::parse_decimal(text),
+                Ok(Rational::new(p, q)),
+                "{text}"
+            );
             assert_eq!(Rational::parse(text), Ok(Rational::new(p, q)), "{text}");
         }
     }
 
     #[test]
     fn what_programs_print_of_doubles_is_read_back() {
-        for value in [0.1_f64, 1.0 / 3.0, 2.0 / 3.0 * 1e-30, f64::EPSILON, 1e40 / 7.0, -123_456.789] {
-            for text in [format!("{value:?}"), format!("{value:.16e}"), format!("{value:.35e}")] {
+        for value in [
+            0.1_f64,
+            1.0 / 3.0,
+            2.0 / 3.0 * 1e-30,
+            f64::EPSILON,
+            1e40 / 7.0,
+            -123_456.789,
+        ] {
+            for text in [
+                format!("{value:?}"),
+                format!("{value:.16e}"),
+                format!("{value:.35e}"),
+            ] {
                 assert_eq!(Rational::parse(&text).unwrap().to_f64(), value, "{text}");
             }
         }
@@ -323,7 +359,10 @@ mod tests {
             ("1e", "not a decimal"),
             ("nan", "not a decimal"),
             ("inf", "not a decimal"),
-            ("0.12345678901234567890123456789012345678901", "40 significant digits"),
+            (
+                "0.12345678901234567890123456789012345678901",
+                "40 significant digits",
+            ),
             ("1e99", "out of range"),
         ] {
             let error = Rational::parse_decimal(text).unwrap_err();
@@ -342,7 +381,11 @@ mod tests {
 
     #[test]
     fn fractions_round_trip() {
-        for r in [Rational::new(-27, 256), Rational::ZERO, Rational::from_f32(f32::MIN_POSITIVE).unwrap()] {
+        for r in [
+            Rational::new(-27, 256),
+            Rational::ZERO,
+            Rational::from_f32(f32::MIN_POSITIVE).unwrap(),
+        ] {
             assert_eq!(Rational::parse_fraction(&r.to_string()), Ok(r));
         }
         assert!(Rational::parse_fraction("1/0").is_err());
@@ -361,7 +404,10 @@ mod tests {
             (exact(2f64.powi(-298)), 2f64.powi(-149)),
             (exact(1e300), 1e150),
             // Of a root that is the middle of two doubles, the even one.
-            (exact(1.0 + f64::EPSILON / 2.0) * exact(1.0 + f64::EPSILON / 2.0), 1.0),
+            (
+                exact(1.0 + f64::EPSILON / 2.0) * exact(1.0 + f64::EPSILON / 2.0),
+                1.0,
+            ),
         ] {
             assert_eq!(squared.root_to_f64(), root, "{squared}");
         }
@@ -373,7 +419,10 @@ mod tests {
             let root = squared.root_to_f64();
             let middle = |other: f64| (exact(root) + exact(other)) / Rational::from(2);
             let [below, above] = [middle(root.next_down()), middle(root.next_up())];
-            assert!(&below * &below <= squared && squared <= &above * &above, "{squared}: {root}");
+            assert!(
+                &below * &below <= squared && squared <= &above * &above,
+                "{squared}: {root}"
+            );
         }
         assert!(Rational::from(-1).root_to_f64().is_nan());
     }

@@ -41,7 +41,10 @@ mod tests {
     #[test]
     fn nothing_that_is_obeyed_stays() {
         let hostile = "a\u{1b}[31m\u{9b}b\n::error::c\u{202e}\u{200b}\u{7f}\u{e0041}é";
-        assert_eq!(visible(hostile), "a\\u{1b}[31m\\u{9b}b\\n::error::c\\u{202e}\\u{200b}\\u{7f}\\u{e0041}é");
+        assert_eq!(
+            visible(hostile),
+            "a\\u{1b}[31m\\u{9b}b\\n::error::c\\u{202e}\\u{200b}\\u{7f}\\u{e0041}é"
+        );
         assert!(!visible(hostile).chars().any(is_obeyed));
         assert_eq!(sanitize("plain words, ü × 3"), "plain words, ü × 3");
     }

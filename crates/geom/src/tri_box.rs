@@ -64,7 +64,12 @@ impl ExactTriangle<IBig> {
             debug_assert!(whole.is_whole());
             whole.numerator().clone()
         };
-        Self { vertices: vertices.each_ref().map(|v| std::array::from_fn(|a| scaled(v, a))), unit }
+        Self {
+            vertices: vertices
+                .each_ref()
+                .map(|v| std::array::from_fn(|a| scaled(v, a))),
+            unit,
+        }
     }
 }
 
@@ -80,14 +85,23 @@ impl<T: Wide> ExactTriangle<T> {
             std::array::from_fn(|i| std::array::from_fn(|j| T::from((i == j).into())));
 
         let normal = cross(&edges[0], &edges[1]);
-        let products = box_normals.iter().flat_map(|n| edges.iter().map(|e| cross(n, e)));
+        let products = box_normals
+            .iter()
+            .flat_map(|n| edges.iter().map(|e| cross(n, e)));
         let axes = box_normals.iter().cloned().chain([normal]).chain(products);
         let vertices = [a, b, c];
-        axes.into_iter().all(|axis| self.overlap_along(&axis, &vertices, ties, last))
+        axes.into_iter()
+            .all(|axis| self.overlap_along(&axis, &vertices, ties, last))
     }
 
     /// Whether the box `[0, unit]` and the vertices overlap in their projections onto `axis`.
-    fn overlap_along(&self, axis: &[T; 3], vertices: &[[T; 3]; 3], ties: Ties, last: [bool; 3]) -> bool {
+    fn overlap_along(
+        &self,
+        axis: &[T; 3],
+        vertices: &[[T; 3]; 3],
+        ties: Ties,
+        last: [bool; 3],
+    ) -> bool {
         let signs = axis.each_ref().map(Wide::sign);
         let Some(first) = signs.iter().position(|&s| s != 0) else {
             return true; // a zero axis separates nothing
@@ -97,7 +111,11 @@ impl<T: Wide> ExactTriangle<T> {
         let mut high = T::from(0);
         for a in 0..3 {
             let extent = axis[a].clone() * &self.unit[a];
-            if signs[a] > 0 { high = high + &extent } else { low = low + &extent }
+            if signs[a] > 0 {
+                high = high + &extent
+            } else {
+                low = low + &extent
+            }
         }
         let along = vertices.each_ref().map(|v| dot(axis, v));
         let least = along.iter().min().expect("three vertices");
@@ -109,9 +127,16 @@ impl<T: Wide> ExactTriangle<T> {
             // The displacement of an end of the box is led by the first non-zero component. Walls
             // move down: an end that is a lower wall there moves outwards for a rising axis' low
             // end and a falling axis' high end, and inwards otherwise. A last wall moves outwards.
-            Ties::Up => (signs[first] > 0 || last[first], signs[first] < 0 || last[first]),
+            Ties::Up => (
+                signs[first] > 0 || last[first],
+                signs[first] < 0 || last[first],
+            ),
         };
-        let from_above = if touch_high { *least <= high } else { *least < high };
+        let from_above = if touch_high {
+            *least <= high
+        } else {
+            *least < high
+        };
         let from_below = if touch_low { *most >= low } else { *most > low };
         from_above && from_below
     }
@@ -143,8 +168,11 @@ mod tests {
 
     #[test]
     fn a_face_on_a_wall_marks_above_both_or_neither() {
-        let on_wall =
-            triangle([[(1, 4), (1, 4), (1, 1)], [(3, 4), (1, 4), (1, 1)], [(1, 4), (3, 4), (1, 1)]]);
+        let on_wall = triangle([
+            [(1, 4), (1, 4), (1, 1)],
+            [(3, 4), (1, 4), (1, 1)],
+            [(1, 4), (3, 4), (1, 1)],
+        ]);
         assert_eq!(cells(&on_wall, 2, Ties::Up, true), [[0, 0, 1]]);
         assert_eq!(cells(&on_wall, 2, Ties::Both, true), [[0, 0, 0], [0, 0, 1]]);
         assert!(cells(&on_wall, 2, Ties::None, true).is_empty());
@@ -152,8 +180,11 @@ mod tests {
 
     #[test]
     fn a_face_on_the_last_wall_marks_the_last_layer_if_closed() {
-        let on_last =
-            triangle([[(1, 4), (1, 4), (2, 1)], [(3, 4), (1, 4), (2, 1)], [(1, 4), (3, 4), (2, 1)]]);
+        let on_last = triangle([
+            [(1, 4), (1, 4), (2, 1)],
+            [(3, 4), (1, 4), (2, 1)],
+            [(1, 4), (3, 4), (2, 1)],
+        ]);
         assert_eq!(cells(&on_last, 2, Ties::Up, true), [[0, 0, 1]]);
         assert!(cells(&on_last, 2, Ties::Up, false).is_empty());
     }
@@ -172,12 +203,19 @@ mod tests {
         // It passes the corner (1, 1, 1), which x reaches first, then y, then z.
         assert_eq!(cells(&segment, 2, Ties::None, true), [[0, 0, 0], [1, 1, 1]]);
         assert_eq!(cells(&segment, 2, Ties::Both, true).len(), 8);
-        assert_eq!(cells(&segment, 2, Ties::Up, true), [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]);
+        assert_eq!(
+            cells(&segment, 2, Ties::Up, true),
+            [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
+        );
     }
 
     #[test]
     fn the_normal_separates_what_the_bounds_do_not() {
-        let corner = triangle([[(2, 1), (0, 1), (0, 1)], [(0, 1), (2, 1), (0, 1)], [(0, 1), (0, 1), (2, 1)]]);
+        let corner = triangle([
+            [(2, 1), (0, 1), (0, 1)],
+            [(0, 1), (2, 1), (0, 1)],
+            [(0, 1), (0, 1), (2, 1)],
+        ]);
         assert!(!corner.touches([1, 1, 1], Ties::Both, [false; 3]));
         assert!(corner.touches([1, 0, 0], Ties::None, [false; 3]));
         // x + y + z = 2 meets cell (1, 1, 0) only in its corner (1, 1, 0).
@@ -187,7 +225,11 @@ mod tests {
 
     #[test]
     fn both_integer_types_agree() {
-        let big = triangle([[(1, 3), (7, 5), (0, 1)], [(17, 7), (-3, 2), (5, 1)], [(2, 1), (2, 1), (9, 4)]]);
+        let big = triangle([
+            [(1, 3), (7, 5), (0, 1)],
+            [(17, 7), (-3, 2), (5, 1)],
+            [(2, 1), (2, 1), (9, 4)],
+        ]);
         let narrow = |n: &IBig| i128::try_from(n.clone()).unwrap();
         let small = ExactTriangle {
             vertices: big.vertices.each_ref().map(|v| v.each_ref().map(narrow)),
@@ -197,7 +239,10 @@ mod tests {
         for ties in Ties::ALL {
             for n in 0..125 {
                 let cell = [n % 5, n / 5 % 5, n / 25];
-                assert_eq!(big.touches(cell, ties, [false; 3]), small.touches(cell, ties, [false; 3]));
+                assert_eq!(
+                    big.touches(cell, ties, [false; 3]),
+                    small.touches(cell, ties, [false; 3])
+                );
                 hits += u32::from(big.touches(cell, ties, [false; 3]));
             }
         }

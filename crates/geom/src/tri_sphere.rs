@@ -91,7 +91,9 @@ pub fn is_within<T: Wide>(triangle: &[[T; 3]; 3], radius: &T) -> bool {
     let rr = radius.clone() * radius;
     let [a, b, c] = triangle;
     triangle.iter().any(|v| wide::dot(v, v) <= rr)
-        || [[a, b], [b, c], [c, a]].into_iter().any(|edge| edge_is_within(edge, &rr))
+        || [[a, b], [b, c], [c, a]]
+            .into_iter()
+            .any(|edge| edge_is_within(edge, &rr))
         || face_is_within(triangle, &rr)
 }
 
@@ -116,8 +118,9 @@ fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
 fn face_is_within<T: Wide>([a, b, c]: &[[T; 3]; 3], rr: &T) -> bool {
     let normal = wide::cross(&wide::difference(b, a), &wide::difference(c, a));
     let zero = T::from(0);
-    let is_left =
-        |p: &[T; 3], q: &[T; 3]| wide::dot(&wide::cross(p, &wide::difference(q, p)), &normal) >= zero;
+    let is_left = |p: &[T; 3], q: &[T; 3]| {
+        wide::dot(&wide::cross(p, &wide::difference(q, p)), &normal) >= zero
+    };
     let area = wide::dot(&normal, &normal);
     if area == zero || !(is_left(a, b) && is_left(b, c) && is_left(c, a)) {
         return false;
@@ -195,12 +198,19 @@ mod tests {
             // The centre in eighths around the origin is the triangle moved: twos and an odd offset.
             let triangle = triangle.map(|v| [2 * v[0] - 1, 2 * v[1], 2 * v[2] + 1]);
             let exact = is_within(&triangle.map(|v| v.map(i128::from)), &radius.into());
-            assert_eq!(touches(doubles(triangle), [0.0; 3], radius as f64), exact, "{triangle:?} {radius}");
+            assert_eq!(
+                touches(doubles(triangle), [0.0; 3], radius as f64),
+                exact,
+                "{triangle:?} {radius}"
+            );
             cases += 1;
             within += usize::from(exact);
             flat += usize::from(area_is_zero(triangle));
         });
-        assert!(cases == 64 * 65 * 66 && within > 30_000 && flat > 10_000, "{cases} {within} {flat}");
+        assert!(
+            cases == 64 * 65 * 66 && within > 30_000 && flat > 10_000,
+            "{cases} {within} {flat}"
+        );
     }
 
     /// The test as first published, against the definition: wrong signs at edges, and `>` where all vertices lie in
@@ -212,11 +222,16 @@ mod tests {
             let exact = is_within(&triangle.map(|v| v.map(i128::from)), &radius.into());
             let numbers = doubles(triangle);
             let r = radius as f64;
-            signs += usize::from(as_first_published(1.0, numbers, r) != exact && !area_is_zero(triangle));
+            signs += usize::from(
+                as_first_published(1.0, numbers, r) != exact && !area_is_zero(triangle),
+            );
             strict += usize::from(as_first_published(-1.0, numbers, r) != exact);
             right += usize::from(variant(numbers, r, -1.0, |a, b| a >= b) == exact);
         });
-        assert!(signs > 1000, "the sign first published is wrong {signs} times");
+        assert!(
+            signs > 1000,
+            "the sign first published is wrong {signs} times"
+        );
         assert!(strict > 1000, "a strict comparison is wrong {strict} times");
         assert_eq!(right, 64 * 65 * 66, "with both put right none is wrong");
         // One of each by name: a triangle around the centre, and a point far away.
@@ -229,22 +244,32 @@ mod tests {
     #[test]
     fn any_size_and_128_bits_agree_up_to_the_limit() {
         let mut random = Random::new(5);
-        let mut next =
-            |bits: u32| i128::from((random.next() >> 1 & ((1 << bits) - 1)) as i64) - (1 << (bits - 1));
+        let mut next = |bits: u32| {
+            i128::from((random.next() >> 1 & ((1 << bits) - 1)) as i64) - (1 << (bits - 1))
+        };
         let mut within = 0;
         let mut outside = 0;
         for n in 0..20_000 {
             // Coordinates up to the most that fit, of either sign.
             let bits = [4, 16, 29, FITS[0] + 1][n % 4];
-            let triangle: [[i128; 3]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| next(bits)));
+            let triangle: [[i128; 3]; 3] =
+                std::array::from_fn(|_| std::array::from_fn(|_| next(bits)));
             let radius = next(bits).abs();
             let wide = triangle.map(|v| v.map(IBig::from));
             let exact = is_within(&wide, &IBig::from(radius));
-            assert_eq!(is_within(&triangle, &radius), exact, "{triangle:?} {radius}");
+            assert_eq!(
+                is_within(&triangle, &radius),
+                exact,
+                "{triangle:?} {radius}"
+            );
             *if exact { &mut within } else { &mut outside } += 1;
         }
         let most = (1i128 << FITS[0]) - 1;
-        let corners = [[most, -most, most], [-most, most, most], [most, most, -most]];
+        let corners = [
+            [most, -most, most],
+            [-most, most, most],
+            [most, most, -most],
+        ];
         let radius = (1i128 << FITS[1]) - 1;
         assert!(is_within(&corners, &radius) && !is_within(&corners, &1));
         assert!(within > 1000 && outside > 1000, "{within} {outside}");

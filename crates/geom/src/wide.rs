@@ -42,9 +42,16 @@ pub trait Wide:
 
 impl Wide for i128 {
     fn floor_div(&self, divisor: &Self) -> (i64, bool) {
-        let (n, d) = if *divisor < 0 { (-self, -divisor) } else { (*self, *divisor) };
+        let (n, d) = if *divisor < 0 {
+            (-self, -divisor)
+        } else {
+            (*self, *divisor)
+        };
         let floor = n.div_euclid(d);
-        (floor.clamp((-FARTHEST).into(), FARTHEST.into()) as i64, floor * d == n)
+        (
+            floor.clamp((-FARTHEST).into(), FARTHEST.into()) as i64,
+            floor * d == n,
+        )
     }
 
     fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering {
@@ -60,10 +67,20 @@ impl Wide for i128 {
 impl Wide for IBig {
     fn floor_div(&self, divisor: &Self) -> (i64, bool) {
         let negative = *divisor < Self::ZERO;
-        let (n, d) = if negative { (-self, -divisor) } else { (self.clone(), divisor.clone()) };
+        let (n, d) = if negative {
+            (-self, -divisor)
+        } else {
+            (self.clone(), divisor.clone())
+        };
         let (floor, rest) = n.div_rem_euclid(d);
-        let limit = if floor < Self::ZERO { -FARTHEST } else { FARTHEST };
-        let floor = i64::try_from(floor).unwrap_or(limit).clamp(-FARTHEST, FARTHEST);
+        let limit = if floor < Self::ZERO {
+            -FARTHEST
+        } else {
+            FARTHEST
+        };
+        let floor = i64::try_from(floor)
+            .unwrap_or(limit)
+            .clamp(-FARTHEST, FARTHEST);
         (floor, rest.is_zero())
     }
 
@@ -87,7 +104,10 @@ fn product(a: u128, b: u128) -> [u128; 2] {
     let low = a0 * b0;
     let middle = a1 * b0 + (low >> 64);
     let other = a0 * b1 + (middle & HALF);
-    [a1 * b1 + (middle >> 64) + (other >> 64), other << 64 | low & HALF]
+    [
+        a1 * b1 + (middle >> 64) + (other >> 64),
+        other << 64 | low & HALF,
+    ]
 }
 
 /// The cross product of two vectors.
@@ -112,11 +132,26 @@ mod tests {
 
     #[test]
     fn products_of_128_bits_are_those_of_any_size() {
-        let values =
-            [0, 1, 3, i128::from(u64::MAX), 1 << 64, (1 << 64) + 1, (1 << 100) - 7, i128::MAX - 1, i128::MAX];
+        let values = [
+            0,
+            1,
+            3,
+            i128::from(u64::MAX),
+            1 << 64,
+            (1 << 64) + 1,
+            (1 << 100) - 7,
+            i128::MAX - 1,
+            i128::MAX,
+        ];
         let mut compared = 0;
-        for left in values.iter().flat_map(|a| values.iter().map(move |b| [*a, *b])) {
-            for right in values.iter().flat_map(|a| values.iter().map(move |b| [*a, *b])) {
+        for left in values
+            .iter()
+            .flat_map(|a| values.iter().map(move |b| [*a, *b]))
+        {
+            for right in values
+                .iter()
+                .flat_map(|a| values.iter().map(move |b| [*a, *b]))
+            {
                 let wide = |pair: [i128; 2]| IBig::from(pair[0]) * IBig::from(pair[1]);
                 let exact = wide(left).cmp(&wide(right));
                 assert_eq!(
@@ -129,6 +164,9 @@ mod tests {
         }
         assert_eq!(compared, 9 * 9 * 9 * 9);
         let negative = -(1i128 << 90);
-        assert_eq!(i128::compare_products([&negative; 2], [&(1 << 90); 2]), Ordering::Equal);
+        assert_eq!(
+            i128::compare_products([&negative; 2], [&(1 << 90); 2]),
+            Ordering::Equal
+        );
     }
 }

@@ -40,7 +40,11 @@ impl<S: Simd> TurningLanes<S> {
     #[inline(always)]
     pub fn none(simd: S) -> Self {
         let zero = f64x8::splat(simd, 0.0);
-        Self { turns: zero, real: f64x8::splat(simd, 1.0), imaginary: zero }
+        Self {
+            turns: zero,
+            real: f64x8::splat(simd, 1.0),
+            imaginary: zero,
+        }
     }
 
     /// Adds the arguments of complex numbers.
@@ -72,7 +76,11 @@ impl<S: Simd> TurningLanes<S> {
             of.store_slice(&mut lanes);
             lanes
         });
-        let mut sum = Turning { turns: turns.iter().sum(), real: real[0], imaginary: imaginary[0] };
+        let mut sum = Turning {
+            turns: turns.iter().sum(),
+            real: real[0],
+            imaginary: imaginary[0],
+        };
         for n in 1..8 {
             let next = sum.real * imaginary[n] + sum.imaginary * real[n];
             sum.real = sum.real * real[n] - sum.imaginary * imaginary[n];
@@ -105,8 +113,12 @@ pub struct Angles {
 /// the first of these; the next ones are `step` away along each axis. All corners may be off by `slack`
 /// along each axis.
 pub fn sums(level: Level, triangles: &[[f64; 9]], step: [f64; 3], slack: f64) -> Angles {
-    let mut angles =
-        Angles { turns: [0.0; CELLS], real: [1.0; CELLS], imaginary: [0.0; CELLS], off: [0.0; CELLS] };
+    let mut angles = Angles {
+        turns: [0.0; CELLS],
+        real: [1.0; CELLS],
+        imaginary: [0.0; CELLS],
+        off: [0.0; CELLS],
+    };
     on_level!(level, simd => add(simd, triangles, step, slack, &mut angles));
     angles
 }
@@ -150,7 +162,8 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let along = size + over_c + over_a + over_b;
                 let sides = ab + bc + ca;
                 // Beside a triangle its side does not matter: the angle is about zero.
-                let known = across.abs().simd_gt(size * side_off + sides * side_slack) | along.simd_gt(zero);
+                let known = across.abs().simd_gt(size * side_off + sides * side_slack)
+                    | along.simd_gt(zero);
                 let scale = one / (across.abs() + along.abs());
                 let its = known.select((size * off + sides * off_slack) * scale, unknown);
                 sum += its;
@@ -158,7 +171,11 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
             }
             turning.rescale(simd);
         }
-        let TurningLanes { turns, real, imaginary } = turning;
+        let TurningLanes {
+            turns,
+            real,
+            imaginary,
+        } = turning;
         turns.store_slice(&mut to.turns[8 * n..8 * n + 8]);
         real.store_slice(&mut to.real[8 * n..8 * n + 8]);
         imaginary.store_slice(&mut to.imaginary[8 * n..8 * n + 8]);

@@ -34,7 +34,10 @@ pub enum Common {
 /// Which of up to [`PAIRS`] pairs surely have nothing in common beyond these vertices, by bit; pairs without a bit may have
 /// nothing, either. The coordinates must be finite, and the level must run here.
 pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u64 {
-    assert!(s.len() == t.len() && (1..=PAIRS).contains(&s.len()), "up to sixteen pairs");
+    assert!(
+        s.len() == t.len() && (1..=PAIRS).contains(&s.len()),
+        "up to sixteen pairs"
+    );
     let proven = on_level!(
         level,
         simd => part_lanes(simd, common, s, t),
@@ -100,8 +103,11 @@ fn reach<S: Simd>(
     let mut least = f64x8::splat(simd, f64::INFINITY);
     let mut most = f64x8::splat(simd, f64::NEG_INFINITY);
     for v in first..3 {
-        let products =
-            [direction[0] * points[0][v], direction[1] * points[1][v], direction[2] * points[2][v]];
+        let products = [
+            direction[0] * points[0][v],
+            direction[1] * points[1][v],
+            direction[2] * points[2][v],
+        ];
         let product = products[0] + products[1] + products[2];
         let error = (products[0].abs() + products[1].abs() + products[2].abs()) * (8.0 * U);
         least = least.min(product - error);

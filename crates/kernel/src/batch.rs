@@ -70,7 +70,13 @@ struct Half<S: Simd> {
 fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let margin = f64x8::splat(simd, axis.margin);
     let no = mask64x8::splat(simd, false);
-    let mut half = Half { u: v, near: no, careful: no, exact: no, moved: f64x8::splat(simd, 0.0) };
+    let mut half = Half {
+        u: v,
+        near: no,
+        careful: no,
+        exact: no,
+        moved: f64x8::splat(simd, 0.0),
+    };
     // Loops, not closures: only what is inlined here is compiled for the level.
     for u in &mut half.u {
         *u = ((*u - axis.origin[0]) - axis.origin[1]) * axis.scale;
@@ -104,7 +110,11 @@ fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut H
         let near = distance.simd_le(f64x8::splat(simd, axis.margin));
         let offset = index * planes.half;
         let plane = offset + planes.origin;
-        let slack = if planes.exact { 0.0 } else { 4.0 * f64::EPSILON };
+        let slack = if planes.exact {
+            0.0
+        } else {
+            4.0 * f64::EPSILON
+        };
         let error = (offset.abs() + planes.origin.abs()) * slack;
         let fine = v.abs().simd_lt(f64x8::splat(simd, planes.limit));
         let far = index.abs().simd_gt(f64x8::splat(simd, EXACT_PLANES));
@@ -177,7 +187,16 @@ impl<S: Simd> TriangleBatch<S> {
         let [two, three, four, small] = up_to;
         // Others are set up from the vertices.
         if four != 0 {
-            for (axis, KernelAxis { origin, spacing, scale, .. }) in frame.axes.iter().enumerate() {
+            for (
+                axis,
+                KernelAxis {
+                    origin,
+                    spacing,
+                    scale,
+                    ..
+                },
+            ) in frame.axes.iter().enumerate()
+            {
                 let (low, high) = lows[axis].widen();
                 let low = low * *spacing + origin[0];
                 let high = high * *spacing + origin[0];
@@ -198,7 +217,14 @@ impl<S: Simd> TriangleBatch<S> {
             large: lanes & !small,
             ..Kinds::default()
         };
-        Self { local, base: *lows, span, exact: zero, moved: zero, kinds }
+        Self {
+            local,
+            base: *lows,
+            span,
+            exact: zero,
+            moved: zero,
+            kinds,
+        }
     }
 
     /// Takes the first `count` lanes to index space and sorts them.
@@ -323,20 +349,40 @@ mod tests {
 
     #[test]
     fn coordinates_without_doubles_are_within_the_bound() {
-        let origins =
-            [Rational::ZERO, Rational::new(-1, 3), Rational::new(100_000, 7), Rational::new(-99_999, 11)];
-        let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(27, 256), Rational::new(355, 113)];
+        let origins = [
+            Rational::ZERO,
+            Rational::new(-1, 3),
+            Rational::new(100_000, 7),
+            Rational::new(-99_999, 11),
+        ];
+        let sizes = [
+            Rational::ONE,
+            Rational::new(1, 10),
+            Rational::new(27, 256),
+            Rational::new(355, 113),
+        ];
         let mut compared = 0;
         let mut largest = 0.0_f64;
-        for (origin, size) in origins.iter().flat_map(|o| sizes.iter().map(move |size| (o, size))) {
+        for (origin, size) in origins
+            .iter()
+            .flat_map(|o| sizes.iter().map(move |size| (o, size)))
+        {
             let axis = || {
                 let map = AxisMap::new(origin.clone(), size.clone(), Snap::None);
-                LatticeAxis { map, cells: 1000, closed: true }
+                LatticeAxis {
+                    map,
+                    cells: 1000,
+                    closed: true,
+                }
             };
-            let [near, far] = [0, 1000].map(|n| (origin + &(Rational::from(n) * size)).to_f64() as f32);
+            let [near, far] =
+                [0, 1000].map(|n| (origin + &(Rational::from(n) * size)).to_f64() as f32);
             let frame = KernelLattice::new(
                 [axis(), axis(), axis()],
-                &Bounds { min: [near; 3], max: [far; 3] },
+                &Bounds {
+                    min: [near; 3],
+                    max: [far; 3],
+                },
                 Ties::Up,
             );
             let bound = frame.wall_error().unwrap() + 19.0 * f64::from(f32::EPSILON / 2.0);
@@ -352,12 +398,16 @@ mod tests {
                         vertices[a][v][lane] = place as f32;
                     }
                 }
-                for level in Level::available().into_iter().filter(|level| *level != Level::Scalar) {
+                for level in Level::available()
+                    .into_iter()
+                    .filter(|level| *level != Level::Scalar)
+                {
                     let found = locals(level, &frame, &vertices, &lows);
                     for (a, v, lane) in (0..9 * LANES).map(|n| (n % 3, n / 3 % 3, n / 9)) {
                         let exact = frame.axes[a].map.index(vertices[a][v][lane])
                             - &Rational::from(lows[a][lane] as i64);
-                        let off = (&exact - &Rational::from_f64(f64::from(found[a][v][lane])).unwrap())
+                        let off = (&exact
+                            - &Rational::from_f64(f64::from(found[a][v][lane])).unwrap())
                             .abs()
                             .to_f64();
                         assert!(

@@ -10,7 +10,9 @@ use std::ops::Range;
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::marks::{self, Marks};
-use super::sink::{Brick, BrickPlane, BrickSink, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
+use super::sink::{
+    Brick, BrickPlane, BrickSink, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer,
+};
 use crate::memory::Zeroed;
 
 /// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
@@ -22,7 +24,10 @@ fn room(bricks: usize, threads: usize) -> usize {
     // Sixteen MiB a thread: more would hardly stay in a cache. Slots are 16 bits, and the first stands
     // for none.
     let most = (ROOM / threads.max(1)).clamp(1 << 8, 1 << 15);
-    (bricks / (4 * threads.max(1))).max(1 << 12).min(most).min(bricks)
+    (bricks / (4 * threads.max(1)))
+        .max(1 << 12)
+        .min(most)
+        .min(bricks)
 }
 
 /// The bytes that the bricks of all threads take, at most, for a grid of these dims, of which each thread touches no
@@ -157,7 +162,10 @@ impl<'a, 't> Bricks<'a, 't> {
         let layer_of = |number: u32| number as usize / self.shape.per_layer;
         for layer in order.chunk_by(|a, b| layer_of(a.0) == layer_of(b.0)) {
             let layer_number = layer_of(layer[0].0);
-            self.target.put(layer_number, bricks_of_layer(self.shape, layer, &self.pool, layer_number));
+            self.target.put(
+                layer_number,
+                bricks_of_layer(self.shape, layer, &self.pool, layer_number),
+            );
         }
         for (number, slot) in order {
             self.slots[number as usize] = 0;
@@ -177,7 +185,11 @@ impl<'a, 't> Bricks<'a, 't> {
     /// Takes no more cells. No marks wait.
     pub fn finish(self) -> ThreadBricks {
         assert_eq!(self.marks.lists(), [&[]; 2], "marks are put before");
-        ThreadBricks { shape: self.shape, order: self.order(), pool: self.pool }
+        ThreadBricks {
+            shape: self.shape,
+            order: self.order(),
+            pool: self.pool,
+        }
     }
 
     /// The cells that are taken along each axis.
@@ -267,7 +279,12 @@ impl<'a, 't> Bricks<'a, 't> {
         loop {
             let [numbers, words] = self.marks.lists();
             let pool: &mut [Brick] = &mut self.pool;
-            n += put(&self.slots, pool.as_flattened_mut().as_flattened_mut(), &numbers[n..], &words[n..]);
+            n += put(
+                &self.slots,
+                pool.as_flattened_mut().as_flattened_mut(),
+                &numbers[n..],
+                &words[n..],
+            );
             let Some(&number) = numbers.get(n) else { break };
             self.open(number as usize);
         }

@@ -96,7 +96,10 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     fn cover_with<S: Simd>(&mut self, simd: S, triangles: Range<u32>) {
         let ramp = u32x16::from_slice(simd, &RAMP);
         for first in triangles.clone().step_by(LANES) {
-            let vertices = gather(simd, &self.triangles[first as usize..triangles.end as usize]);
+            let vertices = gather(
+                simd,
+                &self.triangles[first as usize..triangles.end as usize],
+            );
             let valid = (1 << LANES.min((triangles.end - first) as usize)) - 1;
             let mut left = valid;
             if let Some(flat) = &mut self.flat {
@@ -155,7 +158,13 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     }
 
     /// Covers the first `count` of sixteen triangles, whose numbers are `ids`.
-    fn cover_batch<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, count: usize, ids: u32x16<S>) {
+    fn cover_batch<S: Simd>(
+        &mut self,
+        simd: S,
+        vertices: &Vertices<S>,
+        count: usize,
+        ids: u32x16<S>,
+    ) {
         // Not inlined: it is long, and there are two places that end in it.
         simd.vectorize(
             #[inline(always)]
@@ -164,7 +173,13 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     }
 
     #[inline(always)]
-    fn cover_batch_with<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, count: usize, ids: u32x16<S>) {
+    fn cover_batch_with<S: Simd>(
+        &mut self,
+        simd: S,
+        vertices: &Vertices<S>,
+        count: usize,
+        ids: u32x16<S>,
+    ) {
         let Self { frame, bricks, .. } = self;
         let batch = TriangleBatch::new(simd, frame, vertices, count, bricks);
         self.count_moved(&batch, !batch.kinds.careful & ((1 << count) - 1));
@@ -172,12 +187,24 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     }
 
     /// Covers triangles whose bounds are known.
-    fn cover_bounded<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, left: &Left<S>, ids: u32x16<S>) {
+    fn cover_bounded<S: Simd>(
+        &mut self,
+        simd: S,
+        vertices: &Vertices<S>,
+        left: &Left<S>,
+        ids: u32x16<S>,
+    ) {
         simd.vectorize(
             #[inline(always)]
             || {
-                let Left { bounded, lows, highs, .. } = left;
-                let batch = TriangleBatch::of_bounds(simd, self.frame, vertices, lows, highs, *bounded);
+                let Left {
+                    bounded,
+                    lows,
+                    highs,
+                    ..
+                } = left;
+                let batch =
+                    TriangleBatch::of_bounds(simd, self.frame, vertices, lows, highs, *bounded);
                 self.share_out(simd, vertices, &batch, ids);
             },
         );
@@ -205,14 +232,20 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         batch: &TriangleBatch<S>,
         ids: u32x16<S>,
     ) {
-        let Self { frame, bricks, unsure, .. } = self;
+        let Self {
+            frame,
+            bricks,
+            unsure,
+            ..
+        } = self;
         let kinds = batch.kinds;
         if kinds.small != 0 {
             let mut values = [f32x16::splat(simd, 0.0); small::ROWS];
             values[..9].copy_from_slice(vertices.as_flattened());
             values[9..12].copy_from_slice(&batch.base);
             values[12..].copy_from_slice(&batch.span);
-            self.small.push(simd, values, kinds.small, ids, frame, bricks, unsure);
+            self.small
+                .push(simd, values, kinds.small, ids, frame, bricks, unsure);
         }
         if kinds.single != 0 {
             tiny::mark(simd, &batch.base, kinds.single, bricks);
@@ -221,7 +254,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
             self.two.push(simd, batch, kinds.two, ids, bricks, unsure);
         }
         if kinds.three != 0 {
-            self.three.push(simd, batch, kinds.three, ids, bricks, unsure);
+            self.three
+                .push(simd, batch, kinds.three, ids, bricks, unsure);
         }
         if kinds.four != 0 {
             self.four.push(simd, batch, kinds.four, ids, bricks, unsure);
@@ -241,9 +275,16 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     fn cover_unsure<S: Simd>(&mut self, simd: S) {
         while let Some(Unsure { id, small }) = self.unsure.pop() {
             if let Some(bounds) = small {
-                let Self { frame, triangles, bricks, unsure, .. } = self;
+                let Self {
+                    frame,
+                    triangles,
+                    bricks,
+                    unsure,
+                    ..
+                } = self;
                 let triangle = (id, &triangles[id as usize]);
-                self.small.push_one(simd, triangle, bounds, frame, bricks, unsure);
+                self.small
+                    .push_one(simd, triangle, bounds, frame, bricks, unsure);
             } else {
                 self.cover_rows(simd, id);
             }
@@ -269,12 +310,20 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     /// the layers taken.
     #[inline(always)]
     fn cover_rows<S: Simd>(&mut self, simd: S, id: u32) -> u64 {
-        let Self { frame, triangles, bricks, scratch, .. } = self;
+        let Self {
+            frame,
+            triangles,
+            bricks,
+            scratch,
+            ..
+        } = self;
         let triangle = &triangles[id as usize];
         simd.vectorize(
             #[inline(always)]
             || {
-                let Some(setup) = Setup::new(frame, triangle) else { return 0 };
+                let Some(setup) = Setup::new(frame, triangle) else {
+                    return 0;
+                };
                 span::cover(simd, frame, &setup, triangle, bricks, scratch);
                 let begins = bricks.layers.contains(&setup.base[2].max(0));
                 if begins { u64::from(setup.snapped) } else { 0 }
@@ -291,7 +340,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         self.three.flush(simd, &mut self.bricks, &mut self.unsure);
         self.four.flush(simd, &mut self.bricks, &mut self.unsure);
         self.cover_unsure(simd);
-        self.small.flush(simd, self.frame, &mut self.bricks, &mut self.unsure);
+        self.small
+            .flush(simd, self.frame, &mut self.bricks, &mut self.unsure);
         self.cover_unsure(simd);
         self.bricks.put_marks(simd);
     }

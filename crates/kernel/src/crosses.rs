@@ -32,7 +32,12 @@ impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
         target: &'b BrickSink<'t>,
         threads: usize,
     ) -> Self {
-        Self { frames, triangles, bricks: Bricks::new(target, threads), snapped: 0 }
+        Self {
+            frames,
+            triangles,
+            bricks: Bricks::new(target, threads),
+            snapped: 0,
+        }
     }
 
     /// Occupies every cell of these layers whose cross one of these triangles meets.

@@ -112,15 +112,30 @@ impl<'a> Crosser<'a> {
         let order = across(axis);
         let mirrors = axis == 1;
         let floats = in_floats(frame);
-        Self { frame, order, mirrors, cells, error: frame.local_error(), floats }
+        Self {
+            frame,
+            order,
+            mirrors,
+            cells,
+            error: frame.local_error(),
+            floats,
+        }
     }
 
     /// Gives every crossing of triangles with rows of the cells, some at a time. What lies before the first cell of a
     /// row counts as on its near wall, what lies behind the last as nowhere. The answer is how many
     /// coordinates snapping moved, of triangles that begin in these cells' layers, or below the first
     /// layer of all if that is among them.
-    pub fn cross(&self, level: Level, triangles: &[Triangle], take: &mut dyn FnMut(&[Crossing])) -> u64 {
-        let mut put = Batches { crossings: Vec::with_capacity(BATCH), take };
+    pub fn cross(
+        &self,
+        level: Level,
+        triangles: &[Triangle],
+        take: &mut dyn FnMut(&[Crossing]),
+    ) -> u64 {
+        let mut put = Batches {
+            crossings: Vec::with_capacity(BATCH),
+            take,
+        };
         let snapped = on_level!(
             level,
             simd => self.cross_lanes(simd, triangles, &mut put),
@@ -140,7 +155,11 @@ impl<'a> Crosser<'a> {
         let mut blocks = [Block::default(); BLOCKS];
         for first in (0..triangles.len()).step_by(LANES) {
             let all = (1 << LANES.min(triangles.len() - first)) - 1;
-            let mut sieved = Sieved { none: 0, few: 0, some: 0 };
+            let mut sieved = Sieved {
+                none: 0,
+                few: 0,
+                some: 0,
+            };
             if let Some((axes, margin)) = &self.floats {
                 sieved = self.sieve(simd, &gather(simd, &triangles[first..]), axes, *margin);
             }
@@ -169,7 +188,13 @@ impl<'a> Crosser<'a> {
     /// Sorts out sixteen triangles by floats: no row passes where corners are between the same two planes of rows, or
     /// where one row is in reach, and is outside.
     #[inline(always)]
-    fn sieve<S: Simd>(&self, simd: S, vertices: &Vertices<S>, axes: &[FloatAxis; 3], margin: f32) -> Sieved {
+    fn sieve<S: Simd>(
+        &self,
+        simd: S,
+        vertices: &Vertices<S>,
+        axes: &[FloatAxis; 3],
+        margin: f32,
+    ) -> Sieved {
         let mut nearest = f32x16::splat(simd, 1.0);
         let mut alike = mask32x16::splat(simd, false);
         let mut near = mask32x16::splat(simd, true);
@@ -209,7 +234,11 @@ impl<'a> Crosser<'a> {
         let sure = nearest.simd_gt(f32x16::splat(simd, margin));
         let none = sure & (alike | (near & left & right));
         let few = (sure & few).to_bitmask();
-        Sieved { none: none.to_bitmask(), few, some: (sure & some).to_bitmask() & !few }
+        Sieved {
+            none: none.to_bitmask(),
+            few,
+            some: (sure & some).to_bitmask() & !few,
+        }
     }
 
     /// Gives the crossings of up to sixteen triangles that have few rows in reach, and no coordinate near a half-plane.
@@ -271,7 +300,11 @@ impl<'a> Crosser<'a> {
             let y = [y[0] + j, y[1] + j, y[2] + j];
             let z = [z[0] + k, z[1] + k, z[2] + k];
             // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
-            let sides = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
+            let sides = [
+                y[1] * z[2] - y[2] * z[1],
+                y[2] * z[0] - y[0] * z[2],
+                y[0] * z[1] - y[1] * z[0],
+            ];
             let least = sides[0].min(sides[1]).min(sides[2]);
             let most = sides[0].max(sides[1]).max(sides[2]);
             let left = least.simd_lt(-bound);
@@ -291,7 +324,9 @@ impl<'a> Crosser<'a> {
         cell[1].store_slice(&mut places[0]);
         cell[2].store_slice(&mut places[1]);
         self.put_few(&found, unsure, &places, put);
-        bits_of(unsure).map(|lane| self.cross_one(&triangles[lane], put)).sum()
+        bits_of(unsure)
+            .map(|lane| self.cross_one(&triangles[lane], put))
+            .sum()
     }
 
     /// Gives the crossings of triangles that are not unsure; `places` are the upper rows in reach of each.
@@ -312,7 +347,11 @@ impl<'a> Crosser<'a> {
                 let first = found.first[lane].clamp(cells.start as f64, cells.end as f64) as usize;
                 if within(rows, j) && within(layers, k) && first < cells.end {
                     let inwards = (found.inwards >> lane & 1 == 1) != self.mirrors;
-                    put.push(Crossing { row: [j as usize, k as usize], first, inwards });
+                    put.push(Crossing {
+                        row: [j as usize, k as usize],
+                        first,
+                        inwards,
+                    });
                 }
             }
         }
@@ -340,8 +379,9 @@ impl<'a> Crosser<'a> {
         for a in 0..3 {
             let axis = &self.frame.axes[a];
             for v in 0..3 {
-                u[a][v] =
-                    ((f64::from(triangle[v][self.order[a]]) - axis.origin[0]) - axis.origin[1]) * axis.scale;
+                u[a][v] = ((f64::from(triangle[v][self.order[a]]) - axis.origin[0])
+                    - axis.origin[1])
+                    * axis.scale;
             }
             cell[a] = u[a][0].max(u[a][1]).max(u[a][2]).floor();
             rows[a] = (cell[a] - u[a][0].min(u[a][1]).min(u[a][2]).floor()) as i64;
@@ -353,7 +393,8 @@ impl<'a> Crosser<'a> {
         let counted = |a: usize| {
             let top = cell[a] as i64;
             let from = (top + 1 - self.cells[a].end as i64).max(0);
-            from as usize..(top + 1 - self.cells[a].start as i64).clamp(from, rows[a].max(from)) as usize
+            from as usize
+                ..(top + 1 - self.cells[a].start as i64).clamp(from, rows[a].max(from)) as usize
         };
         let [js, ks] = [counted(1), counted(2)];
         let [x, y, z] = u;
@@ -375,8 +416,11 @@ impl<'a> Crosser<'a> {
                 for k in k0..ks.end.min(k0 + HALF) {
                     let z = [z[0] + k as f64, z[1] + k as f64, z[2] + k as f64];
                     // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
-                    let sides =
-                        [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
+                    let sides = [
+                        y[1] * z[2] - y[2] * z[1],
+                        y[2] * z[0] - y[0] * z[2],
+                        y[0] * z[1] - y[1] * z[0],
+                    ];
                     let least = sides[0].min(sides[1]).min(sides[2]);
                     let most = sides[0].max(sides[1]).max(sides[2]);
                     let reached = !(least.simd_lt(-bound) & most.simd_gt(bound));
@@ -388,8 +432,10 @@ impl<'a> Crosser<'a> {
                     }
                     let area = sides[0] + sides[1] + sides[2];
                     let crossing = (sides[0] * x[0] + sides[1] * x[1] + sides[2] * x[2]) / area;
-                    let error = (f64x8::splat(simd, bound) / area.abs() + U) * (reach * 13.0) + self.error;
-                    let sure = passed & (crossing - crossing.round_ties_even()).abs().simd_gt(error);
+                    let error =
+                        (f64x8::splat(simd, bound) / area.abs() + U) * (reach * 13.0) + self.error;
+                    let sure =
+                        passed & (crossing - crossing.round_ties_even()).abs().simd_gt(error);
                     if sure.to_bitmask() & reached != reached {
                         return self.cross_one(triangle, put);
                     }
@@ -403,9 +449,17 @@ impl<'a> Crosser<'a> {
             }
         }
         let [_, j, k] = cell.map(|cell| cell as i64);
-        for Block { rows, corner, first } in &blocks[..count] {
+        for Block {
+            rows,
+            corner,
+            first,
+        } in &blocks[..count]
+        {
             for bit in bits_of(*rows) {
-                let row = [j - (corner[0] + bit % HALF) as i64, k - (corner[1] + bit / HALF) as i64];
+                let row = [
+                    j - (corner[0] + bit % HALF) as i64,
+                    k - (corner[1] + bit / HALF) as i64,
+                ];
                 let first = first[bit].to_bits() as u32 as usize;
                 if first < cells.end {
                     put.push(Crossing {
@@ -423,16 +477,27 @@ impl<'a> Crosser<'a> {
     #[inline(always)]
     fn cross_one(&self, triangle: &Triangle, put: &mut Batches) -> u64 {
         let triangle = triangle.map(|v| self.order.map(|axis| v[axis]));
-        let Some(setup) = Setup::new(self.frame, &triangle) else { return 0 };
+        let Some(setup) = Setup::new(self.frame, &triangle) else {
+            return 0;
+        };
         let begin = setup.base[2].max(0);
         let layers = &self.cells[2];
-        let snapped = if layers.contains(&(begin as usize)) { u64::from(setup.snapped) } else { 0 };
+        let snapped = if layers.contains(&(begin as usize)) {
+            u64::from(setup.snapped)
+        } else {
+            0
+        };
         let [low, high] = [setup.base[2] + 1, setup.base[2] + setup.high[2]];
         let low = low.max(layers.start as i64);
         let high = high.min(layers.end as i64 - 1);
         if low <= high && setup.high[1] > 0 {
             let exact = LazyExact::new(self.frame, &triangle, setup.base);
-            let mut passage = Passage { setup: &setup, exact, plane: None, edges: [const { None }; 3] };
+            let mut passage = Passage {
+                setup: &setup,
+                exact,
+                plane: None,
+                edges: [const { None }; 3],
+            };
             passage.rows(low, high, self, put);
         }
         snapped
@@ -477,7 +542,11 @@ struct Block {
 
 impl Default for Block {
     fn default() -> Self {
-        Self { rows: 0, corner: [0; 2], first: [0.0; ROWS] }
+        Self {
+            rows: 0,
+            corner: [0; 2],
+            first: [0.0; ROWS],
+        }
     }
 }
 
@@ -517,12 +586,18 @@ impl Passage<'_> {
             let from = from.max(rows.start as i64);
             let to = to.min(rows.end as i64 - 1);
             for j in from..=to {
-                let Some(first) = self.first(j - base[1], k - base[2], crosser) else { return };
+                let Some(first) = self.first(j - base[1], k - base[2], crosser) else {
+                    return;
+                };
                 let cells = &crosser.cells[0];
                 let first = (first + base[0]).clamp(cells.start as i64, cells.end as i64) as usize;
                 if first < cells.end {
                     let inwards = (up < down) != crosser.mirrors;
-                    put.push(Crossing { row: [j as usize, k as usize], first, inwards });
+                    put.push(Crossing {
+                        row: [j as usize, k as usize],
+                        first,
+                        inwards,
+                    });
                 }
             }
         }
@@ -552,20 +627,35 @@ impl Passage<'_> {
         if (crossing - nearest).abs() > edge.error {
             return crossing.floor() as i64;
         }
-        if edge.on_grain { nearest as i64 } else { self.exact.edge_crossing(ends, [1, 2], k).0 }
+        if edge.on_grain {
+            nearest as i64
+        } else {
+            self.exact.edge_crossing(ends, [1, 2], k).0
+        }
     }
 
     /// The first cell behind the crossing of row `(j, k)`; `None` if the triangle is parallel to rows.
     #[inline(always)]
     fn first(&mut self, j: i64, k: i64, crosser: &Crosser) -> Option<i64> {
-        let Self { setup, exact, plane, .. } = self;
-        let plane = plane.get_or_insert_with(|| LongPlane::new(setup, exact)).as_ref()?;
+        let Self {
+            setup,
+            exact,
+            plane,
+            ..
+        } = self;
+        let plane = plane
+            .get_or_insert_with(|| LongPlane::new(setup, exact))
+            .as_ref()?;
         let crossing = plane.at(j, k);
         let nearest = crossing.round_ties_even();
         if (crossing - nearest).abs() > plane.error {
             return Some(crossing.floor() as i64 + 1);
         }
-        let (floor, on) = if plane.on_grain { (nearest as i64, true) } else { exact.plane_crossing(j, k) };
+        let (floor, on) = if plane.on_grain {
+            (nearest as i64, true)
+        } else {
+            exact.plane_crossing(j, k)
+        };
         let is_behind = on && crosser.is_behind(exact, floor + setup.base[0]);
         Some(floor + i64::from(!is_behind))
     }
@@ -579,10 +669,17 @@ mod tests {
     use crate::random::Random;
 
     /// The crossings of triangles with rows of these cells, in order.
-    fn found(crosser: &Crosser, level: Level, triangles: &[Triangle]) -> Vec<([usize; 2], usize, bool)> {
+    fn found(
+        crosser: &Crosser,
+        level: Level,
+        triangles: &[Triangle],
+    ) -> Vec<([usize; 2], usize, bool)> {
         let mut all = vec![];
         crosser.cross(level, triangles, &mut |some| {
-            all.extend(some.iter().map(|crossing| (crossing.row, crossing.first, crossing.inwards)));
+            all.extend(
+                some.iter()
+                    .map(|crossing| (crossing.row, crossing.first, crossing.inwards)),
+            );
         });
         all.sort_unstable();
         all
@@ -594,11 +691,16 @@ mod tests {
         let mut random = Random::new(11);
         let mut crossings = 0;
         for sort in 0..12 {
-            let spacing = [Rational::ONE, Rational::new(1, 3), Rational::new(27, 256)][sort % 3].clone();
+            let spacing =
+                [Rational::ONE, Rational::new(1, 3), Rational::new(27, 256)][sort % 3].clone();
             let size = spacing.to_f64() as f32;
             let axis = || {
                 let map = AxisMap::new(Rational::new(-1, 7), spacing.clone(), Snap::Float);
-                LatticeAxis { map, cells: CELLS, closed: true }
+                LatticeAxis {
+                    map,
+                    cells: CELLS,
+                    closed: true,
+                }
             };
             // Of less than a row to more than two blocks, some with corners on planes of centres.
             let extent = [0.7, 3.0, 9.0, 17.0][sort / 3];
@@ -608,7 +710,11 @@ mod tests {
                     [(); 3].map(|()| {
                         let place = |a: usize, unit: f32| {
                             let cells = at[a] + extent * (unit - 0.5);
-                            let cells = if a == sort % 3 { cells.round() + 0.5 } else { cells };
+                            let cells = if a == sort % 3 {
+                                cells.round() + 0.5
+                            } else {
+                                cells
+                            };
                             cells * size - 1.0 / 7.0
                         };
                         [0, 1, 2].map(|a| place(a, random.unit()))
@@ -616,8 +722,11 @@ mod tests {
                 })
                 .collect();
             for along in 0..3 {
-                let frame =
-                    KernelLattice::of_centres([axis(), axis(), axis()], &Bounds::of(&triangles), along);
+                let frame = KernelLattice::of_centres(
+                    [axis(), axis(), axis()],
+                    &Bounds::of(&triangles),
+                    along,
+                );
                 let whole = || Crosser::new(&frame, along, [0..CELLS, 0..CELLS, 0..CELLS]);
                 let expected = found(&whole(), Level::Scalar, &triangles);
                 crossings += expected.len();
@@ -627,15 +736,26 @@ mod tests {
                         start..start + 1 + random.index(CELLS - start)
                     });
                     let within = |(row, first, _): &&([usize; 2], usize, bool)| {
-                        cells[1].contains(&row[0]) && cells[2].contains(&row[1]) && *first < cells[0].end
+                        cells[1].contains(&row[0])
+                            && cells[2].contains(&row[1])
+                            && *first < cells[0].end
                     };
                     let mut cut: Vec<_> = expected.iter().filter(within).copied().collect();
-                    cut.iter_mut().for_each(|(_, first, _)| *first = (*first).max(cells[0].start));
+                    cut.iter_mut()
+                        .for_each(|(_, first, _)| *first = (*first).max(cells[0].start));
                     cut.sort_unstable();
                     let crosser = Crosser::new(&frame, along, cells);
                     for level in Level::available() {
-                        assert_eq!(found(&whole(), level, &triangles), expected, "{level:?} {sort} {along}");
-                        assert_eq!(found(&crosser, level, &triangles), cut, "{level:?} {sort} {along}");
+                        assert_eq!(
+                            found(&whole(), level, &triangles),
+                            expected,
+                            "{level:?} {sort} {along}"
+                        );
+                        assert_eq!(
+                            found(&crosser, level, &triangles),
+                            cut,
+                            "{level:?} {sort} {along}"
+                        );
                     }
                 }
             }

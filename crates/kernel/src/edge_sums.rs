@@ -92,7 +92,10 @@ impl EdgeKeys {
     /// The keys of so many random bits.
     pub fn new(random: [u64; 6]) -> Self {
         let half = |n: usize| (random[n / 2] >> (n % 2 * 32)) as u32;
-        Self { offsets: std::array::from_fn(half), factors: std::array::from_fn(|n| half(n + 3) | 1) }
+        Self {
+            offsets: std::array::from_fn(half),
+            factors: std::array::from_fn(|n| half(n + 3) | 1),
+        }
     }
 }
 
@@ -106,9 +109,17 @@ const TOGETHER: usize = LANES << 12;
 const HALF: i64 = 1 << 31;
 
 #[inline(always)]
-fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle], from: &[f64; 3], keys: &EdgeKeys) -> EdgeSums {
+fn in_lanes<S: Simd>(
+    simd: S,
+    triangles: &[Triangle],
+    from: &[f64; 3],
+    keys: &EdgeKeys,
+) -> EdgeSums {
     let mut lanes = [u32x16::splat(simd, 0); 3 + STEPS];
-    for (lanes, key) in lanes.iter_mut().zip(keys.offsets.iter().chain(&keys.factors)) {
+    for (lanes, key) in lanes
+        .iter_mut()
+        .zip(keys.offsets.iter().chain(&keys.factors))
+    {
         *lanes = u32x16::splat(simd, *key);
     }
     let mut sums = EdgeSums::default();
@@ -171,7 +182,12 @@ fn add_triangles<S: Simd>(
 
 /// The hashes of the first, second or third corners.
 #[inline(always)]
-fn hashes<S: Simd>(simd: S, vertices: &Vertices<S>, corner: usize, keys: &KeyLanes<S>) -> VertexHashes<S> {
+fn hashes<S: Simd>(
+    simd: S,
+    vertices: &Vertices<S>,
+    corner: usize,
+    keys: &KeyLanes<S>,
+) -> VertexHashes<S> {
     let zero = f32x16::splat(simd, 0.0);
     let mut words = [u32x16::splat(simd, 0); 3];
     for axis in 0..3 {
@@ -267,7 +283,9 @@ mod tests {
     fn soup(count: usize, values: u64, seed: u64) -> Vec<Triangle> {
         let mut random = Random::new(seed);
         let mut coordinate = || random.below(values) as f32 - 2.0;
-        (0..count).map(|_| [(); 3].map(|()| [coordinate(), coordinate(), 0.25])).collect()
+        (0..count)
+            .map(|_| [(); 3].map(|()| [coordinate(), coordinate(), 0.25]))
+            .collect()
     }
 
     fn sums(level: Level, triangles: &[Triangle]) -> EdgeSums {
@@ -286,7 +304,12 @@ mod tests {
             let triangles = soup(count, 50, 1);
             let wanted = sums(Level::Scalar, &triangles);
             for level in Level::available() {
-                assert_eq!(sums(level, &triangles), wanted, "{count} at {}", level.name());
+                assert_eq!(
+                    sums(level, &triangles),
+                    wanted,
+                    "{count} at {}",
+                    level.name()
+                );
             }
         }
     }
@@ -303,14 +326,22 @@ mod tests {
                 + a[2] * (b[0] * c[1] - b[1] * c[0]);
             let extent = |axis: usize| {
                 let along = triangle.map(|v| f64::from(v[axis]));
-                along.into_iter().fold(f64::MIN, f64::max) - along.into_iter().fold(f64::MAX, f64::min)
+                along.into_iter().fold(f64::MIN, f64::max)
+                    - along.into_iter().fold(f64::MAX, f64::min)
             };
             let y = extent(1);
             let z = extent(2);
-            wanted.extents = [wanted.extents[0] + y * z, wanted.extents[1] + y, wanted.extents[2] + z];
+            wanted.extents = [
+                wanted.extents[0] + y * z,
+                wanted.extents[1] + y,
+                wanted.extents[2] + z,
+            ];
         }
         let found = sums(Level::best(), &triangles);
-        assert_eq!((found.six_volumes, found.extents), (wanted.six_volumes, wanted.extents));
+        assert_eq!(
+            (found.six_volumes, found.extents),
+            (wanted.six_volumes, wanted.extents)
+        );
     }
 
     #[test]
@@ -319,7 +350,10 @@ mod tests {
         let whole = sums(Level::best(), &triangles);
         let mut turned = triangles.clone();
         turned.reverse();
-        turned.iter_mut().step_by(3).for_each(|triangle| triangle.rotate_left(1));
+        turned
+            .iter_mut()
+            .step_by(3)
+            .for_each(|triangle| triangle.rotate_left(1));
         let [one, two] = [&turned[..123], &turned[123..]].map(|part| sums(Level::best(), part));
         let both = one.and(&two);
         assert_eq!(
@@ -365,18 +399,24 @@ mod tests {
 
     /// The vertex whose hashes under some keys are these, if it has finite coordinates.
     fn vertex_of(hashes: [u32; 3], keys: &EdgeKeys) -> Option<[f32; 3]> {
-        let unshift = |word: u32, shift: u32| (0..32 / shift).fold(word, |found, _| word ^ (found >> shift));
+        let unshift =
+            |word: u32, shift: u32| (0..32 / shift).fold(word, |found, _| word ^ (found >> shift));
         let mut words = hashes.map(|word| unshift(word, 16));
         for n in (0..STEPS).rev() {
             let factor = keys.factors[n];
             // The inverse modulo 2³², by Newton's iteration.
-            let inverse =
-                (0..5).fold(factor, |x, _| x.wrapping_mul(2_u32.wrapping_sub(factor.wrapping_mul(x))));
+            let inverse = (0..5).fold(factor, |x, _| {
+                x.wrapping_mul(2_u32.wrapping_sub(factor.wrapping_mul(x)))
+            });
             let mixed = unshift(words[n % 3].wrapping_mul(inverse), SHIFTS[n]);
             words[n % 3] = mixed.wrapping_sub(words[(n + 2) % 3]);
         }
-        let vertex = [0, 1, 2].map(|axis| f32::from_bits(words[axis].wrapping_sub(keys.offsets[axis])));
-        vertex.iter().all(|c| c.is_finite() && c.abs() > f32::MIN_POSITIVE).then_some(vertex)
+        let vertex =
+            [0, 1, 2].map(|axis| f32::from_bits(words[axis].wrapping_sub(keys.offsets[axis])));
+        vertex
+            .iter()
+            .all(|c| c.is_finite() && c.abs() > f32::MIN_POSITIVE)
+            .then_some(vertex)
     }
 
     #[test]
@@ -385,17 +425,24 @@ mod tests {
         for seed in 0..8 {
             let known = keys(seed);
             // Hashes on a line, so that no difference of corners counts.
-            let on_a_line = |n: u32| [n + 1, n + 2, n + 3].map(|k| [k << 17 | 5, k << 17 | 3, 7 * k]);
+            let on_a_line =
+                |n: u32| [n + 1, n + 2, n + 3].map(|k| [k << 17 | 5, k << 17 | 3, 7 * k]);
             let triangle = (0..8192).find_map(|n| {
                 let corners = on_a_line(n).map(|hashes| vertex_of(hashes, &known));
                 Some([corners[0]?, corners[1]?, corners[2]?])
             });
             let triangles = [triangle.expect("one of many has finite coordinates")];
             let of = |keys: &EdgeKeys| EdgeSums::of(Level::best(), &triangles, &[0.0; 3], keys);
-            assert!(of(&known).are_oriented(), "the attack is one: {triangles:?}");
+            assert!(
+                of(&known).are_oriented(),
+                "the attack is one: {triangles:?}"
+            );
             for other in 100..200 {
                 let found = of(&keys(other));
-                assert!(!found.are_oriented() && !found.are_closed(), "{triangles:?}");
+                assert!(
+                    !found.are_oriented() && !found.are_closed(),
+                    "{triangles:?}"
+                );
             }
             made += 1;
         }

@@ -29,12 +29,23 @@ enum Exact {
 impl<'a> LazyExact<'a> {
     /// The triangle with walls counted from cell `base`.
     pub fn new(frame: &'a KernelLattice, triangle: &'a Triangle, base: [i64; 3]) -> Self {
-        Self { frame, triangle, base, made: None }
+        Self {
+            frame,
+            triangle,
+            base,
+            made: None,
+        }
     }
 
     fn get(&mut self) -> &Exact {
-        let Self { frame, triangle, base, .. } = self;
-        self.made.get_or_insert_with(|| Exact::of(frame, triangle, *base))
+        let Self {
+            frame,
+            triangle,
+            base,
+            ..
+        } = self;
+        self.made
+            .get_or_insert_with(|| Exact::of(frame, triangle, *base))
     }
 
     /// Where a vertex lies along an axis.
@@ -76,7 +87,9 @@ const ANY_SIZE: &str = "integers of any size reach any point";
 
 impl Exact {
     fn of(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> Self {
-        let Some(exact) = narrow(frame, triangle, base) else { return Self::wide(frame, triangle, base) };
+        let Some(exact) = narrow(frame, triangle, base) else {
+            return Self::wide(frame, triangle, base);
+        };
         let normal = exact.normal();
         Self::Narrow(exact, normal)
     }
@@ -114,7 +127,11 @@ pub struct Sides<'a> {
 impl<'a> Sides<'a> {
     /// The sides of triangles in a frame of centres.
     pub fn new(frame: &'a KernelLattice, triangles: &'a [Triangle]) -> Self {
-        Self { frame, triangles, made: triangles.iter().map(|_| OnceLock::new()).collect() }
+        Self {
+            frame,
+            triangles,
+            made: triangles.iter().map(|_| OnceLock::new()).collect(),
+        }
     }
 
     /// On which side of triangle `n` the centre of a cell is, exactly: greater where the normal points away
@@ -123,13 +140,21 @@ impl<'a> Sides<'a> {
         let triangle = &self.triangles[n];
         let point = cell.map(|n| n as i64);
         let exact = self.made[n].get_or_init(|| Box::new(Exact::of(self.frame, triangle, [0; 3])));
-        let wide = || Exact::wide(self.frame, triangle, [0; 3]).side(point).expect(ANY_SIZE);
+        let wide = || {
+            Exact::wide(self.frame, triangle, [0; 3])
+                .side(point)
+                .expect(ANY_SIZE)
+        };
         exact.side(point).unwrap_or_else(wide)
     }
 }
 
 /// In 128 bits, if the coordinates are short enough for every product to fit.
-fn narrow(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> Option<ExactTriangle<i128>> {
+fn narrow(
+    frame: &KernelLattice,
+    triangle: &Triangle,
+    base: [i64; 3],
+) -> Option<ExactTriangle<i128>> {
     let mut vertices = [[0; 3]; 3];
     let mut unit = [0; 3];
     for axis in 0..3 {

@@ -48,12 +48,18 @@ impl FanLanes {
     pub fn new(triangles: &[[[f64; 3]; 3]]) -> Self {
         let group = |some: &[[[f64; 3]; 3]]| {
             let of = |n: usize| some[n.min(some.len() - 1)].as_flattened();
-            Aligned(std::array::from_fn(|row| std::array::from_fn(|n| of(n)[row])))
+            Aligned(std::array::from_fn(|row| {
+                std::array::from_fn(|n| of(n)[row])
+            }))
         };
-        let weight =
-            |some: &[[[f64; 3]; 3]]| Aligned(std::array::from_fn(|n| f64::from(u8::from(n < some.len()))));
+        let weight = |some: &[[[f64; 3]; 3]]| {
+            Aligned(std::array::from_fn(|n| f64::from(u8::from(n < some.len()))))
+        };
         let chunks = triangles.chunks(LANES);
-        Self { groups: chunks.clone().map(group).collect(), weights: chunks.map(weight).collect() }
+        Self {
+            groups: chunks.clone().map(group).collect(),
+            weights: chunks.map(weight).collect(),
+        }
     }
 
     /// The fan seen from a ball, whose corners may be off by `slack` along each axis: if its loop is far enough for a
@@ -77,7 +83,11 @@ fn dot<S: Simd>(a: [f64x8<S>; 3], b: [f64x8<S>; 3]) -> f64x8<S> {
 
 #[inline(always)]
 fn cross<S: Simd>(a: [f64x8<S>; 3], b: [f64x8<S>; 3]) -> [f64x8<S>; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
 }
 
 #[inline(always)]
@@ -100,7 +110,11 @@ fn distance<S: Simd>(
     // Comparisons keep what is not a number.
     let along = along.simd_lt(zero).select(zero, along);
     let along = along.simd_gt(splat(1.0)).select(splat(1.0), along);
-    let nearest = [from[0] + along * side[0], from[1] + along * side[1], from[2] + along * side[2]];
+    let nearest = [
+        from[0] + along * side[0],
+        from[1] + along * side[1],
+        from[2] + along * side[2],
+    ];
     let far = dot(nearest, nearest).sqrt() - splat(8.0 * U) * (of_from + length);
     far * splat(1.0 - 2f64.powi(-40))
 }
@@ -139,8 +153,11 @@ fn seen<S: Simd>(
         let weight = f64x8::from_slice(simd, &**weight);
         let [of_a, of_b, of_c] = [dot(a, a).sqrt(), dot(b, b).sqrt(), dot(c, c).sqrt()];
         let sides = [minus(b, a), minus(c, b), minus(a, c)];
-        let lengths =
-            [dot(sides[0], sides[0]).sqrt(), dot(sides[1], sides[1]).sqrt(), dot(sides[2], sides[2]).sqrt()];
+        let lengths = [
+            dot(sides[0], sides[0]).sqrt(),
+            dot(sides[1], sides[1]).sqrt(),
+            dot(sides[2], sides[2]).sqrt(),
+        ];
         let to_edge = distance(simd, a, of_a, sides[0], lengths[0]);
         let to_spokes = lesser(
             lesser(infinite, distance(simd, b, of_b, sides[1], lengths[1])),
@@ -173,7 +190,11 @@ fn seen<S: Simd>(
         }
         let scale = one / (across.abs() + along.abs());
         let is_one = weight.simd_gt(zero);
-        turning.turn(simd, is_one.select(along * scale, one), across * scale * weight);
+        turning.turn(
+            simd,
+            is_one.select(along * scale, one),
+            across * scale * weight,
+        );
         if n % FACTORS == FACTORS - 1 {
             turning.rescale(simd);
         }

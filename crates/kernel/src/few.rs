@@ -24,7 +24,10 @@ pub struct Few<const N: usize> {
 impl<const N: usize> Few<N> {
     /// An empty queue.
     pub fn new(frame: &KernelLattice) -> Self {
-        Self { queue: Queue::new(), test: BoxTest::new(frame) }
+        Self {
+            queue: Queue::new(),
+            test: BoxTest::new(frame),
+        }
     }
 
     /// Adds the lanes of `mask`; lane `l` is triangle `ids[l]`. Tests sixteen of those that wait, if
@@ -42,7 +45,24 @@ impl<const N: usize> Few<N> {
         let [[xa, xb, xc], [ya, yb, yc], [za, zb, zc]] = batch.local;
         let [x, y, z] = batch.base;
         let [i, j, k] = batch.span;
-        let values = [xa, xb, xc, ya, yb, yc, za, zb, zc, x, y, z, i, j, k, batch.exact];
+        let values = [
+            xa,
+            xb,
+            xc,
+            ya,
+            yb,
+            yc,
+            za,
+            zb,
+            zc,
+            x,
+            y,
+            z,
+            i,
+            j,
+            k,
+            batch.exact,
+        ];
         self.queue.push(simd, values, mask, ids);
         if self.queue.is_full() {
             self.test(simd, bricks, unsure);
@@ -87,7 +107,11 @@ impl<const N: usize> Few<N> {
         }
         let span: u32x16<S> = f32x16::from_slice(simd, &rows[12][..LANES]).to_int();
         let within = inside & ready & !doubt;
-        let found = Blocks::<N, S> { base, cells, lanes: mask32x16::from_bitmask(simd, within) };
+        let found = Blocks::<N, S> {
+            base,
+            cells,
+            lanes: mask32x16::from_bitmask(simd, within),
+        };
         found.mark(simd, span, bricks);
         let outside = ready & !doubt & !inside;
         if outside != 0 {
@@ -103,7 +127,10 @@ impl<const N: usize> Few<N> {
         for lane in bits_of(doubt & ready) {
             let bounds = || [9, 10, 11, 12, 13, 14].map(|n| rows[n][lane]);
             let plain = rows[15][lane] == 0.0 && inside >> lane & 1 == 1;
-            unsure.push(Unsure { id: self.queue.ids()[lane], small: plain.then(bounds) });
+            unsure.push(Unsure {
+                id: self.queue.ids()[lane],
+                small: plain.then(bounds),
+            });
         }
         self.queue.drop_ready(simd);
     }

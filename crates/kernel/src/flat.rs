@@ -115,12 +115,22 @@ impl Flat {
     pub fn new(frame: &KernelLattice) -> Option<Self> {
         let [x, y, z] = &frame.axes;
         let axes = [ExactAxis::new(x)?, ExactAxis::new(y)?, ExactAxis::new(z)?];
-        (frame.ties != Ties::Both).then_some(Self { axes, ties: frame.ties, rest: 0 })
+        (frame.ties != Ties::Both).then_some(Self {
+            axes,
+            ties: frame.ties,
+            rest: 0,
+        })
     }
 
     /// Marks the cells of those that are flat and exact, and answers which others of `valid` are left.
     #[inline(always)]
-    pub fn take<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
+    pub fn take<S: Simd>(
+        &mut self,
+        simd: S,
+        vertices: &Vertices<S>,
+        valid: u64,
+        bricks: &mut Bricks,
+    ) -> u64 {
         if self.rest > 0 {
             self.rest -= 1;
             return valid;
@@ -135,10 +145,17 @@ impl Flat {
     }
 
     #[inline(always)]
-    fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
+    fn take_lanes<S: Simd>(
+        &self,
+        simd: S,
+        vertices: &Vertices<S>,
+        valid: u64,
+        bricks: &mut Bricks,
+    ) -> u64 {
         let placed = self.place(simd, vertices, bricks);
         let [x_level, y_level, z_level] = placed.level;
-        let flat = placed.fit & (x_level | y_level | z_level) & mask32x16::from_bitmask(simd, valid);
+        let flat =
+            placed.fit & (x_level | y_level | z_level) & mask32x16::from_bitmask(simd, valid);
         if !flat.any_true() {
             return valid;
         }
@@ -158,18 +175,30 @@ impl Flat {
     fn place<S: Simd>(&self, simd: S, vertices: &Vertices<S>, bricks: &Bricks) -> FlatTriangles<S> {
         let zero = f32x16::splat(simd, 0.0);
         let no = mask32x16::splat(simd, false);
-        let mut placed =
-            FlatTriangles { u: *vertices, low: [zero; 3], span: [zero; 3], level: [no; 3], fit: !no };
+        let mut placed = FlatTriangles {
+            u: *vertices,
+            low: [zero; 3],
+            span: [zero; 3],
+            level: [no; 3],
+            fit: !no,
+        };
         let ranges = bricks.ranges();
         // Loops, not closures: only what is inlined here is compiled for the level.
         for axis in 0..3 {
-            let ExactAxis { origin, scale, spacing, cells, closed } = self.axes[axis];
+            let ExactAxis {
+                origin,
+                scale,
+                spacing,
+                cells,
+                closed,
+            } = self.axes[axis];
             for v in 0..3 {
                 let x = vertices[axis][v];
                 let u = (x - origin) * scale;
                 let grains = u * GRAIN;
                 // What is whole in grains has been rounded nowhere if it is where it came from.
-                placed.fit &= grains.simd_eq(grains.round_ties_even()) & (u * spacing + origin).simd_eq(x);
+                placed.fit &=
+                    grains.simd_eq(grains.round_ties_even()) & (u * spacing + origin).simd_eq(x);
                 placed.u[axis][v] = u;
             }
             let [a, b, c] = placed.u[axis];
@@ -200,7 +229,13 @@ impl Flat {
     #[inline(always)]
     fn project<S: Simd>(&self, simd: S, placed: &FlatTriangles<S>) -> FlatEdges<S> {
         let zero = f32x16::splat(simd, 0.0);
-        let FlatTriangles { u, low, span, level: [x_level, _, z_level], .. } = placed;
+        let FlatTriangles {
+            u,
+            low,
+            span,
+            level: [x_level, _, z_level],
+            ..
+        } = placed;
         let mut s = [zero; 3];
         let mut t = [zero; 3];
         for v in 0..3 {
@@ -213,22 +248,37 @@ impl Flat {
                 last[axis] = f32x16::splat(simd, self.axes[axis].cells - 1.0) - low[axis];
             }
         }
-        let span = [x_level.select(span[1], span[0]), z_level.select(span[1], span[2])];
+        let span = [
+            x_level.select(span[1], span[0]),
+            z_level.select(span[1], span[2]),
+        ];
         let ds = [s[1] - s[0], s[2] - s[1], s[0] - s[2]];
         let dt = [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
         let normal = ds[0] * dt[1] - dt[0] * ds[1];
         let turn = f32x16::splat(simd, 1.0).copysign(normal);
         let bias = f32x16::splat(simd, BIAS);
-        let last = [x_level.select(last[1], last[0]), z_level.select(last[1], last[2])];
-        let mut found =
-            FlatEdges { span, last, start: [zero; 3], step: [[zero; 3]; 2], fit: normal.simd_ne(zero) };
+        let last = [
+            x_level.select(last[1], last[0]),
+            z_level.select(last[1], last[2]),
+        ];
+        let mut found = FlatEdges {
+            span,
+            last,
+            start: [zero; 3],
+            step: [[zero; 3]; 2],
+            fit: normal.simd_ne(zero),
+        };
         for e in 0..3 {
             let a = -(dt[e] * turn);
             let b = ds[e] * turn;
             let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
             let bias = match self.ties {
                 // The first component that is not zero: see `tie_bias` in `kernel/lanes.rs`.
-                Ties::Up => a.simd_eq(zero).select(b, a).simd_gt(zero).select(-bias, bias),
+                Ties::Up => a
+                    .simd_eq(zero)
+                    .select(b, a)
+                    .simd_gt(zero)
+                    .select(-bias, bias),
                 _ => -bias,
             };
             (found.start[e], found.step[0][e], found.step[1][e]) = (start + bias, a, b);
@@ -249,8 +299,11 @@ impl Flat {
         let none = u32x16::splat(simd, 0);
         let zero = f32x16::splat(simd, 0.0);
         let [x_level, _, z_level] = placed.level;
-        let [x, y, z]: [u32x16<S>; 3] =
-            [placed.low[0].to_int(), placed.low[1].to_int(), placed.low[2].to_int()];
+        let [x, y, z]: [u32x16<S>; 3] = [
+            placed.low[0].to_int(),
+            placed.low[1].to_int(),
+            placed.low[2].to_int(),
+        ];
         let z = bricks.layers_from_first(z);
         let across: u32x16<S> = found.span[0].to_int();
         let own = u32x16::splat(simd, 0xffff) >> ((u32x16::splat(simd, 15) - across) & 15);
@@ -291,7 +344,12 @@ impl Flat {
             bricks.mark(simd, numbers, words, along_x & word.simd_ne(none));
             if straddles.any_true() {
                 let rest = marks::beyond(simd, words);
-                bricks.mark(simd, numbers + 1, rest, straddles & (rest & 0xffff).simd_ne(none));
+                bricks.mark(
+                    simd,
+                    numbers + 1,
+                    rest,
+                    straddles & (rest & 0xffff).simd_ne(none),
+                );
             }
             if along_y.any_true() {
                 // Every cell is in a row of its own.

@@ -25,10 +25,19 @@ pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
 
 /// Triangles of these numbers in lanes.
 #[inline(always)]
-pub fn gather_numbers<S: Simd>(simd: S, triangles: &[Triangle], numbers: &[u32; LANES]) -> Vertices<S> {
+pub fn gather_numbers<S: Simd>(
+    simd: S,
+    triangles: &[Triangle],
+    numbers: &[u32; LANES],
+) -> Vertices<S> {
     // A row of sixteen floats goes on into the next triangle.
     let are_rows_there = numbers.iter().all(|n| (*n as usize) + 1 < triangles.len());
-    gather_by(simd, triangles, |lane| numbers[lane] as usize, are_rows_there)
+    gather_by(
+        simd,
+        triangles,
+        |lane| numbers[lane] as usize,
+        are_rows_there,
+    )
 }
 
 /// The triangle of each lane; whether there are so many floats from its first one on as there are lanes.
@@ -61,12 +70,20 @@ fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize)
         }
     }
     // Vertex by vertex in memory, axis by axis here.
-    [[rows[0], rows[3], rows[6]], [rows[1], rows[4], rows[7]], [rows[2], rows[5], rows[8]]]
+    [
+        [rows[0], rows[3], rows[6]],
+        [rows[1], rows[4], rows[7]],
+        [rows[2], rows[5], rows[8]],
+    ]
 }
 
 /// Gathers vertices by squares of four triangles and four floats, in registers of four lanes.
 #[inline(always)]
-fn by_squares<S: Simd>(simd: S, triangles: &[Triangle], number: impl Fn(usize) -> usize) -> Vertices<S> {
+fn by_squares<S: Simd>(
+    simd: S,
+    triangles: &[Triangle],
+    number: impl Fn(usize) -> usize,
+) -> Vertices<S> {
     let mut parts = [[f32x4::splat(simd, 0.0); LANES / SQUARE]; FLOATS];
     for part in 0..LANES / SQUARE {
         let lane = |n: usize| triangles[number(SQUARE * part + n)].as_flattened();

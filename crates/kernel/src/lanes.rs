@@ -73,11 +73,22 @@ impl<S: Simd> Triangles<S> {
             edge[axis] = [b - a, c - b, a - c];
         }
         let [x, y, z] = edge;
-        let normal = [y[0] * z[1] - z[0] * y[1], z[0] * x[1] - x[0] * z[1], x[0] * y[1] - y[0] * x[1]];
+        let normal = [
+            y[0] * z[1] - z[0] * y[1],
+            z[0] * x[1] - x[0] * z[1],
+            x[0] * y[1] - y[0] * x[1],
+        ];
         let exact = S::f32s::from_slice(simd, &rows[15][lanes.clone()]).simd_gt(zero);
         let bound = exact.select(zero, S::f32s::splat(simd, bound));
         let bias = exact.select(S::f32s::splat(simd, bias), zero);
-        Self { vertex, edge, normal, span, bound, bias }
+        Self {
+            vertex,
+            edge,
+            normal,
+            span,
+            bound,
+            bias,
+        }
     }
 
     /// Edge functions of the projection along `axis`: for each column of cells the least of three.
@@ -92,7 +103,8 @@ impl<S: Simd> Triangles<S> {
         for e in 0..3 {
             let a = -(self.edge[t][e] * turn);
             let b = self.edge[s][e] * turn;
-            let start = (a.max(zero) + b.max(zero)) - (a * self.vertex[s][e] + b * self.vertex[t][e]);
+            let start =
+                (a.max(zero) + b.max(zero)) - (a * self.vertex[s][e] + b * self.vertex[t][e]);
             // Of the two axes, y comes before z and x before both.
             let (first, second) = if axis == 1 { (b, a) } else { (a, b) };
             let mut line = start + self.tie_bias(simd, first, second, ties);
@@ -171,7 +183,11 @@ impl<S: Simd> PlaneTest<S> {
         };
         let needed = triangles.wide(simd, &[0, 1, 2]);
         let reach = needed.select(reach, S::f32s::splat(simd, HUGE));
-        Self { normal: [x, y, z], reach, height }
+        Self {
+            normal: [x, y, z],
+            reach,
+            height,
+        }
     }
 }
 
@@ -181,7 +197,9 @@ impl<const N: usize> BoxTest<N> {
         let n = N as f32;
         // A local coordinate within 0..=N rounds by at most N w, and by (4 N + 3) w where it is never a double.
         let rounded = frame.local_error() as f32 * 1.000_001 + n * U32;
-        let split = frame.wall_error().map_or(0.0, |error| error as f32 * 1.000_001 + (4.0 * n + 3.0) * U32);
+        let split = frame.wall_error().map_or(0.0, |error| {
+            error as f32 * 1.000_001 + (4.0 * n + 3.0) * U32
+        });
         let place = rounded.max(split);
         let edge = 2.0 * place + n * U32;
         let edges = edge * (2.0 * n + 4.0) + 2.0 * n * place + 16.0 * U32 * (4.0 * n * n + 2.0 * n);
@@ -189,7 +207,11 @@ impl<const N: usize> BoxTest<N> {
         let plane = normal * 3.0 * (n + 1.0) + 6.0 * n * n * place + 20.0 * U32 * 6.0 * n * n * n;
         let bound = edges.max(normal);
         let scale = (bound / plane).log2().floor().exp2();
-        Self { ties: frame.ties, bound, scale }
+        Self {
+            ties: frame.ties,
+            bound,
+            scale,
+        }
     }
 
     /// The touched cells of the first sixteen columns, bit `i + N (j + N k)` in two words, and the
@@ -206,7 +228,13 @@ impl<const N: usize> BoxTest<N> {
             }
             doubt |= unsure << first;
         }
-        ([u32x16::from_slice(simd, &words[0]), u32x16::from_slice(simd, &words[1])], doubt)
+        (
+            [
+                u32x16::from_slice(simd, &words[0]),
+                u32x16::from_slice(simd, &words[1]),
+            ],
+            doubt,
+        )
     }
 
     /// Tests the columns from `first` on that a register has lanes for.
@@ -237,7 +265,11 @@ impl<const N: usize> BoxTest<N> {
 /// Makes the cells beyond the bounds of their triangle untouched and never in doubt. EdgeTable xy
 /// serves x and y, table yz serves z.
 #[inline(always)]
-fn bar<S: Simd, const N: usize>(simd: S, triangles: &Triangles<S>, tables: &mut [EdgeTable<S, N>; 3]) {
+fn bar<S: Simd, const N: usize>(
+    simd: S,
+    triangles: &Triangles<S>,
+    tables: &mut [EdgeTable<S, N>; 3],
+) {
     let beyond = S::f32s::splat(simd, -HUGE);
     let [x, y, z] = triangles.span;
     for n in 1..N {

@@ -91,29 +91,45 @@ impl KernelLattice {
             let LatticeAxis { map, cells, closed } = &axes[a];
             let first = if a == axis { first } else { FIRST_CENTRE };
             let map = AxisMap::new(map.half_plane(first), map.spacing().clone(), map.snap());
-            let planes = LatticeAxis { map, cells: *cells, closed: *closed && first == FIRST_WALL };
+            let planes = LatticeAxis {
+                map,
+                cells: *cells,
+                closed: *closed && first == FIRST_WALL,
+            };
             KernelAxis::new(planes, extent(bounds, a))
         });
-        Self { axes, ties: Ties::Up }
+        Self {
+            axes,
+            ties: Ties::Up,
+        }
     }
 
     /// The error of walls near the mesh, in cells, as sums of two floats; `None` where a float of the mesh may be
     /// farther than a cell from the next one.
     pub fn wall_error(&self) -> Option<f64> {
-        let sizes = self.axes.iter().map(|axis| axis.origin[0].abs() * axis.scale + axis.farthest + 1.0);
+        let sizes = self
+            .axes
+            .iter()
+            .map(|axis| axis.origin[0].abs() * axis.scale + axis.farthest + 1.0);
         let most = sizes.fold(0.0, f64::max);
         (most <= f64::from(1_u32 << 24)).then_some(4.0 * U * most)
     }
 
     /// The error bound of a coordinate of the mesh, as a double relative to a cell near it.
     pub fn local_error(&self) -> f64 {
-        self.axes.iter().fold(0.0, |most, axis| most.max(axis.farthest_error))
+        self.axes
+            .iter()
+            .fold(0.0, |most, axis| most.max(axis.farthest_error))
     }
 }
 
 /// The extent of bounds along an axis; those of nothing are infinite, and have none.
 fn extent(bounds: &Bounds, axis: usize) -> [f32; 2] {
-    if bounds.is_empty() { [0.0; 2] } else { [bounds.min[axis], bounds.max[axis]] }
+    if bounds.is_empty() {
+        [0.0; 2]
+    } else {
+        [bounds.min[axis], bounds.max[axis]]
+    }
 }
 
 impl KernelAxis {
@@ -203,16 +219,39 @@ mod tests {
     /// A lattice of 8 × 8 × 8 cells at `origin`.
     fn frame(origin: [Rational; 3], spacing: [Rational; 3], snap: Snap) -> KernelLattice {
         let map = |a: usize| AxisMap::new(origin[a].clone(), spacing[a].clone(), snap);
-        let axes = std::array::from_fn(|a| LatticeAxis { map: map(a), cells: 8, closed: true });
-        KernelLattice::new(axes, &Bounds { min: [-1e3; 3], max: [1e3; 3] }, Ties::Up)
+        let axes = std::array::from_fn(|a| LatticeAxis {
+            map: map(a),
+            cells: 8,
+            closed: true,
+        });
+        KernelLattice::new(
+            axes,
+            &Bounds {
+                min: [-1e3; 3],
+                max: [1e3; 3],
+            },
+            Ties::Up,
+        )
     }
 
     #[test]
     fn doubles_are_within_the_bound() {
-        let origins = [Rational::ZERO, Rational::new(-1, 3), Rational::new(1_000_000, 7)];
-        let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(3, 1024), Rational::new(27, 256)];
+        let origins = [
+            Rational::ZERO,
+            Rational::new(-1, 3),
+            Rational::new(1_000_000, 7),
+        ];
+        let sizes = [
+            Rational::ONE,
+            Rational::new(1, 10),
+            Rational::new(3, 1024),
+            Rational::new(27, 256),
+        ];
         let mut compared = 0;
-        for (o, h) in origins.iter().flat_map(|o| sizes.iter().map(move |h| (o, h))) {
+        for (o, h) in origins
+            .iter()
+            .flat_map(|o| sizes.iter().map(move |h| (o, h)))
+        {
             let of = |r: &Rational| [r.clone(), r.clone(), r.clone()];
             let frame = frame(of(o), of(h), Snap::None);
             let axis = &frame.axes[0];
@@ -221,7 +260,10 @@ mod tests {
                 let exact = axis.map.index(v);
                 let double = Rational::from_f64(axis.index(v)).unwrap();
                 let off = (&exact - &double).abs();
-                assert!(off <= Rational::from_f64(axis.error(axis.index(v))).unwrap(), "{v} {o} {h}");
+                assert!(
+                    off <= Rational::from_f64(axis.error(axis.index(v))).unwrap(),
+                    "{v} {o} {h}"
+                );
                 assert!(!axis.is_exact(v) || off.is_zero(), "{v} {o} {h}");
                 compared += 1;
             }

@@ -23,7 +23,13 @@ pub enum Level {
 
 impl Level {
     /// Every level any build may have, from the narrowest.
-    pub const ALL: [Self; 5] = [Self::Scalar, Self::Sse42, Self::Avx2, Self::Avx512, Self::Neon];
+    pub const ALL: [Self; 5] = [
+        Self::Scalar,
+        Self::Sse42,
+        Self::Avx2,
+        Self::Avx512,
+        Self::Neon,
+    ];
 
     /// The word for it on the command line.
     pub fn name(self) -> &'static str {
@@ -43,12 +49,18 @@ impl Level {
 
     /// The best level of this machine.
     pub fn best() -> Self {
-        Self::available().into_iter().next_back().unwrap_or(Self::Scalar)
+        Self::available()
+            .into_iter()
+            .next_back()
+            .unwrap_or(Self::Scalar)
     }
 
     /// The levels this machine can run, from the narrowest.
     pub fn available() -> Vec<Self> {
-        Self::ALL.into_iter().filter(|level| level.is_available()).collect()
+        Self::ALL
+            .into_iter()
+            .filter(|level| level.is_available())
+            .collect()
     }
 
     /// The levels compiled into this build, from the narrowest.
@@ -71,7 +83,8 @@ impl Level {
     /// # Panics
     /// If the machine has no such level.
     pub(crate) fn token(self) -> Token {
-        self.find_token().expect("the level was checked to run here")
+        self.find_token()
+            .expect("the level was checked to run here")
     }
 
     fn find_token(self) -> Option<Token> {
@@ -148,7 +161,10 @@ impl<T> std::ops::DerefMut for Aligned<T> {
 
 /// The rows of a group.
 #[inline(always)]
-pub fn rows<S: Simd, const N: usize>(simd: S, group: &[[f32; LANES]; N]) -> impl Fn(usize) -> f32x16<S> {
+pub fn rows<S: Simd, const N: usize>(
+    simd: S,
+    group: &[[f32; LANES]; N],
+) -> impl Fn(usize) -> f32x16<S> {
     #[inline(always)]
     move |n| f32x16::from_slice(simd, &group[n])
 }
@@ -157,7 +173,13 @@ pub fn rows<S: Simd, const N: usize>(simd: S, group: &[[f32; LANES]; N]) -> impl
 #[inline(always)]
 pub fn splats<S: Simd>(simd: S) -> impl Fn([f32; 3]) -> [f32x16<S>; 3] {
     #[inline(always)]
-    move |[x, y, z]| [f32x16::splat(simd, x), f32x16::splat(simd, y), f32x16::splat(simd, z)]
+    move |[x, y, z]| {
+        [
+            f32x16::splat(simd, x),
+            f32x16::splat(simd, y),
+            f32x16::splat(simd, z),
+        ]
+    }
 }
 
 /// Whether shuffles of whole vectors are single instructions.
@@ -217,6 +239,10 @@ mod tests {
             assert_eq!(Level::from_name(level.name()), Some(level));
         }
         assert!(Level::available().contains(&Level::Scalar));
-        assert!(Level::available().iter().all(|level| Level::built().contains(level)));
+        assert!(
+            Level::available()
+                .iter()
+                .all(|level| Level::built().contains(level))
+        );
     }
 }

@@ -12,7 +12,10 @@
 //! Nothing here knows of files, meshes, threads or progress.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
-#![expect(clippy::needless_range_loop, reason = "several arrays run by one index; iterators hide it")]
+#![expect(
+    clippy::needless_range_loop,
+    reason = "several arrays run by one index; iterators hide it"
+)]
 
 pub mod angles;
 pub mod apart;

@@ -44,22 +44,37 @@ pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
     let place = (words >> PLACE) & 63;
     let last = u32x16::splat(simd, 63);
     // In two steps, as a shift by all 32 bits of a lane is none on some levels.
-    ((cells >> ((last - place).min(u32x16::splat(simd, LANES as u32)))) >> 1) | ((words >> ROW) << ROW)
+    ((cells >> ((last - place).min(u32x16::splat(simd, LANES as u32)))) >> 1)
+        | ((words >> ROW) << ROW)
 }
 
 impl Marks {
     /// An empty list.
     pub fn new() -> Self {
-        Self { bricks: Box::new([0; MOST]), words: Box::new([0; MOST]), count: 0 }
+        Self {
+            bricks: Box::new([0; MOST]),
+            words: Box::new([0; MOST]),
+            count: 0,
+        }
     }
 
     /// Adds the marks of some lanes. There must be room.
     #[inline(always)]
-    pub fn add<S: Simd>(&mut self, simd: S, bricks: u32x16<S>, words: u32x16<S>, lanes: mask32x16<S>) {
+    pub fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        bricks: u32x16<S>,
+        words: u32x16<S>,
+        lanes: mask32x16<S>,
+    ) {
         if is_avx512(simd) {
             let at = self.count;
-            bricks.compress(lanes).store_slice(&mut self.bricks[at..at + LANES]);
-            words.compress(lanes).store_slice(&mut self.words[at..at + LANES]);
+            bricks
+                .compress(lanes)
+                .store_slice(&mut self.bricks[at..at + LANES]);
+            words
+                .compress(lanes)
+                .store_slice(&mut self.words[at..at + LANES]);
             self.count = at + lanes.to_bitmask().count_ones() as usize;
             return;
         }
@@ -67,10 +82,15 @@ impl Marks {
         let (low, high) = bricks.split();
         let (low_words, high_words) = words.split();
         let (low_lanes, high_lanes) = simd.split_mask32x16(lanes);
-        for (bricks, words, lanes) in [(low, low_words, low_lanes), (high, high_words, high_lanes)] {
+        for (bricks, words, lanes) in [(low, low_words, low_lanes), (high, high_words, high_lanes)]
+        {
             let at = self.count;
-            bricks.compress(lanes).store_slice(&mut self.bricks[at..at + LANES / 2]);
-            words.compress(lanes).store_slice(&mut self.words[at..at + LANES / 2]);
+            bricks
+                .compress(lanes)
+                .store_slice(&mut self.bricks[at..at + LANES / 2]);
+            words
+                .compress(lanes)
+                .store_slice(&mut self.words[at..at + LANES / 2]);
             self.count = at + lanes.to_bitmask().count_ones() as usize;
         }
     }
@@ -96,5 +116,8 @@ impl Marks {
 /// The row in its brick that a mark is in, and its cells there.
 #[inline(always)]
 pub fn cells(word: u32) -> (usize, u64) {
-    ((word >> ROW) as usize, u64::from(word & 0xffff) << ((word >> PLACE) & 63))
+    (
+        (word >> ROW) as usize,
+        u64::from(word & 0xffff) << ((word >> PLACE) & 63),
+    )
 }

@@ -52,7 +52,11 @@ impl<T: Pod> Zeroed<T> {
     /// The bytes of memory that a list of this length takes once its first items, so many, are written to.
     pub fn bytes_for(length: usize, used: usize) -> usize {
         let [all, used] = [length, used].map(|items| items * size_of::<T>());
-        if all < HUGE { used } else { used.next_multiple_of(HUGE_PAGE).min(all) }
+        if all < HUGE {
+            used
+        } else {
+            used.next_multiple_of(HUGE_PAGE).min(all)
+        }
     }
 
     /// Forgets all but the first `to`; nothing if there are no more.
@@ -120,7 +124,15 @@ mod tests {
 
     #[test]
     fn small_and_large_lists_are_zero_and_hold_what_is_written() {
-        for length in [0, 3, MAPPED / 8 - 1, MAPPED / 8, HUGE / 8 - 1, HUGE / 8, HUGE / 8 + 5] {
+        for length in [
+            0,
+            3,
+            MAPPED / 8 - 1,
+            MAPPED / 8,
+            HUGE / 8 - 1,
+            HUGE / 8,
+            HUGE / 8 + 5,
+        ] {
             let mut list = Zeroed::<u64>::new(length).unwrap();
             assert!(list.len() == length && list.iter().all(|n| *n == 0));
             if let Some(last) = list.last_mut() {

@@ -41,11 +41,22 @@ impl Normal {
         let [ax, ay, az] = edge(1);
         let [bx, by, bz] = edge(2);
         let n = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
-        let size = [ax, ay, az, bx, by, bz].into_iter().fold(0.0_f64, |size, e| size.max(e.abs()));
+        let size = [ax, ay, az, bx, by, bz]
+            .into_iter()
+            .fold(0.0_f64, |size, e| size.max(e.abs()));
         // Short multiples of the grain multiply without rounding.
         let exact = setup.error == 0.0 && size < (1 << 25) as f64 * setup.grain;
-        let error = if exact { 0.0 } else { 10.0 * size * (setup.error + U * size) };
-        Self { n, error, exact, size }
+        let error = if exact {
+            0.0
+        } else {
+            10.0 * size * (setup.error + U * size)
+        };
+        Self {
+            n,
+            error,
+            exact,
+            size,
+        }
     }
 
     /// Whether a component may have another sign than its double.
@@ -58,14 +69,29 @@ impl LongPlane {
     /// The plane of a triangle; `None` if it is parallel to x, where table yz says all.
     pub fn new(setup: &Setup, exact: &mut LazyExact) -> Option<Self> {
         let normal = Normal::of(setup);
-        let Normal { n, error: normal_error, size, .. } = normal;
+        let Normal {
+            n,
+            error: normal_error,
+            size,
+            ..
+        } = normal;
         let through = setup.u.map(|u| u[0]);
         if n[0].abs() <= 4.0 * normal_error || setup.error > size / 16.0 {
             let slope = [0.0; 2];
             let error = f64::INFINITY;
             let on_grain = false;
-            let first = if normal.exact { None } else { exact_first(exact) }?;
-            return Some(Self { slope, through, error, on_grain, first });
+            let first = if normal.exact {
+                None
+            } else {
+                exact_first(exact)
+            }?;
+            return Some(Self {
+                slope,
+                through,
+                error,
+                on_grain,
+                first,
+            });
         }
         let slope = [-n[1] / n[0], -n[2] / n[0]];
         let reach = [setup.high[1] as f64 + 2.0, setup.high[2] as f64 + 2.0];
@@ -82,7 +108,13 @@ impl LongPlane {
         } else {
             slope.map(|slope| i64::from(slope < 0.0))
         };
-        Some(Self { slope, through, error, on_grain, first })
+        Some(Self {
+            slope,
+            through,
+            error,
+            on_grain,
+            first,
+        })
     }
 
     /// Where the plane meets the lattice line at walls `y` and `z`, along x.
@@ -107,7 +139,10 @@ impl LongPlane {
         let leave = (row + (y_last as f64 - self.through[1])) * self.slope[0];
         let first = layer + (z as f64 - self.through[2]);
         let last = layer + (z_last as f64 - self.through[2]);
-        [enter + (first * self.slope[1] + self.through[0]), leave + (last * self.slope[1] + self.through[0])]
+        [
+            enter + (first * self.slope[1] + self.through[0]),
+            leave + (last * self.slope[1] + self.through[0]),
+        ]
     }
 
     /// Decides exactly the ends of rows in which the plane passes a wall more closely than it may be off,
@@ -124,7 +159,11 @@ impl LongPlane {
     ) {
         let error = self.error;
         let mut floor = |crossing: f64, [y, z]: [i64; 2]| {
-            if self.on_grain { (crossing.round_ties_even() as i64, true) } else { exact.plane_crossing(y, z) }
+            if self.on_grain {
+                (crossing.round_ties_even() as i64, true)
+            } else {
+                exact.plane_crossing(y, z)
+            }
         };
         let unsure = |crossing: f64| (crossing - crossing.round_ties_even()).abs() <= error;
         for lane in 0..LANES {
@@ -135,11 +174,17 @@ impl LongPlane {
             }
             let [first, last] = self.corners(j + lane as i64, k);
             let decides = enter + error >= low + 1.0 && enter - error <= high + 1.0;
-            let enters =
-                if decides && unsure(enter) { cell_of(floor(enter, first)).0 as f64 } else { enter.floor() };
+            let enters = if decides && unsure(enter) {
+                cell_of(floor(enter, first)).0 as f64
+            } else {
+                enter.floor()
+            };
             let decides = leave - error <= high && leave + error >= low;
-            let leaves =
-                if decides && unsure(leave) { cell_of(floor(leave, last)).1 as f64 } else { leave.floor() };
+            let leaves = if decides && unsure(leave) {
+                cell_of(floor(leave, last)).1 as f64
+            } else {
+                leave.floor()
+            };
             (lows[lane], highs[lane]) = (low.max(enters), high.min(leaves));
         }
     }
@@ -165,12 +210,23 @@ impl LongPlane {
         let [[y, z], [y_last, z_last]] = self.corners(j, k);
         let enter = self.meets(simd, y, z);
         let leave = self.meets(simd, y_last, z_last);
-        let distance = (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
+        let distance = (enter - enter.round_ties_even())
+            .abs()
+            .min((leave - leave.round_ties_even()).abs());
         let unsure = distance.simd_le(f64x8::splat(simd, self.error)) & lows.simd_le(highs);
         if unsure.any_true() {
             let mut ends = [lanes_of(lows), lanes_of(highs)];
-            self.settle([j, k], &mut ends, [&lanes_of(enter), &lanes_of(leave)], exact, cell_of);
-            return [f64x8::from_slice(simd, &ends[0]), f64x8::from_slice(simd, &ends[1])];
+            self.settle(
+                [j, k],
+                &mut ends,
+                [&lanes_of(enter), &lanes_of(leave)],
+                exact,
+                cell_of,
+            );
+            return [
+                f64x8::from_slice(simd, &ends[0]),
+                f64x8::from_slice(simd, &ends[1]),
+            ];
         }
         [lows.max(enter.floor()), highs.min(leave.floor())]
     }

@@ -24,7 +24,11 @@ pub struct Queue<const ROWS: usize> {
 impl<const ROWS: usize> Queue<ROWS> {
     /// Nothing waits.
     pub fn new() -> Self {
-        Self { rows: [[0.0; 2 * LANES]; ROWS], ids: [0; 2 * LANES], count: 0 }
+        Self {
+            rows: [[0.0; 2 * LANES]; ROWS],
+            ids: [0; 2 * LANES],
+            count: 0,
+        }
     }
 
     /// The rows; the first [`ready`](Self::ready) columns are next.
@@ -59,9 +63,12 @@ impl<const ROWS: usize> Queue<ROWS> {
         if is_avx512(simd) {
             let lanes = mask32x16::from_bitmask(simd, mask);
             for row in 0..ROWS {
-                values[row].compress(lanes).store_slice(&mut self.rows[row][self.count..][..LANES]);
+                values[row]
+                    .compress(lanes)
+                    .store_slice(&mut self.rows[row][self.count..][..LANES]);
             }
-            ids.compress(lanes).store_slice(&mut self.ids[self.count..][..LANES]);
+            ids.compress(lanes)
+                .store_slice(&mut self.ids[self.count..][..LANES]);
             self.count += mask.count_ones() as usize;
             return;
         }
@@ -71,12 +78,18 @@ impl<const ROWS: usize> Queue<ROWS> {
         let [low, high] = [mask, mask >> HALF].map(|mask| mask32x8::from_bitmask(simd, mask));
         for row in 0..ROWS {
             let (first, last) = values[row].split();
-            first.compress(low).store_slice(&mut self.rows[row][self.count..][..HALF]);
-            last.compress(high).store_slice(&mut self.rows[row][middle..][..HALF]);
+            first
+                .compress(low)
+                .store_slice(&mut self.rows[row][self.count..][..HALF]);
+            last.compress(high)
+                .store_slice(&mut self.rows[row][middle..][..HALF]);
         }
         let (first, last) = ids.split();
-        first.compress(low).store_slice(&mut self.ids[self.count..][..HALF]);
-        last.compress(high).store_slice(&mut self.ids[middle..][..HALF]);
+        first
+            .compress(low)
+            .store_slice(&mut self.ids[self.count..][..HALF]);
+        last.compress(high)
+            .store_slice(&mut self.ids[middle..][..HALF]);
         self.count += mask.count_ones() as usize;
     }
 

@@ -49,14 +49,18 @@ impl Pieces {
             (first, last)
         } else {
             let far = f64x8::splat(simd, NOWHERE);
-            (rows.select(low, far).reduce_min() as i64 / 64, rows.select(high, -far).reduce_max() as i64 / 64)
+            (
+                rows.select(low, far).reduce_min() as i64 / 64,
+                rows.select(high, -far).reduce_max() as i64 / 64,
+            )
         };
         for n in first..=last {
             let start = f64x8::splat(simd, (64 * n) as f64);
             let end = f64x8::splat(simd, (64 * n + 63) as f64);
             let inside = rows & low.simd_le(end) & high.simd_ge(start);
             if inside.any_true() {
-                let cells = low.simd_le(start).select(ones, head) & high.simd_ge(end).select(ones, tail);
+                let cells =
+                    low.simd_le(start).select(ones, head) & high.simd_ge(end).select(ones, tail);
                 self.push(bricks, [n, j, k], inside.select(cells, none));
             }
         }

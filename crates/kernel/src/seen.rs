@@ -21,7 +21,10 @@ pub struct SeenTriangles {
 impl Default for SeenTriangles {
     /// Of no triangles.
     fn default() -> Self {
-        Self { bounds: Bounds::EMPTY, degenerate: 0 }
+        Self {
+            bounds: Bounds::EMPTY,
+            degenerate: 0,
+        }
     }
 }
 
@@ -30,7 +33,10 @@ impl SeenTriangles {
     #[must_use]
     pub fn and(&self, others: &Self) -> Self {
         let bounds = self.bounds.union(&others.bounds);
-        Self { bounds, degenerate: self.degenerate + others.degenerate }
+        Self {
+            bounds,
+            degenerate: self.degenerate + others.degenerate,
+        }
     }
 }
 
@@ -40,14 +46,17 @@ pub fn seen(level: Level, triangles: &[Triangle]) -> Option<SeenTriangles> {
 }
 
 fn one_by_one(triangles: &[Triangle]) -> Option<SeenTriangles> {
-    triangles
-        .iter()
-        .all(is_finite)
-        .then(|| SeenTriangles { bounds: Bounds::of(triangles), degenerate: degenerate::count(triangles) })
+    triangles.iter().all(is_finite).then(|| SeenTriangles {
+        bounds: Bounds::of(triangles),
+        degenerate: degenerate::count(triangles),
+    })
 }
 
 fn is_finite(triangle: &Triangle) -> bool {
-    triangle.as_flattened().iter().all(|coordinate| coordinate.is_finite())
+    triangle
+        .as_flattened()
+        .iter()
+        .all(|coordinate| coordinate.is_finite())
 }
 
 #[inline(always)]
@@ -70,7 +79,9 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
         let lanes = (triangles.len() - n).min(LANES);
         let unsure = !has_area_for_sure(simd, &vertices) & ((1 << lanes) - 1);
         if unsure != 0 {
-            let asked = (0..lanes).filter(|lane| unsure >> lane & 1 == 1).map(|lane| &triangles[n + lane]);
+            let asked = (0..lanes)
+                .filter(|lane| unsure >> lane & 1 == 1)
+                .map(|lane| &triangles[n + lane]);
             count += asked
                 .filter(|triangle| is_finite(triangle) && degenerate::is_degenerate(triangle))
                 .count() as u64;
@@ -79,9 +90,15 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
     if !sum.simd_eq(zero).all_true() {
         return None;
     }
-    let bounds = Bounds::EMPTY.with(&min.map(|min| min.reduce_min())).with(&max.map(|max| max.reduce_max()));
+    let bounds = Bounds::EMPTY
+        .with(&min.map(|min| min.reduce_min()))
+        .with(&max.map(|max| max.reduce_max()));
     Some(SeenTriangles {
-        bounds: if triangles.is_empty() { Bounds::EMPTY } else { bounds },
+        bounds: if triangles.is_empty() {
+            Bounds::EMPTY
+        } else {
+            bounds
+        },
         degenerate: count,
     })
 }
@@ -91,12 +108,16 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
 fn has_area_for_sure<S: Simd>(simd: S, vertices: &[[f32x16<S>; 3]; 3]) -> u64 {
     let bound = f32x16::splat(simd, 8.0 / (1 << 24) as f32);
     let least = f32x16::splat(simd, f32::MIN_POSITIVE);
-    let [ab, ac] = [1, 2].map(|vertex| [0, 1, 2].map(|axis| vertices[axis][vertex] - vertices[axis][0]));
+    let [ab, ac] =
+        [1, 2].map(|vertex| [0, 1, 2].map(|axis| vertices[axis][vertex] - vertices[axis][0]));
     let mut sure = 0;
     for (i, j) in [(1, 2), (2, 0), (0, 1)] {
         let p = ab[i] * ac[j];
         let q = ab[j] * ac[i];
-        sure |= (p - q).abs().simd_gt(bound * (p.abs() + q.abs()) + least).to_bitmask();
+        sure |= (p - q)
+            .abs()
+            .simd_gt(bound * (p.abs() + q.abs()) + least)
+            .to_bitmask();
     }
     sure
 }
@@ -125,7 +146,10 @@ mod tests {
                 assert_eq!(seen, expected, "{} {count}", level.name());
             }
             let degenerate = seen(level, &triangles).map(|seen| seen.degenerate);
-            assert!(degenerate.is_some_and(|count| (2..6).contains(&count)), "{degenerate:?}");
+            assert!(
+                degenerate.is_some_and(|count| (2..6).contains(&count)),
+                "{degenerate:?}"
+            );
         }
     }
 
@@ -155,7 +179,12 @@ mod tests {
             for place in 0..9 * 40 {
                 let mut triangles = vec![good; 40];
                 triangles.as_flattened_mut().as_flattened_mut()[place] = bad;
-                assert_eq!(seen(level, &triangles), None, "{} {bad} {place}", level.name());
+                assert_eq!(
+                    seen(level, &triangles),
+                    None,
+                    "{} {bad} {place}",
+                    level.name()
+                );
             }
         }
     }

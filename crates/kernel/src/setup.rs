@@ -62,7 +62,13 @@ impl KernelAxis {
             };
         }
         let (floor, on) = self.map.floor(v, u);
-        PlacedCoordinate { u, floor, on, exact: self.is_exact(v), moved: false }
+        PlacedCoordinate {
+            u,
+            floor,
+            on,
+            exact: self.is_exact(v),
+            moved: false,
+        }
     }
 
     /// The lowest and highest cell that coordinates with these floors touch.
@@ -125,7 +131,9 @@ impl Setup {
                 this.floor[axis][v] -= low;
             }
             // The shift by whole cells may round once more.
-            this.error = this.error.max(frame_axis.error(farthest) + U * (farthest + 1.0));
+            this.error = this
+                .error
+                .max(frame_axis.error(farthest) + U * (farthest + 1.0));
         }
         // Of the coordinates before the shift: it may round what is far below a grain away.
         if exact && let Some(grain) = grain(&index) {

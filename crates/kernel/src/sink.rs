@@ -117,19 +117,29 @@ impl<'a> BrickSink<'a> {
     pub fn rows(words: &'a mut [u64], shape: Shape) -> Self {
         let layer = shape.row_words * shape.dims[1];
         assert_eq!(words.len(), layer * shape.dims[2]);
-        let layers = words.chunks_mut(SIDE * layer).map(|words| Mutex::new(BrickLayer::Rows(words)));
-        Self { shape, layers: layers.collect() }
+        let layers = words
+            .chunks_mut(SIDE * layer)
+            .map(|words| Mutex::new(BrickLayer::Rows(words)));
+        Self {
+            shape,
+            layers: layers.collect(),
+        }
     }
 
     /// No grid: bricks are kept.
     pub fn kept(shape: Shape) -> Self {
         let layer = |_| Mutex::new(BrickLayer::Kept(Kept::default()));
-        Self { shape, layers: (0..shape.brick_layers()).map(layer).collect() }
+        Self {
+            shape,
+            layers: (0..shape.brick_layers()).map(layer).collect(),
+        }
     }
 
     /// Adds the cells of bricks of one layer of them.
     pub fn put<'b>(&self, layer: usize, bricks: impl Iterator<Item = (usize, &'b Brick)>) {
-        let mut target = self.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut target = self.layers[layer]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         match &mut *target {
             BrickLayer::Rows(words) => {
                 bricks.for_each(|(column, brick)| self.shape.put(column, brick, words))
@@ -153,12 +163,18 @@ impl<'a> BrickSink<'a> {
     /// What was kept, and the bricks of all threads.
     pub fn into_kept(self, full: Vec<ThreadBricks>) -> KeptBricks {
         let Self { shape, layers } = self;
-        let kept = |cells: Mutex<BrickLayer>| match cells.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let kept = |cells: Mutex<BrickLayer>| match cells
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
         {
             BrickLayer::Kept(kept) => kept,
             BrickLayer::Rows(_) => Kept::default(),
         };
-        KeptBricks { shape, layers: layers.into_iter().map(kept).collect(), full }
+        KeptBricks {
+            shape,
+            layers: layers.into_iter().map(kept).collect(),
+            full,
+        }
     }
 }
 
@@ -183,14 +199,24 @@ impl KeptBricks {
         bricks.extend(self.full.iter().flat_map(|full| full.of_layer(layer)));
         // Of runs in order.
         bricks.sort_by_key(|(column, _)| *column);
-        LayerCells { shape: self.shape, words: &kept.words, bricks }
+        LayerCells {
+            shape: self.shape,
+            words: &kept.words,
+            bricks,
+        }
     }
 
     /// Adds the cells of one layer of bricks to `words`, those of its rows.
     pub fn add_to(&self, layer: usize, words: &mut [u64]) {
         let kept = &self.layers[layer];
-        words.iter_mut().zip(&kept.words).for_each(|(word, kept)| *word |= kept);
-        for (column, brick) in kept.of_layer().chain(self.full.iter().flat_map(|full| full.of_layer(layer))) {
+        words
+            .iter_mut()
+            .zip(&kept.words)
+            .for_each(|(word, kept)| *word |= kept);
+        for (column, brick) in kept
+            .of_layer()
+            .chain(self.full.iter().flat_map(|full| full.of_layer(layer)))
+        {
             self.shape.put(column, brick, words);
         }
     }
@@ -223,7 +249,10 @@ impl LayerCells<'_> {
                 let n = column % across;
                 match planes.last_mut() {
                     Some((same, plane)) if *same == n => {
-                        plane.iter_mut().zip(brick[k]).for_each(|(word, more)| *word |= more);
+                        plane
+                            .iter_mut()
+                            .zip(brick[k])
+                            .for_each(|(word, more)| *word |= more);
                     }
                     _ => planes.push((n, brick[k])),
                 }
@@ -240,7 +269,12 @@ impl LayerCells<'_> {
 
 impl Kept {
     /// Adds bricks, in the order of their columns.
-    fn add<'b>(&mut self, shape: &Shape, layer: usize, bricks: impl Iterator<Item = (usize, &'b Brick)>) {
+    fn add<'b>(
+        &mut self,
+        shape: &Shape,
+        layer: usize,
+        bricks: impl Iterator<Item = (usize, &'b Brick)>,
+    ) {
         let words = shape.layer_words(layer);
         let known = self.order.len();
         let mut next = 0;
@@ -259,9 +293,17 @@ impl Kept {
             }
             if self.order.len() * size_of::<Brick>() > words * size_of::<u64>() {
                 self.words = vec![0; words];
-                let Self { order, bricks, words } = self;
+                let Self {
+                    order,
+                    bricks,
+                    words,
+                } = self;
                 for (column, n) in std::mem::take(order) {
-                    shape.put(column as usize, &bricks[n as usize / TOGETHER][n as usize % TOGETHER], words);
+                    shape.put(
+                        column as usize,
+                        &bricks[n as usize / TOGETHER][n as usize % TOGETHER],
+                        words,
+                    );
                 }
                 *bricks = vec![];
             }
@@ -286,7 +328,9 @@ impl Kept {
     /// Its bricks with their columns, in order.
     fn of_layer(&self) -> impl Iterator<Item = (usize, &Brick)> {
         let brick = |n: u32| &self.bricks[n as usize / TOGETHER][n as usize % TOGETHER];
-        self.order.iter().map(move |&(column, n)| (column as usize, brick(n)))
+        self.order
+            .iter()
+            .map(move |&(column, n)| (column as usize, brick(n)))
     }
 }
 
@@ -297,7 +341,11 @@ fn has_cells(words: &[u64]) -> bool {
 
 /// Adds the cells of `more` to a brick.
 fn add_brick(brick: &mut Brick, more: &Brick) {
-    brick.as_flattened_mut().iter_mut().zip(more.as_flattened()).for_each(|(word, more)| *word |= more);
+    brick
+        .as_flattened_mut()
+        .iter_mut()
+        .zip(more.as_flattened())
+        .for_each(|(word, more)| *word |= more);
 }
 
 /// The bricks of one thread at its end. They go on with those of all others, layer by layer: where
@@ -326,17 +374,21 @@ pub(super) fn bricks_of_layer<'b>(
     let first = layer * shape.per_layer;
     let from = order.partition_point(|(number, _)| (*number as usize) < first);
     let to = order.partition_point(|(number, _)| (*number as usize) < first + shape.per_layer);
-    order[from..to].iter().map(move |&(number, slot)| (number as usize - first, &pool[usize::from(slot)]))
+    order[from..to]
+        .iter()
+        .map(move |&(number, slot)| (number as usize - first, &pool[usize::from(slot)]))
 }
 
 /// The occupied cells of rows of words.
 #[cfg(test)]
 pub(super) fn cells_of([nx, ny, nz]: [usize; 3], words: &[u64]) -> Vec<[usize; 3]> {
     let rows = (0..nz).flat_map(|k| (0..ny).map(move |j| (j, k)));
-    let cells = rows.zip(words.chunks(nx.div_ceil(64))).flat_map(|((j, k), row)| {
-        let is_set = move |i: &usize| row[i / 64] >> (i % 64) & 1 == 1;
-        (0..64 * row.len()).filter(is_set).map(move |i| [i, j, k])
-    });
+    let cells = rows
+        .zip(words.chunks(nx.div_ceil(64)))
+        .flat_map(|((j, k), row)| {
+            let is_set = move |i: &usize| row[i / 64] >> (i % 64) & 1 == 1;
+            (0..64 * row.len()).filter(is_set).map(move |i| [i, j, k])
+        });
     cells.collect()
 }
 
@@ -366,7 +418,8 @@ mod tests {
             for (k, plane) in brick.iter_mut().enumerate().take(dims[2] - layer * SIDE) {
                 let high = dims[1] - column / shape.across * SIDE;
                 for (j, word) in plane.iter_mut().enumerate().take(high) {
-                    *word = 1 << ((n + 3 * j + 5 * k) % if column % shape.across == 2 { 2 } else { 64 });
+                    *word = 1
+                        << ((n + 3 * j + 5 * k) % if column % shape.across == 2 { 2 } else { 64 });
                 }
             }
             brick
@@ -383,24 +436,43 @@ mod tests {
             }
             let kept = target.into_kept(vec![]);
             let mut grid = vec![0; shape.row_words * dims[1] * dims[2]];
-            for (layer, words) in grid.chunks_mut(SIDE * shape.row_words * dims[1]).enumerate() {
+            for (layer, words) in grid
+                .chunks_mut(SIDE * shape.row_words * dims[1])
+                .enumerate()
+            {
                 kept.add_to(layer, words);
                 let cells = kept.layer(layer);
-                for (k, words) in
-                    words.chunks(shape.row_words * dims[1]).enumerate().filter(|_| !cells.has_rows())
+                for (k, words) in words
+                    .chunks(shape.row_words * dims[1])
+                    .enumerate()
+                    .filter(|_| !cells.has_rows())
                 {
                     let mut each = vec![];
                     cells.each_word(k, |place, word| each.push((place, word)));
-                    let set = words.iter().copied().enumerate().filter(|(_, word)| *word != 0);
+                    let set = words
+                        .iter()
+                        .copied()
+                        .enumerate()
+                        .filter(|(_, word)| *word != 0);
                     assert!(set.eq(each), "layer {k} of {layer}");
                 }
                 let kept = &kept.layers[layer];
                 assert!(kept.words.is_empty() || kept.bricks.is_empty());
-                assert!(kept.order.is_sorted_by(|a, b| a.0 < b.0), "a brick for each column");
-                *if kept.words.is_empty() { &mut lists } else { &mut rows } += 1;
+                assert!(
+                    kept.order.is_sorted_by(|a, b| a.0 < b.0),
+                    "a brick for each column"
+                );
+                *if kept.words.is_empty() {
+                    &mut lists
+                } else {
+                    &mut rows
+                } += 1;
             }
             assert_eq!(grid, put(shape, &bricks), "{count} bricks");
         }
-        assert!(lists > 3 && rows > 2, "{lists} layers in bricks, {rows} in rows");
+        assert!(
+            lists > 3 && rows > 2,
+            "{lists} layers in bricks, {rows} in rows"
+        );
     }
 }

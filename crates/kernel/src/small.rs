@@ -103,7 +103,11 @@ impl Small {
     pub fn new(frame: &KernelLattice) -> Self {
         let place64 = frame.local_error() + CELLS as f64 * U;
         let place = frame.local_error() as f32 * 1.000_001 + CELLS as f32 * U32;
-        Self { queues: array::from_fn(|_| Queue::new()), place, place64 }
+        Self {
+            queues: array::from_fn(|_| Queue::new()),
+            place,
+            place64,
+        }
     }
 
     /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many of a kind. The
@@ -142,7 +146,9 @@ impl Small {
         unsure: &mut Vec<Unsure>,
     ) {
         let [a, b, c] = triangle;
-        let values = [a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2], x, y, z, i, j, k];
+        let values = [
+            a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2], x, y, z, i, j, k,
+        ];
         let class = match (j, k) {
             (_, 0.0) => 0,
             (0.0, _) => 1,
@@ -186,7 +192,10 @@ impl Small {
                 let ready = mask32x16::from_bitmask(simd, (1 << queue.ready()) - 1);
                 let doubt = triangles.mark(simd, ready, bricks);
                 for lane in bits_of(doubt) {
-                    unsure.push(Unsure { id: queue.ids()[lane], small: None });
+                    unsure.push(Unsure {
+                        id: queue.ids()[lane],
+                        small: None,
+                    });
                 }
                 self.queues[class].drop_ready(simd);
             },
@@ -195,7 +204,12 @@ impl Small {
 
     /// Works out slopes and bounds.
     #[inline(always)]
-    fn prepare<S: Simd>(&self, simd: S, queue: &Queue<ROWS>, frame: &KernelLattice) -> ShortTriangles<S> {
+    fn prepare<S: Simd>(
+        &self,
+        simd: S,
+        queue: &Queue<ROWS>,
+        frame: &KernelLattice,
+    ) -> ShortTriangles<S> {
         let zero = f32x16::splat(simd, 0.0);
         let rows = queue.rows();
         let mut base = [zero; 3];
@@ -225,7 +239,12 @@ impl Small {
                 (wide[0][axis][v], wide[1][axis][v]) = (low, high);
             }
         }
-        let edge = ShortEdge { from: zero, to: zero, starts: [zero; 2], slope: zero };
+        let edge = ShortEdge {
+            from: zero,
+            to: zero,
+            starts: [zero; 2],
+            slope: zero,
+        };
         let mut edges = [[edge; 3]; 3];
         let mut errors = [zero; 3];
         let mut doubt = nearest.simd_le(f32x16::splat(simd, self.place));
@@ -244,15 +263,27 @@ impl Small {
                 let flat = rise.simd_lt(f32x16::splat(simd, 16.0 * self.place));
                 doubt |= flat & from.floor().simd_lt(to.floor());
                 let slope = flat.select(zero, run / flat.select(zero + 1.0, rise));
-                let bound =
-                    (slope.abs() + 1.0) * (2.0 * self.place) + (start.max(end) + run.abs()) * (8.0 * U32);
+                let bound = (slope.abs() + 1.0) * (2.0 * self.place)
+                    + (start.max(end) + run.abs()) * (8.0 * U32);
                 error = error.max(bound);
-                edges[p][e] = ShortEdge { from, to, starts: [start, flat.select(end, start)], slope };
+                edges[p][e] = ShortEdge {
+                    from,
+                    to,
+                    starts: [start, flat.select(end, start)],
+                    slope,
+                };
             }
             errors[p] = error;
         }
         let (plane, unclear) = self.prepare_plane(simd, &wide, flat);
-        ShortTriangles { base, span, edges, error: errors, plane, doubt: doubt | unclear }
+        ShortTriangles {
+            base,
+            span,
+            edges,
+            error: errors,
+            plane,
+            doubt: doubt | unclear,
+        }
     }
 
     /// The planes; those of triangles that are `flat`, within one cell along an axis, have no part in the decision.
@@ -278,7 +309,9 @@ impl Small {
             // The longest edge component is at most the cells an axis.
             let size = CELLS as f64;
             let normal_error = 10.0 * size * (self.place64 + U * size);
-            let unclear = normal[0].abs().simd_le(f64x8::splat(simd, 4.0 * normal_error));
+            let unclear = normal[0]
+                .abs()
+                .simd_le(f64x8::splat(simd, 4.0 * normal_error));
             let n = unclear.select(f64x8::splat(simd, 1.0), normal[0]);
             let py = -(normal[1] / n);
             let pz = -(normal[2] / n);
@@ -290,7 +323,13 @@ impl Small {
             let error = (steep + 1.0) * (2.0 * self.place64)
                 + (steep + 2.0) / n.abs() * (2.0 * normal_error * reach)
                 + (x[0].abs() + steep * reach) * (8.0 * f64::from(U32));
-            halves[half] = [corner + low_y + low_z, corner + (py - low_y) + (pz - low_z), py, pz, error];
+            halves[half] = [
+                corner + low_y + low_z,
+                corner + (py - low_y) + (pz - low_z),
+                py,
+                pz,
+                error,
+            ];
             doubt |= unclear.to_bitmask() << (8 * half);
         }
         let nowhere = f32x16::splat(simd, NOWHERE);
@@ -301,7 +340,11 @@ impl Small {
             values[n] = flat.select(values[n], halves[0][n].narrow(halves[1][n]));
         }
         let [enter, leave, y, z, error] = values;
-        let plane = ShortPlane { ends: [enter, leave], slope: [y, z], error };
+        let plane = ShortPlane {
+            ends: [enter, leave],
+            slope: [y, z],
+            error,
+        };
         (plane, mask32x16::from_bitmask(simd, doubt) & !flat)
     }
 }
@@ -357,7 +400,9 @@ impl<S: Simd> ShortTriangles<S> {
                 let first = enter.floor();
                 let last = leave.floor();
                 // From the middle between two walls.
-                let distance = ((enter - first) - 0.5).abs().max(((leave - last) - 0.5).abs());
+                let distance = ((enter - first) - 0.5)
+                    .abs()
+                    .max(((leave - last) - 0.5).abs());
                 let near = distance.simd_ge(clear) & within;
                 self.doubt |= near;
                 let low = xy[j][0].max(first).max(zx[k][0]);
@@ -371,7 +416,12 @@ impl<S: Simd> ShortTriangles<S> {
                 bricks.mark(simd, number, words, lanes);
                 if straddles_any {
                     let rest = marks::beyond(simd, words);
-                    bricks.mark(simd, number + 1, rest, lanes & straddles & (rest & 0xffff).simd_ne(none));
+                    bricks.mark(
+                        simd,
+                        number + 1,
+                        rest,
+                        lanes & straddles & (rest & 0xffff).simd_ne(none),
+                    );
                 }
             }
             bricks.make_room(simd);
@@ -382,13 +432,21 @@ impl<S: Simd> ShortTriangles<S> {
     /// The cells along an axis of any triangle.
     #[inline(always)]
     fn most(&self, simd: S, axis: usize, ready: mask32x16<S>) -> usize {
-        let most = ready.select(self.span[axis], f32x16::splat(simd, 0.0)).reduce_max();
+        let most = ready
+            .select(self.span[axis], f32x16::splat(simd, 0.0))
+            .reduce_max();
         (most as usize + 1).min(CELLS)
     }
 
     /// The intervals of a projection in its strips.
     #[inline(always)]
-    fn tabulate(&mut self, simd: S, projection: usize, ready: mask32x16<S>, table: &mut ShortTable<S>) {
+    fn tabulate(
+        &mut self,
+        simd: S,
+        projection: usize,
+        ready: mask32x16<S>,
+        table: &mut ShortTable<S>,
+    ) {
         let along = PROJECTIONS[projection][1];
         let nowhere = f32x16::splat(simd, NOWHERE);
         let edges = &self.edges[projection];
@@ -396,7 +454,8 @@ impl<S: Simd> ShortTriangles<S> {
         let mut before = [nowhere; 3];
         for e in 0..3 {
             let edge = &edges[e];
-            before[e] = (f32x16::splat(simd, 0.0).min(edge.to).max(edge.from) - edge.from) * edge.slope;
+            before[e] =
+                (f32x16::splat(simd, 0.0).min(edge.to).max(edge.from) - edge.from) * edge.slope;
         }
         for n in 0..self.most(simd, along, ready) {
             let strip = f32x16::splat(simd, n as f32);
@@ -414,7 +473,9 @@ impl<S: Simd> ShortTriangles<S> {
                 low = within.select(low.min(first.min(last)), low);
                 high = within.select(high.max(first.max(last)), high);
             }
-            let near = (low - low.round_ties_even()).abs().min((high - high.round_ties_even()).abs());
+            let near = (low - low.round_ties_even())
+                .abs()
+                .min((high - high.round_ties_even()).abs());
             self.doubt |= near.simd_le(self.error[projection]) & strip.simd_le(self.span[along]);
             table[n] = [low.floor(), high.floor()];
         }

@@ -70,13 +70,24 @@ pub fn cover<S: Simd>(
 ) {
     let [x, y, z] = setup.base;
     let low = [(-x).max(0), (-y).max(0), (bricks.layers.start - z).max(0)];
-    let end = [frame.axes[0].cells - x, frame.axes[1].cells - y, bricks.layers.end - z];
+    let end = [
+        frame.axes[0].cells - x,
+        frame.axes[1].cells - y,
+        bricks.layers.end - z,
+    ];
     let high = std::array::from_fn(|a| setup.high[a].min(end[a] - 1));
     if (0..3).any(|a| low[a] > high[a]) {
         return;
     }
     let exact = LazyExact::new(frame, triangle, setup.base);
-    let mut this = Cover { frame, setup, triangle, exact, low, high };
+    let mut this = Cover {
+        frame,
+        setup,
+        triangle,
+        exact,
+        low,
+        high,
+    };
     match (setup.wide_axes(), setup.high.map(|high| high > 0)) {
         (0 | 1, _) => this.fill_box(bricks),
         (2, [_, _, false]) => this.fill_strips(simd, [0, 1], bricks, scratch),
@@ -116,11 +127,17 @@ impl Cover<'_> {
         bricks: &mut Bricks,
         scratch: &mut Scratch,
     ) {
-        let Scratch { xy: table, pieces, .. } = scratch;
+        let Scratch {
+            xy: table, pieces, ..
+        } = scratch;
         self.project(simd, [s, t], table);
         if t == 1 {
             let [low, high] = [self.low, self.high];
-            let layer = SpanLayer { rows: [low[1], high[1]], k: low[2], columns: [low[0], high[0]] };
+            let layer = SpanLayer {
+                rows: [low[1], high[1]],
+                k: low[2],
+                columns: [low[0], high[0]],
+            };
             self.add_layer(
                 simd,
                 layer,
@@ -140,12 +157,18 @@ impl Cover<'_> {
     /// Bounds one cell thick along x: the projection along x decides.
     #[inline(always)]
     fn fill_columns<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
-        let Scratch { yz: table, pieces, .. } = scratch;
+        let Scratch {
+            yz: table, pieces, ..
+        } = scratch;
         self.project(simd, [1, 2], table);
         for k in self.low[2]..=self.high[2] {
             let (first, last) = table.interval(k);
             let rows = [first.max(self.low[1]), last.min(self.high[1])];
-            let layer = SpanLayer { rows, k, columns: [self.low[0], self.high[0]] };
+            let layer = SpanLayer {
+                rows,
+                k,
+                columns: [self.low[0], self.high[0]],
+            };
             self.add_layer(
                 simd,
                 layer,
@@ -169,7 +192,8 @@ impl Cover<'_> {
         self.project(simd, [0, 2], zx);
         self.project(simd, [1, 2], yz);
         let plane = LongPlane::new(self.setup, &mut self.exact);
-        let [low, high] = [self.low, self.high].map(|ends| ends.map(|end| f64x8::splat(simd, end as f64)));
+        let [low, high] =
+            [self.low, self.high].map(|ends| ends.map(|end| f64x8::splat(simd, end as f64)));
         for start in (self.low[2]..=self.high[2]).step_by(LANES) {
             let rows = yz.within(simd, start, [low[1], high[1]]);
             let columns = zx.within(simd, start, [low[0], high[0]]);
@@ -179,7 +203,15 @@ impl Cover<'_> {
             let height = rows[1] - rows[0];
             if !(open & height.simd_ge(f64x8::splat(simd, NARROW))).any_true()
                 && let Some(plane) = &plane
-                && self.fill_narrow(simd, start, [rows, columns], open, height, (xy, plane), bricks)
+                && self.fill_narrow(
+                    simd,
+                    start,
+                    [rows, columns],
+                    open,
+                    height,
+                    (xy, plane),
+                    bricks,
+                )
             {
                 continue;
             }
@@ -188,8 +220,11 @@ impl Cover<'_> {
             let columns = [whole(columns[0]), whole(columns[1])];
             for n in bits_of(open.to_bitmask()) {
                 let k = start + n as i64;
-                let layer =
-                    SpanLayer { rows: [rows[0][n], rows[1][n]], k, columns: [columns[0][n], columns[1][n]] };
+                let layer = SpanLayer {
+                    rows: [rows[0][n], rows[1][n]],
+                    k,
+                    columns: [columns[0][n], columns[1][n]],
+                };
                 self.add_layer(
                     simd,
                     layer,
@@ -244,9 +279,11 @@ impl Cover<'_> {
             let lows = columns[0].max(f64x8::from_slice(simd, &ends[0]));
             let highs = columns[1].min(f64x8::from_slice(simd, &ends[1]));
             let [enter, leave] = plane.ends(row, layer);
-            let distance =
-                (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
-            let unsure = distance.simd_le(f64x8::splat(simd, plane.error)) & within & lows.simd_le(highs);
+            let distance = (enter - enter.round_ties_even())
+                .abs()
+                .min((leave - leave.round_ties_even()).abs());
+            let unsure =
+                distance.simd_le(f64x8::splat(simd, plane.error)) & within & lows.simd_le(highs);
             if unsure.any_true() {
                 return false;
             }
@@ -254,11 +291,26 @@ impl Cover<'_> {
             let highs = highs.min(leave.floor());
             let filled = within & lows.simd_le(highs);
             let long = filled & (highs - lows).simd_ge(f64x8::splat(simd, marks::CELLS as f64));
-            let cells = [(lows + x).narrow(zero), (row + y).narrow(zero), (layer + z).narrow(zero)];
-            bricks.mark_runs(simd, cells, (highs - lows).narrow(zero), (filled & !long).to_bitmask());
+            let cells = [
+                (lows + x).narrow(zero),
+                (row + y).narrow(zero),
+                (layer + z).narrow(zero),
+            ];
+            bricks.mark_runs(
+                simd,
+                cells,
+                (highs - lows).narrow(zero),
+                (filled & !long).to_bitmask(),
+            );
             for lane in bits_of(long.to_bitmask()) {
                 let [first, last] = [lows.as_array()[lane], highs.as_array()[lane]];
-                self.span(bricks, first as i64, last as i64, js[lane], start + lane as i64);
+                self.span(
+                    bricks,
+                    first as i64,
+                    last as i64,
+                    js[lane],
+                    start + lane as i64,
+                );
             }
         }
         true
@@ -276,7 +328,11 @@ impl Cover<'_> {
         cut: impl Fn(&mut Self, i64, [f64x8<S>; 2]) -> [f64x8<S>; 2],
     ) {
         let [x, y, z] = self.setup.base;
-        let SpanLayer { rows: [first, last], k, columns } = layer;
+        let SpanLayer {
+            rows: [first, last],
+            k,
+            columns,
+        } = layer;
         let base = f64x8::splat(simd, x as f64);
         let low = f64x8::splat(simd, columns[0] as f64);
         let high = f64x8::splat(simd, columns[1] as f64);
@@ -289,8 +345,18 @@ impl Cover<'_> {
             pieces.reserve((words[1] - words[0]) as usize + 1);
             let row = f64x8::from_slice(simd, &RAMP) + j as f64;
             let inside = row.simd_ge(first_row) & row.simd_le(last_row);
-            let [lows, highs] = cut(self, j, [inside.select(low, f64x8::splat(simd, NOWHERE)), high]);
-            pieces.add(simd, bricks, [y + j, z + k], [lows + base, highs + base], words);
+            let [lows, highs] = cut(
+                self,
+                j,
+                [inside.select(low, f64x8::splat(simd, NOWHERE)), high],
+            );
+            pieces.add(
+                simd,
+                bricks,
+                [y + j, z + k],
+                [lows + base, highs + base],
+                words,
+            );
         }
     }
 
@@ -322,7 +388,13 @@ impl Cover<'_> {
 
     /// Includes where an edge, rising along `t`, crosses the walls strictly between its ends.
     #[inline(always)]
-    fn project_edge<S: Simd>(&mut self, simd: S, [v, w]: [usize; 2], [s, t]: [usize; 2], table: &mut Table) {
+    fn project_edge<S: Simd>(
+        &mut self,
+        simd: S,
+        [v, w]: [usize; 2],
+        [s, t]: [usize; 2],
+        table: &mut Table,
+    ) {
         let setup = self.setup;
         let from = (setup.floor[t][v] + 1).max(self.low[t]);
         let to = (setup.floor[t][w] - i64::from(setup.on[t][w])).min(self.high[t] + 1);
@@ -340,7 +412,10 @@ impl Cover<'_> {
             let walls = f64x8::from_slice(simd, &RAMP) + wall as f64;
             let inside = walls.simd_le(last);
             let [low, high] = if parallel {
-                [f64x8::splat(simd, ends.0 as f64), f64x8::splat(simd, ends.1 as f64)]
+                [
+                    f64x8::splat(simd, ends.0 as f64),
+                    f64x8::splat(simd, ends.1 as f64),
+                ]
             } else {
                 let crossing = (walls - edge.start[1]) * edge.slope + edge.start[0];
                 let distance = (crossing - crossing.round_ties_even()).abs();
@@ -350,13 +425,25 @@ impl Cover<'_> {
                     let mut lows = lanes_of(floor);
                     let mut highs = lanes_of(floor);
                     let unsure = unsure.to_bitmask();
-                    self.settle(&lanes_of(crossing), unsure, &edge, wall, [&mut lows, &mut highs]);
-                    [f64x8::from_slice(simd, &lows), f64x8::from_slice(simd, &highs)]
+                    self.settle(
+                        &lanes_of(crossing),
+                        unsure,
+                        &edge,
+                        wall,
+                        [&mut lows, &mut highs],
+                    );
+                    [
+                        f64x8::from_slice(simd, &lows),
+                        f64x8::from_slice(simd, &highs),
+                    ]
                 } else {
                     [floor, floor]
                 }
             };
-            let walls = [inside.select(low, nowhere[0]), inside.select(high, nowhere[1])];
+            let walls = [
+                inside.select(low, nowhere[0]),
+                inside.select(high, nowhere[1]),
+            ];
             table.include_walls(simd, wall, before, walls);
             before = walls;
         }
@@ -378,7 +465,8 @@ impl Cover<'_> {
             let floor = if edge.on_grain {
                 (crossing[lane].round_ties_even() as i64, true)
             } else {
-                self.exact.edge_crossing(edge.ends, edge.axes, wall + lane as i64)
+                self.exact
+                    .edge_crossing(edge.ends, edge.axes, wall + lane as i64)
             };
             let (low, high) = cell_of(self.frame, self.setup, edge.axes[0], floor);
             (lows[lane], highs[lane]) = (low as f64, high as f64);
@@ -414,11 +502,21 @@ impl LongEdge {
         } else {
             let slope = run / rise;
             let size = start[0].abs().max(end[0].abs()) + run.abs();
-            (slope, 2.0 * setup.error * (1.0 + slope.abs()) + 8.0 * U * size)
+            (
+                slope,
+                2.0 * setup.error * (1.0 + slope.abs()) + 8.0 * U * size,
+            )
         };
         // Crossings of exact coordinates are fractions over rise / grain²: near means on.
         let on_grain = setup.error == 0.0 && 2.0 * error * rise < setup.grain * setup.grain;
-        Self { ends: [v, w], axes: [s, t], start, slope, error, on_grain }
+        Self {
+            ends: [v, w],
+            axes: [s, t],
+            start,
+            slope,
+            error,
+            on_grain,
+        }
     }
 
     /// Where it crosses a wall.

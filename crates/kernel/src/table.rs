@@ -54,7 +54,12 @@ impl Table {
 
     /// The intervals of eight strips from `strip`, as far as they are within `low..=high`.
     #[inline(always)]
-    pub fn within<S: Simd>(&self, simd: S, strip: i64, [low, high]: [f64x8<S>; 2]) -> [f64x8<S>; 2] {
+    pub fn within<S: Simd>(
+        &self,
+        simd: S,
+        strip: i64,
+        [low, high]: [f64x8<S>; 2],
+    ) -> [f64x8<S>; 2] {
         let n = self.entry(strip);
         let lows = f64x8::from_slice(simd, &self.low[n..n + LANES]);
         let highs = f64x8::from_slice(simd, &self.high[n..n + LANES]);

@@ -60,9 +60,16 @@ impl FloatAxis {
         if !(scale.is_normal() && largest < f64::from(f32::MAX) / 4.0) {
             return None;
         }
-        let absolute = f64::from(high.abs()) * axis.scale * 2f64.powi(-46) + f64::from(f32::MIN_POSITIVE);
+        let absolute =
+            f64::from(high.abs()) * axis.scale * 2f64.powi(-46) + f64::from(f32::MIN_POSITIVE);
         let error = 6.0 * f64::from(U32) * (axis.farthest + 1.0) + absolute;
-        Some((Self { origin: [high, low], scale }, error + axis.reach_of_snap))
+        Some((
+            Self {
+                origin: [high, low],
+                scale,
+            },
+            error + axis.reach_of_snap,
+        ))
     }
 }
 
@@ -72,7 +79,13 @@ impl Tiny {
         let (axes, margin) = in_floats(frame)?;
         // Coordinates are off by less than half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
-        Some(Self { axes, margin, bound, splits: frame.wall_error().is_some(), rest: 0 })
+        Some(Self {
+            axes,
+            margin,
+            bound,
+            splits: frame.wall_error().is_some(),
+            rest: 0,
+        })
     }
 
     /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.
@@ -87,11 +100,20 @@ impl Tiny {
         if self.rest > 0 {
             self.rest -= 1;
             let none = [f32x16::splat(simd, 0.0); 3];
-            return Left { lanes: valid, bounded: 0, lows: none, highs: none };
+            return Left {
+                lanes: valid,
+                bounded: 0,
+                lows: none,
+                highs: none,
+            };
         }
         let left = self.take_lanes(simd, vertices, valid, bricks);
         // Meshes are of one kind for long: look again later.
-        self.rest = if (left.lanes & !left.bounded).count_ones() > 13 { 15 } else { 0 };
+        self.rest = if (left.lanes & !left.bounded).count_ones() > 13 {
+            15
+        } else {
+            0
+        };
         left
     }
 
@@ -129,8 +151,17 @@ impl Tiny {
         mark(simd, &found.lows, small | touched[0], bricks);
         mark(simd, &found.highs, small & !one | touched[3], bricks);
         let lanes = valid & !(found.small | found.decided);
-        let bounded = if self.splits { lanes & found.bounded } else { 0 };
-        Left { lanes, bounded, lows: found.lows, highs: found.highs }
+        let bounded = if self.splits {
+            lanes & found.bounded
+        } else {
+            0
+        };
+        Left {
+            lanes,
+            bounded,
+            lows: found.lows,
+            highs: found.highs,
+        }
     }
 
     /// Looks at the triangles in the lanes of `V`.
@@ -178,8 +209,17 @@ impl Tiny {
         let decided = (outside & sure).to_bitmask();
         let bounded = (within & sure).to_bitmask();
         let small = small.to_bitmask();
-        let mut found =
-            Found { lows, highs, first: lows, second: lows, small, one, touched: [0; 4], decided, bounded };
+        let mut found = Found {
+            lows,
+            highs,
+            first: lows,
+            second: lows,
+            small,
+            one,
+            touched: [0; 4],
+            decided,
+            bounded,
+        };
         if four.any_true() {
             let (touched, sure) = corners(simd, &local, &lows, &highs, self.bound);
             let four = four.to_bitmask() & sure;
@@ -189,7 +229,11 @@ impl Tiny {
             let x_flat = lows[0].simd_eq(highs[0]);
             let z_flat = lows[2].simd_eq(highs[2]);
             found.first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
-            found.second = [lows[0], x_flat.select(lows[1], z_flat.select(highs[1], lows[1])), highs[2]];
+            found.second = [
+                lows[0],
+                x_flat.select(lows[1], z_flat.select(highs[1], lows[1])),
+                highs[2],
+            ];
         }
         found
     }
@@ -247,7 +291,11 @@ impl<S: Simd> Found<f32x8<S>> {
 
 #[inline(always)]
 fn beside<S: Simd>(low: &[f32x8<S>; 3], high: &[f32x8<S>; 3]) -> [f32x16<S>; 3] {
-    [low[0].combine(high[0]), low[1].combine(high[1]), low[2].combine(high[2])]
+    [
+        low[0].combine(high[0]),
+        low[1].combine(high[1]),
+        low[2].combine(high[2]),
+    ]
 }
 
 /// Which triangles touch each of the four cells around an edge of the lattice, and for which of them that is sure: the

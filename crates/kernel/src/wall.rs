@@ -31,12 +31,18 @@ pub fn cells_beside_wall(
         let high = (high + base[a]).min(frame.axes[a].cells - 1);
         (low <= high).then_some([low as usize, high as usize])
     };
-    let Some(beside) = in_grid(axis, touching(exact.vertex(0, axis))) else { return };
+    let Some(beside) = in_grid(axis, touching(exact.vertex(0, axis))) else {
+        return;
+    };
     let ends = joined(at.iter().map(|[_, t]| touching(*t)));
     let Some(rows) = in_grid(t, ends) else { return };
     for row in rows[0]..=rows[1] {
         let walls = [row as i64 - base[t], row as i64 + 1 - base[t]];
-        let span = joined(corners(&mut exact, &at, [s, t], walls).into_iter().map(touching));
+        let span = joined(
+            corners(&mut exact, &at, [s, t], walls)
+                .into_iter()
+                .map(touching),
+        );
         if let Some(span) = in_grid(s, span) {
             let mut cells = [[0; 2]; 3];
             (cells[axis], cells[s], cells[t]) = (beside, span, [row, row]);
@@ -47,7 +53,12 @@ pub fn cells_beside_wall(
 
 /// Where the corners of the triangle's part between two walls of axis `t` lie along axis `s`; `at` has the vertices along
 /// both.
-fn corners(exact: &mut LazyExact, at: &[[Floor; 2]; 3], axes: [usize; 2], walls: [i64; 2]) -> Vec<Floor> {
+fn corners(
+    exact: &mut LazyExact,
+    at: &[[Floor; 2]; 3],
+    axes: [usize; 2],
+    walls: [i64; 2],
+) -> Vec<Floor> {
     let is_below = |n: usize, wall: i64| at[n][1].0 < wall;
     let is_above = |n: usize, wall: i64| at[n][1].0 > wall || at[n][1] == (wall, false);
     let mut found = vec![];
@@ -72,7 +83,9 @@ fn touching((floor, is_on_wall): Floor) -> [i64; 2] {
 
 /// The lowest and the highest of all.
 fn joined(parts: impl Iterator<Item = [i64; 2]>) -> [i64; 2] {
-    parts.fold([i64::MAX / 2, i64::MIN / 2], |all, [low, high]| [all[0].min(low), all[1].max(high)])
+    parts.fold([i64::MAX / 2, i64::MIN / 2], |all, [low, high]| {
+        [all[0].min(low), all[1].max(high)]
+    })
 }
 
 #[cfg(test)]
@@ -90,8 +103,19 @@ mod tests {
     fn frame(spacing: &Rational) -> KernelLattice {
         let origin = Rational::new(-1, 2);
         let map = || AxisMap::new(origin.clone(), spacing.clone(), Snap::Float);
-        let axes = DIMS.map(|cells| LatticeAxis { map: map(), cells, closed: true });
-        KernelLattice::new(axes, &Bounds { min: [-9.0; 3], max: [9.0; 3] }, Ties::None)
+        let axes = DIMS.map(|cells| LatticeAxis {
+            map: map(),
+            cells,
+            closed: true,
+        });
+        KernelLattice::new(
+            axes,
+            &Bounds {
+                min: [-9.0; 3],
+                max: [9.0; 3],
+            },
+            Ties::None,
+        )
     }
 
     #[test]

@@ -62,7 +62,10 @@ impl Loop {
 }
 
 fn length([from, to]: &[Point; 2]) -> f64 {
-    (0..3).map(|i| (f64::from(to[i]) - f64::from(from[i])).powi(2)).sum::<f64>().sqrt()
+    (0..3)
+        .map(|i| (f64::from(to[i]) - f64::from(from[i])).powi(2))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// The caps of all loops: with them the triangles whose boundary the loops are have none.
@@ -79,7 +82,10 @@ pub fn boundary(triangles: &[Triangle]) -> Result<Vec<Loop>> {
     let welded = Welded::of(triangles)?;
     let sides = edges::sorted(&welded.triangles, welded.points.len());
     let net = net(&sides, |side| side.is_forth(&welded.triangles));
-    Ok(circuits(&net, Way::Along).iter().map(|circuit| of(circuit, &welded.points)).collect())
+    Ok(circuits(&net, Way::Along)
+        .iter()
+        .map(|circuit| of(circuit, &welded.points))
+        .collect())
 }
 
 impl Mesh {
@@ -107,13 +113,18 @@ impl Mesh {
         let sides = edges::sorted(&welded.triangles, welded.points.len());
         let odd = edges::by_edge(&sides).filter(|group| group.len() % 2 == 1);
         let odd: Vec<[u32; 2]> = odd.map(|group| group[0].ends).collect();
-        Ok(circuits(&odd, Way::Either).iter().map(|circuit| of(circuit, &welded.points)).collect())
+        Ok(circuits(&odd, Way::Either)
+            .iter()
+            .map(|circuit| of(circuit, &welded.points))
+            .collect())
     }
 }
 
 /// The loop through these vertices.
 pub(super) fn of(circuit: &[u32], points: &[Point]) -> Loop {
-    Loop { points: circuit.iter().map(|n| points[*n as usize]).collect() }
+    Loop {
+        points: circuit.iter().map(|n| points[*n as usize]).collect(),
+    }
 }
 
 /// The directed edges that no opposite ones cancel, as often as they are left, from where to where; of
@@ -124,7 +135,11 @@ pub(super) fn net(sides: &[Side], is_forth: impl Fn(&Side) -> bool) -> Vec<[u32;
         let [low, high] = group[0].ends;
         let forth = group.iter().filter(|side| is_forth(side)).count();
         let back = group.len() - forth;
-        let edge = if forth > back { [low, high] } else { [high, low] };
+        let edge = if forth > back {
+            [low, high]
+        } else {
+            [high, low]
+        };
         left.extend(std::iter::repeat_n(edge, forth.abs_diff(back)));
     }
     left
@@ -151,10 +166,18 @@ struct Arc {
 /// cut whenever it comes back to itself. Every vertex must be left as often as it is come to, or, either
 /// way, by an even number of edges.
 pub(super) fn circuits(edges: &[[u32; 2]], way: Way) -> Vec<Vec<u32>> {
-    let forth = edges.iter().enumerate().map(|(edge, &[from, to])| Arc { from, to, edge });
+    let forth = edges
+        .iter()
+        .enumerate()
+        .map(|(edge, &[from, to])| Arc { from, to, edge });
     let mut arcs: Vec<Arc> = forth.collect();
     if way == Way::Either {
-        arcs.extend(edges.iter().enumerate().map(|(edge, &[to, from])| Arc { from, to, edge }));
+        arcs.extend(
+            edges
+                .iter()
+                .enumerate()
+                .map(|(edge, &[to, from])| Arc { from, to, edge }),
+        );
     }
     arcs.sort_unstable();
     let mut walk = Walk {
@@ -191,7 +214,8 @@ impl Walk {
         while let Some(to) = self.step(path[path.len() - 1]) {
             if let Some(at) = self.place[to] {
                 self.found.push(self.circuit(&path[at..]));
-                path.drain(at + 1..).for_each(|vertex| self.place[vertex] = None);
+                path.drain(at + 1..)
+                    .for_each(|vertex| self.place[vertex] = None);
             } else {
                 self.place[to] = Some(path.len());
                 path.push(to);
@@ -204,7 +228,11 @@ impl Walk {
     /// Takes the next edge from a vertex, if there is one left: to which vertex.
     fn step(&mut self, vertex: usize) -> Option<usize> {
         let from = self.arcs[vertex].from;
-        while let Some(arc) = self.arcs.get(self.next[vertex]).filter(|arc| arc.from == from) {
+        while let Some(arc) = self
+            .arcs
+            .get(self.next[vertex])
+            .filter(|arc| arc.from == from)
+        {
             self.next[vertex] += 1;
             if !std::mem::replace(&mut self.used[arc.edge], true) {
                 return Some(self.arcs.partition_point(|other| other.from < arc.to));
@@ -216,7 +244,9 @@ impl Walk {
     /// The vertices of a path, from the least on.
     fn circuit(&self, path: &[usize]) -> Vec<u32> {
         let mut vertices: Vec<u32> = path.iter().map(|vertex| self.arcs[*vertex].from).collect();
-        let least = (0..vertices.len()).min_by_key(|n| vertices[*n]).unwrap_or(0);
+        let least = (0..vertices.len())
+            .min_by_key(|n| vertices[*n])
+            .unwrap_or(0);
         vertices.rotate_left(least);
         vertices
     }

@@ -102,17 +102,26 @@ impl Mesh {
         let sorted = par::map(chunks, by_part);
         let counts = par::map_range(0..PARTS, |part| {
             let of = |direction: usize| {
-                let mut edges: Vec<Edge> =
-                    sorted.iter().flat_map(|parts| &parts[part][direction]).copied().collect();
+                let mut edges: Vec<Edge> = sorted
+                    .iter()
+                    .flat_map(|parts| &parts[part][direction])
+                    .copied()
+                    .collect();
                 edges.sort_unstable();
                 edges
             };
             odd_ones(&of(0), &of(1))
         });
-        counts.iter().fold(EdgeCounts { open_edges: 0, unbalanced_edges: 0 }, |all, part| EdgeCounts {
-            open_edges: all.open_edges + part.open_edges,
-            unbalanced_edges: all.unbalanced_edges + part.unbalanced_edges,
-        })
+        counts.iter().fold(
+            EdgeCounts {
+                open_edges: 0,
+                unbalanced_edges: 0,
+            },
+            |all, part| EdgeCounts {
+                open_edges: all.open_edges + part.open_edges,
+                unbalanced_edges: all.unbalanced_edges + part.unbalanced_edges,
+            },
+        )
     }
 
     /// Whether it is closed and oriented, by sums of hashes of its edges: many times as fast as
@@ -183,7 +192,9 @@ impl Mesh {
         let level = Level::best();
         let keys = random_keys();
         let chunks = self.triangles().chunks(CHUNK).collect();
-        let parts = par::map(chunks, |chunk: &[Triangle]| EdgeSums::of(level, chunk, &middle, &keys));
+        let parts = par::map(chunks, |chunk: &[Triangle]| {
+            EdgeSums::of(level, chunk, &middle, &keys)
+        });
         let sums = parts.iter().fold(EdgeSums::default(), EdgeSums::and);
         let closedness = match () {
             () if sums.are_oriented() => Closedness::Oriented,
@@ -191,7 +202,12 @@ impl Mesh {
             () => Closedness::Open,
         };
         let is_two_sided = sums.may_be_two_sided() && are_in_both_directions(self.triangles());
-        MeshSums { closedness, is_two_sided, volume: sums.six_volumes / 6.0, extents: sums.extents }
+        MeshSums {
+            closedness,
+            is_two_sided,
+            volume: sums.six_volumes / 6.0,
+            extents: sums.extents,
+        }
     }
 }
 
@@ -245,7 +261,11 @@ fn by_part(triangles: &[Triangle]) -> Vec<Both> {
             if from == to {
                 continue;
             }
-            let (edge, direction) = if from < to { ([from, to], 0) } else { ([to, from], 1) };
+            let (edge, direction) = if from < to {
+                ([from, to], 0)
+            } else {
+                ([to, from], 1)
+            };
             parts[part_of(&edge)][direction].push(edge);
         }
     }
@@ -260,16 +280,26 @@ fn bits(point: Point) -> [u32; 3] {
 /// Which part an edge belongs to: the upper bits of a multiplicative hash.
 fn part_of(edge: &Edge) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |hash: u64, word: &u32| (hash ^ u64::from(*word)).wrapping_mul(GOLDEN).rotate_left(23);
+    let mix = |hash: u64, word: &u32| {
+        (hash ^ u64::from(*word))
+            .wrapping_mul(GOLDEN)
+            .rotate_left(23)
+    };
     let hash = edge.as_flattened().iter().fold(0, mix).wrapping_mul(GOLDEN);
     (hash >> (64 - PARTS.trailing_zeros())) as usize
 }
 
 /// Counts over sorted edges of both directions, side by side.
 fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> EdgeCounts {
-    let mut found = EdgeCounts { open_edges: 0, unbalanced_edges: 0 };
+    let mut found = EdgeCounts {
+        open_edges: 0,
+        unbalanced_edges: 0,
+    };
     while let Some(edge) = forth.first().into_iter().chain(back.first()).min().copied() {
-        let edge = EdgeUse { forth: taken(&mut forth, &edge), back: taken(&mut back, &edge) };
+        let edge = EdgeUse {
+            forth: taken(&mut forth, &edge),
+            back: taken(&mut back, &edge),
+        };
         found.open_edges += u64::from(edge.is_open());
         found.unbalanced_edges += u64::from(!edge.is_balanced());
     }
@@ -329,8 +359,9 @@ mod tests {
         let mut two_sided = 0;
         for n in 0..3000 {
             let step = [1.0, 0.125, 1e-30, 3e7][n % 4];
-            let mut corner =
-                || [random.below(3), random.below(3), random.below(2)].map(|c| (c as f32 - 1.0) * step);
+            let mut corner = || {
+                [random.below(3), random.below(3), random.below(2)].map(|c| (c as f32 - 1.0) * step)
+            };
             let mut triangles: Vec<Triangle> = vec![];
             for _ in 0..n % 5 + 1 {
                 let [a, b, c, d] = [corner(), corner(), corner(), corner()];
@@ -348,14 +379,22 @@ mod tests {
                 turns.sort_unstable();
                 turns[0]
             };
-            let times = |wanted: &[[u32; 3]; 3]| triangles.iter().filter(|t| bits(**t) == *wanted).count();
-            let whole = || triangles.iter().filter(|[a, b, c]| a != b && b != c && c != a);
+            let times =
+                |wanted: &[[u32; 3]; 3]| triangles.iter().filter(|t| bits(**t) == *wanted).count();
+            let whole = || {
+                triangles
+                    .iter()
+                    .filter(|[a, b, c]| a != b && b != c && c != a)
+            };
             let both = whole().all(|t| times(&bits(*t)) == times(&bits([t[0], t[2], t[1]])));
             let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
             assert_eq!(mesh.is_two_sided(), both && whole().next().is_some());
             two_sided += usize::from(mesh.is_two_sided());
         }
-        assert!(seen.iter().all(|count| *count > 300) && two_sided > 3, "{seen:?} {two_sided}");
+        assert!(
+            seen.iter().all(|count| *count > 300) && two_sided > 3,
+            "{seen:?} {two_sided}"
+        );
     }
 
     #[test]
@@ -365,14 +404,27 @@ mod tests {
             let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
             (mesh.is_two_sided(), mesh.closedness_defect().is_none())
         };
-        let cube = Mesh::open("../../fixtures/cube.stl").unwrap().triangles().to_vec();
-        let back: Vec<_> = cube.iter().rev().map(|t| turned([t[1], t[2], t[0]])).collect();
+        let cube = Mesh::open("../../fixtures/cube.stl")
+            .unwrap()
+            .triangles()
+            .to_vec();
+        let back: Vec<_> = cube
+            .iter()
+            .rev()
+            .map(|t| turned([t[1], t[2], t[0]]))
+            .collect();
         let both = [cube.clone(), back.clone()].concat();
         assert_eq!(is_two_sided(&both), (true, true));
-        assert_eq!(is_two_sided(&[both.clone(), both.clone()].concat()), (true, true));
+        assert_eq!(
+            is_two_sided(&[both.clone(), both.clone()].concat()),
+            (true, true)
+        );
         // A flat triangle has no sides.
         let flat = [[0.0; 3], [0.0; 3], [1.0; 3]];
-        assert_eq!(is_two_sided(&[both.clone(), vec![flat]].concat()), (true, true));
+        assert_eq!(
+            is_two_sided(&[both.clone(), vec![flat]].concat()),
+            (true, true)
+        );
         assert_eq!(is_two_sided(&[flat]), (false, true));
         assert_eq!(is_two_sided(&[]), (false, true));
         assert_eq!(is_two_sided(&cube), (false, true));
@@ -391,7 +443,11 @@ mod tests {
         let a = [0.0, 0.0, 0.0];
         let b = [2.0, 0.0, 0.0];
         let m = [1.0, 0.0, 0.0];
-        let open = [[a, b, [1.0, 1.0, 0.0]], [m, a, [0.0, -1.0, 0.0]], [b, m, [2.0, -1.0, 0.0]]];
+        let open = [
+            [a, b, [1.0, 1.0, 0.0]],
+            [m, a, [0.0, -1.0, 0.0]],
+            [b, m, [2.0, -1.0, 0.0]],
+        ];
         assert_eq!(edge_counts(&open).0, 9);
         assert_eq!(edge_counts(&[open[0], open[1], open[2], [b, a, m]]).0, 6);
     }
@@ -401,12 +457,16 @@ mod tests {
         // A soup with shared corners: many edges are there several times.
         let mut random = Random::new(7);
         let mut corner = || [16, 4, 4].map(|n| random.below(n) as f32);
-        let soup: Vec<Triangle> = (0..100_000).map(|_| [corner(), corner(), corner()]).collect();
+        let soup: Vec<Triangle> = (0..100_000)
+            .map(|_| [corner(), corner(), corner()])
+            .collect();
         let found = edge_counts(&soup);
         assert!(found.0 > 1000 && found.1 > found.0, "{found:?}");
         let mut turned = soup.clone();
         turned.reverse();
-        turned.iter_mut().for_each(|triangle| triangle.rotate_left(1));
+        turned
+            .iter_mut()
+            .for_each(|triangle| triangle.rotate_left(1));
         assert_eq!(edge_counts(&turned), found);
         assert_eq!(par::with_threads(1, || edge_counts(&soup)).unwrap(), found);
         let twice: Vec<_> = soup.iter().chain(&soup).copied().collect();
@@ -417,7 +477,11 @@ mod tests {
     fn volumes_have_the_sign_of_their_normals() {
         let cube = Mesh::open("../../fixtures/cube.stl").unwrap();
         assert_eq!(cube.volume(), 262_144.0);
-        let turned = cube.triangles().iter().map(|t| [t[0], t[2], t[1]]).collect();
+        let turned = cube
+            .triangles()
+            .iter()
+            .map(|t| [t[0], t[2], t[1]])
+            .collect();
         assert_eq!(Mesh::from_triangles(turned).unwrap().volume(), -262_144.0);
         assert_eq!(Mesh::from_triangles(vec![]).unwrap().volume(), 0.0);
     }

@@ -34,7 +34,11 @@ impl Component {
     /// Its thickness: that of a plate of the same volume whose two sides have its area together; zero without
     /// area.
     pub fn thickness(&self) -> f64 {
-        if self.area > 0.0 { 2.0 * self.volume.abs() / self.area } else { 0.0 }
+        if self.area > 0.0 {
+            2.0 * self.volume.abs() / self.area
+        } else {
+            0.0
+        }
     }
 }
 
@@ -64,13 +68,22 @@ impl Mesh {
     /// Whether it is one connected component.
     pub fn is_one_component(&self) -> Result<bool> {
         weld::refuse_more(self.triangles().len())?;
-        Ok(union_find::firsts(self.triangles())?.iter().all(|first| *first == 0))
+        Ok(union_find::firsts(self.triangles())?
+            .iter()
+            .all(|first| *first == 0))
     }
 
     /// The components with their sizes.
     fn measured(&self, of: &[u32], mut components: Vec<Component>) -> Vec<Component> {
-        let units: Vec<Unit> = components.iter().map(|component| Unit::of(&component.bounds)).collect();
-        let chunks = self.triangles().chunks(CHUNK).zip(of.chunks(CHUNK)).collect();
+        let units: Vec<Unit> = components
+            .iter()
+            .map(|component| Unit::of(&component.bounds))
+            .collect();
+        let chunks = self
+            .triangles()
+            .chunks(CHUNK)
+            .zip(of.chunks(CHUNK))
+            .collect();
         let shares = par::map(chunks, |(triangles, of): (&[Triangle], &[u32])| {
             let share = |(triangle, component): (&Triangle, &u32)| {
                 let unit = &units[*component as usize];
@@ -85,7 +98,9 @@ impl Mesh {
             let sums = &mut sums[*component as usize];
             *sums = std::array::from_fn(|n| sums[n] + i128::from(shares[n]));
         }
-        for ((component, [area, volume]), Unit { length, .. }) in components.iter_mut().zip(sums).zip(units) {
+        for ((component, [area, volume]), Unit { length, .. }) in
+            components.iter_mut().zip(sums).zip(units)
+        {
             component.area = area as f64 / FINE / 2.0 * (length * length);
             component.volume = volume as f64 / FINE / 6.0 * (length * length * length);
         }
@@ -104,15 +119,27 @@ pub fn of_triangles(triangles: &[Triangle], bounds: &Bounds) -> Result<(Vec<u32>
         return Ok((firsts, vec![*bounds]));
     }
     let (of, components) = numbered(triangles, firsts);
-    Ok((of, components.iter().map(|component| component.bounds).collect()))
+    Ok((
+        of,
+        components
+            .iter()
+            .map(|component| component.bounds)
+            .collect(),
+    ))
 }
 
 /// The signed volume that triangles enclose, which have these bounds, whatever their order.
 pub fn volume(triangles: &[Triangle], bounds: &Bounds) -> f64 {
     let unit = Unit::of(bounds);
-    let sums = par::map(triangles.chunks(CHUNK).collect(), |triangles: &[Triangle]| {
-        triangles.iter().map(|triangle| i128::from(unit.volume(triangle))).sum::<i128>()
-    });
+    let sums = par::map(
+        triangles.chunks(CHUNK).collect(),
+        |triangles: &[Triangle]| {
+            triangles
+                .iter()
+                .map(|triangle| i128::from(unit.volume(triangle)))
+                .sum::<i128>()
+        },
+    );
     sums.into_iter().sum::<i128>() as f64 / FINE / 6.0 * unit.length.powi(3)
 }
 
@@ -138,12 +165,24 @@ fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Componen
         }
     }
     let mut order: Vec<u32> = (0..found.len() as u32).collect();
-    order.sort_by(|a, b| found[*a as usize].0.partial_cmp(&found[*b as usize].0).expect("finite"));
+    order.sort_by(|a, b| {
+        found[*a as usize]
+            .0
+            .partial_cmp(&found[*b as usize].0)
+            .expect("finite")
+    });
     let mut numbers = vec![0; found.len()];
-    (0..).zip(&order).for_each(|(number, component)| numbers[*component as usize] = number);
-    of.iter_mut().for_each(|component| *component = numbers[*component as usize]);
-    let component =
-        |n: &u32| Component { triangles: 0, bounds: found[*n as usize].1, area: 0.0, volume: 0.0 };
+    (0..)
+        .zip(&order)
+        .for_each(|(number, component)| numbers[*component as usize] = number);
+    of.iter_mut()
+        .for_each(|component| *component = numbers[*component as usize]);
+    let component = |n: &u32| Component {
+        triangles: 0,
+        bounds: found[*n as usize].1,
+        area: 0.0,
+        volume: 0.0,
+    };
     (of, order.iter().map(component).collect())
 }
 
@@ -165,7 +204,11 @@ impl Unit {
         let [low, high] = [bounds.min, bounds.max].map(|corner| corner.map(f64::from));
         let longest = (0..3).map(|a| high[a] - low[a]).fold(0.0, f64::max);
         Self {
-            length: if longest > 0.0 { longest.log2().ceil().exp2() } else { 1.0 },
+            length: if longest > 0.0 {
+                longest.log2().ceil().exp2()
+            } else {
+                1.0
+            },
             middle: std::array::from_fn(|a| (low[a] + high[a]) / 2.0),
         }
     }
@@ -188,7 +231,11 @@ impl Unit {
     fn volume(&self, triangle: &Triangle) -> i64 {
         let [a, b, c] = triangle.map(|corner| self.in_units(corner));
         // Rounding makes another number of it from each corner; the middle one of the three depends on no first corner.
-        let [p, q, r] = [dot(a, cross(b, c)), dot(b, cross(c, a)), dot(c, cross(a, b))];
+        let [p, q, r] = [
+            dot(a, cross(b, c)),
+            dot(b, cross(c, a)),
+            dot(c, cross(a, b)),
+        ];
         (p.min(q).max(p.max(q).min(r)) * FINE) as i64
     }
 }
@@ -197,7 +244,10 @@ impl Unit {
 fn turned(triangle: &Triangle) -> Triangle {
     let [a, b, c] = triangle.map(|v| v.map(|x| x + 0.0));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
-    turns.into_iter().reduce(|least, other| if other < least { other } else { least }).expect("three")
+    turns
+        .into_iter()
+        .reduce(|least, other| if other < least { other } else { least })
+        .expect("three")
 }
 
 #[cfg(test)]
@@ -213,17 +263,39 @@ mod tests {
     #[test]
     fn components_are_labelled_in_the_order_of_their_least_vertices() {
         // The third touches the first in a corner.
-        let cubes = [cube([4.0, 0.0, 0.0], 2.0), cube([-3.0, 0.5, 0.5], 1.0), cube([6.0, 2.0, 2.0], 1.0)];
+        let cubes = [
+            cube([4.0, 0.0, 0.0], 2.0),
+            cube([-3.0, 0.5, 0.5], 1.0),
+            cube([6.0, 2.0, 2.0], 1.0),
+        ];
         let mesh = Mesh::from_triangles(cubes.concat()).unwrap();
         let components = mesh.components().unwrap();
-        let facts: Vec<_> = components.components.iter().map(|p| (p.triangles, p.area, p.volume)).collect();
+        let facts: Vec<_> = components
+            .components
+            .iter()
+            .map(|p| (p.triangles, p.area, p.volume))
+            .collect();
         assert_eq!(facts, [(12, 6.0, 1.0), (24, 30.0, 9.0)]);
         assert_eq!(components.of, [[1; 12], [0; 12], [1; 12]].concat());
-        assert_eq!(components.components[1].bounds, Bounds { min: [4.0, 0.0, 0.0], max: [7.0, 3.0, 3.0] });
+        assert_eq!(
+            components.components[1].bounds,
+            Bounds {
+                min: [4.0, 0.0, 0.0],
+                max: [7.0, 3.0, 3.0]
+            }
+        );
         assert_eq!(components.components[0].thickness(), 1.0 / 3.0);
 
-        let backwards: Vec<_> = mesh.triangles().iter().rev().map(|t| [t[1], t[2], t[0]]).collect();
-        let turned = Mesh::from_triangles(backwards).unwrap().components().unwrap();
+        let backwards: Vec<_> = mesh
+            .triangles()
+            .iter()
+            .rev()
+            .map(|t| [t[1], t[2], t[0]])
+            .collect();
+        let turned = Mesh::from_triangles(backwards)
+            .unwrap()
+            .components()
+            .unwrap();
         assert!(turned.of.iter().rev().eq(&components.of));
         assert_eq!(turned.components, components.components);
     }
@@ -232,10 +304,17 @@ mod tests {
     fn no_triangles_have_no_components_and_one_without_area_has_no_thickness() {
         assert_eq!(
             Mesh::from_triangles(vec![]).unwrap().components().unwrap(),
-            Components { of: vec![], components: vec![] }
+            Components {
+                of: vec![],
+                components: vec![]
+            }
         );
-        let lines = Mesh::from_triangles(vec![[[1.0; 3], [1.0; 3], [2.0; 3]], [[5.0; 3]; 3]]).unwrap();
+        let lines =
+            Mesh::from_triangles(vec![[[1.0; 3], [1.0; 3], [2.0; 3]], [[5.0; 3]; 3]]).unwrap();
         let components = lines.components().unwrap();
-        assert_eq!((components.of, components.components[1].thickness()), (vec![0, 1], 0.0));
+        assert_eq!(
+            (components.of, components.components[1].thickness()),
+            (vec![0, 1], 0.0)
+        );
     }
 }

@@ -32,13 +32,16 @@ impl Mesh {
     /// If more pairs of triangles have bounds that meet than [`PairLimit::Usual`], or the work was cancelled.
     pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
         let welded = Welded::of(self.triangles())?;
-        let new =
-            || ContactList { queues: ContactQueues::new(self.triangles(), &welded.triangles), found: vec![] };
+        let new = || ContactList {
+            queues: ContactQueues::new(self.triangles(), &welded.triangles),
+            found: vec![],
+        };
         let examined = self.examine_contacts(&welded, (PairLimit::Usual, progress), &new)?;
         if !examined.is_all {
             let most = PairLimit::Usual.pairs(self.triangles().len());
-            let error =
-                Error::too_large(format!("more than {most} pairs of triangles have bounds that meet"));
+            let error = Error::too_large(format!(
+                "more than {most} pairs of triangles have bounds that meet"
+            ));
             return Err(error.with_hint("a check counts the first of them"));
         }
         let mut found = examined.found.finished();
@@ -55,8 +58,18 @@ impl Mesh {
     ) -> Result<Examined<A>> {
         let has_degenerate = self.degenerate() > 0;
         let is_left_out = |t: &Triangle| has_degenerate && degenerate::is_degenerate(t);
-        let exam = Exam { phase: "contacts", progress, limit, max_bytes: None, new };
-        pairs::examine(&PairsOf::One(self.triangles(), &welded.triangles), &is_left_out, &exam)
+        let exam = Exam {
+            phase: "contacts",
+            progress,
+            limit,
+            max_bytes: None,
+            new,
+        };
+        pairs::examine(
+            &PairsOf::One(self.triangles(), &welded.triangles),
+            &is_left_out,
+            &exam,
+        )
     }
 }
 
@@ -84,10 +97,18 @@ impl<'a> ContactQueues<'a> {
         let queues = [Common::Nothing, Common::Vertex, Common::Edge].map(|common| ContactQueue {
             common,
             waiting: 0,
-            pairs: [Pair { numbers: [0; 2], count: 0 }; PAIRS],
+            pairs: [Pair {
+                numbers: [0; 2],
+                count: 0,
+            }; PAIRS],
             corners: [[[[0.0; 3]; 3]; PAIRS]; 2],
         });
-        Self { triangles, vertices, level: Level::best(), queues }
+        Self {
+            triangles,
+            vertices,
+            level: Level::best(),
+            queues,
+        }
     }
 
     /// Takes a pair of triangles with an area. `found` gets those that meet beyond what they share, sooner or later.
@@ -97,10 +118,13 @@ impl<'a> ContactQueues<'a> {
         let vertices = pair.numbers.map(|n| &self.vertices[n as usize]);
         let shared = SharedVertices::of(vertices);
         // All three: the same triangle twice.
-        let Some(queue) = self.queues.get_mut(shared.count()) else { return };
+        let Some(queue) = self.queues.get_mut(shared.count()) else {
+            return;
+        };
         let place = queue.waiting;
         queue.pairs[place] = pair;
-        for ((corners, triangle), order) in queue.corners.iter_mut().zip([s, t]).zip(shared.first()) {
+        for ((corners, triangle), order) in queue.corners.iter_mut().zip([s, t]).zip(shared.first())
+        {
             for (corner, n) in corners[place].iter_mut().zip(order) {
                 *corner = triangle[usize::from(*n)];
             }
@@ -122,11 +146,20 @@ impl<'a> ContactQueues<'a> {
         if pairs.is_empty() {
             return;
         }
-        let corners = queue.corners.each_ref().map(|corners| &corners[..pairs.len()]);
+        let corners = queue
+            .corners
+            .each_ref()
+            .map(|corners| &corners[..pairs.len()]);
         let proven = surely_part(self.level, queue.common, corners);
-        for (_, pair) in pairs.iter().enumerate().filter(|(n, _)| proven >> n & 1 == 0) {
+        for (_, pair) in pairs
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| proven >> n & 1 == 0)
+        {
             let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
-            if let Some(meeting) = beyond_shared([s, t], pair.numbers.map(|n| &self.vertices[n as usize])) {
+            if let Some(meeting) =
+                beyond_shared([s, t], pair.numbers.map(|n| &self.vertices[n as usize]))
+            {
                 found(*pair, meeting);
             }
         }
@@ -142,19 +175,25 @@ struct ContactList<'a> {
 impl ContactList<'_> {
     /// All pairs that were taken, decided.
     fn finished(mut self) -> Vec<Contact> {
-        self.queues.finish(|pair, meeting| self.found.push(contact(pair, meeting)));
+        self.queues
+            .finish(|pair, meeting| self.found.push(contact(pair, meeting)));
         self.found
     }
 }
 
 fn contact(pair: Pair, meeting: Meeting) -> Contact {
     let [a, b] = pair.numbers;
-    Contact { triangles: [a.min(b), a.max(b)], meeting }
+    Contact {
+        triangles: [a.min(b), a.max(b)],
+        meeting,
+    }
 }
 
 impl Findings for ContactList<'_> {
     fn take(&mut self, pair: Pair) {
-        self.queues.take(pair, |pair, meeting| self.found.push(contact(pair, meeting)));
+        self.queues.take(pair, |pair, meeting| {
+            self.found.push(contact(pair, meeting))
+        });
     }
 
     fn join(&mut self, other: Self) {
@@ -179,7 +218,10 @@ mod tests {
                     continue;
                 }
                 let meeting = beyond_shared([s, t], [s, t]);
-                found.extend(meeting.map(|meeting| Contact { triangles: [i as u32, j as u32], meeting }));
+                found.extend(meeting.map(|meeting| Contact {
+                    triangles: [i as u32, j as u32],
+                    meeting,
+                }));
             }
         }
         found.sort();
@@ -194,12 +236,18 @@ mod tests {
         for sort in 0..12_u32 {
             // Small ones and a few large ones, on a coarse lattice and off it.
             let triangles = (0..300).map(|n| {
-                let (at, size): (Point, f32) =
-                    ([next(), next(), next()], if n % 50 == 0 { 3.0 } else { 0.3 });
+                let (at, size): (Point, f32) = (
+                    [next(), next(), next()],
+                    if n % 50 == 0 { 3.0 } else { 0.3 },
+                );
                 std::array::from_fn(|_| {
                     let mut place = |a: usize| at[a] + size * (next() - 0.5);
                     let v: Point = [place(0), place(1), place(2)];
-                    if sort % 2 == 0 { v.map(|c| (c * 8.0).round() / 8.0) } else { v }
+                    if sort % 2 == 0 {
+                        v.map(|c| (c * 8.0).round() / 8.0)
+                    } else {
+                        v
+                    }
                 })
             });
             let mesh = Mesh::from_triangles(triangles.collect()).unwrap();

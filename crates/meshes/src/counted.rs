@@ -16,7 +16,9 @@ pub(super) fn sorted<T: Copy + Ord + Default>(
 ) -> Vec<T> {
     // Where the items of a number begin, and after placing them, where they end.
     let mut places = vec![0_usize; count + 1];
-    items.clone().for_each(|item| places[number(&item) as usize + 1] += 1);
+    items
+        .clone()
+        .for_each(|item| places[number(&item) as usize + 1] += 1);
     for n in 0..count {
         places[n + 1] += places[n];
     }
@@ -39,7 +41,8 @@ pub(super) fn sort_by_upper_half(numbers: &mut Vec<u64>) {
     if numbers.len() < MANY {
         return numbers.sort_unstable();
     }
-    let digit = |number: u64, n: usize| (number >> (32 + DIGIT * n as u32)) as usize & ((1 << DIGIT) - 1);
+    let digit =
+        |number: u64, n: usize| (number >> (32 + DIGIT * n as u32)) as usize & ((1 << DIGIT) - 1);
     let mut counts = vec![[0_usize; 1 << DIGIT]; DIGITS];
     for number in numbers.iter() {
         (0..DIGITS).for_each(|n| counts[n][digit(*number, n)] += 1);
@@ -71,7 +74,10 @@ mod tests {
     #[test]
     fn all_is_in_order() {
         for count in [0, 1, 100, 3 * MANY as u64] {
-            let mut upper: Vec<u64> = numbers(count).zip(0..).map(|(number, n)| number << 32 | n).collect();
+            let mut upper: Vec<u64> = numbers(count)
+                .zip(0..)
+                .map(|(number, n)| number << 32 | n)
+                .collect();
             let mut expected = upper.clone();
             expected.sort_unstable();
             sort_by_upper_half(&mut upper);

@@ -48,14 +48,27 @@ impl CutBody {
 /// Triangles of a mesh, turned if its volume is negative.
 fn upright(mesh: &Mesh) -> Vec<Triangle> {
     let is_inverted = mesh.volume() < 0.0;
-    mesh.triangles().iter().map(|&[a, b, c]| if is_inverted { [a, c, b] } else { [a, b, c] }).collect()
+    mesh.triangles()
+        .iter()
+        .map(|&[a, b, c]| if is_inverted { [a, c, b] } else { [a, b, c] })
+        .collect()
 }
 
 impl MeshCuts {
     /// Negative volumes of several bodies. `bodies` has the body of each triangle that is cut, `cut_from` that of each
     /// triangle of the negative volumes, `volumes` the number of its negative volume.
-    pub(super) fn new(mesh: Mesh, bodies: MeshParts, cut_from: MeshParts, volumes: MeshParts) -> Self {
-        Self { mesh, bodies, cut_from, volumes }
+    pub(super) fn new(
+        mesh: Mesh,
+        bodies: MeshParts,
+        cut_from: MeshParts,
+        volumes: MeshParts,
+    ) -> Self {
+        Self {
+            mesh,
+            bodies,
+            cut_from,
+            volumes,
+        }
     }
 
     /// Triangles of all negative volumes.
@@ -109,11 +122,20 @@ impl MeshCuts {
         }
         let mut found = vec![];
         if !whole.is_empty() {
-            found.push(CutBody { mesh: mesh.pick(&whole), cuts: vec![] });
+            found.push(CutBody {
+                mesh: mesh.pick(&whole),
+                cuts: vec![],
+            });
         }
         for (body, triangles) in bodies {
-            let cuts = cuts[&body].values().map(|volume| self.mesh.pick(volume)).collect();
-            found.push(CutBody { mesh: mesh.pick(&triangles), cuts });
+            let cuts = cuts[&body]
+                .values()
+                .map(|volume| self.mesh.pick(volume))
+                .collect();
+            found.push(CutBody {
+                mesh: mesh.pick(&triangles),
+                cuts,
+            });
         }
         found
     }
@@ -130,13 +152,17 @@ impl MeshCuts {
                 .and_modify(|bounds| *bounds = bounds.union(&own))
                 .or_insert(own);
         }
-        let cut: Vec<_> = all.iter().filter(|(body, _)| is_cut.contains(body)).collect();
+        let cut: Vec<_> = all
+            .iter()
+            .filter(|(body, _)| is_cut.contains(body))
+            .collect();
         if cut.len().saturating_mul(all.len()) > MOST_PAIRS {
             return false;
         }
         cut.iter().all(|(body, own)| {
             all.iter().all(|(other, bounds)| {
-                *body == other || (0..3).any(|a| own.max[a] <= bounds.min[a] || bounds.max[a] <= own.min[a])
+                *body == other
+                    || (0..3).any(|a| own.max[a] <= bounds.min[a] || bounds.max[a] <= own.min[a])
             })
         })
     }
@@ -147,18 +173,28 @@ impl MeshCuts {
         let bodies = self.bodies.select(kept.iter().copied());
         let there: HashSet<u32> = bodies.used().collect();
         let all = 0..self.mesh.triangles.len() as u32;
-        let own: Vec<u32> = all.filter(|n| there.contains(&self.cut_from.of(*n))).collect();
+        let own: Vec<u32> = all
+            .filter(|n| there.contains(&self.cut_from.of(*n)))
+            .collect();
         if own.is_empty() {
             return None;
         }
         let [cut_from, volumes] =
             [&self.cut_from, &self.volumes].map(|parts| parts.select(own.iter().copied()));
-        Some(Self { mesh: self.mesh.pick(&own), bodies, cut_from, volumes })
+        Some(Self {
+            mesh: self.mesh.pick(&own),
+            bodies,
+            cut_from,
+            volumes,
+        })
     }
 
     /// Negative volumes in other coordinates.
     pub(super) fn map(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
-        Ok(Self { mesh: self.mesh.map_by(moved)?, ..self.clone() })
+        Ok(Self {
+            mesh: self.mesh.map_by(moved)?,
+            ..self.clone()
+        })
     }
 
     /// Negative volumes of several meshes that are joined in this order.
@@ -186,7 +222,12 @@ impl MeshCuts {
                 }
             }
         }
-        Ok(Some(Self { mesh: Mesh::of_finite(triangles.into()), bodies, cut_from, volumes }))
+        Ok(Some(Self {
+            mesh: Mesh::of_finite(triangles.into()),
+            bodies,
+            cut_from,
+            volumes,
+        }))
     }
 }
 
@@ -211,9 +252,12 @@ impl Mesh {
     /// # Errors
     /// If the negative volume has negative volumes itself, or the mesh is joined of several of which some have.
     pub fn less(self, cut: Self) -> Result<Self> {
-        let is_several = self.cuts().is_some_and(|cuts| cuts.bodies.names().len() > 1);
+        let is_several = self
+            .cuts()
+            .is_some_and(|cuts| cuts.bodies.names().len() > 1);
         if is_several || cut.cuts.is_some() {
-            let error = Error::usage("negative volumes are cut out of bodies that are known already");
+            let error =
+                Error::usage("negative volumes are cut out of bodies that are known already");
             return Err(error.with_hint("cut them out before meshes are joined"));
         }
         if cut.triangles.is_empty() {
@@ -241,7 +285,10 @@ impl Mesh {
     pub(super) fn with_cuts(self, cuts: MeshCuts) -> Self {
         debug_assert_eq!(cuts.bodies.len(), self.triangles.len() as u64);
         debug_assert_eq!(cuts.cut_from.len(), cuts.mesh.triangles.len() as u64);
-        Self { cuts: Some(Arc::new(cuts)), ..self }
+        Self {
+            cuts: Some(Arc::new(cuts)),
+            ..self
+        }
     }
 
     /// Negative volumes that are cut out of its bodies.
@@ -251,9 +298,15 @@ impl Mesh {
 
     /// These triangles alone, in this order, without parts, colours and negative volumes.
     fn pick(&self, triangles: &[u32]) -> Self {
-        let picked: Vec<Triangle> = triangles.iter().map(|n| self.triangles[*n as usize]).collect();
+        let picked: Vec<Triangle> = triangles
+            .iter()
+            .map(|n| self.triangles[*n as usize])
+            .collect();
         let dropped = Arc::new(self.dropped.select(triangles));
-        Self { dropped, ..Self::of_finite(picked.into()) }
+        Self {
+            dropped,
+            ..Self::of_finite(picked.into())
+        }
     }
 }
 
@@ -267,30 +320,50 @@ mod tests {
         let cube = Mesh::open("../../fixtures/cube.stl").unwrap();
         let bounds = *cube.bounds();
         let scaled = |corner: [f32; 3]| {
-            std::array::from_fn(|n| if corner[n] == bounds.min[n] { low[n] } else { high[n] })
+            std::array::from_fn(|n| {
+                if corner[n] == bounds.min[n] {
+                    low[n]
+                } else {
+                    high[n]
+                }
+            })
         };
         cube.map(|triangle| triangle.map(scaled)).unwrap()
     }
 
     #[test]
     fn negative_volumes_follow_their_bodies() {
-        let body = cuboid([0.0; 3], [4.0; 3]).less(cuboid([1.0; 3], [2.0; 3])).unwrap();
+        let body = cuboid([0.0; 3], [4.0; 3])
+            .less(cuboid([1.0; 3], [2.0; 3]))
+            .unwrap();
         let plain = cuboid([10.0; 3], [14.0; 3]);
-        let other = cuboid([20.0; 3], [24.0; 3]).less(cuboid([21.0; 3], [22.0; 3])).unwrap();
+        let other = cuboid([20.0; 3], [24.0; 3])
+            .less(cuboid([21.0; 3], [22.0; 3]))
+            .unwrap();
         let all = Mesh::join([("a", &body), ("b", &plain), ("c", &other)]).unwrap();
         let count = body.triangles().len();
-        assert_eq!((all.triangles().len(), all.cuts().unwrap().count()), (3 * count, 2 * count));
+        assert_eq!(
+            (all.triangles().len(), all.cuts().unwrap().count()),
+            (3 * count, 2 * count)
+        );
         let split = all.cuts().unwrap().split(&all);
         let lows: Vec<_> = split
             .iter()
-            .map(|part| (part.mesh.bounds().min[0], part.cuts.first().map(|cut| cut.bounds().min[0])))
+            .map(|part| {
+                (
+                    part.mesh.bounds().min[0],
+                    part.cuts.first().map(|cut| cut.bounds().min[0]),
+                )
+            })
             .collect();
         assert_eq!(lows, [(10.0, None), (0.0, Some(1.0)), (20.0, Some(21.0))]);
         let files = all.parts(PartKind::File).unwrap();
         let mut seen = 0;
         for (part, low) in [(0, Some(1.0)), (1, None), (2, Some(21.0))] {
             let chosen = all.select(|n| files.of(n) == part);
-            let moved = chosen.map(|triangle| triangle.map(|[x, y, z]| [x + 1.0, y, z])).unwrap();
+            let moved = chosen
+                .map(|triangle| triangle.map(|[x, y, z]| [x + 1.0, y, z]))
+                .unwrap();
             let cut = moved.cuts().map(|cuts| cuts.mesh().bounds().min[0]);
             assert_eq!(cut, low.map(|low| low + 1.0), "{part}");
             seen += 1;
@@ -298,7 +371,16 @@ mod tests {
         assert_eq!(seen, 3);
         let uncut = cuboid([0.0; 3], [4.0; 3]);
         assert!(body.triangles() == uncut.triangles() && body != uncut && body == body.clone());
-        assert_eq!(body.less(plain.clone()).unwrap().cuts().unwrap().split(&other)[0].cuts.len(), 2);
+        assert_eq!(
+            body.less(plain.clone())
+                .unwrap()
+                .cuts()
+                .unwrap()
+                .split(&other)[0]
+                .cuts
+                .len(),
+            2
+        );
         assert!(all.less(plain).is_err());
     }
 }

@@ -56,7 +56,10 @@ impl Side {
 /// All sides that have a length, those of the same edge next to each other; the numbers of vertices are below
 /// `points`. At most 2³² of them.
 pub(super) fn sorted(triangles: &[[u32; 3]], points: usize) -> Vec<Side> {
-    let all = triangles.iter().enumerate().flat_map(|(n, triangle)| sides(3 * n as u32, triangle));
+    let all = triangles
+        .iter()
+        .enumerate()
+        .flat_map(|(n, triangle)| sides(3 * n as u32, triangle));
     counted::sorted(all, points, |side| side.ends[0])
 }
 
@@ -66,7 +69,10 @@ fn sides(first: u32, triangle: &[u32; 3]) -> impl Iterator<Item = Side> + Clone 
     sides
         .into_iter()
         .filter(|(_, [p, q])| p != q)
-        .map(move |(n, [p, q])| Side { ends: [p.min(q), p.max(q)], place: first + n })
+        .map(move |(n, [p, q])| Side {
+            ends: [p.min(q), p.max(q)],
+            place: first + n,
+        })
 }
 
 /// The sides edge by edge.

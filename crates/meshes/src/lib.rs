@@ -99,7 +99,12 @@ impl Mesh {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn read(mut bytes: impl std::io::Read, name: &str) -> Result<Self> {
-        Ok(read::read_stream(&mut bytes, name, &read::ReadOptions::default().textures(true))?.mesh)
+        Ok(read::read_stream(
+            &mut bytes,
+            name,
+            &read::ReadOptions::default().textures(true),
+        )?
+        .mesh)
     }
 
     /// A mesh of these triangles.
@@ -116,7 +121,11 @@ impl Mesh {
     /// If they have not as many triangles.
     pub fn with_parts(mut self, kind: PartKind, parts: MeshParts) -> Result<Self> {
         if parts.len() != self.triangles.len() as u64 {
-            let text = format!("parts of {} triangles, the mesh has {}", parts.len(), self.triangles.len());
+            let text = format!(
+                "parts of {} triangles, the mesh has {}",
+                parts.len(),
+                self.triangles.len()
+            );
             return Err(Error::usage(text).with_hint("give a part for every triangle"));
         }
         self.parts[kind as usize] = Some(Arc::new(parts));
@@ -135,7 +144,9 @@ impl Mesh {
         self.closed_together[kind as usize].get_or_init(|| {
             match self.parts(kind) {
                 // Some triangles of a mesh do not show how far its parts are closed.
-                Some(parts) if !self.is_some_of_another() && self.closedness() != Closedness::Open => {
+                Some(parts)
+                    if !self.is_some_of_another() && self.closedness() != Closedness::Open =>
+                {
                     self.open_parts(parts).into()
                 }
                 _ => Arc::default(),
@@ -145,11 +156,16 @@ impl Mesh {
 
     /// The parts that are open by themselves.
     fn open_parts(&self, parts: &MeshParts) -> Vec<u32> {
-        let mut order: Vec<(u32, u32)> = (0..self.triangles.len() as u32).map(|n| (parts.of(n), n)).collect();
+        let mut order: Vec<(u32, u32)> = (0..self.triangles.len() as u32)
+            .map(|n| (parts.of(n), n))
+            .collect();
         order.sort_unstable();
         let mut open = vec![];
         for part in order.chunk_by(|one, next| one.0 == next.0) {
-            let triangles: Vec<_> = part.iter().map(|(_, n)| self.triangles[*n as usize]).collect();
+            let triangles: Vec<_> = part
+                .iter()
+                .map(|(_, n)| self.triangles[*n as usize])
+                .collect();
             if Self::of_finite(triangles.into()).closedness() == Closedness::Open {
                 open.push(part[0].0);
             }
@@ -178,15 +194,21 @@ impl Mesh {
         let meshes: Vec<_> = meshes.into_iter().collect();
         let mut triangles: Vec<Triangle> = vec![];
         let count = meshes.iter().map(|(_, mesh)| mesh.triangles.len()).sum();
-        let too_many =
-            |_| Error::too_large(format!("{count} triangles are more than the system provides memory for"));
+        let too_many = |_| {
+            Error::too_large(format!(
+                "{count} triangles are more than the system provides memory for"
+            ))
+        };
         triangles.try_reserve_exact(count).map_err(too_many)?;
         let mut parts = PartKind::ALL.map(|kind| {
             let is_named =
                 kind == PartKind::File || meshes.iter().any(|(_, mesh)| mesh.parts(kind).is_some());
             is_named.then(MeshParts::default)
         });
-        let mut colours = meshes.iter().any(|(_, mesh)| mesh.colours.is_some()).then(MeshColours::default);
+        let mut colours = meshes
+            .iter()
+            .any(|(_, mesh)| mesh.colours.is_some())
+            .then(MeshColours::default);
         let cuts = MeshCuts::join(&meshes)?;
         for (name, mesh) in meshes {
             if let Some(colours) = &mut colours {
@@ -207,22 +229,45 @@ impl Mesh {
         }
         let parts = parts.map(|parts| parts.map(Arc::new));
         let colours = colours.map(Arc::new);
-        Ok(Self { parts, colours, cuts: cuts.map(Arc::new), ..Self::of_finite(triangles.into()) })
+        Ok(Self {
+            parts,
+            colours,
+            cuts: cuts.map(Arc::new),
+            ..Self::of_finite(triangles.into())
+        })
     }
 
     /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts, colours
     /// and negative volumes.
     pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
-        let kept: Vec<u32> = (0..self.triangles.len() as u32).filter(|n| is_kept(*n)).collect();
+        let kept: Vec<u32> = (0..self.triangles.len() as u32)
+            .filter(|n| is_kept(*n))
+            .collect();
         let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
         let dropped = Arc::new(self.dropped.select(&kept));
         let select = |parts: &Arc<MeshParts>| Arc::new(parts.select(kept.iter().copied()));
-        let parts = self.parts.each_ref().map(|parts| parts.as_ref().map(select));
-        let colours = self.colours().map(|colours| Arc::new(colours.select(&kept)));
-        let select = |numbers: &[[u32; 3]]| Arc::new(kept.iter().map(|n| numbers[*n as usize]).collect());
+        let parts = self
+            .parts
+            .each_ref()
+            .map(|parts| parts.as_ref().map(select));
+        let colours = self
+            .colours()
+            .map(|colours| Arc::new(colours.select(&kept)));
+        let select =
+            |numbers: &[[u32; 3]]| Arc::new(kept.iter().map(|n| numbers[*n as usize]).collect());
         let numbered = self.vertex_numbers().map(select);
-        let cuts = self.cuts().and_then(|cuts| cuts.select(&kept)).map(Arc::new);
-        Self { dropped, parts, colours, numbered, cuts, ..Self::of_finite(triangles.into()) }
+        let cuts = self
+            .cuts()
+            .and_then(|cuts| cuts.select(&kept))
+            .map(Arc::new);
+        Self {
+            dropped,
+            parts,
+            colours,
+            numbered,
+            cuts,
+            ..Self::of_finite(triangles.into())
+        }
     }
 
     /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and colours. Its
@@ -243,7 +288,13 @@ impl Mesh {
         };
         let mesh = Self::of_any(triangles.into(), Arc::clone(&self.dropped))?;
         let (colours, numbered) = (self.colours.clone(), self.numbered.clone());
-        Ok(Self { parts: self.parts.clone(), colours, numbered, cuts, ..mesh })
+        Ok(Self {
+            parts: self.parts.clone(),
+            colours,
+            numbered,
+            cuts,
+            ..mesh
+        })
     }
 
     /// This mesh with the numbers that its file has for the vertices of each triangle. Nothing but a check looks at
@@ -253,8 +304,11 @@ impl Mesh {
     /// If they are not of as many triangles.
     pub fn with_vertex_numbers(mut self, numbers: Vec<[u32; 3]>) -> Result<Self> {
         if numbers.len() != self.triangles.len() {
-            let text =
-                format!("vertices of {} triangles, the mesh has {}", numbers.len(), self.triangles.len());
+            let text = format!(
+                "vertices of {} triangles, the mesh has {}",
+                numbers.len(),
+                self.triangles.len()
+            );
             return Err(Error::usage(text).with_hint("give three numbers for every triangle"));
         }
         self.numbered = Some(numbers.into());
@@ -270,15 +324,22 @@ impl Mesh {
     /// This mesh, whose triangles were turned: what belongs to the last two corners of each changes places.
     pub fn with_turned_corners(mut self) -> Self {
         self.colours = self.colours.map(|colours| colours.turned().into());
-        self.numbered = self
-            .numbered
-            .map(|numbers| numbers.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<_>>().into());
+        self.numbered = self.numbered.map(|numbers| {
+            numbers
+                .iter()
+                .map(|[a, b, c]| [*a, *c, *b])
+                .collect::<Vec<_>>()
+                .into()
+        });
         self
     }
 
     fn of_any(triangles: Zeroed<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
         if let Some(seen) = seen_in_parallel(&triangles) {
-            return Ok(Self { dropped, ..Self::seen(triangles, &seen) });
+            return Ok(Self {
+                dropped,
+                ..Self::seen(triangles, &seen)
+            });
         }
         let coordinates = triangles.as_flattened().as_flattened();
         let place = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);
@@ -305,9 +366,14 @@ impl Mesh {
         let mut found = Vec::with_capacity(triangles.len());
         for (n, &[a, b, c]) in triangles.iter().enumerate() {
             let (Some(a), Some(b), Some(c)) = (corner(a), corner(b), corner(c)) else {
-                let message =
-                    format!("an index is beyond the {} vertices: {:?}", vertices.len(), triangles[n]);
-                return Err(Error::usage(message).at_triangle(n as u64).with_hint("indices count from 0"));
+                let message = format!(
+                    "an index is beyond the {} vertices: {:?}",
+                    vertices.len(),
+                    triangles[n]
+                );
+                return Err(Error::usage(message)
+                    .at_triangle(n as u64)
+                    .with_hint("indices count from 0"));
             };
             found.push([a, b, c]);
         }
@@ -342,7 +408,11 @@ impl Mesh {
     /// a rule takes it as it takes all of it.
     #[must_use]
     pub fn made_some_of(self, bounds: Bounds, closedness: Closedness) -> Self {
-        Self { bounds, whole: Some(closedness), ..self }
+        Self {
+            bounds,
+            whole: Some(closedness),
+            ..self
+        }
     }
 
     /// Whether it was [made](Self::made_some_of) of some triangles of another mesh.
@@ -367,7 +437,11 @@ impl Mesh {
         let mut above = self.triangles.len() as u32;
         while below < above {
             let middle = below + (above - below) / 2;
-            if self.number(middle) < number { below = middle + 1 } else { above = middle }
+            if self.number(middle) < number {
+                below = middle + 1
+            } else {
+                above = middle
+            }
         }
         below
     }
@@ -392,13 +466,28 @@ impl Mesh {
 fn seen_in_parallel(triangles: &[Triangle]) -> Option<SeenTriangles> {
     const CHUNK: usize = 1 << 16;
     let level = Level::best();
-    let seen = par::map(triangles.chunks(CHUNK).collect(), |chunk| seen::seen(level, chunk));
-    seen.into_iter().try_fold(SeenTriangles::default(), |all, chunk| Some(all.and(&chunk?)))
+    let seen = par::map(triangles.chunks(CHUNK).collect(), |chunk| {
+        seen::seen(level, chunk)
+    });
+    seen.into_iter()
+        .try_fold(SeenTriangles::default(), |all, chunk| {
+            Some(all.and(&chunk?))
+        })
 }
 
 /// The error for a coordinate that is not finite.
 fn not_finite(coordinate: f32) -> Error {
-    Error::input(Code::S004, format!("vertex is {}", if coordinate.is_nan() { "NaN" } else { "infinite" }))
+    Error::input(
+        Code::S004,
+        format!(
+            "vertex is {}",
+            if coordinate.is_nan() {
+                "NaN"
+            } else {
+                "infinite"
+            }
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -408,7 +497,10 @@ mod tests {
     #[test]
     fn a_coordinate_that_is_not_finite_is_refused_with_its_triangle() {
         let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        for (bad, says) in [(f32::NAN, "vertex is NaN"), (f32::NEG_INFINITY, "vertex is infinite")] {
+        for (bad, says) in [
+            (f32::NAN, "vertex is NaN"),
+            (f32::NEG_INFINITY, "vertex is infinite"),
+        ] {
             let mut triangles = vec![good; 4];
             triangles[2][1][2] = bad;
             let error = Mesh::from_triangles(triangles).unwrap_err();
@@ -429,8 +521,13 @@ mod tests {
     fn degenerate_triangles_are_counted_across_chunks() {
         let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         let line = [[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]];
-        let triangles = (0..200_000).map(|n| if n % 7 == 0 { line } else { good }).collect();
-        assert_eq!(Mesh::from_triangles(triangles).unwrap().degenerate(), 200_000_u64.div_ceil(7));
+        let triangles = (0..200_000)
+            .map(|n| if n % 7 == 0 { line } else { good })
+            .collect();
+        assert_eq!(
+            Mesh::from_triangles(triangles).unwrap().degenerate(),
+            200_000_u64.div_ceil(7)
+        );
     }
 }
 

@@ -51,7 +51,9 @@ impl Dropped {
 /// Refuses more triangles than the numbers of 31 bits tell apart.
 pub fn check_count(count: u64) -> Result<()> {
     if i32::try_from(count).is_err() {
-        return Err(Error::too_large(format!("{count} triangles; the most is 2^31 - 1")));
+        return Err(Error::too_large(format!(
+            "{count} triangles; the most is 2^31 - 1"
+        )));
     }
     Ok(())
 }
@@ -66,7 +68,11 @@ mod tests {
             let mut dropped = Dropped::default();
             let mut kept = vec![];
             for n in 0..10 {
-                if pattern >> n & 1 == 1 { dropped.push(kept.len() as u64) } else { kept.push(n) }
+                if pattern >> n & 1 == 1 {
+                    dropped.push(kept.len() as u64)
+                } else {
+                    kept.push(n)
+                }
             }
             assert_eq!(dropped.count(), u64::from(pattern.count_ones()));
             for (n, number) in kept.iter().enumerate() {

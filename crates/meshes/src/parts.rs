@@ -63,8 +63,13 @@ impl MeshParts {
         }
         for part in of {
             if part as usize >= parts.names.len() {
-                let text = format!("part {part} is beyond the {} names of parts", parts.names.len());
-                return Err(Error::usage(text).at_triangle(parts.triangles).with_hint("parts count from 0"));
+                let text = format!(
+                    "part {part} is beyond the {} names of parts",
+                    parts.names.len()
+                );
+                return Err(Error::usage(text)
+                    .at_triangle(parts.triangles)
+                    .with_hint("parts count from 0"));
             }
             parts.extend(1, part);
         }
@@ -101,8 +106,13 @@ impl MeshParts {
     /// # Panics
     /// If there is no such triangle.
     pub fn of(&self, triangle: u32) -> u32 {
-        assert!(u64::from(triangle) < self.triangles, "no triangle {triangle}");
-        let runs = self.runs.partition_point(|(first, _)| *first <= u64::from(triangle));
+        assert!(
+            u64::from(triangle) < self.triangles,
+            "no triangle {triangle}"
+        );
+        let runs = self
+            .runs
+            .partition_point(|(first, _)| *first <= u64::from(triangle));
         self.runs[runs - 1].1
     }
 
@@ -126,7 +136,12 @@ impl MeshParts {
         };
         self.names.extend(other.names.iter().cloned());
         self.text += other.text;
-        let ends = other.runs.iter().skip(1).map(|(begin, _)| *begin).chain([other.triangles]);
+        let ends = other
+            .runs
+            .iter()
+            .skip(1)
+            .map(|(begin, _)| *begin)
+            .chain([other.triangles]);
         for ((begin, part), end) in other.runs.iter().zip(ends) {
             self.extend(end - begin, first + part);
         }
@@ -134,7 +149,11 @@ impl MeshParts {
 
     /// The parts of these triangles alone, in this order.
     pub(super) fn select(&self, triangles: impl Iterator<Item = u32>) -> Self {
-        let mut selected = Self { names: self.names.clone(), text: self.text, ..Self::default() };
+        let mut selected = Self {
+            names: self.names.clone(),
+            text: self.text,
+            ..Self::default()
+        };
         triangles.for_each(|triangle| selected.extend(1, self.of(triangle)));
         selected
     }

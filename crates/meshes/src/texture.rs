@@ -53,8 +53,13 @@ impl MeshTexture {
     pub fn new(size: [u32; 2], texels: Vec<[u8; 3]>, wrap: [TextureWrap; 2]) -> Result<Self> {
         let [width, height] = size.map(u64::from);
         if width * height != texels.len() as u64 || texels.is_empty() {
-            let text = format!("a picture of {width} x {height} with {} texels", texels.len());
-            return Err(Error::usage(text).with_hint("give width times height texels, one at least"));
+            let text = format!(
+                "a picture of {width} x {height} with {} texels",
+                texels.len()
+            );
+            return Err(
+                Error::usage(text).with_hint("give width times height texels, one at least")
+            );
         }
         Ok(Self { size, texels, wrap })
     }
@@ -86,7 +91,11 @@ impl TexturePlace {
     pub(super) fn of(&self, weights: [f64; 3]) -> [f64; 2] {
         const INWARDS: f64 = 1.0 / 65_536.0;
         let weights = weights.map(|weight| weight + INWARDS * (1.0 / 3.0 - weight));
-        [0, 1].map(|axis| (0..3).map(|n| weights[n] * f64::from(self.corners[n][axis])).sum())
+        [0, 1].map(|axis| {
+            (0..3)
+                .map(|n| weights[n] * f64::from(self.corners[n][axis]))
+                .sum()
+        })
     }
 }
 
@@ -118,7 +127,10 @@ mod tests {
 
     #[test]
     fn a_side_of_a_triangle_counts_to_it() {
-        let place = TexturePlace { texture: 0, corners: [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]] };
+        let place = TexturePlace {
+            texture: 0,
+            corners: [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]],
+        };
         let colours = [[1; 3], [2; 3], [3; 3], [4; 3]];
         let texture = MeshTexture::new([2, 2], colours.to_vec(), [TextureWrap::Repeat; 2]).unwrap();
         assert_eq!(texture.at(place.of([0.0, 1.0, 0.0])), [2; 3]);

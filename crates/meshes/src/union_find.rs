@@ -34,7 +34,10 @@ pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
 fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
     let mut pieces = VertexPieces::of(triangles, remembered);
     let mut sizes = vec![0_u32; pieces.forest.len()];
-    pieces.of.iter().for_each(|piece| sizes[*piece as usize] += 1);
+    pieces
+        .of
+        .iter()
+        .for_each(|piece| sizes[*piece as usize] += 1);
     let largest = (0..).zip(sizes).max_by_key(|(_, size)| *size);
     if let Some((largest, size)) = largest
         && (size as usize) < triangles.len()
@@ -42,7 +45,8 @@ fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
         pieces.join_others(triangles, largest)?;
     }
     let VertexPieces { mut of, first, .. } = pieces;
-    of.iter_mut().for_each(|piece| *piece = first[*piece as usize]);
+    of.iter_mut()
+        .for_each(|piece| *piece = first[*piece as usize]);
     Ok(of)
 }
 
@@ -61,14 +65,20 @@ fn vertices(triangle: &Triangle) -> [VertexBits; 3] {
 fn well_hashed(vertex: &VertexBits) -> u64 {
     let [x, y, z] = vertex.map(u64::from);
     // The fraction of the golden ratio, and a factor of SplitMix64.
-    folded(folded(x << 32 | y, 0x9e37_79b9_7f4a_7c15) ^ z, 0xbf58_476d_1ce4_e5b9)
+    folded(
+        folded(x << 32 | y, 0x9e37_79b9_7f4a_7c15) ^ z,
+        0xbf58_476d_1ce4_e5b9,
+    )
 }
 
 /// A hash of the bits of a vertex, of one product: faster than [`well_hashed`], and with more collisions.
 #[inline(always)]
 pub(super) fn hash(bits: &[u32; 3]) -> u64 {
     let [x, y, z] = bits.map(u64::from);
-    folded((x << 32 | y) ^ 0x94d0_49bb_1331_11eb, (z << 32 | z) ^ 0xd6e8_feb8_6659_fd93)
+    folded(
+        (x << 32 | y) ^ 0x94d0_49bb_1331_11eb,
+        (z << 32 | z) ^ 0xd6e8_feb8_6659_fd93,
+    )
 }
 
 /// A product whose halves are put together.
@@ -96,11 +106,16 @@ impl VertexPieces {
     fn of(triangles: &[Triangle], remembered: usize) -> Self {
         // Vertices and their pieces.
         let mut last = vec![([0; 3], NONE); remembered.min(triangles.len().next_power_of_two())];
-        let mut pieces =
-            Self { of: Vec::with_capacity(triangles.len()), first: vec![NONE], forest: vec![NONE] };
+        let mut pieces = Self {
+            of: Vec::with_capacity(triangles.len()),
+            first: vec![NONE],
+            forest: vec![NONE],
+        };
         for triangle in triangles {
             let vertices = vertices(triangle);
-            let slots = vertices.each_ref().map(|vertex| well_hashed(vertex) as usize & (last.len() - 1));
+            let slots = vertices
+                .each_ref()
+                .map(|vertex| well_hashed(vertex) as usize & (last.len() - 1));
             // Without branches, and with what a piece has been joined to since: pieces seldom differ then.
             let found: [u32; 3] = std::array::from_fn(|n| {
                 let (its, piece) = last[slots[n]];
@@ -108,9 +123,13 @@ impl VertexPieces {
                 pieces.forest[(if differing == 0 { piece } else { NONE }) as usize]
             });
             let mut piece = found.into_iter().fold(NONE, u32::max);
-            if found.iter().fold(false, |differ, other| differ | (*other != piece) & (*other != NONE)) {
+            if found.iter().fold(false, |differ, other| {
+                differ | (*other != piece) & (*other != NONE)
+            }) {
                 let others = found.into_iter().filter(|other| *other != NONE);
-                piece = others.fold(piece, |piece, other| forest::join(&mut pieces.forest, piece, other));
+                piece = others.fold(piece, |piece, other| {
+                    forest::join(&mut pieces.forest, piece, other)
+                });
             }
             if piece == NONE {
                 piece = pieces.forest.len() as u32;
@@ -118,7 +137,10 @@ impl VertexPieces {
                 pieces.first.push(pieces.of.len() as u32);
             }
             pieces.of.push(piece);
-            slots.iter().zip(vertices).for_each(|(slot, vertex)| last[*slot] = (vertex, piece));
+            slots
+                .iter()
+                .zip(vertices)
+                .for_each(|(slot, vertex)| last[*slot] = (vertex, piece));
         }
         pieces.settle();
         pieces
@@ -129,9 +151,19 @@ impl VertexPieces {
         let is_other = |n: &u32| self.of[*n as usize] != largest;
         let others: Vec<u32> = (0..triangles.len() as u32).filter(is_other).collect();
         let mut theirs = SeenCoordinates::new(3 * others.len());
-        others.iter().for_each(|n| triangles[*n as usize].iter().for_each(|point| theirs.add(point)));
-        let may_touch = |n: &u32| triangles[*n as usize].iter().any(|point| theirs.may_have(point));
-        let within: Vec<u32> = (0..triangles.len() as u32).filter(|n| !is_other(n) && may_touch(n)).collect();
+        others.iter().for_each(|n| {
+            triangles[*n as usize]
+                .iter()
+                .for_each(|point| theirs.add(point))
+        });
+        let may_touch = |n: &u32| {
+            triangles[*n as usize]
+                .iter()
+                .any(|point| theirs.may_have(point))
+        };
+        let within: Vec<u32> = (0..triangles.len() as u32)
+            .filter(|n| !is_other(n) && may_touch(n))
+            .collect();
         let mut table = VertexTable::new(triangles, others.len())?;
         let mut found = [[[0; 3]; 3]; BATCH];
         let batches = others.chunks(BATCH).map(|batch| (batch, true));
@@ -164,7 +196,9 @@ impl VertexPieces {
         for piece in 0..self.forest.len() {
             self.forest[piece] = self.forest[self.forest[piece] as usize];
         }
-        self.of.iter_mut().for_each(|piece| *piece = self.forest[*piece as usize]);
+        self.of
+            .iter_mut()
+            .for_each(|piece| *piece = self.forest[*piece as usize]);
     }
 }
 
@@ -179,7 +213,10 @@ impl SeenCoordinates {
     /// None yet, and room for those of so many points.
     fn new(points: usize) -> Self {
         let bits = (64 * points).next_power_of_two().clamp(1 << 10, 1 << 24);
-        Self { bits: vec![0; bits / 64], shift: 32 - bits.trailing_zeros() }
+        Self {
+            bits: vec![0; bits / 64],
+            shift: 32 - bits.trailing_zeros(),
+        }
     }
 
     #[inline(always)]
@@ -218,7 +255,11 @@ impl<'a> VertexTable<'a> {
     /// None, and room for those of so many triangles of a closed mesh: half as many vertices.
     fn new(triangles: &'a [Triangle], count: usize) -> Result<Self> {
         let slots = slots(count.max(BATCH).next_power_of_two())?;
-        Ok(Self { triangles, slots, used: 0 })
+        Ok(Self {
+            triangles,
+            slots,
+            used: 0,
+        })
     }
 
     fn vertex(&self, place: u32) -> VertexBits {
@@ -230,7 +271,8 @@ impl<'a> VertexTable<'a> {
         while 4 * (self.used + more) > 3 * self.slots.len() {
             let mut larger = slots(2 * self.slots.len())?;
             for slot in self.slots.iter().filter(|slot| slot[1] != FREE) {
-                let mut place = well_hashed(&self.vertex(slot[1] - 1)) as usize & (larger.len() - 1);
+                let mut place =
+                    well_hashed(&self.vertex(slot[1] - 1)) as usize & (larger.len() - 1);
                 while larger[place][1] != FREE {
                     place = (place + 1) & (larger.len() - 1);
                 }
@@ -275,7 +317,8 @@ impl<'a> VertexTable<'a> {
 }
 
 fn slots(count: usize) -> Result<Zeroed<TableSlot>> {
-    Zeroed::new(count).ok_or_else(|| Error::too_large("no memory to tell the parts of the mesh apart"))
+    Zeroed::new(count)
+        .ok_or_else(|| Error::too_large("no memory to tell the parts of the mesh apart"))
 }
 
 #[cfg(test)]
@@ -311,8 +354,9 @@ mod tests {
                     let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
                     sign * random.below(values) as f32
                 };
-                let triangles: Vec<Triangle> =
-                    (0..count).map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate()))).collect();
+                let triangles: Vec<Triangle> = (0..count)
+                    .map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate())))
+                    .collect();
                 let wanted = slowly(&triangles);
                 // The first pass remembers one, a few, or all.
                 for remembered in [1, 4, 32, REMEMBERED] {
@@ -320,13 +364,19 @@ mod tests {
                     assert_eq!(found, wanted, "{count} triangles, {remembered} remembered");
                     let pieces = VertexPieces::of(&triangles, remembered);
                     let first = pieces.of.iter().map(|piece| pieces.first[*piece as usize]);
-                    forgotten += first.zip(&wanted).filter(|(found, wanted)| found != *wanted).count();
+                    forgotten += first
+                        .zip(&wanted)
+                        .filter(|(found, wanted)| found != *wanted)
+                        .count();
                 }
                 let roots = (0..).zip(&wanted).filter(|(n, first)| n == *first).count();
                 (joined, alone) = (joined + count - roots, alone + roots);
             }
         }
-        assert!([joined, alone, forgotten].iter().all(|count| *count > 200), "{joined} {alone} {forgotten}");
+        assert!(
+            [joined, alone, forgotten].iter().all(|count| *count > 200),
+            "{joined} {alone} {forgotten}"
+        );
     }
 
     #[test]
@@ -335,6 +385,11 @@ mod tests {
         let strip = |n: usize| [0.0, 0.25, 0.5].map(|c| [n as f32 + c, c, 1.0]);
         let triangles: Vec<Triangle> = (0..10_000).chain(0..10_000).map(strip).collect();
         let firsts = firsts(&triangles).unwrap();
-        assert!(firsts.iter().enumerate().all(|(n, first)| *first as usize == n % 10_000));
+        assert!(
+            firsts
+                .iter()
+                .enumerate()
+                .all(|(n, first)| *first as usize == n % 10_000)
+        );
     }
 }

@@ -21,8 +21,14 @@ pub enum UnitOfLength {
 
 impl UnitOfLength {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Micrometre, Self::Millimetre, Self::Centimetre, Self::Metre, Self::Inch, Self::Foot];
+    pub const ALL: [Self; 6] = [
+        Self::Micrometre,
+        Self::Millimetre,
+        Self::Centimetre,
+        Self::Metre,
+        Self::Inch,
+        Self::Foot,
+    ];
 
     /// Its name behind a number: `um`, `mm`, `cm`, `m`, `in`, `ft`.
     pub const fn name(self) -> &'static str {
@@ -66,7 +72,12 @@ impl UnitOfLength {
     /// The unit of this name, or of one of the [`ALIASES`](Self::ALIASES).
     pub fn from_name(name: &str) -> Option<Self> {
         let known = Self::ALL.into_iter().find(|unit| unit.name() == name);
-        known.or_else(|| Self::ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, unit)| *unit))
+        known.or_else(|| {
+            Self::ALIASES
+                .iter()
+                .find(|(alias, _)| *alias == name)
+                .map(|(_, unit)| *unit)
+        })
     }
 
     /// Its length, exactly.

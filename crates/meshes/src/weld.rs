@@ -20,8 +20,10 @@ impl Welded {
         refuse_more(triangles.len())?;
         let Corners { some, of } = Corners::of(triangles);
         // By x first, which is mostly enough to tell vertices apart, then those of one x by y and z.
-        let mut by_x: Vec<u64> =
-            (0..).zip(&some).map(|(n, point)| u64::from(ordered(point[0])) << 32 | n).collect();
+        let mut by_x: Vec<u64> = (0..)
+            .zip(&some)
+            .map(|(n, point)| u64::from(ordered(point[0])) << 32 | n)
+            .collect();
         counted::sort_by_upper_half(&mut by_x);
         let mut points = Vec::with_capacity(some.len());
         let mut numbers = vec![0_u32; some.len()];
@@ -39,11 +41,16 @@ impl Welded {
                 let y = (vertex[0].0 >> 32) as u32;
                 let z = vertex[0].0 as u32;
                 points.push([x, coordinate(y), coordinate(z)]);
-                vertex.iter().for_each(|(_, n)| numbers[*n as usize] = number);
+                vertex
+                    .iter()
+                    .for_each(|(_, n)| numbers[*n as usize] = number);
             }
         }
         let mut triangles = of;
-        triangles.as_flattened_mut().iter_mut().for_each(|n| *n = numbers[*n as usize]);
+        triangles
+            .as_flattened_mut()
+            .iter_mut()
+            .for_each(|n| *n = numbers[*n as usize]);
         Ok(Self { points, triangles })
     }
 
@@ -66,7 +73,8 @@ const REMEMBERED: usize = 1 << 15;
 
 impl Corners {
     fn of(triangles: &[Triangle]) -> Self {
-        let mut last = vec![([u32::MAX; 3], 0); REMEMBERED.min(triangles.len().next_power_of_two())];
+        let mut last =
+            vec![([u32::MAX; 3], 0); REMEMBERED.min(triangles.len().next_power_of_two())];
         let mut some: Vec<Point> = Vec::with_capacity(triangles.len() / 2);
         let mut number = |point: &Point| {
             // −0 + 0 is 0; no coordinate has the bits of u32::MAX, which are not a number.
@@ -79,7 +87,10 @@ impl Corners {
             }
             *number
         };
-        let of = triangles.iter().map(|[a, b, c]| [number(a), number(b), number(c)]).collect();
+        let of = triangles
+            .iter()
+            .map(|[a, b, c]| [number(a), number(b), number(c)])
+            .collect();
         Self { some, of }
     }
 }
@@ -97,12 +108,20 @@ pub(super) fn refuse_more(triangles: usize) -> Result<()> {
 pub(super) fn ordered(coordinate: f32) -> u32 {
     // −0 + 0 is 0.
     let bits = (coordinate + 0.0).to_bits();
-    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+    if bits >> 31 == 0 {
+        bits | 1 << 31
+    } else {
+        !bits
+    }
 }
 
 /// The coordinate whose ordered bits these are.
 fn coordinate(ordered: u32) -> f32 {
-    f32::from_bits(if ordered >> 31 == 1 { ordered & !(1 << 31) } else { !ordered })
+    f32::from_bits(if ordered >> 31 == 1 {
+        ordered & !(1 << 31)
+    } else {
+        !ordered
+    })
 }
 
 #[cfg(test)]
@@ -112,7 +131,8 @@ mod tests {
     #[test]
     fn vertices_that_are_forgotten_between_triangles_are_one() {
         // Many more vertices than are remembered, and then each again.
-        let strip = |n: usize| [0.0, 0.25, 0.5].map(|c| [(n % 1000) as f32 + c, (n / 1000) as f32, c]);
+        let strip =
+            |n: usize| [0.0, 0.25, 0.5].map(|c| [(n % 1000) as f32 + c, (n / 1000) as f32, c]);
         let count = REMEMBERED;
         let triangles: Vec<Triangle> = (0..count).chain(0..count).map(strip).collect();
         let corners = Corners::of(&triangles);
@@ -127,8 +147,11 @@ mod tests {
     #[test]
     fn vertices_are_numbered_in_order() {
         let values = [f32::MIN, -2.5, -1e-45, 0.0, 1e-45, 1.0, 3.0e38];
-        let triangles: Vec<Triangle> =
-            values.iter().rev().map(|v| [[*v, 0.0, 1.0], [*v, -0.0, 1.0], [*v, -1.0, 2.0]]).collect();
+        let triangles: Vec<Triangle> = values
+            .iter()
+            .rev()
+            .map(|v| [[*v, 0.0, 1.0], [*v, -0.0, 1.0], [*v, -1.0, 2.0]])
+            .collect();
         let welded = Welded::of(&triangles).unwrap();
         assert_eq!(welded.points.len(), 2 * values.len());
         assert!(welded.points.is_sorted());

@@ -27,7 +27,10 @@ pub use voxelize_meshes::Mesh;
 /// # Errors
 /// If the options of the rule do not go together, the mesh is unfit for it, or the grid does not fit in memory.
 pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
-    Ok(Voxelizer::new(rule).without_findings().run(mesh, lattice)?.voxels)
+    Ok(Voxelizer::new(rule)
+        .without_findings()
+        .run(mesh, lattice)?
+        .voxels)
 }
 
 /// The distance from the centre of every cell of `lattice` to the nearest point of the mesh, in units of the file;

@@ -28,8 +28,9 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     let reach = length + unit * 10.0;
     let middle = [reach + 2.0, size[1] as f64 - reach - 2.0];
     let mut order: Vec<usize> = vec![0, 1, 2];
-    let turned: Vec<[f64; 3]> =
-        (0..3).map(|a| camera.turn(std::array::from_fn(|b| f64::from(u8::from(a == b))))).collect();
+    let turned: Vec<[f64; 3]> = (0..3)
+        .map(|a| camera.turn(std::array::from_fn(|b| f64::from(u8::from(a == b)))))
+        .collect();
     order.sort_by(|a, b| turned[*a][2].total_cmp(&turned[*b][2]));
     for axis in order {
         let [right, up, _] = turned[axis];
@@ -42,7 +43,13 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
         let end: [f64; 2] = std::array::from_fn(|n| middle[n] + along[n] * length);
         line(rows, middle, end, thick, pixel(colours::AXES[axis], 1.0));
         let beyond = |n: usize| middle[n] + along[n] * length + along[n] / flat * unit * 6.5;
-        letter(rows, ["x", "y", "z"][axis], [beyond(0), beyond(1)], unit, pixel(colours::AXES[axis], 1.0));
+        letter(
+            rows,
+            ["x", "y", "z"][axis],
+            [beyond(0), beyond(1)],
+            unit,
+            pixel(colours::AXES[axis], 1.0),
+        );
     }
 }
 
@@ -61,7 +68,12 @@ fn line(rows: &mut [Vec<Pixel>], from: [f64; 2], to: [f64; 2], radius: f64, colo
             let t = ((p[0] * d[0] + p[1] * d[1]) / square).clamp(0.0, 1.0);
             let off = [p[0] - t * d[0], p[1] - t * d[1]];
             let distance = (off[0] * off[0] + off[1] * off[1]).sqrt();
-            cover(rows, [x, y], colour, (radius + 0.5 - distance).clamp(0.0, 1.0) as f32);
+            cover(
+                rows,
+                [x, y],
+                colour,
+                (radius + 0.5 - distance).clamp(0.0, 1.0) as f32,
+            );
         }
     }
 }

@@ -53,10 +53,14 @@ impl From {
             Some([azimuth, elevation]) if azimuth.abs() <= 360.0 && elevation.abs() <= 90.0 => {
                 Ok(Self::new(*azimuth, *elevation))
             }
-            Some([_, _]) => Err("the azimuth is within -360 and 360, the elevation within -90 and 90".into()),
+            Some([_, _]) => {
+                Err("the azimuth is within -360 and 360, the elevation within -90 and 90".into())
+            }
             _ => {
                 let names = NAMED.map(|(name, _)| name).join(", ");
-                Err(format!("is neither one of {names} nor two angles in degrees such as 30,20"))
+                Err(format!(
+                    "is neither one of {names} nor two angles in degrees such as 30,20"
+                ))
             }
         }
     }
@@ -128,15 +132,22 @@ impl Camera {
         ]);
         let half = [(r + l) / 2.0, (u + d) / 2.0];
         let (near, pixel) = match projection {
-            Projection::Orthographic => (near, (2.0 * half[0] / room[0]).max(2.0 * half[1] / room[1])),
+            Projection::Orthographic => {
+                (near, (2.0 * half[0] / room[0]).max(2.0 * half[1] / room[1]))
+            }
             // The nearest eye that has all within its angle, and before it.
             Projection::Perspective => {
                 let eye = (half[0] / slope[0]).max(half[1] / slope[1]);
-                (eye.max(near + (near + far) * 1e-3), 2.0 * HALF_ANGLE / shorter)
+                (
+                    eye.max(near + (near + far) * 1e-3),
+                    2.0 * HALF_ANGLE / shorter,
+                )
             }
         };
         let centre = [(r - l) / 2.0, (u - d) / 2.0];
-        let finite = [pixel, near, far, centre[0], centre[1]].iter().all(|n| n.is_finite());
+        let finite = [pixel, near, far, centre[0], centre[1]]
+            .iter()
+            .all(|n| n.is_finite());
         (finite && pixel > 0.0).then_some(Self {
             axes,
             centre,
@@ -161,7 +172,11 @@ impl Camera {
         };
         let point = |side: [f64; 2], depth: f64| {
             let [right, up, back] = self.axes;
-            combine([(right, self.centre[0] + side[0]), (up, self.centre[1] + side[1]), (back, depth)])
+            combine([
+                (right, self.centre[0] + side[0]),
+                (up, self.centre[1] + side[1]),
+                (back, depth),
+            ])
         };
         [point(begin, near), point(end, far)]
     }
@@ -171,9 +186,11 @@ impl Camera {
         let [right, up, back] = self.axes;
         let viewer = match self.projection {
             Projection::Orthographic => combine([(point, 1.0), (back, 1.0)]),
-            Projection::Perspective => {
-                combine([(right, self.centre[0]), (up, self.centre[1]), (back, self.depths[0])])
-            }
+            Projection::Perspective => combine([
+                (right, self.centre[0]),
+                (up, self.centre[1]),
+                (back, self.depths[0]),
+            ]),
         };
         [point, viewer]
     }
@@ -216,7 +233,9 @@ impl Camera {
     pub(super) fn pixels(&self, length: f64, at: [f64; 3]) -> f64 {
         match self.projection {
             Projection::Orthographic => length / self.pixel,
-            Projection::Perspective => length / (self.pixel * (self.depths[0] - dot(self.axes[2], at))),
+            Projection::Perspective => {
+                length / (self.pixel * (self.depths[0] - dot(self.axes[2], at)))
+            }
         }
     }
 }
@@ -259,7 +278,12 @@ fn sin_cos(degrees: f64) -> [f64; 2] {
 
 /// A sum of vectors, each times its factor.
 fn combine<const N: usize>(terms: [([f64; 3], f64); N]) -> [f64; 3] {
-    std::array::from_fn(|a| terms.iter().map(|(vector, factor)| vector[a] * factor).sum())
+    std::array::from_fn(|a| {
+        terms
+            .iter()
+            .map(|(vector, factor)| vector[a] * factor)
+            .sum()
+    })
 }
 
 #[cfg(test)]
@@ -269,7 +293,11 @@ mod tests {
 
     /// How far a box goes along each of six directions.
     fn reach_of_box(within: &ClosedBox, directions: [[f64; 3]; 6]) -> [f64; 6] {
-        directions.map(|d| (0..3).map(|a| (d[a] * within.low[a]).max(d[a] * within.high[a])).sum())
+        directions.map(|d| {
+            (0..3)
+                .map(|a| (d[a] * within.low[a]).max(d[a] * within.high[a]))
+                .sum()
+        })
     }
 
     #[test]
@@ -278,9 +306,15 @@ mod tests {
             let angle = f64::from(n) / 2.0;
             let [sin, cos] = sin_cos(angle);
             let (s, c) = angle.to_radians().sin_cos();
-            assert!((sin - s).abs() < 3e-15 && (cos - c).abs() < 3e-15, "{angle}: {sin} {s} {cos} {c}");
+            assert!(
+                (sin - s).abs() < 3e-15 && (cos - c).abs() < 3e-15,
+                "{angle}: {sin} {s} {cos} {c}"
+            );
         }
-        assert_eq!((sin_cos(0.0), sin_cos(90.0), sin_cos(-90.0)), ([0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]));
+        assert_eq!(
+            (sin_cos(0.0), sin_cos(90.0), sin_cos(-90.0)),
+            ([0.0, 1.0], [1.0, 0.0], [-1.0, 0.0])
+        );
     }
 
     #[test]
@@ -296,28 +330,46 @@ mod tests {
         ] {
             assert_eq!(view(name, Up::Z)[..2], [right, upwards], "{name}");
         }
-        assert_eq!(view("front", Up::Y), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+        assert_eq!(
+            view("front", Up::Y),
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+        );
         assert_eq!(view("right", Up::Y)[0], [0.0, 0.0, -1.0]);
     }
 
     #[test]
     fn what_is_seen_fills_the_frame_and_projects_back() {
-        let within = ClosedBox { low: [-1.0, 2.0, 0.0], high: [3.0, 4.0, 9.0] };
+        let within = ClosedBox {
+            low: [-1.0, 2.0, 0.0],
+            high: [3.0, 4.0, 9.0],
+        };
         for projection in [Projection::Orthographic, Projection::Perspective] {
             for (name, from) in NAMED {
                 let reach = |directions| reach_of_box(&within, directions);
                 let camera = Camera::new(from, Up::Z, projection, [400, 300], reach).unwrap();
-                let corner = |n: usize| std::array::from_fn(|a| [within.low, within.high][n >> a & 1][a]);
+                let corner =
+                    |n: usize| std::array::from_fn(|a| [within.low, within.high][n >> a & 1][a]);
                 let seen: Vec<[f64; 3]> = (0..8).map(|n| camera.project(corner(n))).collect();
                 let span = |axis: usize| {
                     let low = seen.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
-                    [low, seen.iter().map(|p| p[axis]).fold(f64::NEG_INFINITY, f64::max)]
+                    [
+                        low,
+                        seen.iter()
+                            .map(|p| p[axis])
+                            .fold(f64::NEG_INFINITY, f64::max),
+                    ]
                 };
                 let x = span(0);
                 let y = span(1);
                 let full = |[low, high]: [f64; 2], size: f64| low < 18.01 && high > size - 18.01;
-                assert!(x[0] > 17.99 && x[1] < 382.01 && y[0] > 17.99 && y[1] < 282.01, "{name} {x:?} {y:?}");
-                assert!(full(x, 400.0) || full(y, 300.0), "{name} {projection:?}: {x:?} {y:?}");
+                assert!(
+                    x[0] > 17.99 && x[1] < 382.01 && y[0] > 17.99 && y[1] < 282.01,
+                    "{name} {x:?} {y:?}"
+                );
+                assert!(
+                    full(x, 400.0) || full(y, 300.0),
+                    "{name} {projection:?}: {x:?} {y:?}"
+                );
                 for (n, place) in seen.iter().enumerate() {
                     let [a, b] = camera.segment([place[0], place[1]]);
                     let (d, p): ([f64; 3], [f64; 3]) = (combine([(b, 1.0), (a, -1.0)]), corner(n));

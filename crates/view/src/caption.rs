@@ -34,13 +34,28 @@ impl Picture {
             if needed + margin < room {
                 let left = width - margin - needed;
                 let top = (line - BAR * scale) / 2;
-                fill(&mut rows, [left, top], [pixels, BAR * scale], pixel(colours::INK, 1.0));
-                label(&mut rows, &name, [left + pixels + margin, margin], scale, ink);
+                fill(
+                    &mut rows,
+                    [left, top],
+                    [pixels, BAR * scale],
+                    pixel(colours::INK, 1.0),
+                );
+                label(
+                    &mut rows,
+                    &name,
+                    [left + pixels + margin, margin],
+                    scale,
+                    ink,
+                );
                 room -= needed + margin;
             }
         }
         let letters = room / (font::ADVANCE * scale);
-        let shown: String = text.chars().take(letters).map(|c| if c.is_ascii() { c } else { '?' }).collect();
+        let shown: String = text
+            .chars()
+            .take(letters)
+            .map(|c| if c.is_ascii() { c } else { '?' })
+            .collect();
         label(&mut rows, &shown, [margin, margin], scale, ink);
         self.above(&Self::from_rows([width, line], &rows, background))
     }
@@ -53,9 +68,16 @@ impl Picture {
             return None;
         }
         let power = 10_f64.powi(most.log10().floor() as i32);
-        let length = [5.0, 2.0, 1.0].into_iter().map(|n| n * power).find(|length| *length <= most)?;
+        let length = [5.0, 2.0, 1.0]
+            .into_iter()
+            .map(|n| n * power)
+            .find(|length| *length <= most)?;
         let pixels = (length * per_unit).round() as usize;
-        let name = if unit.is_empty() { short(length) } else { format!("{} {unit}", short(length)) };
+        let name = if unit.is_empty() {
+            short(length)
+        } else {
+            format!("{} {unit}", short(length))
+        };
         (pixels >= 4).then_some((pixels, name))
     }
 }
@@ -72,9 +94,15 @@ mod tests {
         assert_eq!(picture.bar("mm"), Some((74, "20 mm".to_string())));
         let with = picture.with_caption("part.stl", "mm", Background::Plain([255; 3]));
         assert_eq!(with.size(), [400, 50 + font::HEIGHT + 2 * MARGIN]);
-        assert!(with.as_bytes().starts_with(picture.as_bytes()), "the picture stays");
+        assert!(
+            with.as_bytes().starts_with(picture.as_bytes()),
+            "the picture stays"
+        );
         let dark = |from: usize, to: usize| {
-            (50..67).flat_map(|y| (from..to).map(move |x| [x, y])).filter(|at| with.get(*at)[0] < 130).count()
+            (50..67)
+                .flat_map(|y| (from..to).map(move |x| [x, y]))
+                .filter(|at| with.get(*at)[0] < 130)
+                .count()
         };
         assert!(dark(0, 60) > 20 && dark(280, 400) > 74 * BAR && dark(80, 200) == 0);
         let plain = Picture::from_rows([400, 50], &rows, Background::Transparent);

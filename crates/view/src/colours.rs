@@ -16,7 +16,11 @@ pub(super) const COMMON: Colour = of_bytes(Label::STANDARD_COLOURS[2]);
 pub(super) const MARKED: Colour = of_bytes(Label::STANDARD_COLOURS[4]);
 
 /// The axes x, y, z.
-pub(super) const AXES: [Colour; 3] = [rgb(0xd1, 0x4b, 0x4b), rgb(0x3f, 0x9b, 0x5a), rgb(0x3d, 0x74, 0xd6)];
+pub(super) const AXES: [Colour; 3] = [
+    rgb(0xd1, 0x4b, 0x4b),
+    rgb(0x3f, 0x9b, 0x5a),
+    rgb(0x3d, 0x74, 0xd6),
+];
 
 /// The facets of a mesh.
 pub(super) const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
@@ -158,7 +162,10 @@ mod tests {
     #[test]
     fn colours_are_read() {
         assert_eq!(parse("white"), Ok([255; 3]));
-        assert_eq!((parse("#0a1Bff"), parse("0a1bff")), (Ok([10, 27, 255]), Ok([10, 27, 255])));
+        assert_eq!(
+            (parse("#0a1Bff"), parse("0a1bff")),
+            (Ok([10, 27, 255]), Ok([10, 27, 255]))
+        );
         for text in ["", "#fff", "#12345g", "+12345", "#1234567", "red", "é12345"] {
             assert!(parse(text).is_err(), "{text}");
         }

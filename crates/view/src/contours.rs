@@ -31,7 +31,8 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
     pub(super) fn draw(&self, values: &[f64], rows: &mut [Vec<Pixel>]) {
         let [width, height] = self.size;
         let rank = |value: f64| values.iter().filter(|level| **level <= value).count();
-        let line = |y: usize| -> Vec<Option<f64>> { (0..width).map(|x| self.value([x, y])).collect() };
+        let line =
+            |y: usize| -> Vec<Option<f64>> { (0..width).map(|x| self.value([x, y])).collect() };
         let mut above: Option<Vec<Option<f64>>> = None;
         let mut zero = Vec::new();
         for y in 0..height {
@@ -84,7 +85,10 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
         let (i, s) = place(0);
         let (j, t) = place(1);
         let corner = |right: usize, up: usize| {
-            let at = [(i + right).min(self.dims[0] - 1), (j + up).min(self.dims[1] - 1)];
+            let at = [
+                (i + right).min(self.dims[0] - 1),
+                (j + up).min(self.dims[1] - 1),
+            ];
             let value = self.field.get((self.cell)(at));
             (value.is_finite() && !self.field.is_background(value)).then_some(f64::from(value))
         };
@@ -120,7 +124,11 @@ mod tests {
         }
         let empty = Field::new([8, 2, 1], 1.0).unwrap();
         let before = rows.clone();
-        Contours { field: &empty, ..contours }.draw(&[0.5], &mut rows);
+        Contours {
+            field: &empty,
+            ..contours
+        }
+        .draw(&[0.5], &mut rows);
         assert!(rows == before, "no line where nothing has a value");
     }
 }

@@ -30,12 +30,19 @@ pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
         let vertex = vertex.map(f64::from);
         std::array::from_fn(|n| most[n].max(dot(directions[n], vertex)))
     };
-    mesh.triangles().iter().flatten().fold([f64::NEG_INFINITY; 6], far)
+    mesh.triangles()
+        .iter()
+        .flatten()
+        .fold([f64::NEG_INFINITY; 6], far)
 }
 
 /// The pixels of all rows.
 pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pixel>> {
-    let facets: Vec<DrawnFacet> = mesh.triangles().iter().filter_map(|t| facet(t, camera)).collect();
+    let facets: Vec<DrawnFacet> = mesh
+        .triangles()
+        .iter()
+        .filter_map(|t| facet(t, camera))
+        .collect();
     let bands = par::map_range(0..size[1].div_ceil(BAND), |n| {
         band(&facets, size[0], n * BAND..((n + 1) * BAND).min(size[1]))
     });
@@ -48,7 +55,11 @@ fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     let edge = |p: [f64; 3]| -> [f64; 3] { std::array::from_fn(|n| p[n] - a[n]) };
     let u = edge(b);
     let v = edge(c);
-    let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    let normal = [
+        u[1] * v[2] - u[2] * v[1],
+        u[2] * v[0] - u[0] * v[2],
+        u[0] * v[1] - u[1] * v[0],
+    ];
     let length = dot(normal, normal).sqrt();
     if length == 0.0 {
         return None;
@@ -57,12 +68,19 @@ fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     let turned = camera.turn(normal.map(|n| n / length));
     let [here, viewer] = camera.sight(a);
     let towards = dot(normal, std::array::from_fn(|n| viewer[n] - here[n]));
-    let facing = if towards < 0.0 { turned.map(|n| -n) } else { turned };
+    let facing = if towards < 0.0 {
+        turned.map(|n| -n)
+    } else {
+        turned
+    };
     let corners = [a, b, c].map(|p| {
         let [x, y, near] = camera.project(p);
         [x * FINE as f64, y * FINE as f64, near]
     });
-    Some(DrawnFacet { corners, light: shade::light(facing) as f32 })
+    Some(DrawnFacet {
+        corners,
+        light: shade::light(facing) as f32,
+    })
 }
 
 /// The pixels of some rows.
@@ -73,7 +91,11 @@ fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixe
         fill(facet, &mut points, fine.0, &fine.1);
     }
     let colour = |(near, light): (f64, f32)| {
-        if near == f64::NEG_INFINITY { CLEAR } else { pixel(colours::FACETS.map(|c| c * light), 1.0) }
+        if near == f64::NEG_INFINITY {
+            CLEAR
+        } else {
+            pixel(colours::FACETS.map(|c| c * light), 1.0)
+        }
     };
     let mixed = |x: usize, y: usize| {
         let mut sum = CLEAR;
@@ -83,7 +105,9 @@ fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixe
         }
         sum.map(|c| c / (FINE * FINE) as f32)
     };
-    (0..rows.len()).map(|y| (0..width).map(|x| mixed(x, y)).collect()).collect()
+    (0..rows.len())
+        .map(|y| (0..width).map(|x| mixed(x, y)).collect())
+        .collect()
 }
 
 /// Puts a facet where it is nearer than what is there.
@@ -102,7 +126,11 @@ fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Rang
     for y in span(1, rows.clone()) {
         for x in span(0, 0..width) {
             let p = [x as f64 + 0.5, y as f64 + 0.5, 0.0];
-            let [wa, wb, wc] = [cross(b, c, &p) / area, cross(c, a, &p) / area, cross(a, b, &p) / area];
+            let [wa, wb, wc] = [
+                cross(b, c, &p) / area,
+                cross(c, a, &p) / area,
+                cross(a, b, &p) / area,
+            ];
             if wa < 0.0 || wb < 0.0 || wc < 0.0 {
                 continue;
             }

@@ -107,7 +107,9 @@ z ..... ..... ##### ...#. ..#.. .#... #####
 /// Whether the pixel in column `x` of row `y`, from the upper left, of a line of text is inked. A character
 /// without a letter is drawn as a question mark.
 pub(super) fn inked(text: &str, x: usize, y: usize) -> bool {
-    let (Some(letter), column) = (text.chars().nth(x / ADVANCE), x % ADVANCE) else { return false };
+    let (Some(letter), column) = (text.chars().nth(x / ADVANCE), x % ADVANCE) else {
+        return false;
+    };
     if letter == ' ' {
         return false;
     }
@@ -123,19 +125,33 @@ mod tests {
 
     #[test]
     fn text_is_drawn_letter_by_letter() {
-        let row =
-            |y| (0..3 * ADVANCE).map(|x| if inked("z=4", x, y) { '#' } else { '.' }).collect::<String>();
+        let row = |y| {
+            (0..3 * ADVANCE)
+                .map(|x| if inked("z=4", x, y) { '#' } else { '.' })
+                .collect::<String>()
+        };
         assert_eq!(row(2), "#####.#####..#.#..");
         assert_eq!(row(6), "#####..........#..");
         assert_eq!(LETTERS.lines().count(), ('!'..='~').count());
         assert!(
-            (0..HEIGHT).all(|y| (0..5).all(|x| inked("ü", x, y) == inked("?", x, y) && !inked(" ", x, y)))
+            (0..HEIGHT)
+                .all(|y| (0..5).all(|x| inked("ü", x, y) == inked("?", x, y) && !inked(" ", x, y)))
         );
         for line in LETTERS.lines() {
             let rows: Vec<_> = line[1..].split_whitespace().collect();
             let letter = line.chars().next().unwrap();
-            assert_eq!(LETTERS.lines().filter(|line| line.starts_with(letter)).count(), 1, "{line}");
-            assert!(rows.len() == HEIGHT && rows.iter().all(|row| row.len() == ADVANCE - 1), "{line}");
+            assert_eq!(
+                LETTERS
+                    .lines()
+                    .filter(|line| line.starts_with(letter))
+                    .count(),
+                1,
+                "{line}"
+            );
+            assert!(
+                rows.len() == HEIGHT && rows.iter().all(|row| row.len() == ADVANCE - 1),
+                "{line}"
+            );
         }
     }
 }

@@ -99,7 +99,11 @@ impl Default for View {
 ///
 /// # Errors
 /// If no cell is occupied, it is a field, a cell has no size, the picture has no pixels or too many, or memory is short.
-pub fn cells<'a>(cells: impl Into<CellsRef<'a>>, spacing: [f64; 3], view: &View) -> Result<Picture> {
+pub fn cells<'a>(
+    cells: impl Into<CellsRef<'a>>,
+    spacing: [f64; 3],
+    view: &View,
+) -> Result<Picture> {
     cells_behind(cells, None, spacing, view)
 }
 
@@ -132,7 +136,10 @@ pub fn cells_behind<'a>(
 /// If it has none, or no extent, or the picture has no pixels or too many.
 pub fn facets(mesh: &Mesh, view: &View) -> Result<Picture> {
     check_size(view.size)?;
-    let camera = view.camera(|directions| facets::reach(mesh, directions), "the mesh has no triangles")?;
+    let camera = view.camera(
+        |directions| facets::reach(mesh, directions),
+        "the mesh has no triangles",
+    )?;
     let rows = facets::rows(mesh, &camera, view.size);
     Ok(view.finish(&camera, rows, 1.0))
 }
@@ -162,14 +169,19 @@ fn check_spacing(spacing: [f64; 3]) -> Result<()> {
     if spacing.iter().all(|size| size.is_normal() && *size > 0.0) {
         return Ok(());
     }
-    Err(Error::usage(format!("cells of {spacing:?}; each size is a number above 0")))
+    Err(Error::usage(format!(
+        "cells of {spacing:?}; each size is a number above 0"
+    )))
 }
 
 fn check_size(size: [usize; 2]) -> Result<()> {
     if size.iter().all(|side| (1..=MAX_SIDE).contains(side)) {
         return Ok(());
     }
-    Err(Error::usage(format!("a picture of {} × {} pixels; each side is 1 to {MAX_SIDE}", size[0], size[1])))
+    Err(Error::usage(format!(
+        "a picture of {} × {} pixels; each side is 1 to {MAX_SIDE}",
+        size[0], size[1]
+    )))
 }
 
 /// The names that examples of this package use: those of the package `voxelize-mesh`.

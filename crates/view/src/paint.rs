@@ -23,7 +23,9 @@ impl<'a> Paint<'a> {
     pub(super) fn new(shown: Shown<'a>) -> Self {
         match shown.cells {
             CellsRef::Bits(bits) => Self::Bits(bits, shown.enclosed),
-            CellsRef::Labels(labels) => Self::Labels(labels, Box::new(colours::of(labels.legend()))),
+            CellsRef::Labels(labels) => {
+                Self::Labels(labels, Box::new(colours::of(labels.legend())))
+            }
             CellsRef::Field(field) if shown.scale == FieldScale::Shares => Self::Shares(field),
             CellsRef::Field(field) => Self::Field(field, finite_range(field)),
         }
@@ -37,7 +39,9 @@ impl<'a> Paint<'a> {
             Self::Bits(..) => colours::SURFACE,
             Self::Labels(labels, colours) => match labels.get(cell) {
                 0 => colours::EMPTY,
-                value if is(labels, value, &Label::SURFACE) && is_inner(labels.occupied(), cell) => {
+                value
+                    if is(labels, value, &Label::SURFACE) && is_inner(labels.occupied(), cell) =>
+                {
                     colours::INTERIOR
                 }
                 value => colours[usize::from(value)],
@@ -46,9 +50,9 @@ impl<'a> Paint<'a> {
                 Share::Background => colours::EMPTY,
                 Share::Negated => colours::NEGATED,
                 Share::NoValue => colours::NO_VALUE,
-                Share::Of(_) => {
-                    range.map_or(colours::EMPTY, |range| Scale::around(range).colour(field.get(cell).into()))
-                }
+                Share::Of(_) => range.map_or(colours::EMPTY, |range| {
+                    Scale::around(range).colour(field.get(cell).into())
+                }),
             },
             Self::Shares(field) => colours::of_share_of_cell(field.get(cell)),
         }
@@ -74,7 +78,9 @@ impl<'a> Paint<'a> {
                 _ if labels.legend().is_standard() => '#',
                 value => char::from_digit(value.into(), 36).unwrap_or('#'),
             },
-            Self::Field(field, Some([low, high])) if *low < 0.0 || field.get(cell).is_sign_negative() => {
+            Self::Field(field, Some([low, high]))
+                if *low < 0.0 || field.get(cell).is_sign_negative() =>
+            {
                 signed_letter(field, cell, high.max(-low))
             }
             Self::Field(field, range) => match self.share(field.get(cell), *range) {
@@ -109,9 +115,10 @@ impl<'a> Paint<'a> {
         match self {
             // One colour says nothing.
             Self::Bits(_, Enclosed::Alike) => Panel::default(),
-            Self::Bits(_, Enclosed::Apart) => {
-                Panel { squares: Vec::from(OF_BITS.map(named)), ..Panel::default() }
-            }
+            Self::Bits(_, Enclosed::Apart) => Panel {
+                squares: Vec::from(OF_BITS.map(named)),
+                ..Panel::default()
+            },
             Self::Labels(labels, colours) => of_labels(labels, colours),
             Self::Field(field, range) => {
                 let summary = field.summary();
@@ -127,19 +134,28 @@ impl<'a> Paint<'a> {
                 if summary.nan > 0 {
                     squares.push((colours::NO_VALUE, "no value".to_string()));
                 }
-                Panel { scale: range.map(|range| PanelScale::Values(Scale::around(range))), squares }
+                Panel {
+                    scale: range.map(|range| PanelScale::Values(Scale::around(range))),
+                    squares,
+                }
             }
             Self::Shares(_) => {
                 let plain = [(0.0, "0: outside"), (1.0, "1: inside")];
                 let square = |(share, name)| named((colours::of_share_of_cell(share), name));
-                Panel { scale: Some(PanelScale::Shares), squares: plain.map(square).into() }
+                Panel {
+                    scale: Some(PanelScale::Shares),
+                    squares: plain.map(square).into(),
+                }
             }
         }
     }
 }
 
 /// The meaning of the colours of bits in a slice.
-const OF_BITS: [(Colour, &str); 2] = [(colours::SURFACE, "occupied"), (colours::INTERIOR, "enclosed")];
+const OF_BITS: [(Colour, &str); 2] = [
+    (colours::SURFACE, "occupied"),
+    (colours::INTERIOR, "enclosed"),
+];
 
 fn named((colour, name): (Colour, &str)) -> (Colour, String) {
     (colour, name.to_string())
@@ -180,15 +196,25 @@ const MOST_LABELS: usize = 24;
 /// The meaning of the colours of labels: those of the cells. Colours that are named by their numbers mean nothing else.
 pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
     let present = labels.counts().into_iter().filter(|(_, count)| *count > 0);
-    let square =
-        |(value, _): (u8, u64)| (colours[usize::from(value)], labels.legend().name(value).into_owned());
-    let mut squares: Vec<_> = present.map(square).filter(|(_, name)| !name.starts_with('#')).collect();
+    let square = |(value, _): (u8, u64)| {
+        (
+            colours[usize::from(value)],
+            labels.legend().name(value).into_owned(),
+        )
+    };
+    let mut squares: Vec<_> = present
+        .map(square)
+        .filter(|(_, name)| !name.starts_with('#'))
+        .collect();
     let more = squares.len().saturating_sub(MOST_LABELS);
     squares.truncate(MOST_LABELS);
     if more > 0 {
         squares.push((colours[0], format!("and {more} more")));
     }
-    Panel { squares, ..Panel::default() }
+    Panel {
+        squares,
+        ..Panel::default()
+    }
 }
 
 fn is(labels: &Labels, value: u8, label: &Label) -> bool {
@@ -215,14 +241,20 @@ fn finite_range(field: &Field) -> Option<[f64; 2]> {
     let [nx, ny, nz] = field.dims();
     let of_layer = |k: usize| {
         let values = field.values()[k * nx * ny..(k + 1) * nx * ny].iter();
-        let is_value =
-            |value: f32| value.is_finite() && !field.is_background(value) && !field.is_negated(value);
+        let is_value = |value: f32| {
+            value.is_finite() && !field.is_background(value) && !field.is_negated(value)
+        };
         let values = values.filter(|value| is_value(**value));
         values.fold(None, |range: Option<[f32; 2]>, value| {
-            Some(range.map_or([*value; 2], |[low, high]| [low.min(*value), high.max(*value)]))
+            Some(range.map_or([*value; 2], |[low, high]| {
+                [low.min(*value), high.max(*value)]
+            }))
         })
     };
     let layers = par::map_range(0..nz, of_layer);
-    let range = layers.into_iter().flatten().reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+    let range = layers
+        .into_iter()
+        .flatten()
+        .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
     range.map(|range| range.map(f64::from))
 }

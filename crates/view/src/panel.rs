@@ -70,13 +70,22 @@ impl Panel {
     }
 
     /// Draws it with its upper left corner at a pixel of a picture of this size.
-    pub(super) fn draw(&self, rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], picture: [usize; 2]) {
-        let (Some(size), Some(lines)) = (self.size(picture), self.lines(picture[1])) else { return };
+    pub(super) fn draw(
+        &self,
+        rows: &mut [Vec<Pixel>],
+        [left, top]: [usize; 2],
+        picture: [usize; 2],
+    ) {
+        let (Some(size), Some(lines)) = (self.size(picture), self.lines(picture[1])) else {
+            return;
+        };
         let scale = scale_of(picture);
         fill(rows, [left, top], size, GROUND);
         let at = |line: usize| [left + MARGIN * scale, top + (MARGIN + line * LINE) * scale];
         let values = self.values(picture);
-        if let (Some(panel_scale), Some(first), Some(last)) = (self.scale, values.first(), values.last()) {
+        if let (Some(panel_scale), Some(first), Some(last)) =
+            (self.scale, values.first(), values.last())
+        {
             // From the middle of the first value to that of the last.
             let height = (values.len() - 1) * LINE * scale;
             let [x, y] = at(0);
@@ -91,11 +100,22 @@ impl Panel {
             let [x, y] = at(n);
             if let Line::Square(colour, _) = line {
                 // A frame, as colours may be those of the ground.
-                fill(rows, [x, y], [font::HEIGHT * scale; 2], pixel(colours::INK, 1.0));
+                fill(
+                    rows,
+                    [x, y],
+                    [font::HEIGHT * scale; 2],
+                    pixel(colours::INK, 1.0),
+                );
                 let inner = [(font::HEIGHT - 2) * scale; 2];
                 fill(rows, [x + scale, y + scale], inner, pixel(*colour, 1.0));
             }
-            label(rows, line.text(), [x + (SQUARE + MARGIN) * scale, y], scale, pixel(TEXT, 1.0));
+            label(
+                rows,
+                line.text(),
+                [x + (SQUARE + MARGIN) * scale, y],
+                scale,
+                pixel(TEXT, 1.0),
+            );
         }
     }
 
@@ -105,21 +125,35 @@ impl Panel {
     }
 
     fn values_in(&self, room: usize) -> Vec<f64> {
-        self.scale.map_or_else(Vec::new, |scale| scale.values(room.saturating_sub(self.squares.len())))
+        self.scale.map_or_else(Vec::new, |scale| {
+            scale.values(room.saturating_sub(self.squares.len()))
+        })
     }
 
     /// The lines of text that a height has room for; `None` if there are none.
     fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
         let room = room(height);
         let mut lines = Vec::new();
-        lines.extend(self.values_in(room).into_iter().map(|value| Line::Value(short(value))));
+        lines.extend(
+            self.values_in(room)
+                .into_iter()
+                .map(|value| Line::Value(short(value))),
+        );
         let left = room.saturating_sub(lines.len());
-        let squares = |count: usize| self.squares.iter().take(count).map(|(c, name)| Line::Square(*c, name));
+        let squares = |count: usize| {
+            self.squares
+                .iter()
+                .take(count)
+                .map(|(c, name)| Line::Square(*c, name))
+        };
         if self.squares.len() <= left {
             lines.extend(squares(left));
         } else {
             lines.extend(squares(left.saturating_sub(1)));
-            lines.push(Line::More(format!("and {} more", self.squares.len() - left.saturating_sub(1))));
+            lines.push(Line::More(format!(
+                "and {} more",
+                self.squares.len() - left.saturating_sub(1)
+            )));
         }
         (!lines.is_empty() && lines.len() <= room).then_some(lines)
     }
@@ -184,30 +218,60 @@ mod tests {
 
     #[test]
     fn values_have_four_digits() {
-        let cases = [0.0, -0.0, 1.0 / 3.0, -12345.678, 1e-9, 2.5e30, 0.00012, f64::INFINITY];
+        let cases = [
+            0.0,
+            -0.0,
+            1.0 / 3.0,
+            -12345.678,
+            1e-9,
+            2.5e30,
+            0.00012,
+            f64::INFINITY,
+        ];
         assert_eq!(
             cases.map(short),
-            ["0", "0", "0.3333", "-12350", "1e-9", "2.5e30", "0.00012", "inf"].map(String::from)
+            [
+                "0", "0", "0.3333", "-12350", "1e-9", "2.5e30", "0.00012", "inf"
+            ]
+            .map(String::from)
         );
     }
 
     #[test]
     fn names_without_room_are_counted() {
         let squares = (0..60).map(|n| ([0.5; 3], format!("label {n}"))).collect();
-        let panel = Panel { squares, ..Panel::default() };
+        let panel = Panel {
+            squares,
+            ..Panel::default()
+        };
         let texts = |height| {
-            panel
-                .lines(height)
-                .map(|lines| lines.iter().map(|line| line.text().to_string()).collect::<Vec<_>>())
+            panel.lines(height).map(|lines| {
+                lines
+                    .iter()
+                    .map(|line| line.text().to_string())
+                    .collect::<Vec<_>>()
+            })
         };
         let few = texts(100).unwrap();
-        assert_eq!((few.len(), few.last().unwrap().as_str()), (7, "and 54 more"));
+        assert_eq!(
+            (few.len(), few.last().unwrap().as_str()),
+            (7, "and 54 more")
+        );
         assert_eq!(texts(4000).unwrap().len(), MOST_LINES);
-        assert_eq!((texts(10), Panel::default().lines(500).is_none()), (None, true));
+        assert_eq!(
+            (texts(10), Panel::default().lines(500).is_none()),
+            (None, true)
+        );
         let squares = vec![([0.0; 3], "background 7".into())];
         let scale = PanelScale::Values(Scale::around([-0.9, 3.8]));
-        let panel = Panel { scale: Some(scale), squares };
+        let panel = Panel {
+            scale: Some(scale),
+            squares,
+        };
         let lines = panel.lines(60).unwrap();
-        assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), ["4", "2", "0", "background 7"]);
+        assert_eq!(
+            lines.iter().map(Line::text).collect::<Vec<_>>(),
+            ["4", "2", "0", "background 7"]
+        );
     }
 }

@@ -18,7 +18,8 @@ impl Picture {
     pub fn to_png(&self) -> Result<Vec<u8>> {
         let mut file = Vec::new();
         let [width, height] = self.size().map(|n| n as u32);
-        let fail = |e: png::EncodingError| Error::too_large(format!("the picture cannot be encoded: {e}"));
+        let fail =
+            |e: png::EncodingError| Error::too_large(format!("the picture cannot be encoded: {e}"));
         let mut encoder = png::Encoder::new(&mut file, width, height);
         let bits = self.black_and_white();
         let (colour, depth) = match &bits {
@@ -28,9 +29,13 @@ impl Picture {
         encoder.set_color(colour);
         encoder.set_depth(depth);
         encoder.set_compression(png::Compression::Balanced);
-        encoder.add_text_chunk(MARK.into(), voxelize_core::TOOL.into()).map_err(fail)?;
+        encoder
+            .add_text_chunk(MARK.into(), voxelize_core::TOOL.into())
+            .map_err(fail)?;
         let mut writer = encoder.write_header().map_err(fail)?;
-        writer.write_image_data(bits.as_deref().unwrap_or(self.as_bytes())).map_err(fail)?;
+        writer
+            .write_image_data(bits.as_deref().unwrap_or(self.as_bytes()))
+            .map_err(fail)?;
         writer.finish().map_err(fail)?;
         Ok(file)
     }
@@ -57,16 +62,24 @@ impl Picture {
     /// If the file cannot be written. What was there before is then still there.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
         let png = self.to_png()?;
-        voxelize_formats::save::save_bytes(path.as_ref(), Existing::Replace, "png", |out| out.write_all(&png))
+        voxelize_formats::save::save_bytes(path.as_ref(), Existing::Replace, "png", |out| {
+            out.write_all(&png)
+        })
     }
 }
 
 /// Whether the file at `path` is a PNG that says this tool made it. What cannot be read does not.
 pub fn made_by_this_tool(path: &Path) -> bool {
-    let Ok(file) = std::fs::File::open(path) else { return false };
-    let Ok(reader) = png::Decoder::new(BufReader::new(file)).read_info() else { return false };
+    let Ok(file) = std::fs::File::open(path) else {
+        return false;
+    };
+    let Ok(reader) = png::Decoder::new(BufReader::new(file)).read_info() else {
+        return false;
+    };
     let marks = &reader.info().uncompressed_latin1_text;
-    marks.iter().any(|chunk| chunk.keyword == MARK && chunk.text.starts_with("voxelize "))
+    marks
+        .iter()
+        .any(|chunk| chunk.keyword == MARK && chunk.text.starts_with("voxelize "))
 }
 
 #[cfg(test)]
@@ -78,14 +91,22 @@ mod tests {
     #[test]
     fn a_png_holds_the_pixels_and_the_mark() {
         let half = pixel([1.0, 0.0, 0.5], 0.5);
-        let rows = vec![vec![CLEAR, half], vec![pixel([0.2, 0.4, 0.6], 1.0), CLEAR], vec![half, half]];
+        let rows = vec![
+            vec![CLEAR, half],
+            vec![pixel([0.2, 0.4, 0.6], 1.0), CLEAR],
+            vec![half, half],
+        ];
         let picture = Picture::from_rows([2, 3], &rows, Background::Transparent);
-        assert_eq!((picture.get([1, 0]), picture.get([0, 1])), ([255, 0, 128, 128], [51, 102, 153, 255]));
+        assert_eq!(
+            (picture.get([1, 0]), picture.get([0, 1])),
+            ([255, 0, 128, 128], [51, 102, 153, 255])
+        );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.png");
         picture.save(&path).unwrap();
-        let mut reader =
-            png::Decoder::new(BufReader::new(std::fs::File::open(&path).unwrap())).read_info().unwrap();
+        let mut reader = png::Decoder::new(BufReader::new(std::fs::File::open(&path).unwrap()))
+            .read_info()
+            .unwrap();
         let mut found = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut found).unwrap();
         assert!(found == picture.as_bytes() && made_by_this_tool(&path));

@@ -30,7 +30,12 @@ struct Ray {
 impl Ray {
     fn new([from, to]: [[f64; 3]; 2]) -> Self {
         let along: [f64; 3] = std::array::from_fn(|a| to[a] - from[a]);
-        Self { from, along, inverse: along.map(|c| 1.0 / c), rises: along.map(|c| c > 0.0) }
+        Self {
+            from,
+            along,
+            inverse: along.map(|c| 1.0 / c),
+            rises: along.map(|c| c > 0.0),
+        }
     }
 
     fn point(&self, t: f64) -> [f64; 3] {
@@ -61,7 +66,8 @@ impl Ray {
             let at = (start[a] / f64::from(SIDE)).floor() as i32;
             at.clamp(low[a], high[a] - 1)
         });
-        let next = |cube: Cell, a: usize| self.fraction(a, SIDE * (cube[a] + i32::from(self.rises[a])));
+        let next =
+            |cube: Cell, a: usize| self.fraction(a, SIDE * (cube[a] + i32::from(self.rises[a])));
         let mut ends: [f64; 3] = std::array::from_fn(|a| next(cube, a));
         loop {
             if let Some(answer) = visit(cube, t, axis) {
@@ -89,12 +95,21 @@ impl Ray {
 /// `start` there is none.
 pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Option<Hit> {
     let [low, high] = solid.extent;
-    let within = ClosedBox { low: low.map(f64::from), high: high.map(f64::from) };
+    let within = ClosedBox {
+        low: low.map(f64::from),
+        high: high.map(f64::from),
+    };
     let [enter, leave] = crossing(segment, &within)?;
     let ray = Ray::new(segment);
     // The face by which it comes in: that of the plane it met last.
     let met = |a: usize| ray.fraction(a, if ray.rises[a] { low[a] } else { high[a] });
-    let before = |a: usize| if ray.along[a] == 0.0 { f64::NEG_INFINITY } else { met(a) };
+    let before = |a: usize| {
+        if ray.along[a] == 0.0 {
+            f64::NEG_INFINITY
+        } else {
+            met(a)
+        }
+    };
     let axis = (0..3).fold(0, |best, a| if before(a) > before(best) { a } else { best });
     const SIDE: i32 = BLOCK as i32;
     let blocks = [low.map(|c| c / SIDE), high.map(|c| (c + SIDE - 1) / SIDE)];
@@ -105,7 +120,12 @@ pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Op
         let low = block.map(|c| c * SIDE);
         let within = [low, std::array::from_fn(|a| (low[a] + SIDE).min(high[a]))];
         ray.walk::<1, Hit>(within, (t, axis), leave, |cell, t, axis| {
-            let hit = || Hit { cell, axis: axis as u8, high: !ray.rises[axis], at: ray.point(t) };
+            let hit = || Hit {
+                cell,
+                axis: axis as u8,
+                high: !ray.rises[axis],
+                at: ray.point(t),
+            };
             solid.bits.get(cell.map(|c| c as usize)).then(hit)
         })
     })

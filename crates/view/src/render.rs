@@ -21,7 +21,12 @@ use voxelize_core::par;
 const BAND: usize = 64;
 
 /// Where a pixel is looked at again: a square turned so that each row and column has one point.
-const AGAIN: [[f64; 2]; 4] = [[-0.125, -0.375], [0.375, -0.125], [0.125, 0.375], [-0.375, 0.125]];
+const AGAIN: [[f64; 2]; 4] = [
+    [-0.125, -0.375],
+    [0.375, -0.125],
+    [0.125, 0.375],
+    [-0.375, 0.125],
+];
 
 /// How much of what lies behind a veil it hides.
 const VEIL: f32 = 0.45;
@@ -53,12 +58,22 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// If it is a field, or memory is short.
-    pub(super) fn new(cells: CellsRef<'a>, veil: Option<&BitGrid>, spacing: [f64; 3]) -> Result<Self> {
+    pub(super) fn new(
+        cells: CellsRef<'a>,
+        veil: Option<&BitGrid>,
+        spacing: [f64; 3],
+    ) -> Result<Self> {
         let occupied = cells.occupied()?;
-        let labels = if let CellsRef::Labels(labels) = cells { Some(labels) } else { None };
+        let labels = if let CellsRef::Labels(labels) = cells {
+            Some(labels)
+        } else {
+            None
+        };
         let translucent = labels.and_then(|labels| {
             let label = [Label::COMMON, Label::AROUND, Label::SOUND];
-            let label = label.into_iter().find(|one| labels.legend().get(one.value) == Some(one));
+            let label = label
+                .into_iter()
+                .find(|one| labels.legend().get(one.value) == Some(one));
             label.map(|label| (labels, label.value))
         });
         let (solid, veil) = match (veil, translucent) {
@@ -68,19 +83,30 @@ impl<'a> Scene<'a> {
                 }
                 let mut veil = veil.clone();
                 veil.remove(occupied, 0);
-                (Solid::new(Cow::Borrowed(occupied))?, Solid::new(Cow::Owned(veil))?)
+                (
+                    Solid::new(Cow::Borrowed(occupied))?,
+                    Solid::new(Cow::Owned(veil))?,
+                )
             }
             (None, None) => (Solid::new(Cow::Borrowed(occupied))?, None),
             (None, Some((labels, value))) => {
                 let veil = labels.cells_of(value)?;
                 let mut solid: BitGrid = occupied.clone();
                 solid.differ(&veil);
-                (Solid::new(Cow::Owned(solid))?, Solid::new(Cow::Owned(veil))?)
+                (
+                    Solid::new(Cow::Owned(solid))?,
+                    Solid::new(Cow::Owned(veil))?,
+                )
             }
         };
         let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));
         let labels = labels.map(|labels| (labels, colours::of(labels.legend())));
-        Ok(Self { solid, veil, labels, spacing: spacing.map(|s| s / largest) })
+        Ok(Self {
+            solid,
+            veil,
+            labels,
+            spacing: spacing.map(|s| s / largest),
+        })
     }
 
     /// How far all cells go along each of six directions.
@@ -94,21 +120,34 @@ impl<'a> Scene<'a> {
 
     /// Boxes of the few cells that are seen through a veil, or one box of all if they are more.
     pub(super) fn small_boxes(&self) -> Vec<[[f64; 3]; 2]> {
-        let (Some(solid), Some(_)) = (&self.solid, &self.veil) else { return Vec::new() };
+        let (Some(solid), Some(_)) = (&self.solid, &self.veil) else {
+            return Vec::new();
+        };
         let place = |cell: [usize; 3], more: usize| {
             std::array::from_fn(|a| (cell[a] + more) as f64 * self.spacing[a])
         };
         if solid.bits.count() <= ring::MOST as u64 {
-            return solid.bits.iter().map(|cell| [place(cell, 0), place(cell, 1)]).collect();
+            return solid
+                .bits
+                .iter()
+                .map(|cell| [place(cell, 0), place(cell, 1)])
+                .collect();
         }
-        solid.bits.occupied_box().map(|[low, high]| [place(low, 0), place(high, 1)]).into_iter().collect()
+        solid
+            .bits
+            .occupied_box()
+            .map(|[low, high]| [place(low, 0), place(high, 1)])
+            .into_iter()
+            .collect()
     }
 
     /// The meaning of the colours.
     pub(super) fn panel(&self) -> Panel {
         self.labels
             .as_ref()
-            .map_or_else(Panel::default, |(labels, colours)| paint::of_labels(labels, colours))
+            .map_or_else(Panel::default, |(labels, colours)| {
+                paint::of_labels(labels, colours)
+            })
     }
 
     fn colour(&self, cell: Cell) -> Colour {
@@ -139,11 +178,23 @@ pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
 }
 
 /// The pixels of all rows.
-pub(super) fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
+pub(super) fn rows(
+    scene: &Scene,
+    camera: &Camera,
+    size: [usize; 2],
+    borders: Borders,
+) -> Vec<Vec<Pixel>> {
     let bands = size[1].div_ceil(BAND);
     let frame = |solid| {
         let tiles = Tiles::new(solid, scene.spacing, camera, size);
-        Frame { scene, camera, size, borders, solid, tiles }
+        Frame {
+            scene,
+            camera,
+            size,
+            borders,
+            solid,
+            tiles,
+        }
     };
     let [solid, veil] = [&scene.solid, &scene.veil].map(|solid| solid.as_ref().map(&frame));
     let band = |n: usize| {
@@ -154,7 +205,10 @@ pub(super) fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Bo
             (Some(solid), Some(veil)) => blend(&solid.band(rows.clone()), &veil.band(rows)),
         }
     };
-    par::map_range(0..bands, band).into_iter().flatten().collect()
+    par::map_range(0..bands, band)
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The pixels of some rows, and how near what they show is: more is nearer.
@@ -201,7 +255,9 @@ struct SeenCell {
 
 impl Hits {
     fn get(&self, x: isize, y: isize) -> Option<&SeenCell> {
-        let row = self.rows.get(usize::try_from(y - self.first as isize).ok()?)?;
+        let row = self
+            .rows
+            .get(usize::try_from(y - self.first as isize).ok()?)?;
         row.get(usize::try_from(x).ok()?)?.as_ref()
     }
 }
@@ -211,14 +267,25 @@ impl Frame<'_> {
         let first = rows.start.saturating_sub(REACH);
         let last = (rows.end + REACH).min(self.size[1]);
         let middle = |n: usize| n as f64 + 0.5;
-        let row = |y: usize| (0..self.size[0]).map(|x| self.look([middle(x), middle(y)])).collect();
-        let hits = Hits { first, rows: (first..last).map(row).collect() };
+        let row = |y: usize| {
+            (0..self.size[0])
+                .map(|x| self.look([middle(x), middle(y)]))
+                .collect()
+        };
+        let hits = Hits {
+            first,
+            rows: (first..last).map(row).collect(),
+        };
         let near = |x: usize, y: usize| {
-            hits.get(x as isize, y as isize).map_or(f64::NEG_INFINITY, |seen| seen.place[2])
+            hits.get(x as isize, y as isize)
+                .map_or(f64::NEG_INFINITY, |seen| seen.place[2])
         };
         rows.map(|y| {
             let pixels: Vec<Pixel> = (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect();
-            (pixels, (0..self.size[0]).map(|x| near(x, y)).collect::<Vec<f64>>())
+            (
+                pixels,
+                (0..self.size[0]).map(|x| near(x, y)).collect::<Vec<f64>>(),
+            )
         })
         .unzip()
     }
@@ -230,7 +297,11 @@ impl Frame<'_> {
         let hit = first_hit(self.solid, self.camera.segment(at).map(index), start)?;
         let point = std::array::from_fn(|a| hit.at[a] * spacing[a]);
         let pixels = self.camera.pixels(self.side(), point);
-        Some(SeenCell { hit, place: self.camera.turn(point), pixels })
+        Some(SeenCell {
+            hit,
+            place: self.camera.turn(point),
+            pixels,
+        })
     }
 
     /// The smallest side of a cell.
@@ -249,7 +320,8 @@ impl Frame<'_> {
         let shade = |seen: &SeenCell| pixel(self.shade(seen, smooth), 1.0);
         let plain = here.map_or(CLEAR, shade);
         let around = [(-1, 0), (1, 0), (0, -1), (0, 1)];
-        let differs = |(dx, dy): &(isize, isize)| !self.alike(here, hits.get(column + dx, row + dy), smooth);
+        let differs =
+            |(dx, dy): &(isize, isize)| !self.alike(here, hits.get(column + dx, row + dy), smooth);
         if self.borders == Borders::Hard || !around.iter().any(differs) {
             return plain;
         }
@@ -270,7 +342,9 @@ impl Frame<'_> {
         let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[usize::from(hit.axis)]);
         let near = || (0..3).all(|axis| a.cell[axis].abs_diff(b.cell[axis]) <= 3);
         let level = plane(a) == plane(b) || smooth.is_some_and(|s| s.share == 1.0 && near());
-        level && (self.scene.labels.is_none() || self.scene.colour(a.cell) == self.scene.colour(b.cell))
+        level
+            && (self.scene.labels.is_none()
+                || self.scene.colour(a.cell) == self.scene.colour(b.cell))
     }
 
     fn shade(&self, SeenCell { hit, pixels, .. }: &SeenCell, smooth: Option<Smooth>) -> Colour {
@@ -279,7 +353,11 @@ impl Frame<'_> {
             shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, *pixels)
         };
         let light = match smooth {
-            Some(Smooth { light, share: 1.0, open }) => light * open,
+            Some(Smooth {
+                light,
+                share: 1.0,
+                open,
+            }) => light * open,
             Some(Smooth { light, share, open }) => (own() * (1.0 - share) + light * share) * open,
             None => own(),
         };

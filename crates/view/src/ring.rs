@@ -15,18 +15,33 @@ const RADIUS: f64 = 0.035;
 
 /// Draws a ring around all of some boxes if they are small and near each other in the picture, else around each that is
 /// small. A box is its lowest and its highest corner, in the space of the camera.
-pub(super) fn draw(camera: &Camera, size: [usize; 2], boxes: &[[[f64; 3]; 2]], rows: &mut [Vec<Pixel>]) {
+pub(super) fn draw(
+    camera: &Camera,
+    size: [usize; 2],
+    boxes: &[[[f64; 3]; 2]],
+    rows: &mut [Vec<Pixel>],
+) {
     let shorter = size[0].min(size[1]) as f64;
-    let is_small = |[low, high]: &[[f64; 2]; 2]| (0..2).all(|n| high[n] - low[n] <= SMALL * shorter);
+    let is_small =
+        |[low, high]: &[[f64; 2]; 2]| (0..2).all(|n| high[n] - low[n] <= SMALL * shorter);
     let each: Vec<[[f64; 2]; 2]> = boxes.iter().map(|one| seen(camera, one)).collect();
-    let Some(all) = each.iter().copied().reduce(union) else { return };
-    let ringed = if is_small(&all) { vec![all] } else { each.into_iter().filter(is_small).collect() };
+    let Some(all) = each.iter().copied().reduce(union) else {
+        return;
+    };
+    let ringed = if is_small(&all) {
+        vec![all]
+    } else {
+        each.into_iter().filter(is_small).collect()
+    };
     let mut drawn: Vec<([f64; 2], f64)> = Vec::new();
     for [low, high] in ringed {
         let middle = [0, 1].map(|n| (low[n] + high[n]) / 2.0);
         let radius = (distance(low, high) * 0.75).max(RADIUS * shorter);
         // One ring for cells that are side by side.
-        if drawn.iter().all(|(other, radius)| distance(*other, middle) > radius * 0.6) {
+        if drawn
+            .iter()
+            .all(|(other, radius)| distance(*other, middle) > radius * 0.6)
+        {
             ring(rows, middle, radius, (shorter / 300.0).max(1.0));
             drawn.push((middle, radius));
         }
@@ -44,7 +59,10 @@ fn seen(camera: &Camera, [low, high]: &[[f64; 3]; 2]) -> [[f64; 2]; 2] {
 }
 
 fn union([a, b]: [[f64; 2]; 2], [c, d]: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
-    [std::array::from_fn(|n| a[n].min(c[n])), std::array::from_fn(|n| b[n].max(d[n]))]
+    [
+        std::array::from_fn(|n| a[n].min(c[n])),
+        std::array::from_fn(|n| b[n].max(d[n])),
+    ]
 }
 
 fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
@@ -54,7 +72,8 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
 /// A circle with smooth borders, `half` its half width.
 fn ring(rows: &mut [Vec<Pixel>], middle: [f64; 2], radius: f64, half: f64) {
     let reach = radius + half + 1.0;
-    let span = |n: usize| (middle[n] - reach).max(0.0) as usize..(middle[n] + reach).max(0.0) as usize + 1;
+    let span =
+        |n: usize| (middle[n] - reach).max(0.0) as usize..(middle[n] + reach).max(0.0) as usize + 1;
     for y in span(1) {
         let Some(row) = rows.get_mut(y) else { break };
         for x in span(0) {

@@ -22,13 +22,22 @@ impl Scale {
         if !span.is_normal() {
             return Self::Plain([low, high]);
         }
-        let ends = |step: ScaleStep| [(low / step.times(1.0)).floor(), (high / step.times(1.0)).ceil()];
+        let ends = |step: ScaleStep| {
+            [
+                (low / step.times(1.0)).floor(),
+                (high / step.times(1.0)).ceil(),
+            ]
+        };
         let fits = |step: &ScaleStep| {
             let [first, last] = ends(*step);
-            last - first < MOST as f64 && step.times(first).is_finite() && step.times(last).is_finite()
+            last - first < MOST as f64
+                && step.times(first).is_finite()
+                && step.times(last).is_finite()
         };
         let step = ScaleStep::from(span / MOST as f64).find(fits);
-        step.map_or(Self::Plain([low, high]), |step| Self::Round(step, ends(step)))
+        step.map_or(Self::Plain([low, high]), |step| {
+            Self::Round(step, ends(step))
+        })
     }
 
     /// Both ends.
@@ -53,7 +62,10 @@ impl Scale {
                 };
                 let every = [1.0, 2.0, 5.0].into_iter().find(has_room).unwrap_or(5.0);
                 let (low, high) = places(every);
-                (low..=high).rev().map(|n| step.times(n as f64 * every)).collect()
+                (low..=high)
+                    .rev()
+                    .map(|n| step.times(n as f64 * every))
+                    .collect()
             }
         }
     }
@@ -63,10 +75,18 @@ impl Scale {
     pub(super) fn colour(self, value: f64) -> Colour {
         let [low, high] = self.ends();
         if low < 0.0 && high > 0.0 {
-            let side = if value < 0.0 { (-low).max(high / 4.0) } else { high.max(-low / 4.0) };
+            let side = if value < 0.0 {
+                (-low).max(high / 4.0)
+            } else {
+                high.max(-low / 4.0)
+            };
             return colours::of_signed_share(value / side);
         }
-        colours::of_share(if low < high { (value - low) / (high - low) } else { 0.5 })
+        colours::of_share(if low < high {
+            (value - low) / (high - low)
+        } else {
+            0.5
+        })
     }
 }
 
@@ -89,7 +109,11 @@ impl ScaleStep {
         let ten = 10_f64.powi(self.power.abs());
         let steps = self.digit * count;
         // No minus before a zero.
-        (if self.power < 0 { steps / ten } else { steps * ten }) + 0.0
+        (if self.power < 0 {
+            steps / ten
+        } else {
+            steps * ten
+        }) + 0.0
     }
 }
 
@@ -100,7 +124,10 @@ mod tests {
     #[test]
     fn scales_have_round_ends_and_steps() {
         let cases: [([f64; 2], &[f64]); 5] = [
-            ([-5.377, 24.28], &[25.0, 20.0, 15.0, 10.0, 5.0, 0.0, -5.0, -10.0]),
+            (
+                [-5.377, 24.28],
+                &[25.0, 20.0, 15.0, 10.0, 5.0, 0.0, -5.0, -10.0],
+            ),
             ([3.137e-5, 4.104], &[5.0, 4.0, 3.0, 2.0, 1.0, 0.0]),
             ([-0.1, 0.31], &[0.4, 0.3, 0.2, 0.1, 0.0, -0.1]),
             ([0.0, 1.0], &[1.0, 0.8, 0.6, 0.4, 0.2, 0.0]),
@@ -113,7 +140,10 @@ mod tests {
             assert_eq!(scale.values(MOST), values, "{range:?}");
             for most in 2..MOST {
                 let few = scale.values(most);
-                assert!(few.len() <= most && few.iter().all(|value| values.contains(value)), "{few:?}");
+                assert!(
+                    few.len() <= most && few.iter().all(|value| values.contains(value)),
+                    "{few:?}"
+                );
             }
         }
     }
@@ -132,6 +162,9 @@ mod tests {
                 && strength(-5.0) > strength(0.0)
         );
         let plain = Scale::around([1.0, 9.0]);
-        assert_eq!((plain.colour(0.0), plain.colour(10.0)), (colours::of_share(0.0), colours::of_share(1.0)));
+        assert_eq!(
+            (plain.colour(0.0), plain.colour(10.0)),
+            (colours::of_share(0.0), colours::of_share(1.0))
+        );
     }
 }

@@ -48,7 +48,11 @@ pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
         let side = around[1][cu];
         let above = around[cv][1];
         let across = around[cv][cu];
-        let shut = if side && above { 3 } else { u8::from(side) + u8::from(above) + u8::from(across) };
+        let shut = if side && above {
+            3
+        } else {
+            u8::from(side) + u8::from(above) + u8::from(across)
+        };
         1.0 - (1.0 - CORNER) / 3.0 * f64::from(shut)
     };
     let [s, t] = within_face(hit);

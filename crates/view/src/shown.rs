@@ -38,10 +38,22 @@ pub struct Shown<'a> {
 impl<'a> Shown<'a> {
     /// These cells, made by the rule of this name, if one is known.
     pub fn by_rule(cells: impl Into<CellsRef<'a>>, rule_name: Option<&str>) -> Self {
-        let scale = if rule_name == Some("fraction") { FieldScale::Shares } else { FieldScale::Range };
+        let scale = if rule_name == Some("fraction") {
+            FieldScale::Shares
+        } else {
+            FieldScale::Range
+        };
         let has_inside = rule_name.is_none_or(|name| ["filled", "solid", "offset"].contains(&name));
-        let enclosed = if has_inside { Enclosed::Apart } else { Enclosed::Alike };
-        Self { cells: cells.into(), scale, enclosed }
+        let enclosed = if has_inside {
+            Enclosed::Apart
+        } else {
+            Enclosed::Alike
+        };
+        Self {
+            cells: cells.into(),
+            scale,
+            enclosed,
+        }
     }
 }
 

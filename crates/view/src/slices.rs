@@ -64,7 +64,11 @@ struct Layers<'a> {
 
 impl<'a> Layers<'a> {
     fn new(shown: Shown<'a>, spacing: [f64; 3]) -> Self {
-        Self { paint: Paint::new(shown), dims: shown.cells.dims(), spacing }
+        Self {
+            paint: Paint::new(shown),
+            dims: shown.cells.dims(),
+            spacing,
+        }
     }
 
     fn check(&self, layer: Layer) -> Result<()> {
@@ -73,7 +77,10 @@ impl<'a> Layers<'a> {
             return Ok(());
         }
         let axis = AXES[layer.axis];
-        Err(Error::usage(format!("no layer {}: {axis} has {layers} layers, counted from 0", layer.name())))
+        Err(Error::usage(format!(
+            "no layer {}: {axis} has {layers} layers, counted from 0",
+            layer.name()
+        )))
     }
 
     /// The extent of layers across an axis, in units of length.
@@ -82,11 +89,20 @@ impl<'a> Layers<'a> {
     }
 
     /// Draws a layer into a rectangle, each pixel the mean of the cells that it covers.
-    fn draw(&self, layer: Layer, rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], size: [usize; 2]) {
+    fn draw(
+        &self,
+        layer: Layer,
+        rows: &mut [Vec<Pixel>],
+        [left, top]: [usize; 2],
+        size: [usize; 2],
+    ) {
         let dims = layer.plane().map(|a| self.dims[a]);
         let covered = |n: usize, axis: usize| {
             let first = n * dims[axis] / size[axis];
-            first..((n + 1) * dims[axis]).div_ceil(size[axis]).clamp(first + 1, dims[axis])
+            first
+                ..((n + 1) * dims[axis])
+                    .div_ceil(size[axis])
+                    .clamp(first + 1, dims[axis])
         };
         for y in 0..size[1] {
             for x in 0..size[0] {
@@ -117,9 +133,18 @@ impl<'a> Layers<'a> {
         corner: [usize; 2],
         size: [usize; 2],
     ) {
-        let Paint::Field(field, _) = self.paint else { return };
+        let Paint::Field(field, _) = self.paint else {
+            return;
+        };
         let dims = layer.plane().map(|a| self.dims[a]);
-        Contours { field, cell: |place| layer.cell(place), dims, corner, size }.draw(values, rows);
+        Contours {
+            field,
+            cell: |place| layer.cell(place),
+            dims,
+            corner,
+            size,
+        }
+        .draw(values, rows);
     }
 }
 
@@ -128,7 +153,11 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
     let scale = (room[0] as f64 / extent[0]).min(room[1] as f64 / extent[1]);
     std::array::from_fn(|n| {
         let pixels = scale * extent[n] / dims[n] as f64;
-        let size = if pixels >= 1.0 { pixels.floor() * dims[n] as f64 } else { scale * extent[n] };
+        let size = if pixels >= 1.0 {
+            pixels.floor() * dims[n] as f64
+        } else {
+            scale * extent[n]
+        };
         (size as usize).clamp(1, room[n])
     })
 }
@@ -146,7 +175,12 @@ pub fn slice_text<'a>(cells: impl Into<Shown<'a>>, layer: Layer) -> Result<Strin
     layers.check(layer)?;
     let [columns, rows] = layer.plane().map(|a| layers.dims[a]);
     let letter = |right, up| layers.paint.letter(layer.cell([right, up]));
-    let row = |up| (0..columns).map(|right| letter(right, up)).collect::<String>() + "\n";
+    let row = |up| {
+        (0..columns)
+            .map(|right| letter(right, up))
+            .collect::<String>()
+            + "\n"
+    };
     Ok((0..rows).rev().map(row).collect())
 }
 
@@ -170,9 +204,14 @@ pub fn slice<'a>(
     let dims = layer.plane().map(|a| layers.dims[a]);
     let panel = layers.paint.panel();
     let legend = panel.size(size);
-    let room = [size[0] - legend.map_or(0, |[width, _]| width + GAP), size[1]];
+    let room = [
+        size[0] - legend.map_or(0, |[width, _]| width + GAP),
+        size[1],
+    ];
     let fits = fitted(dims, layers.extent(layer), room);
-    let all = legend.map_or(fits, |[width, height]| [fits[0] + GAP + width, fits[1].max(height)]);
+    let all = legend.map_or(fits, |[width, height]| {
+        [fits[0] + GAP + width, fits[1].max(height)]
+    });
     let mut rows = vec![vec![CLEAR; all[0]]; all[1]];
     layers.draw(layer, &mut rows, [0, 0], fits);
     layers.draw_lines(layer, &panel.values(size), &mut rows, [0, 0], fits);
@@ -187,7 +226,11 @@ pub fn slice<'a>(
 /// # Errors
 /// If there is no such layer, it has more cells along an axis than the plate or than pictures have pixels, or the cells
 /// are a field.
-pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer, plate: Option<[usize; 2]>) -> Result<Picture> {
+pub fn mask<'a>(
+    cells: impl Into<CellsRef<'a>>,
+    layer: Layer,
+    plate: Option<[usize; 2]>,
+) -> Result<Picture> {
     let cells = cells.into();
     Layers::new(cells.into(), [1.0; 3]).check(layer)?;
     let occupied = cells.occupied()?;
@@ -201,7 +244,9 @@ pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer, plate: Option<[usi
             "a layer of {columns} × {lines} cells does not fit on a plate of {width} × {height} pixels"
         )));
     }
-    Ok(Picture::mask(size, dims, |[x, y]| occupied.get(layer.cell([x, dims[1] - 1 - y]))))
+    Ok(Picture::mask(size, dims, |[x, y]| {
+        occupied.get(layer.cell([x, dims[1] - 1 - y]))
+    }))
 }
 
 /// Layers across an axis side by side, each with its name: all, or as many as there is room for,
@@ -221,22 +266,42 @@ pub fn sheet<'a>(
     let panel = layers.paint.panel();
     let whole = size;
     let legend = panel.size(size);
-    let size = [size[0] - legend.map_or(0, |[width, _]| width + GAP), size[1]];
+    let size = [
+        size[0] - legend.map_or(0, |[width, _]| width + GAP),
+        size[1],
+    ];
     let first = Layer { axis, index: 0 };
     let dims = first.plane().map(|a| layers.dims[a]);
-    let plan = SheetPlan::new(layers.dims[axis], dims, layers.extent(first), size).ok_or_else(|| {
-        Error::usage(format!("a sheet of {} × {} pixels has no room for a layer", size[0], size[1]))
-    })?;
-    let step = [plan.thumb[0] + GAP, plan.thumb[1] + GAP + LABEL * plan.letters];
+    let plan =
+        SheetPlan::new(layers.dims[axis], dims, layers.extent(first), size).ok_or_else(|| {
+            Error::usage(format!(
+                "a sheet of {} × {} pixels has no room for a layer",
+                size[0], size[1]
+            ))
+        })?;
+    let step = [
+        plan.thumb[0] + GAP,
+        plan.thumb[1] + GAP + LABEL * plan.letters,
+    ];
     let sheet = [0, 1].map(|n| GAP + step[n] * plan.shape[n]);
-    let size =
-        legend.map_or(sheet, |[width, height]| [sheet[0] + width + GAP, sheet[1].max(height + 2 * GAP)]);
+    let size = legend.map_or(sheet, |[width, height]| {
+        [sheet[0] + width + GAP, sheet[1].max(height + 2 * GAP)]
+    });
     let mut rows = vec![vec![CLEAR; size[0]]; size[1]];
     for (n, index) in plan.layers.iter().enumerate() {
         let place = [n % plan.shape[0], n / plan.shape[0]];
         let corner = [0, 1].map(|n| GAP + place[n] * step[n]);
-        let layer = Layer { axis, index: *index };
-        label(&mut rows, &layer.name(), corner, plan.letters, pixel(colours::INK, 1.0));
+        let layer = Layer {
+            axis,
+            index: *index,
+        };
+        label(
+            &mut rows,
+            &layer.name(),
+            corner,
+            plan.letters,
+            pixel(colours::INK, 1.0),
+        );
         let corner = [corner[0], corner[1] + LABEL * plan.letters];
         layers.draw(layer, &mut rows, corner, plan.thumb);
         layers.draw_lines(layer, &[], &mut rows, corner, plan.thumb);
@@ -272,13 +337,22 @@ impl SheetPlan {
                 let room = [step(0).checked_sub(GAP)?, step(1).checked_sub(GAP + label)?];
                 (room[0] > 0 && room[1] > 0).then(|| (fitted(dims, extent, room), shape))
             };
-            let (thumb, shape) = shapes.filter_map(thumb).max_by_key(|(thumb, _)| thumb[0] * thumb[1])?;
+            let (thumb, shape) = shapes
+                .filter_map(thumb)
+                .max_by_key(|(thumb, _)| thumb[0] * thumb[1])?;
             if shown > 1 && thumb[0].max(thumb[1]) < longer.min(THUMB) {
                 return None;
             }
             // The middles of as many equal shares of the layers.
-            let layers = (0..shown).map(|n| (2 * n + 1) * count / (2 * shown)).collect();
-            Some(Self { shape, layers, thumb, letters })
+            let layers = (0..shown)
+                .map(|n| (2 * n + 1) * count / (2 * shown))
+                .collect();
+            Some(Self {
+                shape,
+                layers,
+                thumb,
+                letters,
+            })
         })
     }
 }

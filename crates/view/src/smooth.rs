@@ -73,7 +73,11 @@ pub(super) fn smooth(
     }
     let normal = plane.normal()?;
     let open = openness(&above[..count], normal, side);
-    Some(Smooth { light: shade::light(normal), share, open })
+    Some(Smooth {
+        light: shade::light(normal),
+        share,
+        open,
+    })
 }
 
 /// The share of the light that points leave on a plane of this normal: those that rise above it by more than a cell
@@ -87,7 +91,9 @@ fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
         all += weight;
         if height > 0.0 {
             // A surface in front shades what is near to it.
-            shut += weight * height / length / (1.0 + (length / (12.0 * side)) * (length / (12.0 * side)));
+            shut += weight * height
+                / length
+                / (1.0 + (length / (12.0 * side)) * (length / (12.0 * side)));
         }
     }
     (1.0 - SHADE * shut / f64::max(all, 1.0)).max(DARKEST)
@@ -107,7 +113,13 @@ impl Plane {
         let weighted = [x * weight, y * weight, z * weight];
         self.weight += weight;
         (0..3).for_each(|a| self.first[a] += weighted[a]);
-        let products = [x * weighted[0], x * weighted[1], y * weighted[1], x * weighted[2], y * weighted[2]];
+        let products = [
+            x * weighted[0],
+            x * weighted[1],
+            y * weighted[1],
+            x * weighted[2],
+            y * weighted[2],
+        ];
         (0..5).for_each(|n| self.second[n] += products[n]);
     }
 
@@ -117,7 +129,13 @@ impl Plane {
         let [xx, xy, yy, xz, yz] = self.second;
         let sx = self.first[0];
         let sy = self.first[1];
-        let [xx, xy, yy, xz, yz] = [xx - sx * x, xy - sx * y, yy - sy * y, xz - sx * z, yz - sy * z];
+        let [xx, xy, yy, xz, yz] = [
+            xx - sx * x,
+            xy - sx * y,
+            yy - sy * y,
+            xz - sx * z,
+            yz - sy * z,
+        ];
         let determinant = xx * yy - xy * xy;
         // For a line it is zero, but for rounding; for no points at all it is no number.
         (determinant > 1e-9 * xx * yy).then(|| {
@@ -140,7 +158,10 @@ mod tests {
             plane.add([x, y, 7.0 + 2.0 * x - 3.0 * y], 1.0 + x * x);
         }
         let [a, b, c] = plane.normal().unwrap();
-        assert!((a / c + 2.0).abs() < 1e-12 && (b / c - 3.0).abs() < 1e-12 && c > 0.0, "{a} {b} {c}");
+        assert!(
+            (a / c + 2.0).abs() < 1e-12 && (b / c - 3.0).abs() < 1e-12 && c > 0.0,
+            "{a} {b} {c}"
+        );
         let mut line = Plane::default();
         (0..4).for_each(|n| line.add([f64::from(n), 2.0 * f64::from(n), 1.0], 1.0));
         assert!(line.normal().is_none() && Plane::default().normal().is_none());
@@ -155,7 +176,8 @@ mod tests {
         let found = smooth([0.0; 3], 1.0, 1.0, flat).unwrap();
         assert!((found.light - shade::light([0.0, 0.0, 1.0])).abs() < 1e-12 && found.open == 1.0);
         // In the corner of a step of six cells.
-        let step = |dx: isize, dy: isize| Some([dx as f64, dy as f64, if dx > 0 { 6.0 } else { 0.0 }]);
+        let step =
+            |dx: isize, dy: isize| Some([dx as f64, dy as f64, if dx > 0 { 6.0 } else { 0.0 }]);
         assert!(smooth([0.0; 3], 1.0, 1.0, step).unwrap().open < 0.9);
     }
 }

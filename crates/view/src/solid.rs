@@ -29,11 +29,17 @@ impl<'a> Solid<'a> {
     /// If their blocks do not fit in memory.
     pub(super) fn new(bits: Cow<'a, BitGrid>) -> Result<Option<Self>> {
         let blocks = blocks_of(&bits)?;
-        let Some([low, high]) = blocks.occupied_box() else { return Ok(None) };
+        let Some([low, high]) = blocks.occupied_box() else {
+            return Ok(None);
+        };
         let dims = bits.dims();
         let end = |a: usize| ((high[a] + 1) * BLOCK).min(dims[a]) as i32;
         let extent = [low.map(|n| (n * BLOCK) as i32), std::array::from_fn(end)];
-        Ok(Some(Self { bits, blocks, extent }))
+        Ok(Some(Self {
+            bits,
+            blocks,
+            extent,
+        }))
     }
 
     /// Whether a cell is occupied; none is outside the grid.
@@ -75,7 +81,10 @@ fn ends(row: &[u64]) -> Option<[usize; 2]> {
     let first = row.iter().position(|word| *word != 0)?;
     let last = row.iter().rposition(|word| *word != 0)?;
     let high = 63 - row[last].leading_zeros() as usize;
-    Some([64 * first + row[first].trailing_zeros() as usize, 64 * last + high])
+    Some([
+        64 * first + row[first].trailing_zeros() as usize,
+        64 * last + high,
+    ])
 }
 
 /// One bit for each block of `bits` that holds a cell.
@@ -87,7 +96,10 @@ fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
         for layer in k * BLOCK..((k + 1) * BLOCK).min(nz) {
             for j in 0..ny {
                 let row = &mut words[j / BLOCK * bits.row_words()..];
-                bits.row(j, layer).iter().zip(row).for_each(|(from, to)| *to |= from);
+                bits.row(j, layer)
+                    .iter()
+                    .zip(row)
+                    .for_each(|(from, to)| *to |= from);
             }
         }
         words
@@ -97,7 +109,12 @@ fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
         for (n, &word) in words.iter().enumerate().filter(|(_, word)| **word != 0) {
             let j = n / bits.row_words();
             let first = n % bits.row_words() * BLOCK;
-            for (byte, _) in word.to_le_bytes().into_iter().enumerate().filter(|(_, byte)| *byte != 0) {
+            for (byte, _) in word
+                .to_le_bytes()
+                .into_iter()
+                .enumerate()
+                .filter(|(_, byte)| *byte != 0)
+            {
                 blocks.set([first + byte, j, k]);
             }
         }
@@ -119,10 +136,23 @@ mod tests {
         let blocks: Vec<_> = solid.blocks.iter().collect();
         assert_eq!(blocks, [[0, 0, 0], [8, 1, 1], [7, 0, 2]]);
         assert_eq!(solid.extent, [[0; 3], [70, 9, 20]]);
-        let along =
-            [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0; 3], [0.0, 0.0, 1.0], [-1.0; 3]];
-        assert_eq!(solid.reach([2.0, 1.0, 1.0], along), [140.0, 0.0, 9.0, 0.0, 20.0, 0.0]);
+        let along = [
+            [1.0, 0.0, 0.0],
+            [-1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [0.0; 3],
+            [0.0, 0.0, 1.0],
+            [-1.0; 3],
+        ];
+        assert_eq!(
+            solid.reach([2.0, 1.0, 1.0], along),
+            [140.0, 0.0, 9.0, 0.0, 20.0, 0.0]
+        );
         assert!(solid.holds([69, 8, 8]) && !solid.holds([70, 8, 8]) && !solid.holds([-1, 0, 0]));
-        assert!(Solid::new(Cow::Owned(BitGrid::new([3; 3]).unwrap())).unwrap().is_none());
+        assert!(
+            Solid::new(Cow::Owned(BitGrid::new([3; 3]).unwrap()))
+                .unwrap()
+                .is_none()
+        );
     }
 }

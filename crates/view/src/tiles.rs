@@ -18,25 +18,36 @@ impl Tiles {
     /// The squares of a picture of cells of this spacing.
     pub(super) fn new(solid: &Solid, spacing: [f64; 3], camera: &Camera, size: [usize; 2]) -> Self {
         let [columns, rows] = size.map(|n| n.div_ceil(TILE));
-        let mut tiles = Self { columns, starts: vec![f64::INFINITY; columns * rows] };
+        let mut tiles = Self {
+            columns,
+            starts: vec![f64::INFINITY; columns * rows],
+        };
         for block in solid.blocks.iter() {
             let corner = |n: usize| -> [f64; 3] {
                 std::array::from_fn(|a| ((block[a] + (n >> a & 1)) * BLOCK) as f64 * spacing[a])
             };
             let seen: [_; 8] = std::array::from_fn(|n| camera.project(corner(n)));
             // Beside or behind the eye, where nothing projects: the block may be anywhere.
-            if !seen.iter().all(|p| p[2].is_finite() && p[0].is_finite() && camera.is_before(p[2])) {
+            if !seen
+                .iter()
+                .all(|p| p[2].is_finite() && p[0].is_finite() && camera.is_before(p[2]))
+            {
                 tiles.starts.fill(0.0);
                 return tiles;
             }
             // A pixel and a millionth more than enough, against rounding.
             let span = |a: usize| {
                 let low = seen.iter().fold(f64::INFINITY, |low, p| low.min(p[a])) - 1.0;
-                let high = seen.iter().fold(f64::NEG_INFINITY, |high, p| high.max(p[a])) + 1.0;
+                let high = seen
+                    .iter()
+                    .fold(f64::NEG_INFINITY, |high, p| high.max(p[a]))
+                    + 1.0;
                 let tile = |at: f64| at.max(0.0) as usize / TILE;
                 tile(low)..(tile(high) + 1).min([columns, rows][a])
             };
-            let nearest = (0..8).map(|n| camera.fraction(corner(n))).fold(f64::INFINITY, f64::min);
+            let nearest = (0..8)
+                .map(|n| camera.fraction(corner(n)))
+                .fold(f64::INFINITY, f64::min);
             let start = (nearest - 1e-6).max(0.0);
             for row in span(1) {
                 for tile in &mut tiles.starts[row * columns..][span(0)] {

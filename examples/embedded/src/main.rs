@@ -17,8 +17,14 @@ fn main() -> voxelize::Result<()> {
         thread::sleep(Duration::from_secs(60));
         watch.cancel();
     });
-    let result = Voxelizer::new(rule).threads(2).cancel(&cancel).run(&mesh, &lattice)?;
-    result.findings.iter().for_each(|finding| eprintln!("{finding}"));
+    let result = Voxelizer::new(rule)
+        .threads(2)
+        .cancel(&cancel)
+        .run(&mesh, &lattice)?;
+    result
+        .findings
+        .iter()
+        .for_each(|finding| eprintln!("{finding}"));
     for cell in result.voxels.occupied()?.iter() {
         println!("{cell:?} {:?}", lattice.centre(cell));
     }

@@ -11,21 +11,35 @@ pub struct ChoiceArgs(pub Vec<Choice>);
 
 /// The names of the formats that give a choice.
 pub fn givers(choice: Choice) -> String {
-    let names: Vec<_> = FORMATS.iter().filter(|f| f.choices.contains(&choice)).map(|f| f.name).collect();
+    let names: Vec<_> = FORMATS
+        .iter()
+        .filter(|f| f.choices.contains(&choice))
+        .map(|f| f.name)
+        .collect();
     names.join(", ")
 }
 
 fn arg(all: &[Choice]) -> Option<Arg> {
     let first = *all.first()?;
-    let arg = Arg::new(first.option()).long(first.option()).help_heading("Output").hide_short_help(true);
+    let arg = Arg::new(first.option())
+        .long(first.option())
+        .help_heading("Output")
+        .hide_short_help(true);
     let about = |choice: &Choice| format!("{} ({})", choice.about(), givers(*choice));
     let Some(_) = first.value() else {
         let mut text = about(&first);
         text[..1].make_ascii_uppercase();
         return Some(arg.action(ArgAction::SetTrue).help(text));
     };
-    let values = |choice: &Choice| choice.value().map(|value| PossibleValue::new(value).help(about(choice)));
-    let text: Vec<_> = all.iter().filter_map(|c| Some(format!("{}: {}", c.value()?, about(c)))).collect();
+    let values = |choice: &Choice| {
+        choice
+            .value()
+            .map(|value| PossibleValue::new(value).help(about(choice)))
+    };
+    let text: Vec<_> = all
+        .iter()
+        .filter_map(|c| Some(format!("{}: {}", c.value()?, about(c))))
+        .collect();
     Some(
         arg.value_name("WHICH")
             .value_parser(PossibleValuesParser::new(all.iter().filter_map(values)))
@@ -36,7 +50,10 @@ fn arg(all: &[Choice]) -> Option<Arg> {
 
 impl Args for ChoiceArgs {
     fn augment_args(command: Command) -> Command {
-        Choice::ALL.chunk_by(|a, b| a.option() == b.option()).filter_map(arg).fold(command, Command::arg)
+        Choice::ALL
+            .chunk_by(|a, b| a.option() == b.option())
+            .filter_map(arg)
+            .fold(command, Command::arg)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -47,10 +64,14 @@ impl Args for ChoiceArgs {
 impl FromArgMatches for ChoiceArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let is_chosen = |choice: &&Choice| match choice.value() {
-            Some(value) => matches.get_one::<String>(choice.option()).is_some_and(|word| word == value),
+            Some(value) => matches
+                .get_one::<String>(choice.option())
+                .is_some_and(|word| word == value),
             None => matches.get_flag(choice.option()),
         };
-        Ok(Self(Choice::ALL.iter().filter(is_chosen).copied().collect()))
+        Ok(Self(
+            Choice::ALL.iter().filter(is_chosen).copied().collect(),
+        ))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -95,8 +95,11 @@ pub struct InputArgs {
 
 /// `STL, recognised by content; a folder: all in it`.
 fn mesh_formats() -> String {
-    let mut names: Vec<_> =
-        INPUTS.iter().filter_map(|input| input.extensions.first()).map(|e| e.to_ascii_uppercase()).collect();
+    let mut names: Vec<_> = INPUTS
+        .iter()
+        .filter_map(|input| input.extensions.first())
+        .map(|e| e.to_ascii_uppercase())
+        .collect();
     names.dedup();
     format!("{}; or a folder", names.join(", "))
 }

@@ -88,7 +88,13 @@ pub struct GridArgs {
 impl GridArgs {
     /// These arguments for coordinates of this unit.
     pub fn in_unit(&self, unit: UnitOfLength) -> Self {
-        let transform = TransformArgs { unit: Some(unit), ..self.transform.clone() };
-        Self { transform, ..self.clone() }
+        let transform = TransformArgs {
+            unit: Some(unit),
+            ..self.transform.clone()
+        };
+        Self {
+            transform,
+            ..self.clone()
+        }
     }
 }

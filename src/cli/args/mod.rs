@@ -16,7 +16,9 @@ use voxelize::mesh::PairLimit;
 pub use self::choices::givers;
 pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::GridArgs;
-pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, RuleArgs, prefixed};
+pub use self::rule::{
+    DoubtArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, RuleArgs, prefixed,
+};
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};
 use transform::UpArgs;
@@ -100,7 +102,12 @@ pub struct ReportArgs {
     pub quiet: bool,
 
     /// also print each choice, and why
-    #[arg(short, long, global = true, long_help = "Also print each choice and the reason for it")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        long_help = "Also print each choice and the reason for it"
+    )]
     pub verbose: bool,
 
     /// colour of messages; --labels colour is for that of the mesh [auto]
@@ -199,7 +206,11 @@ impl ReportArgs {
             _ => Verbosity::Normal,
         };
         let is_coloured = self.color.unwrap_or_default().is_on();
-        ReportOptions { verbosity, json: self.json.as_deref().map(Destination::of), is_coloured }
+        ReportOptions {
+            verbosity,
+            json: self.json.as_deref().map(Destination::of),
+            is_coloured,
+        }
     }
 }
 

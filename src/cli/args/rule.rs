@@ -19,7 +19,11 @@ pub struct RuleArgs {
     pub rule: Option<Rule>,
 
     /// every cell the mesh touches; hollow [default]
-    #[arg(long, conflicts_with = "rule", long_help = "The same as --rule surface")]
+    #[arg(
+        long,
+        conflicts_with = "rule",
+        long_help = "The same as --rule surface"
+    )]
     pub surface: bool,
 
     /// every cell that overlaps the part
@@ -153,21 +157,39 @@ fn methods() -> String {
 impl RuleArgs {
     /// The rule with its options, on cells of this size if that is given.
     pub fn chosen(&self, transform: &Transform, voxel_size: Option<&[Measure; 3]>) -> Result<Rule> {
-        let sides =
-            voxel_size.map(|sides| sides.each_ref().map(|side| side.in_units_of(transform.unit).ok()));
-        let side = sides.and_then(|[x, y, z]| x.filter(|x| y.as_ref() == Some(x) && z.as_ref() == Some(x)));
+        let sides = voxel_size.map(|sides| {
+            sides
+                .each_ref()
+                .map(|side| side.in_units_of(transform.unit).ok())
+        });
+        let side = sides
+            .and_then(|[x, y, z]| x.filter(|x| y.as_ref() == Some(x) && z.as_ref() == Some(x)));
 
-        let named =
-            [(self.surface, Rule::surface()), (self.filled, Rule::filled()), (self.solid, Rule::solid())];
-        let named = named.into_iter().find_map(|(is_named, rule)| is_named.then_some(rule));
+        let named = [
+            (self.surface, Rule::surface()),
+            (self.filled, Rule::filled()),
+            (self.solid, Rule::solid()),
+        ];
+        let named = named
+            .into_iter()
+            .find_map(|(is_named, rule)| is_named.then_some(rule));
         let rule = self.rule.or(named).unwrap_or_default();
-        self.with_options(rule, transform, side.as_ref()).map_err(|error| prefixed("--", &error))
+        self.with_options(rule, transform, side.as_ref())
+            .map_err(|error| prefixed("--", &error))
     }
 
     /// `rule` with the options that are given: the method first, on which the others depend.
-    fn with_options(&self, mut rule: Rule, transform: &Transform, side: Option<&Rational>) -> Result<Rule> {
+    fn with_options(
+        &self,
+        mut rule: Rule,
+        transform: &Transform,
+        side: Option<&Rational>,
+    ) -> Result<Rule> {
         let length = |name: &str, length: &Option<WrittenLength>| {
-            let resolved = length.as_ref().map(|length| transform.length(length, side)).transpose();
+            let resolved = length
+                .as_ref()
+                .map(|length| transform.length(length, side))
+                .transpose();
             let typed = length.as_ref().map(WrittenLength::text).unwrap_or_default();
             resolved.map_err(|error| prefixed(&format!("{name} {typed}: "), &error))
         };

@@ -85,7 +85,11 @@ impl TransformArgs {
             "translate" => self.translate.replace(point(value)?).is_some(),
             _ => return Err(format!("is none of {}", Self::NAMES.join(", "))),
         };
-        if is_twice { Err("is there twice".to_string()) } else { Ok(()) }
+        if is_twice {
+            Err("is there twice".to_string())
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether axes, matrix or rotations are given.
@@ -95,7 +99,9 @@ impl TransformArgs {
 
     pub fn transform(&self) -> Result<Transform> {
         let by = |measure: &Measure| {
-            measure.in_units_of(self.unit).map_err(|error| prefixed("--translate: ", &error))
+            measure
+                .in_units_of(self.unit)
+                .map_err(|error| prefixed("--translate: ", &error))
         };
         let translate = match &self.translate {
             None => Transform::default().translate,
@@ -115,10 +121,13 @@ impl TransformArgs {
 
 pub fn unit() -> impl TypedValueParser<Value = UnitOfLength> {
     let values = UnitOfLength::ALL.map(|unit| {
-        let aliases = UnitOfLength::ALIASES.iter().filter(move |(_, of)| *of == unit);
+        let aliases = UnitOfLength::ALIASES
+            .iter()
+            .filter(move |(_, of)| *of == unit);
         clap::builder::PossibleValue::new(unit.name()).aliases(aliases.map(|(alias, _)| *alias))
     });
-    PossibleValuesParser::new(values).try_map(|name| UnitOfLength::from_name(&name).ok_or("no such name"))
+    PossibleValuesParser::new(values)
+        .try_map(|name| UnitOfLength::from_name(&name).ok_or("no such name"))
 }
 
 fn up_axis() -> impl TypedValueParser<Value = UpAxis> {
@@ -128,5 +137,9 @@ fn up_axis() -> impl TypedValueParser<Value = UpAxis> {
 /// `0.001`, `1/3`: a number above zero.
 fn factor(text: &str) -> std::result::Result<Rational, String> {
     let factor = Rational::parse(text)?;
-    if factor.is_positive() { Ok(factor) } else { Err("must be above zero".to_string()) }
+    if factor.is_positive() {
+        Ok(factor)
+    } else {
+        Err("must be above zero".to_string())
+    }
 }

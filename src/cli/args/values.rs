@@ -34,17 +34,31 @@ pub fn shell(text: &str) -> Result<u32, String> {
 }
 
 /// What `parse` makes of `text`; a length with a unit is refused with what to write.
-fn cells_only<T>(text: &str, right: &str, parse: fn(&str) -> Result<T, String>) -> Result<T, String> {
-    let has_unit = text.parse().is_ok_and(|measure: Measure| measure.unit.is_some());
+fn cells_only<T>(
+    text: &str,
+    right: &str,
+    parse: fn(&str) -> Result<T, String>,
+) -> Result<T, String> {
+    let has_unit = text
+        .parse()
+        .is_ok_and(|measure: Measure| measure.unit.is_some());
     match parse(text) {
-        Err(_) if has_unit => Err(format!("is a number of cells and takes no unit: write {right}")),
+        Err(_) if has_unit => Err(format!(
+            "is a number of cells and takes no unit: write {right}"
+        )),
         result => result,
     }
 }
 
 /// `16`: a count of at least one.
 pub fn count(text: &str) -> Result<usize, String> {
-    match whole(text).map_err(|why| if why == BELOW_ZERO { AT_LEAST_ONE.to_string() } else { why })? {
+    match whole(text).map_err(|why| {
+        if why == BELOW_ZERO {
+            AT_LEAST_ONE.to_string()
+        } else {
+            why
+        }
+    })? {
         0 => Err(AT_LEAST_ONE.to_string()),
         n => Ok(n),
     }
@@ -72,7 +86,9 @@ pub fn threads(text: &str) -> Result<usize, String> {
 /// `0`, `1`: layers of cells around.
 pub fn padding(text: &str) -> Result<usize, String> {
     if split(text).len() > 1 {
-        return Err("one number is for all sides; --bounds X0,Y0,Z0,X1,Y1,Z1 sets each of them".to_string());
+        return Err(
+            "one number is for all sides; --bounds X0,Y0,Z0,X1,Y1,Z1 sets each of them".to_string(),
+        );
     }
     match whole(text)? {
         n if n > MAX_DIM => Err(format!("the most is {MAX_DIM}")),
@@ -162,7 +178,9 @@ impl ProcessShare {
 
 /// `3/64`: the third of 64 shares.
 pub fn share_of(text: &str) -> Result<ProcessShare, String> {
-    let numbers = text.split_once('/').and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)));
+    let numbers = text
+        .split_once('/')
+        .and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)));
     match numbers {
         Some((number, of)) if (1..=of).contains(&number) => Ok(ProcessShare { number, of }),
         Some((_, _)) => Err("counts from 1 to N".into()),
@@ -176,9 +194,15 @@ pub fn dims(text: &str) -> Result<[usize; 3], String> {
     let [x, y, z] = parts.as_slice() else {
         let crossed: Vec<_> = text.split(['x', 'X', '×']).collect();
         if crossed.len() == 3 && crossed.iter().all(|part| count(part.trim()).is_ok()) {
-            return Err(format!("commas separate the numbers: {}", crossed.join(",")));
+            return Err(format!(
+                "commas separate the numbers: {}",
+                crossed.join(",")
+            ));
         }
-        return Err(format!("expected three whole numbers, X,Y,Z, not {}", parts.len()));
+        return Err(format!(
+            "expected three whole numbers, X,Y,Z, not {}",
+            parts.len()
+        ));
     };
     Ok([count(x)?, count(y)?, count(z)?])
 }
@@ -188,10 +212,19 @@ pub fn cell_size(text: &str) -> Result<[Measure; 3], String> {
     let sizes = match measures(text)?.as_slice() {
         [one] => [one.clone(), one.clone(), one.clone()],
         [x, y, z] => [x.clone(), y.clone(), z.clone()],
-        other => return Err(format!("expected one number or three, SX,SY,SZ, not {}", other.len())),
+        other => {
+            return Err(format!(
+                "expected one number or three, SX,SY,SZ, not {}",
+                other.len()
+            ));
+        }
     };
     let is_positive = |size: &Measure| size.number.is_positive();
-    if sizes.iter().all(is_positive) { Ok(sizes) } else { Err("must be above zero".to_string()) }
+    if sizes.iter().all(is_positive) {
+        Ok(sizes)
+    } else {
+        Err("must be above zero".to_string())
+    }
 }
 
 /// `2vx`: how far from the mesh cells are occupied.
@@ -211,7 +244,9 @@ pub fn length(text: &str) -> Result<WrittenLength, String> {
 pub fn point(text: &str) -> Result<[Measure; 3], String> {
     let numbers = measures(text)?;
     let given = numbers.len();
-    numbers.try_into().map_err(|_| format!("expected three numbers, X,Y,Z, not {given}"))
+    numbers
+        .try_into()
+        .map_err(|_| format!("expected three numbers, X,Y,Z, not {given}"))
 }
 
 /// The corners of a box.
@@ -235,10 +270,16 @@ impl TypedBox {
             numbers.push(measure.in_units_of(unit)?);
         }
         let corner = |first: usize| std::array::from_fn(|a| numbers[first + a].clone());
-        let corners = BoxCorners { min: corner(0), max: corner(3) };
+        let corners = BoxCorners {
+            min: corner(0),
+            max: corner(3),
+        };
         match (0..3).find(|&axis| corners.min[axis] > corners.max[axis]) {
-            Some(axis) => Err(Error::usage(format!("the box ends before it begins along {}", AXES[axis]))
-                .with_hint("the lowest corner comes first: X0,Y0,Z0,X1,Y1,Z1")),
+            Some(axis) => Err(Error::usage(format!(
+                "the box ends before it begins along {}",
+                AXES[axis]
+            ))
+            .with_hint("the lowest corner comes first: X0,Y0,Z0,X1,Y1,Z1")),
             None => Ok(corners),
         }
     }
@@ -248,8 +289,9 @@ impl TypedBox {
 pub fn corners(text: &str) -> Result<TypedBox, String> {
     let numbers = measures(text)?;
     let given = numbers.len();
-    let numbers: [Measure; 6] =
-        numbers.try_into().map_err(|_| format!("expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"))?;
+    let numbers: [Measure; 6] = numbers
+        .try_into()
+        .map_err(|_| format!("expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"))?;
     Ok(TypedBox(numbers))
 }
 
@@ -269,7 +311,9 @@ pub fn memory(text: &str) -> Result<u64, String> {
     let value = Rational::parse_decimal(digits.trim()).map_err(|_| bad())?;
     let bytes = &value * &Rational::from(1_i64 << (10 * power));
     let bytes = bytes.floor().and_then(|n| u64::try_from(n).ok());
-    bytes.filter(|n| *n > 0).ok_or_else(|| "must be at least one byte".to_string())
+    bytes
+        .filter(|n| *n > 0)
+        .ok_or_else(|| "must be at least one byte".to_string())
 }
 
 /// Returns a parser of names: one of these, each with its value.
@@ -286,18 +330,31 @@ pub fn named<T: Clone + Send + Sync + 'static>(
 
 /// The names of rules.
 pub fn rule() -> impl TypedValueParser<Value = Rule> {
-    named(RULES.iter().filter_map(|info| Some((info.name, Rule::from_name(info.name)?))))
+    named(
+        RULES
+            .iter()
+            .filter_map(|info| Some((info.name, Rule::from_name(info.name)?))),
+    )
 }
 
 /// The names of ways to tell inside from outside.
 pub fn inside() -> impl TypedValueParser<Value = Inside> {
-    named(METHODS.iter().filter_map(|method| Some((method.name, Inside::from_name(method.name)?))))
+    named(
+        METHODS
+            .iter()
+            .filter_map(|method| Some((method.name, Inside::from_name(method.name)?))),
+    )
 }
 
 /// The names of what labels stand for.
 pub fn labels() -> impl TypedValueParser<Value = JobLabels> {
-    let parts = PartKind::ALL.into_iter().map(|kind| (kind.name(), JobLabels::Parts(kind)));
-    named(parts.chain([("colour", JobLabels::Colours), ("color", JobLabels::Colours)]))
+    let parts = PartKind::ALL
+        .into_iter()
+        .map(|kind| (kind.name(), JobLabels::Parts(kind)));
+    named(parts.chain([
+        ("colour", JobLabels::Colours),
+        ("color", JobLabels::Colours),
+    ]))
 }
 
 /// The names of ties.
@@ -331,8 +388,14 @@ pub struct CellValues(pub Vec<i16>);
 
 /// `-1,0,1`: the numbers of empty cells and of labels.
 pub fn cell_values(text: &str) -> Result<CellValues, String> {
-    let one = |word: &str| word.trim().parse().map_err(|_| "expected whole numbers, such as -1,0,1");
-    Ok(CellValues(text.split(',').map(one).collect::<Result<_, _>>()?))
+    let one = |word: &str| {
+        word.trim()
+            .parse()
+            .map_err(|_| "expected whole numbers, such as -1,0,1")
+    };
+    Ok(CellValues(
+        text.split(',').map(one).collect::<Result<_, _>>()?,
+    ))
 }
 
 /// `1200x900` or `cells`: the size of a picture.
@@ -372,7 +435,10 @@ pub struct LayerChoice {
 impl LayerChoice {
     /// The layer in a grid of these dims.
     pub fn layer(self, dims: [usize; 3]) -> Layer {
-        Layer { axis: self.axis, index: self.index.unwrap_or(dims[self.axis] / 2) }
+        Layer {
+            axis: self.axis,
+            index: self.index.unwrap_or(dims[self.axis] / 2),
+        }
     }
 
     /// Every layer in a grid of these dims.
@@ -384,15 +450,25 @@ impl LayerChoice {
 
 /// `z=40`, `z` or `z=all`.
 pub fn layer(text: &str) -> Result<LayerChoice, String> {
-    let choice =
-        LayerChoice { axis: axis(text.split('=').next().unwrap_or_default())?, index: None, is_all: false };
+    let choice = LayerChoice {
+        axis: axis(text.split('=').next().unwrap_or_default())?,
+        index: None,
+        is_all: false,
+    };
     match text.split_once('=') {
         None => Ok(choice),
-        Some((_, "all")) => Ok(LayerChoice { is_all: true, ..choice }),
+        Some((_, "all")) => Ok(LayerChoice {
+            is_all: true,
+            ..choice
+        }),
         Some((_, index)) => {
-            let place = "the layer at a height is (height - corner) / cell size, which 'voxelize info' has";
+            let place =
+                "the layer at a height is (height - corner) / cell size, which 'voxelize info' has";
             let index = whole(index).map_err(|why| format!("{why}: {place}"))?;
-            Ok(LayerChoice { index: Some(index), ..choice })
+            Ok(LayerChoice {
+                index: Some(index),
+                ..choice
+            })
         }
     }
 }
@@ -438,12 +514,17 @@ pub type Simd = Option<Level>;
 
 /// `auto` and the names of levels.
 pub fn simd() -> impl TypedValueParser<Value = Simd> {
-    named([("auto", None)].into_iter().chain(Level::ALL.map(|level| (level.name(), Some(level)))))
+    named(
+        [("auto", None)]
+            .into_iter()
+            .chain(Level::ALL.map(|level| (level.name(), Some(level)))),
+    )
 }
 
 /// Parses a value of the library.
 pub fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: Error| error.message().to_string())
+    text.parse()
+        .map_err(|error: Error| error.message().to_string())
 }
 
 /// The parts between commas, and between blanks where each part is a number: `0 0 5`, but not `5 mm`.
@@ -470,8 +551,14 @@ const BELOW_ZERO: &str = "must not be below zero";
 fn whole(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(n) => Ok(n),
-        Err(e) if *e.kind() == std::num::IntErrorKind::PosOverflow => Err("is out of range".to_string()),
-        Err(_) if text.strip_prefix('-').is_some_and(|rest| rest.parse::<usize>().is_ok()) => {
+        Err(e) if *e.kind() == std::num::IntErrorKind::PosOverflow => {
+            Err("is out of range".to_string())
+        }
+        Err(_)
+            if text
+                .strip_prefix('-')
+                .is_some_and(|rest| rest.parse::<usize>().is_ok()) =>
+        {
             Err(BELOW_ZERO.to_string())
         }
         Err(_) => Err(format!("'{text}' is not a whole number")),
@@ -502,19 +589,37 @@ mod tests {
 
     #[test]
     fn numbers_are_exact_and_may_be_negative() {
-        assert_eq!(point("-0.1,2,3e-1").unwrap()[0].number, Rational::new(-1, 10));
-        assert_eq!(cell_size("0.1").unwrap().map(|size| size.number), [(); 3].map(|()| Rational::new(1, 10)));
+        assert_eq!(
+            point("-0.1,2,3e-1").unwrap()[0].number,
+            Rational::new(-1, 10)
+        );
+        assert_eq!(
+            cell_size("0.1").unwrap().map(|size| size.number),
+            [(); 3].map(|()| Rational::new(1, 10))
+        );
         let corners = |text: &str| corners(text).unwrap().resolve(None);
         assert!(corners("-1,0,0,1,1,1").is_ok() && corners("2,0,0,1,1,1").is_err());
-        assert_eq!(corners("-1 0 0, 1 1.5 1").unwrap().max[1], Rational::new(3, 2));
-        assert_eq!(cell_size("5 mm").unwrap().map(|size| size.number), [(); 3].map(|()| Rational::from(5)));
+        assert_eq!(
+            corners("-1 0 0, 1 1.5 1").unwrap().max[1],
+            Rational::new(3, 2)
+        );
+        assert_eq!(
+            cell_size("5 mm").unwrap().map(|size| size.number),
+            [(); 3].map(|()| Rational::from(5))
+        );
         assert!(cell_size("0").is_err() && cell_size("1,2").is_err() && point("1,2").is_err());
-        assert!(cell_size(&format!("0.{}", "1".repeat(41))).unwrap_err().contains("40 significant digits"));
+        assert!(
+            cell_size(&format!("0.{}", "1".repeat(41)))
+                .unwrap_err()
+                .contains("40 significant digits")
+        );
     }
 
     #[test]
     fn shares_are_disjoint_and_make_up_the_whole() {
-        for wrong in ["0/4", "5/4", "3", "3/", "/4", "-1/4", "3/64/2", "a/b", "1/0", ""] {
+        for wrong in [
+            "0/4", "5/4", "3", "3/", "/4", "-1/4", "3/64/2", "a/b", "1/0", "",
+        ] {
             assert!(share_of(wrong).is_err(), "{wrong}");
         }
         let mut seen = 0;
@@ -535,11 +640,17 @@ mod tests {
 
     #[test]
     fn counts_start_at_one() {
-        assert_eq!((dims("1, 2,3"), dims(" 1 2  3")), (Ok([1, 2, 3]), Ok([1, 2, 3])));
+        assert_eq!(
+            (dims("1, 2,3"), dims(" 1 2  3")),
+            (Ok([1, 2, 3]), Ok([1, 2, 3]))
+        );
         for text in ["0", "-1", "1.5", "", "99999999999999999999"] {
             assert!(count(text).is_err(), "{text}");
         }
-        assert_eq!(dims("32x32x32").unwrap_err(), "commas separate the numbers: 32,32,32");
+        assert_eq!(
+            dims("32x32x32").unwrap_err(),
+            "commas separate the numbers: 32,32,32"
+        );
         assert!(dims("1,2").is_err() && dims("1,2,0").is_err() && dims("32x32x32").is_err());
         assert!(threads("1024").is_ok() && threads("1025").is_err());
         assert!(padding("0").is_ok() && padding("99999999999").is_err());

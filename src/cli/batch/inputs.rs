@@ -30,8 +30,10 @@ pub fn read_list(
 ) -> Result<Vec<PathBuf>> {
     let is_stdin = list.as_os_str() == "-";
     if is_stdin && named.iter().any(|mesh| mesh.as_os_str() == "-") {
-        return Err(Error::usage("-: standard input is the list of meshes, not a mesh")
-            .with_hint("--files-from FILE reads the list from a file"));
+        return Err(
+            Error::usage("-: standard input is the list of meshes, not a mesh")
+                .with_hint("--files-from FILE reads the list from a file"),
+        );
     }
     let bytes = match is_stdin {
         true => PipeReader::stdin(signals).and_then(all_of),
@@ -53,7 +55,9 @@ fn from_file(list: &InputFile, signals: &Signals) -> Result<Vec<u8>> {
     if files::is_pipe(path) {
         return PipeReader::open(path, signals).and_then(all_of);
     }
-    File::open(path).map_err(|e| unreadable(&e)).and_then(all_of)
+    File::open(path)
+        .map_err(|e| unreadable(&e))
+        .and_then(all_of)
 }
 
 /// The longest list that is read: a million names of some length.
@@ -61,16 +65,24 @@ const MAX_LIST: u64 = 64 << 20;
 
 fn all_of(from: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(MAX_LIST + 1).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
+    from.take(MAX_LIST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(&e))?;
     if bytes.len() as u64 > MAX_LIST {
-        let error = Error::input(Code::BadList, "is not a list of names: it has more than 64 MiB");
+        let error = Error::input(
+            Code::BadList,
+            "is not a list of names: it has more than 64 MiB",
+        );
         return Err(error.with_hint("split it"));
     }
     Ok(bytes)
 }
 
 fn unreadable(error: &std::io::Error) -> Error {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+    match error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Error>())
+    {
         Some(own) => own.clone(),
         None => Error::input(Code::Unreadable, format!("cannot be read: {error}")),
     }
@@ -80,7 +92,13 @@ fn unreadable(error: &std::io::Error) -> Error {
 fn split(bytes: &[u8], null: bool) -> Result<Vec<PathBuf>> {
     let end = if null { 0 } else { b'\n' };
     let names = bytes.split(|byte| *byte == end);
-    let names = names.map(|name| if null { name } else { name.strip_suffix(b"\r").unwrap_or(name) });
+    let names = names.map(|name| {
+        if null {
+            name
+        } else {
+            name.strip_suffix(b"\r").unwrap_or(name)
+        }
+    });
     names.filter(|name| !name.is_empty()).map(path).collect()
 }
 
@@ -97,7 +115,8 @@ fn path(name: &[u8]) -> Result<PathBuf> {
     #[cfg(not(unix))]
     {
         let text = std::str::from_utf8(name);
-        text.map(PathBuf::from).map_err(|_| Error::input(Code::BadList, "a name is not UTF-8"))
+        text.map(PathBuf::from)
+            .map_err(|_| Error::input(Code::BadList, "a name is not UTF-8"))
     }
 }
 
@@ -136,18 +155,35 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
         };
         if !name.is_dir() {
             let folder = whole.parent().unwrap_or(&whole).to_path_buf();
-            found.push(FoundMesh { path: name.clone(), whole, folder, problem: None });
+            found.push(FoundMesh {
+                path: name.clone(),
+                whole,
+                folder,
+                problem: None,
+            });
             continue;
         }
         let seen = HashSet::new();
         let links = VecDeque::new();
         let skipped = &mut skipped;
-        let walk = FolderWalk { bar, seen, links, meshes: vec![], skipped, problem: None };
+        let walk = FolderWalk {
+            bar,
+            seen,
+            links,
+            meshes: vec![],
+            skipped,
+            problem: None,
+        };
         let (meshes, problem) = walk.all(name)?;
         let problem = problem.or_else(|| meshes.is_empty().then(|| no_mesh(name)));
         let entry = |path: PathBuf, problem| {
             let below = path.strip_prefix(name).unwrap_or(Path::new(""));
-            FoundMesh { whole: whole.join(below), folder: whole.clone(), path, problem }
+            FoundMesh {
+                whole: whole.join(below),
+                folder: whole.clone(),
+                path,
+                problem,
+            }
         };
         found.extend(meshes.into_iter().map(|path| entry(path, None)));
         found.extend(problem.map(|problem| entry(name.clone(), Some(problem))));
@@ -177,7 +213,9 @@ pub struct Skipped(BTreeMap<String, u64>);
 impl Skipped {
     fn add(&mut self, path: &Path) {
         if format::by_path(path).is_none() && !files::has_extension(path, files::SIDECAR) {
-            let extension = path.extension().map_or_else(String::new, |e| e.to_string_lossy().to_lowercase());
+            let extension = path
+                .extension()
+                .map_or_else(String::new, |e| e.to_string_lossy().to_lowercase());
             *self.0.entry(extension).or_default() += 1;
         }
     }
@@ -236,7 +274,11 @@ impl FolderWalk<'_> {
             return Ok(folders);
         }
         let entries = fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
-        let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(|p| !is_hidden(p)).collect();
+        let mut paths: Vec<_> = entries
+            .iter()
+            .map(fs::DirEntry::path)
+            .filter(|p| !is_hidden(p))
+            .collect();
         paths.sort();
         for path in paths {
             match (path.is_dir(), path.is_symlink()) {
@@ -259,16 +301,23 @@ fn unlisted(folder: &Path, error: &std::io::Error) -> Error {
 }
 
 fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    path.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 fn no_mesh(folder: &Path) -> Error {
     let mut extensions: Vec<_> = INPUTS.iter().flat_map(|input| input.extensions).collect();
     extensions.dedup();
-    let extensions: Vec<_> = extensions.iter().map(|extension| format!(".{extension}")).collect();
-    Error::input(Code::S010, format!("no mesh ({}) in this folder", extensions.join(", ")))
-        .in_file(folder)
-        .with_hint("hidden files and folders are skipped; a file that is named is always read")
+    let extensions: Vec<_> = extensions
+        .iter()
+        .map(|extension| format!(".{extension}"))
+        .collect();
+    Error::input(
+        Code::S010,
+        format!("no mesh ({}) in this folder", extensions.join(", ")),
+    )
+    .in_file(folder)
+    .with_hint("hidden files and folders are skipped; a file that is named is always read")
 }
 
 /// Each mesh with its output; a mesh that is missing has the reason.
@@ -284,8 +333,9 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
     // All inputs before the first output: none of them may be written.
     let mut sources: Vec<_> = found.iter().map(source).collect();
     // The file of --json is written, so that it may be no mesh.
-    if let Some(Err(error)) =
-        sources.iter().find(|source| matches!(source, Err(e) if e.kind() == Kind::Usage))
+    if let Some(Err(error)) = sources
+        .iter()
+        .find(|source| matches!(source, Err(e) if e.kind() == Kind::Usage))
     {
         return Err(error.clone());
     }
@@ -295,7 +345,10 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
         let ready = match source {
             Ok(source) => {
                 let (output, path) = if output.stack.is_some() {
-                    (output.stacked_at(n, mesh.path.display().to_string()), mesh.whole.clone())
+                    (
+                        output.stacked_at(n, mesh.path.display().to_string()),
+                        mesh.whole.clone(),
+                    )
                 } else {
                     let output = output.named(&below(&common, &mesh.whole));
                     let path = output.file.path().to_path_buf();
@@ -304,11 +357,21 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
                 if let Some(other) = written.insert(path.clone(), &mesh.path) {
                     return Err(twice(other, &mesh.path, &path));
                 }
-                Ok((source, if output.stack.is_some() { output } else { output.registered(&call.names)? }))
+                Ok((
+                    source,
+                    if output.stack.is_some() {
+                        output
+                    } else {
+                        output.registered(&call.names)?
+                    },
+                ))
             }
             Err(error) => Err(error),
         };
-        items.push(Item { path: mesh.path.clone(), ready });
+        items.push(Item {
+            path: mesh.path.clone(),
+            ready,
+        });
     }
     Ok(items)
 }
@@ -317,7 +380,10 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
 fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
     let first = folders.next().unwrap_or(Path::new("")).to_path_buf();
     folders.fold(first, |common, folder| {
-        let same = common.components().zip(folder.components()).take_while(|(a, b)| a == b);
+        let same = common
+            .components()
+            .zip(folder.components())
+            .take_while(|(a, b)| a == b);
         same.map(|(part, _)| part).collect()
     })
 }
@@ -326,7 +392,12 @@ fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
 fn below(common: &Path, whole: &Path) -> PathBuf {
     // Paths on different drives have no common part: the rest must not lead out of the folder of outputs.
     let plain = |part: &Component| matches!(part, Component::Normal(_));
-    let path: PathBuf = whole.strip_prefix(common).unwrap_or(whole).components().filter(plain).collect();
+    let path: PathBuf = whole
+        .strip_prefix(common)
+        .unwrap_or(whole)
+        .components()
+        .filter(plain)
+        .collect();
     path.with_file_name(files::stem(&path))
 }
 
@@ -364,7 +435,15 @@ mod tests {
         for folder in ["b", "a/deep", ".git", "empty"] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        for file in ["b/2.stl", "b/10.STL", "a/deep/x.stl", "z.stl", "n.txt", ".git/h.stl", "._z.stl"] {
+        for file in [
+            "b/2.stl",
+            "b/10.STL",
+            "a/deep/x.stl",
+            "z.stl",
+            "n.txt",
+            ".git/h.stl",
+            "._z.stl",
+        ] {
             fs::write(root.join(file), "").unwrap();
         }
         #[cfg(unix)]
@@ -374,15 +453,35 @@ mod tests {
         }
         let bar = Bar::new(Verbosity::Quiet, Signals::default());
         let (found, skipped) = all(&[root.to_path_buf()], &bar).unwrap();
-        assert_eq!(skipped.text().unwrap(), "1 file that is not named like a mesh: 1 .txt");
-        let names: Vec<_> =
-            found.iter().map(|f| f.path.strip_prefix(root).unwrap().display().to_string()).collect();
+        assert_eq!(
+            skipped.text().unwrap(),
+            "1 file that is not named like a mesh: 1 .txt"
+        );
+        let names: Vec<_> = found
+            .iter()
+            .map(|f| f.path.strip_prefix(root).unwrap().display().to_string())
+            .collect();
         let linked: &[&str] = if cfg!(unix) { &["a/deep/y.stl"] } else { &[] };
-        assert_eq!(names, [&["a/deep/x.stl"], linked, &["b/10.STL", "b/2.stl", "z.stl"]].concat());
-        assert!(found.iter().all(|found| found.problem.is_none() && found.folder == root));
+        assert_eq!(
+            names,
+            [&["a/deep/x.stl"], linked, &["b/10.STL", "b/2.stl", "z.stl"]].concat()
+        );
+        assert!(
+            found
+                .iter()
+                .all(|found| found.problem.is_none() && found.folder == root)
+        );
         let (none, skipped) = all(&[root.join("empty")], &bar).unwrap();
         assert_eq!(skipped.text(), None);
-        assert!(none.len() == 1 && none[0].problem.as_ref().unwrap().to_string().contains("no mesh"));
+        assert!(
+            none.len() == 1
+                && none[0]
+                    .problem
+                    .as_ref()
+                    .unwrap()
+                    .to_string()
+                    .contains("no mesh")
+        );
     }
 
     /// Eight folders with links to each other were walked in every order: 13,700 paths to one mesh.
@@ -401,22 +500,41 @@ mod tests {
         fs::write(root.join("d7/x.stl"), "").unwrap();
         let bar = Bar::new(Verbosity::Quiet, Signals::default());
         let (found, _) = all(&[root.to_path_buf()], &bar).unwrap();
-        assert_eq!(found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(), [root.join("d7/x.stl")]);
+        assert_eq!(
+            found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),
+            [root.join("d7/x.stl")]
+        );
         // A folder outside of the one that is walked has the name of its link.
         let (found, _) = all(&[root.join("d0")], &bar).unwrap();
-        assert_eq!(found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(), [root.join("d0/l7/x.stl")]);
+        assert_eq!(
+            found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),
+            [root.join("d0/l7/x.stl")]
+        );
     }
 
     #[test]
     fn names_are_lines_or_end_in_nul() {
         let names = |bytes: &[u8], null| {
             let names = split(bytes, null).unwrap();
-            names.iter().map(|name| name.display().to_string()).collect::<Vec<_>>()
+            names
+                .iter()
+                .map(|name| name.display().to_string())
+                .collect::<Vec<_>>()
         };
-        assert_eq!(names(b"a.stl\n\nb c.stl\r\n d.stl", false), ["a.stl", "b c.stl", " d.stl"]);
+        assert_eq!(
+            names(b"a.stl\n\nb c.stl\r\n d.stl", false),
+            ["a.stl", "b c.stl", " d.stl"]
+        );
         assert_eq!(names(b"a\nb.stl\0c.stl\0", true), ["a\nb.stl", "c.stl"]);
         assert!(names(b"\n\n", false).is_empty() && names(b"", true).is_empty());
-        assert!(split(b"a.stl\0b.stl\n", false).unwrap_err().hint().unwrap().to_string().contains("--null"));
+        assert!(
+            split(b"a.stl\0b.stl\n", false)
+                .unwrap_err()
+                .hint()
+                .unwrap()
+                .to_string()
+                .contains("--null")
+        );
     }
 
     #[test]
@@ -424,11 +542,21 @@ mod tests {
         let of = |folders: &[&str]| common(folders.iter().map(Path::new)).display().to_string();
         assert_eq!(of(&["/a/b", "/a/b/c"]), "/a/b");
         assert_eq!(of(&["/a/bc", "/a/b"]), "/a");
-        assert_eq!((of(&["/a/b"]), of(&["/x", "/y"])), ("/a/b".to_string(), "/".to_string()));
-        let name =
-            |common: &str, whole: &str| below(Path::new(common), Path::new(whole)).display().to_string();
+        assert_eq!(
+            (of(&["/a/b"]), of(&["/x", "/y"])),
+            ("/a/b".to_string(), "/".to_string())
+        );
+        let name = |common: &str, whole: &str| {
+            below(Path::new(common), Path::new(whole))
+                .display()
+                .to_string()
+        };
         assert_eq!(name("/a", "/a/b/c.d.stl"), "b/c.d");
         assert_eq!(name("/a", "/a/plain"), "plain");
-        assert_eq!(name("/other", "/a/b.stl"), "a/b", "never out of the folder of outputs");
+        assert_eq!(
+            name("/other", "/a/b.stl"),
+            "a/b",
+            "never out of the folder of outputs"
+        );
     }
 }

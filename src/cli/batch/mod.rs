@@ -58,7 +58,9 @@ const FILES_OF_ONE: u64 = 4;
 
 /// The number of meshes that may be made, and of those that may wait for their names, within the limit of open files.
 fn within_open_files(threads: usize) -> [usize; 2] {
-    let Some(limit) = system::open_files() else { return [threads, NAMERS] };
+    let Some(limit) = system::open_files() else {
+        return [threads, NAMERS];
+    };
     // For each that waits, another waits for it.
     let most = limit.saturating_sub(OWN_FILES) / FILES_OF_ONE / 3;
     let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
@@ -101,9 +103,15 @@ enum Grids {
 /// Whether there may be more than one grid. Several meshes that are named go into one file, if `-o` names one: a name
 /// without an extension is hardly meant as that, unless it is there already, as a device is.
 pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
-    let InputArgs { meshes, files_from, shard_list, .. } = input;
+    let InputArgs {
+        meshes,
+        files_from,
+        shard_list,
+        ..
+    } = input;
     let is_one_file = output.output.as_ref().is_some_and(|path| {
-        !output::is_folder(path) && (path.extension().is_some() || path.as_os_str() == "-" || path.exists())
+        !output::is_folder(path)
+            && (path.extension().is_some() || path.as_os_str() == "-" || path.exists())
     });
     files_from.is_some()
         || output.stack
@@ -126,9 +134,19 @@ impl BatchOptions {
         if args.output.stack {
             refuse_uneven(&args)?;
         }
-        let folder = (!args.output.stack).then(|| folder(&args.input, &args.output, argv)).transpose()?;
-        let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
-        let grids = if args.input.same_grid { Grids::Same } else { Grids::Own };
+        let folder = (!args.output.stack)
+            .then(|| folder(&args.input, &args.output, argv))
+            .transpose()?;
+        let mode = if args.dry_run {
+            Mode::DryRun
+        } else {
+            Mode::Write
+        };
+        let grids = if args.input.same_grid {
+            Grids::Same
+        } else {
+            Grids::Own
+        };
         let options = JobOptions::new(
             args.grid,
             &args.rule,
@@ -145,8 +163,12 @@ impl BatchOptions {
         let has_file = doubt.as_ref().is_some_and(|options| options.file.is_some());
         if has_file || leak.is_some() || nearest.is_some() {
             let named = if leak.is_some() { "leak" } else { "nearest" };
-            let option = argv.with_value(if has_file { "doubt" } else { named }).unwrap_or_default();
-            let error = Error::usage(format!("{option}: several meshes would all write this file"));
+            let option = argv
+                .with_value(if has_file { "doubt" } else { named })
+                .unwrap_or_default();
+            let error = Error::usage(format!(
+                "{option}: several meshes would all write this file"
+            ));
             return Err(error.with_hint(if has_file {
                 "--max-doubt checks each of them; --doubt takes one mesh"
             } else if nearest.is_some() {
@@ -163,7 +185,13 @@ impl BatchOptions {
         let quantities = options::quantities(&args.quantities, &options, &output)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
-            named.extend(inputs::read_list(file, &named, args.input.null, call.signals, &call.names)?);
+            named.extend(inputs::read_list(
+                file,
+                &named,
+                args.input.null,
+                call.signals,
+                &call.names,
+            )?);
         }
         let (found, skipped) = inputs::all(&named, &call.bar())?;
         if grids == Grids::Same {
@@ -175,21 +203,35 @@ impl BatchOptions {
         let bytes = items.len() as u64 * PER_MESH;
         options
             .admit(bytes, "the names and reports of the meshes")
-            .map_err(|error| error.with_hint("raise --max-memory, or name fewer meshes at a time"))?;
+            .map_err(|error| {
+                error.with_hint("raise --max-memory, or name fewer meshes at a time")
+            })?;
         options.resources.extra_bytes += bytes;
         if let Some(share) = args.input.shard_list {
             let mut place = 0..;
             items.retain(|_| place.next().is_some_and(|place| share.has(place)));
         }
         call.check_files()?;
-        Ok(Self { options, items, skipped, output, doubt, quantities, grids, mode })
+        Ok(Self {
+            options,
+            items,
+            skipped,
+            output,
+            doubt,
+            quantities,
+            grids,
+            mode,
+        })
     }
 
     /// Makes the grids of all, and reports each and all.
     fn run(&self, call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
         let (options, unreadable) = match self.grids {
-            Grids::Own => (self.options.clone(), self.items.iter().map(|_| None).collect()),
+            Grids::Own => (
+                self.options.clone(),
+                self.items.iter().map(|_| None).collect(),
+            ),
             Grids::Same => self.same_grid(&bar, call)?,
         };
         let numbered: Vec<_> = self.items.iter().zip(&unreadable).enumerate().collect();
@@ -203,25 +245,40 @@ impl BatchOptions {
         };
         let name = |made: MadeItem| report(made.n, self.named(made, call));
         let [threads, namers] = within_open_files(options.resources.threads);
-        let together = Resources { threads, ..options.resources.clone() };
+        let together = Resources {
+            threads,
+            ..options.resources.clone()
+        };
         tool::handed_on(namers, name, |hand_on| {
-            schedule::each(&numbered, &together, size, |(n, (item, unreadable)), resources, slot| {
-                let found = RunReport::new(Instant::now());
-                let known = match (unreadable, &item.ready) {
-                    // Interrupted: nothing else is begun.
-                    _ if bar.cancelled() => Some(Error::interrupted()),
-                    (Some(error), _) | (_, Err(error)) => Some(error.clone()),
-                    _ => None,
-                };
-                match known {
-                    Some(error) => report(*n, Entry::new(self, item, None, &found, Outcome::of(error), call)),
-                    None => hand_on(self.one((*n, item), &options, resources, slot, call, found)?),
-                }
-                Some(())
-            })
+            schedule::each(
+                &numbered,
+                &together,
+                size,
+                |(n, (item, unreadable)), resources, slot| {
+                    let found = RunReport::new(Instant::now());
+                    let known = match (unreadable, &item.ready) {
+                        // Interrupted: nothing else is begun.
+                        _ if bar.cancelled() => Some(Error::interrupted()),
+                        (Some(error), _) | (_, Err(error)) => Some(error.clone()),
+                        _ => None,
+                    };
+                    match known {
+                        Some(error) => report(
+                            *n,
+                            Entry::new(self, item, None, &found, Outcome::of(error), call),
+                        ),
+                        None => {
+                            hand_on(self.one((*n, item), &options, resources, slot, call, found)?)
+                        }
+                    }
+                    Some(())
+                },
+            )
         })?;
         let stacked = match &self.output.stack {
-            Some(place) if self.mode == Mode::Write && !place.stack.is_empty() && !bar.cancelled() => {
+            Some(place)
+                if self.mode == Mode::Write && !place.stack.is_empty() && !bar.cancelled() =>
+            {
                 Some(self.write_stack(&place.stack, &bar)?)
             }
             _ => None,
@@ -233,11 +290,13 @@ impl BatchOptions {
     /// Writes the array of all meshes.
     fn write_stack(&self, stack: &GridStack, bar: &Bar) -> Result<Written> {
         let need = u64::try_from(stack.bytes()).unwrap_or(u64::MAX);
-        self.options.admit(need, "a grid and a layer of the array")?;
+        self.options
+            .admit(need, "a grid and a layer of the array")?;
         let options = self.output.save_options(bar);
         let file = &self.output.file;
-        let write =
-            |out: &mut dyn std::io::Write| stack.write_to(out, &options).map_err(std::io::Error::other);
+        let write = |out: &mut dyn std::io::Write| {
+            stack.write_to(out, &options).map_err(std::io::Error::other)
+        };
         file.save(|| tool::save_bytes(file.path(), Existing::Replace, "npz", write))
     }
 
@@ -252,24 +311,51 @@ impl BatchOptions {
         mut found: RunReport,
     ) -> Option<MadeItem<'a>> {
         let (source, output) = item.ready.as_ref().ok()?;
-        let options = JobOptions { resources: resources.clone(), ..options.clone() };
-        let job = Job { source: source.clone(), options };
+        let options = JobOptions {
+            resources: resources.clone(),
+            ..options.clone()
+        };
+        let job = Job {
+            source: source.clone(),
+            options,
+        };
         let output = output.clone().named_later();
         let doubt = self.doubt.clone();
         let quantities = self.quantities;
-        let mut options =
-            Options { job, output, doubt, leak: None, nearest: None, quantities, mode: self.mode };
+        let mut options = Options {
+            job,
+            output,
+            doubt,
+            leak: None,
+            nearest: None,
+            quantities,
+            mode: self.mode,
+        };
         // Many would share one line of the terminal: the bar counts meshes.
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         match run::convert(&mut options, &bar, call.signals, &mut found) {
-            Outcome::Failed(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
-            outcome => Some(MadeItem { n, item, options, found, outcome }),
+            Outcome::Failed(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => {
+                None
+            }
+            outcome => Some(MadeItem {
+                n,
+                item,
+                options,
+                found,
+                outcome,
+            }),
         }
     }
 
     /// The report of a mesh, whose files now get their names.
     fn named(&self, made: MadeItem, call: &Call) -> Entry {
-        let MadeItem { item, mut options, mut found, mut outcome, .. } = made;
+        let MadeItem {
+            item,
+            mut options,
+            mut found,
+            mut outcome,
+            ..
+        } = made;
         if matches!(outcome, Outcome::Done | Outcome::CheckFailed(_)) {
             let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
             if let Err(error) = guarded(|| options.output.give_names(&bar)) {
@@ -283,64 +369,113 @@ impl BatchOptions {
     /// The options with one grid for all meshes, and why some of these cannot be read: they do not count.
     fn same_grid(&self, bar: &Bar, call: &Call) -> Result<(JobOptions, Vec<Option<Error>>)> {
         bar.begin("bounds", self.items.len() as u64);
-        let found =
-            schedule::each(&self.items, &self.options.resources, Item::size, |item, resources, slot| {
+        let found = schedule::each(
+            &self.items,
+            &self.options.resources,
+            Item::size,
+            |item, resources, slot| {
                 let bounds = self.bounds(item, resources, call);
                 if matches!(&bounds, Err(e) if e.kind() == Kind::TooLarge && slot == Slot::Shared) {
                     return None;
                 }
                 bar.advance(1);
                 Some(bounds)
-            })?;
+            },
+        )?;
         bar.clear();
         bar.check()?;
-        let all = found.iter().flatten().fold(Bounds::EMPTY, |all, (bounds, _)| all.union(bounds));
+        let all = found
+            .iter()
+            .flatten()
+            .fold(Bounds::EMPTY, |all, (bounds, _)| all.union(bounds));
         let mut options = self.options.clone();
         let units = found.iter().flatten().map(|(_, transform)| transform.unit);
         options.take_stated(one_unit(units)?, None)?;
         // Each mesh has its own up axis, which must be that of all.
-        one_up(found.iter().flatten().map(|(_, transform)| Some(transform.up)))?;
+        one_up(
+            found
+                .iter()
+                .flatten()
+                .map(|(_, transform)| Some(transform.up)),
+        )?;
         if !all.is_empty() {
             let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
-                Kind::Unfit => {
-                    e.with_hint("the meshes together have no extent: give the cell size, --voxel-size S")
-                }
+                Kind::Unfit => e.with_hint(
+                    "the meshes together have no extent: give the cell size, --voxel-size S",
+                ),
                 _ => prefixed(&format!("{}: ", options.grid.option), &e),
             })?;
-            options.grid = GridOptions { from: GridFrom::Shared(Box::new(lattice), all), ..options.grid };
+            options.grid = GridOptions {
+                from: GridFrom::Shared(Box::new(lattice), all),
+                ..options.grid
+            };
         }
         Ok((options, found.into_iter().map(Result::err).collect()))
     }
 
     /// The bounds of a mesh, and its transform, with unit and up axis.
-    fn bounds(&self, item: &Item, resources: &Resources, call: &Call) -> Result<(Bounds, Transform)> {
+    fn bounds(
+        &self,
+        item: &Item,
+        resources: &Resources,
+        call: &Call,
+    ) -> Result<(Bounds, Transform)> {
         let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
         // All bounds are in the same coordinates.
-        let options = JobOptions { resources: resources.clone(), reads_near: false, ..self.options.clone() };
-        let mut job = Job { source: source.clone(), options };
+        let options = JobOptions {
+            resources: resources.clone(),
+            reads_near: false,
+            ..self.options.clone()
+        };
+        let mut job = Job {
+            source: source.clone(),
+            options,
+        };
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
-        let mesh = guarded(|| run::read(&mut job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;
+        let mesh = guarded(|| {
+            run::read(
+                &mut job,
+                &bar,
+                call.signals,
+                &mut RunReport::new(Instant::now()),
+            )
+        })?;
         Ok((*mesh.bounds(), job.options.grid.transform))
     }
 }
 
 /// Refuses grids in one array whose dimensions may differ, or whose numbers may mean different things.
 fn refuse_uneven(args: &ConvertArgs) -> Result<()> {
-    let ConvertArgs { grid, input, rule, quantities, .. } = args;
+    let ConvertArgs {
+        grid,
+        input,
+        rule,
+        quantities,
+        ..
+    } = args;
     let is_cube = grid.cube && grid.voxel_size.is_none();
-    let is_even =
-        grid.dims.is_some() || grid.like.is_some() || grid.bounds.is_some() || input.same_grid || is_cube;
+    let is_even = grid.dims.is_some()
+        || grid.like.is_some()
+        || grid.bounds.is_some()
+        || input.same_grid
+        || is_cube;
     if !is_even {
-        let error = Error::usage("--stack: the grids of the meshes would have different dimensions");
-        return Err(error.with_hint("add --dims X,Y,Z, -r N --cube, --same-grid, --bounds or --like FILE"));
+        let error =
+            Error::usage("--stack: the grids of the meshes would have different dimensions");
+        return Err(
+            error.with_hint("add --dims X,Y,Z, -r N --cube, --same-grid, --bounds or --like FILE")
+        );
     }
     if PartOptions::new(&rule.parts).labels.are_of_mesh() {
-        let error = Error::usage("--labels cannot be used with --stack: each mesh has labels of its own");
+        let error =
+            Error::usage("--labels cannot be used with --stack: each mesh has labels of its own");
         return Err(error.with_hint("-o DIR/ writes a file of each, with its legend"));
     }
     match quantities.with.is_empty() {
         true => Ok(()),
-        false => Err(Error::usage("--with cannot be used with --stack").with_hint("-o DIR/ writes them")),
+        false => {
+            Err(Error::usage("--with cannot be used with --stack").with_hint("-o DIR/ writes them"))
+        }
     }
 }
 
@@ -354,7 +489,11 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         [one] => format!("{} is a folder; its meshes need", one.display()),
         _ => "several meshes need".to_string(),
     };
-    let store = if let [one] = &*input.meshes { files::unfinished_store(one) } else { None };
+    let store = if let [one] = &*input.meshes {
+        files::unfinished_store(one)
+    } else {
+        None
+    };
     let Some(path) = &args.output else {
         let usual = "-o DIR/ names it; -o FILE puts meshes that are named one by one into one grid";
         return Err(Error::usage(format!("{what} an output folder"))
@@ -369,41 +508,66 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         _ => path.with_extension("").display().to_string(),
     };
     let usual = || format!("use -o {folder}/; meshes that are named one by one go into one file");
-    Err(Error::usage(format!("{option}: {what} an output folder")).with_hint(store.unwrap_or_else(usual)))
+    Err(Error::usage(format!("{option}: {what} an output folder"))
+        .with_hint(store.unwrap_or_else(usual)))
 }
 
 /// The error for words that were hardly meant as meshes: a command, an output, a file for JSON.
 fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
     let line = |words: &[PathBuf]| {
         let words = words.iter().map(|word| word.display().to_string());
-        std::iter::once("voxelize".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+        std::iter::once("voxelize".to_string())
+            .chain(words)
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let (first, rest) = meshes.split_first()?;
     let (last, before) = meshes.split_last().filter(|_| !rest.is_empty())?;
     if !first.exists() && suggest::command(first).is_some() {
         return Some(suggest::not_found(first));
     }
-    let is_number = |word: &&PathBuf| word.to_str().is_some_and(|word| word.parse::<f64>().is_ok());
+    let is_number = |word: &&PathBuf| {
+        word.to_str()
+            .is_some_and(|word| word.parse::<f64>().is_ok())
+    };
     if let Some(number) = meshes.iter().filter(is_number).find(|word| !word.exists()) {
         let error = Error::usage(format!("{} is not a mesh", number.display()));
-        return Some(error.with_hint("commas separate the numbers of an option, such as --dims 64,64,64"));
+        return Some(
+            error.with_hint("commas separate the numbers of an option, such as --dims 64,64,64"),
+        );
     }
-    let (what, meant) = if !first.exists() && first.components().count() == 1 && first.extension().is_none() {
-        (format!("{} is neither a command nor a mesh", first.display()), line(rest))
-    } else if last.exists() {
-        return None;
-    } else if files::is_voxel_name(last) {
-        (not_there(last), format!("{} -o {}", line(before), last.display()))
-    } else if files::has_extension(last, "png") && before.len() == 1 {
-        let mesh = first.display();
-        (not_there(last), format!("voxelize view {mesh} -o {}", last.display()))
-    } else if files::has_extension(last, "json") && argv.is_given("json") {
-        (not_there(last), format!("{} --json={}", line(before), last.display()))
-    } else if last.extension().is_none() && before.iter().all(|mesh| mesh.exists()) {
-        (not_there(last), format!("{} -o {}/", line(before), last.display()))
-    } else {
-        return None;
-    };
+    let (what, meant) =
+        if !first.exists() && first.components().count() == 1 && first.extension().is_none() {
+            (
+                format!("{} is neither a command nor a mesh", first.display()),
+                line(rest),
+            )
+        } else if last.exists() {
+            return None;
+        } else if files::is_voxel_name(last) {
+            (
+                not_there(last),
+                format!("{} -o {}", line(before), last.display()),
+            )
+        } else if files::has_extension(last, "png") && before.len() == 1 {
+            let mesh = first.display();
+            (
+                not_there(last),
+                format!("voxelize view {mesh} -o {}", last.display()),
+            )
+        } else if files::has_extension(last, "json") && argv.is_given("json") {
+            (
+                not_there(last),
+                format!("{} --json={}", line(before), last.display()),
+            )
+        } else if last.extension().is_none() && before.iter().all(|mesh| mesh.exists()) {
+            (
+                not_there(last),
+                format!("{} -o {}/", line(before), last.display()),
+            )
+        } else {
+            return None;
+        };
     Some(Error::usage(what).with_hint(format!("did you mean '{meant}'?")))
 }
 

@@ -77,20 +77,35 @@ impl Entry {
         let verbosity = call.printer.options.verbosity;
         let name = format!("{}: ", item.path.display());
         let mut warnings = vec![];
-        for finding in found.warnings.iter().filter(|finding| verbosity.prints(finding)) {
+        for finding in found
+            .warnings
+            .iter()
+            .filter(|finding| verbosity.prints(finding))
+        {
             let line = finding_line(&name, finding);
-            warnings.push(BatchWarning { code: finding.code(), message: finding.text(), line });
+            warnings.push(BatchWarning {
+                code: finding.code(),
+                message: finding.text(),
+                line,
+            });
         }
         let mut report = Report::new(&RunResult::new(Some(&item.path), options, found), outcome);
-        if let (true, Some(options)) = (call.printer.is_verbose() && kind != EntryKind::Failed, options) {
-            report.err.line(format!("{name}{}", in_brief(options, found)));
+        if let (true, Some(options)) = (
+            call.printer.is_verbose() && kind != EntryKind::Failed,
+            options,
+        ) {
+            report
+                .err
+                .line(format!("{name}{}", in_brief(options, found)));
             report.err.findings(&name, &found.warnings, verbosity);
         }
         match &mut report.outcome {
             Outcome::CheckFailed(Some(why)) => *why = format!("{name}{why}"),
             // Not every error has the name of a file, and not every name is that of the mesh.
             Outcome::Failed(error)
-                if error.file().is_none_or(|file| name.strip_suffix(": ") != Some(file)) =>
+                if error
+                    .file()
+                    .is_none_or(|file| name.strip_suffix(": ") != Some(file)) =>
             {
                 report.error_text = Some(report::error_text(&name, error));
             }
@@ -101,13 +116,25 @@ impl Entry {
             let padding = run::padding(&options.job.options, lattice);
             grid = Some([format!("{} cells", dims(lattice.dims())), padding]);
         }
-        let written: u64 = found.outputs.iter().flatten().map(|written| written.bytes).sum();
+        let written: u64 = found
+            .outputs
+            .iter()
+            .flatten()
+            .map(|written| written.bytes)
+            .sum();
         Self {
             report,
             kind,
-            cells: found.occupied.filter(|_| kind == EntryKind::Good).unwrap_or(0),
+            cells: found
+                .occupied
+                .filter(|_| kind == EntryKind::Good)
+                .unwrap_or(0),
             bytes: written + found.output_size.map_or(0, |size| size.bytes()),
-            memory: found.memory.as_ref().filter(|_| batch.mode == Mode::DryRun).map_or(0, |plan| plan.bytes),
+            memory: found
+                .memory
+                .as_ref()
+                .filter(|_| batch.mode == Mode::DryRun)
+                .map_or(0, |plan| plan.bytes),
             grid,
             warnings,
         }
@@ -116,10 +143,9 @@ impl Entry {
 
 /// The outcome of a mesh, on one line.
 fn in_brief(options: &Options, found: &RunReport) -> String {
-    let grid = found
-        .lattice
-        .as_ref()
-        .map_or_else(String::new, |lattice| format!("{} cells, ", dims(lattice.dims())));
+    let grid = found.lattice.as_ref().map_or_else(String::new, |lattice| {
+        format!("{} cells, ", dims(lattice.dims()))
+    });
     let name = options.output.name();
     match (found.occupied, &found.memory) {
         (Some(occupied), _) => {
@@ -156,7 +182,12 @@ struct BatchState {
 
 impl<'a> OrderedReporter<'a> {
     pub fn new(batch: &'a BatchOptions, call: &'a Call, bar: &'a Bar) -> Self {
-        Self { batch, call, bar, state: Mutex::default() }
+        Self {
+            batch,
+            call,
+            bar,
+            state: Mutex::default(),
+        }
     }
 
     /// Takes the report of number `n`, and prints all reports that are due.
@@ -165,7 +196,9 @@ impl<'a> OrderedReporter<'a> {
         state.waiting.insert(n, entry);
         loop {
             let next = state.next;
-            let Some(mut entry) = state.waiting.remove(&next) else { return };
+            let Some(mut entry) = state.waiting.remove(&next) else {
+                return;
+            };
             state.next += 1;
             state.add(&mut entry, self.batch.output.stack.is_some());
             self.bar.aside(|| self.call.printer.print(&entry.report));
@@ -177,7 +210,11 @@ impl<'a> OrderedReporter<'a> {
         let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let mut total = Report::default();
         let all = self.batch.items.len() as u64;
-        for warning in state.warnings.values().filter(|_| !self.call.printer.is_verbose()) {
+        for warning in state
+            .warnings
+            .values()
+            .filter(|_| !self.call.printer.is_verbose())
+        {
             match warning.count {
                 1 => total.err.line(warning.first.line.trim_end()),
                 _ => total.err.line(summed_up(warning, all)),
@@ -186,7 +223,9 @@ impl<'a> OrderedReporter<'a> {
         if let Some(skipped) = self.batch.skipped.text() {
             total.err.row("skipped", skipped);
         }
-        total.err.row("total", self.text(&state, stacked.map(|file| file.bytes)));
+        total
+            .err
+            .row("total", self.text(&state, stacked.map(|file| file.bytes)));
         vec![total]
     }
 
@@ -200,10 +239,18 @@ impl<'a> OrderedReporter<'a> {
             Mode::Write if batch.output.stack.is_some() && stacked.is_none() => "made, not written",
             Mode::Write => "written",
         };
-        let folder = batch.output.folder.as_ref().map(|folder| folder.root.display().to_string());
+        let folder = batch
+            .output
+            .folder
+            .as_ref()
+            .map(|folder| folder.root.display().to_string());
         let place = folder.unwrap_or_else(|| batch.output.name());
         let mut text = format!("{} of {all} {would} to {place}", grouped(good));
-        for (count, what) in [(skipped, "skipped"), (failed, "failed"), (interrupted, "interrupted")] {
+        for (count, what) in [
+            (skipped, "skipped"),
+            (failed, "failed"),
+            (interrupted, "interrupted"),
+        ] {
             if count > 0 {
                 text += &format!(", {} {what}", grouped(count));
             }
@@ -232,15 +279,30 @@ impl<'a> OrderedReporter<'a> {
             }
         };
         let time = self.call.started.elapsed();
-        format!("{text}; {}", run::time_line(time, &[], &batch.options.resources, ""))
+        format!(
+            "{text}; {}",
+            run::time_line(time, &[], &batch.options.resources, "")
+        )
     }
 }
 
 /// `warning[W009]: 81 of 1,000 meshes: …; -v lists them`: the message where all have one, else that of the code.
 fn summed_up(warning: &SameCode, all: u64) -> String {
-    let SameCode { count, first: BatchWarning { code, message, .. }, is_one_message } = warning;
-    let message = if *is_one_message { message } else { code.info().finding };
-    format!("warning[{code}]: {} of {} meshes: {message}; -v lists them", grouped(*count), grouped(all))
+    let SameCode {
+        count,
+        first: BatchWarning { code, message, .. },
+        is_one_message,
+    } = warning;
+    let message = if *is_one_message {
+        message
+    } else {
+        code.info().finding
+    };
+    format!(
+        "warning[{code}]: {} of {} meshes: {message}; -v lists them",
+        grouped(*count),
+        grouped(all)
+    )
 }
 
 impl BatchState {
@@ -276,7 +338,11 @@ impl BatchState {
                     same.is_one_message &= same.first.message == warning.message;
                 }
                 None => {
-                    let same = SameCode { count: 1, first: warning, is_one_message: true };
+                    let same = SameCode {
+                        count: 1,
+                        first: warning,
+                        is_one_message: true,
+                    };
                     self.warnings.insert(same.first.code, same);
                 }
             }

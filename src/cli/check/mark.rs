@@ -17,8 +17,9 @@ pub(super) fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
         return OutputFile::new(path, "the file of --mark").register(names);
     }
     let about = ("--mark", "the cells of the defects");
-    let file = OutputFile::of_option(path, CellKind::Labels, about, Sidecar::Auto, names)
-        .map_err(|error| error.with_hint("--mark takes .stl for triangles, .vox or .npz for cells"))?;
+    let file = OutputFile::of_option(path, CellKind::Labels, about, Sidecar::Auto, names).map_err(
+        |error| error.with_hint("--mark takes .stl for triangles, .vox or .npz for cells"),
+    )?;
     file.check_kind()?;
     Ok(file)
 }
@@ -35,8 +36,16 @@ pub(super) fn write(
     }
     let lattice = lattice.ok_or_else(|| Error::usage("no grid for the cells"))?;
     let labels = checked.cells(mesh, lattice, run)?;
-    let about = Record { transform: grid.transform.entries(), ..Record::default() };
-    file.save_cells(labels, &grid.placed(lattice)?, about, &SaveOptions::default())
+    let about = Record {
+        transform: grid.transform.entries(),
+        ..Record::default()
+    };
+    file.save_cells(
+        labels,
+        &grid.placed(lattice)?,
+        about,
+        &SaveOptions::default(),
+    )
 }
 
 /// Writes these triangles as binary STL. The normals are missing, and readers compute them.
@@ -49,6 +58,7 @@ fn write_triangles(file: &OutputFile, mesh: &Mesh, numbers: &[u32]) -> Result<Wr
         });
     }
     let mut bytes = vec![];
-    stl_io::write_stl(&mut bytes, marked.iter()).map_err(|error| Error::output(error.to_string()))?;
+    stl_io::write_stl(&mut bytes, marked.iter())
+        .map_err(|error| Error::output(error.to_string()))?;
     file.save_bytes("stl", &bytes)
 }

@@ -24,8 +24,18 @@ use super::run::{self, RunReport};
 use report::CheckedMesh;
 
 /// The options of the grid; any of them turns on the cells of the defects.
-const GRID: [&str; 10] =
-    ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad", "like", "snap"];
+const GRID: [&str; 10] = [
+    "res",
+    "voxel_size",
+    "dims",
+    "stretch",
+    "origin",
+    "bounds",
+    "cube",
+    "pad",
+    "like",
+    "snap",
+];
 
 pub const COMMAND: Command = Command {
     name: "check",
@@ -88,10 +98,17 @@ struct CheckArgs {
 /// The names of what `--require` takes.
 fn fitness() -> impl TypedValueParser<Value = Fitness> {
     const SYNONYM: (&str, Fitness) = ("watertight", Fitness::Closed);
-    let named = Fitness::ALL.map(|fitness| (fitness.name(), fitness)).into_iter().chain([SYNONYM]);
+    let named = Fitness::ALL
+        .map(|fitness| (fitness.name(), fitness))
+        .into_iter()
+        .chain([SYNONYM]);
     let names: Vec<_> = named.clone().map(|(name, _)| name).collect();
     PossibleValuesParser::new(names).try_map(move |name| {
-        named.clone().find(|(known, _)| *known == name).map(|(_, fitness)| fitness).ok_or("no such name")
+        named
+            .clone()
+            .find(|(known, _)| *known == name)
+            .map(|(_, fitness)| fitness)
+            .ok_or("no such name")
     })
 }
 
@@ -119,7 +136,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     for (path, _) in meshes.iter().filter(|(_, problem)| problem.is_none()) {
         call.names.reads(path, "a mesh to be checked")?;
     }
-    let mark = args.mark.as_deref().map(|path| mark::output_file(path, &call.names)).transpose()?;
+    let mark = args
+        .mark
+        .as_deref()
+        .map(|path| mark::output_file(path, &call.names))
+        .transpose()?;
     if mark.is_some() && meshes.len() > 1 {
         return Err(Error::usage("--mark takes one mesh").with_hint("check them one by one"));
     }
@@ -133,7 +154,10 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             if n > 0 {
                 report.out.0 += "\n";
             }
-            let job = Job { source: MeshSource::find(&path, &call.names)?, options: options.clone() };
+            let job = Job {
+                source: MeshSource::find(&path, &call.names)?,
+                options: options.clone(),
+            };
             let mut checking = Checking {
                 job,
                 has_grid,
@@ -144,7 +168,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 required: &args.require,
             };
             let rows = &mut report.out;
-            par::with_threads(options.resources.threads, || checking.run(call, rows, result))?
+            par::with_threads(options.resources.threads, || {
+                checking.run(call, rows, result)
+            })?
         });
         call.printer.print(&report);
     }
@@ -171,10 +197,14 @@ impl Checking<'_> {
             let error = run::without_triangles(&found.warnings);
             return Err(error.in_file(self.job.source.name()));
         }
-        found.warnings.extend(findings::not_subtracted(&mesh, "the check"));
+        found
+            .warnings
+            .extend(findings::not_subtracted(&mesh, "the check"));
         self.refuse_too_large(&mesh)?;
         let needs_cells = self.has_grid || self.marks_cells();
-        let lattice = needs_cells.then(|| run::fit(&self.job, &mesh, &mut found)).transpose()?;
+        let lattice = needs_cells
+            .then(|| run::fit(&self.job, &mesh, &mut found))
+            .transpose()?;
         if let (Some(mark), Some(lattice)) = (self.mark, &lattice) {
             mark.check_lattice(lattice)?;
             self.refuse_too_many_cells(&mesh, lattice)?;
@@ -182,24 +212,56 @@ impl Checking<'_> {
         let shown = lattice.as_ref().filter(|_| self.has_grid);
         let most = self.places.into_iter().max().unwrap_or(0);
         let pairs = self.pairs;
-        let checked = check(&mesh, &CheckOptions { lattice: shown, places: most, pairs, progress: &bar })?;
+        let checked = check(
+            &mesh,
+            &CheckOptions {
+                lattice: shown,
+                places: most,
+                pairs,
+                progress: &bar,
+            },
+        )?;
         if checked.is_partial {
             found.warnings.push(pairs.finding(mesh.triangles().len()));
         }
-        let placed = shown.map(|lattice| self.job.options.grid.placed(lattice)).transpose()?;
+        let placed = shown
+            .map(|lattice| self.job.options.grid.placed(lattice))
+            .transpose()?;
         let coordinates = &self.job.options.grid.transform.coordinates();
-        result.set(&found, &checked, placed.as_ref(), self.places[1], coordinates);
+        result.set(
+            &found,
+            &checked,
+            placed.as_ref(),
+            self.places[1],
+            coordinates,
+        );
         let name = self.job.source.name();
-        report::add_rows(rows, &name, &found, &checked, self.places[0], shown, coordinates);
+        report::add_rows(
+            rows,
+            &name,
+            &found,
+            &checked,
+            self.places[0],
+            shown,
+            coordinates,
+        );
         if let Some(mark) = self.mark {
             let options = &self.job.options;
             let run = run::library_run(options, &bar);
-            let written = mark::write(mark, &mesh, &checked, lattice.as_ref(), (&options.grid, &run))?;
+            let written = mark::write(
+                mark,
+                &mesh,
+                &checked,
+                lattice.as_ref(),
+                (&options.grid, &run),
+            )?;
             result.outputs = Some(outputs(&written));
             rows.wrote(&written);
         }
         bar.clear();
-        let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(&name));
+        let failure = report::strict(&checked)
+            .filter(|_| self.is_strict)
+            .map(|error| error.in_file(&name));
         let lacks = report::lacks(self.required, &checked);
         report::verdict_rows(rows, &checked, failure.as_ref(), lacks.as_deref());
         Ok(match (failure, lacks) {
@@ -214,12 +276,19 @@ impl Checking<'_> {
         let resources = &self.job.options.resources;
         let run = Run::default().threads(resources.threads);
         let need = MeshCheck::cell_bytes(mesh, lattice, &run);
-        match resources.for_job().filter(|limit| self.marks_cells() && need > u128::from(*limit)) {
+        match resources
+            .for_job()
+            .filter(|limit| self.marks_cells() && need > u128::from(*limit))
+        {
             None => Ok(()),
             Some(_) => {
                 let says = resources.memory.text().unwrap_or_default();
-                let text = format!("--mark: the cells of the defects need {}, {says}", bytes(need));
-                Err(Error::too_large(text).with_hint("use larger cells, a .stl file, or raise --max-memory"))
+                let text = format!(
+                    "--mark: the cells of the defects need {}, {says}",
+                    bytes(need)
+                );
+                Err(Error::too_large(text)
+                    .with_hint("use larger cells, a .stl file, or raise --max-memory"))
             }
         }
     }
@@ -239,10 +308,14 @@ impl Checking<'_> {
                 let triangles = counted(triangles, "triangle", "triangles");
                 let need = bytes(need);
                 let says = self.job.options.resources.memory.text().unwrap_or_default();
-                let text =
-                    format!("a check of {triangles} needs {need}, {} are left for it: {says}", bytes(limit));
+                let text = format!(
+                    "a check of {triangles} needs {need}, {} are left for it: {says}",
+                    bytes(limit)
+                );
                 let hint = "raise --max-memory, or check the parts of the mesh one by one";
-                Err(Error::too_large(text).with_hint(hint).in_file(self.job.source.name()))
+                Err(Error::too_large(text)
+                    .with_hint(hint)
+                    .in_file(self.job.source.name()))
             }
         }
     }

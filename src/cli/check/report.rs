@@ -1,7 +1,9 @@
 //! Result of a check, as rows and as JSON.
 
 use serde::Serialize;
-use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck};
+use voxelize::compare::check::{
+    CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck,
+};
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Code, Error, Lattice};
 
@@ -105,16 +107,37 @@ impl CheckedMesh {
             self.format = Some(mesh.format);
             self.bytes = Some(mesh.bytes);
             let bounds = Corners::of(&mesh.bounds, coordinates);
-            self.mesh = Some(MeshInfo { triangles: mesh.triangles, dropped: mesh.dropped, bounds });
+            self.mesh = Some(MeshInfo {
+                triangles: mesh.triangles,
+                dropped: mesh.dropped,
+                bounds,
+            });
         }
-        self.vertices = Some(Vertices { count: checked.vertices, equal_by: "bits" });
+        self.vertices = Some(Vertices {
+            count: checked.vertices,
+            equal_by: "bits",
+        });
         self.grid = lattice.map(Grid::from);
         let defects = checked.defects.iter();
-        self.findings = Some(defects.map(|defect| DefectInfo::new(defect, places, coordinates)).collect());
+        self.findings = Some(
+            defects
+                .map(|defect| DefectInfo::new(defect, places, coordinates))
+                .collect(),
+        );
         let listed = checked.components.iter().take(LISTED_IN_JSON);
-        self.components = Some(listed.map(|component| ComponentInfo::new(component, coordinates)).collect());
+        self.components = Some(
+            listed
+                .map(|component| ComponentInfo::new(component, coordinates))
+                .collect(),
+        );
         self.components_more = Some(checked.components.len().saturating_sub(LISTED_IN_JSON));
-        let CheckVerdict { closed, oriented, manifold_3mf, safe_methods, nested_shells } = &checked.verdict;
+        let CheckVerdict {
+            closed,
+            oriented,
+            manifold_3mf,
+            safe_methods,
+            nested_shells,
+        } = &checked.verdict;
         self.verdict = Some(Verdict {
             closed: *closed,
             oriented: *oriented,
@@ -155,7 +178,11 @@ impl DefectInfo {
 
 impl ComponentInfo {
     fn new(checked: &CheckedComponent, coordinates: &GridCoordinates) -> Self {
-        let CheckedComponent { component, closed, oriented } = *checked;
+        let CheckedComponent {
+            component,
+            closed,
+            oriented,
+        } = *checked;
         Self {
             triangles: component.triangles,
             bounds: Corners::of(&component.bounds, coordinates),
@@ -170,7 +197,10 @@ impl ComponentInfo {
 /// The places that are shown, and how many are not.
 fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     let shown = &defect.places[..most.min(defect.places.len())];
-    (shown, defect.more + (defect.places.len() - shown.len()) as u64)
+    (
+        shown,
+        defect.more + (defect.places.len() - shown.len()) as u64,
+    )
 }
 
 /// Adds the rows: mesh, defects with at most `most` places each, components. Thin walls were searched if there is a
@@ -189,10 +219,16 @@ pub(super) fn add_rows(
         let triangles = triangles(mesh);
         let size = bytes(mesh.bytes);
         let extent = extent(&mesh.bounds, coordinates.scale) + &coordinates.suffix();
-        rows.row("mesh", format!("{name}: {kind}, {triangles}, {extent}, {size}"));
+        rows.row(
+            "mesh",
+            format!("{name}: {kind}, {triangles}, {extent}, {size}"),
+        );
     }
     let vertices = counted(checked.vertices, "vertex", "vertices");
-    rows.row("", format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
+    rows.row(
+        "",
+        format!("{vertices}, distinct by exact coordinates (-0 is 0)"),
+    );
     for warning in &found.warnings {
         rows.finding("", warning);
     }
@@ -201,7 +237,11 @@ pub(super) fn add_rows(
             "; thin walls are searched only with a grid, such as -r 256",
             |_| "; walls are measured at the centres of triangles",
         );
-        let so_far = if checked.is_partial { " among the pairs examined" } else { "" };
+        let so_far = if checked.is_partial {
+            " among the pairs examined"
+        } else {
+            ""
+        };
         rows.row("found", format!("no defect{so_far}{walls}"));
     }
     for defect in &checked.defects {
@@ -212,8 +252,15 @@ pub(super) fn add_rows(
 
 fn defect_rows(rows: &mut Rows, defect: &Defect, most: usize, coordinates: &GridCoordinates) {
     let severity = defect.info.severity().name();
-    let how = if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" };
-    rows.row(defect.info.code.name(), format!("{severity}: {}, {how}", count(defect)));
+    let how = if defect.info.exact {
+        "decided exactly"
+    } else {
+        "computed in floating point, not exact"
+    };
+    rows.row(
+        defect.info.code.name(),
+        format!("{severity}: {}, {how}", count(defect)),
+    );
     rows.row("", format!("when filled: {}", defect.info.effect));
     let (shown, more) = shown(defect, most);
     for place in shown {
@@ -221,7 +268,13 @@ fn defect_rows(rows: &mut Rows, defect: &Defect, most: usize, coordinates: &Grid
     }
     if more > 0 {
         let at_least = if defect.is_partial { "at least " } else { "" };
-        rows.row("", format!("and {at_least}{}", counted(more, "more place", "more places")));
+        rows.row(
+            "",
+            format!(
+                "and {at_least}{}",
+                counted(more, "more place", "more places")
+            ),
+        );
     }
 }
 
@@ -234,7 +287,15 @@ fn count(defect: &Defect) -> String {
 
 /// `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
 fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
-    let DefectPlace { at, triangles, component, cell, length, edges, .. } = place;
+    let DefectPlace {
+        at,
+        triangles,
+        component,
+        cell,
+        length,
+        edges,
+        ..
+    } = place;
     // Rounding in a sum of edges is not worth reading.
     let least = 1e-9 * length.unwrap_or(0.0);
     let at = at.map(|c| if c.abs() < least { 0.0 } else { c });
@@ -251,17 +312,31 @@ fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
         _ => String::new(),
     };
     let numbers: Vec<_> = triangles.iter().map(u64::to_string).collect();
-    let triangles = if numbers.len() == 1 { "triangle" } else { "triangles" };
-    format!("{text}; {triangles} {}; component {component}", numbers.join(", "))
+    let triangles = if numbers.len() == 1 {
+        "triangle"
+    } else {
+        "triangles"
+    };
+    format!(
+        "{text}; {triangles} {}; component {component}",
+        numbers.join(", ")
+    )
 }
 
 fn component_rows(rows: &mut Rows, components: &[CheckedComponent], coordinates: &GridCoordinates) {
     let all = counted(components.len() as u64, "component", "components");
     rows.row("parts", format!("{all}, connected by vertices"));
     for (n, checked) in components.iter().enumerate().take(LISTED) {
-        let CheckedComponent { component, closed, oriented } = checked;
+        let CheckedComponent {
+            component,
+            closed,
+            oriented,
+        } = checked;
         let triangles = counted(component.triangles, "triangle", "triangles");
-        let volume = display::volume(component.volume * coordinates.scale.powi(3), coordinates.unit);
+        let volume = display::volume(
+            component.volume * coordinates.scale.powi(3),
+            coordinates.unit,
+        );
         let volume = match (closed, oriented) {
             (true, true) => format!("volume {volume}"),
             (true, false) => format!("closed, not oriented; signed volume {volume}"),
@@ -271,8 +346,15 @@ fn component_rows(rows: &mut Rows, components: &[CheckedComponent], coordinates:
     }
     let more = components.len().saturating_sub(LISTED);
     if more > 0 {
-        let in_json = if components.len() > LISTED_IN_JSON { "some of them " } else { "" };
-        rows.row("", format!("and {} more, {in_json}in --json", grouped(more as u64)));
+        let in_json = if components.len() > LISTED_IN_JSON {
+            "some of them "
+        } else {
+            ""
+        };
+        rows.row(
+            "",
+            format!("and {} more, {in_json}in --json", grouped(more as u64)),
+        );
     }
 }
 
@@ -303,7 +385,11 @@ pub(super) fn verdict_rows(
 
 /// `yes, by auto, nonzero, robust; 1 shell lies within another`.
 fn safe_methods(checked: &MeshCheck) -> String {
-    let CheckVerdict { safe_methods, nested_shells, .. } = &checked.verdict;
+    let CheckVerdict {
+        safe_methods,
+        nested_shells,
+        ..
+    } = &checked.verdict;
     let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
     let mut text = format!("yes, by {}", names.join(", "));
     match *nested_shells {
@@ -311,7 +397,11 @@ fn safe_methods(checked: &MeshCheck) -> String {
         1 => text += "; 1 shell lies within another",
         n => text += &format!("; {} shells lie within others", grouped(n)),
     }
-    if checked.defects.iter().any(|defect| defect.info.code == Code::M012) {
+    if checked
+        .defects
+        .iter()
+        .any(|defect| defect.info.code == Code::M012)
+    {
         text += "; --solid may lose thin walls (M012)";
     }
     text
@@ -319,7 +409,14 @@ fn safe_methods(checked: &MeshCheck) -> String {
 
 /// Why a mesh is not fit for a use, `32 open edges`; `None` if it is.
 fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
-    let why = || checked.hindrances(fitness).into_iter().map(count).collect::<Vec<_>>().join(", ");
+    let why = || {
+        checked
+            .hindrances(fitness)
+            .into_iter()
+            .map(count)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     (!checked.is_fit(fitness)).then(why)
 }
 
@@ -340,7 +437,9 @@ pub(super) fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String>
 /// The error of `--strict` for a mesh with defects.
 pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
     let text = |defect: &Defect| format!("{} {}", defect.info.code, count(defect));
-    let limit = checked.is_partial.then(|| format!("{} not all pairs were examined", Code::W014));
+    let limit = checked
+        .is_partial
+        .then(|| format!("{} not all pairs were examined", Code::W014));
     let findings: Vec<_> = checked.defects.iter().map(text).chain(limit).collect();
     let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
     (!findings.is_empty()).then(|| error.with_hint("docs/check.md explains each finding"))

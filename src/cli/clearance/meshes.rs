@@ -32,7 +32,11 @@ impl PlacedMesh {
         let mut transform = TransformArgs::default();
         let mut path = argument.to_str().unwrap_or_default();
         if argument.exists() || path.is_empty() {
-            return Ok(Self { name, path: argument.to_path_buf(), transform });
+            return Ok(Self {
+                name,
+                path: argument.to_path_buf(),
+                transform,
+            });
         }
         let mut options = vec![];
         while let Some((before, part)) = path.rsplit_once('@')
@@ -48,11 +52,18 @@ impl PlacedMesh {
                 error.with_hint("such as part.stl@rotate=z,90@translate=0,0,5")
             })?;
         }
-        Ok(Self { path: PathBuf::from(path), name, transform })
+        Ok(Self {
+            path: PathBuf::from(path),
+            name,
+            transform,
+        })
     }
 
     fn transform(&self, unit: Option<UnitOfLength>) -> Result<Transform> {
-        let args = TransformArgs { unit, ..self.transform.clone() };
+        let args = TransformArgs {
+            unit,
+            ..self.transform.clone()
+        };
         args.transform().map_err(|error| error.in_file(&self.name))
     }
 }
@@ -67,10 +78,18 @@ pub fn read_all(
 ) -> Result<(Vec<Loaded>, Option<UnitOfLength>)> {
     let read = files.iter().zip(named).map(|(file, named)| {
         // A mesh that is far from the origin is moved before its coordinates are rounded.
-        let near = if named.transform.translate.is_some() { ReadNear::Mesh } else { ReadNear::Origin };
-        let options = ReadOptions::default().tolerance(args.read.tolerance()).near(near);
+        let near = if named.transform.translate.is_some() {
+            ReadNear::Mesh
+        } else {
+            ReadNear::Origin
+        };
+        let options = ReadOptions::default()
+            .tolerance(args.read.tolerance())
+            .near(near);
         let mut loaded = open(file, &options.memory(budget.left).progress(bar))?;
-        loaded.findings.extend(findings::not_subtracted(&loaded.mesh, "the comparison"));
+        loaded
+            .findings
+            .extend(findings::not_subtracted(&loaded.mesh, "the comparison"));
         budget.take(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
         Ok(loaded)
     });
@@ -92,19 +111,28 @@ pub fn read_all(
         })?,
     };
     // A mesh that is turned stands as its transform says.
-    let as_stated = meshes.iter().zip(named).filter(|(_, named)| !named.transform.turns());
+    let as_stated = meshes
+        .iter()
+        .zip(named)
+        .filter(|(_, named)| !named.transform.turns());
     one_up(as_stated.map(|(loaded, _)| loaded.up)).map_err(|error| {
-        error.with_hint("FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,y,z leaves it as it is")
+        error.with_hint(
+            "FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,y,z leaves it as it is",
+        )
     })?;
     for (loaded, named) in meshes.iter_mut().zip(named) {
-        let transform = Transform { near: loaded.near.clone(), ..named.transform(unit)? };
+        let transform = Transform {
+            near: loaded.near.clone(),
+            ..named.transform(unit)?
+        };
         loaded.findings.extend(other_unit(loaded.unit, &transform));
         if transform.turns() || transform.is_scaled() || transform.is_moved() {
             // Both are in memory for a while.
             budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
             let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
             loaded.mesh = transform.apply_all(mesh).map_err(|_| {
-                let error = Error::unfit("a coordinate is beyond 32-bit floats").in_file(&named.name);
+                let error =
+                    Error::unfit("a coordinate is beyond 32-bit floats").in_file(&named.name);
                 error.with_hint("use a smaller @scale or @translate")
             })?;
         }
@@ -131,7 +159,10 @@ pub struct MemoryLeft<'a> {
 
 impl<'a> MemoryLeft<'a> {
     pub fn new(resources: &'a Resources) -> Self {
-        Self { resources, left: resources.for_job() }
+        Self {
+            resources,
+            left: resources.for_job(),
+        }
     }
 
     /// Takes memory, or refuses it.
@@ -143,11 +174,15 @@ impl<'a> MemoryLeft<'a> {
 
     /// Refuses more memory than is left.
     pub fn admit(&self, need: u64) -> Result<()> {
-        let Some(left) = self.left.filter(|left| need > *left) else { return Ok(()) };
+        let Some(left) = self.left.filter(|left| need > *left) else {
+            return Ok(());
+        };
         let says = self.resources.memory.text().unwrap_or_default();
         let need = bytes(need);
         let left = bytes(left);
-        Err(Error::too_large(format!("the comparison needs {need} more, {left} are left for it: {says}"))
-            .with_hint("raise --max-memory, or compare fewer meshes at a time"))
+        Err(Error::too_large(format!(
+            "the comparison needs {need} more, {left} are left for it: {says}"
+        ))
+        .with_hint("raise --max-memory, or compare fewer meshes at a time"))
     }
 }

@@ -101,12 +101,16 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ClearanceArgs = call.args()?;
     if args.meshes.len() < 2 {
         let error = Error::usage("clearance compares at least two meshes");
-        return Err(
-            error.with_hint("voxelize clearance A B; 'voxelize check' finds where a mesh crosses itself")
-        );
+        return Err(error.with_hint(
+            "voxelize clearance A B; 'voxelize check' finds where a mesh crosses itself",
+        ));
     }
     Ok(vec![Report::of(|report, result| {
-        let named = args.meshes.iter().map(|mesh| PlacedMesh::new(mesh)).collect::<Result<Vec<_>>>()?;
+        let named = args
+            .meshes
+            .iter()
+            .map(|mesh| PlacedMesh::new(mesh))
+            .collect::<Result<Vec<_>>>()?;
         let read = |mesh: &PlacedMesh| call.names.reads(&mesh.path, "a mesh to be read");
         let files = named.iter().map(read).collect::<Result<Vec<_>>>()?;
         let mark = ContactMark::new(&args, call)?;
@@ -114,8 +118,15 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let resources = call.resources(args.memory.max_memory)?;
         call.signals.listen()?;
         let bar = call.bar();
-        let comparison =
-            Comparison { args: &args, named, files: &files, mark, resources: &resources, call, bar: &bar };
+        let comparison = Comparison {
+            args: &args,
+            named,
+            files: &files,
+            mark,
+            resources: &resources,
+            call,
+            bar: &bar,
+        };
         let outcome = par::with_threads(resources.threads, || comparison.run(report, result))?;
         bar.clear();
         outcome
@@ -135,30 +146,64 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn run(&self, report: &mut Report, result: &mut ComparedMeshes) -> Result<Outcome> {
-        let Self { args, files, resources, call, bar, .. } = *self;
+        let Self {
+            args,
+            files,
+            resources,
+            call,
+            bar,
+            ..
+        } = *self;
         let mut budget = MemoryLeft::new(resources);
         let (meshes, unit) = read_all(args, &self.named, files, &mut budget, bar)?;
-        let min_distance = args.min_distance.as_ref().map(|distance| distance.in_units_of(unit));
-        let min_distance = min_distance.transpose().map_err(|error| prefixed("--min-distance: ", &error))?;
+        let min_distance = args
+            .min_distance
+            .as_ref()
+            .map(|distance| distance.in_units_of(unit));
+        let min_distance = min_distance
+            .transpose()
+            .map_err(|error| prefixed("--min-distance: ", &error))?;
         for loaded in &meshes {
             budget.take(ClearanceBody::bytes_for(loaded.mesh.triangles().len()))?;
         }
         for (named, loaded) in self.named.iter().zip(&meshes) {
             report.out.row("mesh", mesh_row(&named.name, loaded));
         }
-        let bodies = self.named.iter().zip(&meshes).map(|(named, loaded)| body(&named.name, loaded));
+        let bodies = self
+            .named
+            .iter()
+            .zip(&meshes)
+            .map(|(named, loaded)| body(&named.name, loaded));
         let bodies = bodies.collect::<Result<Vec<_>>>()?;
         let has_json = call.printer.options.json.is_some();
-        let places = if has_json || call.printer.is_verbose() { LISTED } else { SHOWN };
+        let places = if has_json || call.printer.is_verbose() {
+            LISTED
+        } else {
+            SHOWN
+        };
         let count = (bodies.len() * (bodies.len() - 1) / 2) as u64;
         budget.take(count * (PAIR_BYTES + places as u64 * PLACE_BYTES))?;
         let pairs = args.pairs.max_pairs.unwrap_or_default();
-        let options = ClearanceOptions { places, pairs, max_bytes: budget.left, progress: bar };
-        let shown = if call.printer.is_verbose() { LISTED } else { SHOWN };
+        let options = ClearanceOptions {
+            places,
+            pairs,
+            max_bytes: budget.left,
+            progress: bar,
+        };
+        let shown = if call.printer.is_verbose() {
+            LISTED
+        } else {
+            SHOWN
+        };
         let mut findings = vec![];
         for (named, loaded) in self.named.iter().zip(&meshes) {
             let about = format!("{}: ", named.path.display());
-            findings.extend(loaded.findings.iter().map(|finding| (about.clone(), finding.clone())));
+            findings.extend(
+                loaded
+                    .findings
+                    .iter()
+                    .map(|finding| (about.clone(), finding.clone())),
+            );
         }
         let mut compared = vec![];
         let mut marked = Vec::new();
@@ -167,9 +212,14 @@ impl Comparison<'_> {
                 let names = [n, m].map(|n| self.named[n].name.as_str());
                 let clearance = first.clearance(second, &options);
                 let clearance = clearance.map_err(|error| error.in_file(names.join(", ")))?;
-                let is_closer = min_distance.as_ref().map(|distance| clearance.is_closer_than(distance));
+                let is_closer = min_distance
+                    .as_ref()
+                    .map(|distance| clearance.is_closer_than(distance));
                 compared.push(PairInfo::new(names, &clearance, is_closer, unit, shown));
-                let triangles = [n, m].map(|n| meshes[n].mesh.triangles().len()).iter().sum();
+                let triangles = [n, m]
+                    .map(|n| meshes[n].mesh.triangles().len())
+                    .iter()
+                    .sum();
                 let about = format!("{}: ", names.join(", "));
                 if !clearance.is_all {
                     findings.push((about, pairs.finding(triangles)));
@@ -190,10 +240,16 @@ impl Comparison<'_> {
             }
         };
         let both = self.named.iter().zip(&meshes);
-        result.meshes = Some(both.map(|(named, loaded)| MeshInfo::new(&named.name, loaded)).collect());
+        result.meshes = Some(
+            both.map(|(named, loaded)| MeshInfo::new(&named.name, loaded))
+                .collect(),
+        );
         result.unit = unit.map(UnitOfLength::name);
         result.within = min_distance.as_ref().map(Rational::to_f64);
-        let closer = compared.iter().filter(|pair| pair.closer == Some(true)).count() as u64;
+        let closer = compared
+            .iter()
+            .filter(|pair| pair.closer == Some(true))
+            .count() as u64;
         result.closer = min_distance.as_ref().map(|_| closer);
         result.outputs = Some(value::outputs(&written));
         result.warnings = Some(findings.iter().map(|(_, finding)| finding.into()).collect());
@@ -213,7 +269,10 @@ impl Comparison<'_> {
             let fail = if closer == 1 { "fails" } else { "fail" };
             let pairs = counted(count, "pair", "pairs");
             let distance = report::length(distance.to_f64(), unit);
-            let why = format!("{closer} of {pairs} {fail} --min-distance {distance}: {}", worst.text);
+            let why = format!(
+                "{closer} of {pairs} {fail} --min-distance {distance}: {}",
+                worst.text
+            );
             outcome = Outcome::CheckFailed(Some(why));
         }
         result.pairs = Some(compared);

@@ -69,7 +69,11 @@ pub fn mesh_row(name: &str, loaded: &Loaded) -> String {
         Closedness::Closed => "closed, but not oriented; using evenodd",
         Closedness::Open => "not closed; using winding number > 0.5",
     };
-    let triangles = counted(loaded.mesh.triangles().len() as u64, "triangle", "triangles");
+    let triangles = counted(
+        loaded.mesh.triangles().len() as u64,
+        "triangle",
+        "triangles",
+    );
     format!("{name}: {triangles}, {closed}")
 }
 
@@ -87,13 +91,20 @@ impl MeshInfo {
 
 /// A length with its unit, if that is known.
 pub fn length(length: f64, unit: Option<UnitOfLength>) -> String {
-    unit.map_or_else(|| number(length), |unit| format!("{} {}", number(length), unit.name()))
+    unit.map_or_else(
+        || number(length),
+        |unit| format!("{} {}", number(length), unit.name()),
+    )
 }
 
 /// How a pair lies: `a.stl and b.stl are 0.4 mm apart`.
 fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) -> String {
     let at_least = if found.is_all { "" } else { "at least " };
-    let meetings = counted(found.meetings, "pair of triangles meets", "pairs of triangles meet");
+    let meetings = counted(
+        found.meetings,
+        "pair of triangles meets",
+        "pairs of triangles meet",
+    );
     let meetings = format!("{at_least}{meetings}");
     let distance = length(found.distance, unit);
     let gap = format!("the surfaces are {distance} apart");
@@ -155,9 +166,18 @@ fn pair_rows(
     }
     if let Some(direction) = &found.direction {
         let [s, t] = found.triangles;
-        rows.row("points", format!("{}, triangle {s} of {a}", point(&found.points[0])));
-        rows.row("", format!("{}, triangle {t} of {b}", point(&found.points[1])));
-        rows.row("", format!("direction {}: {a} moves away from {b}", point(direction)));
+        rows.row(
+            "points",
+            format!("{}, triangle {s} of {a}", point(&found.points[0])),
+        );
+        rows.row(
+            "",
+            format!("{}, triangle {t} of {b}", point(&found.points[1])),
+        );
+        rows.row(
+            "",
+            format!("direction {}: {a} moves away from {b}", point(direction)),
+        );
     }
     rows
 }
@@ -171,7 +191,11 @@ fn place_text(place: &MeetingPair) -> String {
         Meeting::Overlap => "lie in one plane and overlap",
         _ => "touch",
     };
-    let ends = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
+    let ends = if from == to {
+        format!("at {from}")
+    } else {
+        format!("from {from} to {to}")
+    };
     format!("triangles {s} and {t} {verb}, {ends}")
 }
 

@@ -102,7 +102,13 @@ struct Timings {
 impl FoundRegions {
     fn new(store: &RegionStore, found: &StoreReport) -> Self {
         let planned = PlannedRegions::new(store);
-        let mut regions = Self { planned, whole: 0, missing: vec![], stale: vec![], damaged: vec![] };
+        let mut regions = Self {
+            planned,
+            whole: 0,
+            missing: vec![],
+            stale: vec![],
+            damaged: vec![],
+        };
         for (n, state) in found.states.iter().enumerate() {
             match state {
                 RegionState::Whole(_) => regions.whole += 1,
@@ -113,7 +119,10 @@ impl FoundRegions {
                         name: fault.name.clone(),
                         fault: fault.fault.to_string(),
                     });
-                    regions.damaged.push(DamagedRegion { region: n + 1, files: files.collect() });
+                    regions.damaged.push(DamagedRegion {
+                        region: n + 1,
+                        files: files.collect(),
+                    });
                 }
             }
         }
@@ -136,8 +145,18 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         bar.clear();
         let found = found?;
         result.set(&store, &found, call.started.elapsed());
-        add_rows(&mut report.out, &store, &found, call.started.elapsed(), result);
-        result.warnings = warnings(&found.findings, &mut report.err, call.printer.options.verbosity);
+        add_rows(
+            &mut report.out,
+            &store,
+            &found,
+            call.started.elapsed(),
+            result,
+        );
+        result.warnings = warnings(
+            &found.findings,
+            &mut report.err,
+            call.printer.options.verbosity,
+        );
         Ok(match found.digest {
             Some(_) => Outcome::Done,
             None => Outcome::CheckFailed(None),
@@ -158,13 +177,22 @@ impl FinishedStore {
         self.regions = Some(FoundRegions::new(store, found));
         self.shards = Some(found.shards);
         self.bytes = Some(found.bytes);
-        self.timings_ms = Some(Timings { regions: found.milliseconds, total: value::ms(total) });
+        self.timings_ms = Some(Timings {
+            regions: found.milliseconds,
+            total: value::ms(total),
+        });
         let Some(digest) = &found.digest else { return };
         self.digest = Some(Digests::from(digest));
         self.outputs = Some(value::outputs(&[store.written(found)]));
-        let mut counts = Counts { cells: value::cells(plan.dims()), ..Counts::default() };
+        let mut counts = Counts {
+            cells: value::cells(plan.dims()),
+            ..Counts::default()
+        };
         if let Some(field) = &found.field {
-            self.field = Some(FieldValues::new(plan.grid.background.unwrap_or_default(), Some(field)));
+            self.field = Some(FieldValues::new(
+                plan.grid.background.unwrap_or_default(),
+                Some(field),
+            ));
         } else {
             counts.occupied = Some(found.occupied);
             let label = |(label, cells): &(Label, u64)| LabelCount {
@@ -190,16 +218,28 @@ fn add_rows(
 ) {
     let plan = &store.plan.store;
     if let Some(lattice) = &plan.grid.lattice {
-        rows.row("grid", display::grid_in(lattice, plan.grid.record.transform("unit")));
+        rows.row(
+            "grid",
+            display::grid_in(lattice, plan.grid.record.transform("unit")),
+        );
     }
     rows.row("rule", rule_text(store));
     if let Some(regions) = &result.regions {
         let all = grouped(plan.regions() as u64);
-        rows.row("regions", format!("{} of {all} whole", grouped(regions.whole as u64)));
-        let damaged: Vec<_> = regions.damaged.iter().map(|damaged| damaged.region).collect();
-        for (state, numbers) in
-            [("missing", &regions.missing), ("stale", &regions.stale), ("damaged", &damaged)]
-        {
+        rows.row(
+            "regions",
+            format!("{} of {all} whole", grouped(regions.whole as u64)),
+        );
+        let damaged: Vec<_> = regions
+            .damaged
+            .iter()
+            .map(|damaged| damaged.region)
+            .collect();
+        for (state, numbers) in [
+            ("missing", &regions.missing),
+            ("stale", &regions.stale),
+            ("damaged", &damaged),
+        ] {
             if !numbers.is_empty() {
                 rows.row(state, numbers_in_runs(numbers));
             }
@@ -211,8 +251,14 @@ fn add_rows(
         None => rows.row("cells", occupancy(found.occupied, plan.dims())),
     }
     let shards = counted(found.shards as u64, "shard", "shards");
-    rows.row("wrote", format!("{}, {shards}, {}", store.root.display(), bytes(found.bytes)));
+    rows.row(
+        "wrote",
+        format!("{}, {shards}, {}", store.root.display(), bytes(found.bytes)),
+    );
     rows.row("digest", display::digest(digest));
     let made = duration(Duration::from_millis(found.milliseconds));
-    rows.row("time", format!("{}; the regions took {made}", duration(total)));
+    rows.row(
+        "time",
+        format!("{}; the regions took {made}", duration(total)),
+    );
 }

@@ -55,7 +55,13 @@ struct PlanArgs {
     meshes: Vec<PathBuf>,
 
     /// The store, a folder of Zarr. One with the same plan stays as it is, one with another plan is refused
-    #[arg(short, long, value_name = "NAME.zarr", required = true, help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME.zarr",
+        required = true,
+        help_heading = "Output"
+    )]
     output: PathBuf,
 
     /// At most N regions; layers decide whether there can be so many [default: 64]
@@ -96,8 +102,13 @@ struct PlanArgs {
 
 impl PlanArgs {
     fn choices(&self) -> Vec<Choice> {
-        let all = [(self.uncompressed, Choice::Uncompressed), (self.no_pyramid, Choice::NoPyramid)];
-        all.into_iter().filter_map(|(is_chosen, choice)| is_chosen.then_some(choice)).collect()
+        let all = [
+            (self.uncompressed, Choice::Uncompressed),
+            (self.no_pyramid, Choice::NoPyramid),
+        ];
+        all.into_iter()
+            .filter_map(|(is_chosen, choice)| is_chosen.then_some(choice))
+            .collect()
     }
 }
 
@@ -173,15 +184,19 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
         return Err(error.with_hint("-o NAME.zarr"));
     };
     if let Some(dtype) = args.dtype.filter(|dtype| !zarr.dtypes.contains(dtype)) {
-        let error = Error::usage(format!("--dtype {}: zarr cannot store this type", dtype.name()));
+        let error = Error::usage(format!(
+            "--dtype {}: zarr cannot store this type",
+            dtype.name()
+        ));
         return Err(error.with_hint("zarr has u8, bool"));
     }
     match RegionStore::open_if_planned(&args.output)? {
         Some(store) => names.reads_folder(&store.root, "a folder of the store")?,
         None => {
             RegionStore::check_new(&args.output)?;
-            let store =
-                OutputFile::new(&args.output, "the store").of_cells(zarr, options.kind()).output_of_run();
+            let store = OutputFile::new(&args.output, "the store")
+                .of_cells(zarr, options.kind())
+                .output_of_run();
             store.register(names)?;
         }
     }
@@ -191,8 +206,14 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
 
 /// Refuses a mesh from a pipe.
 pub fn check_source(source: &MeshSource) -> Result<()> {
-    if let Some(name) = source.parts.iter().find_map(|part| part.given_name.as_ref()) {
-        let error = Error::usage(format!("{name}=FILE: the parts of regions are called by their files"));
+    if let Some(name) = source
+        .parts
+        .iter()
+        .find_map(|part| part.given_name.as_ref())
+    {
+        let error = Error::usage(format!(
+            "{name}=FILE: the parts of regions are called by their files"
+        ));
         return Err(error.with_hint("give the file that name"));
     }
     if source.parts.iter().any(|part| part.file.is_none()) {
@@ -221,7 +242,9 @@ fn plan(
         .map_err(|error| error.in_file(&args.output))?;
     let choices = args.choices();
     let labels = match options.parts.labels {
-        JobLabels::Off if args.dtype.unwrap_or(Dtype::U8) == Dtype::U8 => JobLabels::SurfaceAndInterior,
+        JobLabels::Off if args.dtype.unwrap_or(Dtype::U8) == Dtype::U8 => {
+            JobLabels::SurfaceAndInterior
+        }
         labels => labels,
     };
     let chosen = StoreChoice {
@@ -234,11 +257,23 @@ fn plan(
     };
     let (plan, findings) = planned(&chosen, job, &mesh, &lattice, &bar)?;
     found.warnings.extend(findings);
-    let target =
-        Target { format: zarr, path: Some(&args.output), dtype: Some(plan.store.dtype), choices: &choices };
+    let target = Target {
+        format: zarr,
+        path: Some(&args.output),
+        dtype: Some(plan.store.dtype),
+        choices: &choices,
+    };
     let size = target.size(&options.rule, &mesh, &lattice, true);
-    found.warnings.extend(target.findings(&options.grid.placed(&lattice)?, &options.grid.transform, size));
-    let largest = if args.bin { Some(plan.largest_bin(&mesh)?) } else { None };
+    found.warnings.extend(target.findings(
+        &options.grid.placed(&lattice)?,
+        &options.grid.transform,
+        size,
+    ));
+    let largest = if args.bin {
+        Some(plan.largest_bin(&mesh)?)
+    } else {
+        None
+    };
     let of_one = largest.as_ref().unwrap_or(&mesh);
     let need = plan.region_bytes(of_one, &run::library_run(options, &bar))?;
     let need = options.resources.budget().with_program(need);
@@ -247,7 +282,13 @@ fn plan(
         true => RegionStore::create_with_bins(&args.output, plan, &mesh, Durability::Synced, &bar),
         false => RegionStore::create(&args.output, plan, Durability::Synced),
     };
-    let store = store.map_err(|error| if bar.cancelled() { Error::interrupted() } else { error })?;
+    let store = store.map_err(|error| {
+        if bar.cancelled() {
+            Error::interrupted()
+        } else {
+            error
+        }
+    })?;
     let bins = store.bins()?;
     bar.clear();
 
@@ -262,11 +303,23 @@ fn plan(
     result.made_by = record.tool.clone();
     result.snap = record.snap.clone();
     let planned = PlannedRegions::new(&store);
-    result.regions = Some(RequestedRegions { planned, requested: args.regions });
-    result.bins = bins.map(|bins| Bins { bytes: bins.bytes(), largest: bins.largest() });
-    result.memory = Some(Memory { region_bytes: u64::try_from(need).unwrap_or(u64::MAX) });
+    result.regions = Some(RequestedRegions {
+        planned,
+        requested: args.regions,
+    });
+    result.bins = bins.map(|bins| Bins {
+        bytes: bins.bytes(),
+        largest: bins.largest(),
+    });
+    result.memory = Some(Memory {
+        region_bytes: u64::try_from(need).unwrap_or(u64::MAX),
+    });
     result.size_bytes = size.map(FileSize::bytes);
-    result.outputs = Some(vec![Output { path: lossy(&args.output), format: "zarr", bytes: None }]);
+    result.outputs = Some(vec![Output {
+        path: lossy(&args.output),
+        format: "zarr",
+        bytes: None,
+    }]);
 
     let rows = &mut report.err;
     if let Some(input) = &found.mesh {
@@ -279,7 +332,13 @@ fn plan(
 }
 
 /// Reads the mesh; the limit of memory is that of processes which do not, if they have bins.
-fn read(args: &PlanArgs, job: &mut Job, bar: &Bar, call: &Call, found: &mut RunReport) -> Result<Mesh> {
+fn read(
+    args: &PlanArgs,
+    job: &mut Job,
+    bar: &Bar,
+    call: &Call,
+    found: &mut RunReport,
+) -> Result<Mesh> {
     let limit = job.options.resources.memory;
     if args.bin {
         job.options.resources.memory = MemoryLimit::Unknown;
@@ -324,9 +383,18 @@ pub fn planned(
     let how = run::library_run(options, bar);
     let input = job.source.file_name();
     let voxelizer = run::voxelizer(options, &how).input(input.as_deref());
-    let extras = Extras { labels: store.labels, ..Extras::default() };
-    let planned = voxelizer.extras(extras).plan_regions(mesh, lattice, &request);
-    if matches!(&planned, Err(error) if error.kind() == Kind::Usage) { planned } else { job.sized(planned) }
+    let extras = Extras {
+        labels: store.labels,
+        ..Extras::default()
+    };
+    let planned = voxelizer
+        .extras(extras)
+        .plan_regions(mesh, lattice, &request);
+    if matches!(&planned, Err(error) if error.kind() == Kind::Usage) {
+        planned
+    } else {
+        job.sized(planned)
+    }
 }
 
 impl PlannedStore {
@@ -335,20 +403,33 @@ impl PlannedStore {
         let all = plan.regions();
         rows.row("rule", rule_text(store));
         let regions = counted(all as u64, "region", "regions");
-        let layers = counted(plan.region_layers.min(plan.dims()[2]) as u64, "layer", "layers");
+        let layers = counted(
+            plan.region_layers.min(plan.dims()[2]) as u64,
+            "layer",
+            "layers",
+        );
         let shards = counted(plan.shard_layers as u64, "layer", "layers");
         let mut text = format!("{regions} of {layers}, shards of {shards}");
-        if let Some(RequestedRegions { requested: Some(requested), .. }) = self.regions
+        if let Some(RequestedRegions {
+            requested: Some(requested),
+            ..
+        }) = self.regions
             && requested > all
         {
             text += &format!("; whole shards allow no {requested} regions");
         }
         rows.row("plan", text);
         if let Some(bins) = &self.bins {
-            rows.row("bins", format!("{}, the largest {}", bytes(bins.bytes), bytes(bins.largest)));
+            rows.row(
+                "bins",
+                format!("{}, the largest {}", bytes(bins.bytes), bytes(bins.largest)),
+            );
         }
         if let Some(memory) = &self.memory {
-            rows.row("memory", format!("at most {} for a process", bytes(memory.region_bytes)));
+            rows.row(
+                "memory",
+                format!("at most {} for a process", bytes(memory.region_bytes)),
+            );
         }
         match size {
             Some(FileSize::About(size)) => rows.row("disk", format!("about {}", bytes(size))),
@@ -357,7 +438,14 @@ impl PlannedStore {
         }
         let name = store.root.display();
         rows.row("wrote", format!("{name}, the plan"));
-        let last = if all > 1 { format!(" … {all}/{all}") } else { String::new() };
-        rows.row("next", format!("voxelize {name} --region 1/{all}{last}, then voxelize finish {name}"));
+        let last = if all > 1 {
+            format!(" … {all}/{all}")
+        } else {
+            String::new()
+        };
+        rows.row(
+            "next",
+            format!("voxelize {name} --region 1/{all}{last}, then voxelize finish {name}"),
+        );
     }
 }

@@ -95,7 +95,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![Report::of(|report, result: &mut MadeRegions| {
         result.path = Some(lossy(&args.store));
         let store = RegionStore::open(&args.store)?;
-        let meshes = if args.mesh.is_empty() { store.plan.meshes(&store.root) } else { args.mesh.clone() };
+        let meshes = if args.mesh.is_empty() {
+            store.plan.meshes(&store.root)
+        } else {
+            args.mesh.clone()
+        };
         let files = register(&store, &meshes, call)?;
         let regions: Vec<_> = args.region.of(store.plan.regions()).collect();
         call.check_files()?;
@@ -104,15 +108,24 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
         let mut findings = vec![];
         let mesh = || {
-            let reading = ReadOptions::default().memory(resources.for_job()).progress(&bar);
-            let companions = |path: &Path| files.iter().try_for_each(|file| file.reads_companion(path));
+            let reading = ReadOptions::default()
+                .memory(resources.for_job())
+                .progress(&bar);
+            let companions =
+                |path: &Path| files.iter().try_for_each(|file| file.reads_companion(path));
             let reading = reading.companions(&companions);
-            let (mesh, found) =
-                store.plan.read_mesh(&meshes, &reading).map_err(|error| interrupted(error, &bar))?;
+            let (mesh, found) = store
+                .plan
+                .read_mesh(&meshes, &reading)
+                .map_err(|error| interrupted(error, &bar))?;
             findings = found;
             Ok(mesh)
         };
-        let bins = if args.mesh.is_empty() { store.bins()? } else { None };
+        let bins = if args.mesh.is_empty() {
+            store.bins()?
+        } else {
+            None
+        };
         let work = || match &bins {
             Some(bins) => make_each(&store, &regions, bins, &resources, &bar),
             None => make(&store, &regions, mesh, &resources, Durability::Synced, &bar),
@@ -120,7 +133,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let parts = par::with_threads(resources.threads, work)?;
         bar.clear();
         result.set(&store, &parts?, call);
-        result.add_rows(&mut report.err, store.plan.regions(), call.started.elapsed());
+        result.add_rows(
+            &mut report.err,
+            store.plan.regions(),
+            call.started.elapsed(),
+        );
         result.warnings = warnings(&findings, &mut report.err, call.printer.options.verbosity);
         Ok(Outcome::Done)
     })])
@@ -128,17 +145,29 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 
 /// Registers the files of a store, and the meshes that its plan names: no report is written onto them.
 pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<Vec<InputFile>> {
-    call.names.reads_folder(&store.root, "a folder of the store")?;
-    meshes.iter().map(|file| call.names.reads(file, "the mesh of the store")).collect()
+    call.names
+        .reads_folder(&store.root, "a folder of the store")?;
+    meshes
+        .iter()
+        .map(|file| call.names.reads(file, "the mesh of the store"))
+        .collect()
 }
 
 /// The error of an interrupt, if there was one.
 fn interrupted(error: Error, bar: &Bar) -> Error {
-    if bar.cancelled() { Error::interrupted() } else { error }
+    if bar.cancelled() {
+        Error::interrupted()
+    } else {
+        error
+    }
 }
 
 /// The regions of these that are whole, and the numbers of those that are not.
-fn looked_at(store: &RegionStore, regions: &[usize], bar: &Bar) -> Result<(RegionParts, Vec<usize>)> {
+fn looked_at(
+    store: &RegionStore,
+    regions: &[usize],
+    bar: &Bar,
+) -> Result<(RegionParts, Vec<usize>)> {
     bar.begin("check", regions.len() as u64);
     let mut parts = vec![];
     let mut wanted = vec![];
@@ -162,8 +191,17 @@ fn make_each(
 ) -> Result<RegionParts> {
     let (mut parts, wanted) = looked_at(store, regions, bar)?;
     for region in &wanted {
-        let mesh = bins.mesh(*region, resources.for_job(), bar).map_err(|error| interrupted(error, bar))?;
-        parts.extend(make_wanted(store, &[*region], &mesh, resources, Durability::Synced, bar)?);
+        let mesh = bins
+            .mesh(*region, resources.for_job(), bar)
+            .map_err(|error| interrupted(error, bar))?;
+        parts.extend(make_wanted(
+            store,
+            &[*region],
+            &mesh,
+            resources,
+            Durability::Synced,
+            bar,
+        )?);
     }
     parts.sort_by_key(|(part, _)| part.region);
     Ok(parts)
@@ -182,7 +220,14 @@ pub fn make(
     if wanted.is_empty() {
         return Ok(parts);
     }
-    parts.extend(make_wanted(store, &wanted, &mesh()?, resources, durability, bar)?);
+    parts.extend(make_wanted(
+        store,
+        &wanted,
+        &mesh()?,
+        resources,
+        durability,
+        bar,
+    )?);
     parts.sort_by_key(|(part, _)| part.region);
     Ok(parts)
 }
@@ -199,9 +244,14 @@ fn make_wanted(
     // Several are counted; one shows its slabs.
     let silent = Silent(bar);
     let progress: &dyn Progress = if wanted.len() > 1 { &silent } else { bar };
-    let run = Run::default().threads(resources.threads).level(resources.level).progress(progress);
+    let run = Run::default()
+        .threads(resources.threads)
+        .level(resources.level)
+        .progress(progress);
     let run = run.memory(resources.for_job());
-    let like = Voxelizer::new(store.plan.rule).with_run(run).budget(resources.budget());
+    let like = Voxelizer::new(store.plan.rule)
+        .with_run(run)
+        .budget(resources.budget());
     let mut maker = RegionMaker::new(store, mesh, &like, durability)?;
     let mut parts = vec![];
     for (n, region) in wanted.iter().enumerate() {
@@ -252,12 +302,26 @@ impl MadeRegions {
             _ if there == 0 => format!("{numbers} of {planned}"),
             _ => format!("{numbers} of {planned}, {there} whole already"),
         };
-        rows.row(if regions.len() > 1 { "regions" } else { "region" }, text);
+        rows.row(
+            if regions.len() > 1 {
+                "regions"
+            } else {
+                "region"
+            },
+            text,
+        );
         if let (Some(counts), Some(shards), Some(size), false) =
             (&self.counts, self.shards, self.bytes, regions.is_empty())
         {
             rows.row("cells", grouped(counts.occupied));
-            rows.row("wrote", format!("{}, {}", counted(shards as u64, "shard", "shards"), bytes(size)));
+            rows.row(
+                "wrote",
+                format!(
+                    "{}, {}",
+                    counted(shards as u64, "shard", "shards"),
+                    bytes(size)
+                ),
+            );
         }
         rows.row("time", duration(total));
     }

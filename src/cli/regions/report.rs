@@ -19,7 +19,11 @@ pub struct PlannedRegions {
 impl PlannedRegions {
     pub fn new(store: &RegionStore) -> Self {
         let plan = &store.plan.store;
-        Self { count: plan.regions(), layers: plan.region_layers, shard_layers: plan.shard_layers }
+        Self {
+            count: plan.regions(),
+            layers: plan.region_layers,
+            shard_layers: plan.shard_layers,
+        }
     }
 }
 
@@ -29,7 +33,11 @@ pub fn rule_text(store: &RegionStore) -> String {
 }
 
 /// Returns the warnings for JSON, and adds those that are printed to the rows.
-pub fn warnings(findings: &[Finding], rows: &mut Rows, verbosity: Verbosity) -> Option<Vec<Warning>> {
+pub fn warnings(
+    findings: &[Finding],
+    rows: &mut Rows,
+    verbosity: Verbosity,
+) -> Option<Vec<Warning>> {
     for finding in findings.iter().filter(|finding| verbosity.prints(finding)) {
         rows.finding("", finding);
     }

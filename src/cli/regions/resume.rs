@@ -32,17 +32,28 @@ fn one(args: ConvertArgs, call: &Call) -> Report {
     let mesh = args.input.meshes.first().cloned();
     let mut options = match options(args, call) {
         Ok(options) => options,
-        Err(error) => return Report::new(&RunResult::new(mesh.as_deref(), None, &found), Outcome::of(error)),
+        Err(error) => {
+            return Report::new(
+                &RunResult::new(mesh.as_deref(), None, &found),
+                Outcome::of(error),
+            );
+        }
     };
     let bar = call.bar();
     let threads = options.job.options.resources.threads;
-    let done = guarded(|| par::with_threads(threads, || steps(&mut options, call, &bar, &mut found))?);
+    let done =
+        guarded(|| par::with_threads(threads, || steps(&mut options, call, &bar, &mut found))?);
     bar.clear();
     let outcome = done.map_or_else(Outcome::of, |()| Outcome::Done);
-    let mut report = Report::new(&RunResult::new(mesh.as_deref(), Some(&options), &found), outcome);
+    let mut report = Report::new(
+        &RunResult::new(mesh.as_deref(), Some(&options), &found),
+        outcome,
+    );
     if matches!(report.outcome, Outcome::Done) {
         run::summary(&mut report.err, &options, &found);
-        report.err.findings("", &found.warnings, call.printer.options.verbosity);
+        report
+            .err
+            .findings("", &found.warnings, call.printer.options.verbosity);
     }
     report
 }
@@ -60,7 +71,9 @@ fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
         return Err(error.with_hint("leave out --doubt, --max-doubt, --leak and --nearest"));
     }
     match RegionStore::open_if_planned(options.output.file.path())? {
-        Some(store) => call.names.reads_folder(&store.root, "a folder of the store")?,
+        Some(store) => call
+            .names
+            .reads_folder(&store.root, "a folder of the store")?,
         None => {
             RegionStore::check_new(options.output.file.path())?;
             options.output = options.output.registered(&call.names)?;
@@ -78,18 +91,29 @@ fn steps(options: &mut Options, call: &Call, bar: &Bar, found: &mut RunReport) -
     let all: Vec<_> = (0..store.plan.regions()).collect();
     let resources = &options.job.options.resources;
     let mut time = None;
-    timed(&mut time, || region::make(&store, &all, || Ok(mesh), resources, save.durability, bar))?;
+    timed(&mut time, || {
+        region::make(&store, &all, || Ok(mesh), resources, save.durability, bar)
+    })?;
     found.times.voxelize = time;
-    let end = timed(&mut found.times.digest, || store.finish(save.durability, bar))?;
+    let end = timed(&mut found.times.digest, || {
+        store.finish(save.durability, bar)
+    })?;
     let Some(digest) = end.digest else {
-        let error = Error::output("regions were damaged while others were made").in_file(&store.root);
+        let error =
+            Error::output("regions were damaged while others were made").in_file(&store.root);
         return Err(error.with_hint("the same words again make what is missing"));
     };
     found.digest = Some(digest);
     found.occupied = Some(end.occupied);
     found.field = end.field;
     found.snapped = Some(end.snapped);
-    found.inside = store.plan.store.grid.record.field(INSIDE).map(str::to_string);
+    found.inside = store
+        .plan
+        .store
+        .grid
+        .record
+        .field(INSIDE)
+        .map(str::to_string);
     found.outputs = Some(vec![store.written(&end)]);
     found.labels = end.labels;
     findings::add(&mut found.warnings, end.findings);

@@ -10,7 +10,11 @@ use voxelize::{Digest, Lattice, Rational};
 /// `0.5` for equal numbers, else `0.5 × 0.5 × 1`.
 pub fn sizes(values: [f64; 3]) -> String {
     let [x, y, z] = values.map(number);
-    if x == y && y == z { x } else { format!("{x} × {y} × {z}") }
+    if x == y && y == z {
+        x
+    } else {
+        format!("{x} × {y} × {z}")
+    }
 }
 
 /// A share in percent, never rounded to all or nothing: `86.4 %`, `< 0.1 %`.
@@ -48,7 +52,11 @@ pub fn grid_in(lattice: &Lattice, unit: Option<&str>) -> String {
 pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
     let all: u128 = lattice.dims().iter().map(|&n| n as u128).product();
     let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
-    format!("{} = {all} {}", dims(lattice.dims()), cells_in(lattice, unit))
+    format!(
+        "{} = {all} {}",
+        dims(lattice.dims()),
+        cells_in(lattice, unit)
+    )
 }
 
 /// A unit behind a length: ` mm`, or nothing.
@@ -70,7 +78,11 @@ pub fn cells(lattice: &Lattice) -> String {
 }
 
 fn cells_in(lattice: &Lattice, unit: Option<&str>) -> String {
-    let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
+    let corner = lattice
+        .origin()
+        .each_ref()
+        .map(|c| number(c.to_f64()))
+        .join(", ");
     let unit = suffix(unit);
     format!(
         "cells of {}{unit}, corner ({corner}){unit}",
@@ -82,18 +94,27 @@ fn cells_in(lattice: &Lattice, unit: Option<&str>) -> String {
 pub fn occupancy(occupied: u64, dims: [usize; 3]) -> String {
     let all: u128 = dims.iter().map(|&n| n as u128).product();
     let share = percent(occupied, all);
-    format!("{} of {} ({share})", grouped(occupied), grouped(u64::try_from(all).unwrap_or(u64::MAX)))
+    format!(
+        "{} of {} ({share})",
+        grouped(occupied),
+        grouped(u64::try_from(all).unwrap_or(u64::MAX))
+    )
 }
 
 /// Axes whose last wall does not belong to the grid.
 pub fn open_axes(lattice: &Lattice) -> Vec<String> {
-    let open = AXES.iter().zip(lattice.closed()).filter(|(_, is_closed)| !is_closed);
+    let open = AXES
+        .iter()
+        .zip(lattice.closed())
+        .filter(|(_, is_closed)| !is_closed);
     open.map(|(axis, _)| axis.to_string()).collect()
 }
 
 /// Both digests on one line.
 pub fn digest(digest: &Digest) -> String {
-    let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
+    let grid = digest
+        .grid
+        .map_or_else(String::new, |grid| format!("grid {grid}   "));
     format!("{grid}cells {}", digest.cells)
 }
 
@@ -110,23 +131,38 @@ pub fn durations(total: Duration, phases: &[(&str, Option<Duration>)]) -> String
         texts.extend(time.map(|time| format!("{name} {}", rounded(time, per_second))));
     }
     let colon = if texts.is_empty() { "" } else { ": " };
-    format!("{} {unit}{colon}{}", rounded(total, per_second), texts.join(", "))
+    format!(
+        "{} {unit}{colon}{}",
+        rounded(total, per_second),
+        texts.join(", ")
+    )
 }
 
 /// The unit of a time, and how many of it are a second.
 fn unit(time: Duration) -> (&'static str, f64) {
-    if time < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) }
+    if time < Duration::from_secs(1) {
+        ("ms", 1e3)
+    } else {
+        ("s", 1.0)
+    }
 }
 
 fn rounded(time: Duration, per_second: f64) -> String {
     let value = time.as_secs_f64() * per_second;
-    if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
+    if value < 9.95 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
 }
 
 /// The corners of a box of cells in world space.
 pub fn corners(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
     let at = |axis: usize, wall: usize| lattice.wall(axis, wall).to_f64();
-    [std::array::from_fn(|a| at(a, low[a])), std::array::from_fn(|a| at(a, high[a] + 1))]
+    [
+        std::array::from_fn(|a| at(a, low[a])),
+        std::array::from_fn(|a| at(a, high[a] + 1)),
+    ]
 }
 
 /// A box of cells: `cells x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
@@ -134,7 +170,11 @@ pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
     let [low, high] = cells;
     let mut texts = vec![];
     for (axis, (low, high)) in AXES.iter().zip(low.into_iter().zip(high)) {
-        texts.push(if low == high { format!("{axis} {low}") } else { format!("{axis} {low} … {high}") });
+        texts.push(if low == high {
+            format!("{axis} {low}")
+        } else {
+            format!("{axis} {low} … {high}")
+        });
     }
     let text = format!("cells {}", texts.join(", "));
     match lattice {
@@ -145,13 +185,19 @@ pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
 
 /// `x 0 … 20, y 0 … 20, z 0 … 20`.
 pub fn ranges([min, max]: [[f64; 3]; 2]) -> String {
-    [0, 1, 2].map(|a| format!("{} {} … {}", AXES[a], number(min[a]), number(max[a]))).join(", ")
+    [0, 1, 2]
+        .map(|a| format!("{} {} … {}", AXES[a], number(min[a]), number(max[a])))
+        .join(", ")
 }
 
 /// A share of one, never rounded to all.
 pub fn share(value: f64) -> String {
     let text = number(value);
-    if text == "1" && value < 1.0 { "> 0.999999".to_string() } else { text }
+    if text == "1" && value < 1.0 {
+        "> 0.999999".to_string()
+    } else {
+        text
+    }
 }
 
 /// One line without anything that a terminal would obey: names of files may hold that, and line ends.
@@ -166,8 +212,12 @@ pub fn sanitized_lines(text: &str) -> String {
 
 /// A line with its end, if it has one. GitHub obeys lines that begin with `::`, Azure and GitHub `##[` and `##vso[`.
 fn sanitized_line(line: &str) -> String {
-    let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-    let line = sanitized(line).replace("##[", "#\\u{23}[").replace("##vso[", "#\\u{23}vso[");
+    let (line, end) = line
+        .strip_suffix('\n')
+        .map_or((line, ""), |line| (line, "\n"));
+    let line = sanitized(line)
+        .replace("##[", "#\\u{23}[")
+        .replace("##vso[", "#\\u{23}vso[");
     let words = line.trim_start();
     let blanks = &line[..line.len() - words.len()];
     match words.strip_prefix("::") {
@@ -183,9 +233,15 @@ pub fn coloured(text: &str) -> String {
 
 fn coloured_line(line: &str) -> String {
     /// Bold red, yellow and blue, and dim, which are readable on dark and on light terminals.
-    const COLOURS: [(&str, &str); 4] =
-        [("error", "1;31"), ("warning", "1;33"), ("note", "1;34"), ("hint", "2")];
-    let Some((head, rest)) = line.split_once(':') else { return line.to_string() };
+    const COLOURS: [(&str, &str); 4] = [
+        ("error", "1;31"),
+        ("warning", "1;33"),
+        ("note", "1;34"),
+        ("hint", "2"),
+    ];
+    let Some((head, rest)) = line.split_once(':') else {
+        return line.to_string();
+    };
     let word = head.split('[').next().unwrap_or(head);
     match COLOURS.iter().find(|(name, _)| *name == word) {
         Some((_, colour)) => format!("\u{1b}[{colour}m{head}:\u{1b}[0m{rest}"),
@@ -213,7 +269,11 @@ pub fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
     const SHOWN: usize = 12;
     let more = items.len().saturating_sub(SHOWN);
     let shown = items.take(SHOWN).collect::<Vec<_>>().join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
+    if more > 0 {
+        format!("{shown} and {more} more")
+    } else {
+        shown
+    }
 }
 
 #[cfg(test)]
@@ -223,7 +283,10 @@ mod tests {
     #[test]
     fn commands_of_ci_services_are_no_lines() {
         let log = sanitized_lines("  ::error::x\n##[error]y\na ::b ##vso[z\ta\n");
-        assert_eq!(log, "  \\u{3a}:error::x\n#\\u{23}[error]y\na ::b #\\u{23}vso[z\\ta\n");
+        assert_eq!(
+            log,
+            "  \\u{3a}:error::x\n#\\u{23}[error]y\na ::b #\\u{23}vso[z\\ta\n"
+        );
     }
 
     #[test]
@@ -240,7 +303,10 @@ mod tests {
         let name = "a\u{9b}\u{202e}\u{e0041}\u{7f}\u{1b}é";
         let line = sanitized_json(&serde_json::json!({ "name": name }).to_string());
         assert!(!line.chars().any(is_obeyed), "{line}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap()["name"], name);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&line).unwrap()["name"],
+            name
+        );
     }
 
     #[test]
@@ -251,7 +317,13 @@ mod tests {
 
     #[test]
     fn shares_do_not_round_to_nothing() {
-        let shares = [(0, 9), (1, 10_000), (64_000, 74_088), (99_999, 100_000), (9, 9)];
+        let shares = [
+            (0, 9),
+            (1, 10_000),
+            (64_000, 74_088),
+            (99_999, 100_000),
+            (9, 9),
+        ];
         let texts = shares.map(|(part, whole)| percent(part, whole));
         assert_eq!(texts, ["0 %", "< 0.1 %", "86.4 %", "> 99.9 %", "100 %"]);
     }

@@ -13,12 +13,17 @@ pub fn hint(error: &Error) -> Option<String> {
 /// The error with a hint that names only options of its command.
 pub fn fitting(error: Error, options: fn(clap::Command) -> clap::Command) -> Error {
     let own = error.hint().cloned().filter(|hint| !hint.steps.is_empty());
-    let Some(hint) = own.or_else(|| (error.kind() != Kind::Usage).then(|| error.code().info().advice.into()))
+    let Some(hint) =
+        own.or_else(|| (error.kind() != Kind::Usage).then(|| error.code().info().advice.into()))
     else {
         return error;
     };
     let options = options(clap::Command::default());
-    let has = |option: Opt| options.get_arguments().any(|arg| arg.get_long() == Some(option.name()));
+    let has = |option: Opt| {
+        options
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some(option.name()))
+    };
     let fitted = hint.spelled(|set| (is_call(set.option) || has(set.option)).then(|| spelled(set)));
     error.with_hint(fitted)
 }
@@ -26,7 +31,10 @@ pub fn fitting(error: Error, options: fn(clap::Command) -> clap::Command) -> Err
 /// Whether it is a call of the tool, not an option of a command.
 fn is_call(option: Opt) -> bool {
     use Opt::{Bin, Formats, Help, Info, Region, Update, Verify};
-    matches!(option, Bin | Formats | Help | Info | Region | Update | Verify)
+    matches!(
+        option,
+        Bin | Formats | Help | Info | Region | Update | Verify
+    )
 }
 
 /// The option with its value, or the call in quotes, as a user writes it.

@@ -74,7 +74,11 @@ pub enum Outcome {
 impl Outcome {
     /// How a run ends that stopped with `error`.
     pub fn of(error: Error) -> Self {
-        if error.code() == Code::ClosedPipe { Self::PipeClosed } else { Self::Failed(error) }
+        if error.code() == Code::ClosedPipe {
+            Self::PipeClosed
+        } else {
+            Self::Failed(error)
+        }
     }
 
     /// The word for it in JSON.
@@ -149,12 +153,19 @@ pub struct Report {
 
 impl Report {
     /// Does `work`, which fills in the result of its command as far as it comes. Rows of failed work are dropped.
-    pub fn of<R: Default + Serialize>(work: impl FnOnce(&mut Self, &mut R) -> Result<Outcome>) -> Self {
+    pub fn of<R: Default + Serialize>(
+        work: impl FnOnce(&mut Self, &mut R) -> Result<Outcome>,
+    ) -> Self {
         let mut report = Self::default();
         let mut result = R::default();
         match guarded(|| work(&mut report, &mut result)) {
             Ok(outcome) => report.outcome = outcome,
-            Err(error) => report = Self { outcome: Outcome::of(error), ..Self::default() },
+            Err(error) => {
+                report = Self {
+                    outcome: Outcome::of(error),
+                    ..Self::default()
+                }
+            }
         }
         report.object = Some(object(&result));
         report
@@ -162,12 +173,19 @@ impl Report {
 
     /// Report without rows.
     pub fn new(result: &impl Serialize, outcome: Outcome) -> Self {
-        Self { object: Some(object(result)), outcome, ..Self::default() }
+        Self {
+            object: Some(object(result)),
+            outcome,
+            ..Self::default()
+        }
     }
 
     /// Rows about other reports, such as a total.
     pub fn rows(out: String) -> Self {
-        Self { out: Rows(out), ..Self::default() }
+        Self {
+            out: Rows(out),
+            ..Self::default()
+        }
     }
 }
 
@@ -205,7 +223,10 @@ impl Rows {
     /// Adds a row for each file written.
     pub fn wrote(&mut self, written: &[Written]) {
         for one in written {
-            self.row("wrote", format!("{}, {}", one.path.display(), bytes(one.bytes)));
+            self.row(
+                "wrote",
+                format!("{}, {}", one.path.display(), bytes(one.bytes)),
+            );
         }
     }
 
@@ -255,7 +276,13 @@ impl Printer {
         signals: &Signals,
     ) -> Self {
         let state = Mutex::new(PrinterState::new(signals));
-        Self { options, command, arguments, signals: signals.clone(), state }
+        Self {
+            options,
+            command,
+            arguments,
+            signals: signals.clone(),
+            state,
+        }
     }
 
     /// Whether rows for people are wanted.
@@ -275,7 +302,8 @@ impl Printer {
     pub fn names(&self) -> Names {
         let names = Names::new(&self.signals);
         if let Some(Destination::File(path)) = &self.options.json {
-            let file = OutputFile::new(path, "the file of --json").hint("--json=FILE names another file");
+            let file =
+                OutputFile::new(path, "the file of --json").hint("--json=FILE names another file");
             self.state().json_file = file.register(&names).ok();
         }
         names
@@ -300,7 +328,9 @@ impl Printer {
     pub fn print(&self, report: &Report) {
         let _may_stall = self.signals.may_stall();
         let mut state = self.state();
-        state.codes.push(report.outcome.exit_code(self.signals.caught()));
+        state
+            .codes
+            .push(report.outcome.exit_code(self.signals.caught()));
         let prints_rows = self.prints_rows();
         if prints_rows {
             // With JSON on standard output nothing else goes there.
@@ -359,7 +389,10 @@ impl Printer {
         };
         let mut object = Value::Object(object(&Line {
             schema: 1,
-            tool: Tool { name: "voxelize", version: env!("CARGO_PKG_VERSION") },
+            tool: Tool {
+                name: "voxelize",
+                version: env!("CARGO_PKG_VERSION"),
+            },
             command: self.command,
             status: report.outcome.status(),
             exit_code: report.outcome.exit_code(self.signals.caught()),
@@ -374,9 +407,10 @@ impl Printer {
     fn with_page(&self, error: Error) -> Error {
         let error = fitting(error, self.arguments);
         match (error.kind(), error.hint()) {
-            (Kind::Usage, None) if !self.command.is_empty() => {
-                error.with_hint(format!("'voxelize {} --help' shows examples and every option", self.command))
-            }
+            (Kind::Usage, None) if !self.command.is_empty() => error.with_hint(format!(
+                "'voxelize {} --help' shows examples and every option",
+                self.command
+            )),
             _ => error,
         }
     }
@@ -385,7 +419,11 @@ impl Printer {
     pub fn finish(&self) -> u8 {
         let is_safe = {
             let state = self.state();
-            state.files_checked && state.json_file.as_ref().is_some_and(|file| !file.is_disputed())
+            state.files_checked
+                && state
+                    .json_file
+                    .as_ref()
+                    .is_some_and(|file| !file.is_disputed())
         };
         if !is_safe {
             // Names of its own, where a call has none, or not all of them.
@@ -393,7 +431,9 @@ impl Printer {
         }
         let state = self.state();
         let code = worst(&state.codes);
-        let Some(file) = &state.json_file else { return code };
+        let Some(file) = &state.json_file else {
+            return code;
+        };
         if !is_safe && !may_replace(file.path(), state.error.as_ref()) {
             return code;
         }
@@ -410,7 +450,10 @@ impl Printer {
 
 impl PrinterState {
     fn new(signals: &Signals) -> Self {
-        Self { is_silent: !signals.is_program(), ..Self::default() }
+        Self {
+            is_silent: !signals.is_program(),
+            ..Self::default()
+        }
     }
 
     fn print(&mut self, text: &str) {
@@ -429,7 +472,9 @@ impl PrinterState {
 /// Clears the sign of every zero. Sums and products of rounding have signs that mean nothing.
 fn clear_signs_of_zeros(value: &mut Value) {
     match value {
-        Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => *value = 0.0.into(),
+        Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => {
+            *value = 0.0.into()
+        }
         Value::Array(values) => values.iter_mut().for_each(clear_signs_of_zeros),
         Value::Object(map) => map.values_mut().for_each(clear_signs_of_zeros),
         _ => {}
@@ -443,7 +488,8 @@ fn may_replace(path: &Path, error: Option<&Error>) -> bool {
     let is_ours = || {
         let mut start = Vec::new();
         let file = File::open(path).map(|file| file.take(OURS.len() as u64));
-        file.and_then(|mut file| file.read_to_end(&mut start)).is_ok_and(|_| start == OURS)
+        file.and_then(|mut file| file.read_to_end(&mut start))
+            .is_ok_and(|_| start == OURS)
     };
     let is_named = error.is_some_and(|error| error.file() == Some(&path.display().to_string()));
     // A pipe or a device holds nothing that could be lost, and may give its first byte never or for ever.
@@ -454,8 +500,15 @@ fn may_replace(path: &Path, error: Option<&Error>) -> bool {
 /// `warning[W006]: …`; `about` stands before the message.
 pub fn finding_line(about: &str, finding: &Finding) -> String {
     let head = format!("{}[{}]", finding.severity.name(), finding.code());
-    let hint = finding.first.hint().map(|hint| format!("; {}", hint.spelled(|set| Some(spelled(set)))));
-    sanitized(&format!("{head}: {about}{}{}", finding.text(), hint.unwrap_or_default())) + "\n"
+    let hint = finding
+        .first
+        .hint()
+        .map(|hint| format!("; {}", hint.spelled(|set| Some(spelled(set)))));
+    sanitized(&format!(
+        "{head}: {about}{}{}",
+        finding.text(),
+        hint.unwrap_or_default()
+    )) + "\n"
 }
 
 /// `error[S004]: …` and `hint: …`, a line each; `about` stands before the message.
@@ -463,8 +516,11 @@ pub fn error_text(about: &str, error: &Error) -> String {
     let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
     // Names that are words say no more than the message.
     let code = error.code().name();
-    let code =
-        if code.starts_with(|c: char| c.is_ascii_uppercase()) { format!("[{code}]") } else { String::new() };
+    let code = if code.starts_with(|c: char| c.is_ascii_uppercase()) {
+        format!("[{code}]")
+    } else {
+        String::new()
+    };
     sanitized(&format!("error{code}: {about}{error}")) + "\n" + &hint.unwrap_or_default()
 }
 
@@ -485,7 +541,11 @@ fn to_stderr(text: &str, is_coloured: bool) {
 /// Writes to standard output, where a closed pipe is not an error.
 pub fn to_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure) {
+    match out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(stdout_failure)
+    {
         Err(error) if error.code() != Code::ClosedPipe => Err(error),
         _ => Ok(()),
     }
@@ -499,8 +559,7 @@ mod tests {
 
     #[test]
     fn zeros_have_no_sign() {
-        let mut value =
-            json!({"length": -0.0, "at": [-0.0, 1.5, -2.0, {"x": -0.0}], "count": 0, "name": "-0.0"});
+        let mut value = json!({"length": -0.0, "at": [-0.0, 1.5, -2.0, {"x": -0.0}], "count": 0, "name": "-0.0"});
         clear_signs_of_zeros(&mut value);
         assert_eq!(
             value.to_string(),

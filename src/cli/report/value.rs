@@ -52,12 +52,20 @@ pub struct Warning {
 }
 
 impl From<&Finding> for Warning {
-    fn from(Finding { severity, first, count }: &Finding) -> Self {
+    fn from(
+        Finding {
+            severity,
+            first,
+            count,
+        }: &Finding,
+    ) -> Self {
         Self {
             level: severity.name(),
             code: first.code().name(),
             message: first.message().to_string(),
-            hint: first.hint().map(|hint| hint.spelled(|set| Some(spelled(set)))),
+            hint: first
+                .hint()
+                .map(|hint| hint.spelled(|set| Some(spelled(set)))),
             count: *count,
             triangle: first.triangle(),
             byte: first.byte(),
@@ -81,7 +89,11 @@ pub struct Output {
 pub fn outputs(written: &[Written]) -> Vec<Output> {
     let mut outputs = vec![];
     for one in written {
-        outputs.push(Output { path: lossy(&one.path), format: one.format, bytes: Some(one.bytes) });
+        outputs.push(Output {
+            path: lossy(&one.path),
+            format: one.format,
+            bytes: Some(one.bytes),
+        });
     }
     outputs
 }
@@ -102,7 +114,10 @@ impl Corners {
     /// Returns `None` for empty bounds, which are infinite.
     pub fn of(bounds: &Bounds, coordinates: &GridCoordinates) -> Option<Self> {
         let corner = |corner: [f32; 3]| coordinates.point(corner.map(f64::from));
-        (!bounds.is_empty()).then(|| Self { min: corner(bounds.min), max: corner(bounds.max) })
+        (!bounds.is_empty()).then(|| Self {
+            min: corner(bounds.min),
+            max: corner(bounds.max),
+        })
     }
 }
 
@@ -116,7 +131,10 @@ pub struct DifferenceBox {
 impl DifferenceBox {
     pub fn new([min, max]: [[usize; 3]; 2], lattice: Option<&Lattice>) -> Self {
         let world = lattice.map(|lattice| corners(lattice, [min, max]));
-        Self { cells: Corners { min, max }, world: world.map(|[min, max]| Corners { min, max }) }
+        Self {
+            cells: Corners { min, max },
+            world: world.map(|[min, max]| Corners { min, max }),
+        }
     }
 }
 
@@ -155,7 +173,10 @@ pub struct Digests {
 
 impl From<&Digest> for Digests {
     fn from(digest: &Digest) -> Self {
-        Self { grid: digest.grid.map(|grid| grid.to_string()), cells: digest.cells.to_string() }
+        Self {
+            grid: digest.grid.map(|grid| grid.to_string()),
+            cells: digest.cells.to_string(),
+        }
     }
 }
 
@@ -173,7 +194,10 @@ impl Default for Fields {
 
 impl Fields {
     pub fn new(names: &[&str], known: &[(&'static str, String)]) -> Self {
-        let mut fields: Object = names.iter().map(|name| (name.to_string(), Value::Null)).collect();
+        let mut fields: Object = names
+            .iter()
+            .map(|name| (name.to_string(), Value::Null))
+            .collect();
         for (name, value) in known {
             if let Some(field) = fields.get_mut(*name) {
                 *field = value.as_str().into();
@@ -185,7 +209,11 @@ impl Fields {
 
 /// Returns the transform in the record of a file.
 pub fn transform(record: &Record) -> Object {
-    record.transform.iter().map(|(name, value)| (name.to_string(), value.as_str().into())).collect()
+    record
+        .transform
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.as_str().into()))
+        .collect()
 }
 
 /// Number of cells, by what is known of them.
@@ -247,7 +275,9 @@ impl FieldValues {
     pub fn new(background: f32, summary: Option<&FieldSummary>) -> Self {
         Self {
             background: float(background),
-            range: summary.and_then(|summary| summary.range).map(|range| range.map(float)),
+            range: summary
+                .and_then(|summary| summary.range)
+                .map(|range| range.map(float)),
             valued: summary.map(|summary| summary.cells),
             nan: None,
             negated: summary.map(|summary| summary.negated),
@@ -267,7 +297,11 @@ pub struct ArrayValues {
 /// Returns a number. Infinity and NaN, which JSON does not have, become text.
 pub fn float(value: impl Into<f64>) -> Value {
     let value = value.into();
-    if value.is_finite() { value.into() } else { value.to_string().into() }
+    if value.is_finite() {
+        value.into()
+    } else {
+        value.to_string().into()
+    }
 }
 
 /// Returns the number of cells of a grid.

@@ -23,7 +23,9 @@ pub fn voxels(
     let lattice = fit(job, &mesh, report)?;
     let run = library_run(&job.options, bar);
     let input = input_name(job);
-    let prepared = voxelizer(&job.options, &run).input(input.as_deref()).prepare(&mesh, &lattice, None);
+    let prepared = voxelizer(&job.options, &run)
+        .input(input.as_deref())
+        .prepare(&mesh, &lattice, None);
     let prepared = job.sized(prepared)?;
     check_closed(&job.options, &mesh, report);
     let (voxels, result) = prepared.voxels()?;
@@ -36,18 +38,31 @@ pub fn voxels(
 /// Notes how far the mesh is closed, where the rule may mind.
 pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     if options.rule.inside().is_some() && options.has_findings {
-        let found = timed(&mut report.times.voxelize, || (mesh.closedness(), mesh.closedness_defect()));
+        let found = timed(&mut report.times.voxelize, || {
+            (mesh.closedness(), mesh.closedness_defect())
+        });
         (report.closedness, report.defect) = (Some(found.0), found.1);
     }
 }
 
 /// The voxelizer of a job.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
-    let voxelizer = Voxelizer::new(options.rule).with_run(*run).budget(options.resources.budget());
-    let extras = Extras { labels: options.parts.labels, ..Extras::default() };
-    let voxelizer =
-        voxelizer.transform(&options.grid.transform).extras(extras).priority(&options.parts.priority);
-    if options.has_findings { voxelizer } else { voxelizer.without_findings() }
+    let voxelizer = Voxelizer::new(options.rule)
+        .with_run(*run)
+        .budget(options.resources.budget());
+    let extras = Extras {
+        labels: options.parts.labels,
+        ..Extras::default()
+    };
+    let voxelizer = voxelizer
+        .transform(&options.grid.transform)
+        .extras(extras)
+        .priority(&options.parts.priority);
+    if options.has_findings {
+        voxelizer
+    } else {
+        voxelizer.without_findings()
+    }
 }
 
 impl Job {
@@ -60,7 +75,11 @@ impl Job {
 impl RunReport {
     /// Takes the numbers, the findings and the times of a job that has run.
     pub fn take(&mut self, result: JobResult) {
-        let JobTimes { voxelize, digest, write } = result.times;
+        let JobTimes {
+            voxelize,
+            digest,
+            write,
+        } = result.times;
         self.times.voxelize = Some(self.times.voxelize.unwrap_or_default() + voxelize);
         self.times.digest = Some(digest);
         self.times.write = Some(write);

@@ -17,14 +17,22 @@ use crate::cli::report::value::Corners;
 /// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
 /// `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` is that of the run that made the cells, if it is this
 /// one; `unit` is that of lengths.
-pub fn option_text(name: &str, value: &str, report: Option<&RunReport>, unit: Option<&str>) -> String {
+pub fn option_text(
+    name: &str,
+    value: &str,
+    report: Option<&RunReport>,
+    unit: Option<&str>,
+) -> String {
     match (name, report.and_then(|report| report.inside.as_deref())) {
         ("variant", _) => value.to_string(),
-        ("close_holes", _) => {
-            closed_holes(value, report.and_then(|report| report.inside_report.closed_holes))
-        }
+        ("close_holes", _) => closed_holes(
+            value,
+            report.and_then(|report| report.inside_report.closed_holes),
+        ),
         (INSIDE, Some(used)) if used != value => format!("{name}: {used} ({value})"),
-        ("radius" | "iso", _) if unit.is_some() && value.ends_with(|c: char| c.is_ascii_digit()) => {
+        ("radius" | "iso", _)
+            if unit.is_some() && value.ends_with(|c: char| c.is_ascii_digit()) =>
+        {
             format!("{name}: {value} {}", unit.unwrap_or_default())
         }
         _ => format!("{}: {value}", name.replace('_', " ")),
@@ -34,8 +42,16 @@ pub fn option_text(name: &str, value: &str, report: Option<&RunReport>, unit: Op
 /// Returns the rule of a file with its options: `surface; ties: up`.
 pub fn record_text(record: &Record) -> Option<String> {
     let unit = record.transform("unit");
-    let options = record.fields.iter().map(|(name, value)| option_text(name, value, None, unit));
-    let all: Vec<_> = record.rule_name.clone().into_iter().chain(options).collect();
+    let options = record
+        .fields
+        .iter()
+        .map(|(name, value)| option_text(name, value, None, unit));
+    let all: Vec<_> = record
+        .rule_name
+        .clone()
+        .into_iter()
+        .chain(options)
+        .collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -57,7 +73,10 @@ pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
         if counts.vertices > 0 {
             places.push(counted(counts.vertices, "vertex", "vertices"));
         }
-        texts.push(format!("elements meet in {} alone, as at a hinge", places.join(" and ")));
+        texts.push(format!(
+            "elements meet in {} alone, as at a hinge",
+            places.join(" and ")
+        ));
     }
     (!texts.is_empty()).then(|| Finding::new(Code::W025, texts.join("; ")))
 }
@@ -71,7 +90,10 @@ fn closed_holes(most: &str, holes: Option<u64>) -> String {
 
 /// The options of the method that finds the inside.
 pub fn inside_options(rule: &Rule) -> impl Iterator<Item = (&'static str, String)> {
-    rule.fields().into_iter().skip_while(|(name, _)| *name != INSIDE).skip(1)
+    rule.fields()
+        .into_iter()
+        .skip_while(|(name, _)| *name != INSIDE)
+        .skip(1)
 }
 
 /// Inside of a mesh, and features that the rule lost.
@@ -168,7 +190,12 @@ impl InsideInfo {
             let number = value.parse::<u64>().map(Into::into);
             options.insert(name.to_string(), number.unwrap_or_else(|_| value.into()));
         }
-        let closes_holes = matches!(method, Inside::Flood { close_holes: Some(_) });
+        let closes_holes = matches!(
+            method,
+            Inside::Flood {
+                close_holes: Some(_)
+            }
+        );
         let lost = found.lost.as_ref();
         Some(Self {
             requested: method.name(),
@@ -179,19 +206,27 @@ impl InsideInfo {
             disputed: inside.disputed,
             leak: inside.leak.as_ref().map(|Leak { cells, holes }| LeakInfo {
                 cells: *cells,
-                holes: holes.iter().map(|hole| Hole::new(hole, coordinates)).collect(),
+                holes: holes
+                    .iter()
+                    .map(|hole| Hole::new(hole, coordinates))
+                    .collect(),
             }),
             thin: lost.map(|lost| ThinComponents::new(lost.components.as_ref(), coordinates)),
             thin_places: lost.map(|lost| ThinPlaces::new(lost.places.as_ref(), coordinates)),
             kept_cells: found.kept,
-            repairs: inside.repairs.as_ref().map(|repairs| RepairsInfo::new(repairs, coordinates)),
+            repairs: inside
+                .repairs
+                .as_ref()
+                .map(|repairs| RepairsInfo::new(repairs, coordinates)),
         })
     }
 }
 
 impl ThinComponents {
     fn new(found: Option<&LostComponents>, coordinates: &GridCoordinates) -> Self {
-        let Some(found) = found else { return Self::default() };
+        let Some(found) = found else {
+            return Self::default();
+        };
         let thickness = coordinates.length(found.thickness);
         let bounds = corners(found.largest, coordinates);
         Self {
@@ -199,7 +234,11 @@ impl ThinComponents {
             lost: found.lost,
             broken: found.broken,
             pieces: found.pieces,
-            largest: Some(LargestComponent { bounds, triangles: found.triangles, thickness }),
+            largest: Some(LargestComponent {
+                bounds,
+                triangles: found.triangles,
+                thickness,
+            }),
             thickness: Some(thickness),
         }
     }
@@ -207,9 +246,24 @@ impl ThinComponents {
 
 impl ThinPlaces {
     fn new(found: Option<&LostPlaces>, coordinates: &GridCoordinates) -> Self {
-        let Some(LostPlaces { places, cells, largest, dims }) = found else { return Self::default() };
-        let largest = LargestPlace { bounds: corners(*largest, coordinates), dims: *dims };
-        Self { places: *places, cells: *cells, largest: Some(largest) }
+        let Some(LostPlaces {
+            places,
+            cells,
+            largest,
+            dims,
+        }) = found
+        else {
+            return Self::default();
+        };
+        let largest = LargestPlace {
+            bounds: corners(*largest, coordinates),
+            dims: *dims,
+        };
+        Self {
+            places: *places,
+            cells: *cells,
+            largest: Some(largest),
+        }
     }
 }
 
@@ -228,7 +282,10 @@ impl RepairsInfo {
             cavities: repairs.cavities,
             not_orientable: repairs.not_orientable,
             holes: repairs.holes,
-            longest: repairs.longest.as_ref().map(|hole| Hole::new(hole, coordinates)),
+            longest: repairs
+                .longest
+                .as_ref()
+                .map(|hole| Hole::new(hole, coordinates)),
         }
     }
 }
@@ -236,6 +293,10 @@ impl RepairsInfo {
 impl Hole {
     fn new(hole: &Loop, coordinates: &GridCoordinates) -> Self {
         let centre = coordinates.point(hole.centre());
-        Self { centre, length: coordinates.length(hole.length()), edges: hole.points.len() }
+        Self {
+            centre,
+            length: coordinates.length(hole.length()),
+            edges: hole.points.len(),
+        }
     }
 }

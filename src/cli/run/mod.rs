@@ -36,7 +36,12 @@ use fill::{check_closed, input_name};
 use report::DoubtReport;
 
 /// Carries out `options`, and records the results in `report`. On an error no output remains.
-pub fn convert(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Outcome {
+pub fn convert(
+    options: &mut Options,
+    bar: &Bar,
+    signals: &Signals,
+    report: &mut RunReport,
+) -> Outcome {
     if options.output.kept().is_some() {
         return Outcome::Skipped;
     }
@@ -46,7 +51,9 @@ pub fn convert(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut
     bar.clear();
     let outcome = result.unwrap_or_else(|error| failed(error, options));
     if matches!(outcome, Outcome::PipeClosed) {
-        report.warnings.push(Finding::new(Code::W005, "output pipe closed early"));
+        report
+            .warnings
+            .push(Finding::new(Code::W005, "output pipe closed early"));
     }
     outcome
 }
@@ -60,7 +67,12 @@ pub fn failed(error: Error, options: &Options) -> Outcome {
     }
 }
 
-fn steps(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Outcome> {
+fn steps(
+    options: &mut Options,
+    bar: &Bar,
+    signals: &Signals,
+    report: &mut RunReport,
+) -> Result<Outcome> {
     // In a folder of outputs, where that is known of each one alone.
     options.output.file.check()?;
     let mesh = read(&mut options.job, bar, signals, report)?;
@@ -76,7 +88,10 @@ fn steps(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunRe
     check_closed(&options.job.options, &mesh, report);
     let (written, mut result) = Writer { options, bar }.run(&prepared)?;
     drop(mesh);
-    let aux = AuxCells { doubt: result.doubt.take(), leak: result.leak.take() };
+    let aux = AuxCells {
+        doubt: result.doubt.take(),
+        leak: result.leak.take(),
+    };
     report.take(result);
     report.outputs = Some(written);
     write_aux(options, aux, &lattice, bar, report)
@@ -98,8 +113,13 @@ pub fn plan<'a>(
         nearest: options.nearest.is_some(),
         quantities: options.quantities,
     };
-    let voxelizer = voxelizer(&options.job.options, run).input(input).extras(extras);
-    let prepared = options.job.sized(voxelizer.prepare(mesh, lattice, Some(options.output.target())))?;
+    let voxelizer = voxelizer(&options.job.options, run)
+        .input(input)
+        .extras(extras);
+    let prepared =
+        options
+            .job
+            .sized(voxelizer.prepare(mesh, lattice, Some(options.output.target())))?;
     report.memory = Some(prepared.memory.clone());
     if options.mode == Mode::DryRun {
         report.peak = Some(prepared.usual_bytes() + options.job.options.resources.usual_program());
@@ -134,7 +154,9 @@ impl Writer<'_> {
         };
         let Some(nearest) = &self.options.nearest else {
             let (written, mut result) = prepared.run(write, None)?;
-            result.findings.extend(pieces.as_ref().and_then(inside::of_pieces));
+            result
+                .findings
+                .extend(pieces.as_ref().and_then(inside::of_pieces));
             return Ok((written, result));
         };
         let mut made = None;
@@ -164,14 +186,21 @@ fn write_aux(
     bar: &Bar,
     report: &mut RunReport,
 ) -> Result<Outcome> {
-    let save_options =
-        SaveOptions { dtype: None, choices: &[], values: &[], ..options.output.save_options(bar) };
+    let save_options = SaveOptions {
+        dtype: None,
+        choices: &[],
+        values: &[],
+        ..options.output.save_options(bar)
+    };
     let grid = &options.job.options.grid;
     let placed = grid.placed(lattice)?;
     let transform = grid.transform.entries();
     let write = |aux: &OutputFile, cells: Cells, report: &mut RunReport| {
-        let about =
-            Record { input: input_name(&options.job), transform: transform.clone(), ..Record::default() };
+        let about = Record {
+            input: input_name(&options.job),
+            transform: transform.clone(),
+            ..Record::default()
+        };
         let written = aux.save_cells(cells, &placed, about, &save_options)?;
         report.outputs.get_or_insert_default().extend(written);
         Ok(())

@@ -18,8 +18,8 @@ use super::inside::InsideInfo;
 use super::report::{DoubtReport, MeshFile, RunReport, surface_and_interior};
 use crate::cli::options::{JobOptions, Mode, Options};
 use crate::cli::report::value::{
-    self, ArrayValues, Corners, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output, SharedCount,
-    Sides, Warning, lossy,
+    self, ArrayValues, Corners, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output,
+    SharedCount, Sides, Warning, lossy,
 };
 use crate::cli::report::{Object, object};
 
@@ -125,7 +125,10 @@ impl RunResult {
     /// The result as far as the run came, for the mesh of this name.
     pub fn new(mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) -> Self {
         let coordinates = options.map(|options| options.job.options.grid.transform.coordinates());
-        let own_fields = FIELDS.iter().position(|name| *name == INSIDE).unwrap_or(FIELDS.len());
+        let own_fields = FIELDS
+            .iter()
+            .position(|name| *name == INSIDE)
+            .unwrap_or(FIELDS.len());
         let mut result = Self {
             input: mesh.map(|path| InputInfo::new(path, found)),
             mesh: MeshInfo::new(found, &coordinates.unwrap_or_default()),
@@ -133,12 +136,16 @@ impl RunResult {
             digest: found.digest.as_ref().map(Digests::from),
             warnings: value::warnings(&found.warnings),
             timings_ms: value::timings(&found.times.phases(), found.elapsed()),
-            memory: Memory { peak_bytes: peak_memory() },
+            memory: Memory {
+                peak_bytes: peak_memory(),
+            },
             outputs: found.outputs.as_deref().map(value::outputs),
             doubt: found.doubt.clone(),
             ..Self::default()
         };
-        let Some(options) = options else { return result };
+        let Some(options) = options else {
+            return result;
+        };
         let job = &options.job.options;
         result.set_options(job, found, own_fields);
         if let Some(lattice) = &found.lattice {
@@ -151,7 +158,14 @@ impl RunResult {
     }
 
     fn set_options(&mut self, job: &JobOptions, found: &RunReport, own_fields: usize) {
-        let Transform { up, axes, matrix, scale, translate, .. } = &job.grid.transform;
+        let Transform {
+            up,
+            axes,
+            matrix,
+            scale,
+            translate,
+            ..
+        } = &job.grid.transform;
         self.transform = Some(TransformInfo {
             up: up.name(),
             axes: axes.to_string(),
@@ -171,7 +185,10 @@ impl RunResult {
         self.rule = Some(job.rule.name());
         self.fields = Fields::new(&FIELDS[..own_fields], &job.rule.fields());
         self.inside = InsideInfo::new(&job.rule, found, &job.grid.transform.coordinates());
-        self.snap = Some(Snapped { mode: job.grid.snap.name(), coordinates: found.snapped });
+        self.snap = Some(Snapped {
+            mode: job.grid.snap.name(),
+            coordinates: found.snapped,
+        });
         self.run = Some(Threads {
             threads: job.resources.threads,
             simd: job.resources.level.name(),
@@ -180,7 +197,10 @@ impl RunResult {
     }
 
     fn set_cells(&mut self, rule: &Rule, lattice: &Lattice, found: &RunReport) {
-        let mut counts = Counts { cells: value::cells(lattice.dims()), ..Counts::default() };
+        let mut counts = Counts {
+            cells: value::cells(lattice.dims()),
+            ..Counts::default()
+        };
         if rule.kind() == CellKind::Field {
             let array = |(quantity, digest): &(Quantity, Hash)| ArrayValues {
                 name: quantity.name(),
@@ -188,17 +208,28 @@ impl RunResult {
                 digest: digest.to_string(),
             };
             if let Some(background) = rule.background(lattice) {
-                let field = self.field.insert(FieldValues::new(background, found.field.as_ref()));
+                let field = self
+                    .field
+                    .insert(FieldValues::new(background, found.field.as_ref()));
                 field.arrays = Some(found.arrays.iter().map(array).collect());
             }
-            self.volume = found
-                .shares
-                .map(|shares| shares * lattice.spacing().iter().map(Rational::to_f64).product::<f64>());
+            self.volume = found.shares.map(|shares| {
+                shares
+                    * lattice
+                        .spacing()
+                        .iter()
+                        .map(Rational::to_f64)
+                        .product::<f64>()
+            });
         } else if let Some(occupied) = found.occupied {
             counts.occupied = Some(occupied);
             let named = surface_and_interior(&found.labels);
             // With nothing inside, all is surface.
-            let sides = if rule.is_hollow() { Some([occupied, 0]) } else { named };
+            let sides = if rule.is_hollow() {
+                Some([occupied, 0])
+            } else {
+                named
+            };
             let (surface, interior) = sides.map(|[surface, interior]| (surface, interior)).unzip();
             counts.sides = Some(Sides { surface, interior });
             if !found.labels.is_empty() && named.is_none() {
@@ -225,7 +256,11 @@ fn set_labels(counts: &mut Counts, lattice: &Lattice, found: &RunReport) {
     let mut shared = vec![];
     for pair in &found.shared {
         let labels = [&pair.first, &pair.second].map(|label| label.name.to_string());
-        shared.push(SharedCount { labels, cells: pair.cells, volume: value::volume(pair.cells, lattice) });
+        shared.push(SharedCount {
+            labels,
+            cells: pair.cells,
+            volume: value::volume(pair.cells, lattice),
+        });
     }
     counts.taken = Some(found.taken);
     counts.shared = Some(shared);
@@ -240,7 +275,9 @@ impl InputInfo {
             format: mesh.map(|mesh| mesh.format),
             bytes: mesh.map(|mesh| mesh.bytes),
             packing: mesh.and_then(|mesh| mesh.packing),
-            files: mesh.map(|mesh| mesh.files.clone()).filter(|files| !files.is_empty()),
+            files: mesh
+                .map(|mesh| mesh.files.clone())
+                .filter(|files| !files.is_empty()),
         }
     }
 }
@@ -253,8 +290,12 @@ impl MeshInfo {
             degenerate: mesh.degenerate,
             dropped: mesh.dropped,
             bounds: Corners::of(&mesh.bounds, coordinates),
-            closed: found.closedness.map(|closedness| closedness != Closedness::Open),
-            oriented: found.closedness.map(|closedness| closedness == Closedness::Oriented),
+            closed: found
+                .closedness
+                .map(|closedness| closedness != Closedness::Open),
+            oriented: found
+                .closedness
+                .map(|closedness| closedness == Closedness::Oriented),
             unit: coordinates.unit,
         })
     }
@@ -265,10 +306,15 @@ impl Estimate {
         let memory = found.memory.as_ref()?;
         Some(Self {
             memory_bytes: u64::try_from(memory.bytes).unwrap_or(u64::MAX),
-            peak_bytes: found.peak.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
+            peak_bytes: found
+                .peak
+                .map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
             slabs: memory.slabs,
             output_bytes: found.output_size.map(FileSize::bytes),
-            cells: found.lattice.as_ref().map(|lattice| value::cells(lattice.dims())),
+            cells: found
+                .lattice
+                .as_ref()
+                .map(|lattice| value::cells(lattice.dims())),
         })
     }
 }

@@ -21,7 +21,11 @@ use crate::cli::signals::Signals;
 /// How the library is to do a job.
 pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
     let resources = &options.resources;
-    Run::default().threads(resources.threads).level(resources.level).progress(bar).memory(resources.for_job())
+    Run::default()
+        .threads(resources.threads)
+        .level(resources.level)
+        .progress(bar)
+        .memory(resources.for_job())
 }
 
 /// The mesh, which may be made of several; the options take what the files state.
@@ -32,11 +36,15 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     let mut all: Vec<(String, Loaded)> = timed(&mut report.times.read, read)?;
     for (source, (_, loaded)) in sources.iter().zip(&mut all) {
         let other = other_unit(loaded.unit, &job.options.grid.transform);
-        let findings = std::mem::take(&mut loaded.findings).into_iter().chain(other);
-        report.warnings.extend(findings.map(|finding| match sources {
-            [_] => finding,
-            _ => finding.about(&source.name()),
-        }));
+        let findings = std::mem::take(&mut loaded.findings)
+            .into_iter()
+            .chain(other);
+        report
+            .warnings
+            .extend(findings.map(|finding| match sources {
+                [_] => finding,
+                _ => finding.about(&source.name()),
+            }));
     }
     let near = all[0].1.near.clone();
     bar.clear();
@@ -44,13 +52,25 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     let units = all.iter().map(|(_, loaded)| loaded.unit);
     let unit = if is_given { None } else { one_unit(units)? };
     let ups = all.iter().map(|(_, loaded)| loaded.up);
-    let up = if job.options.up.is_some() { None } else { one_up(ups)? };
-    let files = sources.iter().zip(&all).map(|(source, (_, loaded))| MeshFile::new(source, loaded)).collect();
+    let up = if job.options.up.is_some() {
+        None
+    } else {
+        one_up(ups)?
+    };
+    let files = sources
+        .iter()
+        .zip(&all)
+        .map(|(source, (_, loaded))| MeshFile::new(source, loaded))
+        .collect();
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
     let mesh = joined(all, &job.options)?;
     if job.options.parts.labels == JobLabels::Colours && mesh.colours().is_none() {
         // What is known of them is why.
-        if let Some(why) = report.warnings.iter().find(|finding| finding.code() == Code::S110) {
+        if let Some(why) = report
+            .warnings
+            .iter()
+            .find(|finding| finding.code() == Code::S110)
+        {
             let error = Error::unfit(format!("the mesh has no colours; {}", why.first.message()));
             let error = match why.first.hint() {
                 Some(hint) => error.with_hint(hint),
@@ -62,7 +82,11 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     report.has_colours = mesh.colours().is_some();
     job.options.take_stated(unit, up)?;
     job.options.grid.take_near(near)?;
-    let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
+    let mesh = job
+        .options
+        .parts
+        .choose(mesh)
+        .map_err(|error| error.in_file(job.source.name()))?;
     let mesh = turned(job, mesh)?;
     report.mesh = Some(MeshInput::of_files(&mesh, files, dropped));
     Ok(mesh)
@@ -79,17 +103,30 @@ fn read_all(
     let is_file = |source: &PartSource| source.path().is_some_and(|path| !files::is_pipe(path));
     let is_repeatable = sources.len() == 1 || sources.iter().all(is_file);
     let wants_near = options.reads_near && options.grid.may_be_near() && is_repeatable;
-    let near = if wants_near { ReadNear::Mesh } else { ReadNear::Origin };
+    let near = if wants_near {
+        ReadNear::Mesh
+    } else {
+        ReadNear::Origin
+    };
     let mut all: Vec<(String, Loaded)> = vec![];
     let (first, others) = sources.split_first().expect("a job has a mesh");
-    all.push((first.label(), read_one(first, options, near, 0, bar, signals)?));
+    all.push((
+        first.label(),
+        read_one(first, options, near, 0, bar, signals)?,
+    ));
     let point = all[0].1.near.clone();
     let near = ReadNear::Point(&point);
     for source in others {
-        let held: u64 = all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum();
+        let held: u64 = all
+            .iter()
+            .map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64)
+            .sum();
         let loaded = read_one(source, options, near, held, bar, signals)?;
         if loaded.near != point {
-            let options = JobOptions { reads_near: false, ..options.clone() };
+            let options = JobOptions {
+                reads_near: false,
+                ..options.clone()
+            };
             drop(all);
             return read_all(sources, &options, bar, signals);
         }
@@ -109,25 +146,44 @@ fn read_one(
 ) -> Result<Loaded> {
     let name = source.name();
     guard::provoked(&name);
-    let max_memory = options.resources.for_job().map(|most| most.saturating_sub(held));
-    let reading = ReadOptions::default().tolerance(options.tolerance).memory(max_memory).progress(bar);
+    let max_memory = options
+        .resources
+        .for_job()
+        .map(|most| most.saturating_sub(held));
+    let reading = ReadOptions::default()
+        .tolerance(options.tolerance)
+        .memory(max_memory)
+        .progress(bar);
     let paints = options.parts.labels == JobLabels::Colours;
-    let reading = reading.textures(paints).vertex_numbers(options.has_numbers).near(near);
+    let reading = reading
+        .textures(paints)
+        .vertex_numbers(options.has_numbers)
+        .near(near);
     let loaded = match &source.file {
-        Some(file) if files::is_pipe(file.path()) => {
-            read::read_stream(&mut PipeReader::open(file.path(), signals)?, &name, &reading)
-        }
+        Some(file) if files::is_pipe(file.path()) => read::read_stream(
+            &mut PipeReader::open(file.path(), signals)?,
+            &name,
+            &reading,
+        ),
         Some(file) => {
             let companions = |path: &Path| file.reads_companion(path);
             read::read_file(file.path(), &reading.companions(&companions))
         }
         None => read::read_stream(&mut PipeReader::stdin(signals)?, &name, &reading),
     };
-    let loaded = loaded.map_err(|e| if bar.cancelled() { Error::interrupted() } else { e });
+    let loaded = loaded.map_err(|e| {
+        if bar.cancelled() {
+            Error::interrupted()
+        } else {
+            e
+        }
+    });
     let loaded = loaded.map(|mut loaded| {
         // Colours that were asked for and are not known are no oddity.
-        let unknown =
-            loaded.findings.iter_mut().filter(|finding| paints && finding.first.code() == Code::S110);
+        let unknown = loaded
+            .findings
+            .iter_mut()
+            .filter(|finding| paints && finding.first.code() == Code::S110);
         unknown.for_each(|finding| finding.severity = Severity::Warning);
         loaded
     });
@@ -154,50 +210,94 @@ fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> 
         let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
         return mesh.with_parts(PartKind::File, parts);
     }
-    let need = 2 * all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum::<u64>();
+    let need = 2 * all
+        .iter()
+        .map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64)
+        .sum::<u64>();
     options.admit(need, "the meshes and one of all")?;
-    Mesh::join(all.iter().map(|(name, loaded)| (name.as_str(), &loaded.mesh)))
+    Mesh::join(
+        all.iter()
+            .map(|(name, loaded)| (name.as_str(), &loaded.mesh)),
+    )
 }
 
 /// The mesh in the axes of the grid; both are in memory for a while.
 fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
     let transform = &job.options.grid.transform;
     if transform.turns() {
-        job.options.admit(2 * size_of_val(mesh.triangles()) as u64, "the mesh and the mesh turned")?;
+        job.options.admit(
+            2 * size_of_val(mesh.triangles()) as u64,
+            "the mesh and the mesh turned",
+        )?;
     }
     transform.apply(mesh)
 }
 
 impl MeshInput {
-    pub fn new(mesh: &Mesh, format: &'static str, bytes: u64, packing: Packing, dropped: u64) -> Self {
+    pub fn new(
+        mesh: &Mesh,
+        format: &'static str,
+        bytes: u64,
+        packing: Packing,
+        dropped: u64,
+    ) -> Self {
         let triangles = mesh.triangles().len();
         let degenerate = mesh.degenerate();
         let bounds = *mesh.bounds();
         let packing = packing.name();
-        Self { format, bytes, packing, files: vec![], triangles, degenerate, dropped, bounds }
+        Self {
+            format,
+            bytes,
+            packing,
+            files: vec![],
+            triangles,
+            degenerate,
+            dropped,
+            bounds,
+        }
     }
 
     /// About the mesh that was made of these files.
     fn of_files(mesh: &Mesh, files: Vec<MeshFile>, dropped: u64) -> Self {
-        let MeshFile { format, packing, .. } = files[0];
+        let MeshFile {
+            format, packing, ..
+        } = files[0];
         let bytes = files.iter().map(|file| file.bytes).sum();
         let files = if files.len() > 1 { files } else { vec![] };
-        Self { files, packing, ..Self::new(mesh, format, bytes, Packing::None, dropped) }
+        Self {
+            files,
+            packing,
+            ..Self::new(mesh, format, bytes, Packing::None, dropped)
+        }
     }
 }
 
 impl MeshFile {
     fn new(source: &PartSource, loaded: &Loaded) -> Self {
-        let Loaded { format, bytes, packing, .. } = *loaded;
-        Self { path: source.name(), format, bytes, packing: packing.name() }
+        let Loaded {
+            format,
+            bytes,
+            packing,
+            ..
+        } = *loaded;
+        Self {
+            path: source.name(),
+            format,
+            bytes,
+            packing: packing.name(),
+        }
     }
 }
 
 /// The error for a mesh without triangles. Findings name what was left out of its file.
 pub fn without_triangles(findings: &[Finding]) -> Error {
     const LEFT_OUT: [Code; 3] = [Code::S120, Code::S121, Code::S107];
-    let why = findings.iter().find(|finding| LEFT_OUT.contains(&finding.code()));
-    let Some(why) = why else { return Error::unfit("has no triangles").with_hint("export the mesh again") };
+    let why = findings
+        .iter()
+        .find(|finding| LEFT_OUT.contains(&finding.code()));
+    let Some(why) = why else {
+        return Error::unfit("has no triangles").with_hint("export the mesh again");
+    };
     let error = Error::unfit(format!("has no triangles: {}", why.first.message()));
     match why.first.hint() {
         Some(hint) => error.with_hint(hint),
@@ -218,22 +318,41 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     })?;
     match &grid.from {
         GridFrom::Like(_) => {
-            report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
-            report.warnings.extend(grid.image_axes.as_deref().map(findings::image_axes));
+            report
+                .warnings
+                .extend(findings::beyond(mesh, &lattice, &grid.option));
+            report
+                .warnings
+                .extend(grid.image_axes.as_deref().map(findings::image_axes));
         }
-        GridFrom::Mesh(fit) => report.warnings.extend(findings::rounded(mesh.bounds(), fit, &grid.transform)),
+        GridFrom::Mesh(fit) => {
+            report
+                .warnings
+                .extend(findings::rounded(mesh.bounds(), fit, &grid.transform))
+        }
         GridFrom::Shared(_, all) => {
-            let found = grid.padding.iter().filter_map(|fit| findings::rounded(all, fit, &grid.transform));
+            let found = grid
+                .padding
+                .iter()
+                .filter_map(|fit| findings::rounded(all, fit, &grid.transform));
             report.warnings.extend(found);
         }
     }
     report.cut = findings::passed(mesh, &lattice).filter(|_| grid.is_bounded);
     let options = &job.options;
     let coordinates = grid.transform.coordinates();
-    let found = findings::of_lattice(mesh, &lattice, &options.rule, options.tolerance, &coordinates);
+    let found = findings::of_lattice(
+        mesh,
+        &lattice,
+        &options.rule,
+        options.tolerance,
+        &coordinates,
+    );
     let found = found.map_err(|error| error.in_file(name))?;
     // A mesh beside the grid does not go on beyond it.
-    report.cut.take_if(|_| found.iter().any(|finding| finding.code() == Code::W002));
+    report
+        .cut
+        .take_if(|_| found.iter().any(|finding| finding.code() == Code::W002));
     report.warnings.extend(found);
     report.lattice = Some(grid.placed(&lattice)?);
     Ok(lattice)
@@ -247,27 +366,43 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     // As files have it.
     let placed = job.options.grid.placed(&lattice)?;
     output.check_lattice(job.options.kind(), &placed, job.options.grid.transform.up)?;
-    job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
+    job.options
+        .rule
+        .check_on(&lattice)
+        .map_err(|e| prefixed("--", &e))?;
     let target = output.target();
     let is_dry = options.mode == Mode::DryRun;
     let arrays = 4 * lattice.cells() * options.quantities.numbers() as u128;
     let arrays = u64::try_from(arrays).unwrap_or(u64::MAX);
-    let size = target.size(&job.options.rule, mesh, &lattice, is_dry).map(|size| size.and_at_most(arrays));
+    let size = target
+        .size(&job.options.rule, mesh, &lattice, is_dry)
+        .map(|size| size.and_at_most(arrays));
     report.output_size = size.filter(|_| is_dry);
-    report.warnings.extend(target.findings(&placed, &job.options.grid.transform, size));
-    report.warnings.extend(free_inside(&job.options.rule, target.choices));
-    options.aux_outputs().try_for_each(|aux| aux.check_lattice(&placed))?;
+    report
+        .warnings
+        .extend(target.findings(&placed, &job.options.grid.transform, size));
+    report
+        .warnings
+        .extend(free_inside(&job.options.rule, target.choices));
+    options
+        .aux_outputs()
+        .try_for_each(|aux| aux.check_lattice(&placed))?;
     Ok(lattice)
 }
 
 /// The finding that the empty inside of a part is marked as free space.
 fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
     let is_hollow = match rule {
-        Rule::Offset { .. } | Rule::Distance { sign: None, .. } | Rule::Filled { shell: Some(_), .. } => true,
+        Rule::Offset { .. }
+        | Rule::Distance { sign: None, .. }
+        | Rule::Filled { shell: Some(_), .. } => true,
         rule => rule.is_hollow(),
     };
-    let text =
-        format!("the rule {} leaves the inside of a part empty here, and it is marked as free", rule.name());
+    let text = format!(
+        "the rule {} leaves the inside of a part empty here, and it is marked as free",
+        rule.name()
+    );
     let hint = "--filled fills it; --rule distance --signed --band all --iso R grows it by R";
-    (is_hollow && choices.contains(&Choice::MarkFree)).then(|| Finding::new(Code::W004, text).with_hint(hint))
+    (is_hollow && choices.contains(&Choice::MarkFree))
+        .then(|| Finding::new(Code::W004, text).with_hint(hint))
 }

@@ -69,7 +69,10 @@ pub struct RunReport {
 
 /// How many cells are surface and interior, if these are the labels.
 pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
-    let is_standard = labels.iter().map(|(label, _)| label).eq(&[Label::SURFACE, Label::INTERIOR]);
+    let is_standard = labels
+        .iter()
+        .map(|(label, _)| label)
+        .eq(&[Label::SURFACE, Label::INTERIOR]);
     is_standard.then(|| [labels[0].1, labels[1].1])
 }
 
@@ -113,18 +116,28 @@ pub struct Times {
 
 impl RunReport {
     pub fn new(started: Instant) -> Self {
-        Self { started: Some(started), ..Self::default() }
+        Self {
+            started: Some(started),
+            ..Self::default()
+        }
     }
 
     /// Returns the time since the start of the run.
     pub fn elapsed(&self) -> Duration {
-        self.started.map(|started| started.elapsed()).unwrap_or_default()
+        self.started
+            .map(|started| started.elapsed())
+            .unwrap_or_default()
     }
 }
 
 impl Times {
     pub fn phases(&self) -> [(&'static str, Option<Duration>); 4] {
-        [("read", self.read), ("voxelize", self.voxelize), ("digest", self.digest), ("write", self.write)]
+        [
+            ("read", self.read),
+            ("voxelize", self.voxelize),
+            ("digest", self.digest),
+            ("write", self.write),
+        ]
     }
 }
 
@@ -154,17 +167,26 @@ pub struct DoubtReport {
     most: Option<Rational>,
 }
 
-fn by_name<S: Serializer>(by: &[(Inside, u64)], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn by_name<S: Serializer>(
+    by: &[(Inside, u64)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     serializer.collect_map(by.iter().map(|(method, cells)| (method.name(), cells)))
 }
 
-fn as_float<S: Serializer>(share: &Option<Rational>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn as_float<S: Serializer>(
+    share: &Option<Rational>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     share.as_ref().map(Rational::to_f64).serialize(serializer)
 }
 
 impl DoubtReport {
     pub fn new(found: &Doubt, most: Option<Rational>) -> Self {
-        let leaked = found.by.iter().filter(|(method, _)| found.leaked && method.is_flood());
+        let leaked = found
+            .by
+            .iter()
+            .filter(|(method, _)| found.leaked && method.is_flood());
         Self {
             cells: found.cells.occupied().count(),
             share: found.share(),
@@ -178,7 +200,9 @@ impl DoubtReport {
     /// Returns true if at most the allowed share of cells is in doubt.
     pub fn passes(&self) -> bool {
         let whole = |n: u64| Rational::from(i64::try_from(n).unwrap_or(i64::MAX));
-        self.most.as_ref().is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
+        self.most
+            .as_ref()
+            .is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
     }
 
     /// `1,234 cells (0.4 % of 310,000 that any of four methods calls inside)`.
@@ -186,7 +210,11 @@ impl DoubtReport {
         let cells = counted(self.cells, "cell", "cells");
         let share = percent(self.cells, u128::from(self.inside));
         let inside = grouped(self.inside);
-        let methods = if self.left_out.is_empty() { "four" } else { "three" };
+        let methods = if self.left_out.is_empty() {
+            "four"
+        } else {
+            "three"
+        };
         format!("{cells} ({share} of {inside} that any of {methods} methods calls inside)")
     }
 
@@ -209,7 +237,11 @@ impl DoubtReport {
     /// Why the check failed.
     pub fn refusal(&self) -> String {
         let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
-        format!("failed: {} are in doubt; --max-doubt allows {} %", self.line(), number(100.0 * most))
+        format!(
+            "failed: {} are in doubt; --max-doubt allows {} %",
+            self.line(),
+            number(100.0 * most)
+        )
     }
 }
 
@@ -229,12 +261,29 @@ mod tests {
         ] {
             let by = [(Inside::Nonzero, inside); 4];
             let most = Some(values::portion(most).unwrap());
-            let found = DoubtReport { cells, share: 0.0, inside, by, left_out: vec![], most };
+            let found = DoubtReport {
+                cells,
+                share: 0.0,
+                inside,
+                by,
+                left_out: vec![],
+                most,
+            };
             assert_eq!(found.passes(), passes, "{found:?}");
         }
         let by = [(Inside::Robust, 5); 4];
         let left_out = vec!["flood"];
-        assert!(DoubtReport { cells: 5, share: 1.0, inside: 5, by, left_out, most: None }.passes());
+        assert!(
+            DoubtReport {
+                cells: 5,
+                share: 1.0,
+                inside: 5,
+                by,
+                left_out,
+                most: None
+            }
+            .passes()
+        );
         for wrong in ["101%", "-1%", "1.1", "%", "1%%", "some"] {
             assert!(values::portion(wrong).is_err(), "{wrong}");
         }

@@ -30,8 +30,14 @@ pub fn summary(rows: &mut Rows, options: &Options, found: &RunReport) {
         rows.row("mesh", mesh_line(&job.source.name(), mesh) + &transform);
     }
     if let Some(defect) = found.defect {
-        let mesh = job.source.path().map_or_else(|| "MESH".into(), |path| path.display().to_string());
-        rows.row("check", format!("{}: 'voxelize check {mesh}' shows where", defect.text()));
+        let mesh = job
+            .source
+            .path()
+            .map_or_else(|| "MESH".into(), |path| path.display().to_string());
+        rows.row(
+            "check",
+            format!("{}: 'voxelize check {mesh}' shows where", defect.text()),
+        );
     }
     if let Some(lattice) = &found.lattice {
         grid_rows(rows, options, lattice, found);
@@ -58,14 +64,25 @@ fn grid_rows(rows: &mut Rows, options: &Options, lattice: &Lattice, found: &RunR
     rows.row("grid", grid(options, lattice, found.cut.as_deref()));
     if let Some(snapped @ 1..) = found.snapped {
         let coordinates = counted(snapped, "coordinate", "coordinates");
-        rows.row("snap", format!("{coordinates} snapped to the nearest wall or cell centre"));
+        rows.row(
+            "snap",
+            format!("{coordinates} snapped to the nearest wall or cell centre"),
+        );
     }
     rows.row("rule", rule(job, lattice, found));
     if let Some(summary) = &found.field {
         rows.row("field", range(summary));
         rows.row("cells", made_values(&job.rule, summary, lattice));
         if !found.arrays.is_empty() {
-            rows.row("arrays", listed(found.arrays.iter().map(|(quantity, _)| quantity.name().into())));
+            rows.row(
+                "arrays",
+                listed(
+                    found
+                        .arrays
+                        .iter()
+                        .map(|(quantity, _)| quantity.name().into()),
+                ),
+            );
         }
     } else if let Some(occupied) = found.occupied {
         rows.row("cells", cells(job, occupied, lattice, found.kept));
@@ -75,10 +92,18 @@ fn grid_rows(rows: &mut Rows, options: &Options, lattice: &Lattice, found: &RunR
             label_rows(rows, found);
         }
     }
-    let holds_labels = options.output.target().format.kinds.contains(&CellKind::Labels);
+    let holds_labels = options
+        .output
+        .target()
+        .format
+        .kinds
+        .contains(&CellKind::Labels);
     let leaves_labels_out = job.rule.kind() == CellKind::Bits && job.parts.labels == JobLabels::Off;
     if found.has_colours && leaves_labels_out && holds_labels {
-        rows.row("colours", "those of the mesh are left out; --labels colour keeps them");
+        rows.row(
+            "colours",
+            "those of the mesh are left out; --labels colour keeps them",
+        );
     }
     if let Some(doubt) = &found.doubt {
         rows.row("doubt", doubt.line());
@@ -94,19 +119,27 @@ fn label_rows(rows: &mut Rows, found: &RunReport) {
     let labels = found.labels.iter();
     rows.row(
         "labels",
-        listed(labels.map(|(label, cells)| format!("{} ({}): {}", label.name, label.value, grouped(*cells)))),
+        listed(labels.map(|(label, cells)| {
+            format!("{} ({}): {}", label.name, label.value, grouped(*cells))
+        })),
     );
     for (n, pair) in found.shared.iter().take(SHOWN_PAIRS).enumerate() {
         let [first, second] =
             [&pair.first, &pair.second].map(|label| format!("{} ({})", label.name, label.value));
         let cells = counted(pair.cells, "cell", "cells");
-        rows.row(if n == 0 { "shared" } else { "" }, format!("{first} and {second}: {cells}"));
+        rows.row(
+            if n == 0 { "shared" } else { "" },
+            format!("{first} and {second}: {cells}"),
+        );
     }
     if let Some(more @ 1..) = found.shared.len().checked_sub(SHOWN_PAIRS) {
         rows.row("", counted(more as u64, "more pair", "more pairs"));
     }
     if found.taken > 0 {
-        rows.row("", "a shared cell has the label of the earlier part; --priority changes which is first");
+        rows.row(
+            "",
+            "a shared cell has the label of the earlier part; --priority changes which is first",
+        );
     }
 }
 
@@ -118,7 +151,11 @@ pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
     } else if mesh.packing.is_some() {
         format += " in gzip";
     }
-    format!("{name}: {format}, {}, {}", triangles(mesh), extent(&mesh.bounds, 1.0))
+    format!(
+        "{name}: {format}, {}, {}",
+        triangles(mesh),
+        extent(&mesh.bounds, 1.0)
+    )
 }
 
 /// The size of a mesh: `20 × 20 × 20`.
@@ -136,7 +173,10 @@ fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
     for (name, value) in transform.entries() {
         let is_rounded = match name {
             "rotate" => !transform.rotates_exactly(),
-            "matrix" => transform.matrix.as_ref().is_some_and(|matrix| !matrix.is_exact()),
+            "matrix" => transform
+                .matrix
+                .as_ref()
+                .is_some_and(|matrix| !matrix.is_exact()),
             _ => false,
         };
         text += &match name {
@@ -145,7 +185,11 @@ fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
             "scale" => {
                 let scale = transform.scale.to_f64();
                 let unit = suffix(transform.unit.map(UnitOfLength::name));
-                format!(", scaled by {} to {}{unit}", number(scale), extent(bounds, scale))
+                format!(
+                    ", scaled by {} to {}{unit}",
+                    number(scale),
+                    extent(bounds, scale)
+                )
             }
             _ if is_rounded => format!(", {name} {value}, coordinates rounded"),
             _ => format!(", {name} {value}"),
@@ -158,7 +202,11 @@ fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
 pub fn mesh_format(name: &str) -> String {
     match name.split_once('-') {
         Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
-        Some((name, form)) => format!("{} {}", form.to_ascii_uppercase(), name.to_ascii_uppercase()),
+        Some((name, form)) => format!(
+            "{} {}",
+            form.to_ascii_uppercase(),
+            name.to_ascii_uppercase()
+        ),
         None => name.to_ascii_uppercase(),
     }
 }
@@ -170,7 +218,10 @@ pub fn triangles(mesh: &MeshInput) -> String {
         text += &format!(" ({} degenerate)", grouped(mesh.degenerate));
     }
     if mesh.dropped > 0 {
-        text += &format!(", {} dropped", counted(mesh.dropped, "triangle", "triangles"));
+        text += &format!(
+            ", {} dropped",
+            counted(mesh.dropped, "triangle", "triangles")
+        );
     }
     text
 }
@@ -185,7 +236,11 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     };
     text += &padding(&options.job.options, lattice);
     if let Some(grown) = grown(&options.job.options, lattice) {
-        let kept = if grid.option.starts_with("--dims") { " (--stretch keeps the box)" } else { "" };
+        let kept = if grid.option.starts_with("--dims") {
+            " (--stretch keeps the box)"
+        } else {
+            ""
+        };
         text += &format!(", box grown to {grown}{kept}");
     }
     if let Some(axes) = cut {
@@ -220,7 +275,11 @@ fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
         let high = &lattice.end()[axis] - &pad;
         let last = number(high.to_f64());
         if low < given.min[axis] {
-            grown.push(format!("{} = {} … {last}", AXES[axis], number(low.to_f64())));
+            grown.push(format!(
+                "{} = {} … {last}",
+                AXES[axis],
+                number(low.to_f64())
+            ));
         } else if high > given.max[axis] {
             grown.push(format!("{} = {last}", AXES[axis]));
         }
@@ -235,9 +294,14 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
     for (name, value) in job.rule.fields() {
         text += &format!("; {}", option_text(name, &value, Some(found), unit));
         if name == "variant"
-            && let Rule::Filled { shell: Some(cells), .. } = &job.rule
+            && let Rule::Filled {
+                shell: Some(cells), ..
+            } = &job.rule
         {
-            let sides = lattice.spacing().each_ref().map(|side| f64::from(*cells) * side.to_f64());
+            let sides = lattice
+                .spacing()
+                .each_ref()
+                .map(|side| f64::from(*cells) * side.to_f64());
             text += &format!(" (walls of {}{})", display::sizes(sides), suffix(unit));
         }
     }
@@ -256,10 +320,17 @@ fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) 
     if job.rule.is_hollow() {
         // The volume of a shell would be read as that of the part.
         let is_full = value::cells(lattice.dims()) == occupied;
-        return if is_full { text } else { text + "; hollow; --filled fills it" };
+        return if is_full {
+            text
+        } else {
+            text + "; hollow; --filled fills it"
+        };
     }
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
-    text += &format!(", volume {}", display::volume(value::volume(occupied, lattice), unit));
+    text += &format!(
+        ", volume {}",
+        display::volume(value::volume(occupied, lattice), unit)
+    );
     if let Rule::Offset { radius } = &job.rule {
         text += &format!(
             "; cells inside, farther than the radius, are empty; --rule distance --signed --band all --iso {radius} fills them"
@@ -270,12 +341,19 @@ fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) 
 
 /// `2 holes leak; 37 cells on the paths through them`.
 fn leak(cells: u64, found: &RunReport) -> String {
-    let holes = found.inside_report.leak.as_ref().map_or(0, |leak| leak.holes.len() as u64);
+    let holes = found
+        .inside_report
+        .leak
+        .as_ref()
+        .map_or(0, |leak| leak.holes.len() as u64);
     let cells_text = counted(cells, "cell", "cells");
     match holes {
         _ if cells == 0 => "no leak: the file of the leak path has no cells".to_string(),
         1 => format!("1 hole leaks; {cells_text} on the path through it"),
-        n => format!("{} holes leak; {cells_text} on the paths through them", grouped(n)),
+        n => format!(
+            "{} holes leak; {cells_text} on the paths through them",
+            grouped(n)
+        ),
     }
 }
 
@@ -309,7 +387,9 @@ fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
         None => format!("at most {most} of memory"),
     };
     match resources.memory {
-        MemoryLimit::Requested(most) => text += &format!(" (--max-memory allows {}{whole})", bytes(most)),
+        MemoryLimit::Requested(most) => {
+            text += &format!(" (--max-memory allows {}{whole})", bytes(most))
+        }
         MemoryLimit::Available(most) => text += &format!(" ({} available)", bytes(most)),
         MemoryLimit::Share(_) | MemoryLimit::Unknown => {}
     }
@@ -340,7 +420,9 @@ fn wrote(options: &Options, written: &Written) -> String {
 
 /// The type and the axes of an array: `, bool a[x,y,z]`.
 fn numbers(target: &Target) -> String {
-    let Some(dtype) = target.dtype.filter(|_| target.format.dtypes.len() > 1) else { return String::new() };
+    let Some(dtype) = target.dtype.filter(|_| target.format.dtypes.len() > 1) else {
+        return String::new();
+    };
     // NumPy's index order; the other formats have no index to speak of.
     let index = match target.choices {
         _ if !target.format.name.starts_with("np") => "",
@@ -360,7 +442,12 @@ fn time(options: &Options, found: &RunReport) -> String {
     {
         slabs = format!(", {} slabs", grouped(memory.slabs as u64));
     }
-    time_line(found.elapsed(), &found.times.phases(), &options.job.options.resources, &slabs)
+    time_line(
+        found.elapsed(),
+        &found.times.phases(),
+        &options.job.options.resources,
+        &slabs,
+    )
 }
 
 /// How long it took, in all and by phase, and with what.
@@ -372,5 +459,9 @@ pub fn time_line(
 ) -> String {
     let threads = counted(resources.threads as u64, "thread", "threads");
     let peak = peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(peak)));
-    format!("{}; {threads}, {}{slabs}{peak}", durations(total, phases), resources.level.name())
+    format!(
+        "{}; {threads}, {}{slabs}{peak}",
+        durations(total, phases),
+        resources.level.name()
+    )
 }

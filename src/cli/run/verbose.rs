@@ -21,13 +21,26 @@ pub fn verbose(rows: &mut Rows, options: &Options, found: &RunReport) {
     why.extend(rule(options, found));
     let job = &options.job.options;
     why.push(match job.grid.snap {
-        Snap::Float => "snap float: coordinates rounded from a wall or cell centre snap to it".into(),
+        Snap::Float => {
+            "snap float: coordinates rounded from a wall or cell centre snap to it".into()
+        }
         Snap::None => "snap none: coordinates are used as in the file".into(),
     });
     why.push(format(options));
-    let offered: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
-    why.push(format!("simd {}: this machine offers {}", job.resources.level.name(), offered.join(", ")));
-    why.push(format!("threads {}: the system offers {}", job.resources.threads, par::available_threads()));
+    let offered: Vec<_> = Level::available()
+        .iter()
+        .map(|level| level.name())
+        .collect();
+    why.push(format!(
+        "simd {}: this machine offers {}",
+        job.resources.level.name(),
+        offered.join(", ")
+    ));
+    why.push(format!(
+        "threads {}: the system offers {}",
+        job.resources.threads,
+        par::available_threads()
+    ));
     why.extend(memory(options, found));
     for text in why {
         rows.row("why", text);
@@ -48,10 +61,20 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
     if let Some(method) = rule.inside() {
         why.push(inside(method, found));
     }
-    if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.lost, rule) {
+    if let (
+        Some(lost),
+        Rule::Solid {
+            thin: ThinFeatures::Keep,
+            ..
+        },
+    ) = (&found.lost, rule)
+    {
         if let Some(thin) = &lost.components {
             let all = counted(thin.components, "component", "components");
-            why.push(format!("kept with filled cells: {} of {all}", thin.lost + thin.broken));
+            why.push(format!(
+                "kept with filled cells: {} of {all}",
+                thin.lost + thin.broken
+            ));
         }
         if let Some(thin) = &lost.places {
             let places = counted(thin.places, "place", "places");
@@ -87,30 +110,51 @@ fn inside(method: Inside, found: &RunReport) -> String {
         Some(Closedness::Open) => "the mesh is not closed",
         None => return "inside auto: the rule's default".to_string(),
     };
-    format!("inside {}: auto, as {mesh}", found.inside.as_deref().unwrap_or("auto"))
+    format!(
+        "inside {}: auto, as {mesh}",
+        found.inside.as_deref().unwrap_or("auto")
+    )
 }
 
 fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
     let grid = &options.job.options.grid;
     let [x, y, z] = lattice.spacing();
-    let size = if lattice.is_cubic() { format!("{x}") } else { format!("{x}, {y}, {z}") };
+    let size = if lattice.is_cubic() {
+        format!("{x}")
+    } else {
+        format!("{x}, {y}, {z}")
+    };
     let [x, y, z] = lattice.origin();
     let open = open_axes(lattice);
     let last = if let GridFrom::Like(_) = grid.from {
-        let open = if open.is_empty() { "no axis".to_string() } else { open.join(", ") };
-        format!("last walls belong to the grid except along {open}: {}", grid.option)
+        let open = if open.is_empty() {
+            "no axis".to_string()
+        } else {
+            open.join(", ")
+        };
+        format!(
+            "last walls belong to the grid except along {open}: {}",
+            grid.option
+        )
     } else if open.is_empty() {
         "a face on the last wall of an axis marks the last layer: the mesh does not extend beyond it"
             .to_string()
     } else {
-        format!("last wall does not belong to the grid along {}: the mesh extends beyond it", open.join(", "))
+        format!(
+            "last wall does not belong to the grid along {}: the mesh extends beyond it",
+            open.join(", ")
+        )
     };
     let short = |number: &Rational| {
         let text = number.to_string();
         text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
     };
     let corner = [x, y, z].map(short).join(", ");
-    [format!("cells of exactly {size}: {}", grid.option), format!("corner at exactly ({corner})"), last]
+    [
+        format!("cells of exactly {size}: {}", grid.option),
+        format!("corner at exactly ({corner})"),
+        last,
+    ]
 }
 
 fn format(options: &Options) -> String {
@@ -132,18 +176,32 @@ fn memory(options: &Options, found: &RunReport) -> Vec<String> {
     let mut why = vec![match options.job.options.resources.memory {
         MemoryLimit::Requested(most) => format!("memory up to {}: --max-memory", bytes(most)),
         MemoryLimit::Available(most) => format!("memory up to {}: available now", bytes(most)),
-        MemoryLimit::Share(most) => format!("memory up to {}: the share of one of several", bytes(most)),
+        MemoryLimit::Share(most) => {
+            format!("memory up to {}: the share of one of several", bytes(most))
+        }
         MemoryLimit::Unknown => {
             "memory: no limit, as the system does not report available memory".to_string()
         }
     }];
-    let Some(plan) = &found.memory else { return why };
-    let parts: Vec<_> =
-        plan.parts.iter().map(|part| format!("{} {}", part.name, bytes(part.bytes))).collect();
-    why.push(format!("{} of memory: {}", bytes(plan.bytes), parts.join(", ")));
+    let Some(plan) = &found.memory else {
+        return why;
+    };
+    let parts: Vec<_> = plan
+        .parts
+        .iter()
+        .map(|part| format!("{} {}", part.name, bytes(part.bytes)))
+        .collect();
+    why.push(format!(
+        "{} of memory: {}",
+        bytes(plan.bytes),
+        parts.join(", ")
+    ));
     match plan.strategy {
         Strategy::Slabs(height) => {
-            why.push(format!("slabs of {height} layers: all at once takes {}", bytes(plan.dense)));
+            why.push(format!(
+                "slabs of {height} layers: all at once takes {}",
+                bytes(plan.dense)
+            ));
         }
         Strategy::Bricks(height) => why.push(format!(
             "cells kept in bricks of 64 × 8 × 8, written {height} layers at a time: a large grid"

@@ -18,7 +18,11 @@ use crate::cli::suggest;
 
 /// Options that decide the cells of a case.
 #[derive(Debug, Parser)]
-#[command(name = "voxelize", disable_help_flag = true, disable_version_flag = true)]
+#[command(
+    name = "voxelize",
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
 pub struct CaseArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -32,7 +36,10 @@ impl CaseArgs {
     pub fn parse(options: &CaseOptions) -> Result<(Self, Argv)> {
         let mut command = Self::command().no_binary_name(true);
         let matches = command.try_get_matches_from_mut(options.words()?);
-        let argv = Argv::new(matches.map_err(|error| usage_error(&error, &command))?, None);
+        let argv = Argv::new(
+            matches.map_err(|error| usage_error(&error, &command))?,
+            None,
+        );
         Ok((argv.args()?, argv))
     }
 }
@@ -40,8 +47,9 @@ impl CaseArgs {
 /// Refuses a key that is neither a key of every case nor an option that decides cells.
 pub fn check_keys(options: &CaseOptions) -> Result<()> {
     let command = CaseArgs::command();
-    let known =
-        command.get_arguments().flat_map(|arg| arg.get_long_and_visible_aliases().unwrap_or_default());
+    let known = command
+        .get_arguments()
+        .flat_map(|arg| arg.get_long_and_visible_aliases().unwrap_or_default());
     let known: Vec<_> = known.collect();
     for option in &options.0 {
         let name = option.name.as_str();
@@ -57,14 +65,18 @@ pub fn check_keys(options: &CaseOptions) -> Result<()> {
         };
         let name = sanitize(name);
         let error = Error::input(Code::G003, format!("'{name}' is an unknown key")).with_hint(hint);
-        return Err(option.line.map_or(error.clone(), |line| error.at_line(line)));
+        return Err(option
+            .line
+            .map_or(error.clone(), |line| error.at_line(line)));
     }
     Ok(())
 }
 
 /// Returns the options of a case in the spelling of [`TypedOptions`]. Options that make no sense stay as they are.
 pub fn spelled(options: &CaseOptions) -> CaseOptions {
-    let Ok(words) = options.words() else { return options.clone() };
+    let Ok(words) = options.words() else {
+        return options.clone();
+    };
     let typed = CaseArgs::command()
         .no_binary_name(true)
         .try_get_matches_from(words)
@@ -102,16 +114,25 @@ impl FromArgMatches for TypedOptions {
             let mut values = vec![];
             if arg.get_action().takes_values() {
                 for value in matches.get_raw(id).into_iter().flatten() {
-                    let value = value.to_str().ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8))?;
+                    let value = value
+                        .to_str()
+                        .ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8))?;
                     values.push(value.to_string());
                 }
             }
-            options.push(CaseOption { name: arg.get_long().unwrap_or(id).to_string(), values, line: None });
+            options.push(CaseOption {
+                name: arg.get_long().unwrap_or(id).to_string(),
+                values,
+                line: None,
+            });
         }
         Ok(Self(CaseOptions(options)))
     }
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
@@ -124,22 +145,35 @@ pub fn options_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> V
         let (name, values) = match (field, value.split_once(' ')) {
             ("variant", Some((name, value))) => (name.to_string(), vec![value.to_string()]),
             ("variant", None) => (value, vec![]),
-            ("rotate", _) => ("rotate".to_string(), value.split(';').map(str::to_string).collect()),
+            ("rotate", _) => (
+                "rotate".to_string(),
+                value.split(';').map(str::to_string).collect(),
+            ),
             _ => (field.replace('_', "-"), vec![value]),
         };
-        options.push(CaseOption { name, values, line: None });
+        options.push(CaseOption {
+            name,
+            values,
+            line: None,
+        });
     }
     options
 }
 
 /// Returns the folder of a file.
 pub fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    file.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// Returns the file that a list in `folder` calls `written`.
 pub fn resolve(folder: &Path, written: &str) -> PathBuf {
-    if folder == Path::new(".") { PathBuf::from(written) } else { folder.join(written) }
+    if folder == Path::new(".") {
+        PathBuf::from(written)
+    } else {
+        folder.join(written)
+    }
 }
 
 /// Returns the path of `file` in a list in `folder`. A file without a common folder keeps its path.
@@ -147,9 +181,18 @@ pub fn resolve(folder: &Path, written: &str) -> PathBuf {
 /// # Errors
 /// If the path is not UTF-8.
 pub fn relative(folder: &Path, file: &Path) -> Result<String> {
-    let [from, to] = [folder, file]
-        .map(|path| if path.is_dir() { path.canonicalize().unwrap_or_default() } else { located(path) });
-    let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let [from, to] = [folder, file].map(|path| {
+        if path.is_dir() {
+            path.canonicalize().unwrap_or_default()
+        } else {
+            located(path)
+        }
+    });
+    let common = from
+        .components()
+        .zip(to.components())
+        .take_while(|(a, b)| a == b)
+        .count();
     if common == 0 {
         return slashed(file);
     }
@@ -164,17 +207,28 @@ pub fn relative(folder: &Path, file: &Path) -> Result<String> {
 fn slashed(path: &Path) -> Result<String> {
     match path.to_str() {
         Some(text) => Ok(text.replace(std::path::MAIN_SEPARATOR, "/")),
-        None => Err(Error::usage("the name is not UTF-8, and a list of goldens holds nothing else")
-            .in_file(path)
-            .with_hint("rename the file")),
+        None => Err(Error::usage(
+            "the name is not UTF-8, and a list of goldens holds nothing else",
+        )
+        .in_file(path)
+        .with_hint("rename the file")),
     }
 }
 
 /// Returns a file name for `text`: letters, digits and dots, and single dashes for everything else.
 pub fn slug(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '.').map(|word| word.trim_matches('.'));
-    let slug = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
-    if slug.is_empty() { "case".to_string() } else { slug }
+    let words = text
+        .split(|c: char| !c.is_alphanumeric() && c != '.')
+        .map(|word| word.trim_matches('.'));
+    let slug = words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-");
+    if slug.is_empty() {
+        "case".to_string()
+    } else {
+        slug
+    }
 }
 
 /// Returns `name`, or if that is taken, `name` with the first free number.
@@ -195,12 +249,24 @@ mod tests {
     /// A text of options, as earlier versions wrote them.
     fn text(text: &str) -> CaseOptions {
         let values = vec![text.to_string()];
-        CaseOptions(vec![CaseOption { name: "options".to_string(), values, line: None }])
+        CaseOptions(vec![CaseOption {
+            name: "options".to_string(),
+            values,
+            line: None,
+        }])
     }
 
     fn option(name: &str, value: &str) -> CaseOptions {
-        let values = if value.is_empty() { vec![] } else { vec![value.to_string()] };
-        CaseOptions(vec![CaseOption { name: name.to_string(), values, line: Some(7) }])
+        let values = if value.is_empty() {
+            vec![]
+        } else {
+            vec![value.to_string()]
+        };
+        CaseOptions(vec![CaseOption {
+            name: name.to_string(),
+            values,
+            line: Some(7),
+        }])
     }
 
     #[test]
@@ -211,7 +277,11 @@ mod tests {
         let (options, typed) = CaseArgs::parse(&option("res", "64")).unwrap();
         assert_eq!(options.grid.res, Some(64));
         assert_eq!(typed.with_value("res").unwrap(), "--res 64");
-        for options in [text(""), text("--bounds '-1, 0, 0, 1, 1, 1'"), option("translate", "-1,0,0")] {
+        for options in [
+            text(""),
+            text("--bounds '-1, 0, 0, 1, 1, 1'"),
+            option("translate", "-1,0,0"),
+        ] {
             assert!(CaseArgs::parse(&options).is_ok(), "{options}");
         }
     }
@@ -220,26 +290,44 @@ mod tests {
     fn options_that_are_not_part_of_a_case_are_refused() {
         for (options, expected) in [
             (text("-o a.npz"), "unexpected argument '-o' found"),
-            (text("--max-memory 1G"), "unexpected argument '--max-memory' found"),
+            (
+                text("--max-memory 1G"),
+                "unexpected argument '--max-memory' found",
+            ),
             (text("other.stl"), "unexpected argument 'other.stl'"),
             (text("formats"), "unexpected argument 'formats'"),
             (text("--rez 4"), "unexpected argument '--rez' found"),
-            (text("--res 0"), "invalid value '0' for '--res <N>': must be at least 1"),
+            (
+                text("--res 0"),
+                "invalid value '0' for '--res <N>': must be at least 1",
+            ),
             (text("--res 4 --dims 1,1,1"), "cannot be used with"),
             (text("--res '4"), "a quote is not closed"),
-            (option("res", "0"), "invalid value '0' for '--res <N>': must be at least 1"),
+            (
+                option("res", "0"),
+                "invalid value '0' for '--res <N>': must be at least 1",
+            ),
             (option("res", ""), "a value is required for '--res <N>'"),
         ] {
             let message = CaseArgs::parse(&options).map(drop).unwrap_err().to_string();
             assert!(message.contains(expected), "{options}: {message}");
             assert!(check_keys(&options).is_ok());
         }
-        for (name, hint) in
-            [("rez", "did you mean res?"), ("mehs", "did you mean mesh?"), ("json", "keys of a case")]
-        {
+        for (name, hint) in [
+            ("rez", "did you mean res?"),
+            ("mehs", "did you mean mesh?"),
+            ("json", "keys of a case"),
+        ] {
             let error = check_keys(&option(name, "1")).unwrap_err();
-            assert_eq!((error.code(), error.line()), (Code::G003, Some(7)), "{name}");
-            assert!(error.hint().unwrap().spelled(|_| None).contains(hint), "{name}");
+            assert_eq!(
+                (error.code(), error.line()),
+                (Code::G003, Some(7)),
+                "{name}"
+            );
+            assert!(
+                error.hint().unwrap().spelled(|_| None).contains(hint),
+                "{name}"
+            );
         }
         for name in ["", "=", "res=8", "res 8"] {
             assert!(check_keys(&option(name, "")).is_err(), "{name}");
@@ -252,17 +340,30 @@ mod tests {
         for text in ["-r 64 --pad 1", "--pad=1 --res=64", "-r64 --pad 1"] {
             assert_eq!(spelled(text), "--res 64 --pad 1");
         }
-        assert_eq!(spelled("--bounds '-1, 0,0,1,1,1' --cube"), "--bounds '-1, 0,0,1,1,1' --cube");
+        assert_eq!(
+            spelled("--bounds '-1, 0,0,1,1,1' --cube"),
+            "--bounds '-1, 0,0,1,1,1' --cube"
+        );
         assert_eq!(spelled("--pitch 0.5"), "--voxel-size 0.5");
-        assert_eq!(spelled("--only a --only 'b c' --skip=-d"), "--only a --only 'b c' --skip -d");
+        assert_eq!(
+            spelled("--only a --only 'b c' --skip=-d"),
+            "--only a --only 'b c' --skip -d"
+        );
         assert_eq!(spelled(""), "");
     }
 
     #[test]
     fn records_become_options() {
-        let fields = [("variant", "hollow 2"), ("close_holes", "3"), ("variant", "keep-thin")];
+        let fields = [
+            ("variant", "hollow 2"),
+            ("close_holes", "3"),
+            ("variant", "keep-thin"),
+        ];
         let options = options_of(fields.map(|(name, value)| (name, value.to_string())));
-        assert_eq!(CaseOptions(options).to_string(), "--hollow 2 --close-holes 3 --keep-thin");
+        assert_eq!(
+            CaseOptions(options).to_string(),
+            "--hollow 2 --close-holes 3 --keep-thin"
+        );
     }
 
     #[test]
@@ -275,19 +376,37 @@ mod tests {
         let lists = made("tests/lists");
         let meshes = made("meshes");
         let relative = |folder: &Path, file: &Path| relative(folder, file).unwrap();
-        assert_eq!(relative(&lists, &meshes.join("a.stl")), "../../meshes/a.stl");
+        assert_eq!(
+            relative(&lists, &meshes.join("a.stl")),
+            "../../meshes/a.stl"
+        );
         assert_eq!(relative(&lists, &lists.join("a.stl")), "a.stl");
-        assert_eq!(relative(place.path(), &meshes.join("../meshes/a.stl")), "meshes/a.stl");
-        assert_eq!(relative(&lists, &lists.join("new/er/a.npz")), "new/er/a.npz");
+        assert_eq!(
+            relative(place.path(), &meshes.join("../meshes/a.stl")),
+            "meshes/a.stl"
+        );
+        assert_eq!(
+            relative(&lists, &lists.join("new/er/a.npz")),
+            "new/er/a.npz"
+        );
         let written = relative(&lists, &meshes.join("a.stl"));
         assert_eq!(resolve(&lists, &written), lists.join("../../meshes/a.stl"));
-        assert_eq!(resolve(folder_of(Path::new("goldens.toml")), "a.stl"), Path::new("a.stl"));
+        assert_eq!(
+            resolve(folder_of(Path::new("goldens.toml")), "a.stl"),
+            Path::new("a.stl")
+        );
     }
 
     #[test]
     fn names_are_plain_and_used_once() {
-        assert_eq!(slug("meshes/part.stl --res 64 --pad 1"), "meshes-part.stl-res-64-pad-1");
-        assert_eq!([slug("--"), slug("../x/.y"), slug("größe 0.5")], ["case", "x-y", "größe-0.5"]);
+        assert_eq!(
+            slug("meshes/part.stl --res 64 --pad 1"),
+            "meshes-part.stl-res-64-pad-1"
+        );
+        assert_eq!(
+            [slug("--"), slug("../x/.y"), slug("größe 0.5")],
+            ["case", "x-y", "größe-0.5"]
+        );
         let taken = ["a", "a-2"];
         assert_eq!(unused("a", |name| taken.contains(&name)), "a-3");
         assert_eq!(unused("b", |name| taken.contains(&name)), "b");

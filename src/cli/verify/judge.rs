@@ -25,9 +25,16 @@ pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseRepor
         report.findings.clone_from(&made.findings);
         let outcome = match &task.wanted {
             Wanted::Digest(grid, cells) => {
-                let golden = GridBrief { grid: Some(*grid), cells: *cells };
+                let golden = GridBrief {
+                    grid: Some(*grid),
+                    cells: *cells,
+                };
                 report.golden = Some(golden);
-                if golden == GridBrief::of(made) { CaseResult::Same } else { CaseResult::Digest }
+                if golden == GridBrief::of(made) {
+                    CaseResult::Same
+                } else {
+                    CaseResult::Digest
+                }
             }
             Wanted::File(file) => against_file(task, file, made, &mut report)?,
             Wanted::Nothing => CaseResult::Same,
@@ -35,7 +42,8 @@ pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseRepor
         report.take(made);
         Ok(outcome)
     });
-    report.outcome = compared.unwrap_or_else(|error| CaseResult::Failed(fitting(error, super::arguments)));
+    report.outcome =
+        compared.unwrap_or_else(|error| CaseResult::Failed(fitting(error, super::arguments)));
     report
 }
 
@@ -46,12 +54,15 @@ fn against_file(
     made: &CaseCells,
     report: &mut CaseReport,
 ) -> Result<CaseResult> {
-    let Some(now) = &made.voxels else { return Ok(CaseResult::Same) };
+    let Some(now) = &made.voxels else {
+        return Ok(CaseResult::Same);
+    };
     // The file may hold a grid of any size, so its headers come first.
     let path = file.path();
     files::is_there(path).map_err(|error| missing(task, error))?;
     let recorded = format::describe(path)?.metadata;
-    let other = other_grid(recorded.lattice.as_ref(), &recorded.record, now).map_err(|e| e.in_file(path))?;
+    let other = other_grid(recorded.lattice.as_ref(), &recorded.record, now)
+        .map_err(|e| e.in_file(path))?;
     if !other.is_empty() {
         return Ok(CaseResult::Grid(other));
     }
@@ -60,7 +71,10 @@ fn against_file(
     if let (Some(pictures), CaseResult::Cells(difference)) = (&task.pictures, &outcome) {
         report.shown = draw(pictures, [&golden, now], difference)?;
     }
-    report.golden = Some(GridBrief { grid: golden.digest().grid, cells: golden.count() });
+    report.golden = Some(GridBrief {
+        grid: golden.digest().grid,
+        cells: golden.count(),
+    });
     Ok(outcome)
 }
 
@@ -84,16 +98,29 @@ fn draw(
     let old = golden.occupied()?;
     let new = now.occupied()?;
     let lattice = now.lattice.as_ref();
-    let spacing = lattice.map_or([1.0; 3], |lattice| lattice.spacing().each_ref().map(Rational::to_f64));
+    let spacing = lattice.map_or([1.0; 3], |lattice| {
+        lattice.spacing().each_ref().map(Rational::to_f64)
+    });
     let from = match (lattice, difference.bounds) {
         (Some(lattice), Some(bounds)) => side(lattice, bounds),
         _ => View::default().from,
     };
-    let picture = view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?;
+    let picture = view::cells(
+        &diff::labels(old, new)?,
+        spacing,
+        &View {
+            from,
+            ..View::default()
+        },
+    )?;
     png.save_bytes("png", &picture.to_png()?)?;
     if let Some(format) = format::by_name("vox") {
         let changes = diff::saved(diff::changes(old, new)?, lattice);
-        vox.save_source(&mut InMemory::new(&changes), format, &SaveOptions::default())?;
+        vox.save_source(
+            &mut InMemory::new(&changes),
+            format,
+            &SaveOptions::default(),
+        )?;
     }
     Ok(vec![vox.path().to_path_buf(), png.path().to_path_buf()])
 }

@@ -20,7 +20,10 @@ pub fn to_xml(list: &str, tasks: &[Task], reports: &[CaseReport], time: Duration
     let mut tests = String::new();
     for (task, report) in tasks.iter().zip(reports) {
         let name = escaped(&task.case.title());
-        let line = task.case.line.map_or(String::new(), |line| format!(" line=\"{line}\""));
+        let line = task
+            .case
+            .line
+            .map_or(String::new(), |line| format!(" line=\"{line}\""));
         let time = seconds(report.time);
         tests += &format!(
             "    <testcase classname=\"{list}\" name=\"{name}\" file=\"{list}\"{line} time=\"{time}\""

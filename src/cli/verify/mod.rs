@@ -135,7 +135,11 @@ enum Reach {
 
 impl GateArgs {
     fn reach(&self) -> Reach {
-        if self.allow_outside { Reach::Anywhere } else { Reach::Folder }
+        if self.allow_outside {
+            Reach::Anywhere
+        } else {
+            Reach::Folder
+        }
     }
 }
 
@@ -143,7 +147,11 @@ impl GateArgs {
 fn arguments(command: clap::Command) -> clap::Command {
     args::arguments::<VerifyArgs>(command).mut_args(|arg| {
         let is_of_conversion = matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
-        if is_of_conversion { arg.hide(true) } else { arg }
+        if is_of_conversion {
+            arg.hide(true)
+        } else {
+            arg
+        }
     })
 }
 
@@ -162,11 +170,20 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     if !options.is_empty() {
         let error = Error::usage(format!("{options}: options come from the list of goldens"));
         let is_voxels = format::sniff(&args.goldens).is_some();
-        let list = if is_voxels { "LIST".into() } else { args.goldens.to_string_lossy() };
-        return Err(error.with_hint(format!("'voxelize verify --update {list} MESH {options}' adds a case")));
+        let list = if is_voxels {
+            "LIST".into()
+        } else {
+            args.goldens.to_string_lossy()
+        };
+        return Err(error.with_hint(format!(
+            "'voxelize verify --update {list} MESH {options}' adds a case"
+        )));
     }
     let resources = call.resources(args.run.max_memory)?;
-    let gate = Gate { allow: args.verify.allow, iou_min: args.verify.iou_min };
+    let gate = Gate {
+        allow: args.verify.allow,
+        iou_min: args.verify.iou_min,
+    };
     let goldens = call.names.reads(&args.goldens, "the file of goldens")?;
     let mut tasks = match args.meshes.as_slice() {
         [] => listed(&goldens, gate, args.verify.reach(), &call.names)?,
@@ -190,7 +207,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let started = Instant::now();
     let folders = MadeFolders::default();
     if let Some(folder) = &args.verify.pictures {
-        folders.make(folder).map_err(|e| or_hint(e, "--pictures DIR names another"))?;
+        folders
+            .make(folder)
+            .map_err(|e| or_hint(e, "--pictures DIR names another"))?;
     }
     let reports = task::each(&tasks, &resources, call, &call.bar(), |task, made, time| {
         judge::judge(task, &made, time)
@@ -205,7 +224,12 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 }
 
 /// Names the pictures of every case with a golden file after the case, or after the mesh of a single comparison.
-fn name_pictures(tasks: &mut [Task], folder: &Path, meshes: &[PathBuf], names: &Names) -> Result<()> {
+fn name_pictures(
+    tasks: &mut [Task],
+    folder: &Path,
+    meshes: &[PathBuf],
+    names: &Names,
+) -> Result<()> {
     let mut used: Vec<String> = vec![];
     for task in tasks {
         let stem = match meshes {
@@ -214,8 +238,18 @@ fn name_pictures(tasks: &mut [Task], folder: &Path, meshes: &[PathBuf], names: &
         };
         let stem = case::unused(&stem, |name| used.iter().any(|used| used == name));
         if let Wanted::File(_) = task.wanted {
-            let vox = picture(folder, &format!("{stem}.vox"), tool::made_by_this_tool, names)?;
-            let png = picture(folder, &format!("{stem}.png"), view::made_by_this_tool, names)?;
+            let vox = picture(
+                folder,
+                &format!("{stem}.vox"),
+                tool::made_by_this_tool,
+                names,
+            )?;
+            let png = picture(
+                folder,
+                &format!("{stem}.png"),
+                view::made_by_this_tool,
+                names,
+            )?;
             task.pictures = Some([vox, png]);
         }
         used.push(stem);
@@ -223,11 +257,20 @@ fn name_pictures(tasks: &mut [Task], folder: &Path, meshes: &[PathBuf], names: &
     Ok(())
 }
 
-fn picture(folder: &Path, name: &str, is_ours: fn(&Path) -> bool, names: &Names) -> Result<OutputFile> {
+fn picture(
+    folder: &Path,
+    name: &str,
+    is_ours: fn(&Path) -> bool,
+    names: &Names,
+) -> Result<OutputFile> {
     const HINT: &str = "--pictures DIR names another folder";
     let path = folder.join(name);
-    let new = OutputFile::new(&path, "a picture").hint(HINT).in_made_folder();
-    let file = new.existing(Existing::ReplaceIf(is_ours), HINT).register(names)?;
+    let new = OutputFile::new(&path, "a picture")
+        .hint(HINT)
+        .in_made_folder();
+    let file = new
+        .existing(Existing::ReplaceIf(is_ours), HINT)
+        .register(names)?;
     file.check()?;
     Ok(file)
 }
@@ -256,11 +299,18 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
         tasks.push(task);
     }
     if !takes_gate {
-        let option = if gate.allow.is_some() { "--allow" } else { "--iou-min" };
-        let message =
-            format!("{option} changes nothing: no case has a golden file without limits of its own");
+        let option = if gate.allow.is_some() {
+            "--allow"
+        } else {
+            "--iou-min"
+        };
+        let message = format!(
+            "{option} changes nothing: no case has a golden file without limits of its own"
+        );
         let error = Error::usage(message).in_file(list);
-        return Err(error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case"));
+        return Err(
+            error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case")
+        );
     }
     check(&tasks, reach, names)?;
     Ok(tasks)
@@ -288,8 +338,15 @@ fn check_reach(task: &Task, key: &str, file: &Path, reach: Reach) -> Result<()> 
     if reach == Reach::Anywhere || files::is_within(file, case::folder_of(&task.list)) {
         return Ok(());
     }
-    let message = format!("{key} is outside the folder of the list: {}", file.display());
-    Err(located(Error::input(Code::G010, message), task, task.case.line))
+    let message = format!(
+        "{key} is outside the folder of the list: {}",
+        file.display()
+    );
+    Err(located(
+        Error::input(Code::G010, message),
+        task,
+        task.case.line,
+    ))
 }
 
 /// Adds the list and the line to an error about a case. A new case has no line.
@@ -305,11 +362,16 @@ fn located(error: Error, task: &Task, line: Option<u64>) -> Error {
 fn check_case(task: &Task, names: &Names) -> Result<()> {
     let case = &task.case;
     if case.mesh == "-" {
-        let error = Error::input(Code::G005, "mesh is standard input, which can be read only once");
+        let error = Error::input(
+            Code::G005,
+            "mesh is standard input, which can be read only once",
+        );
         return Err(located(error.with_hint("name a file"), task, case.line));
     }
     case::check_keys(&case.options).map_err(|error| error.in_file(&task.list))?;
-    let Err(error) = task.check(names) else { return Ok(()) };
+    let Err(error) = task.check(names) else {
+        return Ok(());
+    };
     if case.line.is_none() {
         // The options come from the command line.
         return Err(error);
@@ -323,12 +385,19 @@ fn check_case(task: &Task, names: &Names) -> Result<()> {
         Some(hint) => hint.clone(),
         None => "a case takes the options of 'voxelize --help' that decide cells".into(),
     };
-    Err(located(Error::input(Code::G009, message).with_hint(hint), task, line))
+    Err(located(
+        Error::input(Code::G009, message).with_hint(hint),
+        task,
+        line,
+    ))
 }
 
 /// Returns the first option that a message names, or the text of options.
 fn option_of<'a>(options: &'a CaseOptions, message: &str) -> Option<&'a CaseOption> {
-    let named = options.0.iter().find(|option| message.contains(&format!("--{}", option.name)));
+    let named = options
+        .0
+        .iter()
+        .find(|option| message.contains(&format!("--{}", option.name)));
     named.or_else(|| options.0.iter().find(|option| option.is_text()))
 }
 
@@ -342,7 +411,9 @@ fn single(file: &InputFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Ta
              and 'voxelize verify --update LIST {}' adds this one",
             mesh.display()
         );
-        return Err(Error::usage("is not a voxel file").in_file(golden).with_hint(hint));
+        return Err(Error::usage("is not a voxel file")
+            .in_file(golden)
+            .with_hint(hint));
     }
     let title = mesh.display().to_string();
     let case = Case {
@@ -365,14 +436,21 @@ fn single(file: &InputFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Ta
 
 /// Returns the options that make cells on the grid and by the rule of a voxel file.
 fn options_of(file: &Path) -> Result<CaseOptions> {
-    let Record { rule_name, fields, transform, .. } = format::describe(file)?.metadata.record;
+    let Record {
+        rule_name,
+        fields,
+        transform,
+        ..
+    } = format::describe(file)?.metadata.record;
     let mut options = case::options_of([("like", file.to_string_lossy().into_owned())]);
     if let Some(name) = rule_name {
         options.extend(case::options_of([("rule", name)]));
     }
     options.extend(case::options_of(fields));
     // The up axis changes no cell, and the reader finds the point near the mesh again.
-    let transform = transform.into_iter().filter(|(name, _)| !matches!(*name, "up" | "near"));
+    let transform = transform
+        .into_iter()
+        .filter(|(name, _)| !matches!(*name, "up" | "near"));
     options.extend(case::options_of(transform));
     Ok(CaseOptions(options))
 }

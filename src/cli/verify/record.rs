@@ -47,7 +47,9 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &TypedOptions) -> Result<Vec
     let folders = MadeFolders::default();
     for (_, file) in tasks.iter().filter_map(|task| task.keep.as_ref()) {
         let hint = "--golden DIR, or golden in the list, names another";
-        folders.make_for(file.path()).map_err(|e| or_hint(e, hint))?;
+        folders
+            .make_for(file.path())
+            .map_err(|e| or_hint(e, hint))?;
     }
     let bar = call.bar();
     let recorded = task::each(&tasks, &resources, call, &bar, record)?;
@@ -65,7 +67,10 @@ fn save_list(list: &OutputFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar
     let before = goldens.to_text();
     for (task, recorded) in tasks.iter().zip(recorded) {
         if let Some((_, golden)) = &recorded.change {
-            goldens.record(Case { golden: golden.clone(), ..task.case.clone() });
+            goldens.record(Case {
+                golden: golden.clone(),
+                ..task.case.clone()
+            });
         }
     }
     let text = goldens.to_text();
@@ -78,8 +83,11 @@ fn save_list(list: &OutputFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar
 /// Refuses arguments that make no sense, and recording in CI.
 fn refuse(args: &VerifyArgs, options: &TypedOptions) -> Result<()> {
     if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
-        let error = Error::usage("--update: CI is set, and a run that records goldens verifies nothing");
-        return Err(error.with_hint("record them by hand, review the changes and commit them; or unset CI"));
+        let error =
+            Error::usage("--update: CI is set, and a run that records goldens verifies nothing");
+        return Err(
+            error.with_hint("record them by hand, review the changes and commit them; or unset CI")
+        );
     }
     refuse_voxels(args)?;
     if args.meshes.iter().any(|mesh| mesh.as_os_str() == "-") {
@@ -88,7 +96,9 @@ fn refuse(args: &VerifyArgs, options: &TypedOptions) -> Result<()> {
     }
     let options = options.0.to_string();
     if !options.is_empty() && args.meshes.is_empty() {
-        let error = Error::usage(format!("{options}: every case of a list has its own options"));
+        let error = Error::usage(format!(
+            "{options}: every case of a list has its own options"
+        ));
         return Err(error.with_hint("name the meshes whose cases get these options"));
     }
     if args.verify.golden.is_some() && args.meshes.is_empty() {
@@ -101,22 +111,35 @@ fn refuse(args: &VerifyArgs, options: &TypedOptions) -> Result<()> {
 /// Refuses a voxel file, or the name of one, in place of a list.
 fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     let list = args.goldens.as_path();
-    let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
+    let mesh = args
+        .meshes
+        .first()
+        .map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
     let name = list.display();
     if format::sniff(list).is_some() {
         let options = super::options_of(list)?;
         let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
-        return Err(error.with_hint(format!("voxelize {mesh} {options} -o {name} makes it again")));
+        return Err(error.with_hint(format!(
+            "voxelize {mesh} {options} -o {name} makes it again"
+        )));
     }
     if is_voxel_name(list) && !list.exists() {
-        let error = Error::usage("is the name of a voxel file, and a list of goldens is TOML").in_file(list);
-        return Err(error.with_hint("name it goldens.toml; --golden DIR keeps the cells of cases as files"));
+        let error = Error::usage("is the name of a voxel file, and a list of goldens is TOML")
+            .in_file(list);
+        return Err(
+            error.with_hint("name it goldens.toml; --golden DIR keeps the cells of cases as files")
+        );
     }
     Ok(())
 }
 
 /// Returns the tasks of the named meshes, whose cases are in the list or new.
-fn named(args: &VerifyArgs, options: &TypedOptions, goldens: &Goldens, names: &Names) -> Result<Vec<Task>> {
+fn named(
+    args: &VerifyArgs,
+    options: &TypedOptions,
+    goldens: &Goldens,
+    names: &Names,
+) -> Result<Vec<Task>> {
     let list = args.goldens.as_path();
     let folder = case::folder_of(list);
     let options = options.relocated(folder)?;
@@ -125,7 +148,9 @@ fn named(args: &VerifyArgs, options: &TypedOptions, goldens: &Goldens, names: &N
     for file in &args.meshes {
         let mesh = case::relative(folder, file)?;
         if tasks.iter().any(|task| task.case.mesh == mesh) {
-            return Err(Error::usage("is given twice").in_file(file).with_hint("give it once"));
+            return Err(Error::usage("is given twice")
+                .in_file(file)
+                .with_hint("give it once"));
         }
         let known = goldens
             .cases()
@@ -153,7 +178,9 @@ fn named(args: &VerifyArgs, options: &TypedOptions, goldens: &Goldens, names: &N
                 let file = format!("{path}.npz");
                 let golden = Golden::File(file.clone());
                 goldens.cases().iter().any(|case| case.golden == golden)
-                    || tasks.iter().any(|task| task.keep.as_ref().is_some_and(|(name, _)| *name == file))
+                    || tasks
+                        .iter()
+                        .any(|task| task.keep.as_ref().is_some_and(|(name, _)| *name == file))
             });
             cells = Some(format!("{path}.npz"));
         }
@@ -194,7 +221,10 @@ fn golden_file(path: &Path, names: &Names) -> Result<OutputFile> {
 
 fn new_golden(path: &Path, role: &str) -> OutputFile {
     let new = OutputFile::new(path, role).in_made_folder();
-    new.existing(Existing::ReplaceIf(may_go), "name another file under golden, or remove this one")
+    new.existing(
+        Existing::ReplaceIf(may_go),
+        "name another file under golden, or remove this one",
+    )
 }
 
 /// Returns whether a golden may replace a file: one of this tool, or one without content. A list may name any file.
@@ -209,7 +239,11 @@ fn golden_format(path: &Path) -> Result<&'static Format> {
 
 /// Returns the sidecar that a golden file of this format needs for its lattice.
 fn sidecar(format: &Format) -> Sidecar {
-    if format.carries == Carries::InFile { Sidecar::Auto } else { Sidecar::Write }
+    if format.carries == Carries::InFile {
+        Sidecar::Auto
+    } else {
+        Sidecar::Write
+    }
 }
 
 /// Difference between a new record and the old one.
@@ -248,10 +282,16 @@ struct Recorded {
 fn record(task: &Task, made: Result<CaseCells>, time: Duration) -> Recorded {
     let mut report = judge(task, &made, time);
     match made.and_then(|made| store(task, &made, &mut report)) {
-        Ok(change) => Recorded { report, change: Some(change) },
+        Ok(change) => Recorded {
+            report,
+            change: Some(change),
+        },
         Err(error) => {
             report.outcome = CaseResult::Failed(error);
-            Recorded { report, change: None }
+            Recorded {
+                report,
+                change: None,
+            }
         }
     }
 }
@@ -268,21 +308,38 @@ fn store(task: &Task, made: &CaseCells, report: &mut CaseReport) -> Result<(Chan
     };
     let Some((name, file)) = &task.keep else {
         return match made.digest.grid {
-            Some(grid) => Ok((change, Golden::Digest { grid, cells: made.cells })),
+            Some(grid) => Ok((
+                change,
+                Golden::Digest {
+                    grid,
+                    cells: made.cells,
+                },
+            )),
             None => Err(Error::usage("a grid without a lattice has no digest")),
         };
     };
     let has_them = matches!(task.wanted, Wanted::File(_)) && report.golden.is_some();
     if let (Some(voxels), false) = (&made.voxels, has_them && report.outcome == CaseResult::Same) {
         let format = golden_format(file.path())?;
-        let options = SaveOptions { sidecar: sidecar(format), ..SaveOptions::default() };
+        let options = SaveOptions {
+            sidecar: sidecar(format),
+            ..SaveOptions::default()
+        };
         file.save_source(&mut InMemory::new(voxels), format, &options)?;
     }
     Ok((change, Golden::File(name.clone())))
 }
 
 /// Prints a recorded case.
-fn print(call: &Call, goldens: &Goldens, task: &Task, Recorded { report: case, change }: &Recorded) {
+fn print(
+    call: &Call,
+    goldens: &Goldens,
+    task: &Task,
+    Recorded {
+        report: case,
+        change,
+    }: &Recorded,
+) {
     call.printer.print(&Report::of(|report, result| {
         *result = CaseJson::of(task);
         let change = match (change, &case.outcome) {
@@ -294,12 +351,18 @@ fn print(call: &Call, goldens: &Goldens, task: &Task, Recorded { report: case, c
         if let (Change::Changed, Some(golden)) = (change, case.golden) {
             line += &format!("{} → ", grouped(golden.cells));
         }
-        line += &case.found.map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
+        line += &case
+            .found
+            .map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
         if let (Wanted::Digest(..), Some((_, file))) = (&task.wanted, &task.keep) {
             line += &format!(", now in {}", file.path().display());
         }
         report.out.line(line);
-        let others = goldens.cases().iter().filter(|case| case.mesh == task.case.mesh).count() as u64;
+        let others = goldens
+            .cases()
+            .iter()
+            .filter(|case| case.mesh == task.case.mesh)
+            .count() as u64;
         for line in reasons(task, case, change, others) {
             report.out.line(format_args!("         {line}"));
         }
@@ -320,8 +383,12 @@ fn reasons(task: &Task, report: &CaseReport, change: Change, others: u64) -> Vec
             ));
         }
         (Change::New | Change::Same, _) => {}
-        (Change::Again, CaseResult::Failed(error)) => lines.push(format!("{error}: recorded again")),
-        (Change::Again, _) => lines.push("the digest could not be read: recorded again".to_string()),
+        (Change::Again, CaseResult::Failed(error)) => {
+            lines.push(format!("{error}: recorded again"))
+        }
+        (Change::Again, _) => {
+            lines.push("the digest could not be read: recorded again".to_string())
+        }
         (Change::Changed, outcome) => {
             if let (Some(old), Some(new)) = (report.golden, report.found)
                 && let (Some(old), Some(new)) = (old.grid, new.grid)
@@ -339,10 +406,19 @@ fn reasons(task: &Task, report: &CaseReport, change: Change, others: u64) -> Vec
 /// Returns the line that counts the changes.
 fn total(list: &Path, recorded: &[Recorded]) -> String {
     let count = |change: Option<Change>| {
-        recorded.iter().filter(|one| one.change.as_ref().map(|(change, _)| *change) == change).count()
+        recorded
+            .iter()
+            .filter(|one| one.change.as_ref().map(|(change, _)| *change) == change)
+            .count()
     };
-    let [new, changed, same, again, failed] =
-        [Some(Change::New), Some(Change::Changed), Some(Change::Same), Some(Change::Again), None].map(count);
+    let [new, changed, same, again, failed] = [
+        Some(Change::New),
+        Some(Change::Changed),
+        Some(Change::Same),
+        Some(Change::Again),
+        None,
+    ]
+    .map(count);
     let list = sanitized(&list.to_string_lossy());
     let mut text = format!("{list}: {new} new, {changed} changed, {same} same");
     for (n, what) in [(again, "made again"), (failed, "failed")] {

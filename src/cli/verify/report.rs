@@ -94,13 +94,19 @@ pub struct GridBrief {
     pub grid: Option<Hash>,
 }
 
-fn as_text<S: Serializer>(hash: &Option<Hash>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn as_text<S: Serializer>(
+    hash: &Option<Hash>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     hash.map(|hash| hash.to_string()).serialize(serializer)
 }
 
 impl GridBrief {
     pub fn of(made: &CaseCells) -> Self {
-        Self { grid: made.digest.grid, cells: made.cells }
+        Self {
+            grid: made.digest.grid,
+            cells: made.cells,
+        }
     }
 }
 
@@ -121,7 +127,10 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
             // The first line is all that some readers of JUnit show.
             let more = match changes.len() {
                 0 | 1 => String::new(),
-                n => format!("; {} below", counted(n as u64 - 1, "more change", "more changes")),
+                n => format!(
+                    "; {} below",
+                    counted(n as u64 - 1, "more change", "more changes")
+                ),
             };
             let first = changes.first().map_or("", String::as_str);
             lines.push(format!("the grid changed: {first}{more}"));
@@ -146,10 +155,17 @@ fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<Strin
         share(difference.iou())
     )];
     if let Some(bounds) = difference.bounds {
-        lines.push(format!("where: {}", cell_box(bounds, report.lattice.as_ref())));
+        lines.push(format!(
+            "where: {}",
+            cell_box(bounds, report.lattice.as_ref())
+        ));
     }
     if !report.shown.is_empty() {
-        let names: Vec<_> = report.shown.iter().map(|path| path.display().to_string()).collect();
+        let names: Vec<_> = report
+            .shown
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         lines.push(format!("shown: {}", names.join(", ")));
     }
     let mut limits = vec![];
@@ -166,12 +182,16 @@ fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<Strin
 }
 
 fn digests(golden: GridBrief, found: GridBrief) -> Vec<String> {
-    let [old, new] = [golden, found].map(|brief| brief.grid.map_or(String::new(), |grid| grid.to_string()));
+    let [old, new] =
+        [golden, found].map(|brief| brief.grid.map_or(String::new(), |grid| grid.to_string()));
     let cells = counted(golden.cells, "cell", "cells");
     let first = if golden.cells == found.cells {
         format!("the digest differs: {cells} as in the golden, but others, or at another position")
     } else {
-        format!("the digest differs: golden has {cells}, now {}", grouped(found.cells))
+        format!(
+            "the digest differs: golden has {cells}, now {}",
+            grouped(found.cells)
+        )
     };
     vec![first, format!("golden {old}"), format!("now    {new}")]
 }
@@ -206,7 +226,9 @@ impl CaseJson {
             added: difference.added,
             removed: difference.removed,
             iou: difference.iou(),
-            within: difference.bounds.map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
+            within: difference
+                .bounds
+                .map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
         });
         let mismatch = match &case.outcome {
             CaseResult::Grid(changes) => Some(changes.clone()),
@@ -218,7 +240,10 @@ impl CaseJson {
             golden: case.golden,
             difference,
             mismatch,
-            allowed: Some(Allowed { cells: task.gate.allow, iou: task.gate.iou_min }),
+            allowed: Some(Allowed {
+                cells: task.gate.allow,
+                iou: task.gate.iou_min,
+            }),
             pictures: Some(case.shown.iter().map(|path| value::lossy(path)).collect()),
             warnings: Some(value::warnings(&case.findings)),
             time_ms: Some(value::ms(case.time)),
@@ -229,18 +254,30 @@ impl CaseJson {
 
 /// Prints the outcome of every case, and the number that pass.
 pub fn print(call: &Call, args: &VerifyArgs, tasks: &[Task], cases: &[CaseReport]) {
-    let rows: Vec<_> = tasks.iter().zip(cases).map(|(task, case)| row(task, case)).collect();
+    let rows: Vec<_> = tasks
+        .iter()
+        .zip(cases)
+        .map(|(task, case)| row(task, case))
+        .collect();
     let options = &call.printer.options;
     for ((task, case), line) in tasks.iter().zip(cases).zip(aligned(&rows)) {
         let mut lines = details(task, case);
         if args.verify.pictures.is_some() {
             lines.extend(not_shown(&case.outcome).map(str::to_string));
         }
-        for finding in case.findings.iter().filter(|finding| options.verbosity.prints(finding)) {
+        for finding in case
+            .findings
+            .iter()
+            .filter(|finding| options.verbosity.prints(finding))
+        {
             lines.push(finding_line("", finding).trim_end().to_string());
         }
         if call.printer.is_verbose() {
-            lines.extend(case.lattice.as_ref().map(|lattice| format!("grid: {}", display::grid(lattice))));
+            lines.extend(
+                case.lattice
+                    .as_ref()
+                    .map(|lattice| format!("grid: {}", display::grid(lattice))),
+            );
             let digest = case.found.and_then(|found| found.grid);
             lines.extend(digest.map(|digest| format!("digest: {digest}")));
         }
@@ -257,7 +294,8 @@ pub fn print(call: &Call, args: &VerifyArgs, tasks: &[Task], cases: &[CaseReport
             })
         }));
     }
-    call.printer.print(&Report::rows(total(&args.goldens, cases)));
+    call.printer
+        .print(&Report::rows(total(&args.goldens, cases)));
 }
 
 /// Returns the columns of a case: status, name or mesh, options, cells, time.
@@ -267,10 +305,18 @@ fn row(Task { case, .. }: &Task, report: &CaseReport) -> [String; 5] {
         CaseResult::Failed(_) => "ERROR",
         _ => "FAIL",
     };
-    let cells = report.found.map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
+    let cells = report
+        .found
+        .map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
     let name = case.name.as_ref().unwrap_or(&case.mesh);
     let options = sanitized(&case.options.to_string());
-    [status.to_string(), sanitized(name), options, cells, duration(report.time)]
+    [
+        status.to_string(),
+        sanitized(name),
+        options,
+        cells,
+        duration(report.time),
+    ]
 }
 
 /// Returns the rows as lines, with numbers to the right and words to the left.
@@ -315,9 +361,11 @@ fn total(goldens: &Path, reports: &[CaseReport]) -> String {
         text += &format!(", {}", counted(errors, "error", "errors"));
     }
     text += "\n";
-    if reports.iter().any(|report| report.outcome == CaseResult::Digest) {
-        text +=
-            "hint: a digest cannot show where; --update LIST MESH OPTIONS --golden DIR stores the cells\n";
+    if reports
+        .iter()
+        .any(|report| report.outcome == CaseResult::Digest)
+    {
+        text += "hint: a digest cannot show where; --update LIST MESH OPTIONS --golden DIR stores the cells\n";
     }
     text
 }

@@ -79,7 +79,14 @@ impl Task {
             args.grid.like = Some(self.like.clone().unwrap_or(file));
         }
         let resources = Resources::new(&PowerArgs::default(), None)?;
-        let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), resources, &argv, names)?;
+        let options = JobOptions::new(
+            args.grid,
+            &args.rule,
+            &ReadArgs::default(),
+            resources,
+            &argv,
+            names,
+        )?;
         let mut options = options.for_meshes([self.mesh.as_path()].into_iter())?;
         options.has_findings = true;
         let source = MeshSource::find(&self.mesh, names).map_err(|error| match error.code() {
@@ -106,14 +113,27 @@ impl Task {
 
     /// Returns the number of grids in memory at a time. A golden file is one more.
     fn grids(&self) -> usize {
-        if matches!(self.wanted, Wanted::File(_)) { 2 } else { 1 }
+        if matches!(self.wanted, Wanted::File(_)) {
+            2
+        } else {
+            1
+        }
     }
 
     /// Makes the grid in the same way as the conversion.
-    fn make(&self, resources: &Resources, slot: Slot, signals: &Signals, names: &Names) -> Result<CaseCells> {
+    fn make(
+        &self,
+        resources: &Resources,
+        slot: Slot,
+        signals: &Signals,
+        names: &Names,
+    ) -> Result<CaseCells> {
         let mut job = self.job(names)?;
         let memory = resources.memory.divided(self.grids());
-        job.options.resources = Resources { memory, ..resources.clone() };
+        job.options.resources = Resources {
+            memory,
+            ..resources.clone()
+        };
         let room = job.options.resources.for_job();
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
         let mut report = RunReport::new(Instant::now());
@@ -132,8 +152,13 @@ impl Task {
             Err(error) => return Err(error),
         };
         if let Wanted::File(_) = self.wanted {
-            let half = format!("{}, of which half is for the golden file", refusal.message());
-            return Err(Error::too_large(half).with_hint(refusal.hint().cloned().unwrap_or_default()));
+            let half = format!(
+                "{}, of which half is for the golden file",
+                refusal.message()
+            );
+            return Err(
+                Error::too_large(half).with_hint(refusal.hint().cloned().unwrap_or_default())
+            );
         }
         if self.keep.is_some() {
             return Err(refusal);
@@ -145,14 +170,21 @@ impl Task {
 /// Makes the count and the digest of a grid that is larger than --max-memory. Otherwise returns the refusal.
 fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
     let is_limited = matches!(job.options.resources.memory, MemoryLimit::Requested(_));
-    let Some(format) = format::by_name("raw").filter(|_| is_limited) else { return Err(refusal) };
+    let Some(format) = format::by_name("raw").filter(|_| is_limited) else {
+        return Err(refusal);
+    };
     let mut report = RunReport::new(Instant::now());
     let mesh = run::read(job, bar, signals, &mut report)?;
     let job = &*job;
     let run = run::library_run(&job.options, bar);
     let lattice = run::fit(job, &mesh, &mut report)?;
     // A format whose slabs have any height.
-    let target = Target { format, path: None, dtype: None, choices: &[] };
+    let target = Target {
+        format,
+        path: None,
+        dtype: None,
+        choices: &[],
+    };
     let prepared = match run::voxelizer(&job.options, &run).prepare(&mesh, &lattice, Some(target)) {
         Ok(prepared) if matches!(prepared.memory.strategy, Strategy::Slabs(_)) => prepared,
         _ => return Err(refusal),
@@ -166,7 +198,13 @@ fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Resu
     )?;
     let mut findings = report.warnings;
     findings::add(&mut findings, result.findings);
-    Ok(CaseCells { cells: result.occupied, digest: result.digest, voxels: None, room: None, findings })
+    Ok(CaseCells {
+        cells: result.occupied,
+        digest: result.digest,
+        voxels: None,
+        room: None,
+        findings,
+    })
 }
 
 /// Grid of a case.

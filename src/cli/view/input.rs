@@ -65,11 +65,22 @@ impl ViewSource {
             refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
         } else if is_voxel_file(&args.file)? {
             let mesh = ReadArgs::augment_args(cells);
-            refuse_given(call, mesh, &args.file.display().to_string(), "a voxel file has its own grid")?;
+            refuse_given(
+                call,
+                mesh,
+                &args.file.display().to_string(),
+                "a voxel file has its own grid",
+            )?;
             let file = call.names.reads(&args.file, "the input")?;
             return Ok(Self::Voxels(file, resources.for_job()));
         }
-        let ViewArgs { file, grid, rule, read, .. } = args;
+        let ViewArgs {
+            file,
+            grid,
+            rule,
+            read,
+            ..
+        } = args;
         let options = JobOptions::new(grid.clone(), rule, read, resources, call.argv, &call.names)?
             .reported(&call.printer.options);
         let source = MeshSource::find(file, &call.names)?;
@@ -90,20 +101,41 @@ fn is_voxel_file(path: &Path) -> Result<bool> {
 
 impl ViewInput {
     /// Opens the file.
-    pub fn open(source: ViewSource, args: &ViewArgs, options: &PictureOptions, call: &Call) -> Result<Self> {
+    pub fn open(
+        source: ViewSource,
+        args: &ViewArgs,
+        options: &PictureOptions,
+        call: &Call,
+    ) -> Result<Self> {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
         let unit = args.grid.transform.unit.map(|unit| unit.name().to_string());
         let limit = source.limit();
-        let mut input = Self { name, mesh: None, cells: None, veil: None, up: None, unit, rule: None, found };
+        let mut input = Self {
+            name,
+            mesh: None,
+            cells: None,
+            veil: None,
+            up: None,
+            unit,
+            rule: None,
+            found,
+        };
         let bar = call.bar();
-        let veil = args.picture.veil.as_ref().map(|path| call.names.reads(path, "the cells of --veil"));
+        let veil = args
+            .picture
+            .veil
+            .as_ref()
+            .map(|path| call.names.reads(path, "the cells of --veil"));
         let veil = veil.transpose()?;
         call.check_files()?;
         match source {
             ViewSource::Mesh(mut job) if matches!(options.content, PictureContent::Mesh) => {
                 let mesh = run::read(&mut job, &bar, call.signals, &mut input.found)?;
-                input.found.warnings.extend(findings::not_subtracted(&mesh, "the picture"));
+                input
+                    .found
+                    .warnings
+                    .extend(findings::not_subtracted(&mesh, "the picture"));
                 input.mesh = Some(mesh);
             }
             ViewSource::Mesh(mut job) => {
@@ -112,7 +144,9 @@ impl ViewInput {
             }
             ViewSource::Voxels(file, limit) => {
                 call.signals.listen()?;
-                let voxels = timed(&mut input.found.times.read, || files::open_within(&file, limit))?;
+                let voxels = timed(&mut input.found.times.read, || {
+                    files::open_within(&file, limit)
+                })?;
                 input.take(voxels, None);
             }
         }
@@ -126,17 +160,19 @@ impl ViewInput {
     fn around(&self, file: &InputFile, limit: Option<u64>) -> Result<BitGrid> {
         // The picture has a copy of them.
         let taken = 2 * BitGrid::bytes_for(self.dims());
-        let left = limit.map(|limit| limit.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX)));
+        let left =
+            limit.map(|limit| limit.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX)));
         let voxels = files::open_within(file, left)?;
         let is_elsewhere = match (&voxels.lattice, &self.found.lattice) {
             (Some(one), Some(other)) => one != other,
             _ => voxels.cells.as_ref().dims() != self.dims(),
         };
         if is_elsewhere {
-            let error = Error::usage(format!("its grid is not that of {}", self.name)).in_file(file.path());
-            return Err(
-                error.with_hint("--veil takes cells of the same grid, such as the output of the same run")
-            );
+            let error =
+                Error::usage(format!("its grid is not that of {}", self.name)).in_file(file.path());
+            return Err(error.with_hint(
+                "--veil takes cells of the same grid, such as the output of the same run",
+            ));
         }
         Ok(voxels.occupied()?.clone())
     }
@@ -153,7 +189,10 @@ impl ViewInput {
 
     /// Cells per axis.
     pub fn dims(&self) -> [usize; 3] {
-        self.cells.as_ref().map(|cells| cells.as_ref().dims()).unwrap_or_default()
+        self.cells
+            .as_ref()
+            .map(|cells| cells.as_ref().dims())
+            .unwrap_or_default()
     }
 
     /// The size of a cell; cubes where nothing says it.
@@ -170,7 +209,10 @@ impl ViewInput {
     pub fn grid_size(&self) -> Option<GridSize> {
         self.cells.as_ref()?;
         let spacing = self.found.lattice.as_ref().map(|_| self.spacing());
-        Some(GridSize { dims: self.dims(), spacing })
+        Some(GridSize {
+            dims: self.dims(),
+            spacing,
+        })
     }
 
     pub fn counts(&self) -> Option<LabelCells> {
@@ -202,8 +244,13 @@ pub struct LabelCells {
 
 /// Refuses the options of `refused`, which say how a mesh is read or becomes cells.
 fn refuse_given(call: &Call, refused: clap::Command, other: &str, hint: &str) -> Result<()> {
-    let given = refused.get_arguments().find(|arg| call.given(arg.get_id().as_str()));
-    match given.and_then(|arg| arg.get_long()).map(|long| format!("--{long}")) {
+    let given = refused
+        .get_arguments()
+        .find(|arg| call.given(arg.get_id().as_str()));
+    match given
+        .and_then(|arg| arg.get_long())
+        .map(|long| format!("--{long}"))
+    {
         Some(option) => Err(exclusive(&option, other).with_hint(hint)),
         None => Ok(()),
     }

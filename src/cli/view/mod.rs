@@ -150,7 +150,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![Report::of(|report, result| {
         let resources = call.resources(args.run.max_memory)?;
         let rows = &mut report.err;
-        par::with_threads(resources.threads, || show(args, resources.clone(), call, rows, result))?
+        par::with_threads(resources.threads, || {
+            show(args, resources.clone(), call, rows, result)
+        })?
     })])
 }
 
@@ -194,10 +196,20 @@ fn show(
     rows: &mut Rows,
     result: &mut Drawing,
 ) -> Result<Outcome> {
-    result.input = Some(DrawnFile { path: lossy(&args.file), mesh: None });
+    result.input = Some(DrawnFile {
+        path: lossy(&args.file),
+        mesh: None,
+    });
     let mut options = PictureOptions::new(&args, call)?;
     let extra_bytes = options.extra_bytes(&resources)?;
-    let source = ViewSource::new(&args, Resources { extra_bytes, ..resources.clone() }, call)?;
+    let source = ViewSource::new(
+        &args,
+        Resources {
+            extra_bytes,
+            ..resources.clone()
+        },
+        call,
+    )?;
     call.check_files()?;
     let mut input = ViewInput::open(source, &args, &options, call)?;
     if let Some(up) = input.up.filter(|_| !call.given("up")) {
@@ -206,7 +218,10 @@ fn show(
     input.found.warnings.extend(lying(&options, &input));
     let mesh = input.found.mesh.as_ref();
     let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
-    result.input = Some(DrawnFile { path: input.name.clone(), mesh: Some(MeshFile { format, bytes }) });
+    result.input = Some(DrawnFile {
+        path: input.name.clone(),
+        mesh: Some(MeshFile { format, bytes }),
+    });
     result.grid = input.grid_size();
     result.counts = input.counts();
     result.digest = input.found.digest.as_ref().map(Digests::from);
@@ -230,24 +245,37 @@ fn show(
         Drawn::Layers(written) => written,
         Drawn::Picture(picture) => {
             let picture = captioned(picture, &options, &input);
-            result.picture = Some(PictureInfo { shows: options.content.name(), size: picture.size() });
+            result.picture = Some(PictureInfo {
+                shows: options.content.name(),
+                size: picture.size(),
+            });
             let time = &mut input.found.times.write;
-            vec![timed(time, || options.output.save_bytes("png", &picture.to_png()?))?]
+            vec![timed(time, || {
+                options.output.save_bytes("png", &picture.to_png()?)
+            })?]
         }
     };
     let times = &input.found.times;
-    let phases =
-        [("read", times.read), ("voxelize", times.voxelize), ("draw", drawing), ("write", times.write)];
+    let phases = [
+        ("read", times.read),
+        ("voxelize", times.voxelize),
+        ("draw", drawing),
+        ("write", times.write),
+    ];
     result.timings_ms = Some(value::timings(&phases, input.found.elapsed()));
     result.outputs = Some(value::outputs(&written));
     // A slice as text speaks for itself.
     if !written.is_empty() || call.printer.is_verbose() {
         add_rows(rows, &input, &options, &written);
-        if let (PictureContent::Layers(_), Some(older)) = (options.content, older_layers(&options, &written))
+        if let (PictureContent::Layers(_), Some(older)) =
+            (options.content, older_layers(&options, &written))
         {
             rows.row("older", older);
         }
-        rows.row("time", time_line(input.found.elapsed(), &phases, &resources, ""));
+        rows.row(
+            "time",
+            time_line(input.found.elapsed(), &phases, &resources, ""),
+        );
         rows.findings("", &input.found.warnings, call.printer.options.verbosity);
     }
     Ok(Outcome::Done)
@@ -255,7 +283,9 @@ fn show(
 
 /// The finding that layers across z lie in a mesh whose y points up (W019).
 fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
-    let PictureContent::Layers(choice) = options.content else { return None };
+    let PictureContent::Layers(choice) = options.content else {
+        return None;
+    };
     let is_across_z = choice.layer(input.dims()).axis == 2;
     let text = "printers take z as up; in this grid y is up";
     let hint = "--axes x,-z,y turns the mesh upright";
@@ -264,16 +294,27 @@ fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
 
 /// The layers in a folder that are not those that were written: `36 layers from z064.png to z099.png are there, of another run`.
 fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String> {
-    let new: HashSet<_> = written.iter().filter_map(|one| one.path.file_name()).collect();
+    let new: HashSet<_> = written
+        .iter()
+        .filter_map(|one| one.path.file_name())
+        .collect();
     let axis = new.iter().next()?.to_str()?.chars().next()?;
     let is_layer = |name: &str| {
-        let number = name.strip_prefix(axis).and_then(|name| name.strip_suffix(".png"));
-        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+        let number = name
+            .strip_prefix(axis)
+            .and_then(|name| name.strip_suffix(".png"));
+        number.is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+        })
     };
     let entries = options.output.path().read_dir().ok()?.flatten();
-    let names = entries.map(|entry| entry.file_name()).filter(|name| !new.contains(name.as_os_str()));
-    let mut names: Vec<_> =
-        names.filter_map(|name| name.into_string().ok()).filter(|name| is_layer(name)).collect();
+    let names = entries
+        .map(|entry| entry.file_name())
+        .filter(|name| !new.contains(name.as_os_str()));
+    let mut names: Vec<_> = names
+        .filter_map(|name| name.into_string().ok())
+        .filter(|name| is_layer(name))
+        .collect();
     names.sort();
     let (first, last) = (names.first()?, names.last()?);
     Some(format!(
@@ -299,18 +340,26 @@ fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> P
     let what = match (&input.mesh, &input.found.lattice) {
         (Some(mesh), _) => counted(mesh.triangles().len() as u64, "triangle", "triangles"),
         (None, Some(lattice)) => {
-            let sizes = display::sizes(lattice.spacing().each_ref().map(Rational::to_f64)).replace('×', "x");
-            format!("{x} x {y} x {z} cells of {sizes} {unit}").trim_end().to_string()
+            let sizes = display::sizes(lattice.spacing().each_ref().map(Rational::to_f64))
+                .replace('×', "x");
+            format!("{x} x {y} x {z} cells of {sizes} {unit}")
+                .trim_end()
+                .to_string()
         }
         (None, None) => format!("{x} x {y} x {z} cells"),
     };
     // Cells that are nowhere have no length.
     let has_length = input.mesh.is_some() || input.found.lattice.is_some();
     let unit = if has_length { unit } else { "cells" };
-    let name =
-        Path::new(&input.name).file_name().map_or(input.name.clone().into(), |name| name.to_string_lossy());
+    let name = Path::new(&input.name)
+        .file_name()
+        .map_or(input.name.clone().into(), |name| name.to_string_lossy());
     let layer = layer_text(input, options).map_or_else(String::new, |layer| format!(", {layer}"));
-    picture.with_caption(&format!("{name}{layer}: {what}"), unit, options.view.background)
+    picture.with_caption(
+        &format!("{name}{layer}: {what}"),
+        unit,
+        options.view.background,
+    )
 }
 
 /// `z=40 (x right, y up)`: the layer of a picture, or the axis that layers are across, and the axes that are seen.
@@ -320,7 +369,10 @@ fn layer_text(input: &ViewInput, options: &PictureOptions) -> Option<String> {
             let layer = choice.layer(input.dims());
             (layer, format!("{}={}", AXES[layer.axis], layer.index))
         }
-        PictureContent::Sheet(axis) => (Layer { axis, index: 0 }, format!("layers across {}", AXES[axis])),
+        PictureContent::Sheet(axis) => (
+            Layer { axis, index: 0 },
+            format!("layers across {}", AXES[axis]),
+        ),
         _ => return None,
     };
     let [right, up] = layer.plane().map(|axis| AXES[axis]);
@@ -337,12 +389,21 @@ fn draw_layers(
 ) -> Result<Vec<Written>> {
     let dims = cells.as_ref().dims();
     // Before the first file.
-    view::mask(cells, Layer { axis: choice.layer(dims).axis, index: 0 }, plate)?;
+    view::mask(
+        cells,
+        Layer {
+            axis: choice.layer(dims).axis,
+            index: 0,
+        },
+        plate,
+    )?;
     let digits = (choice.layers(dims).count().max(2) - 1).to_string().len();
     let file = |layer: Layer| {
         let path = folder.join(format!("{}{:0digits$}.png", AXES[layer.axis], layer.index));
         const HINT: &str = "-o DIR/ names another folder";
-        let new = OutputFile::new(&path, "a layer").existing(OURS, HINT).in_made_folder();
+        let new = OutputFile::new(&path, "a layer")
+            .existing(OURS, HINT)
+            .in_made_folder();
         let file = new.hint(HINT).register(&call.names)?;
         file.check().map(|()| (layer, file))
     };
@@ -360,13 +421,16 @@ fn draw_layers(
         Ok(written)
     };
     // The disk is waited for side by side, too.
-    let done: Vec<Result<Written>> = tool::side_by_side(&files, threads.min(files.len()), 1, write)?;
+    let done: Vec<Result<Written>> =
+        tool::side_by_side(&files, threads.min(files.len()), 1, write)?;
     bar.clear();
     let count = done.iter().flatten().count();
-    done.into_iter().collect::<Result<_>>().map_err(|error| match error.kind() {
-        Kind::Interrupted => Error::interrupted_after(count, files.len(), "layers"),
-        _ => error,
-    })
+    done.into_iter()
+        .collect::<Result<_>>()
+        .map_err(|error| match error.kind() {
+            Kind::Interrupted => Error::interrupted_after(count, files.len(), "layers"),
+            _ => error,
+        })
 }
 
 fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call) -> Result<Drawn> {
@@ -374,8 +438,10 @@ fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call
     let view = &options.view;
     let picture = match (options.content, &input.cells, &input.mesh) {
         (PictureContent::Mesh, _, Some(mesh)) => view::facets(mesh, view),
-        (PictureContent::Cells, Some(Cells::Field(_)), _) => Err(Error::usage("a field is shown in slices")
-            .with_hint("--slice z -o FILE.png shows the middle one, --sheet z many")),
+        (PictureContent::Cells, Some(Cells::Field(_)), _) => {
+            Err(Error::usage("a field is shown in slices")
+                .with_hint("--slice z -o FILE.png shows the middle one, --sheet z many"))
+        }
         (PictureContent::Cells, Some(cells), _) => {
             view::cells_behind(cells, input.veil.as_ref(), spacing, view)
         }
@@ -385,27 +451,49 @@ fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call
                 .map_err(|error| error.in_file(&input.name));
         }
         (PictureContent::Layers(choice), Some(cells), _) => {
-            let drawn = draw_layers(choice, cells, (options.output.path(), options.plate), threads, call);
-            return drawn.map(Drawn::Layers).map_err(|error| match error.kind() {
-                Kind::Usage => error.with_hint("--size names a larger plate"),
-                _ => error,
-            });
+            let drawn = draw_layers(
+                choice,
+                cells,
+                (options.output.path(), options.plate),
+                threads,
+                call,
+            );
+            return drawn
+                .map(Drawn::Layers)
+                .map_err(|error| match error.kind() {
+                    Kind::Usage => error.with_hint("--size names a larger plate"),
+                    _ => error,
+                });
         }
         (PictureContent::Slice(choice), Some(cells), _) if options.is_mask => {
             view::mask(cells, choice.layer(input.dims()), None)
         }
         (PictureContent::Slice(choice), Some(cells), _) => {
             let layer = choice.layer(input.dims());
-            view::slice(input.shown(cells), spacing, layer, view.size, view.background)
+            view::slice(
+                input.shown(cells),
+                spacing,
+                layer,
+                view.size,
+                view.background,
+            )
         }
-        (PictureContent::Sheet(axis), Some(cells), _) => {
-            view::sheet(input.shown(cells), spacing, axis, view.size, view.background)
-        }
+        (PictureContent::Sheet(axis), Some(cells), _) => view::sheet(
+            input.shown(cells),
+            spacing,
+            axis,
+            view.size,
+            view.background,
+        ),
         (PictureContent::Mesh, _, None) | (_, None, _) => unreachable!("what is drawn was opened"),
     };
     picture.map(Drawn::Picture).map_err(|error| {
         let describe = format!("'voxelize info {}' describes it", input.name);
-        let error = if error.kind() == Kind::Unfit { error.with_hint(describe) } else { error };
+        let error = if error.kind() == Kind::Unfit {
+            error.with_hint(describe)
+        } else {
+            error
+        };
         error.in_file(&input.name)
     })
 }
@@ -421,7 +509,10 @@ fn add_rows(rows: &mut Rows, input: &ViewInput, options: &PictureOptions, writte
             match &input.found.lattice {
                 Some(lattice) => display::grid_in(lattice, input.unit.as_deref()),
                 None => {
-                    format!("{} cells; the file does not contain their position", display::dims(input.dims()))
+                    format!(
+                        "{} cells; the file does not contain their position",
+                        display::dims(input.dims())
+                    )
                 }
             },
         );
@@ -437,7 +528,10 @@ fn add_rows(rows: &mut Rows, input: &ViewInput, options: &PictureOptions, writte
         "wrote",
         match options.content {
             PictureContent::Layers(_) => {
-                format!("{} in {name}, {size}", counted(written.len() as u64, "layer", "layers"))
+                format!(
+                    "{} in {name}, {size}",
+                    counted(written.len() as u64, "layer", "layers")
+                )
             }
             _ => format!("{name}, {size}"),
         },
@@ -468,7 +562,13 @@ fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
         Up::Y => "y up",
         _ => "z up; --up y if the mesh lies on its side",
     };
-    let place = || format!("from {}°, {}°, {up}", number(from.azimuth), number(from.elevation));
+    let place = || {
+        format!(
+            "from {}°, {}°, {up}",
+            number(from.azimuth),
+            number(from.elevation)
+        )
+    };
     match options.content {
         PictureContent::Cells if input.rule.as_deref() == Some("leak") && input.veil.is_none() => {
             format!("{}; --veil PART.npz draws the part around", place())
@@ -480,7 +580,10 @@ fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
             format!("layer {}={}", AXES[layer.axis], layer.index)
         }
         PictureContent::Layers(choice) => {
-            format!("every layer across {}, a pixel a cell", AXES[choice.layer(input.dims()).axis])
+            format!(
+                "every layer across {}, a pixel a cell",
+                AXES[choice.layer(input.dims()).axis]
+            )
         }
         PictureContent::Sheet(axis) => format!("layers across {}", AXES[axis]),
     }

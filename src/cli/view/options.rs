@@ -88,21 +88,43 @@ impl PictureOptions {
             },
             from: options.from.unwrap_or(default.from),
             up: options.up.unwrap_or(default.up),
-            projection: if options.perspective { Projection::Perspective } else { default.projection },
+            projection: if options.perspective {
+                Projection::Perspective
+            } else {
+                default.projection
+            },
             background: options.background.unwrap_or(default.background),
-            axes: if options.no_axes { Axes::Hidden } else { default.axes },
+            axes: if options.no_axes {
+                Axes::Hidden
+            } else {
+                default.axes
+            },
             ..default
         };
         let is_mask = options.size == Some(PixelSize::Cells);
-        if is_mask && !matches!(content, PictureContent::Slice(_) | PictureContent::Layers(_)) {
-            return Err(Error::usage("--size cells: only a slice has a pixel for each cell")
-                .with_hint("add --slice z -o NAME.png"));
+        if is_mask
+            && !matches!(
+                content,
+                PictureContent::Slice(_) | PictureContent::Layers(_)
+            )
+        {
+            return Err(
+                Error::usage("--size cells: only a slice has a pixel for each cell")
+                    .with_hint("add --slice z -o NAME.png"),
+            );
         }
         let plate = match (content, options.size) {
             (PictureContent::Layers(_), Some(PixelSize::Pixels(size))) => Some(size),
             _ => None,
         };
-        Ok(Self { content, view, output, is_mask, has_caption: options.caption, plate })
+        Ok(Self {
+            content,
+            view,
+            output,
+            is_mask,
+            has_caption: options.caption,
+            plate,
+        })
     }
 
     /// The memory for drawing, without the cells or the mesh; an error if it exceeds half of the limit.
@@ -131,19 +153,42 @@ const ALWAYS_FRONT: &[&str] = &["from", "up", "perspective", "no_axes"];
 /// Refuses options that would have no effect.
 fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<()> {
     let idle: &[&str] = match content {
-        PictureContent::Text(_) => &["from", "up", "perspective", "no_axes", "size", "background", "caption"],
-        PictureContent::Layers(_) => &["from", "up", "perspective", "no_axes", "background", "caption"],
+        PictureContent::Text(_) => &[
+            "from",
+            "up",
+            "perspective",
+            "no_axes",
+            "size",
+            "background",
+            "caption",
+        ],
+        PictureContent::Layers(_) => &[
+            "from",
+            "up",
+            "perspective",
+            "no_axes",
+            "background",
+            "caption",
+        ],
         PictureContent::Slice(_) | PictureContent::Sheet(_) => ALWAYS_FRONT,
         PictureContent::Cells | PictureContent::Mesh => &[],
     };
-    let Some(option_name) = idle.iter().find(|option| call.given(option)) else { return Ok(()) };
+    let Some(option_name) = idle.iter().find(|option| call.given(option)) else {
+        return Ok(());
+    };
     let option = format!("--{}", option_name.replace('_', "-"));
-    let other = if args.picture.slice.is_some() { "--slice" } else { "--sheet" };
+    let other = if args.picture.slice.is_some() {
+        "--slice"
+    } else {
+        "--sheet"
+    };
     let error = exclusive(&option, other);
     const FRONT: &str = "leave it out: layers are always drawn from the front";
     Err(match content {
         PictureContent::Text(_) if ALWAYS_FRONT.contains(option_name) => error.with_hint(FRONT),
-        PictureContent::Text(_) => error.with_hint("without -o a slice is text; -o NAME.png is a picture"),
+        PictureContent::Text(_) => {
+            error.with_hint("without -o a slice is text; -o NAME.png is a picture")
+        }
         PictureContent::Layers(_) => {
             error.with_hint("pictures of all layers have one pixel per cell, black and white")
         }
@@ -157,13 +202,15 @@ pub const OURS: Existing = Existing::ReplaceIf(view::made_by_this_tool);
 /// Path of the output; `-` for standard output.
 fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<PathBuf> {
     Ok(match (&args.output, content) {
-        (output, PictureContent::Layers(_)) => match output.as_deref().filter(|path| is_folder(path)) {
-            Some(folder) => folder.to_path_buf(),
-            None => {
-                let error = Error::usage("--slice: all layers need an output folder");
-                return Err(error.with_hint("-o DIR/ names it"));
+        (output, PictureContent::Layers(_)) => {
+            match output.as_deref().filter(|path| is_folder(path)) {
+                Some(folder) => folder.to_path_buf(),
+                None => {
+                    let error = Error::usage("--slice: all layers need an output folder");
+                    return Err(error.with_hint("-o DIR/ names it"));
+                }
             }
-        },
+        }
         (None, PictureContent::Text(_)) => PathBuf::from("-"),
         (None, _) => implied(&args.file)?,
         (Some(path), _) if path.as_os_str() == "-" => {
@@ -177,11 +224,15 @@ fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
 /// `NAME.png` in the working directory.
 fn implied(input: &Path) -> Result<PathBuf> {
     if input.as_os_str() == "-" {
-        return Err(Error::usage("-: standard input has no name to call the picture by")
-            .with_hint("-o FILE.png names it, -o - is standard output"));
+        return Err(
+            Error::usage("-: standard input has no name to call the picture by")
+                .with_hint("-o FILE.png names it, -o - is standard output"),
+        );
     }
     if has_extension(input, "png") {
-        return Err(Error::input(Code::V001, "is a picture, neither a mesh nor voxels").in_file(input));
+        return Err(
+            Error::input(Code::V001, "is a picture, neither a mesh nor voxels").in_file(input),
+        );
     }
     Ok(with_suffix(stem(input), "png"))
 }
@@ -190,5 +241,7 @@ fn named(path: &Path) -> Result<PathBuf> {
     if has_extension(path, "png") || (path.exists() && !path.is_dir() && !path.is_file()) {
         return Ok(path.to_path_buf());
     }
-    Err(Error::usage("a picture is a .png").in_file(path).with_hint("such as -o part.png"))
+    Err(Error::usage("a picture is a .png")
+        .in_file(path)
+        .with_hint("such as -o part.png"))
 }

@@ -5,7 +5,8 @@
 mod oracle;
 
 use voxelize::{
-    BitGrid, Bounds, Fit, Lattice, Level, Mesh, Rational, Rule, Run, Size, Snap, Stats, Ties, Voxelizer,
+    BitGrid, Bounds, Fit, Lattice, Level, Mesh, Rational, Rule, Run, Size, Snap, Stats, Ties,
+    Voxelizer,
 };
 
 use crate::exact::families::FAMILIES;
@@ -18,18 +19,39 @@ use oracle::Crosses;
 pub const SUITE: Suite = Suite::of(
     "crosses",
     &[
-        Check { name: "decisions_are_exact", run: decisions_are_exact },
-        Check { name: "half_cells_are_exact", run: half_cells_are_exact },
-        Check { name: "fixtures_are_exact_and_within_the_surface", run: fixtures_are_exact },
-        Check { name: "tiles_join", run: tiles_join },
-        Check { name: "mesh_and_lattice_move", run: mesh_and_lattice_move },
-        Check { name: "a_cube_has_one_layer", run: a_cube_has_one_layer },
+        Check {
+            name: "decisions_are_exact",
+            run: decisions_are_exact,
+        },
+        Check {
+            name: "half_cells_are_exact",
+            run: half_cells_are_exact,
+        },
+        Check {
+            name: "fixtures_are_exact_and_within_the_surface",
+            run: fixtures_are_exact,
+        },
+        Check {
+            name: "tiles_join",
+            run: tiles_join,
+        },
+        Check {
+            name: "mesh_and_lattice_move",
+            run: mesh_and_lattice_move,
+        },
+        Check {
+            name: "a_cube_has_one_layer",
+            run: a_cube_has_one_layer,
+        },
     ],
 );
 
 /// The cells of the library, and the statistics.
 fn found(mesh: &Mesh, lattice: &Lattice, run: Run) -> (BitGrid, Stats) {
-    let made = Voxelizer::new(Rule::Thin).with_run(run).run(mesh, lattice).expect("a small grid");
+    let made = Voxelizer::new(Rule::Thin)
+        .with_run(run)
+        .run(mesh, lattice)
+        .expect("a small grid");
     (made.voxels.into_occupied().expect("bits"), made.stats)
 }
 
@@ -37,7 +59,11 @@ fn found(mesh: &Mesh, lattice: &Lattice, run: Run) -> (BitGrid, Stats) {
 fn expected(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
     let crosses = Crosses::new(lattice);
     let mut cells = BitGrid::try_from(lattice).expect("a small grid");
-    let queried = mesh.triangles().iter().map(|triangle| crosses.add(triangle, &mut cells)).sum();
+    let queried = mesh
+        .triangles()
+        .iter()
+        .map(|triangle| crosses.add(triangle, &mut cells))
+        .sum();
     (cells, queried)
 }
 
@@ -62,7 +88,11 @@ impl Compared {
             let wrong = found.iter().find(|cell| !expected.get(*cell));
             let wrong = wrong.or_else(|| expected.iter().find(|cell| !found.get(*cell)));
             if let Some(cell) = wrong {
-                let is = if expected.get(cell) { "is thin" } else { "is not" };
+                let is = if expected.get(cell) {
+                    "is thin"
+                } else {
+                    "is not"
+                };
                 panic!(
                     "{name}: {cell:?} {is}, {level:?}, {threads} threads\n{:?}\n{lattice:?}",
                     mesh.triangles()
@@ -71,7 +101,10 @@ impl Compared {
             self.runs += 1;
         }
         let touched = surface(mesh, lattice, Ties::Up);
-        assert!(expected.iter().all(|cell| touched.get(cell)), "{name}: a cell is not touched");
+        assert!(
+            expected.iter().all(|cell| touched.get(cell)),
+            "{name}: a cell is not touched"
+        );
         self.meshes += 1;
         self.segments += queried;
         self.cells += expected.count();
@@ -102,7 +135,11 @@ fn decisions_are_exact() -> Counts {
         }
         // What has no area, or hardly any, meets no line.
         let is_thin = ["points and segments", "slivers"].contains(&family.name);
-        assert!(compared.cells > before || is_thin, "{}: no cell", family.name);
+        assert!(
+            compared.cells > before || is_thin,
+            "{}: no cell",
+            family.name
+        );
     }
     compared.counts()
 }
@@ -115,11 +152,23 @@ fn half_cells_are_exact() -> Counts {
     for n in 0..3000 {
         let triangle = [[(); 3]; 3].map(|v| v.map(|()| random.whole(0, 5) as f32 / 2.0));
         let closed = [(); 3].map(|()| random.one_in(2));
-        let dims = [2 + random.index(2), 2 + random.index(2), 2 + random.index(2)];
-        let lattice =
-            Lattice::new(dims, [0, 0, 0].map(Rational::from), [1, 1, 1].map(Rational::from), closed);
+        let dims = [
+            2 + random.index(2),
+            2 + random.index(2),
+            2 + random.index(2),
+        ];
+        let lattice = Lattice::new(
+            dims,
+            [0, 0, 0].map(Rational::from),
+            [1, 1, 1].map(Rational::from),
+            closed,
+        );
         let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
-        compared.add(&format!("half cells {n}"), &mesh, &lattice.expect("few cells"));
+        compared.add(
+            &format!("half cells {n}"),
+            &mesh,
+            &lattice.expect("few cells"),
+        );
     }
     compared.counts()
 }
@@ -130,11 +179,21 @@ fn fixtures_are_exact() -> Counts {
     let mut snapped = 0;
     for (name, mesh) in fixtures() {
         for (fit, longest) in [(Snap::Float, 20), (Snap::None, 20), (Snap::Float, 33)] {
-            let lattice =
-                Fit::longest(longest).pad(longest % 2).snap(fit).to(mesh.bounds()).expect("it fits");
+            let lattice = Fit::longest(longest)
+                .pad(longest % 2)
+                .snap(fit)
+                .to(mesh.bounds())
+                .expect("it fits");
             compared.add(&name, &mesh, &lattice);
-            let by_surface = Voxelizer::new(Rule::surface()).run(&mesh, &lattice).expect("it fits").stats;
-            assert_eq!(found(&mesh, &lattice, Run::default()).1, by_surface, "{name}");
+            let by_surface = Voxelizer::new(Rule::surface())
+                .run(&mesh, &lattice)
+                .expect("it fits")
+                .stats;
+            assert_eq!(
+                found(&mesh, &lattice, Run::default()).1,
+                by_surface,
+                "{name}"
+            );
             snapped += by_surface.snapped;
         }
     }
@@ -145,7 +204,8 @@ fn fixtures_are_exact() -> Counts {
 
 /// A lattice that starts at a wall of another, and has some of its cells; closed where that is and ends there.
 fn part(whole: &Lattice, low: [usize; 3], dims: [usize; 3]) -> Lattice {
-    let origin = std::array::from_fn(|a| &whole.origin()[a] + &cells(low[a] as i64, &whole.spacing()[a]));
+    let origin =
+        std::array::from_fn(|a| &whole.origin()[a] + &cells(low[a] as i64, &whole.spacing()[a]));
     let closed = std::array::from_fn(|a| whole.closed()[a] && low[a] + dims[a] == whole.dims()[a]);
     let part = Lattice::new(dims, origin, whole.spacing().clone(), closed).expect("few cells");
     part.with_snap(whole.snap())
@@ -164,8 +224,13 @@ fn tiles_join() -> Counts {
                 let cut = whole.dims().map(|n| n / 3);
                 let is_high = |a: usize| n >> a & 1 == 1;
                 let low = std::array::from_fn(|a| if is_high(a) { cut[a] } else { 0 });
-                let dims: [usize; 3] =
-                    std::array::from_fn(|a| if is_high(a) { whole.dims()[a] - cut[a] } else { cut[a] });
+                let dims: [usize; 3] = std::array::from_fn(|a| {
+                    if is_high(a) {
+                        whole.dims()[a] - cut[a]
+                    } else {
+                        cut[a]
+                    }
+                });
                 if dims.contains(&0) {
                     continue;
                 }
@@ -186,14 +251,21 @@ fn mesh_and_lattice_move() -> Counts {
     let mut moves = 0;
     let mut occupied = 0;
     for (name, mesh) in fixtures() {
-        let extent = (0..3).map(|a| mesh.bounds().max[a] - mesh.bounds().min[a]).fold(0.0, f32::max);
+        let extent = (0..3)
+            .map(|a| mesh.bounds().max[a] - mesh.bounds().min[a])
+            .fold(0.0, f32::max);
         let size = 2_f32.powi((extent / 24.0).log2().floor() as i32);
         let mesh = mapped(&mesh, |v| v.map(|c| (c / size * 8.0).round() * size / 8.0));
         let exact = Rational::from_f32(size).expect("finite");
         let fit = Fit::new(Size::Spacing([exact.clone(), exact.clone(), exact]));
         let lattice = |bounds: &Bounds| fit.to(bounds).expect("it fits");
         let (here, _) = found(&mesh, &lattice(mesh.bounds()), Run::default());
-        for shift in [[1.0, 0.0, 0.0], [0.0, -3.0, 0.0], [7.0, -11.0, 64.0], [-129.0, 1000.0, 5.0]] {
+        for shift in [
+            [1.0, 0.0, 0.0],
+            [0.0, -3.0, 0.0],
+            [7.0, -11.0, 64.0],
+            [-129.0, 1000.0, 5.0],
+        ] {
             let moved = mapped(&mesh, |v| std::array::from_fn(|a| v[a] + shift[a] * size));
             let (there, _) = found(&moved, &lattice(moved.bounds()), Run::default());
             assert_eq!(there, here, "{name} by {shift:?}");
@@ -209,9 +281,19 @@ fn mesh_and_lattice_move() -> Counts {
 fn a_cube_has_one_layer() -> Counts {
     let mesh = fixture("cube.stl");
     let mut grids = 0;
-    for (pad, count) in [(0, 64_u64.pow(3) - 62_u64.pow(3)), (1, 6 * 64 * 64 - 3 * 64 + 1)] {
-        let lattice = Fit::longest(64).pad(pad).to(mesh.bounds()).expect("it fits");
-        assert_eq!(found(&mesh, &lattice, Run::default()).0.count(), count, "pad {pad}");
+    for (pad, count) in [
+        (0, 64_u64.pow(3) - 62_u64.pow(3)),
+        (1, 6 * 64 * 64 - 3 * 64 + 1),
+    ] {
+        let lattice = Fit::longest(64)
+            .pad(pad)
+            .to(mesh.bounds())
+            .expect("it fits");
+        assert_eq!(
+            found(&mesh, &lattice, Run::default()).0.count(),
+            count,
+            "pad {pad}"
+        );
         grids += 1;
     }
     vec![("grids", grids)]

@@ -35,7 +35,10 @@ struct Placed {
 
 impl<'a> Crosses<'a> {
     pub fn new(lattice: &'a Lattice) -> Self {
-        Self { lattice, axes: oracle::axes(lattice) }
+        Self {
+            lattice,
+            axes: oracle::axes(lattice),
+        }
     }
 
     /// Adds the cells whose crosses a triangle meets; the number of segments tested.
@@ -78,16 +81,28 @@ impl<'a> Crosses<'a> {
             let values = triangle.map(|v| axis.index(v[a]));
             let unit = axis.unit();
             // Short numbers are faster: powers of two that all share are dropped, but one.
-            let all = values.iter().chain([&unit]).filter_map(BigInt::trailing_zeros);
+            let all = values
+                .iter()
+                .chain([&unit])
+                .filter_map(BigInt::trailing_zeros);
             let zeros = all.min().expect("the unit") - 1;
             half[a] = unit >> (zeros + 1);
             for (corner, value) in corners.iter_mut().zip(&values) {
                 corner[a] = value >> zeros;
             }
-            let floors = corners.each_ref().map(|corner| oracle::floor(&corner[a], &half[a]));
-            reach[a] = [floors.into_iter().min().expect("three"), floors.into_iter().max().expect("three")];
+            let floors = corners
+                .each_ref()
+                .map(|corner| oracle::floor(&corner[a], &half[a]));
+            reach[a] = [
+                floors.into_iter().min().expect("three"),
+                floors.into_iter().max().expect("three"),
+            ];
         }
-        Placed { corners, half, reach }
+        Placed {
+            corners,
+            half,
+            reach,
+        }
     }
 }
 
@@ -130,5 +145,7 @@ impl Placed {
 /// The sign for small ε.
 fn sign(form: &Form) -> i32 {
     let zero = BigInt::ZERO;
-    form.iter().find(|term| **term != zero).map_or(0, |term| if *term > zero { 1 } else { -1 })
+    form.iter()
+        .find(|term| **term != zero)
+        .map_or(0, |term| if *term > zero { 1 } else { -1 })
 }

@@ -31,18 +31,36 @@ pub struct Ruler {
 impl Ruler {
     /// The unit for the cells of a lattice.
     pub fn of_cells(lattice: &Lattice, triangles: &[Triangle]) -> Self {
-        let numbers = [0, 1, 2].map(|a| [&lattice.origin()[a], &lattice.spacing()[a]].map(fraction));
-        let factor = numbers.iter().flatten().fold(BigInt::from(2), |product, [_, q]| product * q);
+        let numbers =
+            [0, 1, 2].map(|a| [&lattice.origin()[a], &lattice.spacing()[a]].map(fraction));
+        let factor = numbers
+            .iter()
+            .flatten()
+            .fold(BigInt::from(2), |product, [_, q]| product * q);
         let whole = |[p, q]: &[BigInt; 2]| p * (&factor / q);
         let coordinates = triangles.iter().flatten().flatten().map(|c| f64::from(*c));
-        let lattice = numbers.each_ref().map(|[origin, side]| [whole(origin), whole(side)]);
-        Self { factor, bits: bits(coordinates), lattice: Some(lattice) }
+        let lattice = numbers
+            .each_ref()
+            .map(|[origin, side]| [whole(origin), whole(side)]);
+        Self {
+            factor,
+            bits: bits(coordinates),
+            lattice: Some(lattice),
+        }
     }
 
     /// The unit for a point.
     pub fn of_point(point: [f64; 3], triangle: &Triangle) -> Self {
-        let all = triangle.iter().flatten().map(|c| f64::from(*c)).chain(point);
-        Self { factor: BigInt::from(1), bits: bits(all), lattice: None }
+        let all = triangle
+            .iter()
+            .flatten()
+            .map(|c| f64::from(*c))
+            .chain(point);
+        Self {
+            factor: BigInt::from(1),
+            bits: bits(all),
+            lattice: None,
+        }
     }
 
     /// The centre of a cell.
@@ -80,8 +98,11 @@ impl Ruler {
         let q = q * &unit * &unit;
         // A root of about 61 bits.
         let shift = (q.bits() as i64 - p.bits() as i64 + 123) / 2;
-        let root =
-            if shift >= 0 { (p << (2 * shift) as usize) / q } else { p / (q << (-2 * shift) as usize) };
+        let root = if shift >= 0 {
+            (p << (2 * shift) as usize) / q
+        } else {
+            p / (q << (-2 * shift) as usize)
+        };
         let root = u64::try_from(root.sqrt()).expect("about 61 bits") as f64;
         // In two steps, as a power may be smaller than doubles.
         root * 2f64.powi((-shift / 2) as i32) * 2f64.powi((-shift - -shift / 2) as i32)
@@ -96,7 +117,10 @@ fn fraction(value: &Rational) -> [BigInt; 2] {
 
 /// The least number of bits after the point that all of these coordinates have.
 fn bits(coordinates: impl Iterator<Item = f64>) -> usize {
-    coordinates.map(|c| (-digits(c).1).max(0) as usize).max().unwrap_or(0)
+    coordinates
+        .map(|c| (-digits(c).1).max(0) as usize)
+        .max()
+        .unwrap_or(0)
 }
 
 /// A double as a whole number times a power of two, the number odd or zero.
@@ -104,11 +128,18 @@ fn digits(value: f64) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (value.to_bits() >> 52 & 0x7ff) as i32;
     let fraction = (bits & ((1 << 52) - 1)) as i64;
-    let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
+    let mantissa = if exponent == 0 {
+        fraction
+    } else {
+        fraction | 1 << 52
+    };
     if mantissa == 0 {
         return (0, 0);
     }
     let zeros = mantissa.trailing_zeros();
     let sign = if value.is_sign_negative() { -1 } else { 1 };
-    (sign * (mantissa >> zeros), exponent.max(1) - 1075 + zeros as i32)
+    (
+        sign * (mantissa >> zeros),
+        exponent.max(1) - 1075 + zeros as i32,
+    )
 }

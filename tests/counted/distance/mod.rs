@@ -16,7 +16,8 @@ use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, Field};
 use voxelize::run::Plan;
 use voxelize::{
-    Band, Digest, Fit, Inside, Lattice, Length, Level, METHODS, Mesh, Rational, Rule, Run, Size, Voxelizer,
+    Band, Digest, Fit, Inside, Lattice, Length, Level, METHODS, Mesh, Rational, Rule, Run, Size,
+    Voxelizer,
 };
 
 use crate::support::random::Random;
@@ -26,36 +27,78 @@ use oracle::Brute;
 pub const SUITE: Suite = Suite::of(
     "distance",
     &[
-        Check { name: "cells_are_as_far_as_all_triangles_say", run: cells_are_exact },
-        Check { name: "doubles_are_within_their_bound", run: shapes::doubles_are_within_their_bound },
-        Check { name: "needles_of_every_width_hide_no_nearer_triangle", run: shapes::needles_of_every_width },
-        Check { name: "the_nearest_is_the_first_of_those_exactly_as_near", run: ties::first_of_equals },
-        Check { name: "the_nearest_is_the_first_in_every_order", run: ties::every_order },
-        Check { name: "one_digest_however_they_are_made", run: one_digest },
-        Check { name: "the_sign_is_that_of_solid", run: the_sign_is_that_of_solid },
-        Check { name: "iso_is_the_field_up_to_a_value", run: iso_is_the_field_up_to_a_value },
-        Check { name: "a_sphere_is_as_far_as_its_facets_allow", run: a_sphere },
+        Check {
+            name: "cells_are_as_far_as_all_triangles_say",
+            run: cells_are_exact,
+        },
+        Check {
+            name: "doubles_are_within_their_bound",
+            run: shapes::doubles_are_within_their_bound,
+        },
+        Check {
+            name: "needles_of_every_width_hide_no_nearer_triangle",
+            run: shapes::needles_of_every_width,
+        },
+        Check {
+            name: "the_nearest_is_the_first_of_those_exactly_as_near",
+            run: ties::first_of_equals,
+        },
+        Check {
+            name: "the_nearest_is_the_first_in_every_order",
+            run: ties::every_order,
+        },
+        Check {
+            name: "one_digest_however_they_are_made",
+            run: one_digest,
+        },
+        Check {
+            name: "the_sign_is_that_of_solid",
+            run: the_sign_is_that_of_solid,
+        },
+        Check {
+            name: "iso_is_the_field_up_to_a_value",
+            run: iso_is_the_field_up_to_a_value,
+        },
+        Check {
+            name: "a_sphere_is_as_far_as_its_facets_allow",
+            run: a_sphere,
+        },
     ],
 );
 
-const FIXTURES: [&str; 8] =
-    ["sphere", "knot", "cube", "slivers", "degenerate", "cad_bounds", "open", "prism"];
+const FIXTURES: [&str; 8] = [
+    "sphere",
+    "knot",
+    "cube",
+    "slivers",
+    "degenerate",
+    "cad_bounds",
+    "open",
+    "prism",
+];
 
 fn fixture(name: &str) -> Mesh {
     Mesh::open(format!("fixtures/{name}.stl")).expect("a fixture")
 }
 
 fn lattice(mesh: &Mesh, res: usize, pad: usize) -> Lattice {
-    Fit::longest(res).pad(pad).to(mesh.bounds()).expect("a small grid")
+    Fit::longest(res)
+        .pad(pad)
+        .to(mesh.bounds())
+        .expect("a small grid")
 }
 
 fn rule(band: &str) -> Rule {
-    Rule::distance().with_band(band.parse::<Band>().expect("a band")).expect("a distance")
+    Rule::distance()
+        .with_band(band.parse::<Band>().expect("a band"))
+        .expect("a distance")
 }
 
 /// A field with the nearest triangles.
 fn field(rule: Rule, mesh: &Mesh, lattice: &Lattice) -> (Field, Vec<i32>) {
-    let (made, nearest) = Voxelizer::new(rule).run_with_nearest(mesh, lattice).expect("a small field");
+    let (made, nearest) = Voxelizer::new(rule)
+        .run_with_nearest(mesh, lattice)
+        .expect("a small field");
     (made.voxels.field().expect("a field").clone(), nearest)
 }
 
@@ -80,7 +123,11 @@ impl Compared {
         let (field, nearest) = field(rule(band), mesh, lattice);
         let brute = Brute::new(mesh.triangles());
         let corners = [lattice.origin().clone(), lattice.end()];
-        let largest = corners.iter().flatten().map(|c| c.to_f64().abs()).fold(0.0, f64::max);
+        let largest = corners
+            .iter()
+            .flatten()
+            .map(|c| c.to_f64().abs())
+            .fold(0.0, f64::max);
         for cell in some_cells(lattice.dims(), cells, 1) {
             let (exact, first) = brute.nearest(lattice, cell);
             let found = f64::from(field.get(cell));
@@ -96,7 +143,10 @@ impl Compared {
                 );
                 self.background += 1;
             } else {
-                assert!((found - distance).abs() <= allowed, "{name} {cell:?}: {found}, exactly {distance}");
+                assert!(
+                    (found - distance).abs() <= allowed,
+                    "{name} {cell:?}: {found}, exactly {distance}"
+                );
                 assert!(number >= 0, "{name} {cell:?}: no triangle");
                 self.first += u64::from(number as usize == first);
             }
@@ -115,19 +165,29 @@ fn cells_are_exact() -> Counts {
     }
     // Cells whose sides differ, and a grid that cuts the mesh.
     let mesh = fixture("sphere");
-    let sizes = ["0.31", "0.5", "0.22"].map(|size| Rational::parse_decimal(size).expect("a decimal"));
-    let stretched = Fit::new(Size::Spacing(sizes)).to(mesh.bounds()).expect("a small grid");
+    let sizes =
+        ["0.31", "0.5", "0.22"].map(|size| Rational::parse_decimal(size).expect("a decimal"));
+    let stretched = Fit::new(Size::Spacing(sizes))
+        .to(mesh.bounds())
+        .expect("a small grid");
     compared.add("stretched", &mesh, &stretched, "2", 300);
     if let (Some(folder), Some(cells)) = (std::env::var_os("VOXELIZE_MESHES"), soak()) {
-        for (name, res, band) in
-            [("bunny", 256, "3"), ("bunny", 128, "all"), ("dragon", 256, "3"), ("dragon", 128, "all")]
-        {
-            let mesh = Mesh::open(Path::new(&folder).join(name).with_extension("stl")).expect("a mesh");
+        for (name, res, band) in [
+            ("bunny", 256, "3"),
+            ("bunny", 128, "all"),
+            ("dragon", 256, "3"),
+            ("dragon", 128, "all"),
+        ] {
+            let mesh =
+                Mesh::open(Path::new(&folder).join(name).with_extension("stl")).expect("a mesh");
             compared.add(name, &mesh, &lattice(&mesh, res, 3), band, cells / 2);
         }
     }
     let share = compared.first as f64 / (compared.cells - compared.background) as f64;
-    assert!(share > 0.9, "only {share} of the nearest triangles are the exact ones");
+    assert!(
+        share > 0.9,
+        "only {share} of the nearest triangles are the exact ones"
+    );
     vec![
         ("cells", compared.cells),
         ("of the background", compared.background),
@@ -137,11 +197,18 @@ fn cells_are_exact() -> Counts {
 
 /// How many cells of large meshes are queried.
 fn soak() -> Option<usize> {
-    std::env::var("VOXELIZE_DISTANCE_CELLS").ok().map(|cells| cells.parse().expect("a number of cells"))
+    std::env::var("VOXELIZE_DISTANCE_CELLS")
+        .ok()
+        .map(|cells| cells.parse().expect("a number of cells"))
 }
 
 fn digest(rule: Rule, mesh: &Mesh, lattice: &Lattice, run: Run) -> Digest {
-    Voxelizer::new(rule).with_run(run).run(mesh, lattice).expect("a small field").voxels.digest()
+    Voxelizer::new(rule)
+        .with_run(run)
+        .run(mesh, lattice)
+        .expect("a small field")
+        .voxels
+        .digest()
 }
 
 /// The triangles turned and in another order.
@@ -164,7 +231,12 @@ fn one_digest() -> Counts {
             let whole = digest(rule, &mesh, &lattice, Run::default());
             for level in Level::available() {
                 for threads in [1, 3] {
-                    let other = digest(rule, &mesh, &lattice, Run::default().threads(threads).level(level));
+                    let other = digest(
+                        rule,
+                        &mesh,
+                        &lattice,
+                        Run::default().threads(threads).level(level),
+                    );
                     assert_eq!(other, whole, "{name} {band} {level:?} {threads}");
                     made += 1;
                 }
@@ -178,15 +250,26 @@ fn one_digest() -> Counts {
                 );
                 made += 1;
             }
-            for plan in [Plan::Dense, Plan::Slabs(1), Plan::Slabs(7), Plan::Slabs(8), Plan::Slabs(13)] {
-                let mut slabs = Voxelizer::new(rule).slabs(&mesh, &lattice, plan).expect("small slabs");
+            for plan in [
+                Plan::Dense,
+                Plan::Slabs(1),
+                Plan::Slabs(7),
+                Plan::Slabs(8),
+                Plan::Slabs(13),
+            ] {
+                let mut slabs = Voxelizer::new(rule)
+                    .slabs(&mesh, &lattice, plan)
+                    .expect("small slabs");
                 let mut numbers = vec![];
                 slabs = slabs.with_nearest();
                 while slabs.advance().expect("nothing cancels it") {
                     numbers.extend_from_slice(slabs.nearest());
                 }
                 assert_eq!(slabs.digest(), whole, "{name} {band} {plan:?}");
-                assert!(numbers == field(rule, &mesh, &lattice).1, "{name} {band} {plan:?}");
+                assert!(
+                    numbers == field(rule, &mesh, &lattice).1,
+                    "{name} {band} {plan:?}"
+                );
                 made += 1;
             }
         }
@@ -208,22 +291,38 @@ fn the_sign_is_that_of_solid() -> Counts {
             let solid = match method {
                 // A cell that the mesh touches may have its centre on either side: it is inside, as when filled.
                 Inside::Flood { .. } => Rule::filled().with_inside(method).expect("an inside"),
-                _ => Rule::Solid { inside: method, thin: voxelize::ThinFeatures::Lose },
+                _ => Rule::Solid {
+                    inside: method,
+                    thin: voxelize::ThinFeatures::Lose,
+                },
             };
-            let solid = Voxelizer::new(solid).run(&mesh, &lattice).expect("a small grid").voxels;
+            let solid = Voxelizer::new(solid)
+                .run(&mesh, &lattice)
+                .expect("a small grid")
+                .voxels;
             let solid = solid.occupied().expect("bits");
             let [nx, ny, nz] = lattice.dims();
-            for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k]))) {
+            for cell in
+                (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])))
+            {
                 let value = signed.get(cell);
                 let is_inside = solid.get(cell);
-                assert_eq!(value.is_sign_negative(), is_inside, "{name} {method:?} {cell:?}");
+                assert_eq!(
+                    value.is_sign_negative(),
+                    is_inside,
+                    "{name} {method:?} {cell:?}"
+                );
                 assert_eq!(value.abs(), plain.get(cell), "{name} {method:?} {cell:?}");
                 *if is_inside { &mut inside } else { &mut outside } += 1;
                 deep += u64::from(value == -signed.background());
             }
         }
     }
-    vec![("inside", inside), ("outside", outside), ("deeper than the band", deep)]
+    vec![
+        ("inside", inside),
+        ("outside", outside),
+        ("deeper than the band", deep),
+    ]
 }
 
 fn iso_is_the_field_up_to_a_value() -> Counts {
@@ -235,17 +334,27 @@ fn iso_is_the_field_up_to_a_value() -> Counts {
         for (band, iso) in [("3", "2vx"), ("3", "0vx"), ("all", "5.5vx")] {
             let iso: Length = iso.parse().expect("a length");
             let exact = iso.in_world(lattice.spacing());
-            for rule in [rule(band), rule(band).with_inside(Inside::Vote).expect("a sign")] {
+            for rule in [
+                rule(band),
+                rule(band).with_inside(Inside::Vote).expect("a sign"),
+            ] {
                 let (field, _) = field(rule, &mesh, &lattice);
-                let bits = Voxelizer::new(rule.with_iso(iso).expect("within the band")).run(&mesh, &lattice);
+                let bits = Voxelizer::new(rule.with_iso(iso).expect("within the band"))
+                    .run(&mesh, &lattice);
                 let bits = bits.expect("a small grid").voxels;
                 let [nx, ny, nz] = lattice.dims();
-                for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k]))) {
+                for cell in
+                    (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])))
+                {
                     let value = field.get(cell);
                     let is_within = value < 0.0
                         || value.is_sign_negative()
                         || Rational::from_f32(value).is_some_and(|value| value <= exact);
-                    assert_eq!(bits.occupied().expect("bits").get(cell), is_within, "{name} {cell:?}");
+                    assert_eq!(
+                        bits.occupied().expect("bits").get(cell),
+                        is_within,
+                        "{name} {cell:?}"
+                    );
                     *if is_within { &mut occupied } else { &mut empty } += 1;
                 }
             }
@@ -257,13 +366,22 @@ fn iso_is_the_field_up_to_a_value() -> Counts {
 /// A sphere of radius 1 in rings of triangles, and how far its facets are within it at most.
 fn ball(rings: usize) -> (Mesh, f64) {
     let at = |u: usize, v: usize| {
-        let [u, v] = [u as f64 / rings as f64, v as f64 / rings as f64].map(|t| t * std::f64::consts::PI);
-        [(2.0 * u).cos() * v.sin(), (2.0 * u).sin() * v.sin(), v.cos()].map(|c| c as f32)
+        let [u, v] =
+            [u as f64 / rings as f64, v as f64 / rings as f64].map(|t| t * std::f64::consts::PI);
+        [
+            (2.0 * u).cos() * v.sin(),
+            (2.0 * u).sin() * v.sin(),
+            v.cos(),
+        ]
+        .map(|c| c as f32)
     };
     let corners = (0..rings).flat_map(|v| (0..rings).map(move |u| (u, v)));
     let triangles: Vec<Triangle> = corners
         .flat_map(|(u, v)| {
-            [[at(u, v), at(u, v + 1), at(u + 1, v)], [at(u + 1, v), at(u, v + 1), at(u + 1, v + 1)]]
+            [
+                [at(u, v), at(u, v + 1), at(u + 1, v)],
+                [at(u + 1, v), at(u, v + 1), at(u + 1, v + 1)],
+            ]
         })
         .collect();
     let depth = triangles.iter().map(|t| {
@@ -272,7 +390,11 @@ fn ball(rings: usize) -> (Mesh, f64) {
         let [a, b, c] = t.map(|v| v.map(f64::from));
         let u = [0, 1, 2].map(|n| b[n] - a[n]);
         let v = [0, 1, 2].map(|n| c[n] - a[n]);
-        let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+        let n = [
+            u[1] * v[2] - u[2] * v[1],
+            u[2] * v[0] - u[0] * v[2],
+            u[0] * v[1] - u[1] * v[0],
+        ];
         let size = n.iter().map(|c| c * c).sum::<f64>().sqrt();
         let plane = (0..3).map(|i| n[i] * middle[i]).sum::<f64>().abs() / size;
         if size > 1e-12 { 1.0 - plane } else { 0.0 }
@@ -291,16 +413,29 @@ fn a_sphere() -> Counts {
         let (field, _) = field(rule, &mesh, &lattice);
         let [nx, ny, nz] = lattice.dims();
         let mut worst = 0.0_f64;
-        for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k]))) {
-            let distance = lattice.centre(cell).iter().map(|c| c * c).sum::<f64>().sqrt() - 1.0;
+        for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])))
+        {
+            let distance = lattice
+                .centre(cell)
+                .iter()
+                .map(|c| c * c)
+                .sum::<f64>()
+                .sqrt()
+                - 1.0;
             let error = f64::from(field.get(cell)) - distance;
             // Facets are within the sphere: no cell is nearer to them outside, none farther inside.
-            assert!(error > -1e-6 && error < depth + 1e-6, "{rings} {res} {cell:?}: {error}");
+            assert!(
+                error > -1e-6 && error < depth + 1e-6,
+                "{rings} {res} {cell:?}: {error}"
+            );
             worst = worst.max(error);
             cells += 1;
         }
         assert!(worst > 0.5 * depth, "{rings} {res}: {worst} of {depth}");
-        println!("| {} | {res} | {worst:.2e} | {depth:.2e} |", mesh.triangles().len());
+        println!(
+            "| {} | {res} | {worst:.2e} | {depth:.2e} |",
+            mesh.triangles().len()
+        );
     }
     vec![("cells", cells)]
 }

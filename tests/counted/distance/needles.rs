@@ -38,8 +38,15 @@ impl World {
             let [a, b, c] = triangles[0];
             triangles.push([b, c, a]);
         }
-        let far = if random.one_in(5) { 2f64.powi(random.whole(0, 40) as i32) } else { 1.0 };
-        Self { triangles, lattice: lattice(random, scale, far) }
+        let far = if random.one_in(5) {
+            2f64.powi(random.whole(0, 40) as i32)
+        } else {
+            1.0
+        };
+        Self {
+            triangles,
+            lattice: lattice(random, scale, far),
+        }
     }
 }
 
@@ -61,7 +68,11 @@ pub fn beside_a_triangle(random: &mut Random) -> (Triangle, [f64; 3]) {
 
 /// A width relative to a length, from 1e-15 to 1, or none at all.
 fn width(random: &mut Random) -> f64 {
-    if random.one_in(12) { 0.0 } else { 10f64.powf(random.within(-15.5, 0.0)) }
+    if random.one_in(12) {
+        0.0
+    } else {
+        10f64.powf(random.within(-15.5, 0.0))
+    }
 }
 
 /// The size of a world: from where floats have few digits left to where their products overflow.
@@ -77,14 +88,26 @@ fn scale(random: &mut Random) -> f64 {
 
 /// A triangle of any shape, its coordinates about as large as `scale`.
 fn triangle(random: &mut Random, scale: f64) -> Triangle {
-    let length = scale * if random.one_in(4) { 2f64.powi(random.whole(-24, 3) as i32) } else { 1.0 };
+    let length = scale
+        * if random.one_in(4) {
+            2f64.powi(random.whole(-24, 3) as i32)
+        } else {
+            1.0
+        };
     if random.one_in(2) {
         return needle(random, length);
     }
     let [a, b, c] = [(); 3].map(|()| near(random, length));
     let middle = std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
     // Points, segments, three corners on one line, compact triangles.
-    let shapes = [[a, a, a], [a, a, b], [a, b, middle], [a, b, c], [a, b, c], [a, b, c]];
+    let shapes = [
+        [a, a, a],
+        [a, a, b],
+        [a, b, middle],
+        [a, b, c],
+        [a, b, c],
+        [a, b, c],
+    ];
     let shape = random.of(&shapes);
     rounded(random, shape)
 }
@@ -118,7 +141,11 @@ fn needle(random: &mut Random, length: f64) -> Triangle {
             on_axis(from[0] + t * (to[0] - from[0]), other),
         ],
         // Anywhere: where floats are too coarse for the width, they round it.
-        _ => [from, to, std::array::from_fn(|a| from[a] + t * (to[a] - from[a]) + stray[a])],
+        _ => [
+            from,
+            to,
+            std::array::from_fn(|a| from[a] + t * (to[a] - from[a]) + stray[a]),
+        ],
     };
     rounded(random, corners)
 }
@@ -146,7 +173,11 @@ fn lattice(random: &mut Random, scale: f64, far: f64) -> Lattice {
     let third = random.one_in(3);
     let spacing: [Rational; 3] = std::array::from_fn(|_| {
         let side = exact(side * random.of(&[1.0, 1.0, 0.75]));
-        if third { side * Rational::new(1, 3) } else { side }
+        if third {
+            side * Rational::new(1, 3)
+        } else {
+            side
+        }
     });
     let origin = std::array::from_fn(|a| {
         let around = -0.5 * dims[a] as f64 * side;

@@ -14,14 +14,19 @@ pub struct Brute<'a> {
 impl<'a> Brute<'a> {
     pub fn new(triangles: &'a [Triangle]) -> Self {
         let ball = |triangle: &Triangle| {
-            let middle = [0, 1, 2].map(|a| triangle.iter().map(|v| f64::from(v[a])).sum::<f64>() / 3.0);
+            let middle =
+                [0, 1, 2].map(|a| triangle.iter().map(|v| f64::from(v[a])).sum::<f64>() / 3.0);
             let centre = middle.map(|c| c as f32);
-            let reach =
-                triangle.iter().map(|v| length([0, 1, 2].map(|a| f64::from(v[a]) - f64::from(centre[a]))));
+            let reach = triangle
+                .iter()
+                .map(|v| length([0, 1, 2].map(|a| f64::from(v[a]) - f64::from(centre[a]))));
             let radius = reach.fold(0.0, f64::max) * 1.0001;
             [centre[0], centre[1], centre[2], radius as f32]
         };
-        Self { triangles, balls: triangles.iter().map(ball).collect() }
+        Self {
+            triangles,
+            balls: triangles.iter().map(ball).collect(),
+        }
     }
 
     /// The exact squared distance of a cell's centre, and the first of the triangles that are exactly so near.
@@ -37,15 +42,26 @@ impl<'a> Brute<'a> {
             x * x + y * y + z * z
         };
         // Up to a ball's middle and radius the triangle is no farther.
-        let bound = self.balls.iter().map(|ball| square(ball).sqrt() + ball[3]).fold(f32::INFINITY, f32::min);
+        let bound = self
+            .balls
+            .iter()
+            .map(|ball| square(ball).sqrt() + ball[3])
+            .fold(f32::INFINITY, f32::min);
         let largest = near.iter().fold(0.0_f32, |most, c| most.max(c.abs()));
         let bound = bound * 1.0001 + 1e-5 * largest;
-        let may_be = |(n, ball): (usize, &[f32; 4])| (square(ball).sqrt() - ball[3] <= bound).then_some(n);
+        let may_be =
+            |(n, ball): (usize, &[f32; 4])| (square(ball).sqrt() - ball[3] <= bound).then_some(n);
         let candidates: Vec<usize> = self.balls.iter().enumerate().filter_map(may_be).collect();
-        let about: Vec<f64> = candidates.iter().map(|n| rough(point, &self.triangles[*n])).collect();
+        let about: Vec<f64> = candidates
+            .iter()
+            .map(|n| rough(point, &self.triangles[*n]))
+            .collect();
         let least = about.iter().copied().fold(f64::INFINITY, f64::min);
         let limit = least * (1.0 + 1e-6) + 1e-6 * f64::from(largest);
-        let close = candidates.iter().zip(&about).filter(|(_, about)| **about <= limit);
+        let close = candidates
+            .iter()
+            .zip(&about)
+            .filter(|(_, about)| **about <= limit);
         let decided = close.map(|(n, _)| (squared(&exact, &self.triangles[*n]), *n));
         decided.min().expect("a mesh has triangles")
     }
@@ -64,7 +80,11 @@ fn rough(point: [f64; 3], triangle: &Triangle) -> f64 {
         let along = less(b, a);
         let from = less(point, a);
         let size = dot(along, along);
-        let t = if size > 0.0 { (dot(from, along) / size).clamp(0.0, 1.0) } else { 0.0 };
+        let t = if size > 0.0 {
+            (dot(from, along) / size).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
         length([0, 1, 2].map(|n| from[n] - t * along[n]))
     };
     let edges = edge(a, b).min(edge(b, c)).min(edge(c, a));

@@ -56,30 +56,59 @@ impl Compared {
         cell: [usize; 3],
     ) -> Cell {
         let point = lattice.centre(cell);
-        let largest = |of: &mut dyn Iterator<Item = f64>| of.fold(0.0, |most: f64, c| most.max(c.abs()));
+        let largest =
+            |of: &mut dyn Iterator<Item = f64>| of.fold(0.0, |most: f64, c| most.max(c.abs()));
         let centre = largest(&mut point.into_iter());
-        let squares: Vec<f64> = triangles.iter().map(|triangle| squared_distance(point, triangle)).collect();
-        let slack =
-            |n: usize| CLOSE * centre.max(largest(&mut triangles[n].iter().flatten().map(|c| (*c).into())));
-        let most = (0..triangles.len()).map(|n| squares[n].sqrt() + slack(n)).fold(f64::INFINITY, f64::min);
-        let close: Vec<usize> =
-            (0..triangles.len()).filter(|n| squares[*n].sqrt() - slack(*n) <= most).collect();
+        let squares: Vec<f64> = triangles
+            .iter()
+            .map(|triangle| squared_distance(point, triangle))
+            .collect();
+        let slack = |n: usize| {
+            CLOSE
+                * centre.max(largest(
+                    &mut triangles[n].iter().flatten().map(|c| (*c).into()),
+                ))
+        };
+        let most = (0..triangles.len())
+            .map(|n| squares[n].sqrt() + slack(n))
+            .fold(f64::INFINITY, f64::min);
+        let close: Vec<usize> = (0..triangles.len())
+            .filter(|n| squares[*n].sqrt() - slack(*n) <= most)
+            .collect();
         let centre_exactly = ruler.centre(cell);
-        let exact: Vec<Squared> =
-            close.iter().map(|n| ruler.squared(&centre_exactly, &triangles[*n])).collect();
-        let least = exact.iter().reduce(|a, b| if a.order(b).is_le() { a } else { b }).expect("triangles");
+        let exact: Vec<Squared> = close
+            .iter()
+            .map(|n| ruler.squared(&centre_exactly, &triangles[*n]))
+            .collect();
+        let least = exact
+            .iter()
+            .reduce(|a, b| if a.order(b).is_le() { a } else { b })
+            .expect("triangles");
         let is_nearest = |(_, squared): &(&usize, &Squared)| squared.order(least).is_eq();
-        let nearest: Vec<usize> = close.iter().zip(&exact).filter(is_nearest).map(|(n, _)| *n).collect();
+        let nearest: Vec<usize> = close
+            .iter()
+            .zip(&exact)
+            .filter(is_nearest)
+            .map(|(n, _)| *n)
+            .collect();
         let value = squares.iter().copied().fold(f64::INFINITY, f64::min);
         for (n, exact) in close.iter().zip(&exact) {
             let off = (squares[*n].sqrt() - ruler.length(exact)).abs();
             let share = off / (slack(*n) / CLOSE * BOUND).max(f64::MIN_POSITIVE);
-            assert!(share <= 1.0, "{share} of the bound: {point:?} {:?}", triangles[*n]);
+            assert!(
+                share <= 1.0,
+                "{share} of the bound: {point:?} {:?}",
+                triangles[*n]
+            );
             self.worst = self.worst.max(share);
         }
         self.close += u64::from(close.len() > 1);
-        self.corrected += u64::from(squares.iter().position(|squared| *squared == value) != Some(nearest[0]));
-        Cell { value: value.sqrt(), nearest }
+        self.corrected +=
+            u64::from(squares.iter().position(|squared| *squared == value) != Some(nearest[0]));
+        Cell {
+            value: value.sqrt(),
+            nearest,
+        }
     }
 
     /// Compares a world on every level.
@@ -91,18 +120,31 @@ impl Compared {
             .into_iter()
             .map(|level| {
                 let run = Run::default().threads(1).level(level);
-                let made = Voxelizer::new(rule(band)).with_run(run).run_with_nearest(&mesh, lattice);
+                let made = Voxelizer::new(rule(band))
+                    .with_run(run)
+                    .run_with_nearest(&mesh, lattice);
                 let (made, nearest) = made.expect("a small field");
-                (level, made.voxels.field().expect("a field").clone(), nearest)
+                (
+                    level,
+                    made.voxels.field().expect("a field").clone(),
+                    nearest,
+                )
             })
             .collect();
         let [nx, ny, nz] = lattice.dims();
         let background = fields[0].1.background();
-        for (n, cell) in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / (nx * ny)]).enumerate() {
+        for (n, cell) in (0..nx * ny * nz)
+            .map(|n| [n % nx, n / nx % ny, n / (nx * ny)])
+            .enumerate()
+        {
             let expected = self.cell(&ruler, triangles, lattice, cell);
             let value = expected.value as f32;
             let is_within = value < background;
-            let nearest = if is_within { expected.nearest[0] as i32 } else { -1 };
+            let nearest = if is_within {
+                expected.nearest[0] as i32
+            } else {
+                -1
+            };
             let value = if is_within { value } else { background };
             for (level, field, numbers) in &fields {
                 let found = (field.get(cell).to_bits(), numbers[n]);
@@ -122,7 +164,8 @@ impl Compared {
 
 /// How many times as many worlds as usual.
 pub fn soak() -> usize {
-    std::env::var("VOXELIZE_DISTANCE_SOAK").map_or(1, |times| times.parse().expect("a whole number"))
+    std::env::var("VOXELIZE_DISTANCE_SOAK")
+        .map_or(1, |times| times.parse().expect("a whole number"))
 }
 
 /// The sequence of doubles against exact distances, of points close to triangles of every shape and scale.
@@ -135,7 +178,11 @@ pub fn doubles_are_within_their_bound() -> Counts {
         let ruler = Ruler::of_point(point, &triangle);
         let exact = ruler.length(&ruler.squared(&ruler.point(point), &triangle));
         let off = (squared_distance(point, &triangle).sqrt() - exact).abs();
-        let largest = triangle.iter().flatten().map(|c| f64::from(*c)).chain(point);
+        let largest = triangle
+            .iter()
+            .flatten()
+            .map(|c| f64::from(*c))
+            .chain(point);
         let largest = largest.fold(0.0_f64, |most, c| most.max(c.abs()));
         let share = off / (BOUND * largest).max(f64::MIN_POSITIVE);
         assert!(share <= 1.0, "{share} of the bound: {point:?} {triangle:?}");
@@ -161,7 +208,11 @@ pub fn needles_of_every_width() -> Counts {
         let band = random.of(&["all", "all", "all", "all", "all", "3", "0.7"]);
         compared.add(&world, band, &format!("world {n}"));
     }
-    println!("largest error: {:.3} of the bound; {:.0} s", compared.worst, start.elapsed().as_secs_f64());
+    println!(
+        "largest error: {:.3} of the bound; {:.0} s",
+        compared.worst,
+        start.elapsed().as_secs_f64()
+    );
     vec![
         ("worlds", compared.worlds),
         ("cells", compared.cells),

@@ -31,18 +31,31 @@ fn world(random: &mut Random) -> World {
         [x, y, z].map(|c| (unit * c as f64 / 2.0) as f32)
     };
     let corners: Vec<[f32; 3]> = (0..7).map(|_| corner()).collect();
-    let mut triangles: Vec<Triangle> = (0..8).map(|_| [(); 3].map(|()| random.of(&corners))).collect();
+    let mut triangles: Vec<Triangle> = (0..8)
+        .map(|_| [(); 3].map(|()| random.of(&corners)))
+        .collect();
     let middle = unit * size as f64 / 4.0;
     for n in 0..4 {
         let copy = triangles[random.index(triangles.len())];
-        triangles.push(if n < 2 { copy.map(|[x, y, z]| [(2.0 * middle) as f32 - x, y, z]) } else { copy });
+        triangles.push(if n < 2 {
+            copy.map(|[x, y, z]| [(2.0 * middle) as f32 - x, y, z])
+        } else {
+            copy
+        });
     }
     let exact = |value: f64| Rational::from_f64(value).expect("finite");
     let side = exact(unit / random.of(&[1.0, 2.0, 4.0]));
-    let side = if random.one_in(5) { side * Rational::new(1, 3) } else { side };
+    let side = if random.one_in(5) {
+        side * Rational::new(1, 3)
+    } else {
+        side
+    };
     let origin = std::array::from_fn(|_| exact(unit * random.whole(-4, 2) as f64 / 4.0));
     let lattice = Lattice::new([7, 6, 5], origin, [(); 3].map(|()| side.clone()), [true; 3]);
-    World { triangles, lattice: lattice.expect("a few cells") }
+    World {
+        triangles,
+        lattice: lattice.expect("a few cells"),
+    }
 }
 
 /// Feet exactly on shared edges and vertices, common planes, copies, mirrored triangles.
@@ -70,13 +83,20 @@ pub fn every_order() -> Counts {
             break;
         }
         let mut random = Random::new(seed);
-        let World { mut triangles, lattice } = world(&mut random);
+        let World {
+            mut triangles,
+            lattice,
+        } = world(&mut random);
         let ruler = Ruler::of_cells(&lattice, &triangles);
         let [nx, ny, nz] = lattice.dims();
-        let all: Vec<_> = (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / (nx * ny)]).collect();
+        let all: Vec<_> = (0..nx * ny * nz)
+            .map(|n| [n % nx, n / nx % ny, n / (nx * ny)])
+            .collect();
         let mut compared = Compared::default();
-        let nearest: Vec<Vec<usize>> =
-            all.iter().map(|cell| compared.cell(&ruler, &triangles, &lattice, *cell).nearest).collect();
+        let nearest: Vec<Vec<usize>> = all
+            .iter()
+            .map(|cell| compared.cell(&ruler, &triangles, &lattice, *cell).nearest)
+            .collect();
         // Worlds in which the least of the doubles is the wrong one.
         if compared.corrected == 0 {
             continue;
@@ -89,12 +109,22 @@ pub fn every_order() -> Counts {
                 order.swap(last, other);
             }
             let mesh = Mesh::from_triangles(triangles.clone()).expect("finite");
-            let run = Run::default().threads(1).level(random.of(&Level::available()));
-            let made = Voxelizer::new(rule("all")).with_run(run).run_with_nearest(&mesh, &lattice);
+            let run = Run::default()
+                .threads(1)
+                .level(random.of(&Level::available()));
+            let made = Voxelizer::new(rule("all"))
+                .with_run(run)
+                .run_with_nearest(&mesh, &lattice);
             let (_, found) = made.expect("a small field");
             for (found, nearest) in found.iter().zip(&nearest) {
-                let first = order.iter().position(|n| nearest.contains(n)).expect("one of them");
-                assert_eq!(*found, first as i32, "world {seed}: {triangles:?}\n{lattice:?}");
+                let first = order
+                    .iter()
+                    .position(|n| nearest.contains(n))
+                    .expect("one of them");
+                assert_eq!(
+                    *found, first as i32,
+                    "world {seed}: {triangles:?}\n{lattice:?}"
+                );
                 ties += u64::from(nearest.len() > 1);
                 cells += 1;
             }

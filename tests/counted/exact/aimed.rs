@@ -28,7 +28,12 @@ fn offset(random: &mut Random, reach: f64) -> [f64; 3] {
 /// A corner of the lattice away from its ends.
 fn corner(random: &mut Random, space: &Space, reach: f64) -> [f64; 3] {
     let reach = reach.ceil() as i64;
-    space.cells.map(|n| random.whole(reach.min(n as i64 / 2), (n as i64 - reach).max(n as i64 / 2)) as f64)
+    space.cells.map(|n| {
+        random.whole(
+            reach.min(n as i64 / 2),
+            (n as i64 - reach).max(n as i64 / 2),
+        ) as f64
+    })
 }
 
 fn count(size: f64) -> usize {
@@ -38,7 +43,9 @@ fn count(size: f64) -> usize {
 /// Edges that pass a corner, along one axis, nearly. Triangles span up to `size` cells.
 pub fn edges(random: &mut Random, size: f64) -> Case {
     let space = Space::random(random, if size > 4.0 { 26 } else { 14 });
-    let triangles = (0..count(size)).map(|_| edge(random, &space, size, false)).collect();
+    let triangles = (0..count(size))
+        .map(|_| edge(random, &space, size, false))
+        .collect();
     space.case(triangles)
 }
 
@@ -99,7 +106,9 @@ fn edge(random: &mut Random, space: &Space, size: f64, flat: bool) -> Triangle {
 /// Planes that pass a corner nearly, within the triangle.
 pub fn planes(random: &mut Random, size: f64) -> Case {
     let space = Space::random(random, if size > 4.0 { 26 } else { 14 });
-    let triangles = (0..count(size)).map(|_| plane(random, &space, size)).collect();
+    let triangles = (0..count(size))
+        .map(|_| plane(random, &space, size))
+        .collect();
     space.case(triangles)
 }
 
@@ -115,7 +124,10 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
         let b = space.at([0, 1, 2].map(|i| at[i] + q[i]));
         let ua = space.index(a);
         let ub = space.index(b);
-        let normal = cross([0, 1, 2].map(|i| ua[i] - at[i]), [0, 1, 2].map(|i| ub[i] - at[i]));
+        let normal = cross(
+            [0, 1, 2].map(|i| ua[i] - at[i]),
+            [0, 1, 2].map(|i| ub[i] - at[i]),
+        );
         let j = (axis + 1) % 3;
         let k = (axis + 2) % 3;
         if normal[axis].abs() < 1e-3 * size {
@@ -123,7 +135,8 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
         }
         let mut uc = [0, 1, 2].map(|i| at[i] - (p[i] + q[i]) * random.within(0.7, 0.9));
         uc = space.index(space.at(uc));
-        uc[axis] = at[axis] - (normal[j] * (uc[j] - at[j]) + normal[k] * (uc[k] - at[k])) / normal[axis];
+        uc[axis] =
+            at[axis] - (normal[j] * (uc[j] - at[j]) + normal[k] * (uc[k] - at[k])) / normal[axis];
         let c = space.at(uc);
         let uc = space.index(c);
         let miss: f64 = (0..3).map(|i| normal[i] * (uc[i] - at[i])).sum();
@@ -138,7 +151,11 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
 }
 
 fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
 }
 
 /// Vertices on the float nearest to a wall or centre plane, or a step or two beside it, up to so many
@@ -171,7 +188,8 @@ pub fn tips(random: &mut Random) -> Case {
             let side = [0; 3].map(|_| random.of(&[-1.0, 1.0]));
             let beyond = [0; 3].map(|_| 2f64.powi(-(random.whole(16, 40) as i32)));
             let tip = space.at([0, 1, 2].map(|a| middle - side[a] * beyond[a]));
-            let far = [0; 2].map(|_| space.at([0, 1, 2].map(|a| middle + side[a] * random.within(1.1, 8.0))));
+            let far = [0; 2]
+                .map(|_| space.at([0, 1, 2].map(|a| middle + side[a] * random.within(1.1, 8.0))));
             let mut triangle = [tip, far[0], far[1]];
             triangle.rotate_left(random.index(3));
             triangle

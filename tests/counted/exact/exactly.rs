@@ -12,12 +12,23 @@ use crate::support::random::Random;
 fn long(random: &mut Random, odd: i64) -> (Space, [i64; 3]) {
     let from = random.whole(60, 240);
     let one = random.index(3);
-    let two = if random.one_in(2) { random.index(3) } else { one };
+    let two = if random.one_in(2) {
+        random.index(3)
+    } else {
+        one
+    };
     let low = [0, 1, 2].map(|a| if a == one || a == two { from } else { 0 });
     let dims = low.map(|n| n as usize + 9);
     let size = [0; 3].map(|_| Rational::from(odd));
-    let snap = if random.one_in(4) { random_snap(random) } else { Snap::None };
-    (Space::new(dims, [0; 3].map(Rational::from), size, snap, [true; 3]), low)
+    let snap = if random.one_in(4) {
+        random_snap(random)
+    } else {
+        Snap::None
+    };
+    (
+        Space::new(dims, [0; 3].map(Rational::from), size, snap, [true; 3]),
+        low,
+    )
 }
 
 /// Vertices on walls `i * odd`, with faces in walls.
@@ -27,8 +38,11 @@ pub fn walls(random: &mut Random) -> Case {
     let flat = random.index(4);
     let triangles = (0..4).map(|_| -> Triangle {
         let corner = low.map(|n| n + random.whole(0, 4));
-        let mut vertex =
-            || [0, 1, 2].map(|a| ((corner[a] + if a == flat { 0 } else { random.whole(0, 4) }) * odd) as f32);
+        let mut vertex = || {
+            [0, 1, 2].map(|a| {
+                ((corner[a] + if a == flat { 0 } else { random.whole(0, 4) }) * odd) as f32
+            })
+        };
         [vertex(), vertex(), vertex()]
     });
     let triangles = triangles.collect();
@@ -48,7 +62,11 @@ pub fn corners(random: &mut Random) -> Case {
         let at = |d: [i64; 3], sign: i64| [0, 1, 2].map(|a| (corner[a] * odd + sign * d[a]) as f32);
         match random.index(3) {
             0 => [at(p, 1), at(p, -1), at(q, 1)],
-            1 => [at(p, 1), at(q, 1), at([0, 1, 2].map(|a| (p[a] + q[a]) / 2), -1)],
+            1 => [
+                at(p, 1),
+                at(q, 1),
+                at([0, 1, 2].map(|a| (p[a] + q[a]) / 2), -1),
+            ],
             _ => [at(p, 1), at(q, -1), at(p, -1)],
         }
     });
@@ -73,7 +91,9 @@ pub fn fine(random: &mut Random) -> Case {
         v[axis] = at;
         v
     };
-    let triangles = (0..3).map(|_| [vertex(random), vertex(random), vertex(random)]).collect();
+    let triangles = (0..3)
+        .map(|_| [vertex(random), vertex(random), vertex(random)])
+        .collect();
     let space = Space::new([8; 3], origin, size, random_snap(random), [true; 3]);
     space.case(triangles)
 }
@@ -85,14 +105,23 @@ pub fn beside(random: &mut Random) -> Case {
     let size = [0; 3].map(|_| Rational::new(size.0, size.1));
     let below = random.whole(1, 40);
     let origin = [0, 1, 2].map(|a| &size[a] * &Rational::from(-below));
-    let space = Space::new([below as usize + 5; 3], origin, size, random_snap(random), [true; 3]);
+    let space = Space::new(
+        [below as usize + 5; 3],
+        origin,
+        size,
+        random_snap(random),
+        [true; 3],
+    );
     let tiny = random.whole(20, 100);
     let triangles = (0..8).map(|_| -> Triangle {
         [0; 3].map(|_| {
             let half = [0; 3].map(|_| below as f64 + 0.5 * random.whole(-2, 6) as f64);
             space.at(half).map(|c| match random.index(3) {
                 0 => c,
-                _ => (random.within(-1.0, 1.0) * 0.5_f64.powi((tiny + random.whole(0, 8)) as i32)) as f32,
+                _ => {
+                    (random.within(-1.0, 1.0) * 0.5_f64.powi((tiny + random.whole(0, 8)) as i32))
+                        as f32
+                }
             })
         })
     });

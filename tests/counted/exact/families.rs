@@ -53,7 +53,9 @@ pub static FAMILIES: &[Family] = &[
     family("aimed: planes, four cells", 80, |r| aimed::planes(r, 3.9)),
     family("aimed: planes, rows", 80, |r| aimed::planes(r, 12.0)),
     family("aimed: vertices near walls", 60, |r| aimed::vertices(r, 4)),
-    family("aimed: vertices near walls, rows", 100, |r| aimed::vertices(r, 14)),
+    family("aimed: vertices near walls, rows", 100, |r| {
+        aimed::vertices(r, 14)
+    }),
     family("aimed: tips beyond walls", 60, aimed::tips),
     family("exactly on walls, odd cells", 150, exactly::walls),
     family("exactly through corners, odd cells", 150, exactly::corners),

@@ -11,13 +11,21 @@ use crate::support::check::Case;
 use crate::support::random::Random;
 
 /// The triangles of a soup.
-fn soup(random: &mut Random, count: usize, mut coordinate: impl FnMut(&mut Random) -> f32) -> Vec<Triangle> {
-    (0..count).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| coordinate(random)))).collect()
+fn soup(
+    random: &mut Random,
+    count: usize,
+    mut coordinate: impl FnMut(&mut Random) -> f32,
+) -> Vec<Triangle> {
+    (0..count)
+        .map(|_| std::array::from_fn(|_| std::array::from_fn(|_| coordinate(random))))
+        .collect()
 }
 
 /// A case whose lattice is fitted to its triangles.
 fn fitted(triangles: Vec<Triangle>, fit: &Fit) -> Case {
-    let lattice = fit.to(&Bounds::of(&triangles)).expect("a lattice that fits");
+    let lattice = fit
+        .to(&Bounds::of(&triangles))
+        .expect("a lattice that fits");
     Case { triangles, lattice }
 }
 
@@ -28,7 +36,11 @@ fn spacing(text: &str) -> Size {
 
 /// Mostly one triangle, for nothing hides it then.
 fn few(random: &mut Random, most: i64) -> usize {
-    if random.one_in(3) { random.whole(2, most) as usize } else { 1 }
+    if random.one_in(3) {
+        random.whole(2, most) as usize
+    } else {
+        1
+    }
 }
 
 /// Any triangles within a box.
@@ -36,7 +48,12 @@ pub fn generic(random: &mut Random) -> Case {
     let count = few(random, 20);
     let cells = random.of(&[5, 9, 13, 24]);
     let triangles = soup(random, count, |r| r.within(-1.0, 1.0) as f32);
-    fitted(triangles, &Fit::longest(cells).snap(random_snap(random)).pad(random.index(2)))
+    fitted(
+        triangles,
+        &Fit::longest(cells)
+            .snap(random_snap(random))
+            .pad(random.index(2)),
+    )
 }
 
 /// Many triangles of up to `size` cells, spread over a lattice.
@@ -57,10 +74,19 @@ pub fn aligned(random: &mut Random, step: f64, cell: &str) -> Case {
     let count = few(random, 12);
     let reach = random.of(&[3, 6, 12]);
     let low = random.of(&[0, 0, -5]);
-    let triangles = soup(random, count, |r| ((low + r.whole(0, reach)) as f64 * step) as f32);
+    let triangles = soup(random, count, |r| {
+        ((low + r.whole(0, reach)) as f64 * step) as f32
+    });
     let size = if random.one_in(4) { "3/4" } else { cell };
     let fit = Fit::new(spacing(size)).snap(random_snap(random));
-    fitted(triangles, &if random.one_in(4) { fit } else { fit.origin([0, 0, 0].map(Rational::from)) })
+    fitted(
+        triangles,
+        &if random.one_in(4) {
+            fit
+        } else {
+            fit.origin([0, 0, 0].map(Rational::from))
+        },
+    )
 }
 
 /// Many small triangles with corners on walls and centre planes.
@@ -70,7 +96,9 @@ pub fn small_aligned(random: &mut Random) -> Case {
     let triangles = (0..40)
         .map(|_| {
             let corner: [i64; 3] = space.cells.map(|n| random.whole(0, 2 * n as i64 - reach));
-            std::array::from_fn(|_| space.at(corner.map(|c| 0.5 * (c + random.whole(0, reach)) as f64)))
+            std::array::from_fn(|_| {
+                space.at(corner.map(|c| 0.5 * (c + random.whole(0, reach)) as f64))
+            })
         })
         .collect();
     space.case(triangles)
@@ -85,7 +113,10 @@ pub fn small_ending(random: &mut Random) -> Case {
         let half = r.whole(0, reach);
         (if whole { half / 2 * 2 } else { half }) as f32 * 0.5
     });
-    fitted(triangles, &Fit::new(spacing("1/1")).origin([0, 0, 0].map(Rational::from)))
+    fitted(
+        triangles,
+        &Fit::new(spacing("1/1")).origin([0, 0, 0].map(Rational::from)),
+    )
 }
 
 /// Whole coordinates, an extent divided by `cells`.
@@ -102,7 +133,9 @@ pub fn divided(random: &mut Random, cells: usize) -> Case {
         let corner = |n: i64| [0; 3].map(|_| Rational::new(n * 100 + 1, 100));
         let size = Rational::new(extent, cells as i64);
         let fit = Fit::new(Size::Spacing([size.clone(), size.clone(), size]));
-        let fit = fit.origin([0, 0, 0].map(Rational::from)).bounds(corner(low), corner(low + 2));
+        let fit = fit
+            .origin([0, 0, 0].map(Rational::from))
+            .bounds(corner(low), corner(low + 2));
         return fitted(triangles, &fit.snap(random_snap(random)));
     }
     fitted(triangles, &Fit::longest(cells).snap(random_snap(random)))
@@ -114,7 +147,9 @@ pub fn slivers(random: &mut Random) -> Case {
     let triangles = soup(random, count, |r| r.within(-1.0, 1.0) as f32);
     let thin = triangles.into_iter().map(|[a, b, _]| {
         let along = random.within(0.0, 1.0) as f32;
-        let c = std::array::from_fn(|i| a[i] + (b[i] - a[i]) * along + random.within(-1e-6, 1e-6) as f32);
+        let c = std::array::from_fn(|i| {
+            a[i] + (b[i] - a[i]) * along + random.within(-1e-6, 1e-6) as f32
+        });
         [a, b, c]
     });
     fitted(thin.collect(), &Fit::longest(16).snap(random_snap(random)))
@@ -134,7 +169,8 @@ pub fn needles(random: &mut Random) -> Case {
             at
         });
         let t = random.within(0.0, 1.0);
-        let c: [f64; 3] = std::array::from_fn(|i| a[i] + (b[i] - a[i]) * t + random.within(-width, width));
+        let c: [f64; 3] =
+            std::array::from_fn(|i| a[i] + (b[i] - a[i]) * t + random.within(-width, width));
         [a, b, c].map(|corner| space.at(corner))
     });
     let triangles = triangles.collect();
@@ -154,9 +190,18 @@ pub fn degenerate(random: &mut Random) -> Case {
     });
     let triangles: Vec<Triangle> = triangles.collect();
     let size = random.of(&["1/1", "1/10", "7/10", "1/2"]);
-    let size = if step > 0.2 && size == "1/10" { "1/3" } else { size };
+    let size = if step > 0.2 && size == "1/10" {
+        "1/3"
+    } else {
+        size
+    };
     let anchor = [0, 0, 0].map(Rational::from);
-    fitted(triangles, &Fit::new(spacing(size)).origin(anchor).snap(random_snap(random)))
+    fitted(
+        triangles,
+        &Fit::new(spacing(size))
+            .origin(anchor)
+            .snap(random_snap(random)),
+    )
 }
 
 /// A million away; whole extents and a few cells of a thousandth.
@@ -167,9 +212,15 @@ pub fn far(random: &mut Random) -> Case {
         return fitted(triangles, &Fit::longest(13).snap(random_snap(random)));
     }
     let at = random.of(&triangles)[random.index(3)];
-    let low = at.map(|c| Rational::from_f32(c).expect("finite") - Rational::new(random.whole(0, 9), 1000));
+    let low = at
+        .map(|c| Rational::from_f32(c).expect("finite") - Rational::new(random.whole(0, 9), 1000));
     let high = low.each_ref().map(|c| c + &Rational::new(9, 1000));
-    fitted(triangles, &Fit::new(spacing("1/1000")).bounds(low, high).snap(random_snap(random)))
+    fitted(
+        triangles,
+        &Fit::new(spacing("1/1000"))
+            .bounds(low, high)
+            .snap(random_snap(random)),
+    )
 }
 
 /// A million cells long, seen through a window of a few.
@@ -195,7 +246,13 @@ pub fn huge(random: &mut Random) -> Case {
         let at = (a + s * (b - a) + t * (c - a)).round();
         if at.abs() < 1e15 { at } else { 0.0 }
     });
-    space::window(triangles, at, size, random.whole(4, 10), random_snap(random))
+    space::window(
+        triangles,
+        at,
+        size,
+        random.whole(4, 10),
+        random_snap(random),
+    )
 }
 
 /// Coordinates below the smallest normal float, and zeros of both signs.
@@ -209,7 +266,11 @@ pub fn subnormal(random: &mut Random) -> Case {
         _ => r.within(-1e-41, 1e-41) as f32,
     });
     let point = Bounds::of(&triangles);
-    let fit = if point.min == point.max { Fit::new(spacing("1/7")) } else { Fit::longest(7) };
+    let fit = if point.min == point.max {
+        Fit::new(spacing("1/7"))
+    } else {
+        Fit::longest(7)
+    };
     fitted(triangles, &fit.snap(random_snap(random)))
 }
 
@@ -217,14 +278,25 @@ pub fn subnormal(random: &mut Random) -> Case {
 pub fn cad_bounds(random: &mut Random) -> Case {
     let mut triangles = vec![[[-2.5, -1.25, -2.731_85e-16]; 3], [[2.5, 1.25, 1.375]; 3]];
     for _ in 0..4 {
-        let corner = [random.whole(-20, 16), random.whole(-10, 6), random.whole(0, 7)];
+        let corner = [
+            random.whole(-20, 16),
+            random.whole(-10, 6),
+            random.whole(0, 7),
+        ];
         let mut vertex = || -> [f32; 3] {
             let at = corner.map(|c| (c + random.whole(0, 4)) as f32 * 0.125);
-            [at[0], at[1], if at[2] == 0.0 { -2.731_85e-16 } else { at[2] }]
+            [
+                at[0],
+                at[1],
+                if at[2] == 0.0 { -2.731_85e-16 } else { at[2] },
+            ]
         };
         triangles.push([vertex(), vertex(), vertex()]);
     }
-    fitted(triangles, &Fit::longest(random.of(&[40, 24, 60])).snap(random_snap(random)))
+    fitted(
+        triangles,
+        &Fit::longest(random.of(&[40, 24, 60])).snap(random_snap(random)),
+    )
 }
 
 /// A sphere whose vertices lie on whole, half or eighth cells.
@@ -234,11 +306,17 @@ pub fn snapped_sphere(random: &mut Random) -> Case {
     let vertex = |i: usize, j: usize| -> [f32; 3] {
         let a = i as f64 * FRAC_PI_6;
         let b = j as f64 * FRAC_PI_6;
-        [b.sin() * a.cos(), b.sin() * a.sin(), b.cos()].map(|c| ((c * radius / step).round() * step) as f32)
+        [b.sin() * a.cos(), b.sin() * a.sin(), b.cos()]
+            .map(|c| ((c * radius / step).round() * step) as f32)
     };
     let quads = (0..12).flat_map(|i| (0..6).map(move |j| (i, j)));
     let triangles = quads.flat_map(|(i, j)| {
-        let [a, b, c, d] = [vertex(i, j), vertex(i + 1, j), vertex(i + 1, j + 1), vertex(i, j + 1)];
+        let [a, b, c, d] = [
+            vertex(i, j),
+            vertex(i + 1, j),
+            vertex(i + 1, j + 1),
+            vertex(i, j + 1),
+        ];
         [[a, b, c], [a, c, d]]
     });
     let triangles: Vec<Triangle> = triangles.collect();
@@ -248,7 +326,10 @@ pub fn snapped_sphere(random: &mut Random) -> Case {
 /// Some triangles of a committed mesh, coarse and fine.
 pub fn fixtures(random: &mut Random) -> Case {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let mut files: Vec<_> = std::fs::read_dir(folder).expect("fixtures").map(|e| e.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("fixtures")
+        .map(|e| e.unwrap().path())
+        .collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "stl"));
     files.sort();
     let mesh = Mesh::open(&files[random.index(files.len())]).expect("a good mesh");
@@ -256,13 +337,17 @@ pub fn fixtures(random: &mut Random) -> Case {
     let bounds = mesh.bounds();
     // The corners keep the lattice that of the whole mesh.
     let mut triangles = vec![[bounds.min; 3], [bounds.max; 3]];
-    let longest = (0..3).map(|a| bounds.max[a] - bounds.min[a]).fold(0.0, f32::max);
+    let longest = (0..3)
+        .map(|a| bounds.max[a] - bounds.min[a])
+        .fold(0.0, f32::max);
     let mut compared = 0.0;
     let mut tries = 0;
     while compared < 8e3 && tries < 50 {
         let triangle = mesh.triangles()[random.index(mesh.triangles().len())];
         let own = Bounds::of(&[triangle]);
-        let cells: f32 = (0..3).map(|a| (own.max[a] - own.min[a]) / longest * cells as f32 + 2.0).product();
+        let cells: f32 = (0..3)
+            .map(|a| (own.max[a] - own.min[a]) / longest * cells as f32 + 2.0)
+            .product();
         if cells < 2e4 {
             triangles.push(triangle);
             compared += cells;
@@ -276,12 +361,21 @@ pub fn fixtures(random: &mut Random) -> Case {
 pub fn stretched(random: &mut Random) -> Case {
     let count = few(random, 8);
     let whole = random.one_in(2);
-    let triangles =
-        soup(random, count, |r| if whole { r.whole(0, 9) as f32 } else { r.within(-3.0, 3.0) as f32 });
+    let triangles = soup(random, count, |r| {
+        if whole {
+            r.whole(0, 9) as f32
+        } else {
+            r.within(-3.0, 3.0) as f32
+        }
+    });
     let mut dims = || random.whole(1, 12) as usize;
     let size = Size::Stretched([dims(), dims(), dims()]);
     let point = Bounds::of(&triangles);
-    let size = if point.min == point.max { spacing("1/3") } else { size };
+    let size = if point.min == point.max {
+        spacing("1/3")
+    } else {
+        size
+    };
     fitted(triangles, &Fit::new(size).snap(random_snap(random)))
 }
 
@@ -289,8 +383,13 @@ pub fn stretched(random: &mut Random) -> Case {
 pub fn cut_open(random: &mut Random) -> Case {
     let count = few(random, 12);
     let whole = random.one_in(2);
-    let triangles =
-        soup(random, count, |r| if whole { r.whole(0, 9) as f32 } else { r.within(0.0, 9.0) as f32 });
+    let triangles = soup(random, count, |r| {
+        if whole {
+            r.whole(0, 9) as f32
+        } else {
+            r.within(0.0, 9.0) as f32
+        }
+    });
     let low = [0; 3].map(|_| random.whole(0, 4));
     let size = random.of(&["1/1", "1/2", "3/10"]);
     let high = low.map(|c| Rational::from(c + random.whole(1, 5)));
@@ -305,6 +404,10 @@ pub fn beyond_closed(random: &mut Random) -> Case {
     let origin = case.lattice.origin().clone();
     let spacing = case.lattice.spacing().clone();
     let lattice = Lattice::new(case.lattice.dims(), origin, spacing, closed).expect("as before");
-    let lattice = lattice.with_snap(if random.one_in(2) { Snap::Float } else { Snap::None });
+    let lattice = lattice.with_snap(if random.one_in(2) {
+        Snap::Float
+    } else {
+        Snap::None
+    });
     Case { lattice, ..case }
 }

@@ -37,16 +37,31 @@ struct Tally {
     wrong: Vec<(u64, Wrong)>,
 }
 
-pub const SUITE: Suite = Suite { name: "exact", checks: Checks::Own { names, run: run_families } };
+pub const SUITE: Suite = Suite {
+    name: "exact",
+    checks: Checks::Own {
+        names,
+        run: run_families,
+    },
+};
 
 fn names() -> Vec<&'static str> {
     FAMILIES.iter().map(|family| family.name).collect()
 }
 
 fn run_families(chosen: &[&'static str], args: &Args) -> bool {
-    let families: Vec<&Family> = FAMILIES.iter().filter(|family| chosen.contains(&family.name)).collect();
-    let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |time| time.as_secs());
-    let seed = args.seed.unwrap_or_else(|| if args.soak.is_some() { now() } else { 1 });
+    let families: Vec<&Family> = FAMILIES
+        .iter()
+        .filter(|family| chosen.contains(&family.name))
+        .collect();
+    let now = || {
+        SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(1, |time| time.as_secs())
+    };
+    let seed = args
+        .seed
+        .unwrap_or_else(|| if args.soak.is_some() { now() } else { 1 });
     let levels: Vec<_> = Level::available().into_iter().map(Level::name).collect();
     println!("exact: seed {seed}, levels {}", levels.join(" "));
     // A panic of the library is a failure like any other, with its case to paste; shrinking it
@@ -70,8 +85,9 @@ fn run_families(chosen: &[&'static str], args: &Args) -> bool {
 
 /// The seed of a case.
 fn seed_of(base: u64, family: &Family, case: u64) -> u64 {
-    let name =
-        family.name.bytes().fold(base, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let name = family.name.bytes().fold(base, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
     name.wrapping_add(case.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
@@ -91,8 +107,11 @@ fn threads() -> usize {
 /// Every case of the gate once.
 fn gate(families: &[&Family], seed: u64) -> Vec<Tally> {
     let tallies: Vec<Mutex<Tally>> = families.iter().map(|_| Mutex::default()).collect();
-    let work: Vec<(usize, u64)> =
-        families.iter().enumerate().flat_map(|(n, family)| (0..family.cases).map(move |c| (n, c))).collect();
+    let work: Vec<(usize, u64)> = families
+        .iter()
+        .enumerate()
+        .flat_map(|(n, family)| (0..family.cases).map(move |c| (n, c)))
+        .collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..threads() {
@@ -103,7 +122,10 @@ fn gate(families: &[&Family], seed: u64) -> Vec<Tally> {
             });
         }
     });
-    tallies.into_iter().map(|tally| tally.into_inner().expect("no thread panicked")).collect()
+    tallies
+        .into_iter()
+        .map(|tally| tally.into_inner().expect("no thread panicked"))
+        .collect()
 }
 
 /// New cases of every family in turn, until time is up.
@@ -123,7 +145,10 @@ fn soak(families: &[&Family], seed: u64, time: Duration) -> Vec<Tally> {
             });
         }
     });
-    tallies.into_iter().map(|tally| tally.into_inner().expect("no thread panicked")).collect()
+    tallies
+        .into_iter()
+        .map(|tally| tally.into_inner().expect("no thread panicked"))
+        .collect()
 }
 
 /// The table, the failures, and the verdict.
@@ -131,23 +156,42 @@ fn report(families: &[&Family], tallies: &[Tally], time: Duration, whole: bool) 
     let levels = Level::available().len() as u64;
     let mut total = Compared::default();
     let mut empty = 0;
-    println!("{:<36} {:>10} {:>13} {:>6} {:>8}", "family", "triangles", "decisions", "levels", "wrong");
+    println!(
+        "{:<36} {:>10} {:>13} {:>6} {:>8}",
+        "family", "triangles", "decisions", "levels", "wrong"
+    );
     for (family, tally) in families.iter().zip(tallies) {
-        let Compared { triangles, decisions, wrong } = tally.compared;
-        println!("{:<36} {triangles:>10} {decisions:>13} {levels:>6} {wrong:>8}", family.name);
+        let Compared {
+            triangles,
+            decisions,
+            wrong,
+        } = tally.compared;
+        println!(
+            "{:<36} {triangles:>10} {decisions:>13} {levels:>6} {wrong:>8}",
+            family.name
+        );
         total += tally.compared;
         empty += u32::from(decisions == 0);
     }
     let at_levels = total.decisions * levels;
-    let Compared { triangles, wrong, .. } = total;
-    println!("{:<36} {triangles:>10} {:>13} {levels:>6} {wrong:>8}", "total", total.decisions);
+    let Compared {
+        triangles, wrong, ..
+    } = total;
+    println!(
+        "{:<36} {triangles:>10} {:>13} {levels:>6} {wrong:>8}",
+        "total", total.decisions
+    );
     println!(
         "exact: {at_levels} decisions at {levels} levels, {wrong} wrong, in {:.1} s",
         time.as_secs_f64()
     );
     for (family, tally) in families.iter().zip(tallies) {
         for (seed, wrong) in tally.wrong.iter().take(SHOWN) {
-            println!("\n{}, case of seed {seed}:\n{}", family.name, wrong.clone().shrunk());
+            println!(
+                "\n{}, case of seed {seed}:\n{}",
+                family.name,
+                wrong.clone().shrunk()
+            );
         }
     }
     if empty > 0 {

@@ -24,11 +24,15 @@ pub struct Space {
 }
 
 /// Sizes of cells: powers of two, decimals, other fractions.
-const SIZES: [&str; 12] =
-    ["1/1", "1/1", "1/8", "4/1", "1/10", "1/40", "1/3", "5/24", "27/256", "999/7", "1/1000", "13/100"];
+const SIZES: [&str; 12] = [
+    "1/1", "1/1", "1/8", "4/1", "1/10", "1/40", "1/3", "5/24", "27/256", "999/7", "1/1000",
+    "13/100",
+];
 
 /// Origins, in cells.
-const ORIGINS: [&str; 8] = ["0/1", "0/1", "0/1", "-1/1", "1/3", "-7/2", "5/1000", "700/1"];
+const ORIGINS: [&str; 8] = [
+    "0/1", "0/1", "0/1", "-1/1", "1/3", "-7/2", "5/1000", "700/1",
+];
 
 impl Space {
     /// A lattice of `n` cells an axis, or a few less.
@@ -43,14 +47,28 @@ impl Space {
         let fraction = |text: &str| Rational::parse_fraction(text).expect("a fraction");
         let size = [0; 3].map(|_| fraction(cubic.unwrap_or_else(|| random.of(&SIZES))));
         let origin = [0, 1, 2].map(|a| &fraction(random.of(&ORIGINS)) * &size[a]);
-        Self::new(dims, origin, size, random_snap(random), [0; 3].map(|_| !random.one_in(4)))
+        Self::new(
+            dims,
+            origin,
+            size,
+            random_snap(random),
+            [0; 3].map(|_| !random.one_in(4)),
+        )
     }
 
     /// A lattice of `2 n` cells an axis whose middle wall is at zero, where floats are finest.
     pub fn around_zero(random: &mut Random, n: usize) -> Self {
         let size = [0; 3].map(|_| Rational::parse_fraction(random.of(&SIZES)).expect("a fraction"));
-        let origin = size.each_ref().map(|size| &Rational::from(-(n as i64)) * size);
-        Self::new([2 * n; 3], origin, size, random_snap(random), [0; 3].map(|_| random.one_in(2)))
+        let origin = size
+            .each_ref()
+            .map(|size| &Rational::from(-(n as i64)) * size);
+        Self::new(
+            [2 * n; 3],
+            origin,
+            size,
+            random_snap(random),
+            [0; 3].map(|_| random.one_in(2)),
+        )
     }
 
     /// A lattice of these walls; an axis that `closed` asks for is so where the mesh allows it.
@@ -62,7 +80,15 @@ impl Space {
         closed: [bool; 3],
     ) -> Self {
         let near = std::array::from_fn(|a| [origin[a].to_f64(), size[a].to_f64()]);
-        Self { dims, cells: dims.map(|n| n as f64), origin, size, snap, closed, near }
+        Self {
+            dims,
+            cells: dims.map(|n| n as f64),
+            origin,
+            size,
+            snap,
+            closed,
+            near,
+        }
     }
 
     /// The floats nearest to index coordinates.
@@ -77,16 +103,20 @@ impl Space {
 
     /// The case of these triangles.
     pub fn case(self, triangles: Vec<Triangle>) -> Case {
-        let lattice = Lattice::new(self.dims, self.origin, self.size, self.closed).expect("a lattice");
+        let lattice =
+            Lattice::new(self.dims, self.origin, self.size, self.closed).expect("a lattice");
         let lattice = lattice.with_snap(self.snap);
         let bounds = Bounds::of(&triangles);
         let allowed = |a: usize| {
-            self.closed[a] && lattice.axis(a).index(bounds.max[a]) <= Rational::from(self.dims[a] as i64)
+            self.closed[a]
+                && lattice.axis(a).index(bounds.max[a]) <= Rational::from(self.dims[a] as i64)
         };
         let closed = [allowed(0), allowed(1), allowed(2)];
         let origin = lattice.origin().clone();
         let size = lattice.spacing().clone();
-        let lattice = Lattice::new(self.dims, origin, size, closed).expect("a lattice").with_snap(self.snap);
+        let lattice = Lattice::new(self.dims, origin, size, closed)
+            .expect("a lattice")
+            .with_snap(self.snap);
         Case { triangles, lattice }
     }
 }
@@ -98,7 +128,11 @@ pub fn window(triangles: Vec<Triangle>, at: [f64; 3], size: &str, cells: i64, sn
     let middle = at.map(|c| Rational::from(c as i64));
     let low = middle.each_ref().map(|c| c - &half);
     let high = middle.each_ref().map(|c| c + &half);
-    let fit = Fit::new(Size::Spacing([size.clone(), size.clone(), size])).bounds(low, high).snap(snap);
-    let lattice = fit.to(&Bounds::of(&triangles)).expect("a lattice that fits");
+    let fit = Fit::new(Size::Spacing([size.clone(), size.clone(), size]))
+        .bounds(low, high)
+        .snap(snap);
+    let lattice = fit
+        .to(&Bounds::of(&triangles))
+        .expect("a lattice that fits");
     Case { triangles, lattice }
 }

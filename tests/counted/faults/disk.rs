@@ -21,7 +21,12 @@ fn older(name: &str) -> Vec<u8> {
         return br#"{"tool": "voxelize 0.1.0"}"#.to_vec();
     }
     let header = "{'descr': '|b1', 'fortran_order': True, 'shape': (1, 1, 1), }";
-    [b"\x93NUMPY\x01\x00v\x00", format!("{header:<117}\n").as_bytes(), &[1]].concat()
+    [
+        b"\x93NUMPY\x01\x00v\x00",
+        format!("{header:<117}\n").as_bytes(),
+        &[1],
+    ]
+    .concat()
 }
 
 const MODE: u32 = 0o604;
@@ -44,11 +49,20 @@ pub fn files(place: &Place) -> Vec<String> {
     let mut folders = vec![place.path("")];
     let mut files = vec![];
     while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for path in fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                files.push(path.strip_prefix(&root).unwrap().to_str().unwrap().to_string());
+                files.push(
+                    path.strip_prefix(&root)
+                        .unwrap()
+                        .to_str()
+                        .unwrap()
+                        .to_string(),
+                );
             }
         }
     }
@@ -60,15 +74,29 @@ pub fn files(place: &Place) -> Vec<String> {
 pub fn left(place: &Place, names: &[&str], before: &[String]) -> String {
     let named = |name: &&str| {
         let found = output(place, name)?;
-        Some(if names.len() > 1 { format!("`{name}`: {found}") } else { found })
+        Some(if names.len() > 1 {
+            format!("`{name}`: {found}")
+        } else {
+            found
+        })
     };
     let mut found: Vec<String> = names.iter().filter_map(named).collect();
-    let new = files(place).into_iter().filter(|file| !before.contains(file));
+    let new = files(place)
+        .into_iter()
+        .filter(|file| !before.contains(file));
     for file in new.filter(|file| !names.contains(&file.as_str())) {
         let is_temporary = file.contains(".voxelize-") && file.ends_with(".tmp");
-        found.push(if is_temporary { "a `.voxelize-….tmp`".to_string() } else { format!("`{file}`") });
+        found.push(if is_temporary {
+            "a `.voxelize-….tmp`".to_string()
+        } else {
+            format!("`{file}`")
+        });
     }
-    if found.is_empty() { "nothing".to_string() } else { found.join(", ") }
+    if found.is_empty() {
+        "nothing".to_string()
+    } else {
+        found.join(", ")
+    }
 }
 
 fn output(place: &Place, name: &str) -> Option<String> {

@@ -7,7 +7,8 @@ use crate::support::place::Place;
 use crate::support::suite::Counts;
 
 /// Colours, C1, a line that is a command, a line that is a verdict, text turned around, nothing of a width.
-const HOSTILE: &str = "x\u{1b}[31m\u{9b}2J\n::error::forged\npass   forged\r\u{202e}\u{200b}\u{7f}y";
+const HOSTILE: &str =
+    "x\u{1b}[31m\u{9b}2J\n::error::forged\npass   forged\r\u{202e}\u{200b}\u{7f}y";
 
 pub fn no_text_controls_the_terminal() -> Counts {
     let place = Place::new();
@@ -15,10 +16,14 @@ pub fn no_text_controls_the_terminal() -> Counts {
     let mut sidecar: serde_json::Value =
         serde_json::from_slice(&fs::read(place.path("part.raw.json")).unwrap()).unwrap();
     let record = sidecar.as_object_mut().unwrap();
-    let words: Vec<_> =
-        record.iter().filter(|(_, value)| value.is_string()).map(|(key, _)| key.clone()).collect();
-    for key in
-        words.iter().filter(|key| ["tool", "rule", "input", "ties", "snap", "inside"].contains(&key.as_str()))
+    let words: Vec<_> = record
+        .iter()
+        .filter(|(_, value)| value.is_string())
+        .map(|(key, _)| key.clone())
+        .collect();
+    for key in words
+        .iter()
+        .filter(|key| ["tool", "rule", "input", "ties", "snap", "inside"].contains(&key.as_str()))
     {
         record.insert(key.clone(), HOSTILE.into());
     }
@@ -28,9 +33,12 @@ pub fn no_text_controls_the_terminal() -> Counts {
     fs::create_dir(place.path("in")).unwrap();
     fs::copy(place.path("cube.stl"), place.path(&format!("in/{name}"))).unwrap();
     fs::write(place.path(&format!("in/z{name}")), "no mesh").unwrap();
-    let text = serde_json::to_string(HOSTILE).unwrap().replace("\u{7f}", "\\u007f");
+    let text = serde_json::to_string(HOSTILE)
+        .unwrap()
+        .replace("\u{7f}", "\\u007f");
     let case = |options: &str| format!("[[case]]\nname = {text}\nmesh = \"cube.stl\"\n{options}\n");
-    let mut list = case("options = \"-r 4\"\ngrid = \"v1:00000000000000000000000000000000\"\ncells = 1");
+    let mut list =
+        case("options = \"-r 4\"\ngrid = \"v1:00000000000000000000000000000000\"\ncells = 1");
     list += "[[case]]\nmesh = \"::error::x\"\ngrid = \"v1:00000000000000000000000000000000\"\ncells = 1\n";
     place.write("list.toml", list);
     let mut seen = 0;
@@ -56,18 +64,32 @@ pub fn no_text_controls_the_terminal() -> Counts {
         });
         let output = command.args(words).output().unwrap();
         let mut texts = vec![output.stdout, output.stderr];
-        texts.extend(["report.xml", "report.json"].iter().filter_map(|name| fs::read(place.path(name)).ok()));
-        for text in texts.iter().map(|text| String::from_utf8_lossy(text)).filter(|text| !text.is_empty()) {
+        texts.extend(
+            ["report.xml", "report.json"]
+                .iter()
+                .filter_map(|name| fs::read(place.path(name)).ok()),
+        );
+        for text in texts
+            .iter()
+            .map(|text| String::from_utf8_lossy(text))
+            .filter(|text| !text.is_empty())
+        {
             seen += 1;
             let obeyed = text.chars().find(|c| *c != '\n' && is_control(*c));
-            let forged =
-                text.lines().find(|line| line.trim_start().starts_with("::") || line.starts_with("pass   f"));
+            let forged = text
+                .lines()
+                .find(|line| line.trim_start().starts_with("::") || line.starts_with("pass   f"));
             if obeyed.is_some() || forged.is_some() {
                 wrong.push(format!("{line}: {obeyed:?} {forged:?}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {seen} texts are not escaped:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {seen} texts are not escaped:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     vec![("texts of commands", seen)]
 }
 

@@ -13,13 +13,20 @@ const WRITERS: usize = 8;
 const ROUNDS: usize = 12;
 
 pub fn writers_side_by_side() -> Counts {
-    vec![("cases recorded by processes of their own", recorded()), ("pairs written at a time", pairs())]
+    vec![
+        ("cases recorded by processes of their own", recorded()),
+        ("pairs written at a time", pairs()),
+    ]
 }
 
 fn all(place: &Place, line: impl Fn(usize) -> String) {
     let start = |n| {
         let mut command = place.command(&line(n));
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
     };
     let running: Vec<Child> = (0..WRITERS).map(start).collect();
     for (n, mut child) in running.into_iter().enumerate() {
@@ -30,7 +37,9 @@ fn all(place: &Place, line: impl Fn(usize) -> String) {
 /// Each process adds a case to one list; all are there in the end.
 fn recorded() -> u64 {
     let place = Place::new();
-    all(&place, |n| format!("verify --update list.toml cube.stl -r {} -j 1", n + 4));
+    all(&place, |n| {
+        format!("verify --update list.toml cube.stl -r {} -j 1", n + 4)
+    });
     let list = std::fs::read_to_string(place.path("list.toml")).unwrap();
     assert_eq!(list.matches("[[case]]").count(), WRITERS, "{list}");
     place.run("verify list.toml").expect(0);
@@ -44,7 +53,11 @@ fn pairs() -> u64 {
         all(&place, |n| format!("cube.stl -r {} -o a.raw -j 1", n + 4));
         let info = place.run("info a.raw --json");
         assert_eq!(info.code, Some(0), "round {round}: {}", info.text());
-        assert!(info.json()["grid"]["origin"].is_array(), "round {round}: {}", info.text());
+        assert!(
+            info.json()["grid"]["origin"].is_array(),
+            "round {round}: {}",
+            info.text()
+        );
     }
     (ROUNDS * WRITERS) as u64
 }

@@ -17,12 +17,23 @@ impl HalfSpace {
     pub fn of([a, b, c]: [[i64; 3]; 3]) -> Self {
         let from = |p: [i64; 3]| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
         let normal = cross(from(b), from(c));
-        Self { normal, offset: normal[0] * a[0] + normal[1] * a[1] + normal[2] * a[2] }.reduced()
+        Self {
+            normal,
+            offset: normal[0] * a[0] + normal[1] * a[1] + normal[2] * a[2],
+        }
+        .reduced()
     }
 
     fn reduced(self) -> Self {
-        let divisor = self.normal.iter().fold(self.offset.abs(), |d, c| gcd(d, c.abs())).max(1);
-        Self { normal: self.normal.map(|c| c / divisor), offset: self.offset / divisor }
+        let divisor = self
+            .normal
+            .iter()
+            .fold(self.offset.abs(), |d, c| gcd(d, c.abs()))
+            .max(1);
+        Self {
+            normal: self.normal.map(|c| c / divisor),
+            offset: self.offset / divisor,
+        }
     }
 
     /// Above zero outside.
@@ -37,7 +48,11 @@ fn gcd(a: i64, b: i64) -> i64 {
 }
 
 fn cross(p: [i64; 3], q: [i64; 3]) -> [i64; 3] {
-    [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+    [
+        p[1] * q[2] - p[2] * q[1],
+        p[2] * q[0] - p[0] * q[2],
+        p[0] * q[1] - p[1] * q[0],
+    ]
 }
 
 /// A corner as a quotient `p / w`, with w above 0.
@@ -47,7 +62,11 @@ type Corner = ([i128; 3], i128);
 fn meet(planes: [&HalfSpace; 3]) -> Corner {
     let [l, m, n] = planes.map(|plane| plane.normal.map(i128::from));
     let of = |p: [i128; 3], q: [i128; 3]| {
-        [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+        [
+            p[1] * q[2] - p[2] * q[1],
+            p[2] * q[0] - p[0] * q[2],
+            p[0] * q[1] - p[1] * q[0],
+        ]
     };
     let [mn, nl, lm] = [of(m, n), of(n, l), of(l, m)];
     let w: i128 = (0..3).map(|a| l[a] * mn[a]).sum();
@@ -68,15 +87,26 @@ pub fn walls(low: [i64; 3], high: [i64; 3]) -> Walls {
     [0, 1, 2].map(|axis| {
         let mut normal = [0; 3];
         normal[axis] = 1;
-        let above = HalfSpace { normal, offset: high[axis] };
+        let above = HalfSpace {
+            normal,
+            offset: high[axis],
+        };
         normal[axis] = -1;
-        [HalfSpace { normal, offset: -low[axis] }, above]
+        [
+            HalfSpace {
+                normal,
+                offset: -low[axis],
+            },
+            above,
+        ]
     })
 }
 
 /// The part of a plane that the other planes leave, with these walls among them.
 fn face(plane: &HalfSpace, walls: &Walls, others: &[HalfSpace]) -> Face {
-    let axis = (0..3).max_by_key(|a| plane.normal[*a].abs()).expect("three axes");
+    let axis = (0..3)
+        .max_by_key(|a| plane.normal[*a].abs())
+        .expect("three axes");
     let [first, second] = [&walls[(axis + 1) % 3], &walls[(axis + 2) % 3]];
     // Counterclockwise around the axis.
     let mut corners = vec![
@@ -132,7 +162,8 @@ fn volume(walls: &Walls, planes: &[HalfSpace], low: [i64; 3], side: i64) -> Opti
         let corners: Vec<[f64; 3]> = face(plane, walls, planes)
             .iter()
             .map(|((p, w), _)| {
-                [0, 1, 2].map(|a| (p[a] - i128::from(low[a]) * w) as f64 / *w as f64 / side as f64 - 0.5)
+                [0, 1, 2]
+                    .map(|a| (p[a] - i128::from(low[a]) * w) as f64 / *w as f64 / side as f64 - 0.5)
             })
             .collect();
         if corners.len() < 3 {
@@ -147,7 +178,11 @@ fn volume(walls: &Walls, planes: &[HalfSpace], low: [i64; 3], side: i64) -> Opti
                 + a[2] * (b[0] * c[1] - b[1] * c[0]);
         }
     }
-    if is_empty { None } else { Some((six / 6.0).max(0.0)) }
+    if is_empty {
+        None
+    } else {
+        Some((six / 6.0).max(0.0))
+    }
 }
 
 /// A convex solid, and 1 or -1 for the way it is wound.
@@ -180,13 +215,20 @@ pub fn union_share(solids: &[SignedSolid], low: [i64; 3], side: i64) -> f64 {
     // By inclusion and exclusion, the volume that just these solids have in common.
     let mut share = 0.0;
     for set in 0..sets {
-        let winding: i32 = (0..solids.len()).filter(|n| set >> n & 1 == 1).map(|n| solids[n].sign).sum();
+        let winding: i32 = (0..solids.len())
+            .filter(|n| set >> n & 1 == 1)
+            .map(|n| solids[n].sign)
+            .sum();
         if winding == 0 {
             continue;
         }
         for (more, volume) in common.iter().enumerate() {
             if more & set == set {
-                share += if (more ^ set).count_ones() % 2 == 0 { *volume } else { -*volume };
+                share += if (more ^ set).count_ones() % 2 == 0 {
+                    *volume
+                } else {
+                    -*volume
+                };
             }
         }
     }

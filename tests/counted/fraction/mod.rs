@@ -13,7 +13,9 @@ mod unions;
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, Field};
 use voxelize::run::Plan;
-use voxelize::{Digest, Fit, Kind, Lattice, Level, Mesh, Rational, Rule, Snap, Ties, Voxelizer, voxelize};
+use voxelize::{
+    Digest, Fit, Kind, Lattice, Level, Mesh, Rational, Rule, Snap, Ties, Voxelizer, voxelize,
+};
 
 use crate::support::meshes::{fixture, fixtures, mapped, surface};
 use crate::support::random::Random;
@@ -24,46 +26,138 @@ use oracle::Exact;
 pub const SUITE: Suite = Suite::of(
     "fraction",
     &[
-        Check { name: "cells_are_as_triangles_cut_in_rationals_say", run: cells_are_exact },
-        Check { name: "boxes_are_products", run: boxes_are_products },
-        Check { name: "boxes_on_walls_flip_nothing", run: boxes_on_walls },
-        Check { name: "untouched_cells_are_solid_and_shares_are_of_cut_ones", run: cut_cells },
-        Check { name: "shares_add_up_to_the_volume", run: volumes },
-        Check { name: "one_digest_however_they_are_made", run: one_digest },
-        Check { name: "regions_are_parts_of_the_whole", run: regions },
-        Check { name: "mirrored_and_permuted_they_are_equal", run: mirrored_and_permuted },
-        Check { name: "mean_of_eight_is_the_coarse_cell", run: mean_of_eight },
-        Check { name: "a_sphere_converges_with_the_square_of_the_cell", run: a_sphere },
-        Check { name: "overlaps_are_found", run: overlaps_are_found },
-        Check { name: "overlapping_boxes_are_their_union", run: overlaps::boxes },
-        Check { name: "overlapping_solids_are_their_union", run: overlaps::solids },
-        Check { name: "reported_unions", run: unions::reported },
-        Check { name: "faces_on_walls", run: unions::faces_on_walls },
-        Check { name: "random_unions_are_those_of_clipping", run: unions::random_cells },
-        Check { name: "unions_have_one_digest", run: overlaps::one_digest },
-        Check { name: "parts_that_do_not_overlap_change_nothing", run: overlaps::apart },
-        Check { name: "lobes_wound_in_both_ways_are_their_union", run: overlaps::lobes },
-        Check { name: "small_inverted_parts_have_their_share", run: overlaps::small_inverted },
-        Check { name: "open_meshes_are_refused_and_closed_by_robust", run: open_meshes },
-        Check { name: "quantities_are_as_triangles_cut_in_rationals_say", run: quantities::cells_are_exact },
-        Check { name: "quantities_add_up", run: quantities::sums },
-        Check { name: "faces_on_walls_are_in_the_cell_on_their_inner_side", run: quantities::on_walls },
-        Check { name: "faces_between_parts_that_touch_are_closed", run: quantities::touching },
-        Check { name: "quantities_have_one_digest", run: quantities::one_digest },
-        Check { name: "areas_alone_are_those_beside_shares", run: quantities::area_alone },
+        Check {
+            name: "cells_are_as_triangles_cut_in_rationals_say",
+            run: cells_are_exact,
+        },
+        Check {
+            name: "boxes_are_products",
+            run: boxes_are_products,
+        },
+        Check {
+            name: "boxes_on_walls_flip_nothing",
+            run: boxes_on_walls,
+        },
+        Check {
+            name: "untouched_cells_are_solid_and_shares_are_of_cut_ones",
+            run: cut_cells,
+        },
+        Check {
+            name: "shares_add_up_to_the_volume",
+            run: volumes,
+        },
+        Check {
+            name: "one_digest_however_they_are_made",
+            run: one_digest,
+        },
+        Check {
+            name: "regions_are_parts_of_the_whole",
+            run: regions,
+        },
+        Check {
+            name: "mirrored_and_permuted_they_are_equal",
+            run: mirrored_and_permuted,
+        },
+        Check {
+            name: "mean_of_eight_is_the_coarse_cell",
+            run: mean_of_eight,
+        },
+        Check {
+            name: "a_sphere_converges_with_the_square_of_the_cell",
+            run: a_sphere,
+        },
+        Check {
+            name: "overlaps_are_found",
+            run: overlaps_are_found,
+        },
+        Check {
+            name: "overlapping_boxes_are_their_union",
+            run: overlaps::boxes,
+        },
+        Check {
+            name: "overlapping_solids_are_their_union",
+            run: overlaps::solids,
+        },
+        Check {
+            name: "reported_unions",
+            run: unions::reported,
+        },
+        Check {
+            name: "faces_on_walls",
+            run: unions::faces_on_walls,
+        },
+        Check {
+            name: "random_unions_are_those_of_clipping",
+            run: unions::random_cells,
+        },
+        Check {
+            name: "unions_have_one_digest",
+            run: overlaps::one_digest,
+        },
+        Check {
+            name: "parts_that_do_not_overlap_change_nothing",
+            run: overlaps::apart,
+        },
+        Check {
+            name: "lobes_wound_in_both_ways_are_their_union",
+            run: overlaps::lobes,
+        },
+        Check {
+            name: "small_inverted_parts_have_their_share",
+            run: overlaps::small_inverted,
+        },
+        Check {
+            name: "open_meshes_are_refused_and_closed_by_robust",
+            run: open_meshes,
+        },
+        Check {
+            name: "quantities_are_as_triangles_cut_in_rationals_say",
+            run: quantities::cells_are_exact,
+        },
+        Check {
+            name: "quantities_add_up",
+            run: quantities::sums,
+        },
+        Check {
+            name: "faces_on_walls_are_in_the_cell_on_their_inner_side",
+            run: quantities::on_walls,
+        },
+        Check {
+            name: "faces_between_parts_that_touch_are_closed",
+            run: quantities::touching,
+        },
+        Check {
+            name: "quantities_have_one_digest",
+            run: quantities::one_digest,
+        },
+        Check {
+            name: "areas_alone_are_those_beside_shares",
+            run: quantities::area_alone,
+        },
     ],
 );
 
 fn field(mesh: &Mesh, lattice: &Lattice) -> Field {
-    voxelize(mesh, lattice, Rule::fraction()).expect("a closed mesh").field().expect("a field").clone()
+    voxelize(mesh, lattice, Rule::fraction())
+        .expect("a closed mesh")
+        .field()
+        .expect("a field")
+        .clone()
 }
 
 fn lattice(origin: [Rational; 3], spacing: [Rational; 3], dims: [usize; 3], snap: Snap) -> Lattice {
-    Lattice::new(dims, origin, spacing, [false; 3]).expect("a lattice").with_snap(snap)
+    Lattice::new(dims, origin, spacing, [false; 3])
+        .expect("a lattice")
+        .with_snap(snap)
 }
 
 fn unit(dims: [usize; 3]) -> Lattice {
-    lattice([const { Rational::ZERO }; 3], [const { Rational::ONE }; 3], dims, Snap::None)
+    lattice(
+        [const { Rational::ZERO }; 3],
+        [const { Rational::ONE }; 3],
+        dims,
+        Snap::None,
+    )
 }
 
 /// What a sum of pieces may be off by, of cells whose rows have at most a thousand: 2^-34.
@@ -72,22 +166,37 @@ const SUM: f64 = 1.0 / (1_u64 << 34) as f64;
 /// Whether a share is the float nearest to an exact one, or beside it, or as near as sums are.
 fn is_near(share: f32, exact: &Rational) -> bool {
     let nearest = exact.to_f32();
-    let off = (Rational::from_f32(share).expect("finite") - exact.clone()).abs().to_f64();
+    let off = (Rational::from_f32(share).expect("finite") - exact.clone())
+        .abs()
+        .to_f64();
     (nearest.next_down()..=nearest.next_up()).contains(&share) || off <= SUM
 }
 
 /// An octahedron around a centre, its corners moved along axes and a little across.
-fn octahedron(random: &mut Random, centre: [f64; 3], radii: [[f64; 2]; 3], jitter: f64) -> Vec<Triangle> {
+fn octahedron(
+    random: &mut Random,
+    centre: [f64; 3],
+    radii: [[f64; 2]; 3],
+    jitter: f64,
+) -> Vec<Triangle> {
     let mut corner = |axis: usize, side: usize| -> [f32; 3] {
         std::array::from_fn(|a| {
-            let along = if a == axis { radii[axis][side] * [-1.0, 1.0][side] } else { 0.0 };
+            let along = if a == axis {
+                radii[axis][side] * [-1.0, 1.0][side]
+            } else {
+                0.0
+            };
             (centre[a] + along + random.within(-jitter, jitter)) as f32
         })
     };
     let corners = [0, 1, 2].map(|axis| [corner(axis, 0), corner(axis, 1)]);
     let face = |n: usize| {
         let [x, y, z] = [0, 1, 2].map(|a| corners[a][n >> a & 1]);
-        if n.count_ones() % 2 == 1 { [x, y, z] } else { [x, z, y] }
+        if n.count_ones() % 2 == 1 {
+            [x, y, z]
+        } else {
+            [x, z, y]
+        }
     };
     (0..8).map(face).collect()
 }
@@ -106,7 +215,12 @@ fn random_case(random: &mut Random, n: usize) -> (Mesh, Lattice) {
             let low = [quarter(-4), quarter(-4), quarter(-4)];
             between(low, [0, 1, 2].map(|a| low[a] + 0.25 + quarter(0)))
         }
-        2 => octahedron(random, middle, [[30.0, 25.0], [thin, 2.0 * thin], [0.02, 0.01]], 0.0),
+        2 => octahedron(
+            random,
+            middle,
+            [[30.0, 25.0], [thin, 2.0 * thin], [0.02, 0.01]],
+            0.0,
+        ),
         _ => octahedron(random, middle, radii, 0.0)
             .into_iter()
             .map(|t| t.map(|v| v.map(|c| (c * 8.0).round() / 8.0)))
@@ -118,16 +232,29 @@ fn random_case(random: &mut Random, n: usize) -> (Mesh, Lattice) {
             [(1, 3), (-2, 7), (0, 1)].map(|(n, d)| Rational::new(n, d)),
             [(1, 3), (7, 10), (2, 1)].map(|(n, d)| Rational::new(n, d)),
         ),
-        _ => ([1_000, -250_000, 0].map(Rational::from), [const { Rational::ONE }; 3]),
+        _ => (
+            [1_000, -250_000, 0].map(Rational::from),
+            [const { Rational::ONE }; 3],
+        ),
     };
-    let shift = if n % 3 == 2 { [1_000.0, -250_000.0, 0.0] } else { [0.0; 3] };
+    let shift = if n % 3 == 2 {
+        [1_000.0, -250_000.0, 0.0]
+    } else {
+        [0.0; 3]
+    };
     let mesh = Mesh::from_triangles(triangles).expect("finite");
     let mesh = mapped(&mesh, |v| [0, 1, 2].map(|a| v[a] + shift[a]));
-    (mesh, lattice(origin, spacing, dims, random.of(&[Snap::None, Snap::Float])))
+    (
+        mesh,
+        lattice(origin, spacing, dims, random.of(&[Snap::None, Snap::Float])),
+    )
 }
 
 fn cells_are_exact() -> Counts {
-    let soak = std::env::var("VOXELIZE_FRACTION_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let soak = std::env::var("VOXELIZE_FRACTION_SOAK")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1);
     let mut random = Random::new(32);
     let [mut cells, mut cut, mut meshes] = [0; 3];
     for n in 0..4_000 * soak {
@@ -135,8 +262,8 @@ fn cells_are_exact() -> Counts {
         if mesh.triangles().is_empty() {
             continue;
         }
-        let is_oriented =
-            mesh.volume() > 0.0 && mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented;
+        let is_oriented = mesh.volume() > 0.0
+            && mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented;
         if !is_oriented {
             continue;
         }
@@ -150,9 +277,16 @@ fn cells_are_exact() -> Counts {
                     continue;
                 }
                 let share = field.get([i, j, k]);
-                assert!(is_near(share, exact), "case {n}, cell {:?}: {share} for {exact}", [i, j, k]);
+                assert!(
+                    is_near(share, exact),
+                    "case {n}, cell {:?}: {share} for {exact}",
+                    [i, j, k]
+                );
                 if exact.is_zero() || *exact == Rational::ONE {
-                    assert!((share - exact.to_f32()).abs() < 1e-10, "case {n}: {share} for {exact}");
+                    assert!(
+                        (share - exact.to_f32()).abs() < 1e-10,
+                        "case {n}: {share} for {exact}"
+                    );
                 } else {
                     cut += 1;
                 }
@@ -176,11 +310,15 @@ fn boxes_are_products() -> Counts {
         for (n, share) in field.values().iter().enumerate() {
             let cell = [n % 7, n / 7 % 6, n / 42];
             let side = |a: usize| {
-                let ends = [f64::from(bounds.min[a]), f64::from(bounds.max[a])].map(|v| v - cell[a] as f64);
+                let ends = [f64::from(bounds.min[a]), f64::from(bounds.max[a])]
+                    .map(|v| v - cell[a] as f64);
                 ends[1].clamp(0.0, 1.0) - ends[0].clamp(0.0, 1.0)
             };
             let wanted = side(0) * side(1) * side(2);
-            assert!((f64::from(*share) - wanted).abs() < 6e-8 * wanted + SUM, "{low:?} {high:?} {cell:?}");
+            assert!(
+                (f64::from(*share) - wanted).abs() < 6e-8 * wanted + SUM,
+                "{low:?} {high:?} {cell:?}"
+            );
             cells += 1;
         }
     }
@@ -193,7 +331,8 @@ fn boxes_on_walls() -> Counts {
     for n in [10, 15, 20, 25] {
         for step in [0, 1, 2] {
             let beside = |v: f32| [v, v.next_up(), v.next_down()][step];
-            let mesh = Mesh::from_triangles(between([beside(0.2); 3], [beside(0.6); 3])).expect("finite");
+            let mesh =
+                Mesh::from_triangles(between([beside(0.2); 3], [beside(0.6); 3])).expect("finite");
             let side = Rational::new(1, n as i64);
             let lattice = lattice(
                 [const { Rational::ZERO }; 3],
@@ -205,9 +344,16 @@ fn boxes_on_walls() -> Counts {
             let is_within = |i: usize| 5 * i >= n && 5 * i < 3 * n;
             for (cell, share) in field.values().iter().enumerate() {
                 let cell = [cell % n, cell / n % n, cell / n / n];
-                let wanted = if cell.into_iter().all(is_within) { 1.0 } else { 0.0 };
+                let wanted = if cell.into_iter().all(is_within) {
+                    1.0
+                } else {
+                    0.0
+                };
                 let most = if step == 0 { 0.0 } else { 1e-4 };
-                assert!((share - wanted).abs() <= most, "{n} cells, step {step}, {cell:?}: {share}");
+                assert!(
+                    (share - wanted).abs() <= most,
+                    "{n} cells, step {step}, {cell:?}: {share}"
+                );
                 cells += 1;
             }
             boxes += 1;
@@ -221,19 +367,30 @@ fn closed() -> impl Iterator<Item = (String, Mesh, Lattice)> {
     let is_closed = |mesh: &Mesh| {
         mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented && mesh.volume() > 0.0
     };
-    fixtures().into_iter().filter(move |(_, mesh)| is_closed(mesh)).map(|(name, mesh)| {
-        let lattice = Fit::longest(23).pad(1).to(mesh.bounds()).expect("a small grid");
-        (name, mesh, lattice)
-    })
+    fixtures()
+        .into_iter()
+        .filter(move |(_, mesh)| is_closed(mesh))
+        .map(|(name, mesh)| {
+            let lattice = Fit::longest(23)
+                .pad(1)
+                .to(mesh.bounds())
+                .expect("a small grid");
+            (name, mesh, lattice)
+        })
 }
 
 fn cut_cells() -> Counts {
     let [mut meshes, mut cut, mut whole] = [0; 3];
     for (name, mesh, lattice) in closed() {
-        let made = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("a closed mesh");
+        let made = Voxelizer::new(Rule::fraction())
+            .run(&mesh, &lattice)
+            .expect("a closed mesh");
         let field = made.voxels.field().expect("a field");
         let touched = surface(&mesh, &lattice, Ties::None);
-        let solid = voxelize(&mesh, &lattice, Rule::solid()).expect("a grid").into_occupied().expect("bits");
+        let solid = voxelize(&mesh, &lattice, Rule::solid())
+            .expect("a grid")
+            .into_occupied()
+            .expect("bits");
         let [nx, ny, _] = lattice.dims();
         for (n, share) in field.values().iter().enumerate() {
             let cell = [n % nx, n / nx % ny, n / nx / ny];
@@ -242,28 +399,45 @@ fn cut_cells() -> Counts {
                 assert!((0.0..=1.0).contains(share), "{name} {cell:?}: {share}");
             } else {
                 whole += 1;
-                assert_eq!(*share, f32::from(u8::from(solid.get(cell))), "{name} {cell:?}");
+                assert_eq!(
+                    *share,
+                    f32::from(u8::from(solid.get(cell))),
+                    "{name} {cell:?}"
+                );
             }
         }
         meshes += 1;
     }
-    vec![("meshes", meshes), ("cut cells", cut), ("whole cells", whole)]
+    vec![
+        ("meshes", meshes),
+        ("cut cells", cut),
+        ("whole cells", whole),
+    ]
 }
 
 fn volumes() -> Counts {
     let [mut meshes, mut cells] = [0; 2];
     for (name, mesh, lattice) in closed() {
-        let made = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("a closed mesh");
+        let made = Voxelizer::new(Rule::fraction())
+            .run(&mesh, &lattice)
+            .expect("a closed mesh");
         if made.stats.fraction.odd.cells > 0 {
             continue;
         }
         let field = made.voxels.field().expect("a field");
         let sum: f64 = field.values().iter().map(|share| f64::from(*share)).sum();
-        let cut = field.values().iter().filter(|share| **share > 0.0 && **share < 1.0).count();
+        let cut = field
+            .values()
+            .iter()
+            .filter(|share| **share > 0.0 && **share < 1.0)
+            .count();
         let volume = mesh.volume() / lattice.cell_volume().to_f64();
         // Every share is rounded to a float.
         let most = cut as f64 * 2f64.powi(-25) + 1e-9 * volume;
-        assert!((sum - volume).abs() <= most, "{name}: {sum} cells, {volume} by the mesh");
+        assert!(
+            (sum - volume).abs() <= most,
+            "{name}: {sum} cells, {volume} by the mesh"
+        );
         meshes += 1;
         cells += cut as u64;
     }
@@ -281,9 +455,14 @@ fn one_digest() -> Counts {
         };
         for threads in [1, 2, 5] {
             for level in Level::available() {
-                let made =
-                    Voxelizer::new(Rule::fraction()).threads(threads).level(level).run(&mesh, &lattice);
-                check(made.expect("cells").voxels.field().expect("a field"), "in threads");
+                let made = Voxelizer::new(Rule::fraction())
+                    .threads(threads)
+                    .level(level)
+                    .run(&mesh, &lattice);
+                check(
+                    made.expect("cells").voxels.field().expect("a field"),
+                    "in threads",
+                );
             }
         }
         for _ in 0..3 {
@@ -293,7 +472,9 @@ fn one_digest() -> Counts {
         let digest = Digest::of(&wanted, Some(&lattice));
         for height in [1, 3, 4, 7, 8] {
             let voxelizer = Voxelizer::new(Rule::fraction()).threads(2);
-            let mut slabs = voxelizer.slabs(&mesh, &lattice, Plan::Slabs(height)).expect("slabs");
+            let mut slabs = voxelizer
+                .slabs(&mesh, &lattice, Plan::Slabs(height))
+                .expect("slabs");
             while slabs.advance().expect("a slab") {}
             assert_eq!(slabs.digest(), digest, "{name} in slabs of {height}");
             ways += 1;
@@ -308,7 +489,10 @@ fn regions() -> Counts {
     let [mut meshes, mut cells, mut cut] = [0; 3];
     let mut random = Random::new(58);
     let balls = Mesh::from_triangles(overlaps::balls(24)).expect("finite");
-    let of_balls = Fit::longest(31).pad(1).to(balls.bounds()).expect("a small grid");
+    let of_balls = Fit::longest(31)
+        .pad(1)
+        .to(balls.bounds())
+        .expect("a small grid");
     let all = closed().chain([("balls".to_string(), balls, of_balls)]);
     for (name, mesh, lattice) in all {
         for rule in [Rule::fraction(), Rule::Area] {
@@ -320,7 +504,11 @@ fn regions() -> Counts {
             for n in 0..4 {
                 let dims = lattice.dims();
                 let parts = dims.map(|count| {
-                    let start = if n == 0 { count / 3 } else { random.index(count) };
+                    let start = if n == 0 {
+                        count / 3
+                    } else {
+                        random.index(count)
+                    };
                     start..start + 1 + random.index(count - start)
                 });
                 let low = parts.each_ref().map(|part| part.start);
@@ -337,7 +525,11 @@ fn regions() -> Counts {
                 for (n, value) in part.values().iter().enumerate() {
                     let cell = [n % nx, n / nx % ny, n / nx / ny];
                     let wanted = whole.get([0, 1, 2].map(|a| cell[a] + first[a]));
-                    assert_eq!(value.to_bits(), wanted.to_bits(), "{name} {cell:?} of {first:?}");
+                    assert_eq!(
+                        value.to_bits(),
+                        wanted.to_bits(),
+                        "{name} {cell:?} of {first:?}"
+                    );
                     cells += 1;
                     cut += u64::from(*value > 0.0 && *value < 1.0);
                 }
@@ -360,13 +552,22 @@ fn mirrored_and_permuted() -> Counts {
                 let [p, q, r] = t.map(|v| [-v[0], v[1], v[2]]).map(to);
                 [p, r, q]
             };
-            let other = Mesh::from_triangles(mesh.triangles().iter().map(mirrored).collect::<Vec<_>>())
-                .expect("finite");
+            let other =
+                Mesh::from_triangles(mesh.triangles().iter().map(mirrored).collect::<Vec<_>>())
+                    .expect("finite");
             let from = |a: usize| (a + turn) % 3;
             let low = |a: usize| {
-                if a == 0 { Rational::ZERO - lattice.end()[0].clone() } else { lattice.origin()[a].clone() }
+                if a == 0 {
+                    Rational::ZERO - lattice.end()[0].clone()
+                } else {
+                    lattice.origin()[a].clone()
+                }
             };
-            let there = lattice_of(&lattice, [0, 1, 2].map(|a| low(from(a))), [0, 1, 2].map(from));
+            let there = lattice_of(
+                &lattice,
+                [0, 1, 2].map(|a| low(from(a))),
+                [0, 1, 2].map(from),
+            );
             let found = field(&other, &there);
             let [nx, ny, _] = there.dims();
             for (n, share) in found.values().iter().enumerate() {
@@ -401,18 +602,29 @@ fn mean_of_eight() -> Counts {
     let [mut meshes, mut cells] = [0; 2];
     for (name, mesh, coarse) in closed() {
         let dims = coarse.dims();
-        let half = coarse.spacing().each_ref().map(|side| side / &Rational::from(2));
+        let half = coarse
+            .spacing()
+            .each_ref()
+            .map(|side| side / &Rational::from(2));
         // Centres of coarse cells are walls of fine ones, and snap alike only without snapping.
         let coarse = coarse.with_snap(Snap::None);
-        let fine = lattice(coarse.origin().clone(), half, dims.map(|n| 2 * n), Snap::None);
-        let coarse_made = Voxelizer::new(Rule::fraction()).run(&mesh, &coarse).expect("cells");
+        let fine = lattice(
+            coarse.origin().clone(),
+            half,
+            dims.map(|n| 2 * n),
+            Snap::None,
+        );
+        let coarse_made = Voxelizer::new(Rule::fraction())
+            .run(&mesh, &coarse)
+            .expect("cells");
         if coarse_made.stats.fraction.odd.cells > 0 {
             continue;
         }
         let [coarse_field, fine] = [field(&mesh, &coarse), field(&mesh, &fine)];
         for (n, share) in coarse_field.values().iter().enumerate() {
             let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
-            let eight = (0..8).map(|n| f64::from(fine.get([0, 1, 2].map(|a| 2 * cell[a] + (n >> a & 1)))));
+            let eight =
+                (0..8).map(|n| f64::from(fine.get([0, 1, 2].map(|a| 2 * cell[a] + (n >> a & 1)))));
             let mean = eight.sum::<f64>() / 8.0;
             assert!(
                 (f64::from(*share) - mean).abs() <= 1.2e-7 * mean + SUM,
@@ -430,13 +642,20 @@ fn sphere(steps: usize) -> Mesh {
     let at = |i: usize, j: usize| {
         let polar = std::f64::consts::PI * i as f64 / steps as f64;
         let around = std::f64::consts::PI * (j % (2 * steps)) as f64 / steps as f64;
-        let ring = if i == 0 || i == steps { 0.0 } else { polar.sin() };
+        let ring = if i == 0 || i == steps {
+            0.0
+        } else {
+            polar.sin()
+        };
         [ring * around.cos(), ring * around.sin(), polar.cos()].map(|c| c as f32)
     };
     let squares = (0..steps).flat_map(|i| (0..2 * steps).map(move |j| (i, j)));
     let triangles = squares.flat_map(|(i, j)| {
         let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-        [(i > 0).then_some([a, b, d]), (i + 1 < steps).then_some([b, c, d])]
+        [
+            (i > 0).then_some([a, b, d]),
+            (i + 1 < steps).then_some([b, c, d]),
+        ]
     });
     Mesh::from_triangles(triangles.flatten().collect::<Vec<_>>()).expect("finite")
 }
@@ -449,10 +668,18 @@ fn a_sphere() -> Counts {
         let mesh = sphere(2 * n);
         let side = Rational::new(5, 2) / Rational::from(n as i64);
         let low = Rational::new(-5, 4);
-        let lattice =
-            lattice([low.clone(), low.clone(), low], [side.clone(), side.clone(), side], [n; 3], Snap::None);
+        let lattice = lattice(
+            [low.clone(), low.clone(), low],
+            [side.clone(), side.clone(), side],
+            [n; 3],
+            Snap::None,
+        );
         let cell = lattice.cell_volume().to_f64();
-        let sum: f64 = field(&mesh, &lattice).values().iter().map(|share| f64::from(*share) * cell).sum();
+        let sum: f64 = field(&mesh, &lattice)
+            .values()
+            .iter()
+            .map(|share| f64::from(*share) * cell)
+            .sum();
         (sum - ball).abs()
     };
     let errors = [8, 16, 32].map(error);
@@ -465,29 +692,53 @@ fn a_sphere() -> Counts {
 fn overlaps_are_found() -> Counts {
     let lattice = unit([8; 3]);
     let one = between([0.5; 3], [4.5; 3]);
-    let overlapping: Vec<_> = one.iter().copied().chain(between([2.5; 3], [6.5; 3])).collect();
-    let inverted: Vec<_> = one.iter().copied().chain(inside_out(between([5.5; 3], [7.5; 3]))).collect();
+    let overlapping: Vec<_> = one
+        .iter()
+        .copied()
+        .chain(between([2.5; 3], [6.5; 3]))
+        .collect();
+    let inverted: Vec<_> = one
+        .iter()
+        .copied()
+        .chain(inside_out(between([5.5; 3], [7.5; 3])))
+        .collect();
     let mut found = 0;
     for (triangles, farthest) in [(overlapping, 2.0), (inverted, -1.0)] {
         let mesh = Mesh::from_triangles(triangles).expect("finite");
-        let made = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("closed");
+        let made = Voxelizer::new(Rule::fraction())
+            .run(&mesh, &lattice)
+            .expect("closed");
         let odd = made.stats.fraction.odd;
         assert_eq!(odd.farthest.map(|(mean, _)| mean), Some(farthest));
-        assert!(odd.cells > 0 && made.findings.iter().any(|finding| finding.code().name() == "W016"));
+        assert!(
+            odd.cells > 0
+                && made
+                    .findings
+                    .iter()
+                    .any(|finding| finding.code().name() == "W016")
+        );
         // Cells around which it winds a whole number of times are those of solid.
-        let solid = voxelize(&mesh, &lattice, Rule::solid()).expect("cells").into_occupied().expect("bits");
+        let solid = voxelize(&mesh, &lattice, Rule::solid())
+            .expect("cells")
+            .into_occupied()
+            .expect("bits");
         let touched = surface(&mesh, &lattice, Ties::None);
         let field = made.voxels.field().expect("a field");
         for (n, share) in field.values().iter().enumerate() {
             let cell = [n % 8, n / 8 % 8, n / 64];
             assert!((0.0..=1.0).contains(share));
-            assert!(touched.get(cell) || *share == f32::from(u8::from(solid.get(cell))), "{cell:?}");
+            assert!(
+                touched.get(cell) || *share == f32::from(u8::from(solid.get(cell))),
+                "{cell:?}"
+            );
         }
         found += odd.cells;
     }
     // Turned as a whole, nothing is odd.
     let mesh = Mesh::from_triangles(inside_out(one.clone())).expect("finite");
-    let made = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("closed");
+    let made = Voxelizer::new(Rule::fraction())
+        .run(&mesh, &lattice)
+        .expect("closed");
     assert_eq!(made.stats.fraction.odd.cells, 0);
     assert_eq!(
         *made.voxels.field().expect("a field"),
@@ -502,9 +753,19 @@ fn open_meshes() -> Counts {
     let lattice = Fit::longest(16).to(mesh.bounds()).expect("a small grid");
     let error = voxelize(&mesh, &lattice, Rule::fraction()).expect_err("an open mesh");
     assert_eq!(error.kind(), Kind::Unfit);
-    let robust = Rule::fraction().with_inside(voxelize::Inside::Robust).expect("a method");
-    let made = Voxelizer::new(robust).run(&mesh, &lattice).expect("closed by caps");
+    let robust = Rule::fraction()
+        .with_inside(voxelize::Inside::Robust)
+        .expect("a method");
+    let made = Voxelizer::new(robust)
+        .run(&mesh, &lattice)
+        .expect("closed by caps");
     let report = made.stats.fraction;
-    assert!(report.caps > 0 && made.findings.iter().any(|finding| finding.code().name() == "W006"));
+    assert!(
+        report.caps > 0
+            && made
+                .findings
+                .iter()
+                .any(|finding| finding.code().name() == "W006")
+    );
     vec![("caps", report.caps), ("cells with caps", report.capped)]
 }

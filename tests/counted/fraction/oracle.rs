@@ -15,18 +15,26 @@ impl Exact {
     pub fn new(mesh: &Mesh, lattice: &Lattice) -> Self {
         let axes = [0, 1, 2].map(|a| lattice.axis(a));
         let placed = |t: &Triangle| t.map(|v| [0, 1, 2].map(|a| axes[a].index(v[a])));
-        Self { triangles: mesh.triangles().iter().map(placed).collect() }
+        Self {
+            triangles: mesh.triangles().iter().map(placed).collect(),
+        }
     }
 
     /// How often it winds around the points of cells of a row, on average.
     pub fn row(&self, [j, k]: [usize; 2], cells: usize) -> Vec<Rational> {
         let cut = |t: &[Point; 3]| {
-            let part = [(1, j), (2, k)].into_iter().fold(t.to_vec(), |part, (a, n)| band(&part, a, n as i64));
+            let part = [(1, j), (2, k)]
+                .into_iter()
+                .fold(t.to_vec(), |part, (a, n)| band(&part, a, n as i64));
             (part.len() > 2).then_some(part)
         };
         let parts: Vec<_> = self.triangles.iter().filter_map(cut).collect();
         (0..cells as i64)
-            .map(|i| parts.iter().fold(Rational::ZERO, |sum, part| sum + bounded(part, i)))
+            .map(|i| {
+                parts
+                    .iter()
+                    .fold(Rational::ZERO, |sum, part| sum + bounded(part, i))
+            })
             .collect()
     }
 }
@@ -57,12 +65,23 @@ fn integral(part: &[Point], f: impl Fn(&Rational) -> Rational) -> Rational {
 }
 
 fn band(part: &[Point], axis: usize, n: i64) -> Vec<Point> {
-    half(&half(part, axis, &Rational::from(n), true), axis, &Rational::from(n + 1), false)
+    half(
+        &half(part, axis, &Rational::from(n), true),
+        axis,
+        &Rational::from(n + 1),
+        false,
+    )
 }
 
 /// The part of a polygon above or below a wall, with what lies on it.
 fn half(part: &[Point], axis: usize, wall: &Rational, is_above: bool) -> Vec<Point> {
-    let is_kept = |p: &Point| if is_above { p[axis] >= *wall } else { p[axis] <= *wall };
+    let is_kept = |p: &Point| {
+        if is_above {
+            p[axis] >= *wall
+        } else {
+            p[axis] <= *wall
+        }
+    };
     let mut kept = vec![];
     for n in 0..part.len() {
         let (p, q) = (&part[n], &part[(n + 1) % part.len()]);
@@ -94,14 +113,18 @@ impl Exact {
         let column = |axis: usize| -> Vec<Vec<Point>> {
             let others = [(axis + 1) % 3, (axis + 2) % 3];
             let cut = |t: &[Point; 3]| {
-                let part = others.into_iter().fold(t.to_vec(), |part, a| band(&part, a, cell[a] as i64));
+                let part = others
+                    .into_iter()
+                    .fold(t.to_vec(), |part, a| band(&part, a, cell[a] as i64));
                 (part.len() > 2).then_some(part)
             };
             self.triangles.iter().filter_map(cut).collect()
         };
         let columns = [0, 1, 2].map(column);
-        let in_cell =
-            columns[0].iter().map(|part| band(part, 0, cell[0] as i64)).filter(|part| part.len() > 2);
+        let in_cell = columns[0]
+            .iter()
+            .map(|part| band(part, 0, cell[0] as i64))
+            .filter(|part| part.len() > 2);
         // Of those on a wall, the ones whose inner side this is.
         let is_within = |part: &&Vec<Point>| {
             (0..3).all(|axis| {
@@ -112,7 +135,11 @@ impl Exact {
             })
         };
         let in_cell: Vec<_> = in_cell.collect();
-        let pieces = in_cell.iter().filter(is_within).map(|part| area_vector(part)).collect();
+        let pieces = in_cell
+            .iter()
+            .filter(is_within)
+            .map(|part| area_vector(part))
+            .collect();
         let faces = [0, 1, 2].map(|axis| {
             let wall = Rational::from(cell[axis] as i64);
             let zero = Rational::ZERO;
@@ -120,11 +147,19 @@ impl Exact {
                 let is_on = part.iter().all(|p| p[axis] == wall);
                 let n = area_vector(&half(part, axis, &wall, false))[axis].clone();
                 // On the wall, with the inside below: closed.
-                if is_on && !n.is_positive() { open } else { open - n }
+                if is_on && !n.is_positive() {
+                    open
+                } else {
+                    open - n
+                }
             })
         });
         let moments = [0, 1, 2].map(|axis| self.moment(&columns[0], cell, axis));
-        ExactCell { pieces, faces, moments }
+        ExactCell {
+            pieces,
+            faces,
+            moments,
+        }
     }
 
     /// ∫ u dV of the inside, from the parts of triangles in the row of the cell along x.
@@ -152,7 +187,8 @@ impl Exact {
 fn area_vector(part: &[Point]) -> Point {
     let mut sum = [const { Rational::ZERO }; 3];
     for n in 2..part.len() {
-        let [p, q] = [&part[n - 1], &part[n]].map(|corner| [0, 1, 2].map(|a| &corner[a] - &part[0][a]));
+        let [p, q] =
+            [&part[n - 1], &part[n]].map(|corner| [0, 1, 2].map(|a| &corner[a] - &part[0][a]));
         for (axis, sum) in sum.iter_mut().enumerate() {
             let (b, c) = ((axis + 1) % 3, (axis + 2) % 3);
             *sum = &*sum + &(&(&(&p[b] * &q[c]) - &(&p[c] * &q[b])) / &Rational::from(2));
@@ -168,7 +204,10 @@ fn product(part: &[Point], both: impl Fn(&Point) -> [Rational; 2]) -> Rational {
         let corners = [&part[0], &part[n - 1], &part[n]];
         let n_x = area_vector(&corners.map(Clone::clone))[0].clone();
         let at = corners.map(&both);
-        let [f, g] = [0, 1].map(|one| at.iter().fold(Rational::ZERO, |all, both| all + both[one].clone()));
+        let [f, g] = [0, 1].map(|one| {
+            at.iter()
+                .fold(Rational::ZERO, |all, both| all + both[one].clone())
+        });
         let squares = at.iter().fold(Rational::ZERO, |all, [f, g]| all + f * g);
         sum = sum - n_x * ((f * g + squares) / Rational::from(12));
     }

@@ -16,7 +16,9 @@ const MOST: f64 = 1.0 / (1_u64 << 30) as f64;
 
 fn made(triangles: Vec<Triangle>, lattice: &Lattice) -> (Field, u64) {
     let mesh = Mesh::from_triangles(triangles).expect("finite");
-    let made = Voxelizer::new(Rule::fraction()).run(&mesh, lattice).expect("a closed mesh");
+    let made = Voxelizer::new(Rule::fraction())
+        .run(&mesh, lattice)
+        .expect("a closed mesh");
     let united = made.stats.fraction.united;
     assert_eq!(united.unknown, 0);
     assert!(united.error < MOST, "{united:?}");
@@ -33,7 +35,8 @@ pub fn boxes() -> Counts {
     let mut worst = 0.0_f64;
     for n in 0..2_000 {
         let parts = random.of(&[2, 3, 4, 7, 8, 10]);
-        let corner = |random: &mut Random| random.whole(-3 * parts, 3 * parts) as f32 / parts as f32;
+        let corner =
+            |random: &mut Random| random.whole(-3 * parts, 3 * parts) as f32 / parts as f32;
         let boxes = [0; 2].map(|_| {
             let low = [0; 3].map(|_| corner(&mut random));
             let size = [0; 3].map(|_| random.whole(parts, 5 * parts) as f32 / parts as f32);
@@ -44,7 +47,10 @@ pub fn boxes() -> Counts {
         let boxes = solids.each_ref().map(|solid| {
             let corners = solid.as_flattened();
             let bound = |of: fn(f32, f32) -> f32| {
-                corners.iter().copied().reduce(|p, q| [0, 1, 2].map(|a| of(p[a], q[a])))
+                corners
+                    .iter()
+                    .copied()
+                    .reduce(|p, q| [0, 1, 2].map(|a| of(p[a], q[a])))
             };
             [bound(f32::min), bound(f32::max)].map(|corner| corner.expect("corners"))
         });
@@ -64,25 +70,37 @@ pub fn boxes() -> Counts {
             let cell = [at % dims[0], at / dims[0] % dims[1], at / dims[0] / dims[1]];
             let volume = |[low, high]: [[f32; 3]; 2]| -> f64 {
                 let side = |a: usize| {
-                    let [low, high] = [low, high].map(|v| (f64::from(v[a]) - cell[a] as f64).clamp(0.0, 1.0));
+                    let [low, high] =
+                        [low, high].map(|v| (f64::from(v[a]) - cell[a] as f64).clamp(0.0, 1.0));
                     (high - low).max(0.0)
                 };
                 side(0) * side(1) * side(2)
             };
             let [[a, b], [c, d]] = boxes;
-            let common = volume([[0, 1, 2].map(|n| a[n].max(c[n])), [0, 1, 2].map(|n| b[n].min(d[n]))]);
+            let common = volume([
+                [0, 1, 2].map(|n| a[n].max(c[n])),
+                [0, 1, 2].map(|n| b[n].min(d[n])),
+            ]);
             let [one, other] = [volume([a, b]), volume([c, d])];
             let wanted = one + other - if n % 5 == 0 { 2.0 } else { 1.0 } * common;
             let mean = one + if n % 5 == 0 { -other } else { other };
             unseen += u64::from((0.0..=1.0).contains(&mean) && (mean - wanted).abs() > 1e-6);
             let off = (f64::from(*share) - wanted).abs();
             worst = worst.max(off - 6e-8 * wanted);
-            assert!(off <= 6e-8 * wanted + MOST, "{n} {boxes:?} {cell:?}: {share} for {wanted}");
+            assert!(
+                off <= 6e-8 * wanted + MOST,
+                "{n} {boxes:?} {cell:?}: {share} for {wanted}"
+            );
             cells += 1;
         }
     }
     println!("largest error beside rounding {worst:e}");
-    vec![("pairs", pairs), ("cells", cells), ("united", united), ("whose means say nothing of it", unseen)]
+    vec![
+        ("pairs", pairs),
+        ("cells", cells),
+        ("united", united),
+        ("whose means say nothing of it", unseen),
+    ]
 }
 
 /// The half-spaces in which a convex solid is, by its triangles.
@@ -93,12 +111,16 @@ struct Convex {
 impl Convex {
     fn new(triangles: &[Triangle]) -> Self {
         let exact = |v: [f32; 3]| v.map(|c| Rational::from_f32(c).expect("finite"));
-        Self { triangles: triangles.iter().map(|t| t.map(exact)).collect() }
+        Self {
+            triangles: triangles.iter().map(|t| t.map(exact)).collect(),
+        }
     }
 
     /// The part of a polygon in it.
     fn clip(&self, polygon: Vec<Point>) -> Vec<Point> {
-        self.triangles.iter().fold(polygon, |part, triangle| below(&part, triangle))
+        self.triangles
+            .iter()
+            .fold(polygon, |part, triangle| below(&part, triangle))
     }
 }
 
@@ -110,7 +132,8 @@ fn below(part: &[Point], [a, b, c]: &[Point; 3]) -> Vec<Point> {
         let (i, j) = ((n + 1) % 3, (n + 2) % 3);
         &(&d[i] * &e[j]) - &(&d[j] * &e[i])
     });
-    let height = |p: &Point| (0..3).fold(Rational::ZERO, |sum, n| sum + &normal[n] * &(&p[n] - &a[n]));
+    let height =
+        |p: &Point| (0..3).fold(Rational::ZERO, |sum, n| sum + &normal[n] * &(&p[n] - &a[n]));
     let mut kept = vec![];
     for n in 0..part.len() {
         let (p, q) = (&part[n], &part[(n + 1) % part.len()]);
@@ -176,12 +199,19 @@ pub fn solids() -> Counts {
             let cell = [at % dims[0], at / dims[0] % dims[1], at / dims[0] / dims[1]];
             let low = cell.map(|n| n as f32);
             let cube = Convex::new(&between(low, low.map(|c| c + 1.0)));
-            let volumes = [vec![&one, &cube], vec![&other, &cube], vec![&one, &other, &cube]];
+            let volumes = [
+                vec![&one, &cube],
+                vec![&other, &cube],
+                vec![&one, &other, &cube],
+            ];
             let [a, b, c] = volumes.map(|solids| common(&solids));
             let wanted = (a + b - c).to_f64();
             let off = (f64::from(*share) - wanted).abs();
             worst = worst.max(off - 6e-8 * wanted);
-            assert!(off <= 6e-8 * wanted + MOST, "{n} {cell:?}: {share} for {wanted}: {solids:?}");
+            assert!(
+                off <= 6e-8 * wanted + MOST,
+                "{n} {cell:?}: {share} for {wanted}: {solids:?}"
+            );
             cells += 1;
         }
     }
@@ -194,9 +224,17 @@ pub(super) fn balls(steps: usize) -> Vec<Triangle> {
     let ball = super::sphere(steps);
     let moved = |by: [f32; 3], scale: f32| {
         let moved = move |v: [f32; 3]| [0, 1, 2].map(|a| v[a] * scale + by[a]);
-        ball.triangles().iter().map(move |t| t.map(moved)).collect::<Vec<_>>()
+        ball.triangles()
+            .iter()
+            .map(move |t| t.map(moved))
+            .collect::<Vec<_>>()
     };
-    [moved([0.0; 3], 1.0), moved([0.9, 0.3, 0.2], 0.8), inside_out(moved([-0.5, 0.1, -0.3], 0.6))].concat()
+    [
+        moved([0.0; 3], 1.0),
+        moved([0.9, 0.3, 0.2], 0.8),
+        inside_out(moved([-0.5, 0.1, -0.3], 0.6)),
+    ]
+    .concat()
 }
 
 pub fn one_digest() -> Counts {
@@ -204,8 +242,13 @@ pub fn one_digest() -> Counts {
     let mut random = Random::new(43);
     for (steps, cells) in [(6, 9), (24, 13), (60, 6)] {
         let mesh = Mesh::from_triangles(balls(steps)).expect("finite");
-        let lattice = Fit::longest(cells).pad(1).to(mesh.bounds()).expect("a small grid");
-        let made = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("a closed mesh");
+        let lattice = Fit::longest(cells)
+            .pad(1)
+            .to(mesh.bounds())
+            .expect("a small grid");
+        let made = Voxelizer::new(Rule::fraction())
+            .run(&mesh, &lattice)
+            .expect("a closed mesh");
         united += made.stats.fraction.united.cells;
         let wanted = made.voxels.field().expect("a field").clone();
         let mut check = |found: &Field, how: &str| {
@@ -214,19 +257,30 @@ pub fn one_digest() -> Counts {
         };
         for threads in [1, 2, 5] {
             for level in Level::available() {
-                let voxelizer = Voxelizer::new(Rule::fraction()).threads(threads).level(level);
+                let voxelizer = Voxelizer::new(Rule::fraction())
+                    .threads(threads)
+                    .level(level);
                 let made = voxelizer.run(&mesh, &lattice).expect("cells");
                 check(made.voxels.field().expect("a field"), "in threads");
             }
         }
         for _ in 0..3 {
-            let turned = random.shuffled(mesh.triangles()).into_iter().map(|[p, q, r]| [q, r, p]).collect();
-            check(&field(&Mesh::from_triangles(turned).expect("finite"), &lattice), "shuffled");
+            let turned = random
+                .shuffled(mesh.triangles())
+                .into_iter()
+                .map(|[p, q, r]| [q, r, p])
+                .collect();
+            check(
+                &field(&Mesh::from_triangles(turned).expect("finite"), &lattice),
+                "shuffled",
+            );
         }
         let digest = Digest::of(&wanted, Some(&lattice));
         for height in [1, 3, 4, 7, 8] {
             let voxelizer = Voxelizer::new(Rule::fraction()).threads(2);
-            let mut slabs = voxelizer.slabs(&mesh, &lattice, Plan::Slabs(height)).expect("slabs");
+            let mut slabs = voxelizer
+                .slabs(&mesh, &lattice, Plan::Slabs(height))
+                .expect("slabs");
             while slabs.advance().expect("a slab") {}
             assert_eq!(slabs.digest(), digest, "{steps} in slabs of {height}");
             ways += 1;
@@ -245,22 +299,29 @@ pub fn apart() -> Counts {
         let outer = [low, low.map(|c| c + 4.0)];
         let hole = [low.map(|c| c + 0.25), low.map(|c| c + 3.75)];
         let core = [low.map(|c| c + 0.5), low.map(|c| c + 2.0)];
-        let beside = [[low[0] + 2.125, low[1] + 0.5, low[2] + 0.5], low.map(|c| c + 3.5)];
+        let beside = [
+            [low[0] + 2.125, low[1] + 0.5, low[2] + 0.5],
+            low.map(|c| c + 3.5),
+        ];
         let lattice = lattice(
             [const { Rational::ZERO }; 3],
             [const { Rational::ONE }; 3],
             [6; 3],
             [Snap::None, Snap::Float][n % 2],
         );
-        let parts =
-            [(outer, false), (hole, true), (core, false), (beside, false)].map(|([low, high], is_hole)| {
+        let parts = [(outer, false), (hole, true), (core, false), (beside, false)].map(
+            |([low, high], is_hole)| {
                 let solid = between(low, high);
                 if is_hole { inside_out(solid) } else { solid }
-            });
+            },
+        );
         let (field, united) = made(parts.concat(), &lattice);
         assert_eq!(united, 0);
         let alone = |[low, high]: [[f32; 3]; 2]| {
-            super::field(&Mesh::from_triangles(between(low, high)).expect("finite"), &lattice)
+            super::field(
+                &Mesh::from_triangles(between(low, high)).expect("finite"),
+                &lattice,
+            )
         };
         let [outer, hole, core, beside] = [outer, hole, core, beside].map(alone);
         for (at, share) in field.values().iter().enumerate() {
@@ -275,7 +336,13 @@ pub fn apart() -> Counts {
 
 /// A prism over a polygon, wound as the polygon is from above. The first triangles of a fan are its faces.
 fn prism(polygon: &[[f32; 2]], [low, high]: [f32; 2]) -> Vec<Triangle> {
-    let at = |n: usize, z: f32| [polygon[n % polygon.len()][0], polygon[n % polygon.len()][1], z];
+    let at = |n: usize, z: f32| {
+        [
+            polygon[n % polygon.len()][0],
+            polygon[n % polygon.len()][1],
+            z,
+        ]
+    };
     let mut triangles = vec![];
     for n in 1..polygon.len() - 1 {
         triangles.push([at(0, high), at(n, high), at(n + 1, high)]);
@@ -293,11 +360,24 @@ fn moved_axes(triangles: &[Triangle], axes: [usize; 3], mirrored: usize) -> Vec<
     let sign = |axis: usize| if mirrored >> axis & 1 == 1 { -1.0 } else { 1.0 };
     let is_odd = axes == [1, 0, 2] || axes == [0, 2, 1] || axes == [2, 1, 0];
     let turns = is_odd != (mirrored.count_ones() % 2 == 1);
-    let moved = triangles.iter().map(|t| t.map(|v| [0, 1, 2].map(|a| sign(a) * v[axes[a]])));
-    if turns { inside_out(moved.collect::<Vec<_>>()) } else { moved.collect() }
+    let moved = triangles
+        .iter()
+        .map(|t| t.map(|v| [0, 1, 2].map(|a| sign(a) * v[axes[a]])));
+    if turns {
+        inside_out(moved.collect::<Vec<_>>())
+    } else {
+        moved.collect()
+    }
 }
 
-const AXES: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [1, 0, 2], [0, 2, 1], [2, 1, 0]];
+const AXES: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [1, 0, 2],
+    [0, 2, 1],
+    [2, 1, 0],
+];
 
 /// Lobes that are wound in both ways, next to each other along every axis: no line along x meets two of them.
 pub fn lobes() -> Counts {
@@ -305,9 +385,24 @@ pub fn lobes() -> Counts {
     // A polygon, and its share of the cell from 2 to 6 along each axis.
     let bow_tie = vec![[0.0, 0.0], [8.0, 0.0], [2.0, 6.0], [6.0, 6.0]];
     let thin = vec![[0.0, 0.0], [8.0, 0.0], [3.875, 4.125], [4.125, 4.125]];
-    let corners =
-        [[2.0, 2.0], [4.0, 2.0], [4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0], [4.0, 4.0], [2.0, 4.0]];
-    let turned = [[2.0, 2.0], [4.0, 2.0], [4.0, 6.0], [6.0, 6.0], [6.0, 4.0], [2.0, 4.0]];
+    let corners = [
+        [2.0, 2.0],
+        [4.0, 2.0],
+        [4.0, 4.0],
+        [6.0, 4.0],
+        [6.0, 6.0],
+        [4.0, 6.0],
+        [4.0, 4.0],
+        [2.0, 4.0],
+    ];
+    let turned = [
+        [2.0, 2.0],
+        [4.0, 2.0],
+        [4.0, 6.0],
+        [6.0, 6.0],
+        [6.0, 4.0],
+        [2.0, 4.0],
+    ];
     let cases = [
         ("bow tie", bow_tie, 0.5),
         ("thin bow tie", thin, (4.0 + 0.015_625) / 16.0),
@@ -317,18 +412,32 @@ pub fn lobes() -> Counts {
     for (name, polygon, share) in cases {
         for heights in [[0.0_f32, 8.0], [0.0, 4.0], [3.0, 5.0]] {
             let height = (heights[1].min(6.0) - heights[0].max(2.0)) / 4.0;
-            for (axes, mirrored) in AXES.into_iter().flat_map(|axes| (0..8).map(move |n| (axes, n))) {
+            for (axes, mirrored) in AXES
+                .into_iter()
+                .flat_map(|axes| (0..8).map(move |n| (axes, n)))
+            {
                 let mut triangles = moved_axes(&prism(&polygon, heights), axes, mirrored);
                 let origin = [0, 1, 2].map(|a| if mirrored >> a & 1 == 1 { -6 } else { 2 });
-                let lattice =
-                    lattice(origin.map(Rational::from), [4; 3].map(Rational::from), [1; 3], Snap::None);
-                if Mesh::from_triangles(triangles.clone()).expect("finite").volume() < 0.0 {
+                let lattice = lattice(
+                    origin.map(Rational::from),
+                    [4; 3].map(Rational::from),
+                    [1; 3],
+                    Snap::None,
+                );
+                if Mesh::from_triangles(triangles.clone())
+                    .expect("finite")
+                    .volume()
+                    < 0.0
+                {
                     triangles = inside_out(triangles);
                 }
                 let (field, _) = made(triangles, &lattice);
                 let wanted = share * f64::from(height);
                 let found = f64::from(field.values()[0]);
-                assert!((found - wanted).abs() < 1e-7, "{name} {heights:?} {axes:?} {mirrored}: {found}");
+                assert!(
+                    (found - wanted).abs() < 1e-7,
+                    "{name} {heights:?} {axes:?} {mirrored}: {found}"
+                );
                 cells += 1;
             }
             meshes += 1;
@@ -343,13 +452,18 @@ pub fn small_inverted() -> Counts {
     let large = between([4.0; 3], [6.0; 3]);
     for side in [0.25_f32, 1e-2, 1e-3, 2e-4] {
         let small = between([0.5; 3], [0.5 + side; 3]);
-        let bound =
-            small.as_flattened().iter().fold([0.0_f32; 3], |most, v| [0, 1, 2].map(|a| most[a].max(v[a])));
+        let bound = small
+            .as_flattened()
+            .iter()
+            .fold([0.0_f32; 3], |most, v| [0, 1, 2].map(|a| most[a].max(v[a])));
         let exact: f64 = bound.map(|c| f64::from(c) - 0.5).iter().product();
         for solid in [small.clone(), inside_out(small)] {
             let (field, _) = made([large.clone(), solid].concat(), &unit([6; 3]));
             let found = f64::from(field.get([0; 3]));
-            assert!((found - exact).abs() < 1e-7 * exact + super::SUM, "{side}: {found} for {exact}");
+            assert!(
+                (found - exact).abs() < 1e-7 * exact + super::SUM,
+                "{side}: {found} for {exact}"
+            );
             assert!(found > 0.0, "{side}");
             cells += 1;
         }

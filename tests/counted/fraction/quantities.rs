@@ -13,15 +13,32 @@ use crate::support::random::Random;
 use crate::support::suite::Counts;
 
 /// All arrays of a mesh, in the order of [`Quantity::ALL`], and their digests.
-fn arrays(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice, plan: Plan) -> (Vec<Vec<f32>>, Vec<Hash>) {
+fn arrays(
+    voxelizer: Voxelizer,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    plan: Plan,
+) -> (Vec<Vec<f32>>, Vec<Hash>) {
     let quantities: Quantities = Quantity::ALL.into_iter().collect();
-    let voxelizer = voxelizer.extras(Extras { quantities, ..Extras::default() });
+    let voxelizer = voxelizer.extras(Extras {
+        quantities,
+        ..Extras::default()
+    });
     let mut slabs = voxelizer.slabs(mesh, lattice, plan).expect("slabs");
     let mut all = vec![vec![]; 4];
     while slabs.advance().expect("a slab") {
-        all.iter_mut().zip(slabs.arrays()).for_each(|(all, array)| all.extend(array.numbers()));
+        all.iter_mut()
+            .zip(slabs.arrays())
+            .for_each(|(all, array)| all.extend(array.numbers()));
     }
-    (all, slabs.digests_of_arrays().into_iter().map(|(_, digest)| digest).collect())
+    (
+        all,
+        slabs
+            .digests_of_arrays()
+            .into_iter()
+            .map(|(_, digest)| digest)
+            .collect(),
+    )
 }
 
 fn at_once(mesh: &Mesh, lattice: &Lattice) -> Vec<Vec<f32>> {
@@ -31,7 +48,8 @@ fn at_once(mesh: &Mesh, lattice: &Lattice) -> Vec<Vec<f32>> {
 /// Whether a number is the float nearest to an exact one, or beside it, or off by so much at most.
 fn is_near(found: f32, exact: f64, most: f64) -> bool {
     let nearest = exact as f32;
-    (nearest.next_down()..=nearest.next_up()).contains(&found) || (f64::from(found) - exact).abs() <= most
+    (nearest.next_down()..=nearest.next_up()).contains(&found)
+        || (f64::from(found) - exact).abs() <= most
 }
 
 fn faces_of(lattice: &Lattice) -> [f64; 3] {
@@ -59,21 +77,42 @@ pub(super) fn cells_are_exact() -> Counts {
         for (j, k) in (0..nz).flat_map(|k| (0..ny).map(move |j| (j, k))) {
             for (i, mean) in exact.row([j, k], nx).iter().enumerate() {
                 let cell = (k * ny + j) * nx + i;
-                let ExactCell { pieces, faces, moments } = exact.cell([i, j, k]);
-                let vectors: Vec<_> =
-                    pieces.iter().map(|n| [0, 1, 2].map(|a| n[a].to_f64() * sides[a])).collect();
-                let area = vectors.iter().map(|[x, y, z]| (x * x + y * y + z * z).sqrt()).sum::<f64>();
+                let ExactCell {
+                    pieces,
+                    faces,
+                    moments,
+                } = exact.cell([i, j, k]);
+                let vectors: Vec<_> = pieces
+                    .iter()
+                    .map(|n| [0, 1, 2].map(|a| n[a].to_f64() * sides[a]))
+                    .collect();
+                let area = vectors
+                    .iter()
+                    .map(|[x, y, z]| (x * x + y * y + z * z).sqrt())
+                    .sum::<f64>();
                 let at = format!("case {n}, cell {:?}", [i, j, k]);
-                assert!(is_near(found[0][cell], area, SUM * largest), "{at}: {} for {area}", found[0][cell]);
+                assert!(
+                    is_near(found[0][cell], area, SUM * largest),
+                    "{at}: {} for {area}",
+                    found[0][cell]
+                );
                 met += u64::from(area > 0.0);
                 for a in 0..3 {
-                    let normal = pieces.iter().fold(Rational::ZERO, |sum, n| sum + n[a].clone());
+                    let normal = pieces
+                        .iter()
+                        .fold(Rational::ZERO, |sum, n| sum + n[a].clone());
                     let normal = normal.to_f64() * sides[a];
                     let number = found[1][3 * cell + a];
-                    assert!(is_near(number, normal, SUM * sides[a]), "{at}: normal {number} for {normal}");
+                    assert!(
+                        is_near(number, normal, SUM * sides[a]),
+                        "{at}: normal {number} for {normal}"
+                    );
                     let (number, face) = (found[2][3 * cell + a], &faces[a]);
                     if *face >= Rational::ZERO && *face <= Rational::ONE {
-                        assert!(is_near(number, face.to_f64(), SUM), "{at}: face {a} {number} for {face:?}");
+                        assert!(
+                            is_near(number, face.to_f64(), SUM),
+                            "{at}: face {a} {number} for {face:?}"
+                        );
                     }
                     let number = found[3][3 * cell + a];
                     if mean.is_zero() {
@@ -94,27 +133,40 @@ pub(super) fn cells_are_exact() -> Counts {
             }
         }
     }
-    vec![("meshes", meshes), ("cells", cells), ("with mesh", met), ("centroids", centroids)]
+    vec![
+        ("meshes", meshes),
+        ("cells", cells),
+        ("with mesh", met),
+        ("centroids", centroids),
+    ]
 }
 
 pub(super) fn sums() -> Counts {
     let [mut meshes, mut cells, mut walls] = [0; 3];
     for (name, mesh, lattice) in closed() {
-        let plain = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("cells");
+        let plain = Voxelizer::new(Rule::fraction())
+            .run(&mesh, &lattice)
+            .expect("cells");
         // Of parts that overlap, shares and faces have no sign, and are 1 at most.
         let overlaps = plain.stats.fraction.odd.cells > 0;
-        let [area, normal, faces, _] = <[Vec<f32>; 4]>::try_from(at_once(&mesh, &lattice)).expect("four");
-        let sum = |numbers: &mut dyn Iterator<Item = &f32>| numbers.map(|n| f64::from(*n)).sum::<f64>();
+        let [area, normal, faces, _] =
+            <[Vec<f32>; 4]>::try_from(at_once(&mesh, &lattice)).expect("four");
+        let sum =
+            |numbers: &mut dyn Iterator<Item = &f32>| numbers.map(|n| f64::from(*n)).sum::<f64>();
         let length = |t: &Triangle| {
             let [p, q, r] = t.map(|v| v.map(f64::from));
             let [a, b] = [q, r].map(|v| [0, 1, 2].map(|n| v[n] - p[n]));
-            let cross = [0, 1, 2].map(|n| a[(n + 1) % 3] * b[(n + 2) % 3] - a[(n + 2) % 3] * b[(n + 1) % 3]);
+            let cross = [0, 1, 2]
+                .map(|n| a[(n + 1) % 3] * b[(n + 2) % 3] - a[(n + 2) % 3] * b[(n + 1) % 3]);
             cross.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0
         };
         let wanted: f64 = mesh.triangles().iter().map(length).sum();
         // Every number is rounded to a float; the kernel's own test has the sums before.
         let found = sum(&mut area.iter());
-        assert!((found / wanted - 1.0).abs() < 1e-7, "{name}: {found} for {wanted}");
+        assert!(
+            (found / wanted - 1.0).abs() < 1e-7,
+            "{name}: {found} for {wanted}"
+        );
         for axis in 0..3 {
             let all = sum(&mut normal.iter().skip(axis).step_by(3));
             assert!(all.abs() < 1e-7 * wanted, "{name}: {all}");
@@ -135,22 +187,33 @@ pub(super) fn sums() -> Counts {
                 let low = f64::from(faces[3 * n + axis]);
                 let high = f64::from(faces[3 * index(next) + axis]);
                 let flow = high - low + f64::from(normal[3 * n + axis]) / sides[axis];
-                let is_whole = [n, index(next)].iter().all(|n| [0.0, 1.0].contains(&shares.values()[*n]));
-                assert!(flow.abs() < 1e-6 || overlaps, "{name} {cell:?} {axis}: {flow}");
+                let is_whole = [n, index(next)]
+                    .iter()
+                    .all(|n| [0.0, 1.0].contains(&shares.values()[*n]));
+                assert!(
+                    flow.abs() < 1e-6 || overlaps,
+                    "{name} {cell:?} {axis}: {flow}"
+                );
                 walls += u64::from(!is_whole);
             }
             cells += 1;
         }
         meshes += 1;
     }
-    vec![("meshes", meshes), ("cells", cells), ("walls of cut cells", walls)]
+    vec![
+        ("meshes", meshes),
+        ("cells", cells),
+        ("walls of cut cells", walls),
+    ]
 }
 
 pub(super) fn one_digest() -> Counts {
     let [mut meshes, mut ways] = [0; 2];
     let mut random = Random::new(4);
     for (name, mesh, lattice) in closed() {
-        let make = |voxelizer: Voxelizer, mesh: &Mesh, plan: Plan| arrays(voxelizer, mesh, &lattice, plan).1;
+        let make = |voxelizer: Voxelizer, mesh: &Mesh, plan: Plan| {
+            arrays(voxelizer, mesh, &lattice, plan).1
+        };
         let voxelizer = Voxelizer::new(Rule::fraction());
         let wanted = make(voxelizer, &mesh, Plan::Dense);
         for threads in [1, 3] {
@@ -163,18 +226,36 @@ pub(super) fn one_digest() -> Counts {
                 ways += 1;
             }
         }
-        let turned = random.shuffled(mesh.triangles()).into_iter().map(|[p, q, r]| [q, r, p]);
+        let turned = random
+            .shuffled(mesh.triangles())
+            .into_iter()
+            .map(|[p, q, r]| [q, r, p]);
         let turned = Mesh::from_triangles(turned.collect::<Vec<_>>()).expect("finite");
-        assert_eq!(make(voxelizer, &turned, Plan::Dense), wanted, "{name} in another order");
+        assert_eq!(
+            make(voxelizer, &turned, Plan::Dense),
+            wanted,
+            "{name} in another order"
+        );
         for height in [1, 3, 4, 7] {
-            assert_eq!(make(voxelizer.threads(2), &mesh, Plan::Slabs(height)), wanted, "{name} in slabs");
+            assert_eq!(
+                make(voxelizer.threads(2), &mesh, Plan::Slabs(height)),
+                wanted,
+                "{name} in slabs"
+            );
             ways += 1;
         }
         // The shares are those without arrays.
         let quantities: Quantities = Quantity::ALL.into_iter().collect();
-        let with = voxelizer.extras(Extras { quantities, ..Extras::default() });
+        let with = voxelizer.extras(Extras {
+            quantities,
+            ..Extras::default()
+        });
         let made = with.run(&mesh, &lattice).expect("cells");
-        assert_eq!(*made.voxels.field().expect("a field"), field(&mesh, &lattice), "{name}");
+        assert_eq!(
+            *made.voxels.field().expect("a field"),
+            field(&mesh, &lattice),
+            "{name}"
+        );
         meshes += 1;
     }
     vec![("meshes", meshes), ("ways", ways)]
@@ -184,7 +265,9 @@ pub(super) fn one_digest() -> Counts {
 pub(super) fn area_alone() -> Counts {
     let [mut meshes, mut open, mut compared] = [0; 3];
     let all = |mesh: &Mesh, lattice: &Lattice| {
-        let made = Voxelizer::new(Rule::Area).run(mesh, lattice).expect("cells");
+        let made = Voxelizer::new(Rule::Area)
+            .run(mesh, lattice)
+            .expect("cells");
         made.voxels.field().expect("a field").values().to_vec()
     };
     for (name, mesh, lattice) in closed() {
@@ -194,32 +277,66 @@ pub(super) fn area_alone() -> Counts {
         let sum = |areas: &[f32]| areas.iter().map(|area| f64::from(*area)).sum::<f64>();
         assert!((sum(&areas) / sum(&beside) - 1.0).abs() < 1e-7, "{name}");
         if !mesh.triangles().iter().any(is_flat) {
-            assert!(areas.iter().zip(&beside).all(|(a, b)| (a - b).abs() <= 2e-7 * b + 1e-9), "{name}");
+            assert!(
+                areas
+                    .iter()
+                    .zip(&beside)
+                    .all(|(a, b)| (a - b).abs() <= 2e-7 * b + 1e-9),
+                "{name}"
+            );
             compared += areas.len() as u64;
         }
-        let other_way = mesh.triangles().iter().map(|[p, q, r]| [*q, *p, *r]).collect::<Vec<_>>();
-        assert!(areas == all(&Mesh::from_triangles(other_way).expect("finite"), &lattice), "{name}");
+        let other_way = mesh
+            .triangles()
+            .iter()
+            .map(|[p, q, r]| [*q, *p, *r])
+            .collect::<Vec<_>>();
+        assert!(
+            areas == all(&Mesh::from_triangles(other_way).expect("finite"), &lattice),
+            "{name}"
+        );
         // Of half of the triangles, and of the others.
         let is_first = |n: usize| n.is_multiple_of(2);
         let halves = [true, false].map(|first| {
-            let some = mesh.triangles().iter().enumerate().filter(|(n, _)| is_first(*n) == first);
-            Mesh::from_triangles(some.map(|(_, triangle)| *triangle).collect::<Vec<_>>()).expect("finite")
+            let some = mesh
+                .triangles()
+                .iter()
+                .enumerate()
+                .filter(|(n, _)| is_first(*n) == first);
+            Mesh::from_triangles(some.map(|(_, triangle)| *triangle).collect::<Vec<_>>())
+                .expect("finite")
         });
         let [one, other] = halves.each_ref().map(|half| all(half, &lattice));
         for ((area, one), other) in areas.iter().zip(one).zip(other) {
-            assert!((area - (one + other)).abs() <= 2e-7 * area + 1e-9, "{name}: {area}, {one} and {other}");
+            assert!(
+                (area - (one + other)).abs() <= 2e-7 * area + 1e-9,
+                "{name}: {area}, {one} and {other}"
+            );
         }
-        open += halves.iter().filter(|half| !half.edge_counts().is_closed()).count() as u64;
+        open += halves
+            .iter()
+            .filter(|half| !half.edge_counts().is_closed())
+            .count() as u64;
         meshes += 1;
     }
-    vec![("meshes", meshes), ("open halves", open), ("cells beside shares", compared)]
+    vec![
+        ("meshes", meshes),
+        ("open halves", open),
+        ("cells beside shares", compared),
+    ]
 }
 
 /// Boxes with faces on walls whose coordinates are doubles of no index: the exact cells, without snapping.
 pub(super) fn on_walls() -> Counts {
     let [mut faces_on_walls, mut boxes] = [0; 2];
     // The spacing along an axis, its origin, and the sides of the box.
-    let spacings = [(3, 10, 3, 10), (1, 10, 1, 10), (1, 3, -1, 3), (7, 10, 7, 10), (3, 7, 2, 7)];
+    let spacings = [
+        (3, 10, 3, 10),
+        (1, 10, 1, 10),
+        (1, 3, -1, 3),
+        (7, 10, 7, 10),
+        (3, 7, 2, 7),
+    ];
     for (n, d, o, p) in spacings {
         for axis in 0..3 {
             for high in 1..=12 {
@@ -275,9 +392,21 @@ pub(super) fn touching() -> Counts {
     for axis in 0..3 {
         let cases: [(&str, Vec<Triangle>, f32); 4] = [
             ("across the wall", along(axis, 0.0, 2.0, 1.0), 1.0),
-            ("two that touch", [along(axis, 0.0, 1.0, 1.0), along(axis, 1.0, 2.0, 1.0)].concat(), 0.0),
-            ("half of the wall", [along(axis, 0.0, 1.0, 1.0), along(axis, 1.0, 2.0, 0.5)].concat(), 0.0),
-            ("one within the other", [along(axis, 0.0, 2.0, 1.0), along(axis, 1.0, 2.0, 1.0)].concat(), 1.0),
+            (
+                "two that touch",
+                [along(axis, 0.0, 1.0, 1.0), along(axis, 1.0, 2.0, 1.0)].concat(),
+                0.0,
+            ),
+            (
+                "half of the wall",
+                [along(axis, 0.0, 1.0, 1.0), along(axis, 1.0, 2.0, 0.5)].concat(),
+                0.0,
+            ),
+            (
+                "one within the other",
+                [along(axis, 0.0, 2.0, 1.0), along(axis, 1.0, 2.0, 1.0)].concat(),
+                1.0,
+            ),
         ];
         for (name, triangles, wanted) in cases {
             let mesh = Mesh::from_triangles(triangles).expect("finite");

@@ -45,7 +45,10 @@ fn volume_of([a, b, c, d]: [Corner; 4]) -> i64 {
 /// A convex part by its triangles, outwards.
 fn convex(triangles: Vec<[Corner; 3]>) -> Part {
     let planes = triangles.iter().map(|t| HalfSpace::of(*t)).collect();
-    Part { triangles, solids: vec![SignedSolid { planes, sign: 1 }] }
+    Part {
+        triangles,
+        solids: vec![SignedSolid { planes, sign: 1 }],
+    }
 }
 
 /// A tetrahedron; `None` if it is flat.
@@ -65,16 +68,26 @@ fn box_part(low: Corner, high: Corner) -> Option<Part> {
         return None;
     }
     let corner = |n: usize| [0, 1, 2].map(|a| if n >> a & 1 == 1 { high[a] } else { low[a] });
-    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    let triangles = faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    let faces = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles = faces
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
     Some(convex(triangles.map(|t| t.map(corner)).collect()))
 }
 
 /// A prism along an axis over a polygon of four corners whose first and third side cross: two lobes, wound in
 /// opposite directions.
 fn bowtie(axis: usize, corners: [[i64; 2]; 4], [low, high]: [i64; 2]) -> Option<Part> {
-    let turn =
-        |a: [i64; 2], b: [i64; 2], c: [i64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    let turn = |a: [i64; 2], b: [i64; 2], c: [i64; 2]| {
+        (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    };
     let [a, b, c, d] = corners;
     // Sides bc and da cross.
     let cross = turn(b, c, d).signum() * turn(b, c, a).signum() < 0
@@ -112,12 +125,21 @@ fn bowtie(axis: usize, corners: [[i64; 2]; 4], [low, high]: [i64; 2]) -> Option<
         add(others[1].0, others[1].1, p);
         let mut normal = [0; 3];
         normal[axis] = 1;
-        planes.push(HalfSpace { normal, offset: high });
+        planes.push(HalfSpace {
+            normal,
+            offset: high,
+        });
         normal[axis] = -1;
-        planes.push(HalfSpace { normal, offset: -low });
+        planes.push(HalfSpace {
+            normal,
+            offset: -low,
+        });
         SignedSolid { planes, sign }
     };
-    let solids = vec![lobe([a, b], [(a, d), (b, c)]), lobe([c, d], [(c, b), (d, a)])];
+    let solids = vec![
+        lobe([a, b], [(a, d), (b, c)]),
+        lobe([c, d], [(c, b), (d, a)]),
+    ];
     Some(Part { triangles, solids })
 }
 
@@ -135,20 +157,36 @@ fn part(random: &mut Random, most: i64, corners: &[Corner]) -> Option<Part> {
         0..3 => tetrahedron(four),
         3 => {
             let [p, q, ..] = four;
-            box_part([0, 1, 2].map(|a| p[a].min(q[a])), [0, 1, 2].map(|a| p[a].max(q[a])))
+            box_part(
+                [0, 1, 2].map(|a| p[a].min(q[a])),
+                [0, 1, 2].map(|a| p[a].max(q[a])),
+            )
         }
         _ => {
             let axis = random.index(3);
-            let ends = [four[0][axis].min(four[1][axis]), four[0][axis].max(four[1][axis])];
-            bowtie(axis, four.map(|v| [v[(axis + 1) % 3], v[(axis + 2) % 3]]), ends)
+            let ends = [
+                four[0][axis].min(four[1][axis]),
+                four[0][axis].max(four[1][axis]),
+            ];
+            bowtie(
+                axis,
+                four.map(|v| [v[(axis + 1) % 3], v[(axis + 2) % 3]]),
+                ends,
+            )
         }
     }?;
-    Some(if random.one_in(3) { part.inverted() } else { part })
+    Some(if random.one_in(3) {
+        part.inverted()
+    } else {
+        part
+    })
 }
 
 fn made(triangles: Vec<Triangle>, lattice: &Lattice) -> Option<Voxelized> {
     let mesh = Mesh::from_triangles(triangles).expect("finite");
-    let rule = Rule::fraction().with_inside(Inside::Nonzero).expect("a method");
+    let rule = Rule::fraction()
+        .with_inside(Inside::Nonzero)
+        .expect("a method");
     Voxelizer::new(rule).threads(1).run(&mesh, lattice).ok()
 }
 
@@ -174,8 +212,10 @@ pub(super) fn random_cells() -> Counts {
             if parts.len() == count {
                 break;
             }
-            let corners: Vec<_> =
-                parts.iter().flat_map(|part| part.triangles.as_flattened().to_vec()).collect();
+            let corners: Vec<_> = parts
+                .iter()
+                .flat_map(|part| part.triangles.as_flattened().to_vec())
+                .collect();
             parts.extend(part(&mut random, most, &corners));
         }
         let solids: Vec<_> = parts.iter().flat_map(|part| part.solids.clone()).collect();
@@ -186,10 +226,19 @@ pub(super) fn random_cells() -> Counts {
         let scale = random.of(&[1.0_f64, 0.25, 1.0 / 3.0, 0.1]);
         let is_exact = scale == 1.0 || scale == 0.25;
         let placed = |v: &Corner| v.map(|c| (c as f64 * scale) as f32);
-        let whole: Vec<_> = parts.iter().flat_map(|part| part.triangles.clone()).collect();
+        let whole: Vec<_> = parts
+            .iter()
+            .flat_map(|part| part.triangles.clone())
+            .collect();
         let triangles: Vec<_> = whole.iter().map(|t| t.each_ref().map(placed)).collect();
         // A corner that is no float is moved; only walls of cells are not, as they snap.
-        if !is_exact && whole.as_flattened().as_flattened().iter().any(|c| c % side != 0) {
+        if !is_exact
+            && whole
+                .as_flattened()
+                .as_flattened()
+                .iter()
+                .any(|c| c % side != 0)
+        {
             continue;
         }
         let unit = match scale {
@@ -201,7 +250,9 @@ pub(super) fn random_cells() -> Counts {
         let spacing = &unit * &Rational::from(side);
         let spacing = [spacing.clone(), spacing.clone(), spacing];
         let lattice = lattice([const { Rational::ZERO }; 3], spacing, DIMS, Snap::Float);
-        let Some(made) = made(triangles, &lattice) else { continue };
+        let Some(made) = made(triangles, &lattice) else {
+            continue;
+        };
         let report = made.stats.fraction;
         assert_eq!(report.united.unknown, 0, "{whole:?} in cells of {side}");
         cases += 1;
@@ -223,14 +274,22 @@ pub(super) fn random_cells() -> Counts {
             if report.united.cells > 0 {
                 // Rounding to a float, and of the clipping.
                 let rounding = share * 2f64.powi(-24) + 1e-14;
-                assert!(off <= report.united.error + rounding, "{off:e} in {cell:?} of {side}: {whole:?}");
+                assert!(
+                    off <= report.united.error + rounding,
+                    "{off:e} in {cell:?} of {side}: {whole:?}"
+                );
                 worst = worst.max((off - share * 2f64.powi(-24)).max(0.0) / report.united.error);
             }
             cut += u64::from(share > 1e-14 && share < 1.0 - 1e-14);
         }
     }
     println!("the largest error is {worst:.2} of what W016 says");
-    vec![("cases", cases), ("cut cells", cut), ("united", united), ("not the nearest float", beside)]
+    vec![
+        ("cases", cases),
+        ("cut cells", cut),
+        ("united", united),
+        ("not the nearest float", beside),
+    ]
 }
 
 /// A case that was reported: triangles in a lattice of one cell from a low corner, the side, and the share.
@@ -243,12 +302,19 @@ struct Reported {
 }
 
 fn floats(part: Option<Part>) -> Vec<Triangle> {
-    part.expect("a part").triangles.iter().map(|t| t.map(|v| v.map(|c| c as f32))).collect()
+    part.expect("a part")
+        .triangles
+        .iter()
+        .map(|t| t.map(|v| v.map(|c| c as f32)))
+        .collect()
 }
 
 /// Axes in turn, which keeps the orientation.
 fn turned(triangles: &[Triangle], by: usize) -> Vec<Triangle> {
-    triangles.iter().map(|t| t.map(|v| [0, 1, 2].map(|a| v[(a + by) % 3]))).collect()
+    triangles
+        .iter()
+        .map(|t| t.map(|v| [0, 1, 2].map(|a| v[(a + by) % 3])))
+        .collect()
 }
 
 pub(super) fn reported() -> Counts {
@@ -266,18 +332,31 @@ pub(super) fn reported() -> Counts {
             side: 1,
             share: 23.0 / 72.0,
         },
-        Reported { name: "a prism with two lobes", triangles: prism, low: [2, 2, 0], side: 4, share: 0.5 },
+        Reported {
+            name: "a prism with two lobes",
+            triangles: prism,
+            low: [2, 2, 0],
+            side: 4,
+            share: 0.5,
+        },
         Reported {
             name: "a small box inside out, and a box far away",
-            triangles: [inside_out(between([0.25; 3], [0.25 + small; 3])), between([5.0; 3], [6.0; 3])]
-                .concat(),
+            triangles: [
+                inside_out(between([0.25; 3], [0.25 + small; 3])),
+                between([5.0; 3], [6.0; 3]),
+            ]
+            .concat(),
             low: [0; 3],
             side: 1,
             share: 2f64.powi(-30),
         },
         Reported {
             name: "boxes with a common face on each other's side",
-            triangles: [between([0.0; 3], [0.5, 0.25, 1.0]), between([0.0; 3], [0.5, 1.0, 0.25])].concat(),
+            triangles: [
+                between([0.0; 3], [0.5, 0.25, 1.0]),
+                between([0.0; 3], [0.5, 1.0, 0.25]),
+            ]
+            .concat(),
             low: [0; 3],
             side: 1,
             share: 0.5 * (0.25 + 0.25 - 0.0625),
@@ -292,7 +371,13 @@ pub(super) fn reported() -> Counts {
             let made = made(turned(&case.triangles, by), &lattice).expect("a closed mesh");
             let share = made.voxels.field().expect("a field").get([0; 3]);
             assert_eq!(share, case.share as f32, "{}, turned by {by}", case.name);
-            assert!(made.findings.iter().any(|finding| finding.code().name() == "W016"), "{}", case.name);
+            assert!(
+                made.findings
+                    .iter()
+                    .any(|finding| finding.code().name() == "W016"),
+                "{}",
+                case.name
+            );
             compared += 1;
         }
     }
@@ -302,9 +387,16 @@ pub(super) fn reported() -> Counts {
 /// The numbers of one cell of a mesh, in the order of `wanted`.
 fn numbers(mesh: &Mesh, lattice: &Lattice, quantity: Quantity, cell: [usize; 3]) -> Vec<f32> {
     let quantities: Quantities = [quantity].into_iter().collect();
-    let rule = Rule::fraction().with_inside(Inside::Nonzero).expect("a method");
-    let voxelizer = Voxelizer::new(rule).extras(Extras { quantities, ..Extras::default() });
-    let mut slabs = voxelizer.slabs(mesh, lattice, voxelize::run::Plan::Dense).expect("slabs");
+    let rule = Rule::fraction()
+        .with_inside(Inside::Nonzero)
+        .expect("a method");
+    let voxelizer = Voxelizer::new(rule).extras(Extras {
+        quantities,
+        ..Extras::default()
+    });
+    let mut slabs = voxelizer
+        .slabs(mesh, lattice, voxelize::run::Plan::Dense)
+        .expect("slabs");
     slabs.advance().expect("a slab");
     let [nx, ny, _] = lattice.dims();
     let each = quantity.numbers();
@@ -317,14 +409,18 @@ pub(super) fn faces_on_walls() -> Counts {
     let mut compared = 0;
     let close = |found: &[f32], wanted: [f64; 3], name: &str| {
         assert!(
-            found.iter().zip(wanted).all(|(found, wanted)| (f64::from(*found) - wanted).abs() < 1e-6),
+            found
+                .iter()
+                .zip(wanted)
+                .all(|(found, wanted)| (f64::from(*found) - wanted).abs() < 1e-6),
             "{name}: {found:?} for {wanted:?}"
         );
     };
     // A face that is exactly on a wall whose index is no exact double, along each axis.
     let tenths = |n: i64| Rational::new(n, 10);
     for by in 0..3 {
-        let mesh = Mesh::from_triangles(turned(&between([0.0; 3], [1.0, 1.0, 3.0]), by)).expect("finite");
+        let mesh =
+            Mesh::from_triangles(turned(&between([0.0; 3], [1.0, 1.0, 3.0]), by)).expect("finite");
         let axis = (2 + 3 - by) % 3;
         let mut low = [const { Rational::ZERO }; 3];
         low[axis] = tenths(3);
@@ -338,29 +434,64 @@ pub(super) fn faces_on_walls() -> Counts {
         above[axis] = 9;
         let mut normal = [0.0; 3];
         normal[axis] = 0.09;
-        close(&numbers(&mesh, &lattice, Quantity::Normal, below), normal, "the normal below");
-        close(&numbers(&mesh, &lattice, Quantity::Normal, above), [0.0; 3], "the normal above");
+        close(
+            &numbers(&mesh, &lattice, Quantity::Normal, below),
+            normal,
+            "the normal below",
+        );
+        close(
+            &numbers(&mesh, &lattice, Quantity::Normal, above),
+            [0.0; 3],
+            "the normal above",
+        );
         let mut faces = [1.0; 3];
-        close(&numbers(&mesh, &lattice, Quantity::Faces, below), faces, "the faces below");
+        close(
+            &numbers(&mesh, &lattice, Quantity::Faces, below),
+            faces,
+            "the faces below",
+        );
         faces = [0.0; 3];
-        close(&numbers(&mesh, &lattice, Quantity::Faces, above), faces, "the faces above");
+        close(
+            &numbers(&mesh, &lattice, Quantity::Faces, above),
+            faces,
+            "the faces above",
+        );
         compared += 4;
     }
     // Two boxes that touch on a wall: it is closed, as their faces are on it.
-    let touching = [between([0.0; 3], [2.0; 3]), between([0.0, 0.0, 2.0], [2.0, 2.0, 4.0])].concat();
+    let touching = [
+        between([0.0; 3], [2.0; 3]),
+        between([0.0, 0.0, 2.0], [2.0, 2.0, 4.0]),
+    ]
+    .concat();
     let mesh = Mesh::from_triangles(touching).expect("finite");
     let lattice = unit([2, 2, 4]);
-    close(&numbers(&mesh, &lattice, Quantity::Faces, [1, 1, 1]), [1.0; 3], "within a box");
-    close(&numbers(&mesh, &lattice, Quantity::Faces, [1, 1, 2]), [1.0, 1.0, 0.0], "where boxes touch");
+    close(
+        &numbers(&mesh, &lattice, Quantity::Faces, [1, 1, 1]),
+        [1.0; 3],
+        "within a box",
+    );
+    close(
+        &numbers(&mesh, &lattice, Quantity::Faces, [1, 1, 2]),
+        [1.0, 1.0, 0.0],
+        "where boxes touch",
+    );
     // A small part that is inside out has a centroid.
     let low = [0.25, 0.5, 0.75_f32];
     let small = 2f32.powi(-10);
-    let triangles = [inside_out(between(low, low.map(|c| c + small))), between([5.0; 3], [6.0; 3])].concat();
+    let triangles = [
+        inside_out(between(low, low.map(|c| c + small))),
+        between([5.0; 3], [6.0; 3]),
+    ]
+    .concat();
     let mesh = Mesh::from_triangles(triangles).expect("finite");
     let centroid = numbers(&mesh, &unit([7; 3]), Quantity::Centroid, [0; 3]);
     let wanted = low.map(|c| f64::from(c) - 0.5 + f64::from(small) / 2.0);
     assert!(
-        centroid.iter().zip(wanted).all(|(found, wanted)| (f64::from(*found) - wanted).abs() < 1e-3),
+        centroid
+            .iter()
+            .zip(wanted)
+            .all(|(found, wanted)| (f64::from(*found) - wanted).abs() < 1e-3),
         "{centroid:?} for {wanted:?}"
     );
     vec![("compared", compared + 3)]

@@ -14,7 +14,12 @@ const LONGEST: [usize; 2] = [21, 90];
 
 fn digest(mesh: &Mesh, lattice: &Lattice, what: Rule, level: Level, threads: usize) -> Digest {
     let run = Run::default().threads(threads).level(level);
-    Voxelizer::new(what).with_run(run).run(mesh, lattice).expect("it fits").voxels.digest()
+    Voxelizer::new(what)
+        .with_run(run)
+        .run(mesh, lattice)
+        .expect("it fits")
+        .voxels
+        .digest()
 }
 
 /// Calls `check` for every fixture, lattice and rule with the digests of the simplest run.
@@ -25,7 +30,13 @@ fn each_case(mut check: impl FnMut(&str, &Mesh, &Lattice, Rule, Digest)) -> u64 
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
             for what in rules_for(&mesh) {
                 let expected = digest(&mesh, &lattice, what, Level::Scalar, 1);
-                check(&format!("{name}, {longest}, {what:?}"), &mesh, &lattice, what, expected);
+                check(
+                    &format!("{name}, {longest}, {what:?}"),
+                    &mesh,
+                    &lattice,
+                    what,
+                    expected,
+                );
                 cases += 1;
             }
         }
@@ -46,7 +57,11 @@ pub fn levels_and_threads() -> Counts {
             }
         }
     });
-    vec![("cases", cases), ("levels", levels.len() as u64), ("runs", runs)]
+    vec![
+        ("cases", cases),
+        ("levels", levels.len() as u64),
+        ("runs", runs),
+    ]
 }
 
 /// The same triangles in other orders, their vertices rotated or reversed.
@@ -59,7 +74,10 @@ pub fn order_of_triangles_and_vertices() -> Counts {
             let level = levels[n % levels.len()];
             let threads = THREADS[n % THREADS.len()];
             let found = digest(&other, lattice, what, level, threads);
-            assert_eq!(found, expected, "{name}: {how}, {level:?}, {threads} threads");
+            assert_eq!(
+                found, expected,
+                "{name}: {how}, {level:?}, {threads} threads"
+            );
             runs += 1;
         }
     });
@@ -69,14 +87,21 @@ pub fn order_of_triangles_and_vertices() -> Counts {
 /// More triangles than a thread sorts at a time: the knot in fifteen sizes is the OR of the sizes.
 pub fn many_triangles() -> Counts {
     let knot = fixture("knot.stl");
-    let sizes: Vec<_> = (0..15).map(|n| mapped(&knot, |v| v.map(|c| c * (1.0 - n as f32 / 32.0)))).collect();
+    let sizes: Vec<_> = (0..15)
+        .map(|n| mapped(&knot, |v| v.map(|c| c * (1.0 - n as f32 / 32.0))))
+        .collect();
     let lattice = Lattice::fit(knot.bounds(), 90).expect("it fits");
-    let all = sizes.iter().flat_map(|mesh| mesh.triangles().iter().copied()).collect();
+    let all = sizes
+        .iter()
+        .flat_map(|mesh| mesh.triangles().iter().copied())
+        .collect();
     let all = Mesh::from_triangles(all).expect("finite");
     let mut cells = BitGrid::new(lattice.dims()).expect("it fits");
     let mut runs = 0;
     for mesh in &sizes {
-        surface(mesh, &lattice, Ties::Up).iter().for_each(|cell| cells.set(cell));
+        surface(mesh, &lattice, Ties::Up)
+            .iter()
+            .for_each(|cell| cells.set(cell));
     }
     let expected = Digest::of(&cells, Some(&lattice));
     for level in Level::available() {

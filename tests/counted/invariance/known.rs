@@ -20,8 +20,15 @@ pub fn the_cube_is_counted() -> Counts {
         (1, Ties::None, 0, 0),
     ];
     for (pad, ties, expected, derived) in known {
-        let lattice = Fit::longest(64).pad(pad).to(mesh.bounds()).expect("it fits");
-        assert_eq!(surface(&mesh, &lattice, ties).count(), expected, "pad {pad}, {ties:?}");
+        let lattice = Fit::longest(64)
+            .pad(pad)
+            .to(mesh.bounds())
+            .expect("it fits");
+        assert_eq!(
+            surface(&mesh, &lattice, ties).count(),
+            expected,
+            "pad {pad}, {ties:?}"
+        );
         assert_eq!(expected, derived);
     }
     vec![("lattices", known.len() as u64)]
@@ -30,17 +37,41 @@ pub fn the_cube_is_counted() -> Counts {
 /// `--bounds` for the two halves of the cube.
 pub fn halves_of_the_cube_join() -> Counts {
     let mesh = fixture("cube.stl");
-    let whole = surface(&mesh, &Lattice::fit(mesh.bounds(), 64).expect("it fits"), Ties::Up);
+    let whole = surface(
+        &mesh,
+        &Lattice::fit(mesh.bounds(), 64).expect("it fits"),
+        Ties::Up,
+    );
     let dir = tempfile::tempdir().expect("a folder");
     let mut joined = 0;
     for (low, bounds) in [(0, "0,0,0,32,64,64"), (32, "32,0,0,64,64,64")] {
         let path = dir.path().join("half.vox");
         let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
-        command.arg(folder().join("cube.stl")).args(["-q", "--voxel-size", "1", "--bounds", bounds, "-o"]);
-        assert!(command.arg(&path).status().expect("the tool starts").success());
+        command.arg(folder().join("cube.stl")).args([
+            "-q",
+            "--voxel-size",
+            "1",
+            "--bounds",
+            bounds,
+            "-o",
+        ]);
+        assert!(
+            command
+                .arg(&path)
+                .status()
+                .expect("the tool starts")
+                .success()
+        );
         let half = Voxels::open(&path).expect("it was written");
-        assert_eq!(*half.occupied().unwrap(), cropped(&whole, [low, 0, 0], [32, 64, 64]), "{bounds}");
-        assert_eq!(half.lattice.as_ref().expect("a .vox says").closed(), [low == 32, true, true]);
+        assert_eq!(
+            *half.occupied().unwrap(),
+            cropped(&whole, [low, 0, 0], [32, 64, 64]),
+            "{bounds}"
+        );
+        assert_eq!(
+            half.lattice.as_ref().expect("a .vox says").closed(),
+            [low == 32, true, true]
+        );
         joined += half.occupied().unwrap().count();
     }
     assert_eq!(joined, 23_816);
@@ -53,12 +84,19 @@ pub fn steps_of_the_bracket() -> Counts {
     let mesh = fixture("bracket.stl");
     let tenth = || Rational::new(1, 10);
     let mut faces = 0;
-    for fit in [Fit::longest(100), Fit::new(Size::Spacing([tenth(), tenth(), tenth()]))] {
+    for fit in [
+        Fit::longest(100),
+        Fit::new(Size::Spacing([tenth(), tenth(), tenth()])),
+    ] {
         for (snap, layers) in [(Snap::Float, [3, 7, 25]), (Snap::None, [3, 6, 25])] {
             let lattice = fit.clone().snap(snap).to(mesh.bounds()).expect("it fits");
             for (step, layer) in [0.3, 0.7, 2.5].into_iter().zip(layers) {
                 let marked = layers_marked(&face_at(&mesh, step), &lattice);
-                assert_eq!(marked, [layer, layer], "the face at x = {step}, snap {snap:?}");
+                assert_eq!(
+                    marked,
+                    [layer, layer],
+                    "the face at x = {step}, snap {snap:?}"
+                );
                 faces += 1;
             }
         }
@@ -68,12 +106,17 @@ pub fn steps_of_the_bracket() -> Counts {
 
 /// The triangles that lie in the plane x = `at`.
 fn face_at(mesh: &Mesh, at: f32) -> Mesh {
-    let flat = mesh.triangles().iter().filter(|t| t.iter().all(|vertex| vertex[0] == at));
+    let flat = mesh
+        .triangles()
+        .iter()
+        .filter(|t| t.iter().all(|vertex| vertex[0] == at));
     Mesh::from_triangles(flat.copied().collect()).expect("finite")
 }
 
 /// The first and last layer along x that the mesh marks.
 fn layers_marked(mesh: &Mesh, lattice: &Lattice) -> [usize; 2] {
-    let [low, high] = surface(mesh, lattice, Ties::Up).occupied_box().expect("a face marks cells");
+    let [low, high] = surface(mesh, lattice, Ties::Up)
+        .occupied_box()
+        .expect("a face marks cells");
     [low[0], high[0]]
 }

@@ -5,14 +5,23 @@ use voxelize::{Digest, Fit, Lattice, Mesh, Rational, Size, Snap, Ties};
 use crate::support::meshes::{cells, fixtures, mapped, remapped, surface};
 use crate::support::suite::Counts;
 
-const PERMUTATIONS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+const PERMUTATIONS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
 
 const SHIFTS: [[i64; 3]; 4] = [[1, 0, 0], [0, -3, 0], [7, -11, 64], [-129, 1000, 5]];
 
 /// The power of two that cuts the mesh into 16 to 32 cells.
 fn dyadic_size(mesh: &Mesh) -> f32 {
     let bounds = mesh.bounds();
-    let longest = (0..3).map(|a| bounds.max[a] - bounds.min[a]).fold(0.0, f32::max);
+    let longest = (0..3)
+        .map(|a| bounds.max[a] - bounds.min[a])
+        .fold(0.0, f32::max);
     2f32.powi((longest / 16.0).log2().floor() as i32)
 }
 
@@ -23,21 +32,34 @@ pub fn mesh_and_lattice_move() -> Counts {
     let mut moves = 0;
     for (name, mesh) in fixtures() {
         let size = dyadic_size(&mesh);
-        let mesh = mapped(&mesh, |v| v.map(|c| (c / size * 16.0).round() * size / 16.0));
+        let mesh = mapped(&mesh, |v| {
+            v.map(|c| (c / size * 16.0).round() * size / 16.0)
+        });
         let exact = Rational::from_f32(size).expect("finite");
-        for (snap, ties) in [Snap::Float, Snap::None].into_iter().flat_map(|s| Ties::ALL.map(|t| (s, t))) {
-            let fit = Fit::new(Size::Spacing([exact.clone(), exact.clone(), exact.clone()])).snap(snap);
+        for (snap, ties) in [Snap::Float, Snap::None]
+            .into_iter()
+            .flat_map(|s| Ties::ALL.map(|t| (s, t)))
+        {
+            let fit =
+                Fit::new(Size::Spacing([exact.clone(), exact.clone(), exact.clone()])).snap(snap);
             let lattice = fit.to(mesh.bounds()).expect("it fits");
             let bits = surface(&mesh, &lattice, ties);
             for shift in SHIFTS {
                 let moved = moved(&mesh, shift, size);
                 let there = moved_lattice(&lattice, shift);
-                assert_eq!(there, fit.to(moved.bounds()).expect("it fits"), "{name} by {shift:?}");
+                assert_eq!(
+                    there,
+                    fit.to(moved.bounds()).expect("it fits"),
+                    "{name} by {shift:?}"
+                );
                 let found = surface(&moved, &there, ties);
                 assert_eq!(found, bits, "{name} by {shift:?}, {ties:?}, {snap:?}");
                 let here = Digest::of(&bits, Some(&lattice));
                 let there = Digest::of(&found, Some(&there));
-                assert!(here.cells == there.cells && here.grid != there.grid, "{name} by {shift:?}");
+                assert!(
+                    here.cells == there.cells && here.grid != there.grid,
+                    "{name} by {shift:?}"
+                );
                 moves += 1;
             }
         }
@@ -56,9 +78,11 @@ fn moved(mesh: &Mesh, shift: [i64; 3], size: f32) -> Mesh {
 }
 
 fn moved_lattice(lattice: &Lattice, shift: [i64; 3]) -> Lattice {
-    let origin = std::array::from_fn(|a| &lattice.origin()[a] + &cells(shift[a], &lattice.spacing()[a]));
+    let origin =
+        std::array::from_fn(|a| &lattice.origin()[a] + &cells(shift[a], &lattice.spacing()[a]));
     let spacing = lattice.spacing().clone();
-    let moved = Lattice::new(lattice.dims(), origin, spacing, lattice.closed()).expect("the same dims");
+    let moved =
+        Lattice::new(lattice.dims(), origin, spacing, lattice.closed()).expect("the same dims");
     moved.with_snap(lattice.snap())
 }
 
@@ -67,7 +91,11 @@ fn moved_lattice(lattice: &Lattice, shift: [i64; 3]) -> Lattice {
 fn each_symmetric(mut check: impl FnMut(&str, &Mesh, &Lattice, Ties)) {
     for (name, mesh) in fixtures() {
         for (snap, longest) in [(Snap::Float, 20), (Snap::None, 20), (Snap::Float, 23)] {
-            let lattice = Fit::longest(longest).pad(1).snap(snap).to(mesh.bounds()).expect("it fits");
+            let lattice = Fit::longest(longest)
+                .pad(1)
+                .snap(snap)
+                .to(mesh.bounds())
+                .expect("it fits");
             for ties in [Ties::Both, Ties::None] {
                 check(&name, &mesh, &lattice, ties);
             }
@@ -106,17 +134,32 @@ pub fn axes_mirror() -> Counts {
         let bits = surface(mesh, lattice, ties);
         for mask in 1..8 {
             let turned = |a: usize| mask >> a & 1 == 1;
-            let other = mapped(mesh, |v| std::array::from_fn(|a| if turned(a) { -v[a] } else { v[a] }));
+            let other = mapped(mesh, |v| {
+                std::array::from_fn(|a| if turned(a) { -v[a] } else { v[a] })
+            });
             let end = lattice.end();
             let origin = std::array::from_fn(|a| {
-                if turned(a) { Rational::ZERO - end[a].clone() } else { lattice.origin()[a].clone() }
+                if turned(a) {
+                    Rational::ZERO - end[a].clone()
+                } else {
+                    lattice.origin()[a].clone()
+                }
             });
             let dims = lattice.dims();
             let spacing = lattice.spacing().clone();
-            let there = Lattice::new(dims, origin, spacing, lattice.closed()).expect("the same dims");
+            let there =
+                Lattice::new(dims, origin, spacing, lattice.closed()).expect("the same dims");
             let found = surface(&other, &there.with_snap(lattice.snap()), ties);
-            let turn = |cell: [usize; 3], a: usize| if turned(a) { dims[a] - 1 - cell[a] } else { cell[a] };
-            let expected = remapped(&bits, dims, |cell| Some(std::array::from_fn(|a| turn(cell, a))));
+            let turn = |cell: [usize; 3], a: usize| {
+                if turned(a) {
+                    dims[a] - 1 - cell[a]
+                } else {
+                    cell[a]
+                }
+            };
+            let expected = remapped(&bits, dims, |cell| {
+                Some(std::array::from_fn(|a| turn(cell, a)))
+            });
             assert_eq!(found, expected, "{name}: axes {mask:03b}, {ties:?}");
             compared += 1;
             occupied += found.count();

@@ -23,16 +23,25 @@ const BRICK: usize = 8;
 /// Every format of one file that is written in slabs, with every type it has for cells of this kind.
 fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
     let dtypes = move |format: &'static Format| {
-        if cells == CellKind::Bits { format.dtypes } else { format.dtypes_of(cells) }
+        if cells == CellKind::Bits {
+            format.dtypes
+        } else {
+            format.dtypes_of(cells)
+        }
     };
-    let in_slabs = FORMATS.iter().filter(|format| format.slab_layers < MAX_DIM && !format.is_folder());
+    let in_slabs = FORMATS
+        .iter()
+        .filter(|format| format.slab_layers < MAX_DIM && !format.is_folder());
     in_slabs.flat_map(move |format| dtypes(format).iter().map(move |dtype| (format, *dtype)))
 }
 
 /// The bytes of a file of these cells.
 fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
     let mut bytes = vec![];
-    let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+    let options = SaveOptions {
+        dtype: Some(dtype),
+        ..SaveOptions::default()
+    };
     format::write_source_to(layers, &mut bytes, format, &options).expect("memory takes it");
     bytes
 }
@@ -47,9 +56,19 @@ struct Compared {
 impl Compared {
     /// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole, as files of a
     /// format that takes them.
-    fn compare(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[usize]) {
-        let voxelize::Voxelized { voxels: whole, stats, .. } =
-            Voxelizer::new(what).run(mesh, lattice).expect("it fits");
+    fn compare(
+        &mut self,
+        name: &str,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        what: Rule,
+        heights: &[usize],
+    ) {
+        let voxelize::Voxelized {
+            voxels: whole,
+            stats,
+            ..
+        } = Voxelizer::new(what).run(mesh, lattice).expect("it fits");
         let levels = Level::available();
         for &height in heights {
             let slabs = lattice.dims()[2].div_ceil(height);
@@ -67,13 +86,21 @@ impl Compared {
             let expected = file(&mut InMemory::new(&whole), format, dtype);
             let level = Some(levels[turn % levels.len()]);
             let run = Run::default().threads(THREADS[turn % 3]).level(level);
-            let slabs_by = |plan| Voxelizer::new(what).with_run(run).slabs(mesh, lattice, plan);
+            let slabs_by = |plan| {
+                Voxelizer::new(what)
+                    .with_run(run)
+                    .slabs(mesh, lattice, plan)
+            };
             let passes = slabs_by(Plan::Slabs(height)).expect("it fits");
             let bricks = slabs_by(Plan::Bricks(height));
             let has_bricks = what.has_bricks() && height.is_multiple_of(BRICK);
             assert_eq!(bricks.is_ok(), has_bricks, "{height} layers of bricks");
             for mut made in [Some(passes), bricks.ok()].into_iter().flatten() {
-                let name = format!("{name}, {} {}, {height} layers, {level:?}", format.name, dtype.name());
+                let name = format!(
+                    "{name}, {} {}, {height} layers, {level:?}",
+                    format.name,
+                    dtype.name()
+                );
                 assert!(file(&mut made, format, dtype) == expected, "{name}: bytes");
                 assert_eq!(made.digest(), whole.digest(), "{name}");
                 let known = made.made();
@@ -89,7 +116,10 @@ impl Compared {
     }
 
     fn counts(self) -> Counts {
-        vec![("files from slabs", self.files), ("kinds of files", self.kinds.len() as u64)]
+        vec![
+            ("files from slabs", self.files),
+            ("kinds of files", self.kinds.len() as u64),
+        ]
     }
 }
 
@@ -102,15 +132,27 @@ pub fn slabs_are_the_whole() -> Counts {
             for what in rules_for(&mesh) {
                 let name = format!("{name}, {longest}, {what:?}");
                 // Insides take long.
-                let heights = if what.inside().is_some() { &[8, 17][..] } else { &[1, 3, 8, 17, 24] };
+                let heights = if what.inside().is_some() {
+                    &[8, 17][..]
+                } else {
+                    &[1, 3, 8, 17, 24]
+                };
                 compared.compare(&name, &mesh, &lattice, what, heights);
             }
         }
     }
-    let all = [CellKind::Bits, CellKind::Field].into_iter().flat_map(kinds);
-    let all: BTreeSet<_> =
-        all.filter(|(format, _)| format.slab_layers <= BRICK).map(|(f, d)| (f.name, d.name())).collect();
-    assert!(compared.kinds.is_superset(&all), "{:?} of {all:?}", compared.kinds);
+    let all = [CellKind::Bits, CellKind::Field]
+        .into_iter()
+        .flat_map(kinds);
+    let all: BTreeSet<_> = all
+        .filter(|(format, _)| format.slab_layers <= BRICK)
+        .map(|(f, d)| (f.name, d.name()))
+        .collect();
+    assert!(
+        compared.kinds.is_superset(&all),
+        "{:?} of {all:?}",
+        compared.kinds
+    );
     compared.counts()
 }
 
@@ -130,18 +172,37 @@ pub fn slabs_of_tiles() -> Counts {
     for name in ["knot.stl", "octahedron.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
         for height in [1, 100, 255, 257] {
-            let mut slabs =
-                Voxelizer::new(Rule::surface()).slabs(&mesh, &lattice, Plan::Slabs(height)).expect("it fits");
-            let result = format::write_source_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
-            assert_eq!(result.expect_err("half tiles").kind(), Kind::Usage, "{name}, {height}");
+            let mut slabs = Voxelizer::new(Rule::surface())
+                .slabs(&mesh, &lattice, Plan::Slabs(height))
+                .expect("it fits");
+            let result =
+                format::write_source_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
+            assert_eq!(
+                result.expect_err("half tiles").kind(),
+                Kind::Usage,
+                "{name}, {height}"
+            );
             refused += 1;
         }
         for what in rules_for(&mesh) {
-            compared.compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100, 104]);
+            compared.compare(
+                &format!("tall {name}, {what:?}"),
+                &mesh,
+                &lattice,
+                what,
+                &[256, 100, 104],
+            );
         }
     }
     let tiled = kinds(CellKind::Bits).filter(|(format, _)| format.slab_layers > BRICK);
-    tiled.for_each(|(f, d)| assert!(compared.kinds.contains(&(f.name, d.name())), "{} {}", f.name, d.name()));
+    tiled.for_each(|(f, d)| {
+        assert!(
+            compared.kinds.contains(&(f.name, d.name())),
+            "{} {}",
+            f.name,
+            d.name()
+        )
+    });
     let mut counts = compared.counts();
     counts.push(("refused", refused));
     counts
@@ -158,7 +219,9 @@ pub fn a_limit_chooses_the_plan() -> Counts {
         let all = demand.bytes(Plan::Dense);
         assert_eq!(demand.fit(all, 1), Some(Plan::Dense), "{name}");
         assert_eq!(demand.fit(least - 1, 1), None, "{name}");
-        let Some(Plan::Slabs(height)) = demand.fit(least + (all - least) / 4, 1) else { continue };
+        let Some(Plan::Slabs(height)) = demand.fit(least + (all - least) / 4, 1) else {
+            continue;
+        };
         let need = u64::try_from(demand.bytes(Plan::Slabs(height))).expect("small");
         let with = |limit| {
             let run = Run::default().memory(limit);
@@ -168,7 +231,11 @@ pub fn a_limit_chooses_the_plan() -> Counts {
                 .map(|slabs| slabs.count())
         };
         assert!(with(need).expect(&name) >= 3, "{name}");
-        assert_eq!(with(need - 1).expect_err(&name).kind(), Kind::TooLarge, "{name}");
+        assert_eq!(
+            with(need - 1).expect_err(&name).kind(),
+            Kind::TooLarge,
+            "{name}"
+        );
         (slabs, refused) = (slabs + 1, refused + 1);
     }
     vec![("plans in slabs", slabs), ("refused", refused)]
@@ -188,7 +255,10 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let (mesh, lattice) = tall("octahedron.stl");
     let mut stopped = 0;
-    for (format, path) in FORMATS.iter().map(|format| (format, dir.path().join(format.name))) {
+    for (format, path) in FORMATS
+        .iter()
+        .map(|format| (format, dir.path().join(format.name)))
+    {
         for at in [1, 2, 5, 20] {
             let stop = StopAt(at.into());
             let run = Run::default().progress(&stop);
@@ -196,10 +266,19 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
                 .with_run(run)
                 .slabs(&mesh, &lattice, Plan::Slabs(256))
                 .expect("it fits");
-            let options = SaveOptions { progress: &stop, ..SaveOptions::default() };
-            let error = format::save_source(&mut slabs, &path, format, &options).expect_err(format.name);
+            let options = SaveOptions {
+                progress: &stop,
+                ..SaveOptions::default()
+            };
+            let error =
+                format::save_source(&mut slabs, &path, format, &options).expect_err(format.name);
             assert_eq!(error.kind(), Kind::Interrupted, "{}, {at}", format.name);
-            assert_eq!(dir.path().read_dir().expect("a folder").count(), 0, "{}, {at}", format.name);
+            assert_eq!(
+                dir.path().read_dir().expect("a folder").count(),
+                0,
+                "{}, {at}",
+                format.name
+            );
             stopped += 1;
         }
     }
@@ -216,25 +295,55 @@ pub fn the_program_in_slabs() -> Counts {
         std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
         let demand = Demand::new(&mesh, &lattice, &Run::default().threads(1));
         for (format, dtype) in kinds(CellKind::Bits) {
-            let options =
-                ["-r", "700", "-j", "1", "-f", format.name, "--dtype", dtype.name(), "--sidecar", "--json"];
-            let run =
-                |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
+            let options = [
+                "-r",
+                "700",
+                "-j",
+                "1",
+                "-f",
+                format.name,
+                "--dtype",
+                dtype.name(),
+                "--sidecar",
+                "--json",
+            ];
+            let run = |output: &str, more: &[&str]| {
+                json(dir.path(), &[&options, more, &["-o", output]].concat())
+            };
             let whole = run("whole", &[]);
             // All of the grid beside what the writer holds; the program takes 16.75 MiB, and 64 KiB for a thread.
-            let dense = run("whole", &["-n"])["estimate"]["memory_bytes"].as_u64().expect("bytes");
+            let dense = run("whole", &["-n"])["estimate"]["memory_bytes"]
+                .as_u64()
+                .expect("bytes");
             let saved = demand.bytes(Plan::Dense) - demand.bytes(Plan::Slabs(256));
             let limit = (u128::from(dense) - saved + (67 << 18) + (64 << 10)).to_string();
             let slabs = run("slabs", &["--max-memory", &limit]);
             let planned = run("slabs", &["--max-memory", &limit, "-n"]);
-            assert!(planned["estimate"]["slabs"].as_u64().expect("slabs") >= 3, "{planned}");
-            assert_eq!((&whole["run"]["plan"], &slabs["run"]["plan"]), (&"dense".into(), &"slabs".into()));
-            for key in ["mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings"] {
+            assert!(
+                planned["estimate"]["slabs"].as_u64().expect("slabs") >= 3,
+                "{planned}"
+            );
+            assert_eq!(
+                (&whole["run"]["plan"], &slabs["run"]["plan"]),
+                (&"dense".into(), &"slabs".into())
+            );
+            for key in [
+                "mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings",
+            ] {
                 assert_eq!(whole[key], slabs[key], "{name}, {}: {key}", format.name);
             }
             let of = |file: &str| std::fs::read(dir.path().join(file)).expect("it was written");
-            assert!(of("whole") == of("slabs"), "{name}, {} {}", format.name, dtype.name());
-            assert!(of("whole.json") == of("slabs.json"), "{name}, {}: sidecar", format.name);
+            assert!(
+                of("whole") == of("slabs"),
+                "{name}, {} {}",
+                format.name,
+                dtype.name()
+            );
+            assert!(
+                of("whole.json") == of("slabs.json"),
+                "{name}, {}: sidecar",
+                format.name
+            );
             files += 1;
             let mut command = tool(dir.path());
             command.args([
@@ -249,8 +358,15 @@ pub fn the_program_in_slabs() -> Counts {
                 "-j",
                 "1",
             ]);
-            let out = command.args(["-q", "-o", "-"]).output().expect("the tool starts");
-            assert!(out.stdout == of("whole"), "{name}, {} in a pipe", format.name);
+            let out = command
+                .args(["-q", "-o", "-"])
+                .output()
+                .expect("the tool starts");
+            assert!(
+                out.stdout == of("whole"),
+                "{name}, {} in a pipe",
+                format.name
+            );
             piped += 1;
         }
     }
@@ -263,8 +379,9 @@ pub fn the_program_in_bricks() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 1100).expect("it fits");
-    let voxelize::Voxelized { voxels: whole, .. } =
-        Voxelizer::new(Rule::surface()).run(&mesh, &lattice).expect("it fits");
+    let voxelize::Voxelized { voxels: whole, .. } = Voxelizer::new(Rule::surface())
+        .run(&mesh, &lattice)
+        .expect("it fits");
     std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
     let mut files = 0;
     for (format, dtype, limits) in [
@@ -273,16 +390,26 @@ pub fn the_program_in_bricks() -> Counts {
         ("npz", "bool", ["44M", "64M"]),
         ("vox", "u8", ["68M", "400M"]),
     ] {
-        let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json", "-j", "2"];
-        let run = |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
+        let options = [
+            "-r", "1100", "-f", format, "--dtype", dtype, "--json", "-j", "2",
+        ];
+        let run = |output: &str, more: &[&str]| {
+            json(dir.path(), &[&options, more, &["-o", output]].concat())
+        };
         let bricks = run("bricks", &[]);
         let [slabs, counted] = [("slabs", limits[0]), ("counted", limits[1])]
             .map(|(name, limit)| run(name, &["--max-memory", limit]));
         let plans = [&bricks, &slabs, &counted].map(|one: &Value| one["run"]["plan"].clone());
         assert_eq!(plans, ["bricks", "slabs", "bricks"], "{format}");
-        assert_eq!(bricks["digest"]["cells"], whole.digest().cells.to_string().as_str(), "{format}");
+        assert_eq!(
+            bricks["digest"]["cells"],
+            whole.digest().cells.to_string().as_str(),
+            "{format}"
+        );
         assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");
-        for key in ["mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings"] {
+        for key in [
+            "mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings",
+        ] {
             assert_eq!(bricks[key], slabs[key], "{format}: {key}");
             assert_eq!(bricks[key], counted[key], "{format}: {key}");
         }
@@ -304,7 +431,11 @@ fn tool(dir: &Path) -> Command {
 fn json(dir: &Path, options: &[&str]) -> Value {
     let out = tool(dir).args(options).output().expect("the tool starts");
     let stdout = String::from_utf8_lossy(&out.stdout);
-    assert!(out.status.success(), "{options:?}: {}\n{stdout}", String::from_utf8_lossy(&out.stderr));
+    assert!(
+        out.status.success(),
+        "{options:?}: {}\n{stdout}",
+        String::from_utf8_lossy(&out.stderr)
+    );
     serde_json::from_str(&stdout).expect("JSON")
 }
 

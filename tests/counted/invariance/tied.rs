@@ -21,7 +21,10 @@ pub fn double_spacing_is_the_or() -> Counts {
                     let fine = surface(&mesh, &fine, ties);
                     let expected = remapped(&fine, half, |cell| Some(cell.map(|c| c / 2)));
                     let found = surface(&mesh, &coarse, ties);
-                    assert_eq!(found, expected, "{name}, {longest}, {ties:?}, closed {closed:?}");
+                    assert_eq!(
+                        found, expected,
+                        "{name}, {longest}, {ties:?}, closed {closed:?}"
+                    );
                     compared += 1;
                     occupied += found.count();
                 }
@@ -33,13 +36,19 @@ pub fn double_spacing_is_the_or() -> Counts {
 
 /// A lattice from the same corner, of other dims and `times` the spacing.
 fn lattice_of(like: &Lattice, dims: [usize; 3], times: i64, closed: [bool; 3]) -> Lattice {
-    let spacing = like.spacing().each_ref().map(|s| s * &Rational::from(times));
-    Lattice::new(dims, like.origin().clone(), spacing, closed).expect("few cells").with_snap(like.snap())
+    let spacing = like
+        .spacing()
+        .each_ref()
+        .map(|s| s * &Rational::from(times));
+    Lattice::new(dims, like.origin().clone(), spacing, closed)
+        .expect("few cells")
+        .with_snap(like.snap())
 }
 
 /// Ties none is a part of ties up, which is a part of ties both.
 pub fn ties_are_nested() -> Counts {
-    let within = |a: &BitGrid, b: &BitGrid| a.words().iter().zip(b.words()).all(|(a, b)| a & !b == 0);
+    let within =
+        |a: &BitGrid, b: &BitGrid| a.words().iter().zip(b.words()).all(|(a, b)| a & !b == 0);
     let mut compared = 0;
     let mut grown = 0;
     for (name, mesh) in fixtures() {
@@ -50,12 +59,21 @@ pub fn ties_are_nested() -> Counts {
                 let none = of(Ties::None);
                 let up = of(Ties::Up);
                 let both = of(Ties::Both);
-                assert!(within(&none, &up), "{name}, {longest}: none is not within up");
-                assert!(within(&up, &both), "{name}, {longest}: up is not within both");
+                assert!(
+                    within(&none, &up),
+                    "{name}, {longest}: none is not within up"
+                );
+                assert!(
+                    within(&up, &both),
+                    "{name}, {longest}: up is not within both"
+                );
                 compared += 1;
                 grown += u64::from(none.count() < up.count() && up.count() < both.count());
             }
         }
     }
-    vec![("lattices", compared), ("lattices where all three differ", grown)]
+    vec![
+        ("lattices", compared),
+        ("lattices where all three differ", grown),
+    ]
 }

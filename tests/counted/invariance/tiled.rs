@@ -21,7 +21,9 @@ fn fits(mesh: &Mesh) -> Vec<Fit> {
     let size = extent(mesh.bounds()) * Rational::new(2, 41);
     let off_walls = Fit::new(Size::Spacing([size.clone(), size.clone(), size]));
     let fits = [Fit::longest(20), off_walls];
-    fits.into_iter().flat_map(|fit| [fit.clone().snap(Snap::Float), fit.snap(Snap::None)]).collect()
+    fits.into_iter()
+        .flat_map(|fit| [fit.clone().snap(Snap::Float), fit.snap(Snap::None)])
+        .collect()
 }
 
 /// Tiles of a fitted lattice, cut at one or two walls of every axis, are parts of the whole.
@@ -29,7 +31,10 @@ pub fn tiles_join() -> Counts {
     let mut compared = 0;
     let mut occupied = 0;
     for (name, mesh) in fixtures() {
-        for (fit, ties) in fits(&mesh).iter().flat_map(|fit| Ties::ALL.map(|ties| (fit, ties))) {
+        for (fit, ties) in fits(&mesh)
+            .iter()
+            .flat_map(|fit| Ties::ALL.map(|ties| (fit, ties)))
+        {
             let whole = fit.to(mesh.bounds()).expect("it fits");
             let bits = surface(&mesh, &whole, ties);
             let cuts = whole.dims().map(|n| {
@@ -98,19 +103,29 @@ pub fn padding_folds_away() -> Counts {
     let mut compared = 0;
     let mut same = 0;
     for (name, mesh) in fixtures() {
-        for (fit, ties) in fits(&mesh).iter().flat_map(|fit| Ties::ALL.map(|ties| (fit, ties))) {
+        for (fit, ties) in fits(&mesh)
+            .iter()
+            .flat_map(|fit| Ties::ALL.map(|ties| (fit, ties)))
+        {
             let plain = fit.to(mesh.bounds()).expect("it fits");
             let dims = plain.dims();
             let bits = surface(&mesh, &plain, ties);
             let on_wall = |a: usize, high: bool| {
-                let (v, wall) =
-                    if high { (mesh.bounds().max[a], dims[a]) } else { (mesh.bounds().min[a], 0) };
+                let (v, wall) = if high {
+                    (mesh.bounds().max[a], dims[a])
+                } else {
+                    (mesh.bounds().min[a], 0)
+                };
                 plain.axis(a).index(v) == Rational::from(wall as i64)
             };
             for pad in [1, 2] {
                 let padded = fit.clone().pad(pad).to(mesh.bounds()).expect("it fits");
                 let found = surface(&mesh, &padded, ties);
-                assert_eq!(folded(&found, [pad; 3], dims), bits, "{name}, pad {pad}, {ties:?}");
+                assert_eq!(
+                    folded(&found, [pad; 3], dims),
+                    bits,
+                    "{name}, pad {pad}, {ties:?}"
+                );
                 let rim = |a: usize, high: bool| on_wall(a, high) && takes_rim(ties, high);
                 check_rim(&name, &found, dims, pad, rim);
                 let equal = (0..3).all(|a| !rim(a, false) && !rim(a, true));
@@ -135,14 +150,23 @@ fn takes_rim(ties: Ties, high: bool) -> bool {
 }
 
 /// Only the one layer beyond a wall that `rim` allows may hold cells outside the plain lattice.
-fn check_rim(name: &str, padded: &BitGrid, dims: [usize; 3], pad: usize, rim: impl Fn(usize, bool) -> bool) {
+fn check_rim(
+    name: &str,
+    padded: &BitGrid,
+    dims: [usize; 3],
+    pad: usize,
+    rim: impl Fn(usize, bool) -> bool,
+) {
     for cell in padded.iter() {
         for a in 0..3 {
             let below = cell[a] < pad;
             let above = cell[a] >= pad + dims[a];
             let first = cell[a] + 1 == pad || cell[a] == pad + dims[a];
             let allowed = !(below || above) || first && rim(a, above);
-            assert!(allowed, "{name}: {cell:?} in the padding of {pad}, axis {a}");
+            assert!(
+                allowed,
+                "{name}: {cell:?} in the padding of {pad}, axis {a}"
+            );
         }
     }
 }
@@ -152,19 +176,33 @@ fn check_rim(name: &str, padded: &BitGrid, dims: [usize; 3], pad: usize, rim: im
 pub fn the_lattice_grows_and_shrinks() -> Counts {
     let mut compared = 0;
     for (name, mesh) in fixtures() {
-        for (fit, ties) in fits(&mesh).iter().flat_map(|fit| Ties::ALL.map(|ties| (fit, ties))) {
+        for (fit, ties) in fits(&mesh)
+            .iter()
+            .flat_map(|fit| Ties::ALL.map(|ties| (fit, ties)))
+        {
             let plain = fit.to(mesh.bounds()).expect("it fits");
             let bits = surface(&mesh, &plain, ties);
             for low in [[1, 0, 0], [0, 2, 0], [3, 1, 4], [64, 0, 1]] {
                 let grown = from_wall(&plain, low.map(|n| -n));
                 let found = surface(&mesh, &grown, ties);
                 let low = low.map(|n| n as usize);
-                assert_eq!(cropped(&found, low, plain.dims()), bits, "{name}, {low:?} earlier, {ties:?}");
-                assert!(ties == Ties::Both || found.count() == bits.count(), "{name}, {low:?}, {ties:?}");
+                assert_eq!(
+                    cropped(&found, low, plain.dims()),
+                    bits,
+                    "{name}, {low:?} earlier, {ties:?}"
+                );
+                assert!(
+                    ties == Ties::Both || found.count() == bits.count(),
+                    "{name}, {low:?}, {ties:?}"
+                );
                 let later: [usize; 3] = std::array::from_fn(|a| low[a].min(plain.dims()[a] - 1));
                 let shrunk = from_wall(&plain, later.map(|n| n as i64));
                 let found = surface(&mesh, &shrunk, ties);
-                assert_eq!(found, cropped(&bits, later, shrunk.dims()), "{name}, {later:?} later, {ties:?}");
+                assert_eq!(
+                    found,
+                    cropped(&bits, later, shrunk.dims()),
+                    "{name}, {later:?} later, {ties:?}"
+                );
                 compared += 2;
             }
         }

@@ -17,12 +17,30 @@ use oracle::{Balls, Queries};
 pub const SUITE: Suite = Suite::of(
     "offset",
     &[
-        Check { name: "decisions_are_exact", run: decisions_are_exact },
-        Check { name: "touching_balls_are_exact", run: touching_balls_are_exact },
-        Check { name: "fixtures_are_exact", run: fixtures_are_exact },
-        Check { name: "radius_zero_is_centres_on_the_mesh", run: radius_zero },
-        Check { name: "needles_are_exact", run: needles_are_exact },
-        Check { name: "large_radii_and_triangles_are_exact", run: large_radii },
+        Check {
+            name: "decisions_are_exact",
+            run: decisions_are_exact,
+        },
+        Check {
+            name: "touching_balls_are_exact",
+            run: touching_balls_are_exact,
+        },
+        Check {
+            name: "fixtures_are_exact",
+            run: fixtures_are_exact,
+        },
+        Check {
+            name: "radius_zero_is_centres_on_the_mesh",
+            run: radius_zero,
+        },
+        Check {
+            name: "needles_are_exact",
+            run: needles_are_exact,
+        },
+        Check {
+            name: "large_radii_and_triangles_are_exact",
+            run: large_radii,
+        },
     ],
 );
 
@@ -40,7 +58,10 @@ fn length(text: &str) -> Length {
 
 /// The cells of the library.
 fn found(mesh: &Mesh, lattice: &Lattice, radius: Length, run: Run) -> BitGrid {
-    let made = Voxelizer::new(Rule::offset(radius)).with_run(run).run(mesh, lattice).expect("a small grid");
+    let made = Voxelizer::new(Rule::offset(radius))
+        .with_run(run)
+        .run(mesh, lattice)
+        .expect("a small grid");
     made.voxels.into_occupied().expect("bits")
 }
 
@@ -61,11 +82,20 @@ impl Compared {
             Balls::new(lattice, &radius.in_world(lattice.spacing())).cells(mesh, &mut self.queries);
         for level in Level::available() {
             let threads = if self.runs.is_multiple_of(9) { 3 } else { 1 };
-            let found = found(mesh, lattice, radius, Run::default().threads(threads).level(level));
+            let found = found(
+                mesh,
+                lattice,
+                radius,
+                Run::default().threads(threads).level(level),
+            );
             let wrong = found.iter().find(|cell| !expected.get(*cell));
             let wrong = wrong.or_else(|| expected.iter().find(|cell| !found.get(*cell)));
             if let Some(cell) = wrong {
-                let is = if expected.get(cell) { "is near" } else { "is not" };
+                let is = if expected.get(cell) {
+                    "is near"
+                } else {
+                    "is not"
+                };
                 let triangles = mesh.triangles();
                 panic!(
                     "{name}: {cell:?} {is}, {radius}, {level:?}, {threads} threads\n{triangles:?}\n{lattice:?}"
@@ -79,7 +109,10 @@ impl Compared {
 
     /// The same where hardly a ball touches, by chance: none of them is no failure.
     fn counts_without_touching(self) -> Counts {
-        self.counts().into_iter().filter(|(name, _)| *name != TOUCHING).collect()
+        self.counts()
+            .into_iter()
+            .filter(|(name, _)| *name != TOUCHING)
+            .collect()
     }
 
     fn counts(self) -> Counts {
@@ -126,7 +159,11 @@ fn touching_balls_are_exact() -> Counts {
     let mut random = Random::new(6);
     let mut compared = Compared::default();
     for n in 0..soak() * 1500 {
-        let dims = [4 + random.index(3), 4 + random.index(3), 3 + random.index(3)];
+        let dims = [
+            4 + random.index(3),
+            4 + random.index(3),
+            3 + random.index(3),
+        ];
         let mut corner = || [(); 3].map(|()| random.whole(-2, 14) as f32 / 2.0);
         let [a, b, c] = [corner(), corner(), corner()];
         let triangle = match n % 6 {
@@ -139,12 +176,21 @@ fn touching_balls_are_exact() -> Counts {
         let side = Rational::parse_fraction(side).expect("a fraction");
         let size = side.to_f64() as f32;
         let triangle = triangle.map(|v| v.map(|c| c * size));
-        let lattice =
-            Lattice::new(dims, [0, 0, 0].map(Rational::from), [(); 3].map(|()| side.clone()), [true; 3]);
+        let lattice = Lattice::new(
+            dims,
+            [0, 0, 0].map(Rational::from),
+            [(); 3].map(|()| side.clone()),
+            [true; 3],
+        );
         let radius = random.of(&["0", "0.5", "1", "1.5", "2", "2.5", "3"]);
         let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
         let radius = length(&format!("{radius}vx"));
-        compared.add(&format!("touching {n}"), &mesh, &lattice.expect("few cells"), radius);
+        compared.add(
+            &format!("touching {n}"),
+            &mesh,
+            &lattice.expect("few cells"),
+            radius,
+        );
     }
     compared.counts()
 }
@@ -154,7 +200,11 @@ fn fixtures_are_exact() -> Counts {
     let mut compared = Compared::default();
     for (name, mesh) in fixtures() {
         // The oracle asks about every pair.
-        let longest = if mesh.triangles().len() > 1500 { [8, 9] } else { [10, 13] };
+        let longest = if mesh.triangles().len() > 1500 {
+            [8, 9]
+        } else {
+            [10, 13]
+        };
         for (longest, snap, radius) in [
             (longest[0], Snap::Float, "1vx"),
             (longest[0], Snap::None, "2.5vx"),
@@ -162,8 +212,17 @@ fn fixtures_are_exact() -> Counts {
         ] {
             let radius = length(radius);
             let fit = Fit::longest(longest).snap(snap);
-            let fit = if longest % 2 == 0 { fit.margin(radius) } else { fit };
-            compared.add(&name, &mesh, &fit.to(mesh.bounds()).expect("it fits"), radius);
+            let fit = if longest % 2 == 0 {
+                fit.margin(radius)
+            } else {
+                fit
+            };
+            compared.add(
+                &name,
+                &mesh,
+                &fit.to(mesh.bounds()).expect("it fits"),
+                radius,
+            );
         }
     }
     compared.counts()
@@ -177,8 +236,8 @@ fn radius_zero() -> Counts {
         compared.add(&name, &mesh, &lattice, Length::ZERO);
     }
     // A slope through centres: x = y.
-    let slope =
-        Mesh::from_triangles(vec![[[0.0, 0.0, 0.0], [8.0, 8.0, 0.0], [8.0, 8.0, 8.0]]]).expect("finite");
+    let slope = Mesh::from_triangles(vec![[[0.0, 0.0, 0.0], [8.0, 8.0, 0.0], [8.0, 8.0, 8.0]]])
+        .expect("finite");
     let lattice = Fit::longest(8).to(slope.bounds()).expect("it fits");
     let on = found(&slope, &lattice, Length::ZERO, Run::default());
     assert_eq!(on.count(), (1..=8).sum::<u64>(), "{}", on.layer_text(0));
@@ -203,13 +262,19 @@ fn needles_are_exact() -> Counts {
         let [a, b] = [end(0.02), end(0.98)];
         let width = [0.0, 1e-4, 0.1, 0.6][n / 16 % 4];
         let t = random.within(0.0, 1.0) as f32;
-        let c = std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + random.within(-width, width) as f32);
+        let c =
+            std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + random.within(-width, width) as f32);
         let spacing = [["1/1"; 3], ["1/1", "3/2", "5/4"]][n % 2];
         let spacing = spacing.map(|side| Rational::parse_fraction(side).expect("a fraction"));
         let lattice = Lattice::new(dims, [0, 0, 0].map(Rational::from), spacing, [true; 3]);
         let mesh = Mesh::from_triangles(vec![[a, b, c]]).expect("finite");
         let radius = length(random.of(&["0.4", "1", "2", "2.5vx", "5"]));
-        compared.add(&format!("needle {n}"), &mesh, &lattice.expect("few cells"), radius);
+        compared.add(
+            &format!("needle {n}"),
+            &mesh,
+            &lattice.expect("few cells"),
+            radius,
+        );
     }
     compared.counts_without_touching()
 }
@@ -219,18 +284,29 @@ fn large_radii() -> Counts {
     let mut random = Random::new(21);
     let mut compared = Compared::default();
     for n in 0..soak() * 40 {
-        let dims = [70 + random.index(70), 5 + random.index(30), 3 + random.index(20)];
-        let spacing =
-            if n % 2 == 0 { ["1/1"; 3] } else { random.of(&[["1/1", "1/2", "3/1"], ["2/3", "1/1", "1/10"]]) };
+        let dims = [
+            70 + random.index(70),
+            5 + random.index(30),
+            3 + random.index(20),
+        ];
+        let spacing = if n % 2 == 0 {
+            ["1/1"; 3]
+        } else {
+            random.of(&[["1/1", "1/2", "3/1"], ["2/3", "1/1", "1/10"]])
+        };
         let spacing = spacing.map(|side| Rational::parse_fraction(side).expect("a fraction"));
         let reach = [30.0, 100.0, 100.0, 1e5][n / 2 % 4];
         let mut corner = || [(); 3].map(|()| random.within(-reach, reach) as f32);
         let [a, b, c] = [corner(), corner(), corner()];
         let needle: [f32; 3] = std::array::from_fn(|i| a[i] + (b[i] - a[i]) * 0.37 + 0.01);
-        let triangle = if n % 3 == 0 { [a, b, needle] } else { [a, b, c] };
+        let triangle = if n % 3 == 0 {
+            [a, b, needle]
+        } else {
+            [a, b, c]
+        };
         let radius = length(random.of(&["4", "12", "20.5", "45", "0.3", "70"]));
-        let lattice =
-            Lattice::new(dims, [-40, -6, 0].map(Rational::from), spacing, [false; 3]).expect("few cells");
+        let lattice = Lattice::new(dims, [-40, -6, 0].map(Rational::from), spacing, [false; 3])
+            .expect("few cells");
         let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
         compared.add(&format!("large {n}"), &mesh, &lattice, radius);
     }

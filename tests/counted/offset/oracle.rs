@@ -34,13 +34,22 @@ pub struct Queries {
 fn fraction(value: &Rational) -> [BigInt; 2] {
     let text = value.to_string();
     let (p, q) = text.split_once('/').expect("p/q");
-    [p.parse().expect("a whole number"), q.parse().expect("a whole number")]
+    [
+        p.parse().expect("a whole number"),
+        q.parse().expect("a whole number"),
+    ]
 }
 
 impl<'a> Balls<'a> {
     pub fn new(lattice: &'a Lattice, radius: &Rational) -> Self {
         let spacing = lattice.spacing().each_ref().map(fraction);
-        Self { lattice, axes: axes(lattice), spacing, radius: fraction(radius), nearly: radius.to_f64() }
+        Self {
+            lattice,
+            axes: axes(lattice),
+            spacing,
+            radius: fraction(radius),
+            nearly: radius.to_f64(),
+        }
     }
 
     /// The cells that `mesh` occupies.
@@ -83,16 +92,27 @@ struct Scaled {
 impl Scaled {
     fn new(balls: &Balls, triangle: &[[f32; 3]; 3]) -> Self {
         // Along an axis, lengths are whole numbers of r / (unit s).
-        let units: [BigInt; 3] = std::array::from_fn(|a| balls.axes[a].unit() * &balls.spacing[a][1]);
+        let units: [BigInt; 3] =
+            std::array::from_fn(|a| balls.axes[a].unit() * &balls.spacing[a][1]);
         let all: BigInt = units.iter().product::<BigInt>() * &balls.radius[1];
         let factor: [BigInt; 3] = std::array::from_fn(|a| &all / &units[a] * &balls.spacing[a][0]);
-        let mut vertices = triangle.map(|v| std::array::from_fn(|a| balls.axes[a].index(v[a]) * &factor[a]));
-        let mut halves: [BigInt; 3] = std::array::from_fn(|a| (balls.axes[a].unit() >> 1) * &factor[a]);
+        let mut vertices =
+            triangle.map(|v| std::array::from_fn(|a| balls.axes[a].index(v[a]) * &factor[a]));
+        let mut halves: [BigInt; 3] =
+            std::array::from_fn(|a| (balls.axes[a].unit() >> 1) * &factor[a]);
         let mut radius = &all / &balls.radius[1] * &balls.radius[0];
         // Short numbers are faster.
         let numbers = vertices.iter().flatten().chain(&halves).chain([&radius]);
-        let zeros = numbers.filter_map(BigInt::trailing_zeros).min().expect("sides are not zero");
-        vertices.iter_mut().flatten().chain(&mut halves).chain([&mut radius]).for_each(|n| *n >>= zeros);
+        let zeros = numbers
+            .filter_map(BigInt::trailing_zeros)
+            .min()
+            .expect("sides are not zero");
+        vertices
+            .iter_mut()
+            .flatten()
+            .chain(&mut halves)
+            .chain([&mut radius])
+            .for_each(|n| *n >>= zeros);
         let sides = balls.lattice.spacing().each_ref().map(Rational::to_f64);
         let doubles = triangle.map(|v| {
             std::array::from_fn(|a| {
@@ -100,16 +120,33 @@ impl Scaled {
                 f64::from(v[a]) - origin
             })
         });
-        Self { vertices, halves, radius, doubles, sides }
+        Self {
+            vertices,
+            halves,
+            radius,
+            doubles,
+            sides,
+        }
     }
 
     /// Whether a centre is near, if doubles tell. Snapping moves a vertex by less than a thousandth of a side.
     fn nearly(&self, cell: [usize; 3], radius: f64) -> Option<bool> {
         let centre = std::array::from_fn(|a| (cell[a] as f64 + 0.5) * self.sides[a]);
         let closest = on_triangle(centre, self.doubles);
-        let distance = (0..3).map(|a| (closest[a] - centre[a]).powi(2)).sum::<f64>().sqrt();
-        let sides = self.sides.iter().fold(0.0, |most: f64, side| most.max(*side));
-        let far = self.doubles.iter().flatten().chain(&centre).fold(radius, |most: f64, c| most.max(c.abs()));
+        let distance = (0..3)
+            .map(|a| (closest[a] - centre[a]).powi(2))
+            .sum::<f64>()
+            .sqrt();
+        let sides = self
+            .sides
+            .iter()
+            .fold(0.0, |most: f64, side| most.max(*side));
+        let far = self
+            .doubles
+            .iter()
+            .flatten()
+            .chain(&centre)
+            .fold(radius, |most: f64, c| most.max(c.abs()));
         let slack = NEAR * far + 0.002 * sides;
         if !distance.is_finite() || (distance - radius).abs() <= slack {
             return None;

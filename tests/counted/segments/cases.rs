@@ -29,17 +29,61 @@ pub struct Family {
 }
 
 pub const FAMILIES: &[Family] = &[
-    Family { name: "small whole numbers", cases: 400_000, make: |r| whole(r, 5) },
-    Family { name: "large whole numbers", cases: 100_000, make: |r| whole(r, 1 << 40) },
-    Family { name: "parallel to planes", cases: 150_000, make: parallel },
-    Family { name: "points", cases: 100_000, make: point },
-    Family { name: "begin inside", cases: 50_000, make: inside },
-    Family { name: "through edges and corners", cases: 200_000, make: through },
-    Family { name: "beside edges and corners", cases: 200_000, make: beside },
-    Family { name: "doubles", cases: 150_000, make: doubles },
-    Family { name: "doubles one step off", cases: 150_000, make: one_step_off },
-    Family { name: "any exponent", cases: 60_000, make: any_exponent },
-    Family { name: "smallest and largest", cases: 60_000, make: extreme },
+    Family {
+        name: "small whole numbers",
+        cases: 400_000,
+        make: |r| whole(r, 5),
+    },
+    Family {
+        name: "large whole numbers",
+        cases: 100_000,
+        make: |r| whole(r, 1 << 40),
+    },
+    Family {
+        name: "parallel to planes",
+        cases: 150_000,
+        make: parallel,
+    },
+    Family {
+        name: "points",
+        cases: 100_000,
+        make: point,
+    },
+    Family {
+        name: "begin inside",
+        cases: 50_000,
+        make: inside,
+    },
+    Family {
+        name: "through edges and corners",
+        cases: 200_000,
+        make: through,
+    },
+    Family {
+        name: "beside edges and corners",
+        cases: 200_000,
+        make: beside,
+    },
+    Family {
+        name: "doubles",
+        cases: 150_000,
+        make: doubles,
+    },
+    Family {
+        name: "doubles one step off",
+        cases: 150_000,
+        make: one_step_off,
+    },
+    Family {
+        name: "any exponent",
+        cases: 60_000,
+        make: any_exponent,
+    },
+    Family {
+        name: "smallest and largest",
+        cases: 60_000,
+        make: extreme,
+    },
 ];
 
 fn triple(mut make: impl FnMut() -> f64) -> [f64; 3] {
@@ -53,12 +97,19 @@ fn number(random: &mut Random, n: i64) -> i64 {
 
 /// The box between two points.
 fn between(a: [f64; 3], b: [f64; 3]) -> ClosedBox {
-    ClosedBox { low: std::array::from_fn(|i| a[i].min(b[i])), high: std::array::from_fn(|i| a[i].max(b[i])) }
+    ClosedBox {
+        low: std::array::from_fn(|i| a[i].min(b[i])),
+        high: std::array::from_fn(|i| a[i].max(b[i])),
+    }
 }
 
 fn case_of(mut make: impl FnMut() -> f64, kind: Kind) -> Case {
     let [a, b, c, d] = std::array::from_fn(|_| triple(&mut make));
-    Case { segment: [a, b], within: between(c, d), kind }
+    Case {
+        segment: [a, b],
+        within: between(c, d),
+        kind,
+    }
 }
 
 fn whole(random: &mut Random, n: i64) -> Case {
@@ -94,8 +145,9 @@ fn point(random: &mut Random) -> Case {
 fn inside(random: &mut Random) -> Case {
     let mut case = whole(random, 1000);
     let ClosedBox { low, high } = case.within;
-    let within =
-        |axis: usize, r: &mut Random| low[axis] + r.below((high[axis] - low[axis]) as u64 + 1) as f64;
+    let within = |axis: usize, r: &mut Random| {
+        low[axis] + r.below((high[axis] - low[axis]) as u64 + 1) as f64
+    };
     case.segment[0] = std::array::from_fn(|axis| within(axis, random));
     if random.below(3) == 0 {
         let axis = random.below(3) as usize;
@@ -110,8 +162,16 @@ fn through(random: &mut Random) -> Case {
     let ClosedBox { low, high } = case.within;
     let free = random.below(4) as usize;
     let corner: [f64; 3] = std::array::from_fn(|a| {
-        let side = if random.below(2) == 0 { low[a] } else { high[a] };
-        if a == free { ((low[a] + high[a]) / 2.0).floor() } else { side }
+        let side = if random.below(2) == 0 {
+            low[a]
+        } else {
+            high[a]
+        };
+        if a == free {
+            ((low[a] + high[a]) / 2.0).floor()
+        } else {
+            side
+        }
     });
     let lean: [f64; 3] = std::array::from_fn(|_| number(random, 1 << 16) as f64);
     let [back, on] = [0; 2].map(|_| random.below(1 << 10) as f64);
@@ -144,7 +204,13 @@ fn doubles(random: &mut Random) -> Case {
 fn one_step_off(random: &mut Random) -> Case {
     let mut case = doubles(random);
     let ClosedBox { low, high } = case.within;
-    let corner: [f64; 3] = std::array::from_fn(|a| if random.below(2) == 0 { low[a] } else { high[a] });
+    let corner: [f64; 3] = std::array::from_fn(|a| {
+        if random.below(2) == 0 {
+            low[a]
+        } else {
+            high[a]
+        }
+    });
     let lean = triple(|| unit(random));
     let end = |t: f64| -> [f64; 3] { std::array::from_fn(|a| corner[a] + t * lean[a]) };
     case.segment = [end(-unit(random).abs()), end(unit(random).abs())];
@@ -171,6 +237,10 @@ fn any_exponent(random: &mut Random) -> Case {
 
 /// A few steps of the smallest double, or of the largest.
 fn extreme(random: &mut Random) -> Case {
-    let step = if random.below(2) == 0 { f64::from_bits(1) } else { f64::MAX / 4.0 };
+    let step = if random.below(2) == 0 {
+        f64::from_bits(1)
+    } else {
+        f64::MAX / 4.0
+    };
     case_of(|| number(random, 4) as f64 * step, Kind::Any)
 }

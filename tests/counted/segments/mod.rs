@@ -12,11 +12,26 @@ use voxelize::geom::segment_box::{ClosedBox, crossing, touches};
 pub const SUITE: Suite = Suite::of(
     "segments",
     &[
-        Check { name: "decisions_are_exact", run: decisions_are_exact },
-        Check { name: "fractions_are_close", run: fractions_are_close },
-        Check { name: "symmetries_hold", run: symmetries_hold },
-        Check { name: "whole_numbers_move", run: whole_numbers_move },
-        Check { name: "larger_boxes_are_touched", run: larger_boxes_are_touched },
+        Check {
+            name: "decisions_are_exact",
+            run: decisions_are_exact,
+        },
+        Check {
+            name: "fractions_are_close",
+            run: fractions_are_close,
+        },
+        Check {
+            name: "symmetries_hold",
+            run: symmetries_hold,
+        },
+        Check {
+            name: "whole_numbers_move",
+            run: whole_numbers_move,
+        },
+        Check {
+            name: "larger_boxes_are_touched",
+            run: larger_boxes_are_touched,
+        },
     ],
 );
 
@@ -47,14 +62,21 @@ fn decisions_are_exact() -> Counts {
                 println!("{}: {case:?} is {expected}", family.name);
             }
         }
-        println!("  {:<28} {:>9} segments {hits:>9} touch {bad:>3} wrong", family.name, family.cases);
+        println!(
+            "  {:<28} {:>9} segments {hits:>9} touch {bad:>3} wrong",
+            family.name, family.cases
+        );
         assert!(hits > 0, "{}: none touches", family.name);
         (decisions, touching, wrong) = (decisions + family.cases, touching + hits, wrong + bad);
     }
     println!("  total {decisions} decisions, {wrong} wrong");
     assert_eq!(wrong, 0);
     assert!(decisions >= 1_000_000);
-    vec![("decisions", decisions), ("touch", touching), ("do not", decisions - touching)]
+    vec![
+        ("decisions", decisions),
+        ("touch", touching),
+        ("do not", decisions - touching),
+    ]
 }
 
 fn fractions_are_close() -> Counts {
@@ -64,15 +86,23 @@ fn fractions_are_close() -> Counts {
         let found = crossing(case.segment, &case.within);
         let expected = exact_span(case);
         assert_eq!(found.is_some(), expected.is_some(), "{family}: {case:?}");
-        let (Some([enter, leave]), Some(exact)) = (found, expected) else { return };
-        assert!(0.0 <= enter && enter <= leave && leave <= 1.0, "{family}: {case:?} {enter} {leave}");
+        let (Some([enter, leave]), Some(exact)) = (found, expected) else {
+            return;
+        };
+        assert!(
+            0.0 <= enter && enter <= leave && leave <= 1.0,
+            "{family}: {case:?} {enter} {leave}"
+        );
         for (fraction, exact) in [enter, leave].into_iter().zip(&exact) {
             assert!(is_close(fraction, exact), "{family}: {case:?} {fraction}");
             fractions += 1;
             within += u64::from(fraction > 0.0 && fraction < 1.0);
         }
     });
-    vec![("fractions", fractions), ("of them within the segment", within)]
+    vec![
+        ("fractions", fractions),
+        ("of them within the segment", within),
+    ]
 }
 
 /// Swapped ends, permuted axes, mirrored axes, all times a power of two: the answer stays.
@@ -80,14 +110,29 @@ fn symmetries_hold() -> Counts {
     let mut compared = 0;
     let mut touching = 0;
     each_case(8, |family, case| {
-        let Case { segment: [p, q], within, kind } = *case;
+        let Case {
+            segment: [p, q],
+            within,
+            kind,
+        } = *case;
         let answer = touches(case.segment, &within);
         touching += u64::from(answer);
-        assert_eq!(touches([q, p], &within), answer, "{family}: {case:?} swapped");
+        assert_eq!(
+            touches([q, p], &within),
+            answer,
+            "{family}: {case:?} swapped"
+        );
         for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let turn = |v: [f64; 3]| order.map(|a| v[a]);
-            let turned = ClosedBox { low: turn(within.low), high: turn(within.high) };
-            assert_eq!(touches([turn(p), turn(q)], &turned), answer, "{family}: {case:?} {order:?}");
+            let turned = ClosedBox {
+                low: turn(within.low),
+                high: turn(within.high),
+            };
+            assert_eq!(
+                touches([turn(p), turn(q)], &turned),
+                answer,
+                "{family}: {case:?} {order:?}"
+            );
         }
         for axis in 0..3 {
             let flip = |mut v: [f64; 3]| {
@@ -98,13 +143,24 @@ fn symmetries_hold() -> Counts {
             let mut high = within.high;
             (low[axis], high[axis]) = (-within.high[axis], -within.low[axis]);
             let mirrored = ClosedBox { low, high };
-            assert_eq!(touches([flip(p), flip(q)], &mirrored), answer, "{family}: {case:?} mirrored {axis}");
+            assert_eq!(
+                touches([flip(p), flip(q)], &mirrored),
+                answer,
+                "{family}: {case:?} mirrored {axis}"
+            );
         }
         compared += 9;
         if kind == Kind::Whole {
             let scale = |v: [f64; 3]| v.map(|c| c * 2.0_f64.powi(-40));
-            let scaled = ClosedBox { low: scale(within.low), high: scale(within.high) };
-            assert_eq!(touches([scale(p), scale(q)], &scaled), answer, "{family}: {case:?} scaled");
+            let scaled = ClosedBox {
+                low: scale(within.low),
+                high: scale(within.high),
+            };
+            assert_eq!(
+                touches([scale(p), scale(q)], &scaled),
+                answer,
+                "{family}: {case:?} scaled"
+            );
             compared += 1;
         }
     });
@@ -121,9 +177,16 @@ fn whole_numbers_move() -> Counts {
         }
         let by: [f64; 3] = std::array::from_fn(|_| random.below(1 << 45) as f64 - 2.0_f64.powi(44));
         let shift = |v: [f64; 3]| std::array::from_fn(|a| v[a] + by[a]);
-        let within = ClosedBox { low: shift(case.within.low), high: shift(case.within.high) };
+        let within = ClosedBox {
+            low: shift(case.within.low),
+            high: shift(case.within.high),
+        };
         let moved = touches(case.segment.map(shift), &within);
-        assert_eq!(moved, touches(case.segment, &case.within), "{family}: {case:?} by {by:?}");
+        assert_eq!(
+            moved,
+            touches(case.segment, &case.within),
+            "{family}: {case:?} by {by:?}"
+        );
         compared += 1;
     });
     vec![("segments", compared)]
@@ -135,7 +198,10 @@ fn larger_boxes_are_touched() -> Counts {
     let mut only = 0;
     each_case(8, |family, case| {
         let low = case.within.low.map(f64::next_down);
-        let larger = ClosedBox { low, high: case.within.high.map(f64::next_up) };
+        let larger = ClosedBox {
+            low,
+            high: case.within.high.map(f64::next_up),
+        };
         if !larger.low.iter().chain(&larger.high).all(|c| c.is_finite()) {
             return;
         }
@@ -145,5 +211,8 @@ fn larger_boxes_are_touched() -> Counts {
         compared += u64::from(inner);
         only += u64::from(outer && !inner);
     });
-    vec![("boxes", compared), ("segments touch the larger one alone", only)]
+    vec![
+        ("boxes", compared),
+        ("segments touch the larger one alone", only),
+    ]
 }

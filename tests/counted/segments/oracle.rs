@@ -15,7 +15,10 @@ pub struct Fraction {
 
 impl Fraction {
     fn whole(n: i32) -> Self {
-        Self { numerator: n.into(), denominator: 1.into() }
+        Self {
+            numerator: n.into(),
+            denominator: 1.into(),
+        }
     }
 
     fn is_above(&self, other: &Self) -> bool {
@@ -28,20 +31,41 @@ fn parts(value: f64) -> (i64, i64) {
     let bits = value.to_bits();
     let exponent = (value.to_bits() >> 52 & 0x7ff) as i64;
     let fraction = (bits & ((1 << 52) - 1)) as i64;
-    let mantissa = if exponent == 0 { fraction } else { fraction + (1 << 52) };
-    (if value < 0.0 { -mantissa } else { mantissa }, exponent.max(1) - 1075)
+    let mantissa = if exponent == 0 {
+        fraction
+    } else {
+        fraction + (1 << 52)
+    };
+    (
+        if value < 0.0 { -mantissa } else { mantissa },
+        exponent.max(1) - 1075,
+    )
 }
 
 /// `value * 2^shift`, which is whole.
 fn scaled(value: f64, shift: i64) -> BigInt {
     let (m, e) = parts(value);
-    if m == 0 { BigInt::ZERO } else { BigInt::from(m) << (e + shift) as u64 }
+    if m == 0 {
+        BigInt::ZERO
+    } else {
+        BigInt::from(m) << (e + shift) as u64
+    }
 }
 
 /// The fractions of the segment between which it is in the box; `None` if it never is.
 pub fn exact_span(case: &Case) -> Option<[Fraction; 2]> {
-    let corners = [case.segment[0], case.segment[1], case.within.low, case.within.high];
-    let exponents = corners.iter().flatten().map(|c| parts(*c)).filter(|(m, _)| *m != 0).map(|(_, e)| e);
+    let corners = [
+        case.segment[0],
+        case.segment[1],
+        case.within.low,
+        case.within.high,
+    ];
+    let exponents = corners
+        .iter()
+        .flatten()
+        .map(|c| parts(*c))
+        .filter(|(m, _)| *m != 0)
+        .map(|(_, e)| e);
     let shift = -exponents.min().unwrap_or(0);
     let [from, to, low, high] = corners.map(|point| point.map(|c| scaled(c, shift)));
     let [mut enter, mut leave] = [0, 1].map(Fraction::whole);
@@ -57,10 +81,16 @@ pub fn exact_span(case: &Case) -> Option<[Fraction; 2]> {
                     return None;
                 }
             } else if growth > BigInt::ZERO {
-                let t = Fraction { numerator: -room, denominator: growth };
+                let t = Fraction {
+                    numerator: -room,
+                    denominator: growth,
+                };
                 enter = if t.is_above(&enter) { t } else { enter };
             } else {
-                let t = Fraction { numerator: room, denominator: -growth };
+                let t = Fraction {
+                    numerator: room,
+                    denominator: -growth,
+                };
                 leave = if leave.is_above(&t) { t } else { leave };
             }
             if enter.is_above(&leave) {
@@ -78,7 +108,11 @@ pub fn is_close(value: f64, exact: &Fraction) -> bool {
     // Both sides times 2^1080 and the denominator.
     let found = (BigInt::from(m) << (e + 1080) as u64) * &exact.denominator;
     let wanted = &exact.numerator << 1080_u64;
-    let off = if found > wanted { &found - &wanted } else { &wanted - &found };
+    let off = if found > wanted {
+        &found - &wanted
+    } else {
+        &wanted - &found
+    };
     let smallest = &exact.denominator << 6_u64;
     off <= smallest || (off * 10) << 53_u64 <= wanted * 31
 }

@@ -30,14 +30,24 @@ pub struct Flood {
 impl Flood {
     /// Floods the surface of a shape.
     pub fn of(shape: &Shape, lattice: &Lattice, ties: Ties) -> Self {
-        Self::through(&surface(&shape.mesh, lattice, ties), shape, lattice, Steps::Corners)
+        Self::through(
+            &surface(&shape.mesh, lattice, ties),
+            shape,
+            lattice,
+            Steps::Corners,
+        )
     }
 
     /// Floods the empty cells of `bits`.
     pub fn through(bits: &BitGrid, shape: &Shape, lattice: &Lattice, steps: Steps) -> Self {
         let inside = Inside::of(&shape.mesh, lattice);
         let reached = from_outside(bits, steps);
-        let mut flood = Self { inside: 0, inside_empty: 0, reached: 0, leak: None };
+        let mut flood = Self {
+            inside: 0,
+            inside_empty: 0,
+            reached: 0,
+            leak: None,
+        };
         let [nx, ny, nz] = bits.dims();
         for k in 0..nz {
             for j in 0..ny {
@@ -81,7 +91,11 @@ fn from_outside(bits: &BitGrid, steps: Steps) -> Vec<bool> {
             for j in around(1) {
                 for i in around(0) {
                     let next = index(dims, [i, j, k]);
-                    let far: usize = [i, j, k].iter().zip(&cell).map(|(a, b)| a.abs_diff(*b)).sum();
+                    let far: usize = [i, j, k]
+                        .iter()
+                        .zip(&cell)
+                        .map(|(a, b)| a.abs_diff(*b))
+                        .sum();
                     if steps == Steps::Faces && far > 1 {
                         continue;
                     }

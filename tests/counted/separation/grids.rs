@@ -10,7 +10,8 @@ pub fn lattices(shape: &Shape) -> Vec<Lattice> {
     let mut lattices = vec![];
     for &halves in &shape.sizes {
         let size = Rational::new(halves, 2);
-        let fit = || Fit::new(Size::Spacing([size.clone(), size.clone(), size.clone()])).snap(Snap::None);
+        let fit =
+            || Fit::new(Size::Spacing([size.clone(), size.clone(), size.clone()])).snap(Snap::None);
         let part = |n: i64| &size * &Rational::new(n, 4);
         let fits = [
             fit(),
@@ -19,7 +20,10 @@ pub fn lattices(shape: &Shape) -> Vec<Lattice> {
             fit().origin([part(2), part(2), part(2)]),
             fit().origin([part(0), part(1), part(2)]),
         ];
-        lattices.extend(fits.iter().map(|fit| fit.to(shape.mesh.bounds()).expect("it fits")));
+        lattices.extend(
+            fits.iter()
+                .map(|fit| fit.to(shape.mesh.bounds()).expect("it fits")),
+        );
     }
     assert!(lattices.len() >= 5);
     lattices
@@ -27,8 +31,11 @@ pub fn lattices(shape: &Shape) -> Vec<Lattice> {
 
 /// Cells of one with walls through whole numbers.
 pub fn whole_cells(shape: &Shape) -> Lattice {
-    let fit = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).origin([0, 0, 0].map(Rational::from));
-    fit.snap(Snap::None).to(shape.mesh.bounds()).expect("it fits")
+    let fit = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)))
+        .origin([0, 0, 0].map(Rational::from));
+    fit.snap(Snap::None)
+        .to(shape.mesh.bounds())
+        .expect("it fits")
 }
 
 /// Whether the mesh reaches the last wall of an axis.

@@ -34,7 +34,11 @@ fn holds_some_of(cell: [i64; 3], triangle: &[Corner; 3]) -> bool {
         polygon = clipped(&polygon, |p| &p[a] - &low);
         polygon = clipped(&polygon, |p| &high - &p[a]);
     }
-    (0..3).all(|a| polygon.iter().any(|corner| corner[a] < Rational::from(cell[a] + 1)))
+    (0..3).all(|a| {
+        polygon
+            .iter()
+            .any(|corner| corner[a] < Rational::from(cell[a] + 1))
+    })
 }
 
 /// The part of a convex polygon where `height` is not below zero (Sutherland and Hodgman 1974).
@@ -47,9 +51,12 @@ fn clipped(polygon: &[Corner], height: impl Fn(&Corner) -> Rational) -> Vec<Corn
         if h >= Rational::ZERO {
             left.push(from.clone());
         }
-        if (h.is_positive() && next < Rational::ZERO) || (h < Rational::ZERO && next.is_positive()) {
+        if (h.is_positive() && next < Rational::ZERO) || (h < Rational::ZERO && next.is_positive())
+        {
             let part = &h / &(&h - &next);
-            left.push(std::array::from_fn(|a| &from[a] + &(&part * &(&to[a] - &from[a]))));
+            left.push(std::array::from_fn(|a| {
+                &from[a] + &(&part * &(&to[a] - &from[a]))
+            }));
         }
     }
     left

@@ -56,7 +56,9 @@ impl Inside {
 
     /// The centre of a cell, before it is displaced.
     fn centre(&self, cell: [usize; 3]) -> Whole {
-        std::array::from_fn(|a| self.origin[a] + self.spacing[a] * cell[a] as i128 + self.spacing[a] / 2)
+        std::array::from_fn(|a| {
+            self.origin[a] + self.spacing[a] * cell[a] as i128 + self.spacing[a] / 2
+        })
     }
 
     /// The winding numbers of the centres of row `j`, `k`.
@@ -68,7 +70,9 @@ impl Inside {
             if facing != 0 {
                 // The crossing is above all centres that lie before the plane.
                 let before = |i: &usize| is_before(triangle, self.centre([*i, j, k]), facing);
-                (0..self.cells).take_while(before).for_each(|i| windings[i] += facing);
+                (0..self.cells)
+                    .take_while(before)
+                    .for_each(|i| windings[i] += facing);
             }
         }
         Row { windings }
@@ -90,11 +94,18 @@ fn facing([a, b, c]: &[Whole; 3], y: i128, z: i128) -> i64 {
         let dz = to[2] - from[2];
         // The terms without ε, of ε² and of ε³: moving down in y adds dz, in z takes dy.
         let terms = [dy * (z - from[2]) - dz * (y - from[1]), dz, -dy];
-        terms.into_iter().find(|&term| term != 0).map_or(0, i128::signum) as i64
+        terms
+            .into_iter()
+            .find(|&term| term != 0)
+            .map_or(0, i128::signum) as i64
     };
     let area = (b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]);
     let sides = [side(a, b), side(b, c), side(c, a)];
-    if area != 0 && sides.iter().all(|&s| s == sides[0]) { sides[0] } else { 0 }
+    if area != 0 && sides.iter().all(|&s| s == sides[0]) {
+        sides[0]
+    } else {
+        0
+    }
 }
 
 /// Whether the displaced point lies before the plane of a triangle that faces so along x.
@@ -102,7 +113,11 @@ fn is_before([a, b, c]: &[Whole; 3], point: Whole, facing: i64) -> bool {
     let edge = |to: &Whole| -> Whole { std::array::from_fn(|n| to[n] - a[n]) };
     let u = edge(b);
     let v = edge(c);
-    let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    let normal = [
+        u[1] * v[2] - u[2] * v[1],
+        u[2] * v[0] - u[0] * v[2],
+        u[0] * v[1] - u[1] * v[0],
+    ];
     assert_eq!(normal[0].signum(), i128::from(facing));
     let height: i128 = (0..3).map(|n| normal[n] * (point[n] - a[n])).sum();
     // On the plane, moving down along x decides, as the normal rises or falls along it.
@@ -125,7 +140,12 @@ pub fn inside_matches_exact_integers() -> Counts {
         for n in 0..64 {
             let [i, j, k] = [n % 4, n / 4 % 4, n / 16];
             let expected = [i, j, k].iter().all(|c| range.contains(c));
-            assert_eq!(question.row(j, k).holds(i), expected, "cell {:?} from {origin}", [i, j, k]);
+            assert_eq!(
+                question.row(j, k).holds(i),
+                expected,
+                "cell {:?} from {origin}",
+                [i, j, k]
+            );
             inside += u64::from(expected);
         }
     }

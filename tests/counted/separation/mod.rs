@@ -20,20 +20,50 @@ use shapes::Shape;
 pub const SUITE: Suite = Suite::of(
     "separation",
     &[
-        Check { name: "inside_matches_exact_integers", run: inside::inside_matches_exact_integers },
-        Check { name: "fixtures", run: || separates(&shapes::from_fixtures()) },
-        Check { name: "cubes_and_their_images", run: || separates(&shapes::cubes_and_their_images()) },
-        Check { name: "spheres_rounded", run: || separates(&shapes::spheres_rounded()) },
-        Check { name: "tetrahedra", run: || separates(&shapes::tetrahedra()) },
-        Check { name: "thin_on_fixtures", run: || thin_separates(&shapes::from_fixtures()) },
+        Check {
+            name: "inside_matches_exact_integers",
+            run: inside::inside_matches_exact_integers,
+        },
+        Check {
+            name: "fixtures",
+            run: || separates(&shapes::from_fixtures()),
+        },
+        Check {
+            name: "cubes_and_their_images",
+            run: || separates(&shapes::cubes_and_their_images()),
+        },
+        Check {
+            name: "spheres_rounded",
+            run: || separates(&shapes::spheres_rounded()),
+        },
+        Check {
+            name: "tetrahedra",
+            run: || separates(&shapes::tetrahedra()),
+        },
+        Check {
+            name: "thin_on_fixtures",
+            run: || thin_separates(&shapes::from_fixtures()),
+        },
         Check {
             name: "thin_on_cubes_and_their_images",
             run: || thin_separates(&shapes::cubes_and_their_images()),
         },
-        Check { name: "thin_on_spheres_rounded", run: || thin_separates(&shapes::spheres_rounded()) },
-        Check { name: "thin_on_tetrahedra", run: || thin_separates(&shapes::tetrahedra()) },
-        Check { name: "open_cells_leak", run: open_cells_leak },
-        Check { name: "open_last_walls_leak", run: open_last_walls_leak },
+        Check {
+            name: "thin_on_spheres_rounded",
+            run: || thin_separates(&shapes::spheres_rounded()),
+        },
+        Check {
+            name: "thin_on_tetrahedra",
+            run: || thin_separates(&shapes::tetrahedra()),
+        },
+        Check {
+            name: "open_cells_leak",
+            run: open_cells_leak,
+        },
+        Check {
+            name: "open_last_walls_leak",
+            run: open_last_walls_leak,
+        },
     ],
 );
 
@@ -48,7 +78,10 @@ fn separates(shapes: &[Shape]) -> Counts {
         for lattice in lattices(shape) {
             let flood = Flood::of(shape, &lattice, Ties::Up);
             if let Some(cell) = flood.leak {
-                panic!("{} in {lattice:?}: the flood reaches {cell:?}, which is inside", shape.name);
+                panic!(
+                    "{} in {lattice:?}: the flood reaches {cell:?}, which is inside",
+                    shape.name
+                );
             }
             grids += 1;
             inside += flood.inside;
@@ -80,13 +113,20 @@ fn thin_separates(shapes: &[Shape]) -> Counts {
             let cells = cells.into_occupied().expect("bits");
             let flood = Flood::through(&cells, shape, &lattice, Steps::Faces);
             if let Some(cell) = flood.leak {
-                panic!("{} in {lattice:?}: the flood reaches {cell:?}, which is inside", shape.name);
+                panic!(
+                    "{} in {lattice:?}: the flood reaches {cell:?}, which is inside",
+                    shape.name
+                );
             }
             grids += 1;
             inside += flood.inside;
             hollow += flood.inside_empty;
             reached += flood.reached;
-            leaks += u64::from(Flood::through(&cells, shape, &lattice, Steps::Corners).leak.is_some());
+            leaks += u64::from(
+                Flood::through(&cells, shape, &lattice, Steps::Corners)
+                    .leak
+                    .is_some(),
+            );
         }
     }
     vec![
@@ -105,19 +145,31 @@ fn thin_separates(shapes: &[Shape]) -> Counts {
 fn open_cells_leak() -> Counts {
     let mut grids = 0;
     let mut leaks = 0;
-    for shape in shapes::from_fixtures().iter().chain(&shapes::cubes_and_their_images()) {
+    for shape in shapes::from_fixtures()
+        .iter()
+        .chain(&shapes::cubes_and_their_images())
+    {
         let mut leaking = 0;
         for lattice in lattices(shape) {
             leaking += u64::from(Flood::of(shape, &lattice, Ties::None).leak.is_some());
             grids += 1;
         }
-        assert!(leaking > 0 || shape.name != "prism.stl", "ties none do not leak on the prism");
+        assert!(
+            leaking > 0 || shape.name != "prism.stl",
+            "ties none do not leak on the prism"
+        );
         leaks += leaking;
     }
     let prism = shapes::prism_off_the_flat_walls();
     let lattice = grids::whole_cells(&prism);
-    assert!(Flood::of(&prism, &lattice, Ties::Up).leak.is_none(), "ties up separate");
-    assert!(Flood::of(&prism, &lattice, Ties::None).leak.is_some(), "open cells leak along y = x");
+    assert!(
+        Flood::of(&prism, &lattice, Ties::Up).leak.is_none(),
+        "ties up separate"
+    );
+    assert!(
+        Flood::of(&prism, &lattice, Ties::None).leak.is_some(),
+        "open cells leak along y = x"
+    );
     let half_open = half_open::surface(&prism, &lattice);
     assert!(half_open.count() > 0);
     let flood = Flood::through(&half_open, &prism, &lattice, Steps::Corners);
@@ -131,7 +183,12 @@ fn open_last_walls_leak() -> Counts {
     for shape in shapes::from_fixtures() {
         let closed = grids::whole_cells(&shape);
         assert!(grids::ends_on_last_walls(&shape, &closed), "{}", shape.name);
-        let open = Lattice::new(closed.dims(), closed.origin().clone(), closed.spacing().clone(), [false; 3]);
+        let open = Lattice::new(
+            closed.dims(),
+            closed.origin().clone(),
+            closed.spacing().clone(),
+            [false; 3],
+        );
         let flood = Flood::of(&shape, &open.expect("the same dims"), Ties::Up);
         leaks += u64::from(flood.leak.is_some());
         assert!(flood.leak.is_some() || shape.name != "a quarter of cube.stl");

@@ -24,7 +24,11 @@ impl Shape {
         let name = name.into();
         assert!(is_closed(&triangles), "{name} is not closed");
         let mesh = Mesh::from_triangles(triangles).expect("finite");
-        Self { name, mesh, sizes: sizes.to_vec() }
+        Self {
+            name,
+            mesh,
+            sizes: sizes.to_vec(),
+        }
     }
 }
 
@@ -54,18 +58,39 @@ pub fn from_fixtures() -> Vec<Shape> {
 
 /// The prism, its flat faces moved off all walls of whole cells: only y = x and y = x + 4 are left.
 pub fn prism_off_the_flat_walls() -> Shape {
-    let mesh = mapped(&fixture("prism.stl"), |[x, y, z]| [x - 0.25, y - 0.25, z - 0.25]);
-    Shape::new("the prism off the flat walls", mesh.triangles().to_vec(), &[2])
+    let mesh = mapped(&fixture("prism.stl"), |[x, y, z]| {
+        [x - 0.25, y - 0.25, z - 0.25]
+    });
+    Shape::new(
+        "the prism off the flat walls",
+        mesh.triangles().to_vec(),
+        &[2],
+    )
 }
 
 /// The cube of that corner and size.
 pub fn cube(low: [i32; 3], size: i32) -> Shape {
-    let corner =
-        |n: usize| -> Point { std::array::from_fn(|a| (low[a] + size * (n >> a & 1) as i32) as f32) };
+    let corner = |n: usize| -> Point {
+        std::array::from_fn(|a| (low[a] + size * (n >> a & 1) as i32) as f32)
+    };
     // Quads by the bits of their corners, seen from outside.
-    let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).map(|t| t.map(corner));
-    Shape::new(format!("cube of {size} at {low:?}"), triangles.collect(), &AROUND_ONE)
+    let quads = [
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+    ];
+    let triangles = quads
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+        .map(|t| t.map(corner));
+    Shape::new(
+        format!("cube of {size} at {low:?}"),
+        triangles.collect(),
+        &AROUND_ONE,
+    )
 }
 
 /// Cubes on walls, and the parallelepipeds that whole matrices make of them.
@@ -95,14 +120,30 @@ pub fn cubes_and_their_images() -> Vec<Shape> {
 /// Spheres with vertices rounded to whole numbers: by the sizes of cells tried these are 2, 1, 1/2,
 /// 1/4 and 1/8 of a cell.
 pub fn spheres_rounded() -> Vec<Shape> {
-    let centres = [[0.0, 0.0, 0.0], [0.5, 0.25, -0.125], [0.3, -0.4, 0.1], [3.7, 1.1, 2.9]];
-    let sizes: [(f64, u32, &[i64]); 4] =
-        [(3.2, 4, &AROUND_ONE), (5.7, 6, &AROUND_ONE), (9.4, 8, &AROUND_ONE), (44.0, 10, &[4, 8, 16])];
+    let centres = [
+        [0.0, 0.0, 0.0],
+        [0.5, 0.25, -0.125],
+        [0.3, -0.4, 0.1],
+        [3.7, 1.1, 2.9],
+    ];
+    let sizes: [(f64, u32, &[i64]); 4] = [
+        (3.2, 4, &AROUND_ONE),
+        (5.7, 6, &AROUND_ONE),
+        (9.4, 8, &AROUND_ONE),
+        (44.0, 10, &[4, 8, 16]),
+    ];
     let sphere = |&(radius, parts, sizes): &(f64, u32, &[i64]), centre: [f64; 3]| {
         let triangles = sphere(radius, parts as i32, centre);
-        Shape::new(format!("sphere of {radius} at {centre:?}"), triangles, sizes)
+        Shape::new(
+            format!("sphere of {radius} at {centre:?}"),
+            triangles,
+            sizes,
+        )
     };
-    sizes.iter().flat_map(|size| centres.map(|centre| sphere(size, centre))).collect()
+    sizes
+        .iter()
+        .flat_map(|size| centres.map(|centre| sphere(size, centre)))
+        .collect()
 }
 
 /// An octahedron with edges in `parts`, blown up to a sphere, its vertices rounded. A vertex depends
@@ -118,7 +159,11 @@ fn sphere(radius: f64, parts: i32, centre: [f64; 3]) -> Vec<Triangle> {
         let sign: [i32; 3] = std::array::from_fn(|a| if mask >> a & 1 == 1 { -1 } else { 1 });
         let at = |i: i32, j: i32| vertex([sign[0] * i, sign[1] * j, sign[2] * (parts - i - j)]);
         let mut push = |[a, b, c]: [Point; 3]| {
-            triangles.push(if sign.iter().product::<i32>() > 0 { [a, b, c] } else { [a, c, b] });
+            triangles.push(if sign.iter().product::<i32>() > 0 {
+                [a, b, c]
+            } else {
+                [a, c, b]
+            });
         };
         for i in 0..parts {
             for j in 0..parts - i {
@@ -136,8 +181,13 @@ fn sphere(radius: f64, parts: i32, centre: [f64; 3]) -> Vec<Triangle> {
 pub fn tetrahedra() -> Vec<Shape> {
     let mut random = Random(7);
     let shape = |n: u32| {
-        let [a, b, c, d]: [Point; 4] = std::array::from_fn(|_| [(); 3].map(|()| random.below(9) as f32));
-        Shape::new(format!("tetrahedron {n}"), vec![[a, c, b], [a, b, d], [b, c, d], [c, a, d]], &AROUND_ONE)
+        let [a, b, c, d]: [Point; 4] =
+            std::array::from_fn(|_| [(); 3].map(|()| random.below(9) as f32));
+        Shape::new(
+            format!("tetrahedron {n}"),
+            vec![[a, c, b], [a, b, d], [b, c, d], [c, a, d]],
+            &AROUND_ONE,
+        )
     };
     (0..200).map(shape).collect()
 }

@@ -1,18 +1,32 @@
 //! Boxes along the axes, whose cells are known by a formula.
 
 use voxelize::geom::{Point, Triangle};
-use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, Snap, Voxelizer, voxelize};
+use voxelize::{
+    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, Snap, Voxelizer, voxelize,
+};
 
 use super::check::Case;
 use crate::support::suite::Counts;
 
 /// The closed box between two corners.
 pub fn triangles(low: Point, high: Point) -> Vec<Triangle> {
-    let corner =
-        |n: usize| -> Point { std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] }) };
+    let corner = |n: usize| -> Point {
+        std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] })
+    };
     // Faces by the bits of their corners, seen from outside.
-    let faces = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).map(|t| t.map(corner)).collect()
+    let faces = [
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+    ];
+    faces
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+        .map(|t| t.map(corner))
+        .collect()
 }
 
 /// Cells along each axis of the lattices here.
@@ -20,7 +34,9 @@ const CELLS: usize = 5;
 
 /// From and to of a box along an axis, in halves of cells: every offset, every length up to two cells.
 fn extents() -> Vec<[i64; 2]> {
-    (0..2).flat_map(|low| (1..=4).map(move |length| [2 + low, 2 + low + length])).collect()
+    (0..2)
+        .flat_map(|low| (1..=4).map(move |length| [2 + low, 2 + low + length]))
+        .collect()
 }
 
 /// Every box of these extents, and its lattice of cells of that size.
@@ -28,20 +44,30 @@ fn boxes(size: &str) -> Vec<([[i64; 2]; 3], Case)> {
     let size = Rational::parse_fraction(size).expect("a fraction");
     let half = &size * &Rational::new(1, 2);
     let zero = [0; 3].map(Rational::from);
-    let lattice = Lattice::new([CELLS; 3], zero, [0; 3].map(|_| size.clone()), [true; 3]).expect("few cells");
+    let lattice =
+        Lattice::new([CELLS; 3], zero, [0; 3].map(|_| size.clone()), [true; 3]).expect("few cells");
     let all = extents();
-    let triples = all.iter().flat_map(|x| all.iter().flat_map(|y| all.iter().map(|z| [*x, *y, *z])));
+    let triples = all
+        .iter()
+        .flat_map(|x| all.iter().flat_map(|y| all.iter().map(|z| [*x, *y, *z])));
     let case = |extents: [[i64; 2]; 3]| {
         let corner = |n: usize| extents.map(|e| (&half * &Rational::from(e[n])).to_f32());
-        Case { triangles: triangles(corner(0), corner(1)), lattice: lattice.clone() }
+        Case {
+            triangles: triangles(corner(0), corner(1)),
+            lattice: lattice.clone(),
+        }
     };
     triples.map(|extents| (extents, case(extents))).collect()
 }
 
 /// The boxes in cells of one, and some of them in cells of other sizes.
 pub fn at_half_cells() -> Vec<Case> {
-    let some = |size: &str, step: usize| boxes(size).into_iter().step_by(step).map(|(_, case)| case);
-    some("1/1", 1).chain(some("1/10", 7)).chain(some("7/3", 11)).collect()
+    let some =
+        |size: &str, step: usize| boxes(size).into_iter().step_by(step).map(|(_, case)| case);
+    some("1/1", 1)
+        .chain(some("1/10", 7))
+        .chain(some("7/3", 11))
+        .collect()
 }
 
 /// A displaced centre is above a face that it lies on no more; a cell shares volume with all that is
@@ -79,10 +105,15 @@ pub fn by_the_formula() -> Counts {
             }
             assert_eq!(cells(Rule::solid()), solid, "{extents:?} of {size}");
             assert_eq!(cells(Rule::filled()), filled, "{extents:?} of {size}");
-            (meshes, inside, shared) = (meshes + 1, inside + solid.count(), shared + filled.count());
+            (meshes, inside, shared) =
+                (meshes + 1, inside + solid.count(), shared + filled.count());
         }
     }
-    vec![("boxes", meshes), ("cells inside", inside), ("cells that share volume", shared)]
+    vec![
+        ("boxes", meshes),
+        ("cells inside", inside),
+        ("cells that share volume", shared),
+    ]
 }
 
 /// The cube 0…64 is its volume however it is padded, and joined from eight tiles.
@@ -94,7 +125,9 @@ pub fn a_cube_is_its_volume() -> Counts {
     for rule in [Rule::solid(), Rule::filled()] {
         let count = |fit: &Fit| {
             let lattice = fit.to(mesh.bounds()).expect("it fits");
-            voxelize(&mesh, &lattice, rule.with_inside(Inside::Auto).unwrap()).expect("it fits").count()
+            voxelize(&mesh, &lattice, rule.with_inside(Inside::Auto).unwrap())
+                .expect("it fits")
+                .count()
         };
         for pad in [0, 1, 3] {
             assert_eq!(count(&fit().pad(pad)), VOLUME, "{rule:?}, pad {pad}");
@@ -103,7 +136,8 @@ pub fn a_cube_is_its_volume() -> Counts {
         for cut in [1, 31, 32] {
             let ends = [-2, cut, 66];
             let tiles = (0..8).map(|n| {
-                let end = |high: usize| [0, 1, 2].map(|a| Rational::from(ends[(n >> a & 1) + high]));
+                let end =
+                    |high: usize| [0, 1, 2].map(|a| Rational::from(ends[(n >> a & 1) + high]));
                 count(&fit().bounds(end(0), end(1)).snap(Snap::None))
             });
             assert_eq!(tiles.sum::<u64>(), VOLUME, "{rule:?}, cut at {cut}");

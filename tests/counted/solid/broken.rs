@@ -15,11 +15,20 @@ const MOST: f64 = 0.005;
 /// The closed fixtures of at least a thousand triangles, and one with a cavity, by name.
 fn whole() -> Vec<(String, Mesh)> {
     let large = |mesh: &Mesh| mesh.triangles().len() >= 1000 && mesh.edge_counts().is_oriented();
-    let mut all: Vec<_> = meshes::fixtures().into_iter().filter(|(_, mesh)| large(mesh)).collect();
+    let mut all: Vec<_> = meshes::fixtures()
+        .into_iter()
+        .filter(|(_, mesh)| large(mesh))
+        .collect();
     let sphere = meshes::fixture("sphere.stl");
-    let cavity = sphere.triangles().iter().map(|[a, b, c]| [a, c, b].map(|v| v.map(|c| c / 2.0)));
+    let cavity = sphere
+        .triangles()
+        .iter()
+        .map(|[a, b, c]| [a, c, b].map(|v| v.map(|c| c / 2.0)));
     let hollow = sphere.triangles().iter().copied().chain(cavity).collect();
-    all.push(("a sphere with a cavity".to_string(), Mesh::from_triangles(hollow).unwrap()));
+    all.push((
+        "a sphere with a cavity".to_string(),
+        Mesh::from_triangles(hollow).unwrap(),
+    ));
     assert!(all.len() >= 3);
     all
 }
@@ -28,16 +37,23 @@ fn whole() -> Vec<(String, Mesh)> {
 type Breaking = (&'static str, fn(&Triangle, &mut Random) -> Vec<Triangle>);
 
 const BREAKINGS: [Breaking; 5] = [
-    (
-        "with a fiftieth of its triangles removed",
-        |t, random| if random.one_in(50) { vec![] } else { vec![*t] },
-    ),
-    ("with triangles turned at random", |t, random| vec![if random.one_in(2) { turned(t) } else { *t }]),
+    ("with a fiftieth of its triangles removed", |t, random| {
+        if random.one_in(50) { vec![] } else { vec![*t] }
+    }),
+    ("with triangles turned at random", |t, random| {
+        vec![if random.one_in(2) { turned(t) } else { *t }]
+    }),
     ("inside out", |t, _| vec![turned(t)]),
-    ("with every third triangle doubled", |t, random| vec![*t; if random.one_in(3) { 2 } else { 1 }]),
+    ("with every third triangle doubled", |t, random| {
+        vec![*t; if random.one_in(3) { 2 } else { 1 }]
+    }),
     ("torn, tossed and doubled", |t, random| {
         let one = if random.one_in(2) { turned(t) } else { *t };
-        if random.one_in(50) { vec![] } else { vec![one; if random.one_in(3) { 2 } else { 1 }] }
+        if random.one_in(50) {
+            vec![]
+        } else {
+            vec![one; if random.one_in(3) { 2 } else { 1 }]
+        }
     }),
 ];
 
@@ -60,7 +76,11 @@ pub fn differs_little() -> Counts {
         assert_eq!(solid(&mesh, Inside::Robust), expected, "{name} as it is");
         for (how, broken) in BREAKINGS {
             let mut random = Random::new(7);
-            let triangles = mesh.triangles().iter().flat_map(|t| broken(t, &mut random)).collect();
+            let triangles = mesh
+                .triangles()
+                .iter()
+                .flat_map(|t| broken(t, &mut random))
+                .collect();
             let found = solid(&Mesh::from_triangles(triangles).unwrap(), Inside::Robust);
             let differ = found.iter().filter(|cell| !expected.get(*cell)).count()
                 + expected.iter().filter(|cell| !found.get(*cell)).count();
@@ -73,8 +93,13 @@ pub fn differs_little() -> Counts {
             assert!(share < MOST, "{name} {how}: {differ} cells");
             for axis in 0..3 {
                 let longest = runs(&expected, axis).max().unwrap();
-                let stray = runs(&found, axis).filter(|length| *length > longest).count();
-                assert_eq!(stray, 0, "{name} {how}: runs along axis {axis} above {longest}");
+                let stray = runs(&found, axis)
+                    .filter(|length| *length > longest)
+                    .count();
+                assert_eq!(
+                    stray, 0,
+                    "{name} {how}: runs along axis {axis} above {longest}"
+                );
                 counts.add("runs", runs(&found, axis).count() as u64);
             }
             counts.add("cells inside", expected.count());
@@ -94,10 +119,15 @@ fn runs(grid: &BitGrid, axis: usize) -> impl Iterator<Item = usize> + '_ {
         (cell[a], cell[b], cell[axis]) = (n, m, i);
         cell
     };
-    (0..dims[a]).flat_map(move |n| (0..dims[b]).map(move |m| [n, m])).flat_map(move |[n, m]| {
-        let row: Vec<bool> = (0..dims[axis]).map(|i| grid.get(cell(n, m, i))).collect();
-        let runs: Vec<usize> =
-            row.split(|occupied| !occupied).map(<[bool]>::len).filter(|n| *n > 0).collect();
-        runs
-    })
+    (0..dims[a])
+        .flat_map(move |n| (0..dims[b]).map(move |m| [n, m]))
+        .flat_map(move |[n, m]| {
+            let row: Vec<bool> = (0..dims[axis]).map(|i| grid.get(cell(n, m, i))).collect();
+            let runs: Vec<usize> = row
+                .split(|occupied| !occupied)
+                .map(<[bool]>::len)
+                .filter(|n| *n > 0)
+                .collect();
+            runs
+        })
 }

@@ -31,7 +31,9 @@ const EACH: usize = 20;
 /// Every family in turn.
 pub fn aimed_at() -> Vec<Case> {
     let mut random = Random::new(31);
-    (0..EACH).flat_map(|_| FAMILIES.map(|make| moved(make(&mut random)))).collect()
+    (0..EACH)
+        .flat_map(|_| FAMILIES.map(|make| moved(make(&mut random))))
+        .collect()
 }
 
 /// The same triangles where walls have become centres.
@@ -41,5 +43,8 @@ fn moved(case: Case) -> Case {
     let origin = [0, 1, 2].map(|a| &old.origin()[a] - &(&old.spacing()[a] * &half));
     let dims = old.dims().map(|n| n + 1);
     let lattice = Lattice::new(dims, origin, old.spacing().clone(), [false; 3]).expect("few cells");
-    Case { lattice: lattice.with_snap(old.snap()), ..case }
+    Case {
+        lattice: lattice.with_snap(old.snap()),
+        ..case
+    }
 }

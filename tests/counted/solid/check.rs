@@ -26,9 +26,18 @@ pub struct How {
 
 /// Every level, several threads, and slabs of one layer and of a few.
 pub fn ways() -> Vec<How> {
-    let how = |threads, slabs| How { level: Level::best(), threads, slabs };
-    let levels = Level::available().into_iter().map(|level| How { level, ..how(1, None) });
-    levels.chain([how(2, None), how(7, None), how(1, Some(1)), how(2, Some(5))]).collect()
+    let how = |threads, slabs| How {
+        level: Level::best(),
+        threads,
+        slabs,
+    };
+    let levels = Level::available().into_iter().map(|level| How {
+        level,
+        ..how(1, None)
+    });
+    levels
+        .chain([how(2, None), how(7, None), how(1, Some(1)), how(2, Some(5))])
+        .collect()
 }
 
 /// What the edges of triangles say.
@@ -90,17 +99,28 @@ impl Expected {
         // The ray that the library does not take, where any will do.
         let axis = if chain == Chain::Oriented { 2 } else { 0 };
         let windings = Windings::along(axis, &case.triangles, &case.lattice);
-        Self { nonzero: windings.nonzero(), evenodd: windings.evenodd(), touched: touched(case) }
+        Self {
+            nonzero: windings.nonzero(),
+            evenodd: windings.evenodd(),
+            touched: touched(case),
+        }
     }
 
     fn solid(&self, inside: Inside) -> &BitGrid {
-        if inside == Inside::EvenOdd { &self.evenodd } else { &self.nonzero }
+        if inside == Inside::EvenOdd {
+            &self.evenodd
+        } else {
+            &self.nonzero
+        }
     }
 }
 
 /// The cells whose open interior a triangle meets.
 fn touched(case: &Case) -> BitGrid {
-    let open = TIES.iter().position(|ties| *ties == Ties::None).expect("one of three");
+    let open = TIES
+        .iter()
+        .position(|ties| *ties == Ties::None)
+        .expect("one of three");
     let axes = oracle::axes(&case.lattice);
     let mut grid = BitGrid::try_from(&case.lattice).expect("few cells");
     for triangle in &case.triangles {
@@ -145,7 +165,12 @@ pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
         .expect("few cells");
     let mut grid = BitGrid::try_from(lattice).expect("few cells");
     while let Some(window) = slabs.next().expect("memory") {
-        window.cells.occupied().unwrap().iter().for_each(|[i, j, k]| grid.set([i, j, window.first + k]));
+        window
+            .cells
+            .occupied()
+            .unwrap()
+            .iter()
+            .for_each(|[i, j, k]| grid.set([i, j, window.first + k]));
     }
     grid
 }
@@ -165,7 +190,10 @@ fn compare(case: &Case) -> Compared {
         overlapping: not_in(&expected.nonzero, &expected.evenodd),
         ..Compared::default()
     };
-    let mut insides = vec![(Inside::Nonzero, Inside::Nonzero), (Inside::EvenOdd, Inside::EvenOdd)];
+    let mut insides = vec![
+        (Inside::Nonzero, Inside::Nonzero),
+        (Inside::EvenOdd, Inside::EvenOdd),
+    ];
     match chain {
         Chain::Oriented => insides.push((Inside::Auto, Inside::Nonzero)),
         Chain::Closed => insides.push((Inside::Auto, Inside::EvenOdd)),
@@ -177,11 +205,19 @@ fn compare(case: &Case) -> Compared {
         compared.touched += not_in(&filled, solid);
         for (rule, expected) in [(Rule::solid(), solid), (Rule::filled(), &filled)] {
             // What auto takes is compared every way already.
-            let every = if inside == Inside::Auto { 1 } else { usize::MAX };
+            let every = if inside == Inside::Auto {
+                1
+            } else {
+                usize::MAX
+            };
             for how in ways().into_iter().take(every) {
                 let found = found(&mesh, &case.lattice, rule.with_inside(inside).unwrap(), how);
                 let wrong = not_in(&found, expected) + not_in(expected, &found);
-                assert!(wrong == 0, "{wrong} cells wrong: {rule:?}, {inside:?}, {how:?}\n{}", shown(case));
+                assert!(
+                    wrong == 0,
+                    "{wrong} cells wrong: {rule:?}, {inside:?}, {how:?}\n{}",
+                    shown(case)
+                );
                 compared.grids += 1;
                 compared.cells += case.lattice.cells() as u64;
             }
@@ -193,7 +229,11 @@ fn compare(case: &Case) -> Compared {
 /// A case to paste; a long list of triangles is only counted.
 pub fn shown(case: &Case) -> String {
     let Case { triangles, lattice } = case;
-    let list = if triangles.len() > 60 { String::new() } else { format!("{triangles:?}") };
+    let list = if triangles.len() > 60 {
+        String::new()
+    } else {
+        format!("{triangles:?}")
+    };
     format!("{} triangles {list}\n{lattice:?}", triangles.len())
 }
 

@@ -16,8 +16,13 @@ fn spacing(size: &str) -> Size {
 /// A closed mesh on a lattice fitted to it.
 fn fitted(triangles: &[Triangle], fit: &Fit) -> Case {
     assert_ne!(Chain::of(triangles), Chain::Open);
-    let lattice = fit.to(&voxelize::Bounds::of(triangles)).expect("a lattice that fits");
-    Case { triangles: triangles.to_vec(), lattice }
+    let lattice = fit
+        .to(&voxelize::Bounds::of(triangles))
+        .expect("a lattice that fits");
+    Case {
+        triangles: triangles.to_vec(),
+        lattice,
+    }
 }
 
 /// Menger sponges of level two, cells of several sizes: the faces between what is full and what is empty,
@@ -27,7 +32,9 @@ pub fn sponges() -> Vec<Case> {
         let hole = |n: i32| (0..3).filter(|a| at[*a] / n % 3 == 1).count() > 1;
         at.iter().all(|c| (0..9).contains(c)) && !hole(1) && !hole(3)
     };
-    let cells = (0..729).map(|n| [n % 9, n / 9 % 9, n / 81]).filter(|at| is_full(*at));
+    let cells = (0..729)
+        .map(|n| [n % 9, n / 9 % 9, n / 81])
+        .filter(|at| is_full(*at));
     let mut skin = vec![];
     let mut cubes = vec![];
     for at in cells {
@@ -43,7 +50,9 @@ pub fn sponges() -> Vec<Case> {
     }
     assert_eq!(cubes.len(), 400 * 12);
     let fits = |size| Fit::new(spacing(size)).origin([0; 3].map(Rational::from));
-    let mut cases: Vec<_> = ["1/1", "1/2", "2/3", "3/4", "2/1"].map(|size| fitted(&skin, &fits(size))).into();
+    let mut cases: Vec<_> = ["1/1", "1/2", "2/3", "3/4", "2/1"]
+        .map(|size| fitted(&skin, &fits(size)))
+        .into();
     cases.push(fitted(&skin, &Fit::longest(13).pad(1)));
     cases.extend(["1/1", "3/4"].map(|size| fitted(&cubes, &fits(size))));
     cases
@@ -55,21 +64,33 @@ fn lattices(shape: &Shape) -> Vec<Case> {
     let fit = |halves| Fit::new(Size::Spacing([0; 3].map(|_| size(halves)))).snap(Snap::None);
     let cases = shape.sizes.iter().flat_map(|&halves| {
         let half = [0; 3].map(|_| &size(halves) * &Rational::new(1, 2));
-        [fit(halves).origin([0; 3].map(Rational::from)), fit(halves).origin(half).pad(1)]
+        [
+            fit(halves).origin([0; 3].map(Rational::from)),
+            fit(halves).origin(half).pad(1),
+        ]
     });
-    cases.map(|fit| fitted(shape.mesh.triangles(), &fit)).collect()
+    cases
+        .map(|fit| fitted(shape.mesh.triangles(), &fit))
+        .collect()
 }
 
 /// Spheres whose vertices are on walls or centres.
 pub fn spheres_rounded() -> Vec<Case> {
     // The largest are for a flood; they take long here.
     let few = |shape: &Shape| shape.mesh.triangles().len() < 700;
-    shapes::spheres_rounded().iter().filter(|shape| few(shape)).flat_map(lattices).collect()
+    shapes::spheres_rounded()
+        .iter()
+        .filter(|shape| few(shape))
+        .flat_map(lattices)
+        .collect()
 }
 
 /// Cubes and parallelepipeds with vertices on whole numbers.
 pub fn images_of_cubes() -> Vec<Case> {
-    shapes::cubes_and_their_images().iter().flat_map(lattices).collect()
+    shapes::cubes_and_their_images()
+        .iter()
+        .flat_map(lattices)
+        .collect()
 }
 
 /// Triangular prisms with vertices on walls and centre planes, so that edges and faces pass through
@@ -83,13 +104,25 @@ pub fn prisms() -> Vec<Case> {
         let top = base.map(|v| -> Point { std::array::from_fn(|a| v[a] + along[a]) });
         let [a, b, c] = base;
         let [d, e, f] = top;
-        vec![[a, c, b], [d, e, f], [a, b, e], [a, e, d], [b, c, f], [b, f, e], [c, a, d], [c, d, f]]
+        vec![
+            [a, c, b],
+            [d, e, f],
+            [a, b, e],
+            [a, e, d],
+            [b, c, f],
+            [b, f, e],
+            [c, a, d],
+            [c, d, f],
+        ]
     };
     let case = |n: usize| {
         let triangles = prism(&mut random);
         let sizes = ["1/1", "1/2", "3/4", "2/1"];
         let fit = Fit::new(spacing(sizes[n % 4])).origin([0; 3].map(Rational::from));
-        fitted(&triangles, &if n.is_multiple_of(3) { fit.pad(1) } else { fit })
+        fitted(
+            &triangles,
+            &if n.is_multiple_of(3) { fit.pad(1) } else { fit },
+        )
     };
     (0..400).map(case).collect()
 }

@@ -7,7 +7,9 @@ use std::collections::VecDeque;
 
 use voxelize::geom::{Triangle, Winding};
 use voxelize::mesh::repair::Repaired;
-use voxelize::{BitGrid, Inside, Lattice, Mesh, Rational, Rule, Run, Snap, Ties, Voxelizer, voxelize};
+use voxelize::{
+    BitGrid, Inside, Lattice, Mesh, Rational, Rule, Run, Snap, Ties, Voxelizer, voxelize,
+};
 
 use super::check::Case;
 use super::winding::Windings;
@@ -30,7 +32,11 @@ impl Tally {
 
     /// All counts; there must be so many of one of them.
     pub fn at_least(self, what: &'static str, count: u64) -> Counts {
-        let found = self.0.iter().find(|(name, _)| *name == what).map_or(0, |(_, sum)| *sum);
+        let found = self
+            .0
+            .iter()
+            .find(|(name, _)| *name == what)
+            .map_or(0, |(_, sum)| *sum);
         assert!(found >= count, "{found} {what}");
         self.0
     }
@@ -54,14 +60,21 @@ fn solid(case: &Case, inside: Inside, threads: usize) -> BitGrid {
 /// Closed meshes, and such as are neither closed nor turned one way.
 fn cases() -> Vec<Case> {
     let some = |cases: Vec<Case>| cases.into_iter().step_by(5);
-    some(soups::open()).chain(some(soups::not_oriented())).chain(some(soups::anywhere())).collect()
+    some(soups::open())
+        .chain(some(soups::not_oriented()))
+        .chain(some(soups::anywhere()))
+        .collect()
 }
 
 /// Two of three rays say inside.
 pub fn vote() -> Counts {
     let mut counts = Tally::default();
-    for case in cases().into_iter().chain(closed::fixtures().into_iter().step_by(4)) {
-        let rays = [0, 1, 2].map(|axis| Windings::along(axis, &case.triangles, &case.lattice).evenodd());
+    for case in cases()
+        .into_iter()
+        .chain(closed::fixtures().into_iter().step_by(4))
+    {
+        let rays =
+            [0, 1, 2].map(|axis| Windings::along(axis, &case.triangles, &case.lattice).evenodd());
         for threads in [1, 3] {
             let found = solid(&case, Inside::Vote, threads);
             for cell in cells(&case.lattice) {
@@ -80,18 +93,33 @@ pub fn vote() -> Counts {
 pub fn flood() -> Counts {
     let mut counts = Tally::default();
     for case in cases().into_iter().chain(closed::fixtures()) {
-        let walls = voxelize(&mesh(&case), &case.lattice, Rule::Surface { ties: Ties::Up })
+        let walls = voxelize(
+            &mesh(&case),
+            &case.lattice,
+            Rule::Surface { ties: Ties::Up },
+        )
+        .unwrap()
+        .into_occupied()
+        .unwrap();
+        let outside = reached(&walls);
+        let what = Rule::filled().with_inside(Inside::flood()).unwrap();
+        let filled = voxelize(&mesh(&case), &case.lattice, what)
             .unwrap()
             .into_occupied()
             .unwrap();
-        let outside = reached(&walls);
-        let what = Rule::filled().with_inside(Inside::flood()).unwrap();
-        let filled = voxelize(&mesh(&case), &case.lattice, what).unwrap().into_occupied().unwrap();
         for threads in [1, 3] {
             let found = solid(&case, Inside::flood(), threads);
             for cell in cells(&case.lattice) {
-                assert_eq!(found.get(cell), !outside.get(cell) && !walls.get(cell), "{cell:?} of {case:?}");
-                assert_eq!(filled.get(cell), !outside.get(cell), "filled, {cell:?} of {case:?}");
+                assert_eq!(
+                    found.get(cell),
+                    !outside.get(cell) && !walls.get(cell),
+                    "{cell:?} of {case:?}"
+                );
+                assert_eq!(
+                    filled.get(cell),
+                    !outside.get(cell),
+                    "filled, {cell:?} of {case:?}"
+                );
                 counts.add("cells", 1);
                 counts.add("inside", u64::from(found.get(cell)));
             }
@@ -105,14 +133,20 @@ fn reached(walls: &BitGrid) -> BitGrid {
     let dims = walls.dims();
     let mut found = BitGrid::new(dims).unwrap();
     let on_face = |cell: [usize; 3]| (0..3).any(|a| cell[a] == 0 || cell[a] + 1 == dims[a]);
-    let all = (0..dims[2]).flat_map(|k| (0..dims[1]).flat_map(move |j| (0..dims[0]).map(move |i| [i, j, k])));
-    let mut queue: VecDeque<[usize; 3]> = all.filter(|cell| on_face(*cell) && !walls.get(*cell)).collect();
+    let all = (0..dims[2])
+        .flat_map(|k| (0..dims[1]).flat_map(move |j| (0..dims[0]).map(move |i| [i, j, k])));
+    let mut queue: VecDeque<[usize; 3]> = all
+        .filter(|cell| on_face(*cell) && !walls.get(*cell))
+        .collect();
     queue.iter().for_each(|cell| found.set(*cell));
     while let Some(cell) = queue.pop_front() {
         for axis in 0..3 {
             for step in [-1, 1] {
                 let mut next = cell;
-                let Some(n) = cell[axis].checked_add_signed(step).filter(|n| *n < dims[axis]) else {
+                let Some(n) = cell[axis]
+                    .checked_add_signed(step)
+                    .filter(|n| *n < dims[axis])
+                else {
                     continue;
                 };
                 next[axis] = n;
@@ -132,14 +166,35 @@ pub fn robust() -> Counts {
     let open = meshes::fixture("open.stl");
     let without = |name: &str, every: usize| {
         let whole = meshes::fixture(name);
-        let left = whole.triangles().iter().enumerate().filter(|(n, _)| n % every != 3).map(|(_, t)| *t);
+        let left = whole
+            .triangles()
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| n % every != 3)
+            .map(|(_, t)| *t);
         Mesh::from_triangles(left.collect()).unwrap()
     };
-    let torn = [without("knot.stl", 9), without("sphere.stl", 50), without("cube.stl", 7)];
-    let mut all: Vec<Case> = torn.iter().chain([&open]).map(|mesh| fitted(mesh, 26)).collect();
-    all.extend(cases().into_iter().filter(|case| case.triangles.len() < 60).take(60));
+    let torn = [
+        without("knot.stl", 9),
+        without("sphere.stl", 50),
+        without("cube.stl", 7),
+    ];
+    let mut all: Vec<Case> = torn
+        .iter()
+        .chain([&open])
+        .map(|mesh| fitted(mesh, 26))
+        .collect();
+    all.extend(
+        cases()
+            .into_iter()
+            .filter(|case| case.triangles.len() < 60)
+            .take(60),
+    );
     for case in all {
-        let case = Case { lattice: case.lattice.with_snap(Snap::None), ..case };
+        let case = Case {
+            lattice: case.lattice.with_snap(Snap::None),
+            ..case
+        };
         let repaired = Repaired::new(&mesh(&case)).unwrap();
         // In units of cells along x, from the centre of the first on.
         let sizes = case.lattice.spacing().each_ref().map(Rational::to_f64);
@@ -164,9 +219,16 @@ pub fn robust() -> Counts {
                 counts.add("cells too near to tell", 1);
                 continue;
             }
-            assert_eq!(found[0].get(cell), seen.value > 0.5, "{cell:?}: {seen:?}, {case:?}");
+            assert_eq!(
+                found[0].get(cell),
+                seen.value > 0.5,
+                "{cell:?}: {seen:?}, {case:?}"
+            );
             counts.add("cells", 1);
-            counts.add("between", u64::from((seen.value - seen.value.round()).abs() > 0.05));
+            counts.add(
+                "between",
+                u64::from((seen.value - seen.value.round()).abs() > 0.05),
+            );
         }
         counts.add("meshes", 1);
     }
@@ -175,7 +237,10 @@ pub fn robust() -> Counts {
 
 fn fitted(mesh: &Mesh, longest: usize) -> Case {
     let lattice = Lattice::fit(mesh.bounds(), longest).unwrap();
-    Case { triangles: mesh.triangles().to_vec(), lattice }
+    Case {
+        triangles: mesh.triangles().to_vec(),
+        lattice,
+    }
 }
 
 fn cells(lattice: &Lattice) -> impl Iterator<Item = [usize; 3]> + use<> {

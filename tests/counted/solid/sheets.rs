@@ -18,14 +18,20 @@ fn solid() -> Rule {
 }
 
 fn how(threads: usize) -> How {
-    How { level: Level::best(), threads, slabs: None }
+    How {
+        level: Level::best(),
+        threads,
+        slabs: None,
+    }
 }
 
 /// A lattice of cells of this size whose walls go through zero.
 fn lattice(triangles: &[Triangle], size: &str) -> Lattice {
     let size = Rational::parse_fraction(size).expect("a fraction");
     let sizes = [size.clone(), size.clone(), size];
-    let fit = Fit::new(Size::Spacing(sizes)).origin([0; 3].map(Rational::from)).pad(2);
+    let fit = Fit::new(Size::Spacing(sizes))
+        .origin([0; 3].map(Rational::from))
+        .pad(2);
     fit.to(&Bounds::of(triangles)).expect("a lattice that fits")
 }
 
@@ -48,9 +54,15 @@ fn in_plane(lattice: &Lattice, [a, b, c]: &Triangle) -> u64 {
     let a = corner(a);
     let b = corner(b);
     let c = corner(c);
-    let (u, v): ([i64; 3], [i64; 3]) =
-        (std::array::from_fn(|n| b[n] - a[n]), std::array::from_fn(|n| c[n] - a[n]));
-    let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    let (u, v): ([i64; 3], [i64; 3]) = (
+        std::array::from_fn(|n| b[n] - a[n]),
+        std::array::from_fn(|n| c[n] - a[n]),
+    );
+    let normal = [
+        u[1] * v[2] - u[2] * v[1],
+        u[2] * v[0] - u[0] * v[2],
+        u[0] * v[1] - u[1] * v[0],
+    ];
     let centre = |cell: [usize; 3], n: usize| {
         let axis = lattice.axis(n);
         let middle = Rational::new(2 * cell[n] as i64 + 1, 2);
@@ -58,8 +70,14 @@ fn in_plane(lattice: &Lattice, [a, b, c]: &Triangle) -> u64 {
     };
     let [nx, ny, nz] = lattice.dims();
     let cells = (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])));
-    cells.filter(|cell| (0..3).map(|n| normal[n] * (centre(*cell, n) - a[n])).sum::<i64>() == 0).count()
-        as u64
+    cells
+        .filter(|cell| {
+            (0..3)
+                .map(|n| normal[n] * (centre(*cell, n) - a[n]))
+                .sum::<i64>()
+                == 0
+        })
+        .count() as u64
 }
 
 /// What lies in the plane of a flat sheet sees half around of it, or nothing: no cell is inside.
@@ -83,20 +101,38 @@ pub fn flat_ones_are_empty() -> Counts {
             triangles.extend(turned);
         }
         let size = if n % 2 == 0 { "1/1" } else { "1/3" };
-        let case = Case { lattice: lattice(&triangles, size), triangles };
+        let case = Case {
+            lattice: lattice(&triangles, size),
+            triangles,
+        };
         let mesh = Mesh::from_triangles(case.triangles.clone()).unwrap();
         if mesh.degenerate() > 0 {
             continue;
         }
-        assert!(found(&mesh, &case.lattice, solid(), how(1)).count() == 0, "{case:?}");
+        assert!(
+            found(&mesh, &case.lattice, solid(), how(1)).count() == 0,
+            "{case:?}"
+        );
         counts.add("sheets", 1);
         counts.add("of several triangles", u64::from(squares > 1));
-        counts.add("centres in their planes", in_plane(&case.lattice, &case.triangles[0]));
+        counts.add(
+            "centres in their planes",
+            in_plane(&case.lattice, &case.triangles[0]),
+        );
     }
     let given = [[0.0, 0.0, 0.0], [10.0, 0.0, 1.0], [0.0, 10.0, 1.0]];
     let both = vec![given, [given[0], given[2], given[1]]];
     let lattice = lattice(&both, "1/1");
-    assert!(found(&Mesh::from_triangles(both).unwrap(), &lattice, solid(), how(1)).count() == 0);
+    assert!(
+        found(
+            &Mesh::from_triangles(both).unwrap(),
+            &lattice,
+            solid(),
+            how(1)
+        )
+        .count()
+            == 0
+    );
     counts.at_least("centres in their planes", 10_000)
 }
 
@@ -107,7 +143,11 @@ fn soup(random: &mut Random, count: usize, is_needle: bool) -> Vec<Triangle> {
         let a = point(random);
         let b = point(random);
         let c = point(random);
-        if is_needle { [a, b, std::array::from_fn(|n| a[n] + c[n] / 200.0)] } else { [a, b, c] }
+        if is_needle {
+            [a, b, std::array::from_fn(|n| a[n] + c[n] / 200.0)]
+        } else {
+            [a, b, c]
+        }
     };
     (0..count).map(triangle).collect()
 }
@@ -117,26 +157,48 @@ fn soup(random: &mut Random, count: usize, is_needle: bool) -> Vec<Triangle> {
 pub fn soups() -> Counts {
     let mut counts = Tally::default();
     let mut random = Random::new(62);
-    let mut all: Vec<Vec<Triangle>> =
-        [(300, true), (120, false), (9, false)].map(|(n, needle)| soup(&mut random, n, needle)).to_vec();
+    let mut all: Vec<Vec<Triangle>> = [(300, true), (120, false), (9, false)]
+        .map(|(n, needle)| soup(&mut random, n, needle))
+        .to_vec();
     let scaled = |name: &str, by: f32| -> Vec<Triangle> {
         let mesh = meshes::fixture(name);
-        mesh.triangles().iter().map(|t| t.map(|v| v.map(|c| c * by))).collect()
+        mesh.triangles()
+            .iter()
+            .map(|t| t.map(|v| v.map(|c| c * by)))
+            .collect()
     };
-    let size =
-        scaled("sphere.stl", 1.0).as_flattened().iter().flatten().fold(0.0, |m: f32, c| m.max(c.abs()));
+    let size = scaled("sphere.stl", 1.0)
+        .as_flattened()
+        .iter()
+        .flatten()
+        .fold(0.0, |m: f32, c| m.max(c.abs()));
     let sphere = scaled("sphere.stl", 0.7 / size);
-    let torn = sphere.iter().enumerate().filter(|(n, _)| n % 40 != 3).map(|(_, t)| *t);
-    all.push(soup(&mut random, 40, false).into_iter().chain(torn).collect());
+    let torn = sphere
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| n % 40 != 3)
+        .map(|(_, t)| *t);
+    all.push(
+        soup(&mut random, 40, false)
+            .into_iter()
+            .chain(torn)
+            .collect(),
+    );
     for triangles in all {
-        let lattice = Lattice::fit(&Bounds::of(&triangles), 22).unwrap().with_snap(Snap::None);
+        let lattice = Lattice::fit(&Bounds::of(&triangles), 22)
+            .unwrap()
+            .with_snap(Snap::None);
         let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
         let expected = found(&mesh, &lattice, solid(), how(1));
         for how in super::check::ways() {
             assert_eq!(found(&mesh, &lattice, solid(), how), expected, "{how:?}");
             counts.add("grids", 1);
         }
-        let other: Vec<Triangle> = triangles.iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
+        let other: Vec<Triangle> = triangles
+            .iter()
+            .rev()
+            .map(|[a, b, c]| [*b, *c, *a])
+            .collect();
         let other = Mesh::from_triangles(other).unwrap();
         assert_eq!(found(&other, &lattice, solid(), how(2)), expected);
 
@@ -146,15 +208,25 @@ pub fn soups() -> Counts {
         let repaired = Repaired::new(&mesh).unwrap();
         let winding = Winding::new(repaired.triangles.iter().map(|t| t.map(place)).collect());
         let [nx, ny, nz] = lattice.dims();
-        for (k, j, i) in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| (k, j, i)))) {
+        for (k, j, i) in
+            (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| (k, j, i))))
+        {
             let seen = winding.direct(&[i as f64, j as f64, k as f64], |_| Ordering::Equal);
             if (seen.value - 0.5).abs() > seen.error + 1e-9 {
-                assert_eq!(expected.get([i, j, k]), seen.value > 0.5, "{:?}: {seen:?}", [i, j, k]);
+                assert_eq!(
+                    expected.get([i, j, k]),
+                    seen.value > 0.5,
+                    "{:?}: {seen:?}",
+                    [i, j, k]
+                );
                 counts.add("cells", 1);
                 counts.add("cells inside", u64::from(seen.value > 0.5));
             }
         }
-        counts.add("ragged", repaired.ragged.iter().filter(|ragged| **ragged).count() as u64);
+        counts.add(
+            "ragged",
+            repaired.ragged.iter().filter(|ragged| **ragged).count() as u64,
+        );
     }
     counts.at_least("cells inside", 3000)
 }

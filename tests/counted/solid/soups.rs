@@ -9,7 +9,11 @@ use crate::exact::space::{self, Space, random_snap};
 use crate::support::random::Random;
 
 /// Some tetrahedra; a third of them are inside out.
-fn tetrahedra(random: &mut Random, most: i64, mut vertex: impl FnMut(&mut Random) -> Point) -> Vec<Triangle> {
+fn tetrahedra(
+    random: &mut Random,
+    most: i64,
+    mut vertex: impl FnMut(&mut Random) -> Point,
+) -> Vec<Triangle> {
     let mut triangles = vec![];
     for _ in 0..random.whole(1, most) {
         let mut corners = [0; 4].map(|_| vertex(random));
@@ -20,7 +24,9 @@ fn tetrahedra(random: &mut Random, most: i64, mut vertex: impl FnMut(&mut Random
         }
         let [a, b, c, d] = corners;
         let mut faces = [[a, c, b], [a, b, d], [b, c, d], [c, a, d]];
-        faces.iter_mut().for_each(|face| face.rotate_left(random.index(3)));
+        faces
+            .iter_mut()
+            .for_each(|face| face.rotate_left(random.index(3)));
         triangles.extend(faces);
     }
     // In no order.
@@ -32,8 +38,8 @@ fn tetrahedra(random: &mut Random, most: i64, mut vertex: impl FnMut(&mut Random
 }
 
 fn six_volumes([a, b, c, d]: &[Point; 4]) -> f64 {
-    let [u, v, w] =
-        [b, c, d].map(|p| -> [f64; 3] { std::array::from_fn(|n| f64::from(p[n]) - f64::from(a[n])) });
+    let [u, v, w] = [b, c, d]
+        .map(|p| -> [f64; 3] { std::array::from_fn(|n| f64::from(p[n]) - f64::from(a[n])) });
     u[0] * (v[1] * w[2] - v[2] * w[1])
         + u[1] * (v[2] * w[0] - v[0] * w[2])
         + u[2] * (v[0] * w[1] - v[1] * w[0])
@@ -47,8 +53,12 @@ fn cases(seed: u64, count: usize, make: impl Fn(&mut Random) -> Case) -> Vec<Cas
 /// Cells of these sizes, the walls through zero.
 fn fitted(triangles: Vec<Triangle>, sizes: [&str; 3], pad: usize) -> Case {
     let sizes = sizes.map(|size| Rational::parse_fraction(size).expect("a fraction"));
-    let fit = Fit::new(Size::Spacing(sizes)).origin([0; 3].map(Rational::from)).pad(pad);
-    let lattice = fit.to(&Bounds::of(&triangles)).expect("a lattice that fits");
+    let fit = Fit::new(Size::Spacing(sizes))
+        .origin([0; 3].map(Rational::from))
+        .pad(pad);
+    let lattice = fit
+        .to(&Bounds::of(&triangles))
+        .expect("a lattice that fits");
     Case { triangles, lattice }
 }
 
@@ -56,8 +66,15 @@ fn fitted(triangles: Vec<Triangle>, sizes: [&str; 3], pad: usize) -> Case {
 pub fn on_halves() -> Vec<Case> {
     cases(21, 400, |random| {
         let reach = random.whole(4, 12);
-        let triangles = tetrahedra(random, 8, |r| [0; 3].map(|_| r.whole(0, reach) as f32 / 2.0));
-        let sizes = random.of(&[["1/1"; 3], ["1/1"; 3], ["1/2", "1/1", "2/1"], ["3/2", "1/2", "3/4"]]);
+        let triangles = tetrahedra(random, 8, |r| {
+            [0; 3].map(|_| r.whole(0, reach) as f32 / 2.0)
+        });
+        let sizes = random.of(&[
+            ["1/1"; 3],
+            ["1/1"; 3],
+            ["1/2", "1/1", "2/1"],
+            ["3/2", "1/2", "3/4"],
+        ]);
         fitted(triangles, sizes, random.index(2))
     })
 }
@@ -67,8 +84,9 @@ pub fn anywhere() -> Vec<Case> {
     cases(22, 300, |random| {
         let space = Space::random(random, 9);
         let reach = random.of(&[0.5, 0.9, 1.6]);
-        let triangles =
-            tetrahedra(random, 6, |r| space.at(space.cells.map(|n| n * (0.5 + r.within(-reach, reach)))));
+        let triangles = tetrahedra(random, 6, |r| {
+            space.at(space.cells.map(|n| n * (0.5 + r.within(-reach, reach))))
+        });
         space.case(triangles)
     })
 }
@@ -79,7 +97,9 @@ pub fn on_walls() -> Vec<Case> {
         let space = Space::random(random, 8);
         let beyond = random.of(&[0, 0, 6]);
         let triangles = tetrahedra(random, 5, |r| {
-            space.at(space.cells.map(|n| r.whole(-beyond, 2 * n as i64 + beyond) as f64 / 2.0))
+            space.at(space
+                .cells
+                .map(|n| r.whole(-beyond, 2 * n as i64 + beyond) as f64 / 2.0))
         });
         space.case(triangles)
     })
@@ -88,12 +108,29 @@ pub fn on_walls() -> Vec<Case> {
 /// A million cells long and longer, seen through a few.
 pub fn huge() -> Vec<Case> {
     cases(24, 200, |random| {
-        let (reach, size) =
-            random.of(&[(1e6, "1/1"), (1e5, "1/10"), (1e9, "27/256"), (3e20, "1/1"), (3e38, "1/7")]);
+        let (reach, size) = random.of(&[
+            (1e6, "1/1"),
+            (1e5, "1/10"),
+            (1e9, "27/256"),
+            (3e20, "1/1"),
+            (3e38, "1/7"),
+        ]);
         let triangles = tetrahedra(random, 5, |r| {
-            [0; 3].map(|_| if r.one_in(3) { r.whole(-4, 4) as f32 } else { r.within(-reach, reach) as f32 })
+            [0; 3].map(|_| {
+                if r.one_in(3) {
+                    r.whole(-4, 4) as f32
+                } else {
+                    r.within(-reach, reach) as f32
+                }
+            })
         });
-        space::window(triangles, [0.0; 3], size, random.whole(4, 9), random_snap(random))
+        space::window(
+            triangles,
+            [0.0; 3],
+            size,
+            random.whole(4, 9),
+            random_snap(random),
+        )
     })
 }
 
@@ -115,7 +152,10 @@ pub fn tiny() -> Vec<Case> {
         } else {
             Fit::longest(7)
         };
-        let lattice = fit.snap(random_snap(random)).to(&bounds).expect("a lattice that fits");
+        let lattice = fit
+            .snap(random_snap(random))
+            .to(&bounds)
+            .expect("a lattice that fits");
         Case { triangles, lattice }
     })
 }
@@ -137,8 +177,9 @@ pub fn crowd() -> Vec<Case> {
 pub fn not_oriented() -> Vec<Case> {
     let turned = cases(26, 200, |random| {
         let space = Space::random(random, 8);
-        let mut triangles =
-            tetrahedra(random, 4, |r| space.at(space.cells.map(|n| r.whole(0, 2 * n as i64) as f64 / 2.0)));
+        let mut triangles = tetrahedra(random, 4, |r| {
+            space.at(space.cells.map(|n| r.whole(0, 2 * n as i64) as f64 / 2.0))
+        });
         triangles.iter_mut().for_each(|t| {
             if random.one_in(2) {
                 t.reverse()
@@ -146,7 +187,10 @@ pub fn not_oriented() -> Vec<Case> {
         });
         space.case(triangles)
     });
-    let turned: Vec<_> = turned.into_iter().filter(|c| Chain::of(&c.triangles) == Chain::Closed).collect();
+    let turned: Vec<_> = turned
+        .into_iter()
+        .filter(|c| Chain::of(&c.triangles) == Chain::Closed)
+        .collect();
     assert!(turned.len() > 100, "{}", turned.len());
     turned
 }
@@ -159,9 +203,15 @@ pub fn open() -> Vec<Case> {
         let beyond = random.of(&[0.0, 3.0]);
         let vertex = |r: &mut Random| {
             let at = space.cells.map(|n| r.within(-beyond, n + beyond));
-            space.at(if on_walls { at.map(|c| (2.0 * c).round() / 2.0) } else { at })
+            space.at(if on_walls {
+                at.map(|c| (2.0 * c).round() / 2.0)
+            } else {
+                at
+            })
         };
-        let triangles = (0..random.whole(1, 12)).map(|_| [0; 3].map(|_| vertex(random))).collect();
+        let triangles = (0..random.whole(1, 12))
+            .map(|_| [0; 3].map(|_| vertex(random)))
+            .collect();
         space.case(triangles)
     })
 }

@@ -21,11 +21,19 @@ struct Recorder {
 impl Progress for Recorder {
     fn begin(&self, phase: &str, total: u64) {
         let look = self.looks.load(Ordering::Relaxed);
-        self.phases.lock().unwrap().push((phase.to_string(), look, total, 0));
+        self.phases
+            .lock()
+            .unwrap()
+            .push((phase.to_string(), look, total, 0));
     }
 
     fn advance(&self, by: u64) {
-        self.phases.lock().unwrap().last_mut().expect("it has begun").3 += by;
+        self.phases
+            .lock()
+            .unwrap()
+            .last_mut()
+            .expect("it has begun")
+            .3 += by;
     }
 
     fn cancelled(&self) -> bool {
@@ -37,10 +45,14 @@ impl Progress for Recorder {
 /// Large triangles by themselves, and a sheet of many that is torn.
 fn mesh() -> Mesh {
     let mut random = Random::new(63);
-    let mut triangles: Vec<Triangle> =
-        (0..200).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.whole(0, 4000) as f32 / 100.0))).collect();
+    let mut triangles: Vec<Triangle> = (0..200)
+        .map(|_| [0; 3].map(|_| [0; 3].map(|_| random.whole(0, 4000) as f32 / 100.0)))
+        .collect();
     let at = |i: i32, j: i32| [i as f32, j as f32, ((i * i + 3 * j) % 7) as f32];
-    for (i, j) in (0..40).flat_map(|i| (0..40).map(move |j| (i, j))).filter(|(i, j)| (i * j) % 11 != 5) {
+    for (i, j) in (0..40)
+        .flat_map(|i| (0..40).map(move |j| (i, j)))
+        .filter(|(i, j)| (i * j) % 11 != 5)
+    {
         triangles.push([at(i, j), at(i + 1, j), at(i + 1, j + 1)]);
         triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
     }
@@ -73,13 +85,23 @@ pub fn soon() -> Counts {
     let in_phases = phases.iter().flat_map(|(_, look, ..)| [look + 1, look + 3]);
     for at in in_phases.chain([all / 8, all / 2, all * 7 / 8]) {
         for threads in [1, 3] {
-            let recorder = Recorder { stop_at: Some(at), ..Recorder::default() };
-            assert_eq!(fill(&recorder, threads).unwrap_err().kind(), Kind::Interrupted);
+            let recorder = Recorder {
+                stop_at: Some(at),
+                ..Recorder::default()
+            };
+            assert_eq!(
+                fill(&recorder, threads).unwrap_err().kind(),
+                Kind::Interrupted
+            );
             // Work that is handed out to threads looks once more for each piece.
             let looks = recorder.looks.into_inner();
             assert!(looks <= at + 600, "{looks} looks, cancelled at {at}");
             stopped += 1;
         }
     }
-    vec![("looks", all), ("phases", phases.len() as u64), ("stopped", stopped)]
+    vec![
+        ("looks", all),
+        ("phases", phases.len() as u64),
+        ("stopped", stopped),
+    ]
 }

@@ -30,7 +30,11 @@ type Polynomial = [BigInt; 4];
 
 /// The sign for small ε.
 fn sign(polynomial: &Polynomial) -> Sign {
-    polynomial.iter().map(BigInt::sign).find(|sign| *sign != Sign::NoSign).unwrap_or(Sign::NoSign)
+    polynomial
+        .iter()
+        .map(BigInt::sign)
+        .find(|sign| *sign != Sign::NoSign)
+        .unwrap_or(Sign::NoSign)
 }
 
 /// A triangle: index coordinates as whole numbers, and the half of a cell in the same units.
@@ -52,7 +56,11 @@ impl Scaled {
             let coordinates = triangle.map(|v| axis.index(v[a]));
             let unit = axis.unit() >> 1;
             // Short numbers are faster: powers of two that all share are dropped.
-            let zeros = coordinates.iter().chain([&unit]).filter_map(BigInt::trailing_zeros).min();
+            let zeros = coordinates
+                .iter()
+                .chain([&unit])
+                .filter_map(BigInt::trailing_zeros)
+                .min();
             let zeros = zeros.expect("a cell has a size");
             for (vertex, coordinate) in vertices.iter_mut().zip(coordinates) {
                 vertex[a] = coordinate >> zeros;
@@ -65,7 +73,11 @@ impl Scaled {
             let c = (a + 2) % 3;
             &u[b] * &v[c] - &u[c] * &v[b]
         });
-        Self { vertices, half, normal }
+        Self {
+            vertices,
+            half,
+            normal,
+        }
     }
 
     /// The centre of a cell before it is displaced.
@@ -118,7 +130,11 @@ impl Windings {
     pub fn along(axis: usize, triangles: &[Triangle], lattice: &Lattice) -> Self {
         let dims = lattice.dims();
         let count = dims.iter().product();
-        let mut this = Self { dims, turns: vec![0; count], crossed: vec![0; count] };
+        let mut this = Self {
+            dims,
+            turns: vec![0; count],
+            crossed: vec![0; count],
+        };
         let axes = oracle::axes(lattice);
         for triangle in triangles {
             this.add(axis, &Scaled::new(&axes, triangle));
@@ -159,7 +175,11 @@ impl Windings {
                     cell[axis] = low;
                     let n = cell[0] + self.dims[0] * (cell[1] + self.dims[1] * cell[2]);
                     // Down through a face that looks down is out of the mesh.
-                    self.turns[n] += if triangle.normal[axis].sign() == Sign::Minus { 1 } else { -1 };
+                    self.turns[n] += if triangle.normal[axis].sign() == Sign::Minus {
+                        1
+                    } else {
+                        -1
+                    };
                     self.crossed[n] += 1;
                 }
             }

@@ -18,9 +18,18 @@ use pairs::{FAMILIES, as_floats};
 pub const SUITE: Suite = Suite::of(
     "tri_tri",
     &[
-        Check { name: "whole_numbers", run: whole_numbers },
-        Check { name: "any_floats", run: any_floats },
-        Check { name: "closest_points", run: closest_points_are_closest },
+        Check {
+            name: "whole_numbers",
+            run: whole_numbers,
+        },
+        Check {
+            name: "any_floats",
+            run: any_floats,
+        },
+        Check {
+            name: "closest_points",
+            run: closest_points_are_closest,
+        },
     ],
 );
 
@@ -51,10 +60,18 @@ fn whole_numbers() -> Counts {
             let [a, b] = whole.map(|t| t.map(|v| v.map(i128::from)));
             let wanted = oracle::meeting(&a, &b);
             assert_eq!(meeting(&s, &t), wanted, "{}: {s:?} {t:?}", family.name);
-            assert_eq!(meeting(&t, &s), wanted, "{}, the other way round: {t:?} {s:?}", family.name);
+            assert_eq!(
+                meeting(&t, &s),
+                wanted,
+                "{}, the other way round: {t:?} {s:?}",
+                family.name
+            );
             seen[wanted as usize] += 1;
         }
-        println!("  {:<14} apart, point, segment, crossing, overlap: {seen:?}", family.name);
+        println!(
+            "  {:<14} apart, point, segment, crossing, overlap: {seen:?}",
+            family.name
+        );
         (0..5).for_each(|n| all[n] += seen[n]);
     }
     counted(all)
@@ -107,10 +124,15 @@ fn closest_points_are_closest() -> Counts {
             let away = minus(&p, &q);
             let squared = dot(&away, &away);
             // In doubles: the same distance, and the points no farther than it says.
-            let largest = [s, t].as_flattened().as_flattened().iter().fold(0.0, |m: f32, c| m.max(c.abs()));
+            let largest = [s, t]
+                .as_flattened()
+                .as_flattened()
+                .iter()
+                .fold(0.0, |m: f32, c| m.max(c.abs()));
             let [x, y] = closest_points(&s, &t);
             let distance = (0..3).map(|i| (x[i] - y[i]).powi(2)).sum::<f64>().sqrt();
-            let off = (distance - squared.to_f64().sqrt()).abs() / f64::from(largest).max(f64::MIN_POSITIVE);
+            let off = (distance - squared.to_f64().sqrt()).abs()
+                / f64::from(largest).max(f64::MIN_POSITIVE);
             assert!(off <= 1e-12, "{}: {s:?} {t:?}: off by {off:e}", family.name);
             worst = worst.max(off);
             match meeting(&s, &t) {
@@ -135,8 +157,16 @@ fn separation_of(s: &Triangle, t: &Triangle) -> (ExactPoint, ExactPoint) {
     let away = minus(&p, &q);
     for (triangle, x, sign) in [(s, &p, Rational::ONE), (t, &q, Rational::new(-1, 1))] {
         let heights = triangle.map(|v| dot(&minus(&exact(v), x), &away) * &sign);
-        assert!(heights.iter().all(|h| *h >= Rational::ZERO), "{s:?} {t:?}: closer than {:?}", rounded(x));
-        assert!(is_in_hull(triangle, x), "{s:?} {t:?}: {:?} is not on it", rounded(x));
+        assert!(
+            heights.iter().all(|h| *h >= Rational::ZERO),
+            "{s:?} {t:?}: closer than {:?}",
+            rounded(x)
+        );
+        assert!(
+            is_in_hull(triangle, x),
+            "{s:?} {t:?}: {:?} is not on it",
+            rounded(x)
+        );
     }
     (p, q)
 }
@@ -146,9 +176,13 @@ fn is_in_hull(triangle: &Triangle, x: &ExactPoint) -> bool {
     let [a, b, c] = triangle.map(exact);
     let on_line = |p: &ExactPoint, q: &ExactPoint| {
         // p + t (q - p) = x, with the t of one coordinate that differs.
-        let Some(i) = (0..3).find(|i| p[*i] != q[*i]) else { return p == x };
+        let Some(i) = (0..3).find(|i| p[*i] != q[*i]) else {
+            return p == x;
+        };
         let t = &(&x[i] - &p[i]) / &(&q[i] - &p[i]);
-        t >= Rational::ZERO && t <= Rational::ONE && (0..3).all(|j| &p[j] + &(&t * &(&q[j] - &p[j])) == x[j])
+        t >= Rational::ZERO
+            && t <= Rational::ONE
+            && (0..3).all(|j| &p[j] + &(&t * &(&q[j] - &p[j])) == x[j])
     };
     if on_line(&a, &b) || on_line(&b, &c) || on_line(&c, &a) {
         return true;
@@ -157,8 +191,11 @@ fn is_in_hull(triangle: &Triangle, x: &ExactPoint) -> bool {
     let e = minus(&b, &a);
     let f = minus(&c, &a);
     let r = minus(x, &a);
-    let minor = |g: &ExactPoint, h: &ExactPoint, i: usize, j: usize| &(&g[i] * &h[j]) - &(&g[j] * &h[i]);
-    let Some((i, j)) = [(0, 1), (1, 2), (2, 0)].into_iter().find(|(i, j)| !minor(&e, &f, *i, *j).is_zero())
+    let minor =
+        |g: &ExactPoint, h: &ExactPoint, i: usize, j: usize| &(&g[i] * &h[j]) - &(&g[j] * &h[i]);
+    let Some((i, j)) = [(0, 1), (1, 2), (2, 0)]
+        .into_iter()
+        .find(|(i, j)| !minor(&e, &f, *i, *j).is_zero())
     else {
         return false;
     };

@@ -26,7 +26,11 @@ type Vector<T> = [T; 3];
 
 /// By Euclid, of numbers above zero.
 fn common_factor<T: Whole>(a: T, b: T) -> T {
-    if sign(&b) == 0 { a } else { common_factor(b.clone(), a % b) }
+    if sign(&b) == 0 {
+        a
+    } else {
+        common_factor(b.clone(), a % b)
+    }
 }
 
 /// A point as whole numbers over a common denominator above zero.
@@ -46,7 +50,10 @@ fn outer<T: Whole>(a: &Vector<T>, b: &Vector<T>) -> Vector<T> {
 }
 
 fn inner<T: Whole>(a: &Vector<T>, b: &Vector<T>) -> T {
-    (0..3).map(|i| a[i].clone() * b[i].clone()).reduce(|a, b| a + b).unwrap()
+    (0..3)
+        .map(|i| a[i].clone() * b[i].clone())
+        .reduce(|a, b| a + b)
+        .unwrap()
 }
 
 fn sign<T: Whole>(value: &T) -> i8 {
@@ -67,7 +74,10 @@ fn normal<T: Whole>([a, b, c]: &[Vector<T>; 3]) -> Vector<T> {
 
 impl<T: Whole> Corner<T> {
     fn of(at: &Vector<T>) -> Self {
-        Self { at: at.clone(), over: T::from(1) }
+        Self {
+            at: at.clone(),
+            over: T::from(1),
+        }
     }
 
     /// `(p times by_q + q times by_p) / (by_p + by_q)`.
@@ -75,7 +85,10 @@ impl<T: Whole> Corner<T> {
         let factor = common_factor(by_q.clone(), by_p.clone());
         let [by_q, by_p] = [by_q, by_p].map(|by| by.clone() / factor.clone());
         let at = std::array::from_fn(|i| p[i].clone() * by_q.clone() + q[i].clone() * by_p.clone());
-        Self { at, over: by_p + by_q }
+        Self {
+            at,
+            over: by_p + by_q,
+        }
     }
 
     /// From `a`, times the denominator.
@@ -84,7 +97,9 @@ impl<T: Whole> Corner<T> {
     }
 
     fn equals(&self, other: &Self) -> bool {
-        (0..3).all(|i| self.at[i].clone() * other.over.clone() == other.at[i].clone() * self.over.clone())
+        (0..3).all(|i| {
+            self.at[i].clone() * other.over.clone() == other.at[i].clone() * self.over.clone()
+        })
     }
 
     /// On the closed segment; both ends count.
@@ -110,7 +125,11 @@ impl<T: Whole> Corner<T> {
 }
 
 /// Where an edge passes through the plane of a triangle.
-fn pierced<T: Whole>([p, q]: [&Vector<T>; 2], triangle: &[Vector<T>; 3], n: &Vector<T>) -> Option<Corner<T>> {
+fn pierced<T: Whole>(
+    [p, q]: [&Vector<T>; 2],
+    triangle: &[Vector<T>; 3],
+    n: &Vector<T>,
+) -> Option<Corner<T>> {
     let [of_p, of_q] = [p, q].map(|x| inner(n, &sub(x, &triangle[0])));
     match (sign(&of_p), sign(&of_q)) {
         (1, -1) => Some(Corner::between(p, q, &(T::from(0) - of_q), &of_p)),
@@ -139,33 +158,62 @@ pub fn meeting<T: Whole>(s: &[Vector<T>; 3], t: &[Vector<T>; 3]) -> Meeting {
     let plane_s = normal(s);
     let plane_t = normal(t);
     let mut corners: Vec<Corner<T>> = s.iter().chain(t).map(Corner::of).collect();
-    corners.extend(edges(s).into_iter().filter_map(|edge| pierced(edge, t, &plane_t)));
-    corners.extend(edges(t).into_iter().filter_map(|edge| pierced(edge, s, &plane_s)));
+    corners.extend(
+        edges(s)
+            .into_iter()
+            .filter_map(|edge| pierced(edge, t, &plane_t)),
+    );
+    corners.extend(
+        edges(t)
+            .into_iter()
+            .filter_map(|edge| pierced(edge, s, &plane_s)),
+    );
     for edge in edges(s) {
-        corners.extend(edges(t).into_iter().filter_map(|other| crossed(edge, other)));
+        corners.extend(
+            edges(t)
+                .into_iter()
+                .filter_map(|other| crossed(edge, other)),
+        );
     }
     corners.retain(|x| x.is_in(s, &plane_s) && x.is_in(t, &plane_t));
-    let Some(first) = corners.first() else { return Meeting::Apart };
+    let Some(first) = corners.first() else {
+        return Meeting::Apart;
+    };
     let is_flat = is_zero(&plane_s) || is_zero(&plane_t);
-    let Some(second) = corners.iter().find(|x| !x.equals(first)).filter(|_| !is_flat) else {
+    let Some(second) = corners
+        .iter()
+        .find(|x| !x.equals(first))
+        .filter(|_| !is_flat)
+    else {
         return Meeting::Point;
     };
     // Between corners, scaled so that all is whole.
     let way = |x: &Corner<T>| -> Vector<T> {
-        std::array::from_fn(|i| x.at[i].clone() * first.over.clone() - first.at[i].clone() * x.over.clone())
+        std::array::from_fn(|i| {
+            x.at[i].clone() * first.over.clone() - first.at[i].clone() * x.over.clone()
+        })
     };
     let along = way(second);
     // In different planes all corners are on the line that these have in common.
-    let in_one_plane = t.iter().all(|v| sign(&inner(&plane_s, &sub(v, &s[0]))) == 0);
+    let in_one_plane = t
+        .iter()
+        .all(|v| sign(&inner(&plane_s, &sub(v, &s[0]))) == 0);
     if in_one_plane && corners.iter().any(|x| !is_zero(&outer(&along, &way(x)))) {
         return Meeting::Overlap;
     }
     let at = std::array::from_fn(|i| {
         first.at[i].clone() * second.over.clone() + second.at[i].clone() * first.over.clone()
     });
-    let middle = Corner { at, over: T::from(2) * first.over.clone() * second.over.clone() };
+    let middle = Corner {
+        at,
+        over: T::from(2) * first.over.clone() * second.over.clone(),
+    };
     let on_edge = |triangle| edges(triangle).into_iter().any(|edge| middle.is_on(edge));
-    if on_edge(s) || on_edge(t) { Meeting::Segment } else { Meeting::Crossing }
+    if on_edge(s) || on_edge(t) {
+        Meeting::Segment
+    } else {
+        Meeting::Crossing
+    }
 }
 
 /// The vertices as whole numbers of the smallest bit of any coordinate.
@@ -177,7 +225,11 @@ pub fn whole(pair: &[Triangle; 2]) -> [[Vector<BigInt>; 3]; 2] {
                 let bits = c.abs().to_bits();
                 let exponent = (bits >> 23) as i32;
                 let fraction = i64::from(bits & 0x7f_ffff);
-                let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 23 };
+                let mantissa = if exponent == 0 {
+                    fraction
+                } else {
+                    fraction | 1 << 23
+                };
                 let size = BigInt::from(mantissa) << (exponent.max(1) - 150 - LOW) as usize;
                 if c < 0.0 { -size } else { size }
             })

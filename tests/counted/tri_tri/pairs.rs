@@ -14,15 +14,42 @@ pub struct Family {
 }
 
 pub const FAMILIES: &[Family] = &[
-    Family { name: "random", make: |r| [triangle(r, 1000), triangle(r, 1000)] },
-    Family { name: "small", make: |r| [triangle(r, 3), triangle(r, 3)] },
-    Family { name: "touching", make: touching },
-    Family { name: "coplanar", make: coplanar },
-    Family { name: "shared edge", make: shared_edge },
-    Family { name: "shared vertex", make: shared_vertex },
-    Family { name: "degenerate", make: degenerate },
-    Family { name: "through edges", make: through_edges },
-    Family { name: "near", make: near },
+    Family {
+        name: "random",
+        make: |r| [triangle(r, 1000), triangle(r, 1000)],
+    },
+    Family {
+        name: "small",
+        make: |r| [triangle(r, 3), triangle(r, 3)],
+    },
+    Family {
+        name: "touching",
+        make: touching,
+    },
+    Family {
+        name: "coplanar",
+        make: coplanar,
+    },
+    Family {
+        name: "shared edge",
+        make: shared_edge,
+    },
+    Family {
+        name: "shared vertex",
+        make: shared_vertex,
+    },
+    Family {
+        name: "degenerate",
+        make: degenerate,
+    },
+    Family {
+        name: "through edges",
+        make: through_edges,
+    },
+    Family {
+        name: "near",
+        make: near,
+    },
 ];
 
 fn point(random: &mut Random, most: i64) -> [i64; 3] {
@@ -70,13 +97,21 @@ fn coplanar(random: &mut Random) -> WholePair {
 
 fn shared_edge(random: &mut Random) -> WholePair {
     let s = times_eight(triangle(random, 30));
-    let third = if random.below(3) == 0 { inner_point(random, &s) } else { point(random, 240) };
+    let third = if random.below(3) == 0 {
+        inner_point(random, &s)
+    } else {
+        point(random, 240)
+    };
     [s, [s[2], s[1], third]]
 }
 
 fn shared_vertex(random: &mut Random) -> WholePair {
     let s = times_eight(triangle(random, 30));
-    let second = if random.below(2) == 0 { inner_point(random, &s) } else { point(random, 240) };
+    let second = if random.below(2) == 0 {
+        inner_point(random, &s)
+    } else {
+        point(random, 240)
+    };
     [s, [second, s[1], point(random, 240)]]
 }
 
@@ -96,7 +131,11 @@ fn degenerate(random: &mut Random) -> WholePair {
         0 => [s[0], s[1], std::array::from_fn(|i| (s[0][i] + s[1][i]) / 2)],
         _ => s,
     };
-    if random.below(2) == 0 { [line, other] } else { [other, line] }
+    if random.below(2) == 0 {
+        [line, other]
+    } else {
+        [other, line]
+    }
 }
 
 /// An edge of one passes through a point on an edge of the other.
@@ -107,7 +146,14 @@ fn through_edges(random: &mut Random) -> WholePair {
     let back = random.below(5) as i64;
     let on = random.below(5) as i64;
     let third = point(random, 300);
-    [s, [std::array::from_fn(|i| at[i] - back * way[i]), std::array::from_fn(|i| at[i] + on * way[i]), third]]
+    [
+        s,
+        [
+            std::array::from_fn(|i| at[i] - back * way[i]),
+            std::array::from_fn(|i| at[i] + on * way[i]),
+            third,
+        ],
+    ]
 }
 
 /// Touching, then one coordinate a step off.

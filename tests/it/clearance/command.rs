@@ -10,22 +10,35 @@ use voxelize::geom::Triangle;
 /// The cube of 20, one beside it at a distance of 3, a small one inside it, and one that touches it.
 fn place() -> Place {
     let place = Place::new();
-    place.write("beside.stl", stl(&between([23.0, 0.0, 0.0], [25.0, 2.0, 2.0])));
+    place.write(
+        "beside.stl",
+        stl(&between([23.0, 0.0, 0.0], [25.0, 2.0, 2.0])),
+    );
     place.write("inner.stl", stl(&between([5.0; 3], [10.0; 3])));
-    place.write("touching.stl", stl(&between([20.0, 5.0, 5.0], [22.0, 7.0, 7.0])));
+    place.write(
+        "touching.stl",
+        stl(&between([20.0, 5.0, 5.0], [22.0, 7.0, 7.0])),
+    );
     place.write("corner.stl", stl(&between([15.0; 3], [30.0; 3])));
     place.write("half.stl", stl(&cuboid([20.0, 20.0, 10.0])[1..]));
     place
 }
 
 fn keys(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 #[test]
 fn json_has_all_pairs() {
     let place = place();
-    let run = place.run("clearance cube.stl beside.stl inner.stl --json").expect(0);
+    let run = place
+        .run("clearance cube.stl beside.stl inner.stl --json")
+        .expect(0);
     let json = run.json();
     assert_eq!(run.err, "");
     assert_eq!(
@@ -46,7 +59,10 @@ fn json_has_all_pairs() {
         ]
     );
     let pairs = json["pairs"].as_array().unwrap();
-    let lie: Vec<_> = pairs.iter().map(|p| [&p["a"], &p["b"], &p["relation"], &p["distance"]]).collect();
+    let lie: Vec<_> = pairs
+        .iter()
+        .map(|p| [&p["a"], &p["b"], &p["relation"], &p["distance"]])
+        .collect();
     assert_eq!(
         json!(lie),
         json!([
@@ -73,7 +89,10 @@ fn json_has_all_pairs() {
             "more"
         ]
     );
-    assert_eq!(pairs[0]["points"], json!([[20.0, 0.0, 0.0], [23.0, 0.0, 0.0]]));
+    assert_eq!(
+        pairs[0]["points"],
+        json!([[20.0, 0.0, 0.0], [23.0, 0.0, 0.0]])
+    );
     assert_eq!(pairs[0]["direction"], json!([-1.0, 0.0, 0.0]));
     assert!(pairs[0]["closer"].is_null() && pairs[0]["places"].as_array().unwrap().is_empty());
     assert_eq!(
@@ -85,22 +104,42 @@ fn json_has_all_pairs() {
 #[test]
 fn places_of_a_collision_are_listed_and_counted() {
     let place = place();
-    let pair = &place.run("clearance cube.stl corner.stl --json").expect(0).json()["pairs"][0];
+    let pair = &place
+        .run("clearance cube.stl corner.stl --json")
+        .expect(0)
+        .json()["pairs"][0];
     let places = pair["places"].as_array().unwrap();
-    assert_eq!((pair["relation"].as_str(), pair["distance"].as_f64()), (Some("crossing"), Some(0.0)));
+    assert_eq!(
+        (pair["relation"].as_str(), pair["distance"].as_f64()),
+        (Some("crossing"), Some(0.0))
+    );
     assert_eq!(pair["meetings"].as_u64(), Some(places.len() as u64));
     assert!(places.len() > 5 && pair["direction"].is_null());
     for found in places {
         assert_eq!(keys(found), ["triangles", "meeting", "ends"]);
         // The edges of the box from 15 to 20 are where the surfaces meet.
-        let ends = found["ends"].as_array().unwrap().iter().flat_map(|end| end.as_array().unwrap());
+        let ends = found["ends"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|end| end.as_array().unwrap());
         assert!(
-            ends.clone().count() == 6 && ends.clone().all(|c| (15.0..=20.0).contains(&c.as_f64().unwrap()))
+            ends.clone().count() == 6
+                && ends
+                    .clone()
+                    .all(|c| (15.0..=20.0).contains(&c.as_f64().unwrap()))
         );
     }
-    let [few, all] =
-        ["", "-v"].map(|how| place.run(&format!("clearance cube.stl corner.stl {how}")).expect(0));
-    assert!(few.text().contains("more") && !all.text().contains("more"), "{}", few.text());
+    let [few, all] = ["", "-v"].map(|how| {
+        place
+            .run(&format!("clearance cube.stl corner.stl {how}"))
+            .expect(0)
+    });
+    assert!(
+        few.text().contains("more") && !all.text().contains("more"),
+        "{}",
+        few.text()
+    );
 }
 
 #[test]
@@ -114,20 +153,40 @@ fn within_is_a_gate() {
         ("cube.stl inner.stl --min-distance 0", 1, 1),
         ("inner.stl cube.stl --min-distance 0", 1, 1),
         ("cube.stl corner.stl --min-distance 0", 1, 1),
-        ("cube.stl beside.stl touching.stl inner.stl --min-distance 2", 1, 2),
+        (
+            "cube.stl beside.stl touching.stl inner.stl --min-distance 2",
+            1,
+            2,
+        ),
         ("cube.stl corner.stl", 0, -1),
     ] {
-        let json = place.run(&format!("clearance {line} --json")).expect(code).json();
+        let json = place
+            .run(&format!("clearance {line} --json"))
+            .expect(code)
+            .json();
         assert_eq!(json["closer"].as_i64().unwrap_or(-1), closer, "{line}");
-        assert_eq!(json["status"], if code == 0 { "ok" } else { "failed" }, "{line}");
+        assert_eq!(
+            json["status"],
+            if code == 0 { "ok" } else { "failed" },
+            "{line}"
+        );
     }
-    let run = place.run("clearance cube.stl inner.stl --min-distance 1").expect(1);
+    let run = place
+        .run("clearance cube.stl inner.stl --min-distance 1")
+        .expect(1);
     assert!(
-        run.err.contains("1 of 1 pair fails --min-distance 1: cube.stl contains inner.stl"),
+        run.err
+            .contains("1 of 1 pair fails --min-distance 1: cube.stl contains inner.stl"),
         "{}",
         run.err
     );
-    assert!(place.run("clearance cube.stl inner.stl --min-distance 1 -q").expect(1).out.is_empty());
+    assert!(
+        place
+            .run("clearance cube.stl inner.stl --min-distance 1 -q")
+            .expect(1)
+            .out
+            .is_empty()
+    );
 }
 
 /// Distances that doubles round to D.
@@ -138,7 +197,9 @@ fn within_is_compared_exactly() {
         place.write("a.stl", stl(&between([begin, 0.0, 0.0], [1.0; 3])));
         place.write("b.stl", stl(&between([-1.0, 0.0, 0.0], [-0.5, 1.0, 1.0])));
         for distance in ["0.5", "1/2"] {
-            place.run(&format!("clearance a.stl b.stl --within {distance}")).expect(code);
+            place
+                .run(&format!("clearance a.stl b.stl --within {distance}"))
+                .expect(code);
         }
     }
 }
@@ -166,22 +227,57 @@ fn pairs_beyond_the_limit_are_said() {
         ("x.stl y.stl --max-pairs 999999 --min-distance 1", 1, true),
         ("x.stl y.stl --max-pairs all", 0, false),
     ] {
-        let json = place.run(&format!("clearance {line} --json")).expect(code).json();
+        let json = place
+            .run(&format!("clearance {line} --json"))
+            .expect(code)
+            .json();
         let pair = &json["pairs"][0];
-        assert_eq!((&pair["relation"], &pair["at_least"]), (&json!("crossing"), &json!(at_least)), "{line}");
+        assert_eq!(
+            (&pair["relation"], &pair["at_least"]),
+            (&json!("crossing"), &json!(at_least)),
+            "{line}"
+        );
         let count = pair["meetings"].as_u64().unwrap();
-        assert!(if at_least { (900_000..1_000_000).contains(&count) } else { count == 1_000_000 }, "{count}");
-        assert_eq!(json["warnings"].as_array().unwrap().len(), usize::from(at_least), "{line}");
+        assert!(
+            if at_least {
+                (900_000..1_000_000).contains(&count)
+            } else {
+                count == 1_000_000
+            },
+            "{count}"
+        );
+        assert_eq!(
+            json["warnings"].as_array().unwrap().len(),
+            usize::from(at_least),
+            "{line}"
+        );
     }
     for (limit, at_least) in [("", false), ("--max-pairs 999999", true)] {
-        let json = place.run(&format!("check both.stl {limit} --json")).expect(0).json();
+        let json = place
+            .run(&format!("check both.stl {limit} --json"))
+            .expect(0)
+            .json();
         let of_crossings = |finding: &&Value| finding["code"] == "M009";
-        let crossings = json["findings"].as_array().unwrap().iter().find(of_crossings).unwrap();
+        let crossings = json["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(of_crossings)
+            .unwrap();
         let count = crossings["count"].as_u64().unwrap();
         assert_eq!(crossings["at_least"], json!(at_least));
-        assert!(if at_least { (900_000..1_000_000).contains(&count) } else { count == 1_000_000 }, "{count}");
+        assert!(
+            if at_least {
+                (900_000..1_000_000).contains(&count)
+            } else {
+                count == 1_000_000
+            },
+            "{count}"
+        );
     }
-    place.run("check both.stl --max-pairs 999999 --strict").expect(4);
+    place
+        .run("check both.stl --max-pairs 999999 --strict")
+        .expect(4);
 }
 
 /// The surface of a cube from 0 to 1, as so many squares along each edge.
@@ -195,7 +291,11 @@ fn tiles(count: u16) -> Vec<Triangle> {
             corner
         };
         let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
-        if side == 1 { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] }
+        if side == 1 {
+            [[a, b, c], [a, c, d]]
+        } else {
+            [[a, c, b], [a, d, c]]
+        }
     };
     let faces = (0..3).flat_map(|axis| [0, 1].map(|side| (axis, side)));
     let squares = faces.flat_map(|(axis, side)| {
@@ -209,24 +309,50 @@ fn tiles(count: u16) -> Vec<Triangle> {
 fn places_beyond_the_limit_are_said() {
     let place = Place::new();
     let turned = |t: Triangle| [t[0], t[2], t[1]];
-    for (count, of_hole, are_too_many) in [(1, 1, false), (5, 4, false), (1, 12, false), (17, 16, true)] {
+    for (count, of_hole, are_too_many) in
+        [(1, 1, false), (5, 4, false), (1, 12, false), (17, 16, true)]
+    {
         place.write("peg.stl", stl(&tiles(count)));
         let cavity: Vec<Triangle> = tiles(of_hole).into_iter().map(turned).collect();
-        place.write("hole.stl", stl(&[between([-1.0; 3], [2.0; 3]), cavity].concat()));
+        place.write(
+            "hole.stl",
+            stl(&[between([-1.0; 3], [2.0; 3]), cavity].concat()),
+        );
         for (limit, is_known) in [("", !are_too_many), ("--max-pairs all", true)] {
             // Exact places of many pairs take their time.
             if are_too_many && is_known {
                 continue;
             }
-            let json = place.run(&format!("clearance peg.stl hole.stl {limit} --json")).expect(0).json();
+            let json = place
+                .run(&format!("clearance peg.stl hole.stl {limit} --json"))
+                .expect(0)
+                .json();
             let pair = &json["pairs"][0];
-            assert_eq!((&pair["relation"], &pair["at_least"]), (&json!("touching"), &json!(false)));
-            assert_eq!(pair["shares_volume"], if is_known { json!(false) } else { Value::Null }, "{count}");
-            assert_eq!(json["warnings"].as_array().unwrap().len(), usize::from(!is_known), "{count}");
+            assert_eq!(
+                (&pair["relation"], &pair["at_least"]),
+                (&json!("touching"), &json!(false))
+            );
+            assert_eq!(
+                pair["shares_volume"],
+                if is_known { json!(false) } else { Value::Null },
+                "{count}"
+            );
+            assert_eq!(
+                json["warnings"].as_array().unwrap().len(),
+                usize::from(!is_known),
+                "{count}"
+            );
         }
     }
-    let run = place.run("clearance peg.stl hole.stl --min-distance 0").expect(1);
-    assert!(run.text().contains("too many to find out whether they share volume"), "{}", run.text());
+    let run = place
+        .run("clearance peg.stl hole.stl --min-distance 0")
+        .expect(1);
+    assert!(
+        run.text()
+            .contains("too many to find out whether they share volume"),
+        "{}",
+        run.text()
+    );
 }
 
 #[test]
@@ -234,16 +360,30 @@ fn rows_name_the_relation() {
     let place = place();
     for (line, row) in [
         ("cube.stl beside.stl", "cube.stl and beside.stl are 3 apart"),
-        ("cube.stl inner.stl", "cube.stl contains inner.stl; the surfaces are 5 apart"),
-        ("inner.stl cube.stl", "inner.stl is within cube.stl; the surfaces are 5 apart"),
+        (
+            "cube.stl inner.stl",
+            "cube.stl contains inner.stl; the surfaces are 5 apart",
+        ),
+        (
+            "inner.stl cube.stl",
+            "inner.stl is within cube.stl; the surfaces are 5 apart",
+        ),
         ("cube.stl touching.stl", "cube.stl and touching.stl touch"),
         ("cube.stl corner.stl", "cube.stl and corner.stl cross"),
     ] {
         let run = place.run(&format!("clearance {line}")).expect(0);
-        assert!(run.text().contains(&format!("pair    {row}")), "{line}: {}", run.text());
+        assert!(
+            run.text().contains(&format!("pair    {row}")),
+            "{line}: {}",
+            run.text()
+        );
     }
     let open = place.run("clearance cube.stl half.stl").expect(0);
-    assert!(open.text().contains("half.stl: 11 triangles, not closed"), "{}", open.text());
+    assert!(
+        open.text().contains("half.stl: 11 triangles, not closed"),
+        "{}",
+        open.text()
+    );
 }
 
 #[test]
@@ -256,21 +396,57 @@ fn bad_calls_have_their_exit_codes() {
         ("clearance cube.stl missing.stl", 3, "missing.stl"),
         ("clearance cube.stl cube.vox", 3, "holds voxels"),
         ("clearance cube.stl empty.stl", 4, "no triangles"),
-        ("clearance cube.stl inner.stl --min-distance -1", 2, "0 or more"),
-        ("clearance cube.stl inner.stl --json=inner.stl", 2, "inner.stl"),
+        (
+            "clearance cube.stl inner.stl --min-distance -1",
+            2,
+            "0 or more",
+        ),
+        (
+            "clearance cube.stl inner.stl --json=inner.stl",
+            2,
+            "inner.stl",
+        ),
         (
             "clearance cube.stl inner.stl@turn=z,90",
             2,
             "@turn=z,90: is none of axes, matrix, rotate, scale, translate",
         ),
-        ("clearance cube.stl inner.stl@translate=1,2", 2, "three numbers"),
-        ("clearance cube.stl inner.stl@scale=2@scale=3", 2, "there twice"),
-        ("clearance cube.stl inner.stl@scale=1e38", 4, "inner.stl@scale=1e38: a coordinate is beyond"),
-        ("clearance cube.stl inner.stl@translate=1mm,2,3", 2, "unit of the file is unknown"),
-        ("clearance cube.stl inner.stl --min-distance 1mm", 2, "unit of the file is unknown"),
-        ("clearance cube.stl inner.stl -r 8", 2, "nothing is voxelized"),
+        (
+            "clearance cube.stl inner.stl@translate=1,2",
+            2,
+            "three numbers",
+        ),
+        (
+            "clearance cube.stl inner.stl@scale=2@scale=3",
+            2,
+            "there twice",
+        ),
+        (
+            "clearance cube.stl inner.stl@scale=1e38",
+            4,
+            "inner.stl@scale=1e38: a coordinate is beyond",
+        ),
+        (
+            "clearance cube.stl inner.stl@translate=1mm,2,3",
+            2,
+            "unit of the file is unknown",
+        ),
+        (
+            "clearance cube.stl inner.stl --min-distance 1mm",
+            2,
+            "unit of the file is unknown",
+        ),
+        (
+            "clearance cube.stl inner.stl -r 8",
+            2,
+            "nothing is voxelized",
+        ),
         ("clearance cube.stl inner.stl --mark a.stl", 2, "a.stl"),
-        ("clearance cube.stl inner.stl --mark cube.stl", 2, "cube.stl"),
+        (
+            "clearance cube.stl inner.stl --mark cube.stl",
+            2,
+            "cube.stl",
+        ),
     ] {
         let message = refused(&place, line, code);
         assert!(message.contains(expected), "{line}: {message}");
@@ -290,18 +466,40 @@ fn each_mesh_has_its_transforms_and_all_one_unit() {
         ("beside.stl@rotate=z,180", 23.0),
         ("beside.stl@axes=-x,y,z@translate=0,30,0", 25.079_872),
     ] {
-        let json = place.run(&format!("clearance cube.stl {line} --unit mm --json")).expect(0).json();
+        let json = place
+            .run(&format!("clearance cube.stl {line} --unit mm --json"))
+            .expect(0)
+            .json();
         let found = json["pairs"][0]["distance"].as_f64().unwrap();
         assert!((found - distance).abs() < 1e-5, "{line}: {found}");
-        assert_eq!((&json["pairs"][0]["b"], &json["unit"]), (&json!(line), &json!("mm")));
+        assert_eq!(
+            (&json["pairs"][0]["b"], &json["unit"]),
+            (&json!(line), &json!("mm"))
+        );
     }
-    let run = place.run("clearance cube.stl beside.stl --unit mm --min-distance 0.31cm").expect(1);
-    assert!(run.text().contains("FAIL    cube.stl and beside.stl are 3 mm apart"), "{}", run.text());
-    assert!(run.err.contains("1 of 1 pair fails --min-distance 3.1 mm"), "{}", run.err);
-    place.run("clearance cube.stl beside.stl --unit mm --min-distance 0.3cm").expect(0);
+    let run = place
+        .run("clearance cube.stl beside.stl --unit mm --min-distance 0.31cm")
+        .expect(1);
+    assert!(
+        run.text()
+            .contains("FAIL    cube.stl and beside.stl are 3 mm apart"),
+        "{}",
+        run.text()
+    );
+    assert!(
+        run.err.contains("1 of 1 pair fails --min-distance 3.1 mm"),
+        "{}",
+        run.err
+    );
+    place
+        .run("clearance cube.stl beside.stl --unit mm --min-distance 0.3cm")
+        .expect(0);
     // A file of such a name is that file.
     place.write("inner.stl@scale=2", stl(&between([30.0; 3], [31.0; 3])));
-    let json = place.run("clearance cube.stl inner.stl@scale=2 --json").expect(0).json();
+    let json = place
+        .run("clearance cube.stl inner.stl@scale=2 --json")
+        .expect(0)
+        .json();
     assert_eq!(json["pairs"][0]["relation"], "apart");
 }
 
@@ -315,24 +513,41 @@ fn contacts_are_marked() {
     assert!(run.text().contains("wrote   marked.npz"), "{}", run.text());
     let voxels = Voxels::open(place.path("marked.npz")).unwrap();
     let labels = voxels.labels().unwrap();
-    let names: Vec<_> = labels.legend().labels().iter().map(|label| (label.value, &*label.name)).collect();
+    let names: Vec<_> = labels
+        .legend()
+        .labels()
+        .iter()
+        .map(|label| (label.value, &*label.name))
+        .collect();
     assert_eq!(names, [(1, "contact"), (2, "closest"), (255, "around")]);
     // 30 cells of 1 along x. The faces at 20 and at 15 have a layer each.
     let contact = labels.cells_of(1).unwrap();
     assert!(
         contact.count() > 0
-            && contact.iter().all(|cell| cell.iter().filter(|c| [15, 19, 20].contains(c)).count() >= 2),
+            && contact
+                .iter()
+                .all(|cell| cell.iter().filter(|c| [15, 19, 20].contains(c)).count() >= 2),
         "{:?}",
         contact.iter().collect::<Vec<_>>()
     );
-    let closest: Vec<_> = labels.cells_of(2).unwrap().iter().map(|[x, ..]| x).collect();
+    let closest: Vec<_> = labels
+        .cells_of(2)
+        .unwrap()
+        .iter()
+        .map(|[x, ..]| x)
+        .collect();
     assert!((21..27).all(|x| closest.contains(&x)), "{closest:?}");
     // All that the meshes touch, and the line.
     let around = labels.count(255);
     assert!(around > 1000, "{around}");
-    let json = place.run("clearance cube.stl corner.stl --mark marked.vox -r 30 --json").expect(0).json();
+    let json = place
+        .run("clearance cube.stl corner.stl --mark marked.vox -r 30 --json")
+        .expect(0)
+        .json();
     assert_eq!(json["outputs"][0]["path"], "marked.vox");
     // A failing gate still marks.
-    place.run("clearance cube.stl corner.stl --min-distance 1 --mark gate.vox -r 30").expect(1);
+    place
+        .run("clearance cube.stl corner.stl --min-distance 1 --mark gate.vox -r 30")
+        .expect(1);
     assert!(place.path("gate.vox").exists());
 }

@@ -37,7 +37,11 @@ fn soup(random: &mut Random, count: usize, at: f32, is_whole: bool) -> Mesh {
         let size = if n % 40 == 7 { 0.9 } else { 0.15 };
         [(); 3].map(|()| {
             let v: [f32; 3] = std::array::from_fn(|a| middle[a] + size * (unit() - 0.5));
-            let [x, y, z] = if is_whole { v.map(|c| (c * 16.0).round() / 16.0) } else { v };
+            let [x, y, z] = if is_whole {
+                v.map(|c| (c * 16.0).round() / 16.0)
+            } else {
+                v
+            };
             [x + at, y, z]
         })
     });
@@ -62,7 +66,10 @@ fn by_all_pairs(first: &Mesh, second: &Mesh) -> (Vec<([u64; 2], Meeting)>, f64) 
 
 fn all_places(first: &Mesh, second: &Mesh) -> Clearance {
     let [a, b] = [first, second].map(|mesh| ClearanceBody::new(mesh).unwrap());
-    let options = ClearanceOptions { places: usize::MAX, ..ClearanceOptions::default() };
+    let options = ClearanceOptions {
+        places: usize::MAX,
+        ..ClearanceOptions::default()
+    };
     a.clearance(&b, &options).unwrap()
 }
 
@@ -82,7 +89,11 @@ fn all_pairs_of_soups_say_the_same() {
         let [a, b] = [0.0, gap].map(|at| soup(&mut random, 60 + 25 * n as usize, at, n % 3 == 0));
         let found = all_places(&a, &b);
         let (wanted, least) = by_all_pairs(&a, &b);
-        let mut pairs: Vec<_> = found.places.iter().map(|place| (place.triangles, place.meeting)).collect();
+        let mut pairs: Vec<_> = found
+            .places
+            .iter()
+            .map(|place| (place.triangles, place.meeting))
+            .collect();
         assert!(pairs.is_sorted_by_key(|pair| pair.1 != Meeting::Crossing));
         pairs.sort();
         assert_eq!(pairs, wanted, "{n}");
@@ -90,17 +101,31 @@ fn all_pairs_of_soups_say_the_same() {
         let [s, t] = [(&a, 0), (&b, 1)].map(|(m, n)| &m.triangles()[found.triangles[n] as usize]);
         if wanted.is_empty() {
             apart += 1;
-            assert!((found.distance - least).abs() <= 1e-12 * largest, "{} for {least}", found.distance);
+            assert!(
+                (found.distance - least).abs() <= 1e-12 * largest,
+                "{} for {least}",
+                found.distance
+            );
             assert!((distance(found.points) - found.distance).abs() <= 1e-15 * largest);
-            assert!(off(found.points[0], s) <= 1e-15 * largest && off(found.points[1], t) <= 1e-15 * largest);
+            assert!(
+                off(found.points[0], s) <= 1e-15 * largest
+                    && off(found.points[1], t) <= 1e-15 * largest
+            );
             let [p, q] = found.points;
             let way = found.direction.unwrap();
-            assert!((0..3).all(|i| (way[i] * found.distance - (p[i] - q[i])).abs() <= 1e-15 * largest));
+            assert!(
+                (0..3).all(|i| (way[i] * found.distance - (p[i] - q[i])).abs() <= 1e-15 * largest)
+            );
         } else {
             meetings += wanted.len();
             assert_eq!((found.distance, found.direction), (0.0, None));
             assert_eq!(found.points[0], found.points[1]);
-            for MeetingPair { triangles: [i, j], ends, .. } in &found.places {
+            for MeetingPair {
+                triangles: [i, j],
+                ends,
+                ..
+            } in &found.places
+            {
                 for end in ends {
                     assert!(off(*end, &a.triangles()[*i as usize]) <= 1e-15 * largest);
                     assert!(off(*end, &b.triangles()[*j as usize]) <= 1e-15 * largest);
@@ -114,20 +139,27 @@ fn all_pairs_of_soups_say_the_same() {
 /// A mesh moved off itself, so that thousands of triangles are about as near as the closest.
 #[test]
 fn distances_of_meshes_are_those_of_all_pairs() {
-    for (name, by) in
-        [("knot.stl", [1.5, 70.0, 0.0]), ("sphere.stl", [1.0, 1.0, 1.75]), ("bracket.stl", [0.0, 4.4, 0.1])]
-    {
+    for (name, by) in [
+        ("knot.stl", [1.5, 70.0, 0.0]),
+        ("sphere.stl", [1.0, 1.0, 1.75]),
+        ("bracket.stl", [0.0, 4.4, 0.1]),
+    ] {
         let first = fixture(name);
         let second = moved(&first, by);
         let found = clearance(&first, &second).unwrap();
         let few = |m: &Mesh, [p, _]: [[f64; 3]; 2]| {
             // All triangles are too many pairs for a test: those that are near, by a vertex.
-            let near = |t: &&Triangle| distance([t[0].map(f64::from), p]) < 3.0 * found.distance + 4.0;
+            let near =
+                |t: &&Triangle| distance([t[0].map(f64::from), p]) < 3.0 * found.distance + 4.0;
             mesh(m.triangles().iter().filter(near).copied().collect())
         };
         let (_, least) = by_all_pairs(&few(&first, found.points), &few(&second, found.points));
         assert_eq!(found.relation, Relation::Apart, "{name}");
-        assert!((found.distance - least).abs() < 1e-12 * 100.0, "{name}: {} for {least}", found.distance);
+        assert!(
+            (found.distance - least).abs() < 1e-12 * 100.0,
+            "{name}: {} for {least}",
+            found.distance
+        );
     }
 }
 
@@ -152,8 +184,13 @@ fn small_gaps_are_measured() {
         let second = moved(&first, [0.0, high, 0.0]);
         let found = clearance(&first, &second).unwrap();
         assert_eq!(found.relation, Relation::Apart);
-        assert!(found.distance > gap && found.distance < gap + 2e-5, "{} for {gap}", found.distance);
-        let [s, t] = [(&first, 0), (&second, 1)].map(|(m, n)| m.triangles()[found.triangles[n] as usize]);
+        assert!(
+            found.distance > gap && found.distance < gap + 2e-5,
+            "{} for {gap}",
+            found.distance
+        );
+        let [s, t] =
+            [(&first, 0), (&second, 1)].map(|(m, n)| m.triangles()[found.triangles[n] as usize]);
         assert_eq!(meeting(&s, &t), Meeting::Apart);
         assert!((distance(closest_points(&s, &t)) - found.distance).abs() < 1e-12 * 35.0);
     }
@@ -166,8 +203,14 @@ fn distances_are_the_nearest_doubles() {
     let slanted = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for (second, wanted) in [
         // 5/√3 and 2/√3, whose squares are no doubles.
-        ([[2.0, 2.0, 2.0], [3.0, 2.0, 2.0], [2.0, 3.0, 2.0]], 2.886_751_345_948_128_7),
-        ([[1.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 2.0, 1.0]], 1.154_700_538_379_251_5),
+        (
+            [[2.0, 2.0, 2.0], [3.0, 2.0, 2.0], [2.0, 3.0, 2.0]],
+            2.886_751_345_948_128_7,
+        ),
+        (
+            [[1.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 2.0, 1.0]],
+            1.154_700_538_379_251_5,
+        ),
         ([[4.0, 0.0, 0.0], [5.0, 0.0, 0.0], [4.0, 1.0, 0.0]], 3.0),
     ] {
         let found = clearance(&triangle(slanted), &triangle(second)).unwrap();
@@ -188,12 +231,26 @@ fn order_and_threads_change_nothing() {
             assert_eq!(again, wanted, "{by:?}, {threads} threads");
             let [a, b] = [&first, &second].map(|m| mesh(random.shuffled(m.triangles())));
             let found = par::with_threads(threads, || all_places(&a, &b)).unwrap();
-            assert_eq!((found.relation, found.meetings), (wanted.relation, wanted.meetings));
-            assert_eq!(found.distance.to_bits(), wanted.distance.to_bits(), "{by:?}");
-            assert_eq!((found.points, found.direction), (wanted.points, wanted.direction), "{by:?}");
+            assert_eq!(
+                (found.relation, found.meetings),
+                (wanted.relation, wanted.meetings)
+            );
+            assert_eq!(
+                found.distance.to_bits(),
+                wanted.distance.to_bits(),
+                "{by:?}"
+            );
+            assert_eq!(
+                (found.points, found.direction),
+                (wanted.points, wanted.direction),
+                "{by:?}"
+            );
         }
         let back = all_places(&second, &first);
-        assert_eq!((back.meetings, back.distance), (wanted.meetings, wanted.distance));
+        assert_eq!(
+            (back.meetings, back.distance),
+            (wanted.meetings, wanted.distance)
+        );
     }
 }
 
@@ -202,10 +259,20 @@ fn far_tiny_and_huge_meshes_have_distances() {
     let cube = fixture("cube.stl");
     for (scale, gap) in [(1e-38_f32, 3.0_f32), (1e30, 3.0), (1e-20, 0.5), (1.0, 1e-4)] {
         let first = mapped(&cube, |v| v.map(|c| c * scale));
-        let second = mapped(&cube, |[x, y, z]| [(x + 64.0 + gap) * scale, y * scale, z * scale]);
+        let second = mapped(&cube, |[x, y, z]| {
+            [(x + 64.0 + gap) * scale, y * scale, z * scale]
+        });
         let found = clearance(&first, &second).unwrap();
         let wanted = f64::from(second.bounds().min[0]) - f64::from(first.bounds().max[0]);
-        assert_eq!((found.relation, found.direction), (Relation::Apart, Some([-1.0, 0.0, 0.0])), "{scale}");
-        assert!((found.distance / wanted - 1.0).abs() < 1e-15, "{} for {wanted}", found.distance);
+        assert_eq!(
+            (found.relation, found.direction),
+            (Relation::Apart, Some([-1.0, 0.0, 0.0])),
+            "{scale}"
+        );
+        assert!(
+            (found.distance / wanted - 1.0).abs() < 1e-15,
+            "{} for {wanted}",
+            found.distance
+        );
     }
 }

@@ -22,7 +22,10 @@ fn sheet(n: usize, z: f32) -> Vec<Triangle> {
 }
 
 fn moved(triangles: &[Triangle], by: [f32; 3]) -> Vec<Triangle> {
-    triangles.iter().map(|t| t.map(|v| std::array::from_fn(|i| v[i] + by[i]))).collect()
+    triangles
+        .iter()
+        .map(|t| t.map(|v| std::array::from_fn(|i| v[i] + by[i])))
+        .collect()
 }
 
 fn repeated(triangles: &[Triangle], times: usize) -> Vec<Triangle> {
@@ -48,11 +51,17 @@ fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value
     }
     let meets = pair["meetings"] != 0;
     // Of several triangles with the closest point the one with the least number is named.
-    pair["triangles"] = if meets { named(&pair["triangles"]) } else { Value::Null };
+    pair["triangles"] = if meets {
+        named(&pair["triangles"])
+    } else {
+        Value::Null
+    };
     if is_swapped {
         pair["points"].as_array_mut().unwrap().reverse();
         if let Some(direction) = pair["direction"].as_array_mut() {
-            direction.iter_mut().for_each(|c| *c = json!(0.0 - c.as_f64().unwrap()));
+            direction
+                .iter_mut()
+                .for_each(|c| *c = json!(0.0 - c.as_f64().unwrap()));
         }
     }
     (pair["a"], pair["b"]) = (Value::Null, Value::Null);
@@ -63,13 +72,41 @@ fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value
 fn clearance_says_one_thing_in_all_orders() {
     let cube = between([0.0; 3], [2.0; 3]);
     let worlds = [
-        ("boxes that touch", cube.clone(), between([1.0, 1.0, 2.0], [4.0; 3])),
-        ("boxes at an edge", cube.clone(), between([2.0, 0.5, 2.0], [3.0; 3])),
-        ("boxes that overlap", cube.clone(), between([1.0; 3], [3.0; 3])),
-        ("boxes apart", cube.clone(), between([3.0, 0.0, 0.0], [4.0, 2.0, 2.0])),
-        ("sheets", sheet(4, 0.0), moved(&sheet(4, 0.0), [0.5, 0.25, 0.0])),
-        ("sheets apart", sheet(4, 0.0), moved(&sheet(4, 0.0), [0.5, 0.25, 1.5])),
-        ("copies", repeated(&cube, 5), repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3)),
+        (
+            "boxes that touch",
+            cube.clone(),
+            between([1.0, 1.0, 2.0], [4.0; 3]),
+        ),
+        (
+            "boxes at an edge",
+            cube.clone(),
+            between([2.0, 0.5, 2.0], [3.0; 3]),
+        ),
+        (
+            "boxes that overlap",
+            cube.clone(),
+            between([1.0; 3], [3.0; 3]),
+        ),
+        (
+            "boxes apart",
+            cube.clone(),
+            between([3.0, 0.0, 0.0], [4.0, 2.0, 2.0]),
+        ),
+        (
+            "sheets",
+            sheet(4, 0.0),
+            moved(&sheet(4, 0.0), [0.5, 0.25, 0.0]),
+        ),
+        (
+            "sheets apart",
+            sheet(4, 0.0),
+            moved(&sheet(4, 0.0), [0.5, 0.25, 1.5]),
+        ),
+        (
+            "copies",
+            repeated(&cube, 5),
+            repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3),
+        ),
         ("copies of one", repeated(&sheet(2, 0.0), 2), sheet(2, 0.0)),
     ];
     let mut seen = 0;
@@ -92,7 +129,11 @@ fn clearance_says_one_thing_in_all_orders() {
                     "{name}: {}",
                     run.text()
                 );
-                let numbered = if is_swapped { [&meshes[1], &meshes[0]] } else { [&meshes[0], &meshes[1]] };
+                let numbered = if is_swapped {
+                    [&meshes[1], &meshes[0]]
+                } else {
+                    [&meshes[0], &meshes[1]]
+                };
                 let mut json = run.json();
                 let mut found = match json["pairs"].get_mut(0) {
                     Some(pair) => of_pair(pair.take(), numbered.map(Vec::as_slice), is_swapped),
@@ -118,10 +159,29 @@ fn a_check_says_one_thing_in_all_orders() {
     let cube = between([0.0; 3], [2.0; 3]);
     let join = |parts: &[&[Triangle]]| parts.concat();
     let worlds = [
-        ("boxes that touch", join(&[&cube, &between([1.0, 1.0, 2.0], [4.0; 3])])),
-        ("boxes that overlap", join(&[&cube, &between([1.0; 3], [3.0; 3])])),
-        ("sheets", join(&[&sheet(4, 0.0), &moved(&sheet(4, 0.0), [0.5, 0.25, 0.0]), &sheet(3, 0.5)])),
-        ("copies", join(&[&repeated(&cube, 4), &repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3)])),
+        (
+            "boxes that touch",
+            join(&[&cube, &between([1.0, 1.0, 2.0], [4.0; 3])]),
+        ),
+        (
+            "boxes that overlap",
+            join(&[&cube, &between([1.0; 3], [3.0; 3])]),
+        ),
+        (
+            "sheets",
+            join(&[
+                &sheet(4, 0.0),
+                &moved(&sheet(4, 0.0), [0.5, 0.25, 0.0]),
+                &sheet(3, 0.5),
+            ]),
+        ),
+        (
+            "copies",
+            join(&[
+                &repeated(&cube, 4),
+                &repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3),
+            ]),
+        ),
     ];
     let mut seen = 0;
     for (name, triangles) in &worlds {
@@ -141,8 +201,17 @@ fn a_check_says_one_thing_in_all_orders() {
                         numbers.sort_by_key(Value::to_string);
                     }
                 }
-                let found = json!([json["findings"], json["verdict"], json["warnings"], json["vertices"]]);
-                assert_eq!(found, *wanted.get_or_insert_with(|| found.clone()), "{name} {limit}: {n}");
+                let found = json!([
+                    json["findings"],
+                    json["verdict"],
+                    json["warnings"],
+                    json["vertices"]
+                ]);
+                assert_eq!(
+                    found,
+                    *wanted.get_or_insert_with(|| found.clone()),
+                    "{name} {limit}: {n}"
+                );
                 seen += 1;
             }
         }

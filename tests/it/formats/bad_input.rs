@@ -9,9 +9,18 @@ fn files_cut_at_any_length_are_errors() {
         let (bytes, sidecar) = saved(&at_odd_place(f_grid()), format, dtype);
         for cut in 0..bytes.len() {
             let error = read(&bytes[..cut], format, sidecar.as_deref()).expect_err(format.name);
-            assert_eq!(error.kind(), voxelize::Kind::Input, "{} at {cut}: {error}", format.name);
+            assert_eq!(
+                error.kind(),
+                voxelize::Kind::Input,
+                "{} at {cut}: {error}",
+                format.name
+            );
             assert!(error.code().name().starts_with('V'), "{error}");
-            assert!(error.byte().is_none_or(|byte| byte <= cut as u64), "{} at {cut}: {error}", format.name);
+            assert!(
+                error.byte().is_none_or(|byte| byte <= cut as u64),
+                "{} at {cut}: {error}",
+                format.name
+            );
             cases += 1;
         }
     }
@@ -24,7 +33,13 @@ fn sidecars_cut_at_any_length_are_errors() {
     let (bytes, sidecar) = saved(&at_odd_place(f_grid()), raw, Dtype::Bit);
     let sidecar = sidecar.unwrap();
     for cut in (0..sidecar.trim_end().len()).filter(|cut| sidecar.is_char_boundary(*cut)) {
-        assert_eq!(read(&bytes, raw, Some(&sidecar[..cut])).unwrap_err().code().name(), "V007");
+        assert_eq!(
+            read(&bytes, raw, Some(&sidecar[..cut]))
+                .unwrap_err()
+                .code()
+                .name(),
+            "V007"
+        );
     }
 }
 
@@ -39,10 +54,17 @@ fn changed_bytes_never_panic() {
                 let mut bytes = bytes.clone();
                 bytes[at] ^= change;
                 cases += 1;
-                let Err(error) = read(&bytes, format, sidecar.as_deref()) else { continue };
+                let Err(error) = read(&bytes, format, sidecar.as_deref()) else {
+                    continue;
+                };
                 // It says a place in the file, if any.
                 let is_within = error.byte().is_none_or(|byte| byte <= bytes.len() as u64);
-                assert!(is_within, "{}: {error}, of {} bytes", format.name, bytes.len());
+                assert!(
+                    is_within,
+                    "{}: {error}, of {} bytes",
+                    format.name,
+                    bytes.len()
+                );
                 errors += 1;
             }
         }
@@ -52,10 +74,17 @@ fn changed_bytes_never_panic() {
 
 #[test]
 fn bytes_that_follow_are_errors() {
-    for (format, dtype) in kinds().into_iter().filter(|(format, _)| format.name != "npz") {
+    for (format, dtype) in kinds()
+        .into_iter()
+        .filter(|(format, _)| format.name != "npz")
+    {
         let (mut bytes, sidecar) = saved(&at_odd_place(f_grid()), format, dtype);
         bytes.push(0);
-        assert!(read(&bytes, format, sidecar.as_deref()).is_err(), "{}", format.name);
+        assert!(
+            read(&bytes, format, sidecar.as_deref()).is_err(),
+            "{}",
+            format.name
+        );
     }
 }
 
@@ -73,7 +102,10 @@ fn sizes_that_arrays_only_claim_are_errors() {
     let format = format::by_name("npy").unwrap();
     for (shape, code) in [
         ("(1000000, 1000000, 1000000)", "V002"),
-        ("(18446744073709551615, 18446744073709551615, 18446744073709551615)", "V002"),
+        (
+            "(18446744073709551615, 18446744073709551615, 18446744073709551615)",
+            "V002",
+        ),
         ("(4, 4, 2)", "V002"),
         ("(3, 4, 1)", "V005"),
         ("(3, 0, 2)", "V004"),
@@ -93,7 +125,11 @@ fn sizes_that_sidecars_only_claim_are_errors() {
     let format = format::by_name("raw").unwrap();
     for (dims, dtype, code) in [
         ("[1000000,1000000,1000000]", "u8", "V005"),
-        ("[18446744073709551615,18446744073709551615,64]", "bit", "V005"),
+        (
+            "[18446744073709551615,18446744073709551615,64]",
+            "bit",
+            "V005",
+        ),
         ("[3,4,3]", "u8", "V005"),
         ("[0,4,3]", "u8", "V007"),
         ("[3,4,2]", "f64", "V007"),
@@ -104,7 +140,10 @@ fn sizes_that_sidecars_only_claim_are_errors() {
         assert_eq!(error.code().name(), code, "{dims}: {error}");
     }
     let enough = r#"{"dims":[3,4,2],"dtype":"u8"}"#;
-    assert_eq!(read(&[0; 24], format, Some(enough)).unwrap().dims(), [3, 4, 2]);
+    assert_eq!(
+        read(&[0; 24], format, Some(enough)).unwrap().dims(),
+        [3, 4, 2]
+    );
 }
 
 /// A scene with one model and a replaced header.
@@ -112,7 +151,10 @@ fn vox_with(from: &[u8], to: &[u8]) -> voxelize::Error {
     assert_eq!(from.len(), to.len());
     let format = format::by_name("vox").unwrap();
     let (mut bytes, _) = saved(&at_odd_place(f_grid()), format, Dtype::U8);
-    let at = bytes.windows(from.len()).position(|window| window == from).expect("is there");
+    let at = bytes
+        .windows(from.len())
+        .position(|window| window == from)
+        .expect("is there");
     bytes[at..at + to.len()].copy_from_slice(to);
     read(&bytes, format, None).unwrap_err()
 }
@@ -120,16 +162,29 @@ fn vox_with(from: &[u8], to: &[u8]) -> voxelize::Error {
 #[test]
 fn lying_scenes_are_errors() {
     for (from, to, code) in [
-        (&b"\x24\0\0\0\0\0\0\0\x08\0\0\0"[..], &b"\x24\0\0\0\0\0\0\0\xff\xff\xff\x3f"[..], "V003"),
+        (
+            &b"\x24\0\0\0\0\0\0\0\x08\0\0\0"[..],
+            &b"\x24\0\0\0\0\0\0\0\xff\xff\xff\x3f"[..],
+            "V003",
+        ),
         (b"XYZI\x24\0\0\0", b"XYZI\xff\xff\xff\xff", "V002"),
-        (b"SIZE\x0c\0\0\0\0\0\0\0\x04", b"SIZE\x0c\0\0\0\0\0\0\0\x02", "V009"),
+        (
+            b"SIZE\x0c\0\0\0\0\0\0\0\x04",
+            b"SIZE\x0c\0\0\0\0\0\0\0\x02",
+            "V009",
+        ),
         (b"\"dims\":[3,4,2]", b"\"dims\":[1,1,1]", "V009"),
         (b"\"dims\":[3,4,2]", b"\"dims\":[3,4,-]", "V007"),
         (b"nGRP", b"nGRX", "V008"),
         (b"1 0 1", b"1 x 1", "V008"),
     ] {
         let found = vox_with(from, to);
-        assert_eq!(found.code().name(), code, "{}: {found}", String::from_utf8_lossy(to));
+        assert_eq!(
+            found.code().name(),
+            code,
+            "{}: {found}",
+            String::from_utf8_lossy(to)
+        );
     }
 }
 
@@ -141,11 +196,17 @@ fn a_scene_cannot_claim_a_grid_out_of_proportion() {
     let (bytes, _) = saved(&voxels, format, Dtype::U8);
     let from = b"\"dims\":[1000,1000,1],\"origin\"";
     let to = format!("\"dims\":[{far},{far},1],\"o\"");
-    let at = bytes.windows(from.len()).position(|window| window == from).expect("is there");
+    let at = bytes
+        .windows(from.len())
+        .position(|window| window == from)
+        .expect("is there");
     let mut bytes = bytes;
     bytes[at..at + from.len()].fill(b' ');
     bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
-    assert_eq!(read(&bytes, format, None).unwrap_err().kind(), voxelize::Kind::TooLarge);
+    assert_eq!(
+        read(&bytes, format, None).unwrap_err().kind(),
+        voxelize::Kind::TooLarge
+    );
 }
 
 /// They quoted a whole header or attribute, with terminal control characters.
@@ -161,7 +222,12 @@ fn messages_of_broken_files_are_short_and_harmless() {
         ("(3, 4, 2)", &format!("({}2)", "1, ".repeat(5000))),
     ] {
         let dict = dict.replace(from, to);
-        let file = [b"\x93NUMPY\x01\x00", &(dict.len() as u16).to_le_bytes()[..], dict.as_bytes()].concat();
+        let file = [
+            b"\x93NUMPY\x01\x00",
+            &(dict.len() as u16).to_le_bytes()[..],
+            dict.as_bytes(),
+        ]
+        .concat();
         let error = read(&file, format::by_name("npy").unwrap(), None).unwrap_err();
         check_message(&error);
         cases += 1;
@@ -180,7 +246,10 @@ fn messages_of_broken_files_are_short_and_harmless() {
 
 fn check_message(error: &voxelize::Error) {
     let message = error.message();
-    assert!(message.len() < 200 && !message.contains(char::is_control), "{message}");
+    assert!(
+        message.len() < 200 && !message.contains(char::is_control),
+        "{message}"
+    );
 }
 
 #[test]

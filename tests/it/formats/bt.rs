@@ -19,7 +19,10 @@ fn bt() -> &'static Format {
 }
 
 fn written(voxels: &Voxels, choices: &[Choice]) -> Vec<u8> {
-    let options = SaveOptions { choices, ..SaveOptions::default() };
+    let options = SaveOptions {
+        choices,
+        ..SaveOptions::default()
+    };
     let mut bytes = Vec::new();
     format::write_to(voxels, &mut bytes, bt(), &options).unwrap();
     bytes
@@ -30,7 +33,10 @@ fn at(bits: BitGrid, origin: [Rational; 3]) -> Voxels {
     let spacing = [(); 3].map(|()| Rational::new(1, 10));
     let origin = origin.map(|cells| &cells * &Rational::new(1, 10));
     let lattice = Lattice::new(bits.dims(), origin, spacing, [true; 3]).unwrap();
-    Voxels { lattice: Some(lattice), ..Voxels::new(bits) }
+    Voxels {
+        lattice: Some(lattice),
+        ..Voxels::new(bits)
+    }
 }
 
 fn whole(cells: [i64; 3]) -> [Rational; 3] {
@@ -46,9 +52,21 @@ struct Tree {
 
 impl Tree {
     fn parse(bytes: &[u8]) -> Self {
-        let end = bytes.windows(6).position(|window| window == b"\ndata\n").unwrap() + 6;
-        let head = std::str::from_utf8(&bytes[..end]).unwrap().lines().map(str::to_string).collect();
-        let mut tree = Self { head, leaves: BTreeMap::new(), nodes: 0 };
+        let end = bytes
+            .windows(6)
+            .position(|window| window == b"\ndata\n")
+            .unwrap()
+            + 6;
+        let head = std::str::from_utf8(&bytes[..end])
+            .unwrap()
+            .lines()
+            .map(str::to_string)
+            .collect();
+        let mut tree = Self {
+            head,
+            leaves: BTreeMap::new(),
+            nodes: 0,
+        };
         let mut data = &bytes[end..];
         if !data.is_empty() {
             tree.nodes = 1;
@@ -99,49 +117,118 @@ fn bytes_are_those_of_the_description() {
     let one = |text| at(BitGrid::from_text(text).unwrap(), whole([0; 3]));
     let data = |voxels: &Voxels, choices: &[Choice]| {
         let bytes = written(voxels, choices);
-        let end = bytes.windows(6).position(|window| window == b"\ndata\n").unwrap() + 6;
+        let end = bytes
+            .windows(6)
+            .position(|window| window == b"\ndata\n")
+            .unwrap()
+            + 6;
         let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
         let lines: Vec<_> = head.lines().map(str::to_string).collect();
         assert!(
-            lines[0] == "# Octomap OcTree binary file" && lines[1].starts_with("# voxelize {\"dims\":"),
+            lines[0] == "# Octomap OcTree binary file"
+                && lines[1].starts_with("# voxelize {\"dims\":"),
             "{head}"
         );
         (lines[2..].join(" "), bytes[end..].to_vec())
     };
     // The first cell above 0 is in child 7 of the root, and then in child 0 of each level.
-    let path = |levels: usize, last: &[u8]| [&[0x00, 0xc0][..], &[3, 0].repeat(levels), last].concat();
+    let path =
+        |levels: usize, last: &[u8]| [&[0x00, 0xc0][..], &[3, 0].repeat(levels), last].concat();
     for (text, choices, head, bytes) in [
-        ("#", &[][..], "id OcTree size 17 res 0.1 data", path(14, &[2, 0])),
-        (".#", &[], "id OcTree size 17 res 0.1 data", path(14, &[8, 0])),
-        (".\n#", &[], "id OcTree size 17 res 0.1 data", path(14, &[2, 0])),
-        (".\n\n#", &[], "id OcTree size 17 res 0.1 data", path(14, &[0, 2])),
+        (
+            "#",
+            &[][..],
+            "id OcTree size 17 res 0.1 data",
+            path(14, &[2, 0]),
+        ),
+        (
+            ".#",
+            &[],
+            "id OcTree size 17 res 0.1 data",
+            path(14, &[8, 0]),
+        ),
+        (
+            ".\n#",
+            &[],
+            "id OcTree size 17 res 0.1 data",
+            path(14, &[2, 0]),
+        ),
+        (
+            ".\n\n#",
+            &[],
+            "id OcTree size 17 res 0.1 data",
+            path(14, &[0, 2]),
+        ),
         // Eight alike are one.
-        ("##\n##\n\n##\n##", &[], "id OcTree size 16 res 0.1 data", path(13, &[2, 0])),
-        ("##\n##\n\n##\n#.", &[], "id OcTree size 23 res 0.1 data", path(14, &[0xaa, 0xa2])),
-        ("#.", &[Choice::MarkFree], "id OcTree size 18 res 0.1 data", path(14, &[6, 0])),
-        ("..\n..\n\n..\n..", &[Choice::MarkFree], "id OcTree size 16 res 0.1 data", path(13, &[1, 0])),
+        (
+            "##\n##\n\n##\n##",
+            &[],
+            "id OcTree size 16 res 0.1 data",
+            path(13, &[2, 0]),
+        ),
+        (
+            "##\n##\n\n##\n#.",
+            &[],
+            "id OcTree size 23 res 0.1 data",
+            path(14, &[0xaa, 0xa2]),
+        ),
+        (
+            "#.",
+            &[Choice::MarkFree],
+            "id OcTree size 18 res 0.1 data",
+            path(14, &[6, 0]),
+        ),
+        (
+            "..\n..\n\n..\n..",
+            &[Choice::MarkFree],
+            "id OcTree size 16 res 0.1 data",
+            path(13, &[1, 0]),
+        ),
         ("..", &[], "id OcTree size 0 res 0.1 data", vec![]),
     ] {
-        assert_eq!(data(&one(text), choices), (head.to_string(), bytes), "{text} {choices:?}");
+        assert_eq!(
+            data(&one(text), choices),
+            (head.to_string(), bytes),
+            "{text} {choices:?}"
+        );
     }
 }
 
 #[test]
 fn every_cell_is_in_the_tree_wherever_the_grid_is() {
     let mut seen = 0;
-    for bits in
-        [f_grid(), scattered([65, 3, 7]), scattered([3, 90, 20]), scattered([70, 40, 33]), full([40, 33, 64])]
-    {
+    for bits in [
+        f_grid(),
+        scattered([65, 3, 7]),
+        scattered([3, 90, 20]),
+        scattered([70, 40, 33]),
+        full([40, 33, 64]),
+    ] {
         let [nx, ny, nz] = bits.dims();
-        for origin in [[0, 0, 0], [-1, -5, -40], [-32768, 31, 32768 - nz as i64], [1000, -1023, 97]] {
+        for origin in [
+            [0, 0, 0],
+            [-1, -5, -40],
+            [-32768, 31, 32768 - nz as i64],
+            [1000, -1023, 97],
+        ] {
             let voxels = at(bits.clone(), whole(origin));
             let first = origin.map(|cells| (32768 + cells) as usize);
             for choices in [&[][..], &[Choice::MarkFree]] {
                 let tree = Tree::parse(&written(&voxels, choices));
-                assert!(tree.cells(OCCUPIED, first).into_iter().eq(bits.iter()), "{origin:?}");
+                assert!(
+                    tree.cells(OCCUPIED, first).into_iter().eq(bits.iter()),
+                    "{origin:?}"
+                );
                 let free = tree.cells(FREE, first);
-                let expected = if choices.is_empty() { 0 } else { nx * ny * nz - bits.count() as usize };
-                assert!(free.len() == expected && free.iter().all(|[x, y, z]| *x < nx && *y < ny && *z < nz));
+                let expected = if choices.is_empty() {
+                    0
+                } else {
+                    nx * ny * nz - bits.count() as usize
+                };
+                assert!(
+                    free.len() == expected
+                        && free.iter().all(|[x, y, z]| *x < nx && *y < ny && *z < nz)
+                );
                 assert_eq!(tree.head[3], format!("size {}", tree.nodes));
                 seen += 1;
             }
@@ -163,7 +250,10 @@ fn a_grid_beside_the_walls_of_the_tree_is_moved_onto_the_nearest() {
         let voxels = at(f_grid(), origin);
         let tree = Tree::parse(&written(&voxels, &[]));
         let first = walls.map(|wall| (32768 + wall) as usize);
-        assert!(tree.cells(OCCUPIED, first).into_iter().eq(f_grid().iter()), "{walls:?}");
+        assert!(
+            tree.cells(OCCUPIED, first).into_iter().eq(f_grid().iter()),
+            "{walls:?}"
+        );
         // The place itself is in the file.
         let json: serde_json::Value =
             serde_json::from_str(tree.head[1].strip_prefix("# voxelize ").unwrap()).unwrap();
@@ -171,11 +261,19 @@ fn a_grid_beside_the_walls_of_the_tree_is_moved_onto_the_nearest() {
         assert_eq!(json["origin"][0], lattice.origin()[0].to_string());
         let found = format::warnings(lattice, lattice.dims(), bt());
         assert_eq!(found.len(), usize::from(moved), "{walls:?}");
-        assert!(found.iter().all(|found| found.code() == Code::W004 && found.text().contains("moved by")));
+        assert!(
+            found
+                .iter()
+                .all(|found| found.code() == Code::W004 && found.text().contains("moved by"))
+        );
     }
     // Cells without a place begin at 0.
     let tree = Tree::parse(&written(&Voxels::new(f_grid()), &[]));
-    assert!(tree.cells(OCCUPIED, [32768; 3]).into_iter().eq(f_grid().iter()));
+    assert!(
+        tree.cells(OCCUPIED, [32768; 3])
+            .into_iter()
+            .eq(f_grid().iter())
+    );
     assert_eq!(tree.head[4], "res 1");
 }
 
@@ -184,7 +282,10 @@ fn slabs_are_put_together() {
     for bits in [f_grid(), scattered([70, 9, 40])] {
         let voxels = at(bits, whole([-7, 5, -20]));
         for choices in [&[][..], &[Choice::MarkFree]] {
-            let options = SaveOptions { choices, ..SaveOptions::default() };
+            let options = SaveOptions {
+                choices,
+                ..SaveOptions::default()
+            };
             let expected = written(&voxels, choices);
             for height in [1, 7, 39] {
                 let mut bytes = Vec::new();
@@ -195,7 +296,13 @@ fn slabs_are_put_together() {
             let threads = |threads| {
                 let write = || {
                     let mut bytes = Vec::new();
-                    format::write_source_to(&mut InMemory::new(&voxels), &mut bytes, bt(), &options).unwrap();
+                    format::write_source_to(
+                        &mut InMemory::new(&voxels),
+                        &mut bytes,
+                        bt(),
+                        &options,
+                    )
+                    .unwrap();
                     bytes
                 };
                 voxelize::par::with_threads(threads, write).unwrap()
@@ -209,16 +316,27 @@ fn slabs_are_put_together() {
 #[test]
 fn the_tree_holds_65536_cells_an_axis_and_no_more() {
     let mut row = BitGrid::new([65536, 1, 1]).unwrap();
-    [0, 1, 257, 2001, 32767, 32768, 65535].into_iter().for_each(|i| row.set([i, 0, 0]));
+    [0, 1, 257, 2001, 32767, 32768, 65535]
+        .into_iter()
+        .for_each(|i| row.set([i, 0, 0]));
     let tree = Tree::parse(&written(&at(row.clone(), whole([-32768, 0, 0])), &[]));
-    assert!(tree.cells(OCCUPIED, [0, 32768, 32768]).into_iter().eq(row.iter()));
+    assert!(
+        tree.cells(OCCUPIED, [0, 32768, 32768])
+            .into_iter()
+            .eq(row.iter())
+    );
     let refused = |dims: [usize; 3], origin: [i64; 3]| {
         let bits = BitGrid::new(dims).unwrap();
         let voxels = at(bits, whole(origin));
         let lattice = voxels.lattice.as_ref().unwrap();
-        let early = format::check(CellKind::Bits, lattice, bt(), &SaveOptions::default()).unwrap_err();
-        let late = format::write_to(&voxels, &mut Vec::new(), bt(), &SaveOptions::default()).unwrap_err();
-        assert_eq!((early.code(), early.message()), (late.code(), late.message()));
+        let early =
+            format::check(CellKind::Bits, lattice, bt(), &SaveOptions::default()).unwrap_err();
+        let late =
+            format::write_to(&voxels, &mut Vec::new(), bt(), &SaveOptions::default()).unwrap_err();
+        assert_eq!(
+            (early.code(), early.message()),
+            (late.code(), late.message())
+        );
         early
     };
     for (dims, origin, said) in [
@@ -234,7 +352,8 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
     }
     // Cells without a place begin at 0.
     let long = Voxels::new(BitGrid::new([32_769, 1, 1]).unwrap());
-    let error = format::write_to(&long, &mut Vec::new(), bt(), &SaveOptions::default()).unwrap_err();
+    let error =
+        format::write_to(&long, &mut Vec::new(), bt(), &SaveOptions::default()).unwrap_err();
     assert_eq!(error.code(), Code::TooLarge);
     let spacing = [1, 1, 2].map(Rational::from);
     let flat = Lattice::new([3, 4, 2], whole([0; 3]), spacing, [true; 3]).unwrap();
@@ -246,27 +365,65 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
 #[test]
 fn the_command_warns_of_moved_cells_and_says_that_files_are_not_read() {
     let place = Place::new();
-    let run = place.run("thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.bt").expect(0);
-    assert!(run.err.contains("warning[W004]") && run.err.contains("moved by"), "{}", run.err);
-    assert!(run.err.contains("--origin 0,0,0") && run.err.contains("moved by (0.05, 0, 0);"), "{}", run.err);
-    let run = place.run("thirds.stl --scale 2 --voxel-size 0.2 --bounds 0.1,0,0,1.4,0.6,1 -o a.bt").expect(0);
+    let run = place
+        .run("thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.bt")
+        .expect(0);
+    assert!(
+        run.err.contains("warning[W004]") && run.err.contains("moved by"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.contains("--origin 0,0,0") && run.err.contains("moved by (0.05, 0, 0);"),
+        "{}",
+        run.err
+    );
+    let run = place
+        .run("thirds.stl --scale 2 --voxel-size 0.2 --bounds 0.1,0,0,1.4,0.6,1 -o a.bt")
+        .expect(0);
     assert!(run.err.contains("moved by (0.1, 0, 0);"), "{}", run.err);
-    let run = place.run("thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free -o b.bt").expect(0);
+    let run = place
+        .run("thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free -o b.bt")
+        .expect(0);
     assert!(
         !run.err.contains("moved by") && run.err.contains("leaves the inside of a part empty here"),
         "{}",
         run.err
     );
-    let run = place.run("thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free --filled -o b.bt").expect(0);
+    let run = place
+        .run("thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free --filled -o b.bt")
+        .expect(0);
     assert!(!run.err.contains("W004"), "{}", run.err);
-    assert!(!Tree::parse(&std::fs::read(place.path("b.bt")).unwrap()).leaves.is_empty());
-    place.run("thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.npz").expect(0);
+    assert!(
+        !Tree::parse(&std::fs::read(place.path("b.bt")).unwrap())
+            .leaves
+            .is_empty()
+    );
+    place
+        .run("thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.npz")
+        .expect(0);
     let run = place.run("convert a.npz c.bt").expect(0);
-    assert!(run.err.contains("warning[W004]") && run.err.contains("moved by"), "{}", run.err);
+    assert!(
+        run.err.contains("warning[W004]") && run.err.contains("moved by"),
+        "{}",
+        run.err
+    );
     for (words, code, said) in [
-        ("info a.bt", 3, "voxels are written to .bt files, not read from them"),
-        ("convert a.bt a.npz", 3, "voxels are written to .bt files, not read from them"),
-        ("cube.stl --voxel-size 0.0003 -o a.bt", 5, "66667 cells along x"),
+        (
+            "info a.bt",
+            3,
+            "voxels are written to .bt files, not read from them",
+        ),
+        (
+            "convert a.bt a.npz",
+            3,
+            "voxels are written to .bt files, not read from them",
+        ),
+        (
+            "cube.stl --voxel-size 0.0003 -o a.bt",
+            5,
+            "66667 cells along x",
+        ),
         ("cube.stl -r 8 -o a.npz --mark-free", 2, "--mark-free"),
     ] {
         let error = refused(&place, words, code);

@@ -19,7 +19,9 @@ fn every_format_says_where_its_cells_are_and_how_they_were_made() {
     let mut seen = 0;
     for format in FORMATS.iter().filter(|format| format.holds(CellKind::Bits)) {
         for dtype in format.dtypes {
-            let path = folder.path().join(format!("{seen}.{}", format.extensions[0]));
+            let path = folder
+                .path()
+                .join(format!("{seen}.{}", format.extensions[0]));
             format::save(&voxels, &path, format, &as_dtype(*dtype)).unwrap();
             let beside = sidecar(&path);
             let own = format.is_readable().then(|| {
@@ -30,16 +32,43 @@ fn every_format_says_where_its_cells_are_and_how_they_were_made() {
             });
             for metadata in [Some(&beside), own.as_ref()].into_iter().flatten() {
                 // Fractions, closed walls and whether coordinates snapped.
-                assert_eq!(metadata.lattice, voxels.lattice, "{} {}", format.name, dtype.name());
+                assert_eq!(
+                    metadata.lattice,
+                    voxels.lattice,
+                    "{} {}",
+                    format.name,
+                    dtype.name()
+                );
                 // The rule with all options, the transform with the unit, the tool and the input.
-                assert_eq!(metadata.record, voxels.record, "{} {}", format.name, dtype.name());
+                assert_eq!(
+                    metadata.record,
+                    voxels.record,
+                    "{} {}",
+                    format.name,
+                    dtype.name()
+                );
                 assert_eq!(metadata.dims, Some(voxels.dims()));
             }
             let said = |metadata: &Metadata, key: &str| metadata.extra.get(key).cloned();
-            assert_eq!(said(&beside, "cells"), Some(digest.cells.to_string()), "{}", format.name);
-            assert_eq!(said(&beside, "grid"), digest.grid.map(|grid| grid.to_string()), "{}", format.name);
+            assert_eq!(
+                said(&beside, "cells"),
+                Some(digest.cells.to_string()),
+                "{}",
+                format.name
+            );
+            assert_eq!(
+                said(&beside, "grid"),
+                digest.grid.map(|grid| grid.to_string()),
+                "{}",
+                format.name
+            );
             if let (Some(own), "npz" | "vox") = (own, format.name) {
-                assert_eq!(said(&own, "cells"), said(&beside, "cells"), "{}", format.name);
+                assert_eq!(
+                    said(&own, "cells"),
+                    said(&beside, "cells"),
+                    "{}",
+                    format.name
+                );
                 assert_eq!(said(&own, "grid"), said(&beside, "grid"), "{}", format.name);
             }
             seen += 1;
@@ -54,7 +83,8 @@ fn every_format_says_where_its_cells_are_and_how_they_were_made() {
 fn archives_do_not_claim_digests_of_labels_that_they_lost() {
     use voxelize::grid::{Label, Labels, Legend};
     let npz = format::by_name("npz").unwrap();
-    let mut labels = Labels::new([2, 1, 1], Legend::new([Label::new(7, "seven")]).unwrap()).unwrap();
+    let mut labels =
+        Labels::new([2, 1, 1], Legend::new([Label::new(7, "seven")]).unwrap()).unwrap();
     labels.set([1, 0, 0], 7);
     let voxels = Voxels::new(labels);
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +94,12 @@ fn archives_do_not_claim_digests_of_labels_that_they_lost() {
         let claimed = [format::describe(&path).unwrap().metadata, sidecar(&path)];
         let expected = is_kept.then(|| voxels.digest().cells.to_string());
         for metadata in claimed {
-            assert_eq!(metadata.extra.get("cells"), expected.as_ref(), "{}", dtype.name());
+            assert_eq!(
+                metadata.extra.get("cells"),
+                expected.as_ref(),
+                "{}",
+                dtype.name()
+            );
         }
         let back = Voxels::open(&path).unwrap();
         assert_eq!(back.digest() == voxels.digest(), is_kept);
@@ -96,7 +131,10 @@ fn info_says_the_same_of_every_format() {
         ("--surface --ties both --snap none", CellKind::Bits),
         ("--filled --inside flood --close-holes 1", CellKind::Bits),
         ("--rule offset --radius 1vx", CellKind::Bits),
-        ("--rule distance --band 2vx --signed --inside evenodd", CellKind::Field),
+        (
+            "--rule distance --band 2vx --signed --inside evenodd",
+            CellKind::Field,
+        ),
     ] {
         let info = |name: &str| place.run(&format!("info {name} --json")).expect(0).json();
         // Distances are in units of the file.
@@ -104,13 +142,18 @@ fn info_says_the_same_of_every_format() {
             CellKind::Field => place_of.replace(" --scale 1/3", ""),
             _ => place_of.to_string(),
         };
-        place.run(&format!("thirds.stl {rule} {place_of} -o whole.npz")).expect(0);
+        place
+            .run(&format!("thirds.stl {rule} {place_of} -o whole.npz"))
+            .expect(0);
         let expected = info("whole.npz");
         assert_eq!(expected["transform"]["unit"], "mm");
         for format in FORMATS.iter().filter(|format| format.holds(kind)) {
             let name = format!("{seen}.{}", format.extensions[0]);
             place
-                .run(&format!("thirds.stl {rule} {place_of} -f {} --sidecar -o {name}", format.name))
+                .run(&format!(
+                    "thirds.stl {rule} {place_of} -f {} --sidecar -o {name}",
+                    format.name
+                ))
                 .expect(0);
             if format.is_readable() {
                 let found = info(&name);
@@ -119,7 +162,10 @@ fn info_says_the_same_of_every_format() {
                 }
             } else {
                 let beside = sidecar(&place.path(&name));
-                let record = &format::describe(&place.path("whole.npz")).unwrap().metadata.record;
+                let record = &format::describe(&place.path("whole.npz"))
+                    .unwrap()
+                    .metadata
+                    .record;
                 assert_eq!(&beside.record, record, "{rule}: {}", format.name);
             }
             seen += 1;

@@ -11,8 +11,10 @@ use voxelize::{Error, Kind, Progress, tool};
 use super::*;
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -24,7 +26,9 @@ struct Stop {
 
 impl Progress for Stop {
     fn cancelled(&self) -> bool {
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_err()
+        self.left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+            .is_err()
     }
 }
 
@@ -34,13 +38,26 @@ fn a_cancelled_save_leaves_the_older_file() {
     let folder = tempfile::tempdir().unwrap();
     for (format, dtype) in kinds() {
         for looks in [0, 1] {
-            let path = folder.path().join("grid").with_extension(format.extensions[0]);
+            let path = folder
+                .path()
+                .join("grid")
+                .with_extension(format.extensions[0]);
             fs::write(&path, "old").unwrap();
-            let stop = Stop { left: AtomicU64::new(looks) };
-            let options = SaveOptions { progress: &stop, ..as_dtype(dtype) };
+            let stop = Stop {
+                left: AtomicU64::new(looks),
+            };
+            let options = SaveOptions {
+                progress: &stop,
+                ..as_dtype(dtype)
+            };
             let result = format::save(&voxels, &path, format, &options);
             if dtype != Dtype::Bit || looks == 0 {
-                assert_eq!(result.unwrap_err().kind(), Kind::Interrupted, "{}", format.name);
+                assert_eq!(
+                    result.unwrap_err().kind(),
+                    Kind::Interrupted,
+                    "{}",
+                    format.name
+                );
                 assert_eq!(fs::read_to_string(&path).unwrap(), "old");
                 assert_eq!(names(folder.path()).len(), 1);
             }
@@ -54,14 +71,23 @@ fn files_wait_for_their_names() {
     let voxels = at_odd_place(full([30, 20, 10]));
     for (format, dtype) in kinds() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("grid").with_extension(format.extensions[0]);
-        let at_once = folder.path().join("at-once").with_extension(format.extensions[0]);
+        let path = folder
+            .path()
+            .join("grid")
+            .with_extension(format.extensions[0]);
+        let at_once = folder
+            .path()
+            .join("at-once")
+            .with_extension(format.extensions[0]);
         fs::write(&path, "old").unwrap();
         let options = as_dtype(dtype);
         let expected = format::save(&voxels, &at_once, format, &options).unwrap();
         let before = names(folder.path());
         let save = |later: &PendingNames| {
-            let options = SaveOptions { later: Some(later), ..options };
+            let options = SaveOptions {
+                later: Some(later),
+                ..options
+            };
             format::save(&voxels, &path, format, &options).unwrap()
         };
         // What gets no name is gone.
@@ -73,10 +99,22 @@ fn files_wait_for_their_names() {
         let written = save(&later);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         later.give(&()).unwrap();
-        let lengths = |all: &[Written]| all.iter().map(|one| (one.format, one.bytes)).collect::<Vec<_>>();
+        let lengths = |all: &[Written]| {
+            all.iter()
+                .map(|one| (one.format, one.bytes))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(lengths(&written), lengths(&expected));
-        assert!(fs::read(&path).unwrap() == fs::read(&at_once).unwrap(), "{}", format.name);
-        assert!(written.iter().all(|one| one.path.metadata().unwrap().len() == one.bytes));
+        assert!(
+            fs::read(&path).unwrap() == fs::read(&at_once).unwrap(),
+            "{}",
+            format.name
+        );
+        assert!(
+            written
+                .iter()
+                .all(|one| one.path.metadata().unwrap().len() == one.bytes)
+        );
         assert_eq!(names(folder.path()).len(), 2 * written.len());
     }
 }
@@ -96,7 +134,10 @@ fn a_panic_while_writing_leaves_the_older_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.npz");
     fs::write(&path, "old").unwrap();
-    let options = SaveOptions { progress: &Broken, ..SaveOptions::default() };
+    let options = SaveOptions {
+        progress: &Broken,
+        ..SaveOptions::default()
+    };
     let npz = format::by_name("npz").unwrap();
     let save = std::panic::AssertUnwindSafe(|| format::save(&voxels, &path, npz, &options));
     assert!(std::panic::catch_unwind(save).is_err(), "it asks");
@@ -128,10 +169,24 @@ fn files_that_nobody_waits_for_are_the_same() {
     for (format, dtype) in kinds() {
         let save = |name: &str, durability| {
             let path = folder.path().join(name);
-            format::save(&voxels, &path, format, &SaveOptions { durability, ..as_dtype(dtype) }).unwrap();
+            format::save(
+                &voxels,
+                &path,
+                format,
+                &SaveOptions {
+                    durability,
+                    ..as_dtype(dtype)
+                },
+            )
+            .unwrap();
             fs::read(path).unwrap()
         };
-        assert_eq!(save("a", Durability::Unsynced), save("b", Durability::Synced), "{}", format.name);
+        assert_eq!(
+            save("a", Durability::Unsynced),
+            save("b", Durability::Synced),
+            "{}",
+            format.name
+        );
     }
 }
 
@@ -143,7 +198,10 @@ fn a_save_that_fails_late_leaves_the_older_file() {
     // The sidecar cannot be put where a folder is.
     fs::create_dir(folder.path().join("grid.raw.json")).unwrap();
     let error = at_odd_place(f_grid()).save(&path).unwrap_err();
-    assert_eq!((error.kind(), fs::read_to_string(&path).unwrap().as_str()), (Kind::Output, "old"));
+    assert_eq!(
+        (error.kind(), fs::read_to_string(&path).unwrap().as_str()),
+        (Kind::Output, "old")
+    );
     assert_eq!(names(folder.path()), ["grid.raw", "grid.raw.json"]);
 }
 
@@ -152,7 +210,11 @@ fn places_that_take_no_file_are_refused_early() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
-    for path in [file.join("a.vox"), folder.path().join("gone/a.vox"), folder.path().to_path_buf()] {
+    for path in [
+        file.join("a.vox"),
+        folder.path().join("gone/a.vox"),
+        folder.path().to_path_buf(),
+    ] {
         let early = tool::probe_output(&path, None).unwrap_err();
         assert_eq!(early.kind(), Kind::Output);
         assert!(early.file().is_some(), "{early}");
@@ -160,7 +222,10 @@ fn places_that_take_no_file_are_refused_early() {
         let late = format::save(&at_odd_place(f_grid()), &path, vox, &SaveOptions::default());
         assert_eq!(late.unwrap_err(), early);
     }
-    assert_eq!(tool::probe_output(&folder.path().join("new.vox"), None), Ok(()));
+    assert_eq!(
+        tool::probe_output(&folder.path().join("new.vox"), None),
+        Ok(())
+    );
     assert_eq!(names(folder.path()), ["file"]);
 }
 
@@ -185,13 +250,20 @@ impl io::Write for Full {
 fn ended_streams_are_distinguished() {
     let voxels = at_odd_place(f_grid());
     for (format, dtype) in kinds() {
-        for (kind, code) in
-            [(io::ErrorKind::BrokenPipe, "closed-pipe"), (io::ErrorKind::StorageFull, "output")]
-        {
+        for (kind, code) in [
+            (io::ErrorKind::BrokenPipe, "closed-pipe"),
+            (io::ErrorKind::StorageFull, "output"),
+        ] {
             for left in [0, 20] {
                 let mut out = Full { left, kind };
-                let error = format::write_to(&voxels, &mut out, format, &as_dtype(dtype)).unwrap_err();
-                assert_eq!((error.kind(), error.code().name()), (Kind::Output, code), "{}", format.name);
+                let error =
+                    format::write_to(&voxels, &mut out, format, &as_dtype(dtype)).unwrap_err();
+                assert_eq!(
+                    (error.kind(), error.code().name()),
+                    (Kind::Output, code),
+                    "{}",
+                    format.name
+                );
             }
         }
     }
@@ -252,14 +324,20 @@ mod unix {
     fn devices_are_written_directly_without_a_sidecar() {
         let voxels = at_odd_place(f_grid());
         for (format, dtype) in kinds() {
-            let written = format::save(&voxels, Path::new("/dev/null"), format, &as_dtype(dtype)).unwrap();
+            let written =
+                format::save(&voxels, Path::new("/dev/null"), format, &as_dtype(dtype)).unwrap();
             assert_eq!(written.len(), 1);
             assert!(written[0].bytes > 0);
             if Path::new("/dev/full").exists() {
                 let full = format::save(&voxels, Path::new("/dev/full"), format, &as_dtype(dtype));
                 let error = full.unwrap_err();
                 assert_eq!(error.kind(), Kind::Output);
-                assert!(error.to_string().starts_with("/dev/full: cannot be written: "), "{error}");
+                assert!(
+                    error
+                        .to_string()
+                        .starts_with("/dev/full: cannot be written: "),
+                    "{error}"
+                );
             }
         }
         assert!(!Path::new("/dev/null.json").exists());

@@ -10,11 +10,23 @@ use super::kinds::{Split, grids};
 use super::*;
 
 /// The corners of a cell in the order of VTK and Abaqus.
-const CORNERS: [[usize; 3]; 8] =
-    [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]];
+const CORNERS: [[usize; 3]; 8] = [
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 1, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+    [1, 0, 1],
+    [1, 1, 1],
+    [0, 1, 1],
+];
 
 fn written(voxels: &Voxels, name: &str, dtype: Option<Dtype>, choices: &[Choice]) -> Vec<u8> {
-    let options = SaveOptions { dtype, choices, ..SaveOptions::default() };
+    let options = SaveOptions {
+        dtype,
+        choices,
+        ..SaveOptions::default()
+    };
     let mut bytes = Vec::new();
     format::write_to(voxels, &mut bytes, format::by_name(name).unwrap(), &options).unwrap();
     bytes
@@ -34,7 +46,8 @@ struct Mesh {
 
 /// The bytes of an array behind the head of a .vtu.
 fn array(data: &[u8], offset: usize, is_packed: bool) -> Vec<u8> {
-    let number = |n: usize| u64::from_le_bytes(data[offset + 8 * n..][..8].try_into().unwrap()) as usize;
+    let number =
+        |n: usize| u64::from_le_bytes(data[offset + 8 * n..][..8].try_into().unwrap()) as usize;
     if !is_packed {
         return data[offset + 8..][..number(0)].to_vec();
     }
@@ -43,8 +56,17 @@ fn array(data: &[u8], offset: usize, is_packed: bool) -> Vec<u8> {
     let mut all = Vec::new();
     for n in 0..count {
         let mut block = Vec::new();
-        flate2::read::ZlibDecoder::new(&data[at..at + number(3 + n)]).read_to_end(&mut block).unwrap();
-        assert_eq!(block.len(), if n + 1 == count && last > 0 { last } else { size });
+        flate2::read::ZlibDecoder::new(&data[at..at + number(3 + n)])
+            .read_to_end(&mut block)
+            .unwrap();
+        assert_eq!(
+            block.len(),
+            if n + 1 == count && last > 0 {
+                last
+            } else {
+                size
+            }
+        );
         at += number(3 + n);
         all.extend(block);
     }
@@ -53,7 +75,11 @@ fn array(data: &[u8], offset: usize, is_packed: bool) -> Vec<u8> {
 
 fn parse_vtu(bytes: &[u8]) -> Mesh {
     let mark = b"<AppendedData encoding=\"raw\">\n_";
-    let begin = bytes.windows(mark.len()).position(|window| window == mark).unwrap() + mark.len();
+    let begin = bytes
+        .windows(mark.len())
+        .position(|window| window == mark)
+        .unwrap()
+        + mark.len();
     let data = &bytes[begin..];
     assert!(data.ends_with(b"\n</AppendedData>\n</VTKFile>\n"));
     let head = String::from_utf8(bytes[..begin].to_vec()).unwrap() + "</AppendedData></VTKFile>";
@@ -64,44 +90,84 @@ fn parse_vtu(bytes: &[u8]) -> Mesh {
         (Some("UnstructuredGrid"), Some("UInt64"))
     );
     let is_packed = root.attribute("compressor").is_some();
-    let piece = root.descendants().find(|node| node.has_tag_name("Piece")).unwrap();
-    let of = |name: &str| document.descendants().find(|node| node.attribute("Name") == Some(name)).unwrap();
+    let piece = root
+        .descendants()
+        .find(|node| node.has_tag_name("Piece"))
+        .unwrap();
+    let of = |name: &str| {
+        document
+            .descendants()
+            .find(|node| node.attribute("Name") == Some(name))
+            .unwrap()
+    };
     let found = |name: &str, width: usize| -> Vec<Vec<u8>> {
         let offset = of(name).attribute("offset").unwrap().parse().unwrap();
         let bytes = array(data, offset, is_packed);
         assert_eq!(bytes.len() % width, 0, "{name}");
         bytes.chunks(width).map(<[u8]>::to_vec).collect()
     };
-    let json = of("voxelize").text().unwrap().split_whitespace().map(|code| code.parse::<u8>().unwrap());
+    let json = of("voxelize")
+        .text()
+        .unwrap()
+        .split_whitespace()
+        .map(|code| code.parse::<u8>().unwrap());
     let json = String::from_utf8(json.collect()).unwrap();
-    assert_eq!(of("voxelize").attribute("NumberOfTuples"), Some(&*json.len().to_string()));
+    assert_eq!(
+        of("voxelize").attribute("NumberOfTuples"),
+        Some(&*json.len().to_string())
+    );
     let number = of("connectivity").attribute("type").unwrap().to_string();
     let width = if number == "Int32" { 4 } else { 8 };
-    let whole = |bytes: &[u8]| bytes.iter().rev().fold(0_usize, |all, byte| all << 8 | usize::from(*byte));
+    let whole = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0_usize, |all, byte| all << 8 | usize::from(*byte))
+    };
     let count = |name: &str| piece.attribute(name).unwrap().parse::<usize>().unwrap();
     let mesh = Mesh {
         points: found("Points", 24)
             .iter()
-            .map(|point| [0, 8, 16].map(|at| f64::from_le_bytes(point[at..at + 8].try_into().unwrap())))
+            .map(|point| {
+                [0, 8, 16].map(|at| f64::from_le_bytes(point[at..at + 8].try_into().unwrap()))
+            })
             .collect(),
         cells: found("connectivity", 8 * width)
             .iter()
-            .map(|nodes| [0, 1, 2, 3, 4, 5, 6, 7].map(|n| whole(&nodes[n * width..(n + 1) * width])))
+            .map(|nodes| {
+                [0, 1, 2, 3, 4, 5, 6, 7].map(|n| whole(&nodes[n * width..(n + 1) * width]))
+            })
             .collect(),
         values: match of("voxels").attribute("type").unwrap() {
-            "UInt8" => found("voxels", 1).iter().map(|value| value[0].into()).collect(),
+            "UInt8" => found("voxels", 1)
+                .iter()
+                .map(|value| value[0].into())
+                .collect(),
             _ => found("voxels", 4)
                 .iter()
                 .map(|value| f32::from_le_bytes(value[..].try_into().unwrap()))
                 .collect(),
         },
-        indices: found("ijk", 12).iter().map(|ijk| [0, 4, 8].map(|at| whole(&ijk[at..at + 4]))).collect(),
+        indices: found("ijk", 12)
+            .iter()
+            .map(|ijk| [0, 4, 8].map(|at| whole(&ijk[at..at + 4])))
+            .collect(),
         json,
         number,
     };
-    assert_eq!((count("NumberOfPoints"), count("NumberOfCells")), (mesh.points.len(), mesh.cells.len()));
-    let offsets: Vec<usize> = found("offsets", width).iter().map(|offset| whole(offset)).collect();
-    assert!(offsets.into_iter().eq((1..=mesh.cells.len()).map(|n| 8 * n)));
+    assert_eq!(
+        (count("NumberOfPoints"), count("NumberOfCells")),
+        (mesh.points.len(), mesh.cells.len())
+    );
+    let offsets: Vec<usize> = found("offsets", width)
+        .iter()
+        .map(|offset| whole(offset))
+        .collect();
+    assert!(
+        offsets
+            .into_iter()
+            .eq((1..=mesh.cells.len()).map(|n| 8 * n))
+    );
     assert!(found("types", 1).iter().all(|kind| kind[0] == 12));
     mesh
 }
@@ -120,16 +186,25 @@ fn parse_inp(bytes: &[u8]) -> (Mesh, BTreeMap<usize, String>) {
             mesh.json += json;
         } else if line.starts_with('*') {
             keyword = line.split(',').next().unwrap().to_string();
-            set = line.split_once("ELSET=").map_or(String::new(), |(_, name)| name.to_string());
+            set = line
+                .split_once("ELSET=")
+                .map_or(String::new(), |(_, name)| name.to_string());
             assert!(keyword != "*ELEMENT" || line == format!("*ELEMENT, TYPE=C3D8, ELSET={set}"));
         } else if keyword == "*NODE" {
             let numbers: Vec<f64> = line.split(", ").map(|word| word.parse().unwrap()).collect();
-            assert_eq!((numbers.len(), numbers[0] as usize), (4, mesh.points.len() + 1));
+            assert_eq!(
+                (numbers.len(), numbers[0] as usize),
+                (4, mesh.points.len() + 1)
+            );
             mesh.points.push([numbers[1], numbers[2], numbers[3]]);
         } else if keyword == "*ELEMENT" {
             let numbers: Vec<usize> = line.split(", ").map(|word| word.parse().unwrap()).collect();
             let nodes: [usize; 8] = numbers[1..].try_into().unwrap();
-            assert!(cells.insert(numbers[0], nodes.map(|node| node - 1)).is_none());
+            assert!(
+                cells
+                    .insert(numbers[0], nodes.map(|node| node - 1))
+                    .is_none()
+            );
             sets.insert(numbers[0], set.clone());
         }
     }
@@ -161,12 +236,17 @@ fn check(mesh: &Mesh, voxels: &Voxels, what: &str) -> Vec<([usize; 3], f32)> {
     let cells = expected(voxels);
     assert_eq!(mesh.cells.len(), cells.len(), "{what}");
     let lattice = voxels.lattice.as_ref();
-    let wall = |axis: usize, n: usize| lattice.map_or(n as f64, |lattice| lattice.wall(axis, n).to_f64());
+    let wall =
+        |axis: usize, n: usize| lattice.map_or(n as f64, |lattice| lattice.wall(axis, n).to_f64());
     let mut corners = BTreeSet::new();
     for ((cell, _), nodes) in cells.iter().zip(&mesh.cells) {
         for (corner, node) in CORNERS.iter().zip(nodes) {
             let walls = [0, 1, 2].map(|axis| cell[axis] + corner[axis]);
-            assert_eq!(mesh.points[*node], [0, 1, 2].map(|axis| wall(axis, walls[axis])), "{what} {cell:?}");
+            assert_eq!(
+                mesh.points[*node],
+                [0, 1, 2].map(|axis| wall(axis, walls[axis])),
+                "{what} {cell:?}"
+            );
             corners.insert(walls);
         }
     }
@@ -180,8 +260,13 @@ fn check(mesh: &Mesh, voxels: &Voxels, what: &str) -> Vec<([usize; 3], f32)> {
 }
 
 fn bit_grids() -> Vec<Voxels> {
-    let grids =
-        [f_grid(), scattered([65, 3, 7]), scattered([63, 20, 5]), scattered([130, 9, 4]), full([64, 3, 2])];
+    let grids = [
+        f_grid(),
+        scattered([65, 3, 7]),
+        scattered([63, 20, 5]),
+        scattered([130, 9, 4]),
+        full([64, 3, 2]),
+    ];
     let empty = BitGrid::new([5, 4, 3]).unwrap();
     let mut all: Vec<_> = grids.into_iter().chain([empty]).map(at_odd_place).collect();
     all.push(Voxels::new(f_grid()));
@@ -196,11 +281,17 @@ fn every_cell_of_a_vtu_is_where_it_is() {
             let what = format!("{choices:?} {:?}", voxels.cells);
             let mesh = parse_vtu(&written(&voxels, "vtu", None, choices));
             let cells = check(&mesh, &voxels, &what);
-            assert!(mesh.indices.iter().eq(cells.iter().map(|(cell, _)| cell)), "{what}");
+            assert!(
+                mesh.indices.iter().eq(cells.iter().map(|(cell, _)| cell)),
+                "{what}"
+            );
             let same = |(found, (_, value)): (&f32, &([usize; 3], f32))| {
                 found.to_bits() == value.to_bits() || found.is_nan() && value.is_nan()
             };
-            assert!(mesh.values.len() == cells.len() && mesh.values.iter().zip(&cells).all(same), "{what}");
+            assert!(
+                mesh.values.len() == cells.len() && mesh.values.iter().zip(&cells).all(same),
+                "{what}"
+            );
             seen += 1;
         }
     }
@@ -220,7 +311,11 @@ fn every_cell_of_an_inp_is_where_it_is() {
         let mut names = BTreeMap::new();
         for ((_, value), set) in cells.iter().zip(sets.values()) {
             // One set for each label.
-            assert_eq!(names.entry(*value as u8).or_insert_with(|| set.clone()), set, "{what}");
+            assert_eq!(
+                names.entry(*value as u8).or_insert_with(|| set.clone()),
+                set,
+                "{what}"
+            );
         }
         let distinct: BTreeSet<_> = names.values().map(|name| name.to_uppercase()).collect();
         assert_eq!(distinct.len(), names.len(), "{what}");
@@ -229,8 +324,11 @@ fn every_cell_of_an_inp_is_where_it_is() {
             Some(labels) if labels.legend().labels().is_empty() => assert_eq!(names[&3], "label_3"),
             Some(labels) => {
                 let first = &labels.legend().labels()[0];
-                let name: String =
-                    first.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+                let name: String = first
+                    .name
+                    .chars()
+                    .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+                    .collect();
                 assert_eq!(names[&first.value], name);
             }
         }
@@ -246,8 +344,15 @@ fn a_single_cell_is_this_file() {
     let spacing = [Rational::new(1, 3), Rational::new(1, 2), Rational::from(2)];
     let origin = [Rational::from(-1), Rational::new(1, 10), Rational::ZERO];
     let lattice = Lattice::new([1, 1, 1], origin, spacing, [true; 3]).unwrap();
-    let record = Record { input: Some("W\u{fc}rfel, *1*.stl".into()), ..Record::default() };
-    let voxels = Voxels { lattice: Some(lattice), record, ..Voxels::new(full([1, 1, 1])) };
+    let record = Record {
+        input: Some("W\u{fc}rfel, *1*.stl".into()),
+        ..Record::default()
+    };
+    let voxels = Voxels {
+        lattice: Some(lattice),
+        record,
+        ..Voxels::new(full([1, 1, 1]))
+    };
     let text = String::from_utf8(written(&voxels, "inp", None, &[])).unwrap();
     let tool = voxelize::TOOL;
     assert_eq!(
@@ -263,7 +368,11 @@ fn a_single_cell_is_this_file() {
         )
     );
     let bytes = written(&voxels, "vtu", None, &[Choice::Uncompressed]);
-    let begin = bytes.windows(2).position(|window| window == b"\n_").unwrap() + 2;
+    let begin = bytes
+        .windows(2)
+        .position(|window| window == b"\n_")
+        .unwrap()
+        + 2;
     let head = String::from_utf8(bytes[..begin].to_vec()).unwrap();
     let after = head.split_once("</FieldData>\n").unwrap().1;
     assert_eq!(
@@ -281,7 +390,12 @@ fn a_single_cell_is_this_file() {
     );
     let data = &bytes[begin..];
     assert_eq!(data[..9], [1, 0, 0, 0, 0, 0, 0, 0, 1]);
-    assert_eq!(data[229 + 8..269], [0, 1, 3, 2, 4, 5, 7, 6].map(|node: u32| node.to_le_bytes()).concat());
+    assert_eq!(
+        data[229 + 8..269],
+        [0, 1, 3, 2, 4, 5, 7, 6]
+            .map(|node: u32| node.to_le_bytes())
+            .concat()
+    );
     assert_eq!(data[281 + 8], 12);
 }
 
@@ -298,7 +412,8 @@ fn slabs_make_the_bytes_of_the_whole() {
             for height in [1, 3, 4] {
                 let mut slabs = Vec::new();
                 let mut source = Split::new(&voxels, height);
-                format::write_source_to(&mut source, &mut slabs, format, &SaveOptions::default()).unwrap();
+                format::write_source_to(&mut source, &mut slabs, format, &SaveOptions::default())
+                    .unwrap();
                 assert!(slabs == bytes, "{name} {height} {:?}", voxels.cells);
                 compared += 1;
             }
@@ -324,7 +439,8 @@ fn numbers_of_nodes_are_wide_where_the_grid_is_large() {
         let lattice = voxels.lattice.as_ref().unwrap();
         for (cell, nodes) in mesh.indices.iter().zip(&mesh.cells) {
             for (corner, node) in CORNERS.iter().zip(nodes) {
-                let place = [0, 1, 2].map(|axis| lattice.wall(axis, cell[axis] + corner[axis]).to_f64());
+                let place =
+                    [0, 1, 2].map(|axis| lattice.wall(axis, cell[axis] + corner[axis]).to_f64());
                 assert_eq!(mesh.points[*node], place);
             }
         }
@@ -336,19 +452,35 @@ fn arrays_of_several_blocks_are_whole() {
     let voxels = at_odd_place(full([61, 40, 40]));
     let mesh = parse_vtu(&written(&voxels, "vtu", None, &[]));
     check(&mesh, &voxels, "full");
-    let mut labels =
-        Labels::new([61, 40, 40], Legend::new((1..=9).map(|n| Label::new(n, format!("{n}")))).unwrap())
-            .unwrap();
+    let mut labels = Labels::new(
+        [61, 40, 40],
+        Legend::new((1..=9).map(|n| Label::new(n, format!("{n}")))).unwrap(),
+    )
+    .unwrap();
     for (n, cell) in full([61, 40, 40]).iter().enumerate() {
         labels.set(cell, (n % 9) as u8 + 1);
     }
-    let voxels = Voxels { cells: Cells::Labels(labels), ..voxels };
+    let voxels = Voxels {
+        cells: Cells::Labels(labels),
+        ..voxels
+    };
     let (mesh, sets) = parse_inp(&written(&voxels, "inp", None, &[]));
     let cells = check(&mesh, &voxels, "labels");
-    assert!(sets.values().zip(cells).all(|(set, (_, value))| *set == format!("L_{value}")));
+    assert!(
+        sets.values()
+            .zip(cells)
+            .all(|(set, (_, value))| *set == format!("L_{value}"))
+    );
     let mut field = Field::new([61, 40, 40], 1.0).unwrap();
-    field.values_mut().iter_mut().enumerate().for_each(|(n, value)| *value = (n % 3) as f32);
-    let voxels = Voxels { cells: field.into(), ..voxels };
+    field
+        .values_mut()
+        .iter_mut()
+        .enumerate()
+        .for_each(|(n, value)| *value = (n % 3) as f32);
+    let voxels = Voxels {
+        cells: field.into(),
+        ..voxels
+    };
     let mesh = parse_vtu(&written(&voxels, "vtu", None, &[]));
     let cells = check(&mesh, &voxels, "field");
     assert!(mesh.values.iter().eq(cells.iter().map(|(_, value)| value)));

@@ -8,7 +8,11 @@ use voxelize::{Code, Lattice, Rational, Result, Voxels};
 use crate::support::place::Place;
 
 fn image(name: &str, bytes: &[u8]) -> Result<Voxels> {
-    read_from(std::io::Cursor::new(bytes), format::by_name(name).unwrap(), None)
+    read_from(
+        std::io::Cursor::new(bytes),
+        format::by_name(name).unwrap(),
+        None,
+    )
 }
 
 fn doubles(values: &[Rational; 3]) -> [f64; 3] {
@@ -16,7 +20,11 @@ fn doubles(values: &[Rational; 3]) -> [f64; 3] {
 }
 
 fn place_of(lattice: &Lattice) -> ([usize; 3], [f64; 3], [f64; 3]) {
-    (lattice.dims(), doubles(lattice.origin()), doubles(lattice.spacing()))
+    (
+        lattice.dims(),
+        doubles(lattice.origin()),
+        doubles(lattice.spacing()),
+    )
 }
 
 /// A NRRD of 2 × 3 × 4 cells with these fields, of which one is occupied: the second along the first axis, the first of
@@ -57,7 +65,13 @@ fn frames_of_others_are_taken_exactly() {
             ["1", "1", "1"],
             [0, 0, 0],
         ),
-        ("spacings: 0.1 0.2 0.3\n", [2, 3, 4], ["-0.05", "-0.1", "-0.15"], ["0.1", "0.2", "0.3"], [1, 0, 0]),
+        (
+            "spacings: 0.1 0.2 0.3\n",
+            [2, 3, 4],
+            ["-0.05", "-0.1", "-0.15"],
+            ["0.1", "0.2", "0.3"],
+            [1, 0, 0],
+        ),
     ] {
         let found = image("nrrd", &nrrd(fields)).unwrap();
         let lattice = found.lattice.unwrap();
@@ -67,7 +81,17 @@ fn frames_of_others_are_taken_exactly() {
             (dims, &exact(origin), &exact(spacing)),
             "{fields}"
         );
-        assert_eq!(found.cells.as_ref().occupied().unwrap().iter().collect::<Vec<_>>(), [cell], "{fields}");
+        assert_eq!(
+            found
+                .cells
+                .as_ref()
+                .occupied()
+                .unwrap()
+                .iter()
+                .collect::<Vec<_>>(),
+            [cell],
+            "{fields}"
+        );
         seen += 1;
     }
     assert_eq!(seen, 4);
@@ -75,15 +99,19 @@ fn frames_of_others_are_taken_exactly() {
     assert!(nowhere.lattice.is_none());
     let tilted = nrrd("space directions: (0.8,0.6,0) (-0.6,0.8,0) (0,0,1)\n");
     let error = image("nrrd", &tilted).unwrap_err();
-    assert!(error.code() == Code::V004 && error.hint().unwrap().to_string().contains("bounds -"), "{error}");
+    assert!(
+        error.code() == Code::V004 && error.hint().unwrap().to_string().contains("bounds -"),
+        "{error}"
+    );
 }
 
 #[test]
 fn segments_are_labels_with_their_names() {
-    let keys =
-        "Segment0_ID:=a\nSegment0_Name:=bone\\\\1\nSegment0_LabelValue:=255\nSegment0_Color:=1 0.5 0\n";
+    let keys = "Segment0_ID:=a\nSegment0_Name:=bone\\\\1\nSegment0_LabelValue:=255\nSegment0_Color:=1 0.5 0\n";
     let found = image("nrrd", &nrrd(keys)).unwrap();
-    let Cells::Labels(labels) = found.cells else { panic!("no labels") };
+    let Cells::Labels(labels) = found.cells else {
+        panic!("no labels")
+    };
     let bone = labels.legend().get(255).unwrap();
     assert_eq!((&*bone.name, bone.colour), ("bone\\1", Some([255, 128, 0])));
     assert_eq!(labels.count(255), 1);
@@ -119,7 +147,13 @@ fn floats(bytes: &mut [u8], at: usize, values: &[f32]) {
 fn forms_of_nifti_say_where_cells_are() {
     let sform = nifti(|bytes| {
         bytes[254] = 1;
-        floats(bytes, 280, &[0.5, 0.0, 0.0, 10.0, 0.0, 0.5, 0.0, 20.0, 0.0, 0.0, 2.0, 30.0]);
+        floats(
+            bytes,
+            280,
+            &[
+                0.5, 0.0, 0.0, 10.0, 0.0, 0.5, 0.0, 20.0, 0.0, 0.0, 2.0, 30.0,
+            ],
+        );
     });
     // The same as a rotation: none, and the offset.
     let qform = nifti(|bytes| {
@@ -129,8 +163,16 @@ fn forms_of_nifti_say_where_cells_are() {
     for (name, bytes) in [("sform", &sform), ("qform", &qform)] {
         let found = image("nii", bytes).unwrap();
         let place = place_of(found.lattice.as_ref().unwrap());
-        assert_eq!(place, ([2, 3, 4], [-10.75, -21.25, 29.0], [0.5, 0.5, 2.0]), "{name}");
-        assert_eq!(found.occupied().unwrap().iter().collect::<Vec<_>>(), [[0, 2, 0]], "{name}");
+        assert_eq!(
+            place,
+            ([2, 3, 4], [-10.75, -21.25, 29.0], [0.5, 0.5, 2.0]),
+            "{name}"
+        );
+        assert_eq!(
+            found.occupied().unwrap().iter().collect::<Vec<_>>(),
+            [[0, 2, 0]],
+            "{name}"
+        );
     }
     // Half a turn about z, and the third axis backwards.
     let turned = nifti(|bytes| {
@@ -139,12 +181,21 @@ fn forms_of_nifti_say_where_cells_are() {
         floats(bytes, 256, &[0.0, 0.0, 1.0, 10.0, 20.0, 30.0]);
     });
     let found = image("nii", &turned).unwrap();
-    assert_eq!(place_of(&found.lattice.clone().unwrap()).1, [-10.25, -20.25, 23.0]);
-    assert_eq!(found.occupied().unwrap().iter().collect::<Vec<_>>(), [[1, 0, 3]]);
+    assert_eq!(
+        place_of(&found.lattice.clone().unwrap()).1,
+        [-10.25, -20.25, 23.0]
+    );
+    assert_eq!(
+        found.occupied().unwrap().iter().collect::<Vec<_>>(),
+        [[1, 0, 3]]
+    );
     // Neither: the sizes of cells are known.
     let plain = image("nii", &nifti(|_| ())).unwrap();
     assert_eq!(place_of(&plain.lattice.clone().unwrap()).2, [0.5, 0.5, 2.0]);
-    assert_eq!(plain.occupied().unwrap().iter().collect::<Vec<_>>(), [[1, 0, 0]]);
+    assert_eq!(
+        plain.occupied().unwrap().iter().collect::<Vec<_>>(),
+        [[1, 0, 0]]
+    );
 }
 
 #[test]
@@ -157,11 +208,18 @@ fn broken_images_are_errors() {
         packer.finish().unwrap()
     };
     let mut seen = 0;
-    for (name, bytes) in [("nrrd", &whole), ("nii", &nifti(|_| ())), ("nii.gz", &packed)] {
+    for (name, bytes) in [
+        ("nrrd", &whole),
+        ("nii", &nifti(|_| ())),
+        ("nii.gz", &packed),
+    ] {
         assert!(image(name, bytes).is_ok());
         for length in 0..bytes.len() {
             let error = image(name, &bytes[..length]).unwrap_err();
-            assert!(error.code().name().starts_with('V'), "{name}, {length}: {error}");
+            assert!(
+                error.code().name().starts_with('V'),
+                "{name}, {length}: {error}"
+            );
             seen += 1;
         }
         let longer = [&bytes[..], &[1, 2, 3]].concat();
@@ -170,12 +228,25 @@ fn broken_images_are_errors() {
     assert!(seen > 400);
     let text = |from: &str, to: &str| {
         let text = String::from_utf8(nrrd("spacings: 1 1 1\n")[..100].to_vec());
-        text.map(|text| text.replace(from, to).into_bytes()).unwrap_or_default()
+        text.map(|text| text.replace(from, to).into_bytes())
+            .unwrap_or_default()
     };
     for (name, bytes, code) in [
-        ("nrrd", nrrd("space: scanner-xyz-time\nspacings: 1 1 1\n"), Code::V004),
-        ("nrrd", nrrd("space directions: (1,0,0) (0,1,0)\n"), Code::V004),
-        ("nrrd", nrrd("space directions: (1,0,0) (0,1,0) (0,0,x)\n"), Code::V004),
+        (
+            "nrrd",
+            nrrd("space: scanner-xyz-time\nspacings: 1 1 1\n"),
+            Code::V004,
+        ),
+        (
+            "nrrd",
+            nrrd("space directions: (1,0,0) (0,1,0)\n"),
+            Code::V004,
+        ),
+        (
+            "nrrd",
+            nrrd("space directions: (1,0,0) (0,1,0) (0,0,x)\n"),
+            Code::V004,
+        ),
         ("nrrd", nrrd("space origin: 5\n"), Code::V004),
         ("nrrd", nrrd("data file: elsewhere.raw\n"), Code::V004),
         ("nrrd", nrrd("nothing of this kind\n"), Code::V003),
@@ -190,19 +261,43 @@ fn broken_images_are_errors() {
             b"NRRD0004\ntype: uchar\nsizes: 99999 99999 99999\nencoding: gzip\n\n1234".to_vec(),
             Code::V002,
         ),
-        ("nrrd", b"NRRD0004\ntype: short\nsizes: 1 1 1\nencoding: raw\n\n12".to_vec(), Code::V004),
-        ("nrrd", b"NRRD0004\ntype: uchar\nsizes: 1 1 1\nencoding: hex\n\n12".to_vec(), Code::V004),
+        (
+            "nrrd",
+            b"NRRD0004\ntype: short\nsizes: 1 1 1\nencoding: raw\n\n12".to_vec(),
+            Code::V004,
+        ),
+        (
+            "nrrd",
+            b"NRRD0004\ntype: uchar\nsizes: 1 1 1\nencoding: hex\n\n12".to_vec(),
+            Code::V004,
+        ),
         ("nii", nifti(|bytes| bytes[344] = b'N'), Code::V003),
         ("nii", nifti(|bytes| bytes[0] = 0), Code::V003),
         ("nii", nifti(|bytes| bytes[40] = 9), Code::V004),
         ("nii", nifti(|bytes| bytes[43] = 0x80), Code::V004),
         ("nii", nifti(|bytes| bytes[70] = 4), Code::V004),
-        ("nii", nifti(|bytes| floats(bytes, 112, &[2.0, 1.0])), Code::V004),
-        ("nii", nifti(|bytes| floats(bytes, 108, &[f32::NAN])), Code::V003),
+        (
+            "nii",
+            nifti(|bytes| floats(bytes, 112, &[2.0, 1.0])),
+            Code::V004,
+        ),
+        (
+            "nii",
+            nifti(|bytes| floats(bytes, 108, &[f32::NAN])),
+            Code::V003,
+        ),
         ("nii", nifti(|bytes| floats(bytes, 108, &[1e9])), Code::V002),
-        ("nii", nifti(|bytes| floats(bytes, 80, &[f32::NAN])), Code::V004),
+        (
+            "nii",
+            nifti(|bytes| floats(bytes, 80, &[f32::NAN])),
+            Code::V004,
+        ),
         ("nii", nifti(|bytes| floats(bytes, 80, &[0.0])), Code::V004),
-        ("nii", nifti(|bytes| (bytes[42], bytes[43]) = (0xff, 0x7f)), Code::V002),
+        (
+            "nii",
+            nifti(|bytes| (bytes[42], bytes[43]) = (0xff, 0x7f)),
+            Code::V002,
+        ),
     ] {
         let error = image(name, &bytes).unwrap_err();
         assert_eq!(error.code(), code, "{name}: {error}");
@@ -221,16 +316,34 @@ fn a_scan_gives_its_grid() {
     place.write("ct.nrrd", scan);
     let mut seen = 0;
     for name in ["a.nrrd", "a.nii", "a.nii.gz", "a.npz"] {
-        let json = place.run(&format!("cube.stl --like ct.nrrd --solid -o {name} --json")).expect(0).json();
-        assert_eq!(json["grid"]["dims"], serde_json::json!([40, 30, 20]), "{name}");
-        assert_eq!(json["grid"]["origin_exact"], serde_json::json!(["-23/20", "-43/20", "-67/20"]), "{name}");
-        let back = place.run(&format!("cube.stl --like {name} --solid -o b.npz --json")).expect(0).json();
+        let json = place
+            .run(&format!("cube.stl --like ct.nrrd --solid -o {name} --json"))
+            .expect(0)
+            .json();
+        assert_eq!(
+            json["grid"]["dims"],
+            serde_json::json!([40, 30, 20]),
+            "{name}"
+        );
+        assert_eq!(
+            json["grid"]["origin_exact"],
+            serde_json::json!(["-23/20", "-43/20", "-67/20"]),
+            "{name}"
+        );
+        let back = place
+            .run(&format!("cube.stl --like {name} --solid -o b.npz --json"))
+            .expect(0)
+            .json();
         assert_eq!(back["digest"], json["digest"], "{name}");
         seen += 1;
     }
     assert_eq!(seen, 4);
     let refused = place.run("convert ct.nrrd a.npz").expect(3);
-    assert!(refused.err.contains("'short'") && refused.err.contains("uint8 or float"), "{}", refused.err);
+    assert!(
+        refused.err.contains("'short'") && refused.err.contains("uint8 or float"),
+        "{}",
+        refused.err
+    );
     let wrong = place.run("ct.nrrd -r 8 -o a.vox").expect(3);
     assert!(wrong.err.contains("holds voxels (nrrd)"), "{}", wrong.err);
 }
@@ -239,18 +352,30 @@ fn a_scan_gives_its_grid() {
 #[cfg(feature = "cli")]
 fn what_other_programs_write_behind_our_header_is_theirs() {
     let place = Place::new();
-    place.run("cube.stl -r 4 --pad 1 --rule fraction --dtype u8 -o shares.nii").expect(0);
-    place.run("cube.stl -r 4 --pad 1 --solid -o cells.nii").expect(0);
+    place
+        .run("cube.stl -r 4 --pad 1 --rule fraction --dtype u8 -o shares.nii")
+        .expect(0);
+    place
+        .run("cube.stl -r 4 --pad 1 --solid -o cells.nii")
+        .expect(0);
     let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
     // A mask of them, of slope 1.
     let mut mask = bytes("shares.nii");
     floats(&mut mask, 112, &[1.0]);
     let begin = mask.len() - 6 * 6 * 6;
-    mask[begin..].iter_mut().for_each(|byte| *byte = u8::from(*byte > 127));
+    mask[begin..]
+        .iter_mut()
+        .for_each(|byte| *byte = u8::from(*byte > 127));
     let read = image("nii", &mask).unwrap();
     let cells = image("nii", &bytes("cells.nii")).unwrap();
-    assert_eq!((read.count(), read.occupied().unwrap()), (64, cells.occupied().unwrap()));
-    assert_eq!(place_of(&read.lattice.unwrap()), place_of(cells.lattice.as_ref().unwrap()));
+    assert_eq!(
+        (read.count(), read.occupied().unwrap()),
+        (64, cells.occupied().unwrap())
+    );
+    assert_eq!(
+        place_of(&read.lattice.unwrap()),
+        place_of(cells.lattice.as_ref().unwrap())
+    );
     // Moved by nibabel: an sform alone, which is another.
     let mut moved = bytes("cells.nii");
     moved[252..256].copy_from_slice(&[0, 0, 2, 0]);
@@ -258,5 +383,8 @@ fn what_other_programs_write_behind_our_header_is_theirs() {
     floats(&mut moved, 292, &[x - 2.0]);
     let (_, mut corner, _) = place_of(cells.lattice.as_ref().unwrap());
     corner[0] += 2.0;
-    assert_eq!(place_of(&image("nii", &moved).unwrap().lattice.unwrap()).1, corner);
+    assert_eq!(
+        place_of(&image("nii", &moved).unwrap().lattice.unwrap()).1,
+        corner
+    );
 }

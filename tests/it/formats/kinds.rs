@@ -1,7 +1,9 @@
 //! Labels and fields in every format that holds them: read back as saved, slab by slab as whole, or refused.
 
 use super::*;
-use voxelize::grid::{CellSource, CellType, Cells, Digest, Field, Label, LabelDigest, Labels, Legend, Slab};
+use voxelize::grid::{
+    CellSource, CellType, Cells, Digest, Field, Label, LabelDigest, Labels, Legend, Slab,
+};
 use voxelize::{Kind, Voxels};
 
 const DIMS: [usize; 3] = [70, 9, 11];
@@ -39,9 +41,20 @@ fn labels(legend: Legend) -> Labels {
 /// Values of every sort, with NaNs, infinities and zeros of both signs.
 fn field(background: f32) -> Field {
     let mut field = Field::new(DIMS, background).unwrap();
-    let odd = [-0.0, 0.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MIN_POSITIVE / 2.0, f32::MAX];
+    let odd = [
+        -0.0,
+        0.0,
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::MIN_POSITIVE / 2.0,
+        f32::MAX,
+    ];
     for (n, cell) in scattered(DIMS).iter().enumerate() {
-        field.set(cell, odd.get(n % 20).copied().unwrap_or((n as f32).sin() * 100.0));
+        field.set(
+            cell,
+            odd.get(n % 20).copied().unwrap_or((n as f32).sin() * 100.0),
+        );
     }
     field
 }
@@ -49,9 +62,18 @@ fn field(background: f32) -> Field {
 /// Grids of labels and fields, on a lattice, with all metadata.
 pub(super) fn grids() -> Vec<Voxels> {
     let place = at_odd_place(BitGrid::new(DIMS).unwrap());
-    let labels = legends().into_iter().map(|legend| Cells::from(labels(legend)));
-    let fields = [0.0, -0.0, f32::INFINITY, f32::NAN, -2.5].map(|background| Cells::from(field(background)));
-    labels.chain(fields).map(|cells| Voxels { cells, ..place.clone() }).collect()
+    let labels = legends()
+        .into_iter()
+        .map(|legend| Cells::from(labels(legend)));
+    let fields =
+        [0.0, -0.0, f32::INFINITY, f32::NAN, -2.5].map(|background| Cells::from(field(background)));
+    labels
+        .chain(fields)
+        .map(|cells| Voxels {
+            cells,
+            ..place.clone()
+        })
+        .collect()
 }
 
 /// Every grid with every format that holds it.
@@ -60,8 +82,15 @@ fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
         let kinds = FORMATS
             .iter()
             .filter(|format| format.is_readable() && !format.is_folder())
-            .flat_map(|format| format.dtypes_of(voxels.kind()).iter().map(move |d| (format, *d)));
-        kinds.map(|(format, dtype)| (voxels.clone(), format, dtype)).collect::<Vec<_>>()
+            .flat_map(|format| {
+                format
+                    .dtypes_of(voxels.kind())
+                    .iter()
+                    .map(move |d| (format, *d))
+            });
+        kinds
+            .map(|(format, dtype)| (voxels.clone(), format, dtype))
+            .collect::<Vec<_>>()
     };
     let cases: Vec<_> = grids().into_iter().flat_map(of).collect();
     assert!(cases.len() >= 8 * 8 + 5 * 7, "{} cases", cases.len());
@@ -78,7 +107,11 @@ fn labels_and_fields_come_back_as_they_were() {
         let usual = SaveOptions::default();
         let mut again = Vec::new();
         format::write_to(&voxels, &mut again, format, &usual).unwrap();
-        assert!(again == bytes, "{}: the usual type is the one that keeps all values", format.name);
+        assert!(
+            again == bytes,
+            "{}: the usual type is the one that keeps all values",
+            format.name
+        );
     }
 }
 
@@ -92,7 +125,12 @@ pub(super) struct Split<'a> {
 
 impl<'a> Split<'a> {
     pub(super) fn new(voxels: &'a Voxels, height: usize) -> Self {
-        Self { voxels, height, next: 0, slab: BitGrid::new([1; 3]).unwrap().into() }
+        Self {
+            voxels,
+            height,
+            next: 0,
+            slab: BitGrid::new([1; 3]).unwrap().into(),
+        }
     }
 }
 
@@ -143,7 +181,10 @@ impl CellSource for Split<'_> {
             }
         };
         self.next = end;
-        Ok(Some(Slab { first, cells: self.slab.as_ref() }))
+        Ok(Some(Slab {
+            first,
+            cells: self.slab.as_ref(),
+        }))
     }
 
     fn digest(&self) -> Digest {
@@ -155,15 +196,34 @@ impl CellSource for Split<'_> {
 fn shares_of_cells_are_bytes_where_a_format_has_them() {
     let place = at_odd_place(BitGrid::new(DIMS).unwrap());
     let mut shares = Field::new(DIMS, 0.0).unwrap();
-    shares.values_mut().iter_mut().enumerate().for_each(|(n, value)| *value = (n % 3001) as f32 / 3000.0);
-    let record = Record { rule_name: Some("fraction".into()), ..place.record.clone() };
-    let voxels = Voxels { cells: shares.clone().into(), record, ..place.clone() };
-    let distances = Voxels { cells: shares.clone().into(), ..place };
+    shares
+        .values_mut()
+        .iter_mut()
+        .enumerate()
+        .for_each(|(n, value)| *value = (n % 3001) as f32 / 3000.0);
+    let record = Record {
+        rule_name: Some("fraction".into()),
+        ..place.record.clone()
+    };
+    let voxels = Voxels {
+        cells: shares.clone().into(),
+        record,
+        ..place.clone()
+    };
+    let distances = Voxels {
+        cells: shares.clone().into(),
+        ..place
+    };
     let options = as_dtype(Dtype::U8);
     let [mut read, mut refused] = [0; 2];
-    for format in FORMATS.iter().filter(|format| format.holds(CellKind::Field)) {
+    for format in FORMATS
+        .iter()
+        .filter(|format| format.holds(CellKind::Field))
+    {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(format!("shares.{}", format.extensions[0]));
+        let path = folder
+            .path()
+            .join(format!("shares.{}", format.extensions[0]));
         let save = |voxels: &Voxels, sidecar: Sidecar| {
             format::save(voxels, &path, format, &SaveOptions { sidecar, ..options })
         };
@@ -171,15 +231,30 @@ fn shares_of_cells_are_bytes_where_a_format_has_them() {
         assert_eq!(error.kind(), Kind::Usage, "{}", format.name);
         if !format.has_bytes_of_shares() {
             let error = save(&voxels, Sidecar::Auto).unwrap_err();
-            assert!(error.message().contains("stores fields as 'f32'"), "{error}");
+            assert!(
+                error.message().contains("stores fields as 'f32'"),
+                "{error}"
+            );
             refused += 1;
             continue;
         }
         save(&voxels, Sidecar::Write).unwrap();
         let found = Voxels::open(&path).unwrap();
-        assert_eq!((&found.lattice, &found.record), (&voxels.lattice, &voxels.record), "{}", format.name);
-        assert_eq!(format::describe(&path).unwrap().dtype, Some(Dtype::U8), "{}", format.name);
-        let Cells::Field(field) = &found.cells else { panic!("{}: {:?}", format.name, found.kind()) };
+        assert_eq!(
+            (&found.lattice, &found.record),
+            (&voxels.lattice, &voxels.record),
+            "{}",
+            format.name
+        );
+        assert_eq!(
+            format::describe(&path).unwrap().dtype,
+            Some(Dtype::U8),
+            "{}",
+            format.name
+        );
+        let Cells::Field(field) = &found.cells else {
+            panic!("{}: {:?}", format.name, found.kind())
+        };
         for (value, share) in field.values().iter().zip(shares.values()) {
             let nearest = (f64::from(*share) * 255.0).round() as f32 / 255.0;
             assert_eq!(*value, nearest, "{}: {share}", format.name);
@@ -202,7 +277,12 @@ fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
             let mut source = Split::new(&voxels, height);
             let mut slabs = Vec::new();
             format::write_source_to(&mut source, &mut slabs, format, &as_dtype(dtype)).unwrap();
-            assert!(slabs == bytes, "{} {height} {:?}", format.name, voxels.cells);
+            assert!(
+                slabs == bytes,
+                "{} {height} {:?}",
+                format.name,
+                voxels.cells
+            );
             compared += 1;
         }
     }
@@ -236,7 +316,12 @@ fn slabs_of_another_kind_than_their_source_are_refused() {
     let voxels: &'static Voxels = Box::leak(Box::new(Voxels::new(field(0.0))));
     for format in FORMATS {
         let mut source = Lying(Split::new(voxels, 11));
-        let error = format::write_source_to(&mut source, &mut Vec::new(), format, &SaveOptions::default());
+        let error = format::write_source_to(
+            &mut source,
+            &mut Vec::new(),
+            format,
+            &SaveOptions::default(),
+        );
         assert_eq!(error.unwrap_err().kind(), Kind::Usage, "{}", format.name);
     }
 }
@@ -250,7 +335,10 @@ fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
     for format in FORMATS {
         let path = folder.path().join(format!("a.{}", format.extensions[0]));
         for (voxels, dtype) in [
-            (&field, (!format.holds(CellKind::Field)).then_some(Dtype::F32)),
+            (
+                &field,
+                (!format.holds(CellKind::Field)).then_some(Dtype::F32),
+            ),
             (&field, Some(Dtype::U8)),
             (&labels, Some(Dtype::F32)),
         ] {
@@ -259,17 +347,27 @@ fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
             assert_eq!(error.kind(), Kind::Usage, "{}", format.name);
             refused += 1;
         }
-        assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "{}", format.name);
+        assert!(
+            std::fs::read_dir(folder.path()).unwrap().next().is_none(),
+            "{}",
+            format.name
+        );
     }
     assert!(refused >= 2 * FORMATS.len(), "{refused}");
     let error = field.save(folder.path().join("a.vox")).unwrap_err();
     let hint = error.hint().unwrap().to_string();
     assert_eq!(error.message(), "vox does not hold fields");
-    assert!(hint.starts_with("npy, npz, nrrd, ") && hint.ends_with(" hold fields"), "{hint}");
+    assert!(
+        hint.starts_with("npy, npz, nrrd, ") && hint.ends_with(" hold fields"),
+        "{hint}"
+    );
     // Labels as bool are which cells have one.
     let npy = format::by_name("npy").unwrap();
     let (bytes, _) = saved(&labels, npy, Dtype::Bool);
-    assert_eq!(read(&bytes, npy, None).unwrap().cells, labels.occupied().unwrap().clone().into());
+    assert_eq!(
+        read(&bytes, npy, None).unwrap().cells,
+        labels.occupied().unwrap().clone().into()
+    );
 }
 
 #[test]
@@ -281,21 +379,38 @@ fn arrays_that_nothing_describes_lose_names_and_background() {
         let back = read(&bytes, npy, None).unwrap();
         match back.labels() {
             // A single non-zero value means bits.
-            None => assert_eq!((legend.labels().len(), back.occupied()), (1, voxels.occupied())),
+            None => assert_eq!(
+                (legend.labels().len(), back.occupied()),
+                (1, voxels.occupied())
+            ),
             Some(labels) => {
                 let cells = voxels.labels().unwrap().iter().collect::<Vec<_>>();
                 assert!(labels.iter().eq(cells) && *labels.legend() == Legend::default());
             }
         }
         // So do those with a sidecar that is left from another file.
-        let other =
-            read(&saved(&Voxels::new(full(DIMS)), npy, Dtype::U8).0, npy, sidecar.as_deref()).unwrap();
+        let other = read(
+            &saved(&Voxels::new(full(DIMS)), npy, Dtype::U8).0,
+            npy,
+            sidecar.as_deref(),
+        )
+        .unwrap();
         assert_eq!(other, Voxels::new(full(DIMS)), "{legend:?}");
     }
     let (bytes, sidecar) = saved(&Voxels::new(field(7.0)), npy, Dtype::F32);
-    assert_eq!(read(&bytes, npy, None).unwrap().cells, field(7.0).with_background(0.0).into());
+    assert_eq!(
+        read(&bytes, npy, None).unwrap().cells,
+        field(7.0).with_background(0.0).into()
+    );
     let (other, _) = saved(&Voxels::new(field(3.0)), npy, Dtype::F32);
-    assert_eq!(read(&other, npy, sidecar.as_deref()).unwrap().field().unwrap().background(), 0.0);
+    assert_eq!(
+        read(&other, npy, sidecar.as_deref())
+            .unwrap()
+            .field()
+            .unwrap()
+            .background(),
+        0.0
+    );
 }
 
 #[test]
@@ -315,7 +430,14 @@ fn sidecars_that_name_other_labels_are_refused_where_they_are_needed() {
         for broken in ["\"colour\": \"#140", "\"name\": 7, \"n"] {
             let key = broken.split(':').next().unwrap();
             let sidecar = sidecar.replacen(key, broken, 1);
-            assert_eq!(read(&bytes, format, Some(&sidecar)).unwrap_err().code().name(), "V007", "{broken}");
+            assert_eq!(
+                read(&bytes, format, Some(&sidecar))
+                    .unwrap_err()
+                    .code()
+                    .name(),
+                "V007",
+                "{broken}"
+            );
         }
     }
 }
@@ -325,7 +447,9 @@ fn cut_and_lengthened_files_of_every_kind_are_errors() {
     let mut cuts = 0;
     for (voxels, format, dtype) in cases() {
         let (bytes, sidecar) = saved(&voxels, format, dtype);
-        let lengths = (0..bytes.len()).step_by(bytes.len() / 40 + 1).chain([bytes.len() - 1]);
+        let lengths = (0..bytes.len())
+            .step_by(bytes.len() / 40 + 1)
+            .chain([bytes.len() - 1]);
         for length in lengths {
             let error = read(&bytes[..length], format, sidecar.as_deref()).expect_err(format.name);
             assert_eq!(
@@ -338,7 +462,11 @@ fn cut_and_lengthened_files_of_every_kind_are_errors() {
         }
         if format.name != "npz" {
             let longer = [&bytes[..], &[0; 8]].concat();
-            assert!(read(&longer, format, sidecar.as_deref()).is_err(), "{}", format.name);
+            assert!(
+                read(&longer, format, sidecar.as_deref()).is_err(),
+                "{}",
+                format.name
+            );
         }
     }
     assert!(cuts > 1000, "{cuts}");
@@ -348,11 +476,21 @@ fn cut_and_lengthened_files_of_every_kind_are_errors() {
 fn arrays_of_floats_claim_no_more_than_they_have() {
     let npy = format::by_name("npy").unwrap();
     let dict = "{'descr': '<f4', 'fortran_order': True, 'shape': (999999, 999999, 999999)}";
-    let file =
-        [b"\x93NUMPY\x01\x00", &(dict.len() as u16).to_le_bytes()[..], dict.as_bytes(), &[0; 64]].concat();
+    let file = [
+        b"\x93NUMPY\x01\x00",
+        &(dict.len() as u16).to_le_bytes()[..],
+        dict.as_bytes(),
+        &[0; 64],
+    ]
+    .concat();
     assert_eq!(read(&file, npy, None).unwrap_err().code().name(), "V002");
     let big_endian = dict.replace("<f4", ">f4");
-    let file = [b"\x93NUMPY\x01\x00", &(dict.len() as u16).to_le_bytes()[..], big_endian.as_bytes()].concat();
+    let file = [
+        b"\x93NUMPY\x01\x00",
+        &(dict.len() as u16).to_le_bytes()[..],
+        big_endian.as_bytes(),
+    ]
+    .concat();
     assert_eq!(read(&file, npy, None).unwrap_err().code().name(), "V004");
 }
 
@@ -373,7 +511,10 @@ fn colours_of_labels_are_in_the_palette_of_a_scene() {
     let mut found: Vec<_> = voxels.map(|v| scene.palette[usize::from(v.i)]).collect();
     found.sort_by_key(|colour| colour.r);
     assert_eq!(
-        found.iter().map(|c| [c.r, c.g, c.b, c.a]).collect::<Vec<_>>(),
+        found
+            .iter()
+            .map(|c| [c.r, c.g, c.b, c.a])
+            .collect::<Vec<_>>(),
         [[1, 2, 3, 255], [250, 240, 230, 255]]
     );
 }

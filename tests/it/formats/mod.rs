@@ -51,7 +51,11 @@ fn f_grid() -> BitGrid {
 
 /// `bits` on a lattice of cubic cells that no double holds, and all record data.
 fn at_odd_place(bits: BitGrid) -> Voxels {
-    let origin = [Rational::new(-1, 3), Rational::new(22, 7), Rational::from(5)];
+    let origin = [
+        Rational::new(-1, 3),
+        Rational::new(22, 7),
+        Rational::from(5),
+    ];
     let spacing = [(); 3].map(|()| Rational::new(1, 10));
     let lattice = Lattice::new(bits.dims(), origin, spacing, [true, false, true]).unwrap();
     let text = |text: &str| Some(text.to_string());
@@ -59,12 +63,18 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
         tool: text("voxelize 0.1.0"),
         rule_name: text("surface"),
         fields: FIELDS.map(|name| (name, format!("some \"{name}\""))).into(),
-        transform: TRANSFORM.map(|name| (name, format!("some \"{name}\""))).into(),
+        transform: TRANSFORM
+            .map(|name| (name, format!("some \"{name}\"")))
+            .into(),
         snap: text("none"),
         mesh_volume: text("0.125"),
         input: text("Würfel \"1\".stl"),
     };
-    Voxels { cells: bits.into(), lattice: Some(lattice.with_snap(voxelize::Snap::None)), record }
+    Voxels {
+        cells: bits.into(),
+        lattice: Some(lattice.with_snap(voxelize::Snap::None)),
+        record,
+    }
 }
 
 /// Cells that look random, of every density along the grid.
@@ -99,19 +109,28 @@ pub fn readable() -> impl Iterator<Item = &'static Format> {
 /// Those of one file, with every type they store.
 fn kinds() -> Vec<(&'static Format, Dtype)> {
     let files = readable().filter(|format| !format.is_folder());
-    let kinds: Vec<_> = files.flat_map(|f| f.dtypes.iter().map(move |d| (f, *d))).collect();
+    let kinds: Vec<_> = files
+        .flat_map(|f| f.dtypes.iter().map(move |d| (f, *d)))
+        .collect();
     assert!(kinds.len() >= 7, "few formats: {kinds:?}");
     kinds
 }
 
 fn as_dtype(dtype: Dtype) -> SaveOptions<'static> {
-    SaveOptions { dtype: Some(dtype), sidecar: Sidecar::Write, ..SaveOptions::default() }
+    SaveOptions {
+        dtype: Some(dtype),
+        sidecar: Sidecar::Write,
+        ..SaveOptions::default()
+    }
 }
 
 /// A saved file as bytes, and its sidecar.
 fn saved(voxels: &Voxels, format: &Format, dtype: Dtype) -> (Vec<u8>, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("grid").with_extension(format.extensions[0]);
+    let path = folder
+        .path()
+        .join("grid")
+        .with_extension(format.extensions[0]);
     format::save(voxels, &path, format, &as_dtype(dtype)).unwrap();
     let sidecar = std::fs::read_to_string(format!("{}.json", path.display())).unwrap();
     let needed = (format.carries != Carries::InFile).then_some(sidecar);

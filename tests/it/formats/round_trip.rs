@@ -24,7 +24,9 @@ fn every_format_reads_back_its_own_files() {
     for (format, dtype) in kinds() {
         for bits in grids() {
             let voxels = at_odd_place(bits);
-            let path = folder.path().join(format!("{cases}.{}", format.extensions[0]));
+            let path = folder
+                .path()
+                .join(format!("{cases}.{}", format.extensions[0]));
             let written = format::save(&voxels, &path, format, &as_dtype(dtype)).unwrap();
             assert_eq!(written[0].bytes, std::fs::metadata(&path).unwrap().len());
             assert_eq!((written.len(), written[1].format), (2, "json"));
@@ -47,16 +49,32 @@ fn files_that_carry_the_lattice_need_no_sidecar() {
         match (format.carries, read(&bytes, format, None)) {
             (Carries::InFile, back) => assert_eq!(back.unwrap(), voxels),
             (Carries::Rounded, back) => {
-                let place =
-                    |voxels: Voxels| voxels.lattice.unwrap().origin().each_ref().map(Rational::to_f64);
-                assert_eq!(place(back.unwrap()), place(voxels.clone()), "{}", format.name);
+                let place = |voxels: Voxels| {
+                    voxels
+                        .lattice
+                        .unwrap()
+                        .origin()
+                        .each_ref()
+                        .map(Rational::to_f64)
+                };
+                assert_eq!(
+                    place(back.unwrap()),
+                    place(voxels.clone()),
+                    "{}",
+                    format.name
+                );
             }
             (Carries::Sidecar, back) => assert_eq!(back.unwrap_err().code().name(), "V006"),
             // Nothing says that an array is of packed bits.
             (_, back) if dtype == Dtype::Bit => assert_eq!(back.unwrap().dims(), [1, 4, 2]),
             (_, back) => {
                 let back = back.unwrap();
-                assert_eq!((back.lattice, back.record), (None, Record::default()), "{}", format.name);
+                assert_eq!(
+                    (back.lattice, back.record),
+                    (None, Record::default()),
+                    "{}",
+                    format.name
+                );
                 assert_eq!(back.cells, voxels.cells);
             }
         }
@@ -85,7 +103,9 @@ fn threads_change_no_byte() {
                 let mut stream = Vec::new();
                 format::write_to(&voxels, &mut stream, format, &as_dtype(dtype)).map(|_| stream)
             };
-            voxelize::par::with_threads(threads, write).unwrap().unwrap()
+            voxelize::par::with_threads(threads, write)
+                .unwrap()
+                .unwrap()
         };
         assert!(with(1) == with(3), "{}", format.name);
     }
@@ -96,7 +116,12 @@ fn grids_without_a_lattice_can_be_saved() {
     let voxels = Voxels::new(f_grid());
     for (format, dtype) in kinds() {
         let (bytes, sidecar) = saved(&voxels, format, dtype);
-        assert_eq!(read(&bytes, format, sidecar.as_deref()).unwrap(), voxels, "{}", format.name);
+        assert_eq!(
+            read(&bytes, format, sidecar.as_deref()).unwrap(),
+            voxels,
+            "{}",
+            format.name
+        );
     }
 }
 
@@ -104,7 +129,13 @@ fn grids_without_a_lattice_can_be_saved() {
 fn stretched_cells_are_refused_by_formats_without_them() {
     let mut voxels = at_odd_place(f_grid());
     let spacing = [Rational::ONE, Rational::ONE, Rational::new(1, 2)];
-    let lattice = Lattice::new([3, 4, 2], [(); 3].map(|()| Rational::ZERO), spacing, [true; 3]).unwrap();
+    let lattice = Lattice::new(
+        [3, 4, 2],
+        [(); 3].map(|()| Rational::ZERO),
+        spacing,
+        [true; 3],
+    )
+    .unwrap();
     voxels.lattice = Some(lattice.clone().with_snap(voxelize::Snap::None));
     let mut refused = 0;
     for (format, dtype) in kinds() {
@@ -115,7 +146,8 @@ fn stretched_cells_are_refused_by_formats_without_them() {
             }
             Err(error) => {
                 assert!(
-                    error.kind() == voxelize::Kind::Usage && ["vox", "binvox"].contains(&format.name),
+                    error.kind() == voxelize::Kind::Usage
+                        && ["vox", "binvox"].contains(&format.name),
                     "{error}"
                 );
                 let mut stream = Vec::new();
@@ -134,7 +166,12 @@ fn types_of_other_formats_are_a_usage_error() {
     for format in FORMATS {
         for dtype in [Dtype::Bool, Dtype::U8, Dtype::Bit] {
             let answer = format::check(CellKind::Bits, &lattice, format, &as_dtype(dtype));
-            assert_eq!(answer.is_ok(), format.dtypes.contains(&dtype), "{}", format.name);
+            assert_eq!(
+                answer.is_ok(),
+                format.dtypes.contains(&dtype),
+                "{}",
+                format.name
+            );
         }
     }
 }
@@ -173,7 +210,10 @@ fn arrays_of_either_order_and_any_nonzero_byte_are_read() {
         fortran.push(byte(n % 3, n / 3 % 4, n / 12));
     }
     assert_eq!(read(&c, npy, None).unwrap().into_occupied().unwrap(), bits);
-    assert_eq!(read(&fortran, npy, None).unwrap().into_occupied().unwrap(), bits);
+    assert_eq!(
+        read(&fortran, npy, None).unwrap().into_occupied().unwrap(),
+        bits
+    );
 }
 
 #[test]
@@ -185,7 +225,10 @@ fn a_sidecar_left_from_another_file_says_nothing() {
     let raw = format::by_name("raw").unwrap();
     let (_, old) = saved(&at_odd_place(full([3, 4, 2])), raw, Dtype::U8);
     let (bytes, _) = saved(&at_odd_place(f_grid()), raw, Dtype::U8);
-    assert_eq!(read(&bytes, raw, old.as_deref()).unwrap_err().code().name(), "V007");
+    assert_eq!(
+        read(&bytes, raw, old.as_deref()).unwrap_err().code().name(),
+        "V007"
+    );
 }
 
 /// The same bytes of cells, under the header of the other order.
@@ -193,23 +236,39 @@ fn a_sidecar_left_from_another_file_says_nothing() {
 fn arrays_with_the_axes_z_y_x_come_back_where_that_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let voxels = at_odd_place(scattered([5, 4, 3]));
-    let options =
-        SaveOptions { choices: &[format::Choice::Zyx], sidecar: Sidecar::Write, ..as_dtype(Dtype::U8) };
+    let options = SaveOptions {
+        choices: &[format::Choice::Zyx],
+        sidecar: Sidecar::Write,
+        ..as_dtype(Dtype::U8)
+    };
     let mut seen = 0;
-    for format in FORMATS.iter().filter(|format| format.choices.contains(&format::Choice::Zyx)) {
-        let path = folder.path().join("turned").with_extension(format.extensions[0]);
+    for format in FORMATS
+        .iter()
+        .filter(|format| format.choices.contains(&format::Choice::Zyx))
+    {
+        let path = folder
+            .path()
+            .join("turned")
+            .with_extension(format.extensions[0]);
         format::save(&voxels, &path, format, &options).unwrap();
         assert_eq!(Voxels::open(&path).unwrap(), voxels, "{}", format.name);
         if format.name == "npy" {
             let turned = std::fs::read(&path).unwrap();
             let (usual, _) = saved(&voxels, format, Dtype::U8);
-            assert!(String::from_utf8_lossy(&turned).contains("'fortran_order': False, 'shape': (3, 4, 5)"));
+            assert!(
+                String::from_utf8_lossy(&turned)
+                    .contains("'fortran_order': False, 'shape': (3, 4, 5)")
+            );
             assert_eq!(turned[turned.len() - 60..], usual[usual.len() - 60..]);
             // As any array of others.
             let unsaid = read(&turned, format, None).unwrap();
             assert_eq!(unsaid.dims(), [3, 4, 5]);
             assert!(
-                voxels.occupied().unwrap().iter().all(|[x, y, z]| unsaid.occupied().unwrap().get([z, y, x]))
+                voxels
+                    .occupied()
+                    .unwrap()
+                    .iter()
+                    .all(|[x, y, z]| unsaid.occupied().unwrap().get([z, y, x]))
             );
         }
         seen += 1;
@@ -217,15 +276,25 @@ fn arrays_with_the_axes_z_y_x_come_back_where_that_is_said() {
     assert!(seen >= 1);
     if let Some(npz) = format::by_name("npz") {
         let choices = &[format::Choice::Zyx, format::Choice::SparseRuns];
-        let both = SaveOptions { choices, ..SaveOptions::default() };
+        let both = SaveOptions {
+            choices,
+            ..SaveOptions::default()
+        };
         assert_eq!(
-            format::write_to(&voxels, &mut Vec::new(), npz, &both).unwrap_err().kind(),
+            format::write_to(&voxels, &mut Vec::new(), npz, &both)
+                .unwrap_err()
+                .kind(),
             voxelize::Kind::Usage
         );
         let choices = &[format::Choice::SparseIndices, format::Choice::SparseRuns];
-        let both = SaveOptions { choices, ..SaveOptions::default() };
+        let both = SaveOptions {
+            choices,
+            ..SaveOptions::default()
+        };
         assert_eq!(
-            format::write_to(&voxels, &mut Vec::new(), npz, &both).unwrap_err().kind(),
+            format::write_to(&voxels, &mut Vec::new(), npz, &both)
+                .unwrap_err()
+                .kind(),
             voxelize::Kind::Usage
         );
     }

@@ -16,7 +16,16 @@ fn schem() -> &'static Format {
 
 fn written(voxels: &Voxels, dtype: Option<Dtype>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    format::write_to(voxels, &mut bytes, schem(), &SaveOptions { dtype, ..SaveOptions::default() }).unwrap();
+    format::write_to(
+        voxels,
+        &mut bytes,
+        schem(),
+        &SaveOptions {
+            dtype,
+            ..SaveOptions::default()
+        },
+    )
+    .unwrap();
     bytes
 }
 
@@ -91,7 +100,9 @@ impl Tags<'_> {
 
 impl Tag {
     fn of(&self, name: &str) -> &Self {
-        let Self::Compound(tags) = self else { panic!("{self:?}") };
+        let Self::Compound(tags) = self else {
+            panic!("{self:?}")
+        };
         tags.get(name).unwrap_or_else(|| panic!("no {name}"))
     }
 
@@ -100,7 +111,9 @@ impl Tag {
     }
 
     fn text(&self) -> &str {
-        let Self::Text(text) = self else { panic!("{self:?}") };
+        let Self::Text(text) = self else {
+            panic!("{self:?}")
+        };
         text
     }
 }
@@ -108,21 +121,29 @@ impl Tag {
 /// The schematic, and the block of each place (x, y, z).
 fn parse(bytes: &[u8]) -> (Tag, BTreeMap<[usize; 3], String>) {
     let mut plain = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+    flate2::read::MultiGzDecoder::new(bytes)
+        .read_to_end(&mut plain)
+        .unwrap();
     assert_eq!(plain[..3], [10, 0, 0]);
     let mut tags = Tags(&plain[3..]);
     let root = tags.content(10);
     assert!(tags.0.is_empty());
     let schematic = root.of("Schematic").clone();
-    assert_eq!((schematic.of("Version"), schematic.of("DataVersion")), (&Tag::Int(3), &Tag::Int(2586)));
+    assert_eq!(
+        (schematic.of("Version"), schematic.of("DataVersion")),
+        (&Tag::Int(3), &Tag::Int(2586))
+    );
     assert_eq!(schematic.of("Offset"), &Tag::Ints(vec![0; 3]));
-    let [width, height, length] = ["Width", "Height", "Length"].map(|name| match schematic.of(name) {
-        Tag::Short(size) => usize::from(*size),
-        other => panic!("{other:?}"),
-    });
+    let [width, height, length] =
+        ["Width", "Height", "Length"].map(|name| match schematic.of(name) {
+            Tag::Short(size) => usize::from(*size),
+            other => panic!("{other:?}"),
+        });
     let blocks = schematic.of("Blocks");
     assert_eq!(blocks.of("BlockEntities"), &Tag::NoCompounds);
-    let Tag::Compound(palette) = blocks.of("Palette") else { panic!() };
+    let Tag::Compound(palette) = blocks.of("Palette") else {
+        panic!()
+    };
     let names: BTreeMap<u8, String> = palette
         .iter()
         .map(|(name, number)| match number {
@@ -131,37 +152,61 @@ fn parse(bytes: &[u8]) -> (Tag, BTreeMap<[usize; 3], String>) {
         })
         .collect();
     assert_eq!((&*names[&0], names.len()), ("minecraft:air", palette.len()));
-    let Tag::Bytes(data) = blocks.of("Data") else { panic!() };
+    let Tag::Bytes(data) = blocks.of("Data") else {
+        panic!()
+    };
     assert_eq!(data.len(), width * height * length);
     let place = |n: usize| [n % width, n / width / length, n / width % length];
     let found = data.iter().enumerate().filter(|(_, number)| **number != 0);
-    let found = found.map(|(n, number)| (place(n), names[number].clone())).collect();
+    let found = found
+        .map(|(n, number)| (place(n), names[number].clone()))
+        .collect();
     (schematic, found)
 }
 
 fn with_up(voxels: &Voxels, up: Option<&str>) -> Voxels {
     let mut voxels = voxels.clone();
     voxels.record.transform.retain(|(name, _)| *name != "up");
-    voxels.record.transform.extend(up.map(|up| ("up", up.to_string())));
+    voxels
+        .record
+        .transform
+        .extend(up.map(|up| ("up", up.to_string())));
     voxels
 }
 
 #[test]
 fn every_block_stands_where_its_cell_is_and_none_is_mirrored() {
     let mut seen = 0;
-    for bits in [f_grid(), scattered([65, 3, 7]), scattered([3, 90, 20]), BitGrid::new([2, 3, 4]).unwrap()] {
+    for bits in [
+        f_grid(),
+        scattered([65, 3, 7]),
+        scattered([3, 90, 20]),
+        BitGrid::new([2, 3, 4]).unwrap(),
+    ] {
         let [_, ny, _] = bits.dims();
         let voxels = at_odd_place(bits.clone());
         for (up, turned) in [(None, true), (Some("z"), true), (Some("y"), false)] {
             let (schematic, blocks) = parse(&written(&with_up(&voxels, up), None));
-            let place = |[i, j, k]: [usize; 3]| if turned { [i, k, ny - 1 - j] } else { [i, j, k] };
-            let expected: BTreeMap<_, _> =
-                bits.iter().map(|cell| (place(cell), "minecraft:stone".to_string())).collect();
+            let place = |[i, j, k]: [usize; 3]| {
+                if turned {
+                    [i, k, ny - 1 - j]
+                } else {
+                    [i, j, k]
+                }
+            };
+            let expected: BTreeMap<_, _> = bits
+                .iter()
+                .map(|cell| (place(cell), "minecraft:stone".to_string()))
+                .collect();
             assert_eq!(blocks, expected, "{up:?}");
             let metadata = schematic.of("Metadata");
             assert_eq!(metadata.of("Name").text(), "Würfel \"1\".stl");
-            let json: serde_json::Value = serde_json::from_str(metadata.of("Voxelize").text()).unwrap();
-            assert_eq!((&json["origin"][0], metadata.has("VoxelizeBlocks")), (&"-1/3".into(), false));
+            let json: serde_json::Value =
+                serde_json::from_str(metadata.of("Voxelize").text()).unwrap();
+            assert_eq!(
+                (&json["origin"][0], metadata.has("VoxelizeBlocks")),
+                (&"-1/3".into(), false)
+            );
             seen += 1;
         }
     }
@@ -173,21 +218,35 @@ fn the_first_bytes_are_those_of_the_specification() {
     let mut plain = Vec::new();
     let bytes = written(&Voxels::new(BitGrid::from_text("#.").unwrap()), None);
     assert_eq!(bytes[..4], [0x1f, 0x8b, 8, 0]);
-    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).unwrap();
-    let begin = b"\x0a\0\0\x0a\0\x09Schematic\x03\0\x07Version\0\0\0\x03\x03\0\x0bDataVersion\0\0\x0a\x1a\
+    flate2::read::MultiGzDecoder::new(&bytes[..])
+        .read_to_end(&mut plain)
+        .unwrap();
+    let begin =
+        b"\x0a\0\0\x0a\0\x09Schematic\x03\0\x07Version\0\0\0\x03\x03\0\x0bDataVersion\0\0\x0a\x1a\
                   \x0a\0\x08Metadata\x08\0\x04Name\0\x08voxelize\x08\0\x08Voxelize\0";
-    assert!(plain.starts_with(begin), "{:?}", String::from_utf8_lossy(&plain));
+    assert!(
+        plain.starts_with(begin),
+        "{:?}",
+        String::from_utf8_lossy(&plain)
+    );
     let end = b"\0\x02\0\x05Width\0\x02\x02\0\x06Height\0\x01\x02\0\x06Length\0\x01\
                 \x0b\0\x06Offset\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\x0a\0\x06Blocks\x0a\0\x07Palette\
                 \x03\0\x0dminecraft:air\0\0\0\0\x03\0\x0fminecraft:stone\0\0\0\x01\0\
                 \x07\0\x04Data\0\0\0\x02\x01\0\x09\0\x0dBlockEntities\x0a\0\0\0\0\0\0\0";
-    assert!(plain.ends_with(end), "{:?}", String::from_utf8_lossy(&plain));
+    assert!(
+        plain.ends_with(end),
+        "{:?}",
+        String::from_utf8_lossy(&plain)
+    );
 }
 
 #[test]
 fn labels_are_blocks_and_slabs_make_the_bytes_of_the_whole() {
     let mut seen = 0;
-    for voxels in grids().into_iter().filter(|voxels| voxels.kind() == CellKind::Labels) {
+    for voxels in grids()
+        .into_iter()
+        .filter(|voxels| voxels.kind() == CellKind::Labels)
+    {
         for up in [None, Some("y")] {
             let voxels = with_up(&voxels, up);
             let labels = voxels.labels().unwrap();
@@ -195,16 +254,27 @@ fn labels_are_blocks_and_slabs_make_the_bytes_of_the_whole() {
             let (schematic, blocks) = parse(&bytes);
             let of = schematic.of("Metadata").of("VoxelizeBlocks");
             let [_, ny, _] = voxels.dims();
-            let place = |[i, j, k]: [usize; 3]| if up.is_none() { [i, k, ny - 1 - j] } else { [i, j, k] };
+            let place = |[i, j, k]: [usize; 3]| {
+                if up.is_none() {
+                    [i, k, ny - 1 - j]
+                } else {
+                    [i, j, k]
+                }
+            };
             let cells: Vec<([usize; 3], u8)> = labels.iter().collect();
             assert_eq!(blocks.len(), cells.len());
             for (cell, value) in cells {
-                assert_eq!(blocks[&place(cell)], of.of(&value.to_string()).text(), "{cell:?} {value}");
+                assert_eq!(
+                    blocks[&place(cell)],
+                    of.of(&value.to_string()).text(),
+                    "{cell:?} {value}"
+                );
             }
             for height in [1, 4, 10] {
                 let mut slabs = Vec::new();
                 let mut source = Split::new(&voxels, height);
-                format::write_source_to(&mut source, &mut slabs, schem(), &SaveOptions::default()).unwrap();
+                format::write_source_to(&mut source, &mut slabs, schem(), &SaveOptions::default())
+                    .unwrap();
                 assert!(slabs == bytes, "{height} {up:?}");
             }
             let (schematic, blocks) = parse(&written(&voxels, Some(Dtype::Bool)));
@@ -219,7 +289,8 @@ fn labels_are_blocks_and_slabs_make_the_bytes_of_the_whole() {
         for height in [1, 5] {
             let mut slabs = Vec::new();
             let mut source = Split::new(&voxels, height);
-            format::write_source_to(&mut source, &mut slabs, schem(), &SaveOptions::default()).unwrap();
+            format::write_source_to(&mut source, &mut slabs, schem(), &SaveOptions::default())
+                .unwrap();
             assert!(slabs == written(&voxels, None), "{height} {up:?}");
         }
     }
@@ -228,14 +299,21 @@ fn labels_are_blocks_and_slabs_make_the_bytes_of_the_whole() {
 /// Names of labels that are longer than a text of NBT are left out; the file has all else.
 #[test]
 fn names_longer_than_a_text_are_left_out() {
-    let legend = Legend::new((1..=255).map(|n| Label::new(n, format!("{n} {}", "ü".repeat(125))))).unwrap();
+    let legend =
+        Legend::new((1..=255).map(|n| Label::new(n, format!("{n} {}", "ü".repeat(125))))).unwrap();
     let mut labels = Labels::new([3, 1, 1], legend).unwrap();
     labels.set([1, 0, 0], 255);
-    let voxels = Voxels { cells: Cells::Labels(labels), ..at_odd_place(BitGrid::new([3, 1, 1]).unwrap()) };
+    let voxels = Voxels {
+        cells: Cells::Labels(labels),
+        ..at_odd_place(BitGrid::new([3, 1, 1]).unwrap())
+    };
     let (schematic, blocks) = parse(&written(&voxels, None));
     let json: serde_json::Value =
         serde_json::from_str(schematic.of("Metadata").of("Voxelize").text()).unwrap();
-    assert_eq!((json.get("labels"), &json["dims"]), (None, &serde_json::json!([3, 1, 1])));
+    assert_eq!(
+        (json.get("labels"), &json["dims"]),
+        (None, &serde_json::json!([3, 1, 1]))
+    );
     assert_eq!(blocks.len(), 1);
 }
 
@@ -243,14 +321,37 @@ fn names_longer_than_a_text_are_left_out() {
 #[test]
 fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
     let lattice = |dims: [usize; 3]| {
-        Lattice::new(dims, [(); 3].map(|()| Rational::ZERO), [(); 3].map(|()| Rational::ONE), [true; 3])
-            .unwrap()
+        Lattice::new(
+            dims,
+            [(); 3].map(|()| Rational::ZERO),
+            [(); 3].map(|()| Rational::ONE),
+            [true; 3],
+        )
+        .unwrap()
     };
-    let check = |dims| format::check(CellKind::Bits, &lattice(dims), schem(), &SaveOptions::default());
-    for dims in [[257, 2001, 3], [65_535, 1, 1], [1, 1, 65_535], [65_535, 32_767, 1], [2047, 1024, 1024]] {
+    let check = |dims| {
+        format::check(
+            CellKind::Bits,
+            &lattice(dims),
+            schem(),
+            &SaveOptions::default(),
+        )
+    };
+    for dims in [
+        [257, 2001, 3],
+        [65_535, 1, 1],
+        [1, 1, 65_535],
+        [65_535, 32_767, 1],
+        [2047, 1024, 1024],
+    ] {
         check(dims).unwrap();
     }
-    for dims in [[65_536, 1, 1], [1, 70_000, 1], [65_535, 32_769, 1], [2048, 1024, 1024]] {
+    for dims in [
+        [65_536, 1, 1],
+        [1, 70_000, 1],
+        [65_535, 32_769, 1],
+        [2048, 1024, 1024],
+    ] {
         let error = check(dims).unwrap_err();
         assert_eq!(error.code(), Code::TooLarge, "{dims:?}: {error}");
     }
@@ -261,19 +362,32 @@ fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
     assert_eq!(schematic.of("Height"), &Tag::Short(40_000));
     assert!(blocks.keys().eq([&[0, 39_999, 0]]));
     let long = Voxels::new(BitGrid::new([70_000, 1, 1]).unwrap());
-    let error = format::write_to(&long, &mut Vec::new(), schem(), &SaveOptions::default()).unwrap_err();
+    let error =
+        format::write_to(&long, &mut Vec::new(), schem(), &SaveOptions::default()).unwrap_err();
     assert_eq!(error.code(), Code::TooLarge);
     let place = Place::new();
     for (words, code, said) in [
-        ("thirds.stl --dims 70000,1,1 -o a.schem", 5, "70000 cells along x"),
+        (
+            "thirds.stl --dims 70000,1,1 -o a.schem",
+            5,
+            "70000 cells along x",
+        ),
         ("thirds.stl -r 70000 -o a.schem", 5, "70000 cells along x"),
-        ("thirds.stl --dims 3,3,3 --stretch -o a.schem", 2, "not cubes"),
+        (
+            "thirds.stl --dims 3,3,3 --stretch -o a.schem",
+            2,
+            "not cubes",
+        ),
         ("info a.schem", 3, "a.schem"),
     ] {
         let error = refused(&place, words, code);
         assert!(error.contains(said), "{words}: {error}");
     }
-    assert!(place.files().iter().all(|name| name.ends_with(".stl")), "{:?}", place.files());
+    assert!(
+        place.files().iter().all(|name| name.ends_with(".stl")),
+        "{:?}",
+        place.files()
+    );
 }
 
 /// Formats that are only written: their own marks say that a file is of this tool.
@@ -289,6 +403,9 @@ fn implicit_names_replace_files_of_this_tool_alone() {
         place.write(&format!("cube.{name}"), &bytes[..20]);
         let error = refused(&place, &line, 6);
         assert!(error.contains(&format!("cube.{name}")), "{error}");
-        assert_eq!(std::fs::read(place.path(&format!("cube.{name}"))).unwrap(), bytes[..20]);
+        assert_eq!(
+            std::fs::read(place.path(&format!("cube.{name}"))).unwrap(),
+            bytes[..20]
+        );
     }
 }

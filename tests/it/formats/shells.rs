@@ -38,10 +38,14 @@ pub(super) fn voxels_of(data: &DotVoxData) -> BTreeMap<[i64; 3], [u8; 3]> {
     while let Some((id, at)) = open.pop() {
         match &data.scenes[id as usize] {
             SceneNode::Transform { frames, child, .. } => {
-                let by = frames[0].position().map_or([0; 3], |p| [p.x, p.y, p.z].map(i64::from));
+                let by = frames[0]
+                    .position()
+                    .map_or([0; 3], |p| [p.x, p.y, p.z].map(i64::from));
                 open.push((*child, std::array::from_fn(|a| at[a] + by[a])));
             }
-            SceneNode::Group { children, .. } => open.extend(children.iter().map(|child| (*child, at))),
+            SceneNode::Group { children, .. } => {
+                open.extend(children.iter().map(|child| (*child, at)))
+            }
             SceneNode::Shape { models, .. } => {
                 let model = &data.models[models[0].model_id as usize];
                 let size = [model.size.x, model.size.y, model.size.z].map(i64::from);
@@ -61,12 +65,23 @@ pub(super) fn voxels_of(data: &DotVoxData) -> BTreeMap<[i64; 3], [u8; 3]> {
 
 /// Where a cell of a grid of these dims belongs: x and y around 0, z from the floor up.
 fn place([i, j, k]: [usize; 3], [nx, ny, nz]: [usize; 3], is_turned: bool) -> [i64; 3] {
-    let (at, [sx, sy]) = if is_turned { ([i, nz - 1 - k, j], [nx, nz]) } else { ([i, j, k], [nx, ny]) };
-    [at[0] as i64 - (sx / 2) as i64, at[1] as i64 - (sy / 2) as i64, at[2] as i64]
+    let (at, [sx, sy]) = if is_turned {
+        ([i, nz - 1 - k, j], [nx, nz])
+    } else {
+        ([i, j, k], [nx, ny])
+    };
+    [
+        at[0] as i64 - (sx / 2) as i64,
+        at[1] as i64 - (sy / 2) as i64,
+        at[2] as i64,
+    ]
 }
 
 fn with_y_up(voxels: Voxels) -> Voxels {
-    let record = Record { transform: vec![("up", "y".into())], ..voxels.record };
+    let record = Record {
+        transform: vec![("up", "y".into())],
+        ..voxels.record
+    };
     Voxels { record, ..voxels }
 }
 
@@ -92,16 +107,27 @@ fn hull(bits: &BitGrid) -> BitGrid {
             other[axis] = n;
             bits.get(other)
         };
-        cell[axis] == 0 || cell[axis] + 1 == dims[axis] || !with(cell[axis] - 1) || !with(cell[axis] + 1)
+        cell[axis] == 0
+            || cell[axis] + 1 == dims[axis]
+            || !with(cell[axis] - 1)
+            || !with(cell[axis] + 1)
     };
     let mut hull = BitGrid::new(dims).unwrap();
-    bits.iter().filter(|cell| (0..3).any(|axis| is_open(*cell, axis))).for_each(|cell| hull.set(cell));
+    bits.iter()
+        .filter(|cell| (0..3).any(|axis| is_open(*cell, axis)))
+        .for_each(|cell| hull.set(cell));
     hull
 }
 
 /// Grids whose tiles end within blocks on every axis.
-const DIMS: [[usize; 3]; 6] =
-    [[3, 4, 5], [20, 300, 9], [300, 9, 256], [9, 7, 257], [70, 5, 512], [11, 7, 530]];
+const DIMS: [[usize; 3]; 6] = [
+    [3, 4, 5],
+    [20, 300, 9],
+    [300, 9, 256],
+    [9, 7, 257],
+    [70, 5, 512],
+    [11, 7, 530],
+];
 
 #[test]
 fn hulls_are_the_cells_that_can_be_seen() {
@@ -110,14 +136,25 @@ fn hulls_are_the_cells_that_can_be_seen() {
             let voxels = at_odd_place(blocks(dims));
             let voxels = if is_turned { with_y_up(voxels) } else { voxels };
             let hull = hull(voxels.occupied().unwrap());
-            assert!(dims == [3, 4, 5] || hull.count() < voxels.count() * 9 / 10, "{dims:?}");
+            assert!(
+                dims == [3, 4, 5] || hull.count() < voxels.count() * 9 / 10,
+                "{dims:?}"
+            );
             let bytes = written(&voxels, &HULL);
-            let found: BTreeSet<_> = voxels_of(&dot_vox::load_bytes(&bytes).unwrap()).into_keys().collect();
-            let expected: BTreeSet<_> = hull.iter().map(|cell| place(cell, dims, is_turned)).collect();
+            let found: BTreeSet<_> = voxels_of(&dot_vox::load_bytes(&bytes).unwrap())
+                .into_keys()
+                .collect();
+            let expected: BTreeSet<_> = hull
+                .iter()
+                .map(|cell| place(cell, dims, is_turned))
+                .collect();
             assert!(found == expected, "{dims:?} {is_turned}");
             let back = read(&bytes, vox(), None).unwrap();
             let rule = back.record.rule_name.as_deref();
-            assert_eq!((&back.lattice, rule), (&voxels.lattice, Some("hull of surface")));
+            assert_eq!(
+                (&back.lattice, rule),
+                (&voxels.lattice, Some("hull of surface"))
+            );
             assert_eq!(back.cells, hull.into());
             // A hull is its own hull.
             assert_eq!(read(&written(&back, &HULL), vox(), None).unwrap(), back);
@@ -127,14 +164,18 @@ fn hulls_are_the_cells_that_can_be_seen() {
 
 #[test]
 fn models_come_in_one_order_from_slabs_of_any_height() {
-    let threads =
-        |count, write: &(dyn Fn() -> Vec<u8> + Sync)| voxelize::par::with_threads(count, write).unwrap();
+    let threads = |count, write: &(dyn Fn() -> Vec<u8> + Sync)| {
+        voxelize::par::with_threads(count, write).unwrap()
+    };
     let mut compared = 0;
     for dims in [[11, 7, 530], [300, 260, 3], [5, 270, 770]] {
         let voxels = at_odd_place(blocks(dims));
         for options in [SaveOptions::default(), HULL] {
             let whole = threads(3, &|| written(&voxels, &options));
-            assert!(threads(1, &|| written(&voxels, &options)) == whole, "{dims:?}");
+            assert!(
+                threads(1, &|| written(&voxels, &options)) == whole,
+                "{dims:?}"
+            );
             for height in [256, 512, 768] {
                 let mut slabs = vec![];
                 let mut source = Split::new(&voxels, height);
@@ -146,13 +187,16 @@ fn models_come_in_one_order_from_slabs_of_any_height() {
         // x fastest, then y, then z, by where they are in the scene.
         let data = dot_vox::load_bytes(&written(&voxels, &SaveOptions::default())).unwrap();
         let place = |n: usize| {
-            let SceneNode::Transform { frames, .. } = &data.scenes[2 * n + 2] else { panic!("a transform") };
+            let SceneNode::Transform { frames, .. } = &data.scenes[2 * n + 2] else {
+                panic!("a transform")
+            };
             let at = frames[0].position().unwrap();
             [at.z, at.y, at.x]
         };
         let places: Vec<_> = (0..data.models.len()).map(place).collect();
         assert!(
-            places.is_sorted() && places.len() == dims.map(|n| n.div_ceil(256)).iter().product::<usize>()
+            places.is_sorted()
+                && places.len() == dims.map(|n| n.div_ceil(256)).iter().product::<usize>()
         );
     }
     assert_eq!(compared, 18);
@@ -180,21 +224,34 @@ fn labelled(bits: &BitGrid, legend: Legend) -> Labels {
 #[test]
 fn hulls_of_labels_keep_the_labels_of_visible_cells() {
     // In layers of their own as planes and as bytes, too many for layers, and with names that need none.
-    for legend in [legend(3), legend(9), legend(60), Legend::surface_and_interior()] {
+    for legend in [
+        legend(3),
+        legend(9),
+        legend(60),
+        Legend::surface_and_interior(),
+    ] {
         let bits = blocks([20, 9, 530]);
         let all = labelled(&bits, legend);
         let values = all.legend().labels().len();
-        let voxels = Voxels { cells: all.clone().into(), ..at_odd_place(bits.clone()) };
+        let voxels = Voxels {
+            cells: all.clone().into(),
+            ..at_odd_place(bits.clone())
+        };
         let bytes = written(&voxels, &HULL);
         for height in [256, 512] {
             let mut slabs = vec![];
-            format::write_source_to(&mut Split::new(&voxels, height), &mut slabs, vox(), &HULL).unwrap();
+            format::write_source_to(&mut Split::new(&voxels, height), &mut slabs, vox(), &HULL)
+                .unwrap();
             assert!(slabs == bytes, "{values} {height}");
         }
         let hull = hull(&bits);
         let mut expected = Labels::new(bits.dims(), all.legend().clone()).unwrap();
-        hull.iter().for_each(|cell| expected.set(cell, all.get(cell)));
-        assert!(read(&bytes, vox(), None).unwrap().cells == expected.into(), "{values}");
+        hull.iter()
+            .for_each(|cell| expected.set(cell, all.get(cell)));
+        assert!(
+            read(&bytes, vox(), None).unwrap().cells == expected.into(),
+            "{values}"
+        );
         let found = voxels_of(&dot_vox::load_bytes(&bytes).unwrap());
         assert_eq!(found.len() as u64, hull.count());
         for cell in hull.iter() {
@@ -209,13 +266,19 @@ fn hulls_of_labels_keep_the_labels_of_visible_cells() {
 fn all_255_labels_have_their_colours() {
     let bits = full([17, 5, 9]);
     let labels = labelled(&bits, legend(255));
-    let voxels = Voxels { cells: labels.clone().into(), ..at_odd_place(bits) };
+    let voxels = Voxels {
+        cells: labels.clone().into(),
+        ..at_odd_place(bits)
+    };
     let (bytes, _) = saved(&voxels, vox(), Dtype::U8);
     let found = voxels_of(&dot_vox::load_bytes(&bytes).unwrap());
     let colours: BTreeSet<_> = found.values().copied().collect();
     assert_eq!((found.len(), colours.len()), (765, 255));
     for (cell, value) in labels.iter() {
-        assert_eq!(found[&place(cell, labels.dims(), false)], [value, 255 - value, value ^ 0x55]);
+        assert_eq!(
+            found[&place(cell, labels.dims(), false)],
+            [value, 255 - value, value ^ 0x55]
+        );
     }
 }
 
@@ -226,13 +289,19 @@ fn hulls_do_not_claim_to_be_the_whole() {
     let digest = voxels.digest().cells.to_string();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hull.vox");
-    let options = SaveOptions { sidecar: Sidecar::Write, ..HULL };
+    let options = SaveOptions {
+        sidecar: Sidecar::Write,
+        ..HULL
+    };
     format::save(&voxels, &path, vox(), &options).unwrap();
     let described = format::describe(&path).unwrap().metadata;
     let sidecar = std::fs::read_to_string(folder.path().join("hull.vox.json")).unwrap();
     let sidecar = voxelize::grid::metadata::Metadata::from_json(&sidecar).unwrap();
     for metadata in [described, sidecar] {
-        assert_eq!(metadata.record.rule_name.as_deref(), Some("hull of surface"));
+        assert_eq!(
+            metadata.record.rule_name.as_deref(),
+            Some("hull of surface")
+        );
         let said = |key: &str| metadata.extra.get(key).map(String::as_str);
         assert_eq!(
             (said("hull_of"), said("cells"), said("choices")),
@@ -242,10 +311,16 @@ fn hulls_do_not_claim_to_be_the_whole() {
     }
     let back = Voxels::open(&path).unwrap();
     assert_ne!(back.digest().cells, voxels.digest().cells);
-    assert_eq!(back.digest().cells, Voxels::new(hull(voxels.occupied().unwrap())).digest().cells);
+    assert_eq!(
+        back.digest().cells,
+        Voxels::new(hull(voxels.occupied().unwrap())).digest().cells
+    );
     // The whole has its own digest in itself.
     format::save(&voxels, &path, vox(), &SaveOptions::default()).unwrap();
-    assert_eq!(format::describe(&path).unwrap().metadata.extra["cells"], digest);
+    assert_eq!(
+        format::describe(&path).unwrap().metadata.extra["cells"],
+        digest
+    );
 }
 
 #[test]
@@ -270,9 +345,17 @@ fn voxels_at_the_ends_of_long_axes_are_in_their_places() {
             let voxels = at_odd_place(bits.clone());
             let voxels = if is_turned { with_y_up(voxels) } else { voxels };
             let (bytes, _) = saved(&voxels, vox(), Dtype::U8);
-            let found: BTreeSet<_> = voxels_of(&dot_vox::load_bytes(&bytes).unwrap()).into_keys().collect();
-            let expected: BTreeSet<_> = bits.iter().map(|cell| place(cell, dims, is_turned)).collect();
-            assert!(found == expected && found.len() >= 5, "{dims:?} {is_turned}");
+            let found: BTreeSet<_> = voxels_of(&dot_vox::load_bytes(&bytes).unwrap())
+                .into_keys()
+                .collect();
+            let expected: BTreeSet<_> = bits
+                .iter()
+                .map(|cell| place(cell, dims, is_turned))
+                .collect();
+            assert!(
+                found == expected && found.len() >= 5,
+                "{dims:?} {is_turned}"
+            );
             assert_eq!(read(&bytes, vox(), None).unwrap(), voxels);
             seen += 1;
         }
@@ -287,7 +370,9 @@ fn a_scene_of_600_cells_has_every_voxel_in_its_place() {
     let mut bits = BitGrid::new(dims).unwrap();
     for k in 0..dims[2] {
         for j in (0..dims[1]).filter(|j| (j + k) % 5 == 0 || j % 256 > 253) {
-            (0..dims[0]).filter(|i| (3 * i + j + 7 * k) % 11 == 0).for_each(|i| bits.set([i, j, k]));
+            (0..dims[0])
+                .filter(|i| (3 * i + j + 7 * k) % 11 == 0)
+                .for_each(|i| bits.set([i, j, k]));
         }
     }
     let voxels = at_odd_place(bits.clone());
@@ -295,7 +380,10 @@ fn a_scene_of_600_cells_has_every_voxel_in_its_place() {
     assert_eq!(data.models.len(), 12);
     let found = voxels_of(&data);
     assert!(found.len() > 500_000 && found.len() as u64 == bits.count());
-    assert!(bits.iter().all(|cell| found.contains_key(&place(cell, dims, false))));
+    assert!(
+        bits.iter()
+            .all(|cell| found.contains_key(&place(cell, dims, false)))
+    );
 }
 
 /// The files of a grid that is split, by name.
@@ -307,34 +395,58 @@ fn split(
     let options = SaveOptions { choices, ..HULL };
     let written = format::save_source(source, &folder.join("big.vox"), vox(), &options).unwrap();
     let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_string();
-    let all = written.iter().map(|file| (name(&file.path), std::fs::read(&file.path).unwrap()));
+    let all = written
+        .iter()
+        .map(|file| (name(&file.path), std::fs::read(&file.path).unwrap()));
     let all: BTreeMap<_, _> = all.collect();
-    assert_eq!(all.len(), std::fs::read_dir(folder).unwrap().count(), "no other file");
+    assert_eq!(
+        all.len(),
+        std::fs::read_dir(folder).unwrap().count(),
+        "no other file"
+    );
     all
 }
 
 #[test]
 fn pieces_are_scenes_of_their_own_that_join_to_the_whole() {
     let mut seen = 0;
-    for (dims, is_turned) in
-        [([2001, 3, 1001], false), ([3, 2001, 2], false), ([3, 1001, 2001], true), ([2001, 2, 3], true)]
-    {
+    for (dims, is_turned) in [
+        ([2001, 3, 1001], false),
+        ([3, 2001, 2], false),
+        ([3, 1001, 2001], true),
+        ([2001, 2, 3], true),
+    ] {
         let voxels = at_odd_place(blocks(dims));
         let voxels = if is_turned { with_y_up(voxels) } else { voxels };
         let lattice = voxels.lattice.clone().unwrap();
-        for choices in [&[Choice::VoxSplit][..], &[Choice::VoxSplit, Choice::VoxHull]] {
+        for choices in [
+            &[Choice::VoxSplit][..],
+            &[Choice::VoxSplit, Choice::VoxHull],
+        ] {
             let folder = tempfile::tempdir().unwrap();
-            let files = split(&mut voxelize::grid::InMemory::new(&voxels), choices, folder.path());
+            let files = split(
+                &mut voxelize::grid::InMemory::new(&voxels),
+                choices,
+                folder.path(),
+            );
             let slabs = tempfile::tempdir().unwrap();
-            assert!(split(&mut Split::new(&voxels, 256), choices, slabs.path()) == files, "{dims:?}");
-            let expected = if choices.len() == 1 { blocks(dims) } else { hull(&blocks(dims)) };
+            assert!(
+                split(&mut Split::new(&voxels, 256), choices, slabs.path()) == files,
+                "{dims:?}"
+            );
+            let expected = if choices.len() == 1 {
+                blocks(dims)
+            } else {
+                hull(&blocks(dims))
+            };
             let mut joined = BitGrid::new(dims).unwrap();
             for name in files.keys() {
                 let path = folder.path().join(name);
                 let piece = Voxels::open(&path).unwrap();
                 let extra = format::describe(&path).unwrap().metadata.extra;
-                let list =
-                    |key: &str| -> Vec<usize> { extra[key].split(',').map(|n| n.parse().unwrap()).collect() };
+                let list = |key: &str| -> Vec<usize> {
+                    extra[key].split(',').map(|n| n.parse().unwrap()).collect()
+                };
                 assert_eq!(list("whole_dims"), dims, "{name}");
                 let first = list("piece_first");
                 let range = |axis: usize| first[axis]..first[axis] + piece.dims()[axis];
@@ -352,7 +464,10 @@ fn pieces_are_scenes_of_their_own_that_join_to_the_whole() {
                         && (-1000..1000).contains(&at[1])
                         && (0..1000).contains(&at[2])
                 };
-                assert!(found.len() as u64 == piece.count() && found.keys().all(is_shown), "{name}");
+                assert!(
+                    found.len() as u64 == piece.count() && found.keys().all(is_shown),
+                    "{name}"
+                );
                 seen += 1;
             }
             assert!(joined == expected, "{dims:?} {choices:?}");
@@ -365,16 +480,26 @@ fn pieces_are_scenes_of_their_own_that_join_to_the_whole() {
 fn grids_that_are_shown_whole_are_one_file() {
     let voxels = at_odd_place(blocks([2000, 2, 1000]));
     let folder = tempfile::tempdir().unwrap();
-    let files = split(&mut voxelize::grid::InMemory::new(&voxels), &[Choice::VoxSplit], folder.path());
+    let files = split(
+        &mut voxelize::grid::InMemory::new(&voxels),
+        &[Choice::VoxSplit],
+        folder.path(),
+    );
     assert_eq!(files.keys().collect::<Vec<_>>(), ["big.vox"]);
     assert_eq!(Voxels::open(folder.path().join("big.vox")).unwrap(), voxels);
     // A stream has room for one.
     let beyond = at_odd_place(blocks([2001, 2, 1]));
-    let options = SaveOptions { choices: &[Choice::VoxSplit], ..HULL };
+    let options = SaveOptions {
+        choices: &[Choice::VoxSplit],
+        ..HULL
+    };
     let error = format::write_to(&beyond, &mut vec![], vox(), &options).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
-        (voxelize::Kind::Usage, "a grid that is split has several files, and a stream is one")
+        (
+            voxelize::Kind::Usage,
+            "a grid that is split has several files, and a stream is one"
+        )
     );
 }
 
@@ -387,16 +512,35 @@ mod command {
     #[test]
     fn scenes_beyond_the_world_need_a_name_or_a_format() {
         let place = Place::new();
-        for (name, bounds) in [("x", "20.01,0.02,0.02"), ("y", "0.02,20.01,0.02"), ("z", "0.02,0.02,10.01")] {
+        for (name, bounds) in [
+            ("x", "20.01,0.02,0.02"),
+            ("y", "0.02,20.01,0.02"),
+            ("z", "0.02,0.02,10.01"),
+        ] {
             let line = format!("cube.stl --voxel-size 0.01 --bounds 0,0,0,{bounds}");
             let error = refused(&place, &line, 5);
-            assert!(error.contains("MagicaVoxel shows 2000 × 2000 × 1000 cells"), "{name}: {error}");
-            assert!(place.run(&line).err.contains("hint: -f npy "), "{name}: {}", place.run(&line).err);
-            assert_eq!(place.run(&format!("{line} -n")).code, Some(5), "{name}: before computing");
+            assert!(
+                error.contains("MagicaVoxel shows 2000 × 2000 × 1000 cells"),
+                "{name}: {error}"
+            );
+            assert!(
+                place.run(&line).err.contains("hint: -f npy "),
+                "{name}: {}",
+                place.run(&line).err
+            );
+            assert_eq!(
+                place.run(&format!("{line} -n")).code,
+                Some(5),
+                "{name}: before computing"
+            );
             assert_eq!(place.files(), ["cube.stl", "thirds.stl"], "{name}");
             for named in ["-o big.vox", "-f vox -o big.vox"] {
                 let run = place.run(&format!("{line} {named}")).expect(0);
-                assert!(run.err.contains("warning[W004]: MagicaVoxel shows"), "{}", run.err);
+                assert!(
+                    run.err.contains("warning[W004]: MagicaVoxel shows"),
+                    "{}",
+                    run.err
+                );
             }
             std::fs::remove_file(place.path("big.vox")).unwrap();
             place.run(&format!("{line} -f npy -o big.npy")).expect(0);
@@ -410,23 +554,42 @@ mod command {
             "--bounds 0,0,0,0.02,10,0.02 --up y",
             "--bounds 0,0,0,0.02,0.02,20 --up y",
         ] {
-            let run = place.run(&format!("cube.stl --voxel-size 0.01 {line}")).expect(0);
+            let run = place
+                .run(&format!("cube.stl --voxel-size 0.01 {line}"))
+                .expect(0);
             assert!(!run.err.contains("W004"), "{line}");
         }
-        refused(&place, "cube.stl --voxel-size 0.01 --bounds 0,0,0,0.02,10.01,0.02 --up y", 5);
-        refused(&place, "cube.stl --voxel-size 0.01 --bounds 0,0,0,0.02,0.02,20.01 --up y", 5);
+        refused(
+            &place,
+            "cube.stl --voxel-size 0.01 --bounds 0,0,0,0.02,10.01,0.02 --up y",
+            5,
+        );
+        refused(
+            &place,
+            "cube.stl --voxel-size 0.01 --bounds 0,0,0,0.02,0.02,20.01 --up y",
+            5,
+        );
     }
 
     #[test]
     fn several_files_are_written_where_one_is_too_large() {
         let place = Place::new();
         let line = "cube.stl --voxel-size 0.01 --bounds 0,0,0,20.01,0.02,10.01 --vox-split";
-        let files =
-            ["cube-0-0-1.vox", "cube-1-0-0.vox", "cube-1-0-1.vox", "cube.stl", "cube.vox", "thirds.stl"];
+        let files = [
+            "cube-0-0-1.vox",
+            "cube-1-0-0.vox",
+            "cube-1-0-1.vox",
+            "cube.stl",
+            "cube.vox",
+            "thirds.stl",
+        ];
         let run = place.run(&format!("{line} --json")).expect(0);
         assert!(!run.err.contains("W004"), "{}", run.err);
         assert_eq!(
-            (place.files(), run.json()["outputs"].as_array().unwrap().len()),
+            (
+                place.files(),
+                run.json()["outputs"].as_array().unwrap().len()
+            ),
             (files.map(String::from).to_vec(), 4)
         );
         let info = place.run("info cube-1-0-1.vox --json").expect(0).json();
@@ -439,17 +602,25 @@ mod command {
         place.write("cube-1-0-0.vox", "mine");
         let error = refused(&place, line, 6);
         assert!(error.contains("cube-1-0-0.vox"), "{error}");
-        assert_eq!(std::fs::read(place.path("cube-1-0-0.vox")).unwrap(), b"mine");
+        assert_eq!(
+            std::fs::read(place.path("cube-1-0-0.vox")).unwrap(),
+            b"mine"
+        );
         refused(&place, &format!("{line} -f vox -o -"), 2);
         let error = place.run(&format!("{line} -o cube.npz")).expect(2).err;
-        assert!(error.starts_with("error: --vox-split: npz has no such choice"), "{error}");
+        assert!(
+            error.starts_with("error: --vox-split: npz has no such choice"),
+            "{error}"
+        );
     }
 
     #[test]
     fn hulls_are_half_of_a_filled_grid_and_less() {
         let place = Place::new();
         place.run("cube.stl -r 40 --filled -o whole.vox").expect(0);
-        let run = place.run("cube.stl -r 40 --filled --vox-hull -o hull.vox --json").expect(0);
+        let run = place
+            .run("cube.stl -r 40 --filled --vox-hull -o hull.vox --json")
+            .expect(0);
         let bytes = |name: &str| std::fs::metadata(place.path(name)).unwrap().len();
         assert!(bytes("hull.vox") * 4 < bytes("whole.vox"));
         let info = place.run("info hull.vox --json").expect(0).json();
@@ -459,9 +630,17 @@ mod command {
         );
         assert_ne!(info["digest"]["cells"], run.json()["digest"]["cells"]);
         let error = place.run("cube.stl --vox-hull -o a.npz").expect(2).err;
-        assert!(error.starts_with("error: --vox-hull: npz has no such choice"), "{error}");
-        place.run("convert whole.vox again.vox --vox-hull").expect(0);
-        assert_eq!(place.run("info again.vox --json").expect(0).json()["digest"], info["digest"]);
+        assert!(
+            error.starts_with("error: --vox-hull: npz has no such choice"),
+            "{error}"
+        );
+        place
+            .run("convert whole.vox again.vox --vox-hull")
+            .expect(0);
+        assert_eq!(
+            place.run("info again.vox --json").expect(0).json()["digest"],
+            info["digest"]
+        );
     }
 
     /// Colours of a mesh end in the palette, each at the index that its cells have.
@@ -473,16 +652,28 @@ mod command {
                      4 2 3 7 6 255 0 255\n4 3 0 4 7 51 102 153\n";
         place.write("box.off", format!("OFF\n8 6 0\n{corners}{faces}"));
         for options in ["", "--vox-hull"] {
-            place.run(&format!("box.off -r 8 --filled --labels colour {options} -o a.vox")).expect(0);
-            place.run("box.off -r 8 --filled --labels colour -o a.npz").expect(0);
+            place
+                .run(&format!(
+                    "box.off -r 8 --filled --labels colour {options} -o a.vox"
+                ))
+                .expect(0);
+            place
+                .run("box.off -r 8 --filled --labels colour -o a.npz")
+                .expect(0);
             let whole = Voxels::open(place.path("a.npz")).unwrap();
             let labels = whole.labels().unwrap();
-            let found =
-                voxels_of(&dot_vox::load_bytes(&std::fs::read(place.path("a.vox")).unwrap()).unwrap());
-            assert_eq!(found.len(), if options.is_empty() { 512 } else { 512 - 216 });
+            let found = voxels_of(
+                &dot_vox::load_bytes(&std::fs::read(place.path("a.vox")).unwrap()).unwrap(),
+            );
+            assert_eq!(
+                found.len(),
+                if options.is_empty() { 512 } else { 512 - 216 }
+            );
             let mut seen = BTreeSet::new();
             for (cell, value) in labels.iter() {
-                let Some(colour) = found.get(&super::place(cell, [8; 3], false)) else { continue };
+                let Some(colour) = found.get(&super::place(cell, [8; 3], false)) else {
+                    continue;
+                };
                 assert_eq!(*colour, labels.legend().colour(value), "{cell:?}");
                 seen.insert(*colour);
             }

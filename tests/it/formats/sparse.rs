@@ -15,7 +15,10 @@ fn npz() -> &'static Format {
 }
 
 fn written(source: &mut Split, choice: Choice) -> Vec<u8> {
-    let options = SaveOptions { choices: &[choice], ..SaveOptions::default() };
+    let options = SaveOptions {
+        choices: &[choice],
+        ..SaveOptions::default()
+    };
     let mut bytes = Vec::new();
     format::write_source_to(source, &mut bytes, npz(), &options).unwrap();
     bytes
@@ -30,15 +33,25 @@ fn sparse_arrays_come_back_as_they_were_from_slabs_of_any_height() {
             let back = read(&bytes, npz(), None).unwrap();
             assert_eq!(back, voxels, "{choice:?} {:?}", voxels.cells);
             assert_eq!(back.digest(), voxels.digest());
-            assert!(written(&mut Split::new(&voxels, 4), choice) == bytes, "{choice:?}");
+            assert!(
+                written(&mut Split::new(&voxels, 4), choice) == bytes,
+                "{choice:?}"
+            );
             seen += 1;
         }
     }
     assert!(seen >= 26, "{seen}");
-    for bits in [f_grid(), BitGrid::new([5, 6, 7]).unwrap(), scattered([200, 3, 2])] {
+    for bits in [
+        f_grid(),
+        BitGrid::new([5, 6, 7]).unwrap(),
+        scattered([200, 3, 2]),
+    ] {
         let voxels = at_odd_place(bits);
         for choice in CHOICES {
-            let options = SaveOptions { choices: &[choice], ..SaveOptions::default() };
+            let options = SaveOptions {
+                choices: &[choice],
+                ..SaveOptions::default()
+            };
             let mut bytes = Vec::new();
             format::write_to(&voxels, &mut bytes, npz(), &options).unwrap();
             assert_eq!(read(&bytes, npz(), None).unwrap(), voxels, "{choice:?}");
@@ -51,7 +64,8 @@ pub(super) fn archive(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, descr, shape, data) in arrays {
         let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
-        zip.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
+        zip.start_file(format!("{name}.npy"), SimpleFileOptions::default())
+            .unwrap();
         zip.write_all(b"\x93NUMPY\x01\x00").unwrap();
         zip.write_all(&(dict.len() as u16).to_le_bytes()).unwrap();
         zip.write_all(dict.as_bytes()).unwrap();
@@ -61,16 +75,25 @@ pub(super) fn archive(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
 }
 
 fn longs(values: &[i64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
 }
 
 #[test]
 fn indices_of_numpy_are_read_and_lies_are_errors() {
     let of = |shape: &[i64], rows: &str, indices: &[i64]| {
-        archive(&[("shape", "<i8", "(3,)", longs(shape)), ("indices", "<i8", rows, longs(indices))])
+        archive(&[
+            ("shape", "<i8", "(3,)", longs(shape)),
+            ("indices", "<i8", rows, longs(indices)),
+        ])
     };
     let found = read(&of(&[4, 3, 2], "(2, 3)", &[3, 0, 1, 1, 2, 0]), npz(), None).unwrap();
-    assert_eq!(found.occupied().unwrap().iter().collect::<Vec<_>>(), [[1, 2, 0], [3, 0, 1]]);
+    assert_eq!(
+        found.occupied().unwrap().iter().collect::<Vec<_>>(),
+        [[1, 2, 0], [3, 0, 1]]
+    );
     let labelled = archive(&[
         ("shape", "<i8", "(3,)", longs(&[4, 3, 2])),
         ("runs", "<i8", "(2, 4)", longs(&[0, 0, 0, 3, 3, 2, 1, 1])),
@@ -109,7 +132,12 @@ fn indices_of_numpy_are_read_and_lies_are_errors() {
         seen += 1;
     }
     assert_eq!(seen, 9);
-    let far = read(&of(&[1 << 24, 1 << 24, 1 << 24], long, &[0, 0, 0]), npz(), None).unwrap_err();
+    let far = read(
+        &of(&[1 << 24, 1 << 24, 1 << 24], long, &[0, 0, 0]),
+        npz(),
+        None,
+    )
+    .unwrap_err();
     assert_eq!(far.kind(), voxelize::Kind::TooLarge);
 }
 

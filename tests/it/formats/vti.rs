@@ -5,7 +5,11 @@ use voxelize::grid::Cells;
 use voxelize::{Code, Rational, Result, Voxels};
 
 fn read(bytes: &[u8]) -> Result<Voxels> {
-    read_from(std::io::Cursor::new(bytes), format::by_name("vti").unwrap(), None)
+    read_from(
+        std::io::Cursor::new(bytes),
+        format::by_name("vti").unwrap(),
+        None,
+    )
 }
 
 /// An image as VTK writes it, of 2 × 3 × 4 values of which the second is not 0; `place` stands in ImageData.
@@ -26,8 +30,7 @@ fn bytes_of_cells() -> Vec<u8> {
 
 const CELLS: &str =
     "<CellData><DataArray type=\"UInt8\" Name=\"a\" format=\"appended\" offset=\"0\"/></CellData>";
-const POINTS: &str =
-    "<PointData><DataArray type=\"UInt8\" Name=\"a\" format=\"appended\" offset=\"0\"/></PointData>";
+const POINTS: &str = "<PointData><DataArray type=\"UInt8\" Name=\"a\" format=\"appended\" offset=\"0\"/></PointData>";
 
 #[test]
 fn cells_and_points_are_where_vtk_has_them() {
@@ -73,8 +76,14 @@ fn cells_and_points_are_where_vtk_has_them() {
         let lattice = found.lattice.unwrap();
         let exact = |words: [&str; 3]| words.map(|word| Rational::parse_decimal(word).unwrap());
         let expected = (dims, &exact(origin), &exact(spacing));
-        assert_eq!((lattice.dims(), lattice.origin(), lattice.spacing()), expected, "{place}");
-        let Cells::Bits(bits) = found.cells else { panic!("no bits: {place}") };
+        assert_eq!(
+            (lattice.dims(), lattice.origin(), lattice.spacing()),
+            expected,
+            "{place}"
+        );
+        let Cells::Bits(bits) = found.cells else {
+            panic!("no bits: {place}")
+        };
         assert_eq!(bits.iter().collect::<Vec<_>>(), [cell], "{place}");
         seen += 1;
     }
@@ -97,15 +106,27 @@ fn images_of_other_kinds_are_errors_that_say_so() {
         (with("UInt8", "Int32"), Code::V004),
         (with("encoding=\"raw\"", "encoding=\"base64\""), Code::V004),
         (with("format=\"appended\"", "format=\"binary\""), Code::V004),
-        (with("version=\"0.1\"", "compressor=\"vtkLZ4DataCompressor\""), Code::V004),
+        (
+            with("version=\"0.1\"", "compressor=\"vtkLZ4DataCompressor\""),
+            Code::V004,
+        ),
         (with("<DataArray", "<Nothing"), Code::V004),
         (with("offset=\"0\"", "offset=\"99999999999\""), Code::V002),
         (with("0 2 0 3 0 4", "0 2 0 3 0 5"), Code::V005),
         (with("0 2 0 3 0 4", "0 2 0 3 4 0"), Code::V004),
-        (with("0 2 0 3 0 4", "0 9999999 0 9999999 0 9999999"), Code::V005),
+        (
+            with("0 2 0 3 0 4", "0 9999999 0 9999999 0 9999999"),
+            Code::V005,
+        ),
         (with("0 2 0 3 0 4", "0 2 0 x 0 4"), Code::V003),
-        (with("version=\"0.1\"", "compressor=\"vtkZLibDataCompressor\""), Code::V005),
-        (with(PLACE, "WholeExtent=\"0 2 0 3 0 4\" Spacing=\"1 0 1\""), Code::V004),
+        (
+            with("version=\"0.1\"", "compressor=\"vtkZLibDataCompressor\""),
+            Code::V005,
+        ),
+        (
+            with(PLACE, "WholeExtent=\"0 2 0 3 0 4\" Spacing=\"1 0 1\""),
+            Code::V004,
+        ),
         (with("</VTKFile>", "</AnyFile>"), Code::V002),
     ] {
         let error = read(&bytes).unwrap_err();

@@ -25,7 +25,10 @@ fn save(voxels: &Voxels, path: &Path, options: &SaveOptions) -> Vec<Written> {
 }
 
 fn with(choices: &'static [Choice]) -> SaveOptions<'static> {
-    SaveOptions { choices, ..SaveOptions::default() }
+    SaveOptions {
+        choices,
+        ..SaveOptions::default()
+    }
 }
 
 /// The files below `folder` by their names.
@@ -38,7 +41,12 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_string();
+                let name = path
+                    .strip_prefix(folder)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_string();
                 found.insert(name, fs::read(path).unwrap());
             }
         }
@@ -52,8 +60,16 @@ fn node(folder: &Path) -> Value {
 
 /// By its definition, a bit at a time.
 fn crc32c(bytes: &[u8]) -> u32 {
-    let step = |sum: u32| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 };
-    !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum)))
+    let step = |sum: u32| {
+        if sum & 1 == 1 {
+            sum >> 1 ^ 0x82f6_3b78
+        } else {
+            sum >> 1
+        }
+    };
+    !bytes.iter().fold(!0, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum))
+    })
 }
 
 #[test]
@@ -63,14 +79,24 @@ fn a_small_folder_is_known_byte_by_byte() {
     let voxels = at_odd_place(f_grid());
     let written = save(&voxels, &path, &with(&[Choice::Uncompressed]));
     let found = files(&path);
-    assert_eq!(found.keys().collect::<Vec<_>>(), ["0/c/0/0/0", "0/zarr.json", "zarr.json"]);
-    assert_eq!(written[0].bytes, found.values().map(|bytes| bytes.len() as u64).sum::<u64>());
+    assert_eq!(
+        found.keys().collect::<Vec<_>>(),
+        ["0/c/0/0/0", "0/zarr.json", "zarr.json"]
+    );
+    assert_eq!(
+        written[0].bytes,
+        found.values().map(|bytes| bytes.len() as u64).sum::<u64>()
+    );
     // One chunk of 64 x 64 x 64 bytes, its place, and the checksum of that.
     let (cells, index) = found["0/c/0/0/0"].split_at(CHUNK * CHUNK * CHUNK);
     for (n, byte) in cells.iter().enumerate() {
         let cell = [n % CHUNK, n / CHUNK % CHUNK, n / CHUNK / CHUNK];
         let is_inside = cell[0] < 3 && cell[1] < 4 && cell[2] < 2;
-        assert_eq!(*byte, u8::from(is_inside && voxels.occupied().unwrap().get(cell)), "{cell:?}");
+        assert_eq!(
+            *byte,
+            u8::from(is_inside && voxels.occupied().unwrap().get(cell)),
+            "{cell:?}"
+        );
     }
     let place = [0_u64.to_le_bytes(), 262_144_u64.to_le_bytes()].concat();
     assert_eq!(index, [&place[..], &crc32c(&place).to_le_bytes()].concat());
@@ -109,12 +135,22 @@ fn the_group_has_the_image_of_ome_and_our_json() {
     let image = &ome["multiscales"][0];
     let axis = |name: &str| json!({"name": name, "type": "space", "unit": "millimeter"});
     assert_eq!(image["axes"], json!([axis("z"), axis("y"), axis("x")]));
-    assert_eq!((&image["name"], &image["type"]), (&"Würfel \"1\".stl".into(), &"any".into()));
+    assert_eq!(
+        (&image["name"], &image["type"]),
+        (&"Würfel \"1\".stl".into(), &"any".into())
+    );
     // Cells of 1/10 from (-1/3, 22/7, 5) on: the centre of the first is half a cell away.
     let near = |found: &Value, expected: [f64; 3]| {
-        let found: Vec<f64> =
-            found.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
-        found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12)
+        let found: Vec<f64> = found
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|number| number.as_f64().unwrap())
+            .collect();
+        found
+            .iter()
+            .zip(expected)
+            .all(|(found, expected)| (found - expected).abs() < 1e-12)
             && found.len() == 3
     };
     for (level, size) in [0.1, 0.2, 0.4].into_iter().enumerate() {
@@ -124,36 +160,57 @@ fn the_group_has_the_image_of_ome_and_our_json() {
         assert!(near(&scale["scale"], [size; 3]), "{dataset}");
         let half = size / 2.0;
         assert!(
-            near(&translation["translation"], [5.0 + half, 22.0 / 7.0 + half, -1.0 / 3.0 + half]),
+            near(
+                &translation["translation"],
+                [5.0 + half, 22.0 / 7.0 + half, -1.0 / 3.0 + half]
+            ),
             "{dataset}"
         );
     }
     assert_eq!(image["datasets"].as_array().unwrap().len(), 3);
     let own = &group["attributes"]["voxelize"];
-    assert_eq!((&own["origin"], &own["dtype"]), (&json!(["-1/3", "22/7", "5/1"]), &"u8".into()));
+    assert_eq!(
+        (&own["origin"], &own["dtype"]),
+        (&json!(["-1/3", "22/7", "5/1"]), &"u8".into())
+    );
 }
 
 #[test]
 fn labels_have_their_names_and_colours() {
     let all = tempfile::tempdir().unwrap();
     let path = all.path().join("l.zarr");
-    let legend =
-        Legend::new([Label::new(7, "bone").with_colour([1, 2, 3]), Label::new(9, "marrow")]).unwrap();
+    let legend = Legend::new([
+        Label::new(7, "bone").with_colour([1, 2, 3]),
+        Label::new(9, "marrow"),
+    ])
+    .unwrap();
     let mut labels = Labels::new([3, 2, 2], legend).unwrap();
     labels.set([2, 1, 0], 9);
     save(&Voxels::new(labels.clone()), &path, &SaveOptions::default());
     let label = &node(&path)["attributes"]["ome"]["image-label"];
-    assert_eq!(label["colors"][0], json!({"label-value": 7, "rgba": [1, 2, 3, 255]}));
-    assert_eq!(label["properties"][1], json!({"label-value": 9, "name": "marrow"}));
+    assert_eq!(
+        label["colors"][0],
+        json!({"label-value": 7, "rgba": [1, 2, 3, 255]})
+    );
+    assert_eq!(
+        label["properties"][1],
+        json!({"label-value": 9, "name": "marrow"})
+    );
     assert_eq!(Voxels::open(&path).unwrap().cells, labels.clone().into());
     // As bool they are bits, and no image of labels.
     save(&Voxels::new(labels.clone()), &path, &as_dtype(Dtype::Bool));
     assert_eq!(node(&path)["attributes"]["ome"].get("image-label"), None);
     assert_eq!(
-        (&node(&path.join("0"))["data_type"], &node(&path.join("0"))["fill_value"]),
+        (
+            &node(&path.join("0"))["data_type"],
+            &node(&path.join("0"))["fill_value"]
+        ),
         (&"bool".into(), &false.into())
     );
-    assert_eq!(Voxels::open(&path).unwrap().cells, labels.into_occupied().into());
+    assert_eq!(
+        Voxels::open(&path).unwrap().cells,
+        labels.into_occupied().into()
+    );
 }
 
 #[test]
@@ -170,16 +227,29 @@ fn every_kind_comes_back_by_every_choice() {
     let bits = bits.into_iter().map(at_odd_place);
     let mut seen = 0;
     for voxels in bits.chain(grids()) {
-        for dtype in
-            if voxels.kind() == CellKind::Bits { zarr().dtypes } else { zarr().dtypes_of(voxels.kind()) }
-        {
+        for dtype in if voxels.kind() == CellKind::Bits {
+            zarr().dtypes
+        } else {
+            zarr().dtypes_of(voxels.kind())
+        } {
             for choices in [&[][..], &[Choice::Uncompressed], &[Choice::NoPyramid]] {
-                save(&voxels, &path, &SaveOptions { dtype: Some(*dtype), choices, ..SaveOptions::default() });
+                save(
+                    &voxels,
+                    &path,
+                    &SaveOptions {
+                        dtype: Some(*dtype),
+                        choices,
+                        ..SaveOptions::default()
+                    },
+                );
                 let back = Voxels::open(&path).unwrap();
                 assert_eq!(back, voxels, "{} {choices:?}", dtype.name());
                 assert_eq!(back.digest(), voxels.digest());
                 let said = format::describe(&path).unwrap();
-                assert_eq!((said.metadata.dims, said.metadata.lattice), (Some(voxels.dims()), back.lattice));
+                assert_eq!(
+                    (said.metadata.dims, said.metadata.lattice),
+                    (Some(voxels.dims()), back.lattice)
+                );
                 assert_eq!((said.dtype, said.bytes > 0), (Some(*dtype), true));
                 assert!(voxelize::tool::made_by_this_tool(&path));
                 seen += 1;
@@ -189,7 +259,11 @@ fn every_kind_comes_back_by_every_choice() {
     assert_eq!(seen, 3 * (5 * 2 + 13));
     let bare = Voxels::new(f_grid());
     save(&bare, &path, &SaveOptions::default());
-    assert_eq!(Voxels::open(&path).unwrap(), bare, "a grid without a lattice");
+    assert_eq!(
+        Voxels::open(&path).unwrap(),
+        bare,
+        "a grid without a lattice"
+    );
 }
 
 const DIMS: [usize; 3] = [150, 67, 270];
@@ -197,15 +271,21 @@ const DIMS: [usize; 3] = [150, 67, 270];
 /// Cells of every kind that fill several shards, with layers, rows and columns that have no partner.
 fn tall() -> [Voxels; 3] {
     let bits = scattered(DIMS);
-    let legend = Legend::new([3, 4, 250].map(|value| Label::new(value, format!("label {value}")))).unwrap();
+    let legend =
+        Legend::new([3, 4, 250].map(|value| Label::new(value, format!("label {value}")))).unwrap();
     let mut labels = Labels::new(DIMS, legend).unwrap();
     let mut field = Field::new(DIMS, f32::INFINITY).unwrap();
     for (n, cell) in bits.iter().enumerate() {
-        labels.set(cell, [3, 250, 4][(cell[0] / 3 + cell[1] / 2 + n / 1000) % 3]);
+        labels.set(
+            cell,
+            [3, 250, 4][(cell[0] / 3 + cell[1] / 2 + n / 1000) % 3],
+        );
         field.set(cell, (n as f32).sin() * 1e3);
     }
-    [bits.into(), labels.into(), field.into()]
-        .map(|cells: Cells| Voxels { cells, ..at_odd_place(BitGrid::new(DIMS).unwrap()) })
+    [bits.into(), labels.into(), field.into()].map(|cells: Cells| Voxels {
+        cells,
+        ..at_odd_place(BitGrid::new(DIMS).unwrap())
+    })
 }
 
 /// The value of a cell, whatever its kind.
@@ -225,11 +305,17 @@ fn reduced(cells: &Cells, eight: &[f32]) -> f32 {
             let count = |value: f32| eight.iter().filter(|other| **other == value).count();
             let occupied = eight.iter().copied().filter(|value| *value > 0.0);
             let best = occupied.clone().map(count).max().unwrap_or(0);
-            occupied.filter(|value| count(*value) == best).reduce(f32::min).unwrap_or(0.0)
+            occupied
+                .filter(|value| count(*value) == best)
+                .reduce(f32::min)
+                .unwrap_or(0.0)
         }
         _ => {
-            let finite: Vec<f64> =
-                eight.iter().filter(|value| value.is_finite()).map(|value| f64::from(*value)).collect();
+            let finite: Vec<f64> = eight
+                .iter()
+                .filter(|value| value.is_finite())
+                .map(|value| f64::from(*value))
+                .collect();
             if finite.is_empty() {
                 eight[0]
             } else {
@@ -255,10 +341,15 @@ fn each_level_is_made_of_the_one_before() {
             for at in (0..dims.iter().product())
                 .map(|n| [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]])
             {
-                let eight = (0..8).map(|m| [at[0] * 2 + m % 2, at[1] * 2 + m / 2 % 2, at[2] * 2 + m / 4]);
+                let eight =
+                    (0..8).map(|m| [at[0] * 2 + m % 2, at[1] * 2 + m / 2 % 2, at[2] * 2 + m / 4]);
                 let eight = eight.filter(|cell| (0..3).all(|axis| cell[axis] < before_dims[axis]));
                 let eight: Vec<f32> = eight.map(|cell| value(&before, cell)).collect();
-                assert_eq!(value(&found, at), reduced(&before, &eight), "{n}, level {level}, {at:?}");
+                assert_eq!(
+                    value(&found, at),
+                    reduced(&before, &eight),
+                    "{n}, level {level}, {at:?}"
+                );
                 compared += 1;
             }
             before = found;
@@ -274,10 +365,17 @@ fn slabs_and_threads_change_no_byte() {
     let path = all.path().join("a.zarr");
     let mut compared = 0;
     for voxels in tall() {
-        let options = SaveOptions { durability: Durability::Unsynced, ..SaveOptions::default() };
+        let options = SaveOptions {
+            durability: Durability::Unsynced,
+            ..SaveOptions::default()
+        };
         save(&voxels, &path, &options);
         let whole = files(&path);
-        assert!(whole.keys().filter(|name| name.contains("/c/")).count() == 5 + 3 + 2, "{:?}", whole.keys());
+        assert!(
+            whole.keys().filter(|name| name.contains("/c/")).count() == 5 + 3 + 2,
+            "{:?}",
+            whole.keys()
+        );
         for threads in [1, 3] {
             par::with_threads(threads, || save(&voxels, &path, &options)).unwrap();
             assert!(files(&path) == whole, "{threads} threads");
@@ -291,7 +389,12 @@ fn slabs_and_threads_change_no_byte() {
     }
     assert_eq!(compared, 3 * 5);
     let [_, labels, _] = tall();
-    let cut = format::save_source(&mut Split::new(&labels, 65), &path, zarr(), &SaveOptions::default());
+    let cut = format::save_source(
+        &mut Split::new(&labels, 65),
+        &path,
+        zarr(),
+        &SaveOptions::default(),
+    );
     assert_eq!(cut.unwrap_err().kind(), Kind::Usage);
 }
 
@@ -303,7 +406,10 @@ fn what_has_the_fill_value_is_not_stored() {
     bits.set([199, 129, 299]);
     save(&Voxels::new(bits), &path, &SaveOptions::default());
     let found = files(&path);
-    let shards: Vec<_> = found.keys().filter(|name| name.starts_with("0/c")).collect();
+    let shards: Vec<_> = found
+        .keys()
+        .filter(|name| name.starts_with("0/c"))
+        .collect();
     assert_eq!(shards, ["0/c/4/0/0"]);
     let shard = &found["0/c/4/0/0"];
     // Four chunks along x and three along y, of which the last is stored, after nothing.
@@ -312,10 +418,17 @@ fn what_has_the_fill_value_is_not_stored() {
     assert_eq!(index[16 * 11..16 * 11 + 8], [0; 8]);
     let cells = shard.len() - 4 - 16 * 12;
     assert_eq!(index[16 * 11 + 8..], (cells as u64).to_le_bytes());
-    assert_eq!(shard[..4], [0x1f, 0x8b, 8, 0], "a gzip stream without a name");
+    assert_eq!(
+        shard[..4],
+        [0x1f, 0x8b, 8, 0],
+        "a gzip stream without a name"
+    );
     let empty = Voxels::new(Field::new([70, 3, 2], f32::NAN).unwrap());
     save(&empty, &path, &SaveOptions::default());
-    assert_eq!(files(&path).keys().collect::<Vec<_>>(), ["0/zarr.json", "zarr.json"]);
+    assert_eq!(
+        files(&path).keys().collect::<Vec<_>>(),
+        ["0/zarr.json", "zarr.json"]
+    );
     assert_eq!(node(&path.join("0"))["fill_value"], "NaN");
     assert_eq!(Voxels::open(&path).unwrap(), empty);
 }
@@ -328,7 +441,10 @@ struct Changed {
 
 impl Changed {
     fn new() -> Self {
-        Self { all: tempfile::tempdir().unwrap(), voxels: at_odd_place(scattered([130, 70, 100])) }
+        Self {
+            all: tempfile::tempdir().unwrap(),
+            voxels: at_odd_place(scattered([130, 70, 100])),
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -341,7 +457,10 @@ impl Changed {
         save(
             &self.voxels,
             &path,
-            &SaveOptions { durability: Durability::Unsynced, ..SaveOptions::default() },
+            &SaveOptions {
+                durability: Durability::Unsynced,
+                ..SaveOptions::default()
+            },
         );
         change(&path);
         Voxels::open(&path)
@@ -351,11 +470,16 @@ impl Changed {
     fn code(&self, name: &str, pointer: &str, value: Value) -> String {
         let error = self.read(|path| {
             let mut changed = node(&path.join(name));
-            *changed.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value.clone();
+            *changed
+                .pointer_mut(pointer)
+                .unwrap_or_else(|| panic!("no {pointer}")) = value.clone();
             fs::write(path.join(name).join("zarr.json"), changed.to_string()).unwrap();
         });
         let error = error.expect_err(&format!("{pointer} {value}"));
-        assert!(matches!(error.kind(), Kind::Input | Kind::TooLarge), "{error}");
+        assert!(
+            matches!(error.kind(), Kind::Input | Kind::TooLarge),
+            "{error}"
+        );
         error.code().name().to_string()
     }
 }
@@ -369,12 +493,42 @@ fn nodes_that_lie_are_errors() {
         ("", "/zarr_format", json!(2), "V004"),
         ("", "/node_type", json!("tree"), "V004"),
         ("", "/attributes/ome/multiscales", json!([]), "V004"),
-        ("", "/attributes/ome/multiscales/0/datasets", json!([]), "V003"),
-        ("", "/attributes/ome/multiscales/0/datasets/0/path", json!("7"), "V010"),
-        ("", "/attributes/ome/multiscales/0/datasets/0/path", json!(""), "V004"),
-        ("", "/attributes/ome/multiscales/0/datasets/0/path", json!("../a.zarr/0"), "V004"),
-        ("", "/attributes/ome/multiscales/0/datasets/0/path", json!("/tmp"), "V004"),
-        ("", "/attributes/ome/multiscales/0/datasets/0/path", json!("0/zarr.json"), "V004"),
+        (
+            "",
+            "/attributes/ome/multiscales/0/datasets",
+            json!([]),
+            "V003",
+        ),
+        (
+            "",
+            "/attributes/ome/multiscales/0/datasets/0/path",
+            json!("7"),
+            "V010",
+        ),
+        (
+            "",
+            "/attributes/ome/multiscales/0/datasets/0/path",
+            json!(""),
+            "V004",
+        ),
+        (
+            "",
+            "/attributes/ome/multiscales/0/datasets/0/path",
+            json!("../a.zarr/0"),
+            "V004",
+        ),
+        (
+            "",
+            "/attributes/ome/multiscales/0/datasets/0/path",
+            json!("/tmp"),
+            "V004",
+        ),
+        (
+            "",
+            "/attributes/ome/multiscales/0/datasets/0/path",
+            json!("0/zarr.json"),
+            "V004",
+        ),
         (
             "",
             "/attributes/ome/multiscales/0/datasets/0/coordinateTransformations/0/scale",
@@ -397,7 +551,12 @@ fn nodes_that_lie_are_errors() {
         ("0", "/node_type", json!("group"), "V004"),
         ("0", "/shape", json!([100, 70]), "V004"),
         ("0", "/shape", json!([100, 0, 130]), "V004"),
-        ("0", "/shape", json!([10_000_000, 10_000_000, 10_000_000]), "too-large"),
+        (
+            "0",
+            "/shape",
+            json!([10_000_000, 10_000_000, 10_000_000]),
+            "too-large",
+        ),
         ("0", "/shape", json!([u64::MAX, u64::MAX, u64::MAX]), "V007"),
         ("0", "/data_type", json!("int16"), "V004"),
         ("0", "/data_type", json!({"name": "uint8"}), "V004"),
@@ -405,35 +564,121 @@ fn nodes_that_lie_are_errors() {
         ("0", "/fill_value", json!(256), "V003"),
         ("0", "/fill_value", json!("NaN"), "V003"),
         ("0", "/chunk_grid/name", json!("rectilinear"), "V004"),
-        ("0", "/chunk_grid/configuration/chunk_shape", json!([64, 128]), "V004"),
-        ("0", "/chunk_grid/configuration/chunk_shape", json!([64, 128, 100]), "V003"),
-        ("0", "/chunk_grid/configuration/chunk_shape", json!([64, 0, 192]), "V004"),
-        ("0", "/chunk_grid/configuration/chunk_shape", json!([64, 128, 64_u64 << 50]), "V002"),
+        (
+            "0",
+            "/chunk_grid/configuration/chunk_shape",
+            json!([64, 128]),
+            "V004",
+        ),
+        (
+            "0",
+            "/chunk_grid/configuration/chunk_shape",
+            json!([64, 128, 100]),
+            "V003",
+        ),
+        (
+            "0",
+            "/chunk_grid/configuration/chunk_shape",
+            json!([64, 0, 192]),
+            "V004",
+        ),
+        (
+            "0",
+            "/chunk_grid/configuration/chunk_shape",
+            json!([64, 128, 64_u64 << 50]),
+            "V002",
+        ),
         ("0", "/chunk_key_encoding/name", json!("v4"), "V004"),
         ("0", "/codecs", json!([]), "V003"),
         ("0", "/codecs", json!([{"name": "zstd"}]), "V004"),
-        ("0", "/codecs", json!([{"name": "bytes"}, {"name": "zstd"}]), "V004"),
-        ("0", "/codecs", json!([{"name": "bytes"}, {"name": "gzip"}, {"name": "gzip"}]), "V004"),
-        ("0", &format!("{codec}/codecs/0/name"), json!("transpose"), "V004"),
-        ("0", &format!("{codec}/codecs"), json!([{"name": "bytes"}]), "V005"),
-        ("0", &format!("{codec}/codecs"), json!([{"name": "bytes"}, {"name": "crc32c"}]), "V003"),
-        ("0", &format!("{codec}/chunk_shape"), json!([64, 64, 32]), "V003"),
-        ("0", &format!("{codec}/chunk_shape"), json!([64, 64, 63]), "V003"),
-        ("0", &format!("{codec}/index_codecs"), json!([{"name": "bytes"}]), "V002"),
-        ("0", &format!("{codec}/index_codecs"), json!([{"name": "bytes"}, {"name": "gzip"}]), "V004"),
-        ("0", &format!("{codec}/index_location"), json!("start"), "V003"),
-        ("0", &format!("{codec}/index_location"), json!("middle"), "V003"),
+        (
+            "0",
+            "/codecs",
+            json!([{"name": "bytes"}, {"name": "zstd"}]),
+            "V004",
+        ),
+        (
+            "0",
+            "/codecs",
+            json!([{"name": "bytes"}, {"name": "gzip"}, {"name": "gzip"}]),
+            "V004",
+        ),
+        (
+            "0",
+            &format!("{codec}/codecs/0/name"),
+            json!("transpose"),
+            "V004",
+        ),
+        (
+            "0",
+            &format!("{codec}/codecs"),
+            json!([{"name": "bytes"}]),
+            "V005",
+        ),
+        (
+            "0",
+            &format!("{codec}/codecs"),
+            json!([{"name": "bytes"}, {"name": "crc32c"}]),
+            "V003",
+        ),
+        (
+            "0",
+            &format!("{codec}/chunk_shape"),
+            json!([64, 64, 32]),
+            "V003",
+        ),
+        (
+            "0",
+            &format!("{codec}/chunk_shape"),
+            json!([64, 64, 63]),
+            "V003",
+        ),
+        (
+            "0",
+            &format!("{codec}/index_codecs"),
+            json!([{"name": "bytes"}]),
+            "V002",
+        ),
+        (
+            "0",
+            &format!("{codec}/index_codecs"),
+            json!([{"name": "bytes"}, {"name": "gzip"}]),
+            "V004",
+        ),
+        (
+            "0",
+            &format!("{codec}/index_location"),
+            json!("start"),
+            "V003",
+        ),
+        (
+            "0",
+            &format!("{codec}/index_location"),
+            json!("middle"),
+            "V003",
+        ),
     ] {
-        assert_eq!(changed.code(name, pointer, value.clone()), code, "{name} {pointer} {value}");
+        assert_eq!(
+            changed.code(name, pointer, value.clone()),
+            code,
+            "{name} {pointer} {value}"
+        );
         seen += 1;
     }
     assert!(seen > 40, "{seen}");
     for text in ["", "[]", "{", "{\"zarr_format\": 3}", "\u{0}"] {
-        let error = changed.read(|path| fs::write(path.join("0/zarr.json"), text).unwrap()).unwrap_err();
-        assert!(["V003", "V004"].contains(&error.code().name()), "{text}: {error}");
+        let error = changed
+            .read(|path| fs::write(path.join("0/zarr.json"), text).unwrap())
+            .unwrap_err();
+        assert!(
+            ["V003", "V004"].contains(&error.code().name()),
+            "{text}: {error}"
+        );
     }
     let long = vec![b' '; 2 << 20];
-    let error = changed.read(|path| fs::write(path.join("zarr.json"), long).unwrap()).unwrap_err();
+    let error = changed
+        .read(|path| fs::write(path.join("zarr.json"), long).unwrap())
+        .unwrap_err();
     assert_eq!(error.code().name(), "V003");
 }
 
@@ -444,10 +689,17 @@ fn shards_that_are_cut_or_changed_are_errors() {
     changed.read(|_| ()).unwrap();
     let bytes = fs::read(shard(&changed.path())).unwrap();
     let mut seen = 0;
-    let lengths = (0..bytes.len()).step_by(bytes.len() / 50).chain(bytes.len() - 100..bytes.len());
+    let lengths = (0..bytes.len())
+        .step_by(bytes.len() / 50)
+        .chain(bytes.len() - 100..bytes.len());
     for length in lengths {
-        let error = changed.read(|path| fs::write(shard(path), &bytes[..length]).unwrap()).unwrap_err();
-        assert!(["V002", "V003"].contains(&error.code().name()), "{length}: {error}");
+        let error = changed
+            .read(|path| fs::write(shard(path), &bytes[..length]).unwrap())
+            .unwrap_err();
+        assert!(
+            ["V002", "V003"].contains(&error.code().name()),
+            "{length}: {error}"
+        );
         seen += 1;
     }
     // In the index and its checksum, and in the streams of cells.
@@ -463,7 +715,11 @@ fn shards_that_are_cut_or_changed_are_errors() {
     // Two cells of 130 x 70: the chunks of a shard are 3 x 2.
     let with_index = |places: &[[u64; 2]; 6]| {
         let cells = &bytes[..bytes.len() - 4 - 16 * 6];
-        let index: Vec<u8> = places.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
+        let index: Vec<u8> = places
+            .iter()
+            .flatten()
+            .flat_map(|number| number.to_le_bytes())
+            .collect();
         [cells, &index, &crc32c(&index).to_le_bytes()].concat()
     };
     let none = [u64::MAX; 2];
@@ -480,16 +736,35 @@ fn shards_that_are_cut_or_changed_are_errors() {
         places[2] = place;
         let found = changed.read(|path| fs::write(shard(path), with_index(&places)).unwrap());
         let error = found.expect_err(&format!("{place:?}"));
-        let is_right = error.code().name() == code || code == "V005" && error.code().name() == "V003";
+        let is_right =
+            error.code().name() == code || code == "V005" && error.code().name() == "V003";
         assert!(is_right, "{place:?}: {error}");
     }
     // No chunk, and no file.
-    let upper = |voxels: Voxels| voxels.occupied().unwrap().iter().filter(|[.., k]| *k >= 64).count();
+    let upper = |voxels: Voxels| {
+        voxels
+            .occupied()
+            .unwrap()
+            .iter()
+            .filter(|[.., k]| *k >= 64)
+            .count()
+    };
     assert_eq!(
-        upper(changed.read(|path| fs::write(shard(path), with_index(&[none; 6])).unwrap()).unwrap()),
+        upper(
+            changed
+                .read(|path| fs::write(shard(path), with_index(&[none; 6])).unwrap())
+                .unwrap()
+        ),
         0
     );
-    assert_eq!(upper(changed.read(|path| fs::remove_file(shard(path)).unwrap()).unwrap()), 0);
+    assert_eq!(
+        upper(
+            changed
+                .read(|path| fs::remove_file(shard(path)).unwrap())
+                .unwrap()
+        ),
+        0
+    );
     assert!(upper(changed.read(|_| ()).unwrap()) > 1000);
 }
 
@@ -497,7 +772,10 @@ fn shards_that_are_cut_or_changed_are_errors() {
 fn changed_bytes_never_panic() {
     let all = tempfile::tempdir().unwrap();
     let path = all.path().join("a.zarr");
-    let options = SaveOptions { durability: Durability::Unsynced, ..SaveOptions::default() };
+    let options = SaveOptions {
+        durability: Durability::Unsynced,
+        ..SaveOptions::default()
+    };
     save(&at_odd_place(f_grid()), &path, &options);
     let mut cases = 0;
     let mut errors = 0;
@@ -507,7 +785,10 @@ fn changed_bytes_never_panic() {
             changed[at] ^= [1, 0x10, 0x80, 0xff][n % 4];
             fs::write(path.join(&name), changed).unwrap();
             if let Err(error) = Voxels::open(&path) {
-                assert!(matches!(error.kind(), Kind::Input | Kind::TooLarge), "{name} {at}: {error}");
+                assert!(
+                    matches!(error.kind(), Kind::Input | Kind::TooLarge),
+                    "{name} {at}: {error}"
+                );
                 errors += 1;
             }
             cases += 1;
@@ -546,7 +827,11 @@ fn bombs_and_ways_out_of_the_folder_are_errors() {
         (gzip(&[1; 65]), json!([4, 4, 4]), "V003"),
         (gzip(&[1; 63]), json!([4, 4, 4]), "V003"),
         (gzip(&vec![0; 100 << 20]), json!([4, 4, 4]), "V005"),
-        (gzip(&vec![0; 100 << 20])[..1000].to_vec(), json!([100, 1024, 1024]), "V003"),
+        (
+            gzip(&vec![0; 100 << 20])[..1000].to_vec(),
+            json!([100, 1024, 1024]),
+            "V003",
+        ),
         (vec![0; 10], json!([4, 4, 1_u64 << 40]), "too-large"),
         (vec![0; 10], json!([4, 4, 1 << 20]), "V003"),
     ] {
@@ -619,15 +904,27 @@ impl Foreign<'_> {
         for place in all {
             let mut bytes = vec![];
             for n in 0..self.chunk.iter().product() {
-                let within =
-                    [n / self.chunk[2] / self.chunk[1], n / self.chunk[2] % self.chunk[1], n % self.chunk[2]];
-                bytes.extend(cell(std::array::from_fn(|axis| place[axis] * self.chunk[axis] + within[axis])));
+                let within = [
+                    n / self.chunk[2] / self.chunk[1],
+                    n / self.chunk[2] % self.chunk[1],
+                    n % self.chunk[2],
+                ];
+                bytes.extend(cell(std::array::from_fn(|axis| {
+                    place[axis] * self.chunk[axis] + within[axis]
+                })));
             }
-            let separator = self.encoding.pointer("/configuration/separator").and_then(Value::as_str);
+            let separator = self
+                .encoding
+                .pointer("/configuration/separator")
+                .and_then(Value::as_str);
             let is_v2 = self.encoding["name"] == "v2";
             let separator = separator.unwrap_or(if is_v2 { "." } else { "/" });
             let numbers = place.map(|n| n.to_string()).join(separator);
-            let name = if is_v2 { numbers } else { format!("c{separator}{numbers}") };
+            let name = if is_v2 {
+                numbers
+            } else {
+                format!("c{separator}{numbers}")
+            };
             fs::create_dir_all(folder.join(&name).parent().unwrap()).unwrap();
             fs::write(folder.join(name), encode(bytes)).unwrap();
         }
@@ -665,9 +962,12 @@ fn arrays_of_others_are_read() {
     for chunk in [[5, 7, 9], [2, 3, 4], [1, 7, 16], [1, 1, 1]] {
         for (codecs, encode) in codecs.iter().zip(encoders) {
             for encoding in &encodings {
-                for (data_type, fill) in
-                    [("uint8", json!(0)), ("bool", json!(false)), ("uint8", json!(1)), ("bool", json!(true))]
-                {
+                for (data_type, fill) in [
+                    ("uint8", json!(0)),
+                    ("bool", json!(false)),
+                    ("uint8", json!(1)),
+                    ("bool", json!(true)),
+                ] {
                     let folder = all.path().join(format!("{seen}"));
                     let array = Foreign {
                         data_type,
@@ -681,10 +981,18 @@ fn arrays_of_others_are_read() {
                     let found = Voxels::open(&folder).unwrap();
                     let bits = found.occupied().unwrap();
                     assert_eq!((bits.dims(), &found.lattice), ([9, 7, 5], &None));
-                    let stored = if chunk[0] == 5 { 5 } else { (5_usize.div_ceil(chunk[0]) - 1) * chunk[0] };
+                    let stored = if chunk[0] == 5 {
+                        5
+                    } else {
+                        (5_usize.div_ceil(chunk[0]) - 1) * chunk[0]
+                    };
                     let is_filled = fill == json!(1) || fill == json!(true);
                     for cell in (0..315).map(|n| [n / 63, n / 9 % 7, n % 9]) {
-                        let expected = if cell[0] < stored { occupied(cell) } else { is_filled };
+                        let expected = if cell[0] < stored {
+                            occupied(cell)
+                        } else {
+                            is_filled
+                        };
                         assert_eq!(
                             bits.get([cell[2], cell[1], cell[0]]),
                             expected,
@@ -714,11 +1022,18 @@ fn arrays_of_others_are_read() {
             encoding: slash.clone(),
             names: json!(["x", "z", "y"]),
         };
-        array.write(&folder, |[a, b, c]| ((a * 100 + b * 10 + c) as f32).to_le_bytes().to_vec(), same);
+        array.write(
+            &folder,
+            |[a, b, c]| ((a * 100 + b * 10 + c) as f32).to_le_bytes().to_vec(),
+            same,
+        );
         let found = Voxels::open(&folder).unwrap();
         let field = found.field().unwrap();
         assert_eq!((field.dims(), field.background()), ([5, 9, 7], background));
-        assert_eq!((field.get([1, 2, 3]), field.get([4, 2, 3])), (132.0, background));
+        assert_eq!(
+            (field.get([1, 2, 3]), field.get([4, 2, 3])),
+            (132.0, background)
+        );
     }
 }
 
@@ -734,7 +1049,11 @@ fn an_image_of_others_is_where_ome_says() {
         encoding: json!({"name": "default"}),
         names: Value::Null,
     };
-    array.write(&group.join("scale/s0"), |cell| vec![u8::from(cell == [1, 2, 3])], |bytes| bytes);
+    array.write(
+        &group.join("scale/s0"),
+        |cell| vec![u8::from(cell == [1, 2, 3])],
+        |bytes| bytes,
+    );
     let of = |axes: [&str; 3], all: Value| {
         let steps = json!([{"type": "scale", "scale": [0.5, 2.0, 1.0]}, {"type": "translation", "translation": [10.0, 20.0, 30.0]}]);
         let axes = axes.map(|name| json!({"name": name, "type": "space"}));
@@ -753,12 +1072,24 @@ fn an_image_of_others_is_where_ome_says() {
         )
     };
     let usual = of(["z", "y", "x"], json!([]));
-    assert_eq!(usual, ([9, 7, 5], [29.5, 19.0, 9.75], [1.0, 2.0, 0.5], [3, 2, 1]));
-    let scaled = of(["z", "y", "x"], json!([{"type": "scale", "scale": [2.0, 2.0, -1.0]}]));
+    assert_eq!(
+        usual,
+        ([9, 7, 5], [29.5, 19.0, 9.75], [1.0, 2.0, 0.5], [3, 2, 1])
+    );
+    let scaled = of(
+        ["z", "y", "x"],
+        json!([{"type": "scale", "scale": [2.0, 2.0, -1.0]}]),
+    );
     // Backwards along x: the last cell is the first.
-    assert_eq!(scaled, ([9, 7, 5], [-38.5, 38.0, 19.5], [1.0, 4.0, 1.0], [5, 2, 1]));
+    assert_eq!(
+        scaled,
+        ([9, 7, 5], [-38.5, 38.0, 19.5], [1.0, 4.0, 1.0], [5, 2, 1])
+    );
     let turned = of(["x", "y", "z"], json!([]));
-    assert_eq!(turned, ([5, 7, 9], [9.75, 19.0, 29.5], [0.5, 2.0, 1.0], [1, 2, 3]));
+    assert_eq!(
+        turned,
+        ([5, 7, 9], [9.75, 19.0, 29.5], [0.5, 2.0, 1.0], [1, 2, 3])
+    );
     assert!(format::sniff(&group).is_some_and(|format| format.name == "zarr"));
     // A node without its folder.
     let error = read(&fs::read(group.join("zarr.json")).unwrap(), zarr(), None).unwrap_err();
@@ -770,7 +1101,12 @@ fn an_image_of_others_is_where_ome_says() {
 #[test]
 fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
     use crate::support::place::Place;
-    let left = |place: &Place| place.files().into_iter().find(|name| name.starts_with(".voxelize-"));
+    let left = |place: &Place| {
+        place
+            .files()
+            .into_iter()
+            .find(|name| name.starts_with(".voxelize-"))
+    };
     let mut whole = 0;
     for (shards, is_older) in [(1, true), (2, false), (4, true)] {
         let place = Place::new();
@@ -778,7 +1114,10 @@ fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
             place.run("cube.stl -r 9 -o a.zarr").expect(0);
         }
         let older = is_older.then(|| files(&place.path("a.zarr")));
-        let mut child = place.command("cube.stl -r 600 --filled -o a.zarr -j 1 -q").spawn().unwrap();
+        let mut child = place
+            .command("cube.stl -r 600 --filled -o a.zarr -j 1 -q")
+            .spawn()
+            .unwrap();
         let start = std::time::Instant::now();
         let shard = |n: usize| Some(place.path(&left(&place)?).join(format!("0/c/{n}/0/0")));
         while !shard(shards - 1).is_some_and(|path| path.exists()) {
@@ -794,9 +1133,22 @@ fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
         assert_eq!(place.path("a.zarr").exists(), is_older);
         let folder = place.path(&left(&place).expect("the folder of the process"));
         // Files without their names begin with a point; an array is what has names.
-        let found = Voxels::open(folder.join("0")).unwrap().cells.into_occupied().unwrap();
-        let layer = |k: usize| found.layer_text(k).bytes().filter(|byte| *byte == b'#').count();
-        assert_eq!((0..shards).map(|n| layer(64 * n + 1)).collect::<Vec<_>>(), vec![600 * 600; shards]);
+        let found = Voxels::open(folder.join("0"))
+            .unwrap()
+            .cells
+            .into_occupied()
+            .unwrap();
+        let layer = |k: usize| {
+            found
+                .layer_text(k)
+                .bytes()
+                .filter(|byte| *byte == b'#')
+                .count()
+        };
+        assert_eq!(
+            (0..shards).map(|n| layer(64 * n + 1)).collect::<Vec<_>>(),
+            vec![600 * 600; shards]
+        );
         whole += shards;
         place.run("cube.stl -r 4 -o b.zarr").expect(0);
         assert_eq!(left(&place), None, "{:?}", place.files());
@@ -810,15 +1162,24 @@ fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
 fn commands_take_folders() {
     use crate::support::place::Place;
     let place = Place::new();
-    let made = place.run("thirds.stl --voxel-size 0.1 --pad 1 -o a.zarr --json").expect(0).json();
+    let made = place
+        .run("thirds.stl --voxel-size 0.1 --pad 1 -o a.zarr --json")
+        .expect(0)
+        .json();
     assert_eq!(
         (&made["outputs"][0]["path"], &made["outputs"][0]["format"]),
         (&json!("a.zarr"), &json!("zarr"))
     );
-    let bytes: u64 = files(&place.path("a.zarr")).values().map(|file| file.len() as u64).sum();
+    let bytes: u64 = files(&place.path("a.zarr"))
+        .values()
+        .map(|file| file.len() as u64)
+        .sum();
     assert_eq!(made["outputs"][0]["bytes"], bytes);
     let info = place.run("info a.zarr --json").expect(0).json();
-    assert_eq!((&info["digest"], &info["dtype"]), (&made["digest"], &json!("u8")));
+    assert_eq!(
+        (&info["digest"], &info["dtype"]),
+        (&made["digest"], &json!("u8"))
+    );
     for line in [
         "info a.zarr/",
         "verify a.zarr thirds.stl",
@@ -835,8 +1196,12 @@ fn commands_take_folders() {
     ] {
         place.run(line).expect(0);
     }
-    let digest = |name: &str| place.run(&format!("info {name} --json")).expect(0).json()["digest"].clone();
-    assert_eq!((digest("b.zarr"), digest("c.zarr")), (made["digest"].clone(), made["digest"].clone()));
+    let digest =
+        |name: &str| place.run(&format!("info {name} --json")).expect(0).json()["digest"].clone();
+    assert_eq!(
+        (digest("b.zarr"), digest("c.zarr")),
+        (made["digest"].clone(), made["digest"].clone())
+    );
     let before = files(&place.path("a.zarr"));
     for (line, code) in [
         ("thirds.stl -r 8 -f zarr -o -", 2),

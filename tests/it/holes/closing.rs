@@ -31,22 +31,40 @@ fn closed_holes_keep_the_flood_out_by_definition() {
             let sides = holes::sides(&holes, &lattice);
             let longest = sides.iter().copied().max().unwrap_or(0).max(2) as u32;
             for n in [1, 2, 3, longest - 1, longest, 1 << 24] {
-                let small: Vec<Loop> = holes.iter().filter(|h| is_small(h, &lattice, n)).cloned().collect();
+                let small: Vec<Loop> = holes
+                    .iter()
+                    .filter(|h| is_small(h, &lattice, n))
+                    .cloned()
+                    .collect();
                 let capped = of([mesh.triangles(), &boundary::caps(&small)].concat());
                 let walls = surface(&capped, &lattice, Ties::Up);
                 let outside = Steps::outside(&walls);
                 for threads in [1, 2, 7] {
                     for mesh in [&mesh, &mixed] {
-                        let (solid, report) = made(mesh, &lattice, flood(Rule::solid(), Some(n)), threads);
-                        assert_eq!(report.closed_holes, Some(small.len() as u64), "{name}, {n} cells");
-                        let (filled, report) = made(mesh, &lattice, flood(Rule::filled(), Some(n)), threads);
+                        let (solid, report) =
+                            made(mesh, &lattice, flood(Rule::solid(), Some(n)), threads);
+                        assert_eq!(
+                            report.closed_holes,
+                            Some(small.len() as u64),
+                            "{name}, {n} cells"
+                        );
+                        let (filled, report) =
+                            made(mesh, &lattice, flood(Rule::filled(), Some(n)), threads);
                         let leaks = report.leak.map_or(0, |leak| leak.holes.len());
                         assert!(leaks <= holes.len() - small.len(), "{name}, {n} cells");
                         for cell in cells(lattice.dims()) {
                             let dry = outside.of(cell).is_none();
-                            assert_eq!(filled.get(cell), dry, "filled, {name}, {n} cells, {cell:?}");
+                            assert_eq!(
+                                filled.get(cell),
+                                dry,
+                                "filled, {name}, {n} cells, {cell:?}"
+                            );
                             let is_solid = dry && !walls.get(cell);
-                            assert_eq!(solid.get(cell), is_solid, "solid, {name}, {n} cells, {cell:?}");
+                            assert_eq!(
+                                solid.get(cell),
+                                is_solid,
+                                "solid, {name}, {n} cells, {cell:?}"
+                            );
                         }
                         kept += u64::from(filled.count() > plain.count());
                         compared += 1;
@@ -54,7 +72,10 @@ fn closed_holes_keep_the_flood_out_by_definition() {
                 }
                 partly += usize::from(!small.is_empty() && small.len() < holes.len());
                 let filled = made(&mesh, &lattice, flood(Rule::filled(), Some(n)), 1).0;
-                assert!(!small.is_empty() || filled == plain, "{name}: nothing to close changes nothing");
+                assert!(
+                    !small.is_empty() || filled == plain,
+                    "{name}: nothing to close changes nothing"
+                );
             }
         }
     }
@@ -69,18 +90,30 @@ fn a_leak_is_the_flooded_inside_of_the_capped_mesh() {
     let mut leaks = 0;
     let mut dry = 0;
     let sphere = fixture("sphere.stl");
-    let few = [5, 100, 300, 771].map(|gone| ("a sphere without one", without(&sphere, |n| n == gone)));
+    let few =
+        [5, 100, 300, 771].map(|gone| ("a sphere without one", without(&sphere, |n| n == gone)));
     for (name, mesh) in open_meshes().into_iter().chain(few) {
         let capped = of([mesh.triangles(), &boundary::caps(&mesh.holes().unwrap())].concat());
         for lattice in (8..16).map(|n| Fit::longest(n).pad(3).to(mesh.bounds()).unwrap()) {
             let outside = Steps::outside(&surface(&mesh, &lattice, Ties::Up));
-            let inside = voxelize(&capped, &lattice, Rule::solid().with_inside(Inside::EvenOdd).unwrap())
-                .unwrap()
-                .into_occupied()
-                .unwrap();
-            let reached = inside.iter().filter(|cell| outside.of(*cell).is_some()).count() as u64;
+            let inside = voxelize(
+                &capped,
+                &lattice,
+                Rule::solid().with_inside(Inside::EvenOdd).unwrap(),
+            )
+            .unwrap()
+            .into_occupied()
+            .unwrap();
+            let reached = inside
+                .iter()
+                .filter(|cell| outside.of(*cell).is_some())
+                .count() as u64;
             let leak = made(&mesh, &lattice, flood(Rule::solid(), None), 2).1.leak;
-            assert_eq!(leak.as_ref().map_or(0, |leak| leak.cells), reached, "{name}");
+            assert_eq!(
+                leak.as_ref().map_or(0, |leak| leak.cells),
+                reached,
+                "{name}"
+            );
             // Lines along x that go through a hole the flood does not make no leak.
             assert!(leak.is_none_or(|leak| !leak.holes.is_empty()), "{name}");
             if reached > 0 { leaks += 1 } else { dry += 1 }
@@ -97,8 +130,9 @@ fn slabs_and_variants_are_those_of_the_whole() {
         let [solid, filled] = [Rule::solid(), Rule::filled()].map(|rule| flood(rule, Some(9)));
         for rule in [solid, filled, filled.with_shell(2).unwrap()] {
             let whole = voxelize(&mesh, &lattice, rule).unwrap();
-            let mut slabs =
-                Voxelizer::new(rule).slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(5)).unwrap();
+            let mut slabs = Voxelizer::new(rule)
+                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(5))
+                .unwrap();
             while slabs.next().unwrap().is_some() {}
             assert_eq!(slabs.digest(), whole.digest(), "{name}");
             assert_eq!(Rule::from_record(&whole.record), Some(rule));
@@ -115,8 +149,8 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
     let mut seen = 0;
     for res in [24, 256] {
         let lattice = Lattice::fit(sphere.bounds(), res).unwrap();
-        let of_whole =
-            [Rule::filled(), Rule::solid()].map(|rule| made(&sphere, &lattice, flood(rule, None), 2).0);
+        let of_whole = [Rule::filled(), Rule::solid()]
+            .map(|rule| made(&sphere, &lattice, flood(rule, None), 2).0);
         for gone in [100, 771] {
             let mesh = without(&sphere, |n| n == gone);
             let holes = mesh.holes().unwrap();
@@ -127,15 +161,35 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
             for (rule, whole) in [Rule::filled(), Rule::solid()].into_iter().zip(&of_whole) {
                 let (closed, report) = made(&mesh, &lattice, flood(rule, Some(n)), 2);
                 assert_eq!((report.closed_holes, report.leak), (Some(1), None));
-                let differ = closed.iter().filter(|cell| !whole.get(*cell)).collect::<Vec<_>>();
-                let lack = whole.iter().filter(|cell| !closed.get(*cell)).collect::<Vec<_>>();
-                let [more, less] = if rule == Rule::filled() { [&cap, &triangle] } else { [&triangle, &cap] };
-                assert!(differ.iter().all(|cell| more.get(*cell)), "{res} {gone} {rule:?}");
-                assert!(lack.iter().all(|cell| less.get(*cell)), "{res} {gone} {rule:?}");
+                let differ = closed
+                    .iter()
+                    .filter(|cell| !whole.get(*cell))
+                    .collect::<Vec<_>>();
+                let lack = whole
+                    .iter()
+                    .filter(|cell| !closed.get(*cell))
+                    .collect::<Vec<_>>();
+                let [more, less] = if rule == Rule::filled() {
+                    [&cap, &triangle]
+                } else {
+                    [&triangle, &cap]
+                };
+                assert!(
+                    differ.iter().all(|cell| more.get(*cell)),
+                    "{res} {gone} {rule:?}"
+                );
+                assert!(
+                    lack.iter().all(|cell| less.get(*cell)),
+                    "{res} {gone} {rule:?}"
+                );
                 // One less closes nothing.
                 let (open, report) = made(&mesh, &lattice, flood(rule, Some(n - 1)), 2);
                 let plain = made(&mesh, &lattice, flood(rule, None), 2);
-                assert!(open == plain.0 && report.closed_holes == Some(0) && report.leak == plain.1.leak);
+                assert!(
+                    open == plain.0
+                        && report.closed_holes == Some(0)
+                        && report.leak == plain.1.leak
+                );
                 assert!(res < 100 || plain.1.leak.is_some());
                 seen += 1;
             }
@@ -147,17 +201,30 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
 #[test]
 fn holes_are_closed_for_a_flood_alone() {
     let mut refused = 0;
-    let others = voxelize::METHODS.iter().map(|method| method.inside).filter(|inside| !inside.is_flood());
+    let others = voxelize::METHODS
+        .iter()
+        .map(|method| method.inside)
+        .filter(|inside| !inside.is_flood());
     let solids = others.map(|inside| Rule::solid().with_inside(inside).unwrap());
     for rule in solids.chain([Rule::surface()]) {
         let error = rule.with_closed_holes(2).unwrap_err();
-        assert!(error.kind() == voxelize::Kind::Usage && error.hint().is_some(), "{rule:?}");
+        assert!(
+            error.kind() == voxelize::Kind::Usage && error.hint().is_some(),
+            "{rule:?}"
+        );
         refused += 1;
     }
     assert_eq!(refused, 6);
     // Not in one that was written out, either.
-    let rule = Rule::Filled { inside: Inside::flood(), ties: Ties::Both, shell: None };
+    let rule = Rule::Filled {
+        inside: Inside::flood(),
+        ties: Ties::Both,
+        shell: None,
+    };
     let mesh = fixture("open.stl");
     let lattice = Lattice::fit(mesh.bounds(), 8).unwrap();
-    assert_eq!(voxelize(&mesh, &lattice, rule).unwrap_err().kind(), voxelize::Kind::Usage);
+    assert_eq!(
+        voxelize(&mesh, &lattice, rule).unwrap_err().kind(),
+        voxelize::Kind::Usage
+    );
 }

@@ -25,15 +25,24 @@ fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Mesh {
 fn open_meshes() -> Vec<(&'static str, Mesh)> {
     let sphere = fixture("sphere.stl");
     let cube = of(cuboid([20.0, 14.0, 17.0]));
-    let within = cuboid([6.0; 3]).iter().map(|t| t.map(|v| v.map(|c| c + 4.0))).collect::<Vec<_>>();
+    let within = cuboid([6.0; 3])
+        .iter()
+        .map(|t| t.map(|v| v.map(|c| c + 4.0)))
+        .collect::<Vec<_>>();
     vec![
         ("a sphere without one", without(&sphere, |n| n == 100)),
         ("a sphere without some", without(&sphere, |n| n % 97 == 3)),
-        ("a sphere without neighbours", without(&sphere, |n| n < 7 || n % 211 == 30)),
+        (
+            "a sphere without neighbours",
+            without(&sphere, |n| n < 7 || n % 211 == 30),
+        ),
         ("a cuboid without one", without(&cube, |n| n == 3)),
         ("a cuboid without a face", without(&cube, |n| n < 2)),
         ("a cuboid without two", without(&cube, |n| n == 0 || n == 7)),
-        ("one in another, both open", of([&cube.triangles()[1..], &within[..11]].concat())),
+        (
+            "one in another, both open",
+            of([&cube.triangles()[1..], &within[..11]].concat()),
+        ),
         ("half a sphere", fixture("open.stl")),
         ("a closed one", cube),
     ]
@@ -48,12 +57,20 @@ fn flood(rule: Rule, close_holes: Option<u32>) -> Rule {
 }
 
 fn made(mesh: &Mesh, lattice: &Lattice, what: Rule, threads: usize) -> (BitGrid, InsideReport) {
-    let voxelize::Voxelized { voxels, stats, .. } =
-        Voxelizer::new(what).with_run(Run::default().threads(threads)).run(mesh, lattice).unwrap();
+    let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what)
+        .with_run(Run::default().threads(threads))
+        .run(mesh, lattice)
+        .unwrap();
     (voxels.into_occupied().unwrap(), stats.inside)
 }
 
 fn lattices(mesh: &Mesh) -> Vec<Lattice> {
-    let fits = [Fit::longest(19), Fit::longest(33).pad(1), Fit::new(Size::Stretched([41, 22, 27]))];
-    fits.into_iter().map(|fit| fit.snap(Snap::None).to(mesh.bounds()).unwrap()).collect()
+    let fits = [
+        Fit::longest(19),
+        Fit::longest(33).pad(1),
+        Fit::new(Size::Stretched([41, 22, 27])),
+    ];
+    fits.into_iter()
+        .map(|fit| fit.snap(Snap::None).to(mesh.bounds()).unwrap())
+        .collect()
 }

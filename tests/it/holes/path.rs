@@ -18,12 +18,16 @@ fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
     let caps = surface(&of(boundary::caps(holes)), lattice, Ties::Up);
     let wet = Steps::outside(&walls);
     let dry = Steps::outside(&capped);
-    let leaked = |cell: &Cell| wet.of(*cell).is_some() && dry.of(*cell).is_none() && !caps.get(*cell);
+    let leaked =
+        |cell: &Cell| wet.of(*cell).is_some() && dry.of(*cell).is_none() && !caps.get(*cell);
     let inwards = Steps::from(cells(dims).filter(leaked), &walls);
     let mut ways = vec![];
     for hole in holes {
         let cap = surface(&of(hole.cap().collect()), lattice, Ties::Up);
-        let end = cap.iter().filter_map(|cell| Some((wet.of(cell)?, cell))).min_by_key(|(steps, _)| *steps);
+        let end = cap
+            .iter()
+            .filter_map(|cell| Some((wet.of(cell)?, cell)))
+            .min_by_key(|(steps, _)| *steps);
         let (_, end) = end.expect("a cap that the flood reached");
         let mut way = wet.back(end);
         way.reverse();
@@ -33,7 +37,11 @@ fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
         }
         assert!(on_face(way[0], dims), "it begins on a face");
         assert!(way.iter().all(|cell| !walls.get(*cell)), "through no wall");
-        assert!(way.windows(2).all(|pair| beside(pair[0], dims).any(|next| next == pair[1])), "in one piece");
+        assert!(
+            way.windows(2)
+                .all(|pair| beside(pair[0], dims).any(|next| next == pair[1])),
+            "in one piece"
+        );
         ways.push(way);
     }
     ways
@@ -48,8 +56,10 @@ fn the_way_in_is_a_shortest_path_by_definition() {
     for (name, mesh) in open_meshes() {
         let mixed = shuffled(&mesh);
         let mut lattices = lattices(&mesh);
-        lattices
-            .extend([Fit::longest(33).pad(7), Fit::longest(70).pad(2)].map(|f| f.to(mesh.bounds()).unwrap()));
+        lattices.extend(
+            [Fit::longest(33).pad(7), Fit::longest(70).pad(2)]
+                .map(|f| f.to(mesh.bounds()).unwrap()),
+        );
         for lattice in lattices {
             for close in [None, Some(4)] {
                 let report = made(&mesh, &lattice, flood(Rule::solid(), close), 2).1;
@@ -64,25 +74,41 @@ fn the_way_in_is_a_shortest_path_by_definition() {
                 let mut expected = BitGrid::try_from(&lattice).unwrap();
                 ways.iter().flatten().for_each(|cell| expected.set(*cell));
                 let levels = Level::available().into_iter().map(Some);
-                let runs = [1, 2, 7].map(|threads| (threads, None)).into_iter().chain(levels.map(|l| (2, l)));
+                let runs = [1, 2, 7]
+                    .map(|threads| (threads, None))
+                    .into_iter()
+                    .chain(levels.map(|l| (2, l)));
                 for (threads, level) in runs {
                     for mesh in [&mesh, &mixed] {
                         let run = Run::default().threads(threads).level(level);
                         let found =
-                            leak_path(mesh, &lattice, Inside::Flood { close_holes: close }, &run).unwrap();
-                        assert!(found == expected, "{name}, {threads} threads, {level:?}, {close:?}");
+                            leak_path(mesh, &lattice, Inside::Flood { close_holes: close }, &run)
+                                .unwrap();
+                        assert!(
+                            found == expected,
+                            "{name}, {threads} threads, {level:?}, {close:?}"
+                        );
                         compared += 1;
                     }
                 }
                 paths += ways.len();
-                within += ways.iter().filter(|way| !on_face(*way.last().unwrap(), lattice.dims())).count();
+                within += ways
+                    .iter()
+                    .filter(|way| !on_face(*way.last().unwrap(), lattice.dims()))
+                    .count();
                 longest = longest.max(ways.iter().map(Vec::len).max().unwrap_or(0));
                 assert!(name != "a closed one" || expected.count() == 0);
             }
         }
     }
-    assert!(compared > 300 && paths > 60, "{compared} compared, {paths} paths");
-    assert!(within * 2 > paths && longest > 10, "{within} of {paths} end within, the longest has {longest}");
+    assert!(
+        compared > 300 && paths > 60,
+        "{compared} compared, {paths} paths"
+    );
+    assert!(
+        within * 2 > paths && longest > 10,
+        "{within} of {paths} end within, the longest has {longest}"
+    );
 }
 
 #[test]
@@ -91,7 +117,9 @@ fn a_limit_of_memory_refuses_the_way_in_before_it_is_made() {
     let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
     let run = Run::default().memory(16 << 20);
     assert_eq!(
-        leak_path(&mesh, &lattice, Inside::flood(), &run).unwrap_err().kind(),
+        leak_path(&mesh, &lattice, Inside::flood(), &run)
+            .unwrap_err()
+            .kind(),
         voxelize::Kind::TooLarge
     );
 }

@@ -13,11 +13,13 @@ pub fn cells(dims: [usize; 3]) -> impl Iterator<Item = Cell> {
 
 /// The cells beside one: below and above along x, y and z.
 pub fn beside(cell: Cell, dims: [usize; 3]) -> impl Iterator<Item = Cell> {
-    (0..3).flat_map(|a| [(a, usize::MAX), (a, 1)]).filter_map(move |(a, step)| {
-        let mut next = cell;
-        next[a] = next[a].wrapping_add(step);
-        (next[a] < dims[a]).then_some(next)
-    })
+    (0..3)
+        .flat_map(|a| [(a, usize::MAX), (a, 1)])
+        .filter_map(move |(a, step)| {
+            let mut next = cell;
+            next[a] = next[a].wrapping_add(step);
+            (next[a] < dims[a]).then_some(next)
+        })
 }
 
 pub fn on_face(cell: Cell, dims: [usize; 3]) -> bool {
@@ -33,7 +35,10 @@ pub struct Steps {
 impl Steps {
     pub fn from(starts: impl Iterator<Item = Cell>, walls: &BitGrid) -> Self {
         let dims = walls.dims();
-        let mut steps = Self { dims, all: vec![None; dims.iter().product()] };
+        let mut steps = Self {
+            dims,
+            all: vec![None; dims.iter().product()],
+        };
         let mut queue = VecDeque::new();
         for cell in starts.filter(|cell| !walls.get(*cell)) {
             *steps.at(cell) = Some(0);
@@ -68,7 +73,9 @@ impl Steps {
     pub fn back(&self, mut cell: Cell) -> Vec<Cell> {
         let mut way = vec![cell];
         while let Some(n @ 1..) = self.of(cell) {
-            cell = beside(cell, self.dims).find(|other| self.of(*other) == Some(n - 1)).unwrap();
+            cell = beside(cell, self.dims)
+                .find(|other| self.of(*other) == Some(n - 1))
+                .unwrap();
             way.push(cell);
         }
         way

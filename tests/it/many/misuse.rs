@@ -40,7 +40,10 @@ fn misuse_is_refused_with_a_hint() {
         ("here.vox cube.stl -o .", 2),
         ("cube.stl thirds.stl -o out/ --json=cube.stl", 2),
         ("cube.stl thirds.stl -o out/ --json=out/cube.vox", 2),
-        ("cube.stl thirds.stl -f raw -o out/ --json=out/cube.raw.json", 2),
+        (
+            "cube.stl thirds.stl -f raw -o out/ --json=out/cube.raw.json",
+            2,
+        ),
         ("cube.stl thirds.stl -o cube.stl/", 6),
         ("cube.stl thirds.stl -o cube.stl/out/", 6),
         ("cube.stl thirds.stl -o out/ --dtype bit", 2),

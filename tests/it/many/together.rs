@@ -12,12 +12,19 @@ fn one_grid_is_around_all_of_them() {
     let place = scans();
     with_broken(&place);
     for threads in ["-j 1", "-j 2"] {
-        let run = place.run(&format!("scans -r 10 --same-grid -f npz -o out/ --json {threads}")).expect(7);
+        let run = place
+            .run(&format!(
+                "scans -r 10 --same-grid -f npz -o out/ --json {threads}"
+            ))
+            .expect(7);
         let grids = by_mesh(&run, "/grid");
         // The bounds are 0 … 5, 2, 3.
         let made: Vec<_> = grids.values().filter(|grid| !grid.is_null()).collect();
         assert_eq!(made.len(), 3, "{grids:?}");
-        assert!(made.iter().all(|grid| grid["dims"] == json!([10, 4, 6])), "{made:?}");
+        assert!(
+            made.iter().all(|grid| grid["dims"] == json!([10, 4, 6])),
+            "{made:?}"
+        );
         assert!(made.iter().all(|grid| *grid == made[0]), "{made:?}");
         let digests = by_mesh(&run, "/digest");
         for mesh in ["scans/b.stl", "scans/left/a.stl", "scans/left/inner/a.STL"] {
@@ -31,12 +38,26 @@ fn one_grid_is_around_all_of_them() {
 #[test]
 fn what_is_skipped_still_has_a_say_in_the_grid() {
     let place = scans();
-    let first = place.run("scans -r 10 --same-grid -f npz -o out/ --json").expect(0);
+    let first = place
+        .run("scans -r 10 --same-grid -f npz -o out/ --json")
+        .expect(0);
     fs::remove_file(place.path("out/b.npz")).unwrap();
-    let again = place.run("scans -r 10 --same-grid -f npz -o out/ --json --skip-existing").expect(0);
+    let again = place
+        .run("scans -r 10 --same-grid -f npz -o out/ --json --skip-existing")
+        .expect(0);
     let statuses = by_mesh(&again, "/status");
-    assert_eq!(statuses.values().filter(|status| **status == "skipped").count(), 2, "{statuses:?}");
-    assert_eq!(by_mesh(&again, "/digest")["scans/b.stl"], by_mesh(&first, "/digest")["scans/b.stl"]);
+    assert_eq!(
+        statuses
+            .values()
+            .filter(|status| **status == "skipped")
+            .count(),
+        2,
+        "{statuses:?}"
+    );
+    assert_eq!(
+        by_mesh(&again, "/digest")["scans/b.stl"],
+        by_mesh(&first, "/digest")["scans/b.stl"]
+    );
 }
 
 #[test]
@@ -44,7 +65,9 @@ fn small_ones_share_the_threads_and_large_ones_have_them_all() {
     let place = Place::new();
     let large: Vec<_> = cuboid([3.0; 3]).into_iter().cycle().take(340_000).collect();
     place.write("large.stl", stl(&large));
-    let run = place.run("cube.stl large.stl thirds.stl -r 8 -o out/ -j 2 --json").expect(0);
+    let run = place
+        .run("cube.stl large.stl thirds.stl -r 8 -o out/ -j 2 --json")
+        .expect(0);
     let threads = by_mesh(&run, "/run/threads");
     let expected = [("cube.stl", 1), ("large.stl", 2), ("thirds.stl", 1)];
     assert_eq!(threads.len(), expected.len());
@@ -59,16 +82,26 @@ fn the_memory_is_for_all_that_run_at_once() {
     // A grid of 32 MiB: it fits alone, where two would be above the limit.
     let line = "scans cube.stl -r 640 -f raw --dtype bit -o out/ -j 2 --json --max-memory";
     let run = place.run(&format!("{line} 200M")).expect(0);
-    assert!(by_mesh(&run, "/run/threads").values().any(|threads| *threads == 1));
+    assert!(
+        by_mesh(&run, "/run/threads")
+            .values()
+            .any(|threads| *threads == 1)
+    );
     let tight = place.run(&format!("{line} 60M")).expect(0);
     assert_eq!(by_mesh(&run, "/digest"), by_mesh(&tight, "/digest"));
-    assert_eq!(by_mesh(&tight, "/run/threads")["cube.stl"], 2, "it waits for its turn alone");
+    assert_eq!(
+        by_mesh(&tight, "/run/threads")["cube.stl"],
+        2,
+        "it waits for its turn alone"
+    );
     if cfg!(target_os = "linux") {
         let peaks = by_mesh(&tight, "/memory/peak_bytes");
         let peak = peaks.values().filter_map(Value::as_u64).max().unwrap();
         assert!(peak > 20 << 20 && peak <= 60 << 20, "{peak}");
     }
-    let refused = place.run("scans cube.stl -r 8192 -o none/ --max-memory 20M").expect(5);
+    let refused = place
+        .run("scans cube.stl -r 8192 -o none/ --max-memory 20M")
+        .expect(5);
     assert_eq!(refused.err.matches("error: ").count(), 4, "{}", refused.err);
     assert!(below(&place, "none").is_empty() && !place.path("none").exists());
 }
@@ -82,13 +115,31 @@ fn hundreds_are_made_and_each_failure_is_reported() {
         let mesh = stl(&cuboid([1.0, 1.0 + n as f32, 2.0]));
         let name = format!("parts/{n:03}.stl");
         let is_broken = n % 50 == 7;
-        place.write(&name, if is_broken { &mesh[..mesh.len() - 1] } else { &mesh });
+        place.write(
+            &name,
+            if is_broken {
+                &mesh[..mesh.len() - 1]
+            } else {
+                &mesh
+            },
+        );
         broken.extend(is_broken.then_some(name));
     }
     let run = place.run("parts -r 12 -f npy --no-sync -o out/").expect(3);
     assert_eq!(below(&place, "out").len(), 294);
-    let errors: Vec<_> = run.err.lines().filter_map(|line| line.strip_prefix("error[S003]: ")).collect();
-    let named: Vec<_> = errors.iter().filter_map(|error| error.split(": ").next()).collect();
+    let errors: Vec<_> = run
+        .err
+        .lines()
+        .filter_map(|line| line.strip_prefix("error[S003]: "))
+        .collect();
+    let named: Vec<_> = errors
+        .iter()
+        .filter_map(|error| error.split(": ").next())
+        .collect();
     assert_eq!(named, broken, "in the order of the files");
-    assert!(run.err.lines().last().unwrap().contains("294 of 300"), "{}", run.err);
+    assert!(
+        run.err.lines().last().unwrap().contains("294 of 300"),
+        "{}",
+        run.err
+    );
 }

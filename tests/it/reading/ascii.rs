@@ -40,7 +40,12 @@ fn solid(name: &str) -> String {
 fn every_way_of_writing_it_is_read() {
     let plain = solid(" part");
     let one_line = |name: &str| solid(name).split_whitespace().collect::<Vec<_>>().join(" ");
-    let latin1: Vec<u8> = [&b"solid caf\xe9 \xb5m\n"[..], FACETS.as_bytes(), b"endsolid caf\xe9\n"].concat();
+    let latin1: Vec<u8> = [
+        &b"solid caf\xe9 \xb5m\n"[..],
+        FACETS.as_bytes(),
+        b"endsolid caf\xe9\n",
+    ]
+    .concat();
     let cases: Vec<(&str, Vec<u8>)> = vec![
         ("plain", plain.clone().into()),
         ("no name", solid("").into()),
@@ -48,28 +53,57 @@ fn every_way_of_writing_it_is_read() {
         ("leading blanks", format!("\n\n \t  {plain}").into()),
         ("tabs", plain.replace(' ', "\t").into()),
         ("byte order mark", format!("\u{feff}{plain}").into()),
-        ("byte order mark and blanks", format!("\u{feff}\r\n {plain}").into()),
+        (
+            "byte order mark and blanks",
+            format!("\u{feff}\r\n {plain}").into(),
+        ),
         ("CRLF", plain.replace('\n', "\r\n").into()),
         ("CR", plain.replace('\n', "\r").into()),
         ("blank lines", plain.replace('\n', "\n\n \n").into()),
         ("no last line end", plain.trim_end().into()),
         ("one line", one_line(" part").into()),
         ("one line without name", one_line("").into()),
-        ("a name of keywords", solid(" Solid facet vertex loop 1").into()),
+        (
+            "a name of keywords",
+            solid(" Solid facet vertex loop 1").into(),
+        ),
         ("latin-1 name", latin1),
         ("a long name", solid(&" very".repeat(2000)).into()),
-        ("no name at the end", plain.replace("endsolid part", "endsolid").into()),
-        ("nan normals", plain.replace("normal 0 0 1", "normal nan -nan(ind) NaN").into()),
-        ("inf normals", plain.replace("normal 0 0 1", "normal inf -inf 1.#INF").into()),
-        ("comma normals", plain.replace("normal 0 0 1", "normal 0,5 0,5 1,0").into()),
+        (
+            "no name at the end",
+            plain.replace("endsolid part", "endsolid").into(),
+        ),
+        (
+            "nan normals",
+            plain
+                .replace("normal 0 0 1", "normal nan -nan(ind) NaN")
+                .into(),
+        ),
+        (
+            "inf normals",
+            plain
+                .replace("normal 0 0 1", "normal inf -inf 1.#INF")
+                .into(),
+        ),
+        (
+            "comma normals",
+            plain.replace("normal 0 0 1", "normal 0,5 0,5 1,0").into(),
+        ),
         ("no normals", plain.replace(" normal 0 0 1", "").into()),
     ];
     assert!(!cases.is_empty());
     for (what, text) in cases {
         let loaded = read(&text).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(loaded.mesh.triangles(), TRIANGLES, "{what}");
-        assert_eq!((loaded.format, loaded.bytes), ("stl-ascii", text.len() as u64), "{what}");
-        assert_eq!(loaded.mesh, Mesh::from_triangles(TRIANGLES.to_vec()).unwrap());
+        assert_eq!(
+            (loaded.format, loaded.bytes),
+            ("stl-ascii", text.len() as u64),
+            "{what}"
+        );
+        assert_eq!(
+            loaded.mesh,
+            Mesh::from_triangles(TRIANGLES.to_vec()).unwrap()
+        );
     }
 }
 
@@ -77,12 +111,22 @@ fn every_way_of_writing_it_is_read() {
 fn several_solids_are_one_mesh() {
     let a = solid(" a");
     let b = solid(" solid b");
-    let on_one_line = format!("{a} {b}").replace("solid b", "b").replace('\n', " ");
-    for text in [format!("{a}{b}"), format!("{a}\n\n{b}\n").replace('\n', "\r\n"), on_one_line] {
+    let on_one_line = format!("{a} {b}")
+        .replace("solid b", "b")
+        .replace('\n', " ");
+    for text in [
+        format!("{a}{b}"),
+        format!("{a}\n\n{b}\n").replace('\n', "\r\n"),
+        on_one_line,
+    ] {
         let mesh = read(text.as_bytes()).unwrap().mesh;
         assert_eq!(mesh.triangles(), [TRIANGLES, TRIANGLES].concat());
     }
-    for text in ["solid\nendsolid", "solid nothing\nendsolid nothing\n", "solid\nendsolid\nsolid\nendsolid"] {
+    for text in [
+        "solid\nendsolid",
+        "solid nothing\nendsolid nothing\n",
+        "solid\nendsolid\nsolid\nendsolid",
+    ] {
         assert!(read(text.as_bytes()).unwrap().mesh.triangles().is_empty());
     }
 }
@@ -92,7 +136,10 @@ fn several_solids_are_one_mesh() {
 #[test]
 fn solids_that_share_lines_lose_no_facets() {
     let line = |name: &str| solid(name).split_whitespace().collect::<Vec<_>>().join(" ");
-    let no_normals = |text: String| text.replace(" normal 0 0 1", "").replace(" normal 0 0 -1", "");
+    let no_normals = |text: String| {
+        text.replace(" normal 0 0 1", "")
+            .replace(" normal 0 0 -1", "")
+    };
     let lines = solid(" a");
     let one = line(" a");
     let texts = [
@@ -105,7 +152,9 @@ fn solids_that_share_lines_lose_no_facets() {
         no_normals(format!("{one} {one}")).replace("loop vertex", "loop\nvertex"),
     ];
     for text in texts {
-        let mesh = read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}")).mesh;
+        let mesh = read(text.as_bytes())
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+            .mesh;
         assert_eq!(mesh.triangles(), [TRIANGLES, TRIANGLES].concat(), "{text}");
     }
 }
@@ -117,7 +166,10 @@ fn numbers_are_the_nearest_floats() {
         ("16777217", 16_777_216.0),
         ("16777219", 16_777_220.0),
         ("16777217.0000000000000000000000000000001", 16_777_218.0),
-        ("1.00000005960464477539062500000000000000000001", 1.0_f32.next_up()),
+        (
+            "1.00000005960464477539062500000000000000000001",
+            1.0_f32.next_up(),
+        ),
         ("3.4028235e38", f32::MAX),
         ("1e-45", f32::from_bits(1)),
         ("-0.0", -0.0),
@@ -173,19 +225,44 @@ fn bad_syntax_is_refused_with_its_line() {
         ("vertex 0 0 0", "vertex 0 \x1b[31m 0", "S007", 4),
     ] {
         let error = broken(from, to);
-        assert_eq!((error.kind(), error.code().name()), (Kind::Input, code), "{error}");
+        assert_eq!(
+            (error.kind(), error.code().name()),
+            (Kind::Input, code),
+            "{error}"
+        );
         assert_eq!(error.line(), Some(line), "{error}");
         assert!(!error.message().contains(char::is_control), "{error}");
     }
-    assert!(broken("vertex 0 0 0", "vertex 0,5 0 0").hint().unwrap().to_string().contains("comma"));
-    assert!(broken("vertex 0 0 0", "vertex 1D3 0 0").hint().unwrap().to_string().contains("1e3"));
+    assert!(
+        broken("vertex 0 0 0", "vertex 0,5 0 0")
+            .hint()
+            .unwrap()
+            .to_string()
+            .contains("comma")
+    );
+    assert!(
+        broken("vertex 0 0 0", "vertex 1D3 0 0")
+            .hint()
+            .unwrap()
+            .to_string()
+            .contains("1e3")
+    );
 }
 
 #[test]
 fn vertices_that_are_not_finite_are_found_at_their_line() {
-    for word in
-        ["nan", "-NaN", "-nan(ind)", "1.#QNAN", "-1.#IND", "inf", "-Infinity", "1.#INF", "1e400", "-3.5e38"]
-    {
+    for word in [
+        "nan",
+        "-NaN",
+        "-nan(ind)",
+        "1.#QNAN",
+        "-1.#IND",
+        "inf",
+        "-Infinity",
+        "1.#INF",
+        "1e400",
+        "-3.5e38",
+    ] {
         let error = broken("vertex 1 2 3", &format!("vertex 1 2 {word}"));
         assert_eq!(
             (error.code().name(), error.triangle(), error.line()),
@@ -199,7 +276,13 @@ fn vertices_that_are_not_finite_are_found_at_their_line() {
 #[test]
 fn lines_are_counted_alike_for_every_line_end() {
     for end in ["\n", "\r", "\r\n"] {
-        let text = solid("").replace("vertex 7e2", "vertex x").replace('\n', end);
-        assert_eq!(read(text.as_bytes()).unwrap_err().line(), Some(13), "{end:?}");
+        let text = solid("")
+            .replace("vertex 7e2", "vertex x")
+            .replace('\n', end);
+        assert_eq!(
+            read(text.as_bytes()).unwrap_err().line(),
+            Some(13),
+            "{end:?}"
+        );
     }
 }

@@ -14,22 +14,40 @@ pub const CUBE: [[f32; 3]; 8] = [
     [2.0, 2.0, 2.5],
     [0.0, 2.0, 2.5],
 ];
-pub const SIDES: [[u32; 4]; 6] =
-    [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
+pub const SIDES: [[u32; 4]; 6] = [
+    [0, 3, 2, 1],
+    [4, 5, 6, 7],
+    [0, 1, 5, 4],
+    [1, 2, 6, 5],
+    [2, 3, 7, 6],
+    [3, 0, 4, 7],
+];
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<(Mesh, &'static str, Vec<&'static str>)> {
-    let loaded = read_stream(&mut &bytes[..], "-", &ReadOptions::default().tolerance(tolerance))?;
+    let loaded = read_stream(
+        &mut &bytes[..],
+        "-",
+        &ReadOptions::default().tolerance(tolerance),
+    )?;
     assert_eq!(loaded.bytes, bytes.len() as u64);
-    let codes = loaded.findings.iter().map(|finding| finding.code().name()).collect();
+    let codes = loaded
+        .findings
+        .iter()
+        .map(|finding| finding.code().name())
+        .collect();
     Ok((loaded.mesh, loaded.format, codes))
 }
 
 fn usual(bytes: impl AsRef<[u8]>) -> Mesh {
-    read(bytes.as_ref(), Tolerance::Strict).unwrap_or_else(|error| panic!("{error}")).0
+    read(bytes.as_ref(), Tolerance::Strict)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .0
 }
 
 fn refused(bytes: impl AsRef<[u8]>) -> Error {
-    read(bytes.as_ref(), Tolerance::Usual).map(|(mesh, ..)| mesh).expect_err("it is damaged")
+    read(bytes.as_ref(), Tolerance::Usual)
+        .map(|(mesh, ..)| mesh)
+        .expect_err("it is damaged")
 }
 
 fn vertices() -> impl Iterator<Item = String> {
@@ -45,7 +63,10 @@ pub fn obj() -> String {
 fn off() -> String {
     let vertices: String = vertices().map(|vertex| format!("{vertex}\n")).collect();
     let side = |[a, b, c, d]: &[u32; 4]| format!("4 {a} {b} {c} {d}\n");
-    format!("OFF\n8 6 12\n{vertices}{}", SIDES.iter().map(side).collect::<String>())
+    format!(
+        "OFF\n8 6 12\n{vertices}{}",
+        SIDES.iter().map(side).collect::<String>()
+    )
 }
 
 fn ply_header(format: &str, scalar: &str) -> String {
@@ -58,13 +79,23 @@ fn ply_header(format: &str, scalar: &str) -> String {
 }
 
 fn ply_text() -> String {
-    let vertices: String = CUBE.iter().map(|[x, y, z]| format!("{x} 255 {y} 2 7 8 {z}\n")).collect();
+    let vertices: String = CUBE
+        .iter()
+        .map(|[x, y, z]| format!("{x} 255 {y} 2 7 8 {z}\n"))
+        .collect();
     let side = |[a, b, c, d]: &[u32; 4]| format!("9 4 {a} {b} {c} {d}\n");
-    ply_header("ascii", "float") + &vertices + "3 0.5 1e3 -2\n" + &SIDES.iter().map(side).collect::<String>()
+    ply_header("ascii", "float")
+        + &vertices
+        + "3 0.5 1e3 -2\n"
+        + &SIDES.iter().map(side).collect::<String>()
 }
 
 fn ply_bytes(is_big: bool, is_double: bool) -> Vec<u8> {
-    let format = if is_big { "binary_big_endian" } else { "binary_little_endian" };
+    let format = if is_big {
+        "binary_big_endian"
+    } else {
+        "binary_little_endian"
+    };
     let mut bytes = ply_header(format, if is_double { "double" } else { "float32" }).into_bytes();
     let mut put = |number: &[u8]| {
         let mut number = number.to_vec();
@@ -110,24 +141,35 @@ fn one_box_is_the_same_from_every_format() {
         ("ply", ply_bytes(false, true)),
         ("ply", ply_bytes(true, true)),
     ] {
-        let (mesh, format, codes) = read(&bytes, Tolerance::Strict).unwrap_or_else(|error| panic!("{error}"));
+        let (mesh, format, codes) =
+            read(&bytes, Tolerance::Strict).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((format, codes.len()), (name, 0));
         assert!(mesh == whole, "{name}");
         seen += 1;
     }
     assert_eq!(seen, 6);
     // As text of other systems.
-    for text in [obj().replace('\n', "\r\n"), obj().replace('\n', "\r"), format!("\u{feff}{}", obj())] {
+    for text in [
+        obj().replace('\n', "\r\n"),
+        obj().replace('\n', "\r"),
+        format!("\u{feff}{}", obj()),
+    ] {
         assert!(usual(&text) == whole, "{text:?}");
     }
-    assert!(usual(off().replace('\n', "\r\n")) == whole && usual(ply_text().replace('\n', "\r\n")) == whole);
+    assert!(
+        usual(off().replace('\n', "\r\n")) == whole
+            && usual(ply_text().replace('\n', "\r\n")) == whole
+    );
 }
 
 #[test]
 fn obj_files_of_the_wild_are_read() {
     let triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
     let whole = usual(format!("{triangle}f 1 2 3\n"));
-    assert_eq!(whole.triangles(), [[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
+    assert_eq!(
+        whole.triangles(),
+        [[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
+    );
     for face in [
         "f 1/1 2/2 3/3",
         "f 1//1 2//1 3//1",
@@ -140,19 +182,28 @@ fn obj_files_of_the_wild_are_read() {
         "s off\nusemtl red\ng\nvn 0 0 1\nvt 0 0\nf 1 2 3",
         "f +1 2 3",
     ] {
-        assert!(usual(format!("# made by hand\n\n{triangle}{face}\n")) == whole, "{face}");
+        assert!(
+            usual(format!("# made by hand\n\n{triangle}{face}\n")) == whole,
+            "{face}"
+        );
         // Without a line end at the end.
         assert!(usual(format!("{triangle}{face}")) == whole, "{face}");
     }
     // Weights and colours behind a vertex; exponents; numbers that are rounded once.
     let odd = "v 0 0 0 1\nv 1.0e0 0 0 0.5 0.5 1\nv 0.000 +1 -0e5 255 0 0\nf 1 2 3\n";
     assert!(usual(odd) == whole);
-    let (_, _, codes) =
-        read(format!("{triangle}p 1\nl 1 2\nf 1 2 3\n").as_bytes(), Tolerance::Usual).unwrap();
+    let (_, _, codes) = read(
+        format!("{triangle}p 1\nl 1 2\nf 1 2 3\n").as_bytes(),
+        Tolerance::Usual,
+    )
+    .unwrap();
     assert_eq!(codes, ["S107"]);
     // A stream has no files beside it.
-    let (_, _, codes) =
-        read(format!("mtllib none.mtl\n{triangle}f 1 2 3\n").as_bytes(), Tolerance::Usual).unwrap();
+    let (_, _, codes) = read(
+        format!("mtllib none.mtl\n{triangle}f 1 2 3\n").as_bytes(),
+        Tolerance::Usual,
+    )
+    .unwrap();
     assert_eq!(codes, ["S110"]);
 }
 
@@ -161,17 +212,25 @@ fn objects_and_groups_are_parts() {
     let triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\n";
     let named = |mesh: &Mesh| {
         let parts = mesh.parts(PartKind::Object).expect("parts");
-        let of: Vec<u32> = (0..mesh.triangles().len() as u32).map(|n| parts.of(n)).collect();
+        let of: Vec<u32> = (0..mesh.triangles().len() as u32)
+            .map(|n| parts.of(n))
+            .collect();
         (parts.names().to_vec(), of)
     };
     let groups = format!("g lid top\n{triangle}g body\n{triangle}{triangle}g lid top\n{triangle}");
     let names = ["lid top", "body"].map(String::from).to_vec();
     assert_eq!(named(&usual(groups)), (names, vec![0, 1, 1, 0]));
     let objects = format!("g default\no a\ng x\n{triangle}g y\n{triangle}o b\n{triangle}");
-    assert_eq!(named(&usual(objects)), (["a", "b"].map(String::from).to_vec(), vec![0, 0, 1]));
+    assert_eq!(
+        named(&usual(objects)),
+        (["a", "b"].map(String::from).to_vec(), vec![0, 0, 1])
+    );
     assert!(usual(triangle).parts(PartKind::Object).is_none());
     let later = format!("{triangle}o late\n{triangle}");
-    assert_eq!(named(&usual(later)), (["", "late"].map(String::from).to_vec(), vec![0, 1]));
+    assert_eq!(
+        named(&usual(later)),
+        (["", "late"].map(String::from).to_vec(), vec![0, 1])
+    );
 }
 
 #[test]
@@ -186,9 +245,15 @@ fn off_files_of_the_wild_are_read() {
     ] {
         assert!(usual(text) == whole, "{text}");
     }
-    for (text, word) in [("OFF BINARY\n3 1 0\n", "binary OFF"), ("4OFF\n3 1 0\n", "three coordinates")] {
+    for (text, word) in [
+        ("OFF BINARY\n3 1 0\n", "binary OFF"),
+        ("4OFF\n3 1 0\n", "three coordinates"),
+    ] {
         let error = refused(text);
-        assert!(error.code() == Code::S009 && error.message().contains(word), "{error}");
+        assert!(
+            error.code() == Code::S009 && error.message().contains(word),
+            "{error}"
+        );
     }
 }
 
@@ -196,8 +261,14 @@ fn off_files_of_the_wild_are_read() {
 fn strips_of_ply_turn_every_second_triangle() {
     let header = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
                   element tristrips 1\nproperty list int int vertex_indices\nend_header\n";
-    let mesh = usual(format!("{header}0 0 0\n1 0 0\n0 1 0\n1 1 0\n8 0 1 2 3 -1 2 1 0\n"));
-    let places: Vec<_> = mesh.triangles().iter().map(|t| t.map(|[x, y, _]| (x + 2.0 * y) as u32)).collect();
+    let mesh = usual(format!(
+        "{header}0 0 0\n1 0 0\n0 1 0\n1 1 0\n8 0 1 2 3 -1 2 1 0\n"
+    ));
+    let places: Vec<_> = mesh
+        .triangles()
+        .iter()
+        .map(|t| t.map(|[x, y, _]| (x + 2.0 * y) as u32))
+        .collect();
     assert_eq!(places, [[0, 1, 2], [2, 1, 3], [2, 1, 0]]);
 }
 
@@ -213,23 +284,87 @@ fn damage_is_named_with_its_place_or_left_out() {
         (format!("{vertices}f -4 2 3\nf 1 2 3\n"), Code::S012, 4, 1),
         (format!("{vertices}f 1 2\nf 1 2 3\n"), Code::S006, 4, 1),
         (format!("{vertices}f 1 2 x\nf 1 2 3\n"), Code::S007, 4, 1),
-        (format!("{vertices}f 99999999999999999999 2 3\nf 1 2 3\n"), Code::S007, 4, 1),
-        (format!("{vertices}v 1,5 0 0\nf 1 2 3\nf 2 3 4\n"), Code::S007, 4, 1),
-        (format!("{vertices}v nan 0 0\nf 1 2 3\nf 2 3 4\n"), Code::S004, 4, 1),
-        (format!("{vertices}v 0 1e39 0\nf 4 2 3\nf 1 2 3\n"), Code::S004, 4, 1),
+        (
+            format!("{vertices}f 99999999999999999999 2 3\nf 1 2 3\n"),
+            Code::S007,
+            4,
+            1,
+        ),
+        (
+            format!("{vertices}v 1,5 0 0\nf 1 2 3\nf 2 3 4\n"),
+            Code::S007,
+            4,
+            1,
+        ),
+        (
+            format!("{vertices}v nan 0 0\nf 1 2 3\nf 2 3 4\n"),
+            Code::S004,
+            4,
+            1,
+        ),
+        (
+            format!("{vertices}v 0 1e39 0\nf 4 2 3\nf 1 2 3\n"),
+            Code::S004,
+            4,
+            1,
+        ),
         (format!("{vertices}v 0 1\nf 1 2 3\n"), Code::S007, 4, 1),
-        ("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n3 0 1 2\n".into(), Code::S012, 6, 1),
-        ("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n".into(), Code::S003, 6, 1),
-        ("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n7\n".into(), Code::S005, 7, 1),
-        ("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1\n3 0 1 2\n".into(), Code::S007, 6, 1),
-        ("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n-3 0 1\n3 0 1 2\n".into(), Code::S007, 6, 1),
-        (format!("{header}0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n9\n"), Code::S005, 14, 1),
+        (
+            "OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n3 0 1 2\n".into(),
+            Code::S012,
+            6,
+            1,
+        ),
+        (
+            "OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n".into(),
+            Code::S003,
+            6,
+            1,
+        ),
+        (
+            "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n7\n".into(),
+            Code::S005,
+            7,
+            1,
+        ),
+        (
+            "OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1\n3 0 1 2\n".into(),
+            Code::S007,
+            6,
+            1,
+        ),
+        (
+            "OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n-3 0 1\n3 0 1 2\n".into(),
+            Code::S007,
+            6,
+            1,
+        ),
+        (
+            format!("{header}0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n9\n"),
+            Code::S005,
+            14,
+            1,
+        ),
         (format!("{header}0 0 0\n1 0 0\n0 1 0\n"), Code::S003, 12, 0),
-        (format!("{header}0 0 0\n1 0 0\n0 1\n3 0 1 2\n"), Code::S007, 12, 0),
-        (format!("{header}0 0 0\n1 0 0\n0 1 0\n300 0 1 2\n"), Code::S007, 13, 0),
+        (
+            format!("{header}0 0 0\n1 0 0\n0 1\n3 0 1 2\n"),
+            Code::S007,
+            12,
+            0,
+        ),
+        (
+            format!("{header}0 0 0\n1 0 0\n0 1 0\n300 0 1 2\n"),
+            Code::S007,
+            13,
+            0,
+        ),
     ] {
         let error = refused(&text);
-        assert_eq!((error.code(), error.line()), (code, Some(line)), "{text}\n{error}");
+        assert_eq!(
+            (error.code(), error.line()),
+            (code, Some(line)),
+            "{text}\n{error}"
+        );
         match read(text.as_bytes(), Tolerance::Lenient) {
             Ok((mesh, ..)) => assert_eq!(mesh.triangles().len(), kept, "{text}"),
             Err(error) => assert_eq!((error.code(), kept), (code, 0), "{text}\n{error}"),
@@ -250,18 +385,28 @@ fn damage_is_named_with_its_place_or_left_out() {
         "ply\nformat ascii 1.0\nelement vertex 1\nproperty list x\nend_header\n",
     ] {
         let error = refused(text);
-        assert!(error.code().name().starts_with('S') && !error.message().is_empty(), "{text:?}");
+        assert!(
+            error.code().name().starts_with('S') && !error.message().is_empty(),
+            "{text:?}"
+        );
     }
 }
 
 #[test]
 fn binary_ply_that_is_cut_is_an_error_at_every_byte() {
     for bytes in [ply_bytes(false, false), ply_bytes(true, true)] {
-        let header = bytes.windows(11).position(|window| window == b"end_header\n").unwrap() + 11;
+        let header = bytes
+            .windows(11)
+            .position(|window| window == b"end_header\n")
+            .unwrap()
+            + 11;
         for length in header..bytes.len() {
             let error = refused(&bytes[..length]);
             assert_eq!(error.code(), Code::S003, "{length}: {error}");
-            assert!(error.byte().is_some_and(|byte| byte <= length as u64), "{length}: {error}");
+            assert!(
+                error.byte().is_some_and(|byte| byte <= length as u64),
+                "{length}: {error}"
+            );
         }
         let mut longer = bytes.clone();
         longer.push(0);
@@ -286,8 +431,14 @@ fn counts_and_lengths_that_lie_allocate_nothing() {
     long.extend([0; 12]);
     long.extend([0xff; 4]);
     assert_eq!(refused(&long).code(), Code::S003);
-    assert_eq!(refused("OFF\n999999999999999999 999999999999999999 0\n0 0 0\n").code(), Code::S003);
-    assert_eq!(refused("OFF\n1 1 0\n0 0 0\n999999999999999999 0 0 0\n").code(), Code::S007);
+    assert_eq!(
+        refused("OFF\n999999999999999999 999999999999999999 0\n0 0 0\n").code(),
+        Code::S003
+    );
+    assert_eq!(
+        refused("OFF\n1 1 0\n0 0 0\n999999999999999999 0 0 0\n").code(),
+        Code::S007
+    );
     // A limit holds for vertices, too.
     let many: String = (0..4000).map(|n| format!("v {n} 0 0\n")).collect();
     let options = ReadOptions::default().memory(20_000);

@@ -12,13 +12,19 @@ pub type Triangle = [[f32; 3]; 3];
 
 /// The path of a fixture.
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(name)
 }
 
 /// The paths of all fixtures.
 pub fn fixtures() -> Vec<PathBuf> {
-    let all = std::fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());
-    let meshes: Vec<_> = all.filter(|path| path.extension().is_some_and(|e| e == "stl")).collect();
+    let all = std::fs::read_dir(fixture(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let meshes: Vec<_> = all
+        .filter(|path| path.extension().is_some_and(|e| e == "stl"))
+        .collect();
     assert!(meshes.len() >= 12);
     meshes
 }
@@ -36,7 +42,13 @@ impl Read for Dribble<'_> {
 
 /// The content of an error except its text, which knows more about a file.
 pub fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
-    (error.kind(), error.code().name(), error.triangle(), error.byte(), error.line())
+    (
+        error.kind(),
+        error.code().name(),
+        error.triangle(),
+        error.byte(),
+        error.line(),
+    )
 }
 
 /// Reads `bytes` in every way.
@@ -44,7 +56,10 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded> {
     let mut file = tempfile::Builder::new().suffix(".stl").tempfile().unwrap();
     file.write_all(bytes).unwrap();
     let result = read_file(file.path(), options);
-    for stream in [&mut Cursor::new(bytes) as &mut dyn Read, &mut Dribble(bytes, 0)] {
+    for stream in [
+        &mut Cursor::new(bytes) as &mut dyn Read,
+        &mut Dribble(bytes, 0),
+    ] {
         match (&result, read_stream(stream, "-", options)) {
             (Ok(a), Ok(b)) => assert_eq!(*a, b),
             (Err(a), Err(b)) => assert_eq!(place(a), place(&b), "{a}\n{b}"),
@@ -61,7 +76,15 @@ pub fn read(bytes: &[u8]) -> Result<Loaded> {
 
 /// `n` triangles, all different.
 pub fn soup(n: usize) -> Vec<Triangle> {
-    (0..n).map(|i| [[i as f32, 0.5, -1.0], [i as f32, 1.5, 2.0], [i as f32 + 0.25, 0.0, 0.125]]).collect()
+    (0..n)
+        .map(|i| {
+            [
+                [i as f32, 0.5, -1.0],
+                [i as f32, 1.5, 2.0],
+                [i as f32 + 0.25, 0.0, 0.125],
+            ]
+        })
+        .collect()
 }
 
 /// A binary STL of these triangles, with another header and count.

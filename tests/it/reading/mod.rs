@@ -33,11 +33,19 @@ fn every_fixture_reads_alike_in_every_way_and_by_an_independent_reader() {
             .map(|triangle| triangle.unwrap().vertices.map(|vertex| vertex.0))
             .collect();
         assert_eq!(loaded.mesh.triangles(), oracle, "{}", path.display());
-        assert_eq!(loaded.mesh, Mesh::from_triangles(oracle).unwrap(), "{}", path.display());
+        assert_eq!(
+            loaded.mesh,
+            Mesh::from_triangles(oracle).unwrap(),
+            "{}",
+            path.display()
+        );
         assert_eq!(loaded.mesh, Mesh::open(&path).unwrap());
         assert_eq!(loaded.bytes, bytes.len() as u64);
         let ascii = path.to_string_lossy().ends_with("_ascii.stl");
-        assert_eq!(loaded.format, if ascii { "stl-ascii" } else { "stl-binary" });
+        assert_eq!(
+            loaded.format,
+            if ascii { "stl-ascii" } else { "stl-binary" }
+        );
         assert!(INPUTS.iter().any(|input| input.name == loaded.format));
     }
 }
@@ -51,12 +59,20 @@ fn the_twins_are_equal() {
 
 #[test]
 fn a_header_that_begins_with_solid_is_still_a_header() {
-    for header in [&b"solid exported by SomeCAD"[..], b"solid\nfacet normal 0 0 1", b"SOLID", &[b'\n'; 80]] {
+    for header in [
+        &b"solid exported by SomeCAD"[..],
+        b"solid\nfacet normal 0 0 1",
+        b"SOLID",
+        &[b'\n'; 80],
+    ] {
         // 10 and 2570 put line ends into the count.
         for n in [1, 10, 500, 2570] {
             let triangles = soup(n);
             let loaded = read(&binary(header, n as u32, &triangles)).unwrap();
-            assert_eq!((loaded.mesh.triangles(), loaded.format), (&triangles[..], "stl-binary"));
+            assert_eq!(
+                (loaded.mesh.triangles(), loaded.format),
+                (&triangles[..], "stl-binary")
+            );
         }
     }
     let empty = read(&binary(b"solid", 0, &[])).unwrap();
@@ -70,7 +86,9 @@ fn threads_change_nothing() {
     file.write_all(&binary(b"", 130_003, &triangles)).unwrap();
     let expected = Mesh::from_triangles(triangles).unwrap();
     for threads in [1, 2, 3, 8] {
-        let mesh = voxelize::par::with_threads(threads, || Mesh::open(file.path())).unwrap().unwrap();
+        let mesh = voxelize::par::with_threads(threads, || Mesh::open(file.path()))
+            .unwrap()
+            .unwrap();
         assert_eq!(mesh, expected);
     }
 }
@@ -82,14 +100,20 @@ fn memory_is_refused_before_it_is_taken() {
         let need = 36 * read(&bytes).unwrap().mesh.triangles().len() as u64;
         let with = |max| ReadOptions::default().memory(max);
         assert!(read_with(&bytes, &with(need)).is_ok());
-        assert_eq!(read_with(&bytes, &with(need - 1)).unwrap_err().kind(), Kind::TooLarge);
+        assert_eq!(
+            read_with(&bytes, &with(need - 1)).unwrap_err().kind(),
+            Kind::TooLarge
+        );
     }
     // A file of holes: 20 GB that take no room on the disk and must take none in memory.
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&binary(b"", 400_000_000, &[])).unwrap();
     if file.as_file().set_len(84 + 50 * 400_000_000).is_ok() {
         let options = ReadOptions::default().memory(1 << 30);
-        assert_eq!(read_file(file.path(), &options).unwrap_err().kind(), Kind::TooLarge);
+        assert_eq!(
+            read_file(file.path(), &options).unwrap_err().kind(),
+            Kind::TooLarge
+        );
     }
 }
 

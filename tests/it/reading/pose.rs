@@ -20,7 +20,10 @@ impl Scene {
             "asset": {"version": "2.0"},
             "accessors": [], "bufferViews": [], "meshes": [], "nodes": [],
         });
-        Self { document, bin: vec![] }
+        Self {
+            document,
+            bin: vec![],
+        }
     }
 
     fn push(&mut self, list: &str, object: Value) -> usize {
@@ -37,10 +40,21 @@ impl Scene {
     }
 
     /// An accessor of numbers, stored as this type; whole numbers from 0 to 1 as shares, where they are normalized.
-    fn accessor<const N: usize>(&mut self, component: u32, normalized: bool, all: &[[f64; N]]) -> usize {
+    fn accessor<const N: usize>(
+        &mut self,
+        component: u32,
+        normalized: bool,
+        all: &[[f64; N]],
+    ) -> usize {
         let mut bytes = vec![];
         for number in all.as_flattened() {
-            let share = |most: f64| if normalized { (number * most).round() } else { *number };
+            let share = |most: f64| {
+                if normalized {
+                    (number * most).round()
+                } else {
+                    *number
+                }
+            };
             match component {
                 5120 => bytes.extend((share(127.0) as i8).to_le_bytes()),
                 5121 => bytes.extend((share(255.0) as u8).to_le_bytes()),
@@ -83,13 +97,19 @@ fn read(file: &[u8], tolerance: Tolerance) -> Loaded {
 }
 
 fn codes(loaded: &Loaded) -> Vec<Code> {
-    loaded.findings.iter().map(|finding| finding.code()).collect()
+    loaded
+        .findings
+        .iter()
+        .map(|finding| finding.code())
+        .collect()
 }
 
 // The oracle: matrices of four rows, vectors turned by products of quaternions, and a division by the fourth coordinate.
 
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
-    std::array::from_fn(|row| std::array::from_fn(|column| (0..4).map(|n| a[row][n] * b[n][column]).sum()))
+    std::array::from_fn(|row| {
+        std::array::from_fn(|column| (0..4).map(|n| a[row][n] * b[n][column]).sum())
+    })
 }
 
 fn hamilton(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
@@ -144,13 +164,22 @@ fn assert_corners(mesh: &Mesh, points: &[[f64; 3]], about: &str) {
         for axis in 0..3 {
             let off = (f64::from(found[axis]) - expected[axis]).abs();
             let bound = 6.0e-8 * expected[axis].abs().max(1.0e-3);
-            assert!(off <= bound, "{about}: corner {n} is {found:?}, not {expected:?}");
+            assert!(
+                off <= bound,
+                "{about}: corner {n} is {found:?}, not {expected:?}"
+            );
         }
     }
 }
 
-const POINTS: [[f64; 3]; 6] =
-    [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.5, 0.0, 3.0], [1.0, 1.0, 1.0], [-2.0, 0.5, 0.25]];
+const POINTS: [[f64; 3]; 6] = [
+    [0.0, 0.0, 0.0],
+    [1.0, 0.0, 0.0],
+    [0.0, 2.0, 0.0],
+    [0.5, 0.0, 3.0],
+    [1.0, 1.0, 1.0],
+    [-2.0, 0.5, 0.25],
+];
 
 const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
@@ -158,8 +187,22 @@ const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 fn skins_are_in_their_bind_pose() {
     // Fractions that bytes, shorts and floats have alike are few: sums of fifteenths are whole bytes and shorts.
     let share = |n: f64| n / 15.0;
-    let joints = [[0, 1, 2, 0], [1, 0, 0, 0], [2, 1, 0, 0], [0, 2, 0, 0], [1, 2, 0, 0], [2, 0, 0, 0]];
-    let weights = [[3, 5, 7, 0], [15, 0, 0, 0], [10, 5, 0, 0], [1, 14, 0, 0], [6, 9, 0, 0], [15, 0, 0, 0]];
+    let joints = [
+        [0, 1, 2, 0],
+        [1, 0, 0, 0],
+        [2, 1, 0, 0],
+        [0, 2, 0, 0],
+        [1, 2, 0, 0],
+        [2, 0, 0, 0],
+    ];
+    let weights = [
+        [3, 5, 7, 0],
+        [15, 0, 0, 0],
+        [10, 5, 0, 0],
+        [1, 14, 0, 0],
+        [6, 9, 0, 0],
+        [15, 0, 0, 0],
+    ];
     let up = placing([0.0, 5.0, 0.0], [HALF, 0.0, 0.0, HALF], [2.0; 3]);
     let hip = placing([1.0, 0.0, 0.0], [0.0, 0.0, HALF, HALF], [1.0; 3]);
     let knee = placing([0.0, 0.0, 4.0], [0.0, 0.0, 0.0, 1.0], [1.0, 3.0, 1.0]);
@@ -197,14 +240,23 @@ fn skins_are_in_their_bind_pose() {
             let shares: Vec<[f64; 4]> = weights
                 .iter()
                 .map(|all| {
-                    std::array::from_fn(|n| if own(n) { factor * share(f64::from(all[n])) } else { 0.0 })
+                    std::array::from_fn(|n| {
+                        if own(n) {
+                            factor * share(f64::from(all[n]))
+                        } else {
+                            0.0
+                        }
+                    })
                 })
                 .collect();
             attributes[format!("JOINTS_{set}")] = json!(scene.accessor(of_joints, false, &numbers));
             attributes[format!("WEIGHTS_{set}")] =
                 json!(scene.accessor(of_weights, of_weights != 5126, &shares));
         }
-        scene.push("meshes", json!({"primitives": [{"attributes": attributes}]}));
+        scene.push(
+            "meshes",
+            json!({"primitives": [{"attributes": attributes}]}),
+        );
         let mut skin = json!({"joints": [2, 3, 4], "skeleton": 2});
         if has_inverse {
             let all = inverse.map(|matrix| columns(&matrix));
@@ -228,8 +280,11 @@ fn skins_are_in_their_bind_pose() {
             .map(|n| {
                 let used = (0..4).filter(|k| weights[n][*k] > 0).map(|k| {
                     let joint = joints[n][k] as usize;
-                    let bound =
-                        if has_inverse { product(&maps[joint], &inverse[joint]) } else { maps[joint] };
+                    let bound = if has_inverse {
+                        product(&maps[joint], &inverse[joint])
+                    } else {
+                        maps[joint]
+                    };
                     (bound, factor * share(f64::from(weights[n][k])))
                 });
                 skinned(POINTS[n], &used.collect::<Vec<_>>())
@@ -240,11 +295,22 @@ fn skins_are_in_their_bind_pose() {
         for (n, (found, expected)) in corners.iter().zip(&expected).enumerate() {
             for axis in 0..3 {
                 let off = (f64::from(found[axis]) - expected[axis]).abs();
-                assert!(off < 2.0e-6, "{about}: corner {n} is {found:?}, not {expected:?}");
+                assert!(
+                    off < 2.0e-6,
+                    "{about}: corner {n} is {found:?}, not {expected:?}"
+                );
             }
         }
         assert_eq!(corners.len(), 6, "{about}");
-        assert_eq!(codes(&loaded), if factor == 1.0 { vec![] } else { vec![Code::S108] }, "{about}");
+        assert_eq!(
+            codes(&loaded),
+            if factor == 1.0 {
+                vec![]
+            } else {
+                vec![Code::S108]
+            },
+            "{about}"
+        );
         seen += 1;
     }
     assert_eq!(seen, 9);
@@ -260,10 +326,15 @@ fn bound(node: Value, primitive: Value, weights: [f64; 4], joints: [f64; 4]) -> 
     if primitive["rigid"] == json!(true) {
         attributes = json!({"POSITION": points});
     }
-    scene.push("meshes", json!({"primitives": [{"attributes": attributes}]}));
+    scene.push(
+        "meshes",
+        json!({"primitives": [{"attributes": attributes}]}),
+    );
     scene.document["skins"] = json!([{"joints": [1]}]);
     let mut mesh = json!({"mesh": 0, "skin": 0, "translation": [50, 0, 0]});
-    mesh.as_object_mut().unwrap().extend(node.as_object().unwrap().clone());
+    mesh.as_object_mut()
+        .unwrap()
+        .extend(node.as_object().unwrap().clone());
     scene.document["nodes"] = json!([mesh, {"scale": [2, 2, -2]}]);
     scene
 }
@@ -290,13 +361,24 @@ fn odd_skins_are_read_with_a_warning_or_refused() {
     assert_eq!(codes(&rigid), [Code::S108]);
     // A mesh with joints at a node without a skin.
     let mut without = bound(json!({}), json!({}), whole, [0.0; 4]);
-    without.document["nodes"][0].as_object_mut().unwrap().remove("skin");
+    without.document["nodes"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("skin");
     assert_corners(&without.read().mesh, &shifted[..3], "without skin");
     assert_eq!(codes(&without.read()), []);
     let mut seen = 0;
     for (scene, code, says) in [
-        (bound(json!({"skin": 4}), json!({}), whole, [0.0; 4]), Code::S012, "skins[4]"),
-        (bound(json!({}), json!({}), whole, [3.0; 4]), Code::S012, "joint 3, and its skin has 1 joints"),
+        (
+            bound(json!({"skin": 4}), json!({}), whole, [0.0; 4]),
+            Code::S012,
+            "skins[4]",
+        ),
+        (
+            bound(json!({}), json!({}), whole, [3.0; 4]),
+            Code::S012,
+            "joint 3, and its skin has 1 joints",
+        ),
         (
             {
                 let mut scene = bound(json!({}), json!({}), whole, [0.0; 4]);
@@ -319,8 +401,10 @@ fn odd_skins_are_read_with_a_warning_or_refused() {
         (
             {
                 let mut scene = bound(json!({}), json!({}), whole, [0.0; 4]);
-                let matrices = scene.floats(&[columns(&placing([0.0; 3], [0.0, 0.0, 0.0, 1.0], [1.0; 3]))]);
-                scene.document["skins"][0] = json!({"joints": [1, 1], "inverseBindMatrices": matrices});
+                let matrices =
+                    scene.floats(&[columns(&placing([0.0; 3], [0.0, 0.0, 0.0, 1.0], [1.0; 3]))]);
+                scene.document["skins"][0] =
+                    json!({"joints": [1, 1], "inverseBindMatrices": matrices});
                 scene
             },
             Code::S006,
@@ -328,9 +412,13 @@ fn odd_skins_are_read_with_a_warning_or_refused() {
         ),
     ] {
         let options = ReadOptions::default();
-        let error =
-            read_stream(&mut &scene.file()[..], "-", &options).map(|loaded| loaded.mesh).expect_err(says);
-        assert!(error.code() == code && error.message().contains(says), "{says}\n{error}");
+        let error = read_stream(&mut &scene.file()[..], "-", &options)
+            .map(|loaded| loaded.mesh)
+            .expect_err(says);
+        assert!(
+            error.code() == code && error.message().contains(says),
+            "{says}\n{error}"
+        );
         seen += 1;
     }
     assert_eq!(seen, 5);
@@ -340,9 +428,17 @@ fn odd_skins_are_read_with_a_warning_or_refused() {
 fn morph_targets_have_their_default_weights() {
     let [a, b] = [[10.0, 0.5, 0.0], [0.0, -1.0, 4.0]];
     let moved = |wa: f64, wb: f64| -> Vec<[f64; 3]> {
-        let shares = |n: usize| if n.is_multiple_of(2) { [wa, wb] } else { [wa, 0.0] };
+        let shares = |n: usize| {
+            if n.is_multiple_of(2) {
+                [wa, wb]
+            } else {
+                [wa, 0.0]
+            }
+        };
         (0..6)
-            .map(|n| std::array::from_fn(|k| POINTS[n][k] + shares(n)[0] * a[k] + shares(n)[1] * b[k]))
+            .map(|n| {
+                std::array::from_fn(|k| POINTS[n][k] + shares(n)[0] * a[k] + shares(n)[1] * b[k])
+            })
             .collect()
     };
     let mut seen = 0;
@@ -364,7 +460,11 @@ fn morph_targets_have_their_default_weights() {
         let all = scene.floats(&[a; 6]);
         // Only every second vertex is moved by the second target.
         let indices = scene.view(&[0, 2, 4]);
-        let bytes: Vec<u8> = [b; 3].as_flattened().iter().flat_map(|n| (*n as f32).to_le_bytes()).collect();
+        let bytes: Vec<u8> = [b; 3]
+            .as_flattened()
+            .iter()
+            .flat_map(|n| (*n as f32).to_le_bytes())
+            .collect();
         let values = scene.view(&bytes);
         let some = scene.push(
             "accessors",
@@ -372,7 +472,8 @@ fn morph_targets_have_their_default_weights() {
                 "count": 3, "indices": {"bufferView": indices, "componentType": 5121}, "values": {"bufferView": values}}}),
         );
         let targets = json!([{"POSITION": all}, {"POSITION": some, "NORMAL": all}]);
-        let mut mesh = json!({"primitives": [{"attributes": {"POSITION": points}, "targets": targets}]});
+        let mut mesh =
+            json!({"primitives": [{"attributes": {"POSITION": points}, "targets": targets}]});
         let mut node = json!({"mesh": 0, "translation": [0, 0, 100]});
         if !of_mesh.is_null() {
             mesh["weights"] = of_mesh;
@@ -383,16 +484,27 @@ fn morph_targets_have_their_default_weights() {
         scene.push("meshes", mesh);
         scene.push("nodes", node);
         let loaded = scene.read();
-        let expected: Vec<_> =
-            moved(weights[0], weights[1]).iter().map(|[x, y, z]| [*x, *y, z + 100.0]).collect();
+        let expected: Vec<_> = moved(weights[0], weights[1])
+            .iter()
+            .map(|[x, y, z]| [*x, *y, z + 100.0])
+            .collect();
         assert_corners(&loaded.mesh, &expected, &about);
         assert_eq!(codes(&loaded), [], "{about}");
         seen += 1;
     }
     assert_eq!(seen, 9);
     // Normalized bytes, then on a joint: targets move the mesh before its skin does.
-    let mut scene = bound(json!({"weights": [0.5]}), json!({}), [1.0, 0.0, 0.0, 0.0], [0.0; 4]);
-    let shares = scene.accessor(5122, true, &[[1.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]);
+    let mut scene = bound(
+        json!({"weights": [0.5]}),
+        json!({}),
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0; 4],
+    );
+    let shares = scene.accessor(
+        5122,
+        true,
+        &[[1.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]],
+    );
     scene.document["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": shares}]);
     scene.document["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
     let expected = [[1.0, 0.0, 1.0], [1.0, 5.0, -1.0], [2.0, 1.0, 0.0]];
@@ -401,7 +513,12 @@ fn morph_targets_have_their_default_weights() {
     let few = scene.floats(&POINTS[..2]);
     scene.document["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": few}]);
     let error = read_stream(&mut &scene.file()[..], "-", &ReadOptions::default()).unwrap_err();
-    assert!(error.message().contains("target 0: POSITION of 2 vertices, not 3"), "{error}");
+    assert!(
+        error
+            .message()
+            .contains("target 0: POSITION of 2 vertices, not 3"),
+        "{error}"
+    );
     // A target without positions moves nothing.
     scene.document["meshes"][0]["primitives"][0]["targets"] = json!([{"NORMAL": few}]);
     assert_eq!(codes(&scene.read()), []);
@@ -412,7 +529,10 @@ fn placed(nodes: Value) -> Scene {
     let mut scene = Scene::new();
     for count in [3, 6] {
         let points = scene.floats(&POINTS[..count]);
-        scene.push("meshes", json!({"primitives": [{"attributes": {"POSITION": points}}]}));
+        scene.push(
+            "meshes",
+            json!({"primitives": [{"attributes": {"POSITION": points}}]}),
+        );
     }
     scene.document["nodes"] = nodes;
     scene
@@ -425,8 +545,16 @@ fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
     let mut seen = 0;
     for (nodes, triangles, found) in [
         (json!([{"mesh": 0}, {"mesh": 1}]), 3, vec![]),
-        (json!([{"mesh": 0}, {"mesh": 1, "extensions": shown()}]), 3, vec![]),
-        (json!([{"mesh": 0}, {"mesh": 1, "extensions": {"KHR_node_visibility": {}}}]), 3, vec![]),
+        (
+            json!([{"mesh": 0}, {"mesh": 1, "extensions": shown()}]),
+            3,
+            vec![],
+        ),
+        (
+            json!([{"mesh": 0}, {"mesh": 1, "extensions": {"KHR_node_visibility": {}}}]),
+            3,
+            vec![],
+        ),
         (
             json!([{"mesh": 0}, {"mesh": 1, "extensions": hidden()}]),
             1,
@@ -439,22 +567,46 @@ fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
             vec![(Code::S120, "2 meshes with 3 triangles")],
         ),
         // A hidden node without triangles is no loss.
-        (json!([{"mesh": 0}, {"mesh": 1}, {"camera": 0, "extensions": hidden()}]), 3, vec![]),
-        (json!([{"mesh": 0}]), 1, vec![(Code::S121, "places 1 mesh with 2 triangles")]),
-        (json!([]), 0, vec![(Code::S121, "places 2 meshes with 3 triangles")]),
+        (
+            json!([{"mesh": 0}, {"mesh": 1}, {"camera": 0, "extensions": hidden()}]),
+            3,
+            vec![],
+        ),
+        (
+            json!([{"mesh": 0}]),
+            1,
+            vec![(Code::S121, "places 1 mesh with 2 triangles")],
+        ),
+        (
+            json!([]),
+            0,
+            vec![(Code::S121, "places 2 meshes with 3 triangles")],
+        ),
         (
             json!([{"mesh": 0, "extensions": hidden()}]),
             0,
-            vec![(Code::S120, "1 mesh with 1 triangle,"), (Code::S121, "places 1 mesh with 2 triangles")],
+            vec![
+                (Code::S120, "1 mesh with 1 triangle,"),
+                (Code::S121, "places 1 mesh with 2 triangles"),
+            ],
         ),
     ] {
         for is_required in [false, true] {
             let mut scene = placed(nodes.clone());
-            let list = if is_required { "extensionsRequired" } else { "extensionsUsed" };
+            let list = if is_required {
+                "extensionsRequired"
+            } else {
+                "extensionsUsed"
+            };
             scene.document[list] = json!(["KHR_node_visibility"]);
             let loaded = scene.read();
             assert_eq!(loaded.mesh.triangles().len(), triangles, "{nodes}");
-            assert_eq!(loaded.findings.len(), found.len(), "{nodes}: {:?}", loaded.findings);
+            assert_eq!(
+                loaded.findings.len(),
+                found.len(),
+                "{nodes}: {:?}",
+                loaded.findings
+            );
             for (finding, (code, says)) in loaded.findings.iter().zip(&found) {
                 assert_eq!(finding.code(), *code, "{nodes}");
                 assert_eq!(finding.severity.name(), "warning");
@@ -467,9 +619,15 @@ fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
     // A mesh of another scene is no loss, unless the default scene has nothing.
     let mut scenes = placed(json!([{"mesh": 0}, {"mesh": 1}]));
     scenes.document["scenes"] = json!([{"nodes": [1]}, {"nodes": [0]}]);
-    assert_eq!((scenes.read().mesh.triangles().len(), codes(&scenes.read())), (2, vec![]));
+    assert_eq!(
+        (scenes.read().mesh.triangles().len(), codes(&scenes.read())),
+        (2, vec![])
+    );
     scenes.document["scenes"] = json!([{}, {"nodes": [0, 1]}]);
-    assert_eq!((scenes.read().mesh.triangles().len(), codes(&scenes.read())), (0, vec![Code::S121]));
+    assert_eq!(
+        (scenes.read().mesh.triangles().len(), codes(&scenes.read())),
+        (0, vec![Code::S121])
+    );
 }
 
 #[test]
@@ -500,26 +658,55 @@ fn animations_are_not_played_and_a_warning_says_so() {
         (&[(0, "translation")], &STILL, "LINEAR", 0),
         (&[(0, "translation")], &[1.000_001, 2.0, 3.0], "STEP", 0),
         // A tangent comes first.
-        (&[(0, "translation")], &[9.0, 9.0, 9.0, 1.0, 2.0, 3.0], "CUBICSPLINE", 0),
-        (&[(0, "translation")], &[1.0, 2.0, 3.0, 9.0, 9.0, 9.0], "CUBICSPLINE", 1),
+        (
+            &[(0, "translation")],
+            &[9.0, 9.0, 9.0, 1.0, 2.0, 3.0],
+            "CUBICSPLINE",
+            0,
+        ),
+        (
+            &[(0, "translation")],
+            &[1.0, 2.0, 3.0, 9.0, 9.0, 9.0],
+            "CUBICSPLINE",
+            1,
+        ),
         // Nothing is there.
         (&[(0, "translation")], &[], "LINEAR", 1),
         // Nodes above the mesh.
-        (&[(1, "translation"), (3, "scale"), (1, "scale")], &MOVED, "LINEAR", 3),
+        (
+            &[(1, "translation"), (3, "scale"), (1, "scale")],
+            &MOVED,
+            "LINEAR",
+            3,
+        ),
         (&[(1, "scale")], &[1.0; 3], "LINEAR", 0),
         (&[(1, "rotation")], &[0.0, 0.0, 0.0, -1.0], "LINEAR", 0),
         (&[(1, "rotation")], &[0.0, 0.0, HALF, HALF], "LINEAR", 1),
         (&[(0, "weights")], &[0.0, 0.5], "LINEAR", 0),
         (&[(0, "weights")], &[0.5, 0.5], "LINEAR", 1),
         // Of a camera, of weights elsewhere, and of nothing.
-        (&[(2, "translation"), (1, "weights"), (0, "pointer"), (9, "scale")], &MOVED, "LINEAR", 0),
+        (
+            &[
+                (2, "translation"),
+                (1, "weights"),
+                (0, "pointer"),
+                (9, "scale"),
+            ],
+            &MOVED,
+            "LINEAR",
+            0,
+        ),
     ] {
         let mut scene = placed(json!([
             {"mesh": 1, "translation": STILL, "weights": [0, 0.5]}, {"children": [0]}, {"camera": 0}, {"mesh": 0},
         ]));
         scene.document["meshes"][1]["primitives"][0]["targets"] = json!([{}, {}]);
         let loaded = animated(scene, of, first, interpolation);
-        assert_eq!(codes(&loaded), vec![Code::S108; usize::from(found > 0)], "{of:?} {first:?}");
+        assert_eq!(
+            codes(&loaded),
+            vec![Code::S108; usize::from(found > 0)],
+            "{of:?} {first:?}"
+        );
         if found > 0 {
             let text = loaded.findings[0].text();
             assert!(text.contains(&format!("{found} animation")), "{text}");
@@ -531,7 +718,10 @@ fn animations_are_not_played_and_a_warning_says_so() {
     // The node of a skinned mesh moves nothing; its joints and the nodes above them do.
     for (node, found) in [(0, 0), (1, 1), (2, 1)] {
         let mut scene = bound(json!({}), json!({}), [1.0, 0.0, 0.0, 0.0], [0.0; 4]);
-        scene.document["nodes"].as_array_mut().unwrap().push(json!({"children": [1]}));
+        scene.document["nodes"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"children": [1]}));
         let loaded = animated(scene, &[(node, "translation")], &MOVED, "LINEAR");
         assert_eq!(codes(&loaded).len(), found, "{node}");
     }
@@ -540,7 +730,11 @@ fn animations_are_not_played_and_a_warning_says_so() {
 #[test]
 fn instances_are_placed_below_their_node() {
     let shifts = [[0.0, 0.0, 0.0], [30.0, 0.0, 0.0], [0.0, 1.0, -5.0]];
-    let turns = [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, HALF, HALF], [1.0, 0.0, 0.0, 0.0]];
+    let turns = [
+        [0.0, 0.0, 0.0, 1.0],
+        [0.0, 0.0, HALF, HALF],
+        [1.0, 0.0, 0.0, 0.0],
+    ];
     let scales = [[1.0; 3], [2.0, 1.0, 1.0], [0.5; 3]];
     let above = placing([0.0, 0.0, 7.0], [0.0, 0.0, 0.0, 1.0], [3.0, 1.0, 1.0]);
     let still = [[0.0, 0.0, 0.0, 1.0]; 3];
@@ -548,7 +742,10 @@ fn instances_are_placed_below_their_node() {
     for (has_turns, has_scales) in [(false, false), (true, false), (false, true), (true, true)] {
         let mut scene = Scene::new();
         let points = scene.floats(&POINTS[..3]);
-        scene.push("meshes", json!({"primitives": [{"attributes": {"POSITION": points}}]}));
+        scene.push(
+            "meshes",
+            json!({"primitives": [{"attributes": {"POSITION": points}}]}),
+        );
         let mut attributes = json!({"TRANSLATION": scene.floats(&shifts)});
         if has_turns {
             attributes["ROTATION"] = json!(scene.floats(&turns));
@@ -566,7 +763,11 @@ fn instances_are_placed_below_their_node() {
             let turn = if has_turns { turns[n] } else { still[n] };
             let scale = if has_scales { scales[n] } else { [1.0; 3] };
             let map = product(&above, &placing(shifts[n], turn, scale));
-            expected.extend(POINTS[..3].iter().map(|point| skinned(*point, &[(map, 1.0)])));
+            expected.extend(
+                POINTS[..3]
+                    .iter()
+                    .map(|point| skinned(*point, &[(map, 1.0)])),
+            );
         }
         for required in [json!([]), json!(["EXT_mesh_gpu_instancing"])] {
             scene.document["extensionsRequired"] = required;
@@ -591,14 +792,19 @@ fn instances_are_placed_below_their_node() {
     let attributes = json!({"TRANSLATION": 0, "SCALE": few});
     scene.document["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"] = attributes;
     let error = read_stream(&mut &scene.file()[..], "-", &ReadOptions::default()).unwrap_err();
-    assert!(error.message().contains("3 of one attribute, 2 of another"), "{error}");
+    assert!(
+        error.message().contains("3 of one attribute, 2 of another"),
+        "{error}"
+    );
 }
 
 #[test]
 fn triangles_that_join_strips_are_left_out() {
     let triangles = |mode: u32, indices: &[u32], listed: bool| -> Vec<[u32; 3]> {
         let mut scene = Scene::new();
-        let points: Vec<[f64; 3]> = (0..8).map(|n| [f64::from(n), f64::from(n * n), 0.0]).collect();
+        let points: Vec<[f64; 3]> = (0..8)
+            .map(|n| [f64::from(n), f64::from(n * n), 0.0])
+            .collect();
         let mut primitive = json!({"mode": mode});
         if listed {
             primitive["attributes"] = json!({"POSITION": scene.floats(&points)});
@@ -613,13 +819,22 @@ fn triangles_that_join_strips_are_left_out() {
         scene.push("nodes", json!({"mesh": 0}));
         let loaded = scene.read();
         assert_eq!(codes(&loaded), []);
-        loaded.mesh.triangles().iter().map(|triangle| triangle.map(|[x, ..]| x as u32)).collect()
+        loaded
+            .mesh
+            .triangles()
+            .iter()
+            .map(|triangle| triangle.map(|[x, ..]| x as u32))
+            .collect()
     };
     let mut seen = 0;
     for (mode, indices, expected) in [
         (5, &[0, 1, 2, 3][..], &[[0, 1, 2], [2, 1, 3]][..]),
         // An even number of corners comes before the second strip: it turns as if alone.
-        (5, &[0, 1, 2, 3, 3, 4, 4, 5, 6, 7], &[[0, 1, 2], [2, 1, 3], [4, 5, 6], [6, 5, 7]]),
+        (
+            5,
+            &[0, 1, 2, 3, 3, 4, 4, 5, 6, 7],
+            &[[0, 1, 2], [2, 1, 3], [4, 5, 6], [6, 5, 7]],
+        ),
         // An odd number: one corner more is repeated.
         (5, &[0, 1, 2, 2, 4, 4, 5, 6], &[[0, 1, 2], [5, 4, 6]]),
         (5, &[0, 1, 2, 2, 4, 4, 4, 5, 6], &[[0, 1, 2], [4, 5, 6]]),
@@ -629,9 +844,17 @@ fn triangles_that_join_strips_are_left_out() {
         (5, &[0, 1], &[]),
         (5, &[], &[]),
         (6, &[0, 1, 2, 3], &[[0, 1, 2], [0, 2, 3]]),
-        (6, &[0, 1, 2, 2, 3, 0, 4, 5], &[[0, 1, 2], [0, 2, 3], [0, 4, 5]]),
+        (
+            6,
+            &[0, 1, 2, 2, 3, 0, 4, 5],
+            &[[0, 1, 2], [0, 2, 3], [0, 4, 5]],
+        ),
         // In a list they are the author's.
-        (4, &[0, 1, 1, 2, 2, 2, 3, 4, 5], &[[0, 1, 1], [2, 2, 2], [3, 4, 5]]),
+        (
+            4,
+            &[0, 1, 1, 2, 2, 2, 3, 4, 5],
+            &[[0, 1, 1], [2, 2, 2], [3, 4, 5]],
+        ),
     ] {
         for listed in [true, false] {
             let mut found = triangles(mode, indices, listed);
@@ -656,25 +879,33 @@ fn compressed_views_have_a_fallback() {
     for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
         let mut document = scene.document.clone();
         for view in document["bufferViews"].as_array_mut().unwrap() {
-            view["extensions"][name] =
-                json!({"buffer": 0, "byteLength": 4, "byteStride": 12, "count": 3, "mode": "ATTRIBUTES"});
+            view["extensions"][name] = json!({"buffer": 0, "byteLength": 4, "byteStride": 12, "count": 3, "mode": "ATTRIBUTES"});
             view["buffer"] = json!(1);
         }
         let bytes = format!("data:;base64,{}", base64(&scene.bin));
         for list in ["extensionsUsed", "extensionsRequired"] {
             let mut document = document.clone();
             document[list] = json!([name]);
-            let fallback = json!({"byteLength": scene.bin.len(), "extensions": {name: {"fallback": true}}});
+            let fallback =
+                json!({"byteLength": scene.bin.len(), "extensions": {name: {"fallback": true}}});
             document["buffers"] = json!([{"byteLength": 4}, fallback]);
-            let error =
-                read_stream(&mut &glb(&document, &[0; 4])[..], "-", &ReadOptions::default()).unwrap_err();
+            let error = read_stream(
+                &mut &glb(&document, &[0; 4])[..],
+                "-",
+                &ReadOptions::default(),
+            )
+            .unwrap_err();
             assert_eq!(error.code(), Code::S009, "{list}");
             assert!(
-                error.message().contains(name) && error.hint().unwrap().to_string().contains("gltfpack"),
+                error.message().contains(name)
+                    && error.hint().unwrap().to_string().contains("gltfpack"),
                 "{error}"
             );
             document["buffers"][1]["uri"] = json!(bytes);
-            assert!(read(&glb(&document, &[0; 4]), Tolerance::Strict).mesh == plain, "{list}");
+            assert!(
+                read(&glb(&document, &[0; 4]), Tolerance::Strict).mesh == plain,
+                "{list}"
+            );
             seen += 1;
         }
     }
@@ -732,7 +963,15 @@ fn versions_padding_and_strides_of_old_exporters_are_read() {
 #[test]
 fn counts_that_no_bytes_vouch_for_are_refused() {
     let mut seen = 0;
-    for count in [10_u64.pow(8), 1 << 60, 1 << 61, 1 << 62, 1 << 63, u64::MAX, 768_614_336_404_564_651] {
+    for count in [
+        10_u64.pow(8),
+        1 << 60,
+        1 << 61,
+        1 << 62,
+        1 << 63,
+        u64::MAX,
+        768_614_336_404_564_651,
+    ] {
         for attribute in ["POSITION", "COLOR_0", "TEXCOORD_0", "JOINTS_0", "indices"] {
             for stride in [json!(0), json!(1), json!(4), json!(12), json!(null)] {
                 let mut scene = bound(json!({}), json!({}), [1.0, 0.0, 0.0, 0.0], [0.0; 4]);
@@ -746,8 +985,7 @@ fn counts_that_no_bytes_vouch_for_are_refused() {
                     "TEXCOORD_0" => ("VEC2", 5126),
                     _ => ("VEC3", 5126),
                 };
-                let accessor =
-                    json!({"bufferView": view, "componentType": component, "type": kind, "count": count});
+                let accessor = json!({"bufferView": view, "componentType": component, "type": kind, "count": count});
                 let accessor = scene.push("accessors", accessor);
                 let primitive = &mut scene.document["meshes"][0]["primitives"][0];
                 match attribute {

@@ -17,15 +17,23 @@ const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
     xmlns:p=\"http://schemas.microsoft.com/3dmanufacturing/production/2015/06\"";
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
-    read_stream(&mut &bytes[..], "-", &ReadOptions::default().tolerance(tolerance))
+    read_stream(
+        &mut &bytes[..],
+        "-",
+        &ReadOptions::default().tolerance(tolerance),
+    )
 }
 
 fn usual(bytes: impl AsRef<[u8]>) -> Mesh {
-    read(bytes.as_ref(), Tolerance::Strict).unwrap_or_else(|error| panic!("{error}")).mesh
+    read(bytes.as_ref(), Tolerance::Strict)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .mesh
 }
 
 fn refused(bytes: impl AsRef<[u8]>) -> Error {
-    read(bytes.as_ref(), Tolerance::Usual).map(|loaded| loaded.mesh).expect_err("it is damaged")
+    read(bytes.as_ref(), Tolerance::Usual)
+        .map(|loaded| loaded.mesh)
+        .expect_err("it is damaged")
 }
 
 /// A zip of these entries.
@@ -40,7 +48,10 @@ fn zip(entries: &[(&str, &str)]) -> Vec<u8> {
 
 /// A package of this model.
 fn package(resources: &str, build: &str) -> Vec<u8> {
-    zip(&[("[Content_Types].xml", "<Types/>"), ("3D/3dmodel.model", &model(resources, build))])
+    zip(&[
+        ("[Content_Types].xml", "<Types/>"),
+        ("3D/3dmodel.model", &model(resources, build)),
+    ])
 }
 
 fn model(resources: &str, build: &str) -> String {
@@ -49,17 +60,28 @@ fn model(resources: &str, build: &str) -> String {
 
 /// The corners of the box as triangles.
 fn corners() -> Vec<[u32; 3]> {
-    SIDES.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect()
+    SIDES
+        .iter()
+        .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]])
+        .collect()
 }
 
 fn whole() -> Mesh {
-    Mesh::from_triangles(corners().iter().map(|t| t.map(|n| CUBE[n as usize])).collect()).unwrap()
+    Mesh::from_triangles(
+        corners()
+            .iter()
+            .map(|t| t.map(|n| CUBE[n as usize]))
+            .collect(),
+    )
+    .unwrap()
 }
 
 /// The mesh element of the box; triangle `n` with these attributes.
 fn mesh(more: impl Fn(usize) -> String) -> String {
-    let vertices: String =
-        CUBE.iter().map(|[x, y, z]| format!("<vertex x=\"{x}\" y=\"{y}\" z=\"{z}\"/>")).collect();
+    let vertices: String = CUBE
+        .iter()
+        .map(|[x, y, z]| format!("<vertex x=\"{x}\" y=\"{y}\" z=\"{z}\"/>"))
+        .collect();
     let triangle = |(n, [a, b, c]): (usize, [u32; 3])| {
         format!("<triangle v1=\"{a}\" v2=\"{b}\" v3=\"{c}\" {}/>", more(n))
     };
@@ -68,7 +90,10 @@ fn mesh(more: impl Fn(usize) -> String) -> String {
 }
 
 fn object(id: u32, more: &str) -> String {
-    format!("<object id=\"{id}\" {more}>{}</object>", mesh(|_| String::new()))
+    format!(
+        "<object id=\"{id}\" {more}>{}</object>",
+        mesh(|_| String::new())
+    )
 }
 
 fn item(id: u32, more: &str) -> String {
@@ -77,10 +102,20 @@ fn item(id: u32, more: &str) -> String {
 
 #[test]
 fn a_box_is_the_same_as_in_other_formats() {
-    let loaded = read(&package(&object(1, "name=\"a &amp; b\""), &item(1, "")), Tolerance::Strict).unwrap();
-    assert_eq!((loaded.format, loaded.unit, loaded.up), ("3mf", Some(UnitOfLength::Inch), Some(UpAxis::Z)));
+    let loaded = read(
+        &package(&object(1, "name=\"a &amp; b\""), &item(1, "")),
+        Tolerance::Strict,
+    )
+    .unwrap();
+    assert_eq!(
+        (loaded.format, loaded.unit, loaded.up),
+        ("3mf", Some(UnitOfLength::Inch), Some(UpAxis::Z))
+    );
     assert!(loaded.mesh == whole() && loaded.mesh.edge_counts().is_oriented());
-    assert_eq!(loaded.mesh.parts(PartKind::Object).unwrap().names(), ["a & b"]);
+    assert_eq!(
+        loaded.mesh.parts(PartKind::Object).unwrap().names(),
+        ["a & b"]
+    );
     assert!(loaded.mesh.parts(PartKind::Material).is_none());
     let mut seen = 0;
     for (text, unit) in [
@@ -90,21 +125,31 @@ fn a_box_is_the_same_as_in_other_formats() {
         ("foot", UnitOfLength::Foot),
         ("meter", UnitOfLength::Metre),
     ] {
-        let text = model(&object(1, ""), &item(1, "")).replace("unit=\"inch\"", &format!("unit=\"{text}\""));
+        let text = model(&object(1, ""), &item(1, ""))
+            .replace("unit=\"inch\"", &format!("unit=\"{text}\""));
         let loaded = read(&zip(&[("3D/3dmodel.model", &text)]), Tolerance::Strict).unwrap();
         assert_eq!((loaded.unit, loaded.mesh == whole()), (Some(unit), true));
         seen += 1;
     }
     assert_eq!(seen, 5);
     // Without a namespace, without a unit, and where the relations say.
-    let plain =
-        format!("<model><resources>{}</resources><build>{}</build></model>", object(7, ""), item(7, ""));
+    let plain = format!(
+        "<model><resources>{}</resources><build>{}</build></model>",
+        object(7, ""),
+        item(7, "")
+    );
     let relations = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
         <Relationship Target=\"/other/a.model\" Id=\"r\" \
         Type=\"http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel\"/></Relationships>";
-    let loaded =
-        read(&zip(&[("_rels/.rels", relations), ("other/a.model", &plain)]), Tolerance::Strict).unwrap();
-    assert_eq!((loaded.unit, loaded.mesh == whole()), (Some(UnitOfLength::Millimetre), true));
+    let loaded = read(
+        &zip(&[("_rels/.rels", relations), ("other/a.model", &plain)]),
+        Tolerance::Strict,
+    )
+    .unwrap();
+    assert_eq!(
+        (loaded.unit, loaded.mesh == whole()),
+        (Some(UnitOfLength::Millimetre), true)
+    );
     // An object that no item names is not built.
     assert!(usual(package(&(object(1, "") + &object(2, "")), &item(2, ""))) == whole());
 }
@@ -126,7 +171,11 @@ fn components_are_placed_in_their_items() {
     assert_eq!(edges(0), ([6.0, 20.0, 30.0], [10.0, 24.0, 35.0]));
     assert_eq!(edges(1), ([6.0, 216.0, 30.0], [10.0, 220.0, 35.0]));
     assert_eq!(edges(2), ([0.0; 3], [2.0, 2.0, 2.5]));
-    assert_eq!(mesh.volume(), 80.0 + 80.0 + 10.0, "a mirror does not turn a box inside out");
+    assert_eq!(
+        mesh.volume(),
+        80.0 + 80.0 + 10.0,
+        "a mirror does not turn a box inside out"
+    );
     assert!(mesh.edge_counts().is_oriented());
 }
 
@@ -138,11 +187,23 @@ fn parts_of_a_package_lie_in_several_files() {
         &(item(4, "") + &item(4, "p:path=\"/3D/Objects/leaf.model\"")),
     );
     let start = start.replacen("<model", "<model requiredextensions=\"p m\"", 1);
-    let mesh = usual(zip(&[("3D/3dmodel.model", &start), ("3D/Objects/leaf.model", &leaf)]));
-    assert_eq!(mesh.triangles(), [whole().triangles(), whole().triangles()].concat());
-    assert_eq!(mesh.parts(PartKind::Object).unwrap().names(), ["far", "far"]);
+    let mesh = usual(zip(&[
+        ("3D/3dmodel.model", &start),
+        ("3D/Objects/leaf.model", &leaf),
+    ]));
+    assert_eq!(
+        mesh.triangles(),
+        [whole().triangles(), whole().triangles()].concat()
+    );
+    assert_eq!(
+        mesh.parts(PartKind::Object).unwrap().names(),
+        ["far", "far"]
+    );
     let error = refused(zip(&[("3D/3dmodel.model", &start)]));
-    assert!(error.code() == Code::S006 && error.message().contains("leaf.model"), "{error}");
+    assert!(
+        error.code() == Code::S006 && error.message().contains("leaf.model"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -159,10 +220,18 @@ fn materials_have_names_or_colours() {
     let resources = format!("{groups}<object id=\"1\" pid=\"5\" pindex=\"1\">{by_number}</object>");
     let loaded = read(&package(&resources, &item(1, "")), Tolerance::Usual).unwrap();
     let mesh = loaded.mesh;
-    let [finding] = &loaded.findings[..] else { panic!("{:?}", loaded.findings) };
-    assert!(finding.code() == Code::S110 && finding.text().contains("1 triangle has"), "{}", finding.text());
+    let [finding] = &loaded.findings[..] else {
+        panic!("{:?}", loaded.findings)
+    };
+    assert!(
+        finding.code() == Code::S110 && finding.text().contains("1 triangle has"),
+        "{}",
+        finding.text()
+    );
     let materials = mesh.parts(PartKind::Material).unwrap();
-    let named: Vec<_> = (0..12).map(|n| materials.names()[materials.of(n) as usize].as_str()).collect();
+    let named: Vec<_> = (0..12)
+        .map(|n| materials.names()[materials.of(n) as usize].as_str())
+        .collect();
     let mut expected = ["brass"; 12];
     expected[..5].copy_from_slice(&["steel", "steel", "#ff8000", "brass", ""]);
     assert_eq!(named, expected);
@@ -189,10 +258,17 @@ fn mixtures_of_properties_have_their_colours() {
         ("pid=\"8\" p1=\"2\"", "b", [0, 255, 0]),
         ("pid=\"9\" p1=\"0\"", "a", [128, 0, 0]),
     ] {
-        let object = format!("<object id=\"1\">{}</object>", mesh(|_| property.to_string()));
+        let object = format!(
+            "<object id=\"1\">{}</object>",
+            mesh(|_| property.to_string())
+        );
         let mesh = usual(package(&(groups.to_string() + &object), &item(1, "")));
         assert_eq!(mesh.colours().unwrap().of(0), [colour; 3], "{property}");
-        assert_eq!(mesh.parts(PartKind::Material).unwrap().names(), [name], "{property}");
+        assert_eq!(
+            mesh.parts(PartKind::Material).unwrap().names(),
+            [name],
+            "{property}"
+        );
         seen += 1;
     }
     assert_eq!(seen, 6);
@@ -211,10 +287,16 @@ fn packages_are_read_in_every_form() {
     let usual_kind = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel";
     let model_at = |name: &str| vec![(name.to_string(), plain.clone())];
     let related = |target: &str, name: &str| {
-        vec![("_rels/.rels".to_string(), relations(target, usual_kind)), (name.to_string(), plain.clone())]
+        vec![
+            ("_rels/.rels".to_string(), relations(target, usual_kind)),
+            (name.to_string(), plain.clone()),
+        ]
     };
     let first = |name: &str| {
-        vec![(name.to_string(), "a".to_string()), ("3D/3dmodel.model".to_string(), plain.clone())]
+        vec![
+            (name.to_string(), "a".to_string()),
+            ("3D/3dmodel.model".to_string(), plain.clone()),
+        ]
     };
     let in_2013 = "http://schemas.microsoft.com/3dmanufacturing/2013/01";
     let core = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02";
@@ -236,7 +318,10 @@ fn packages_are_read_in_every_form() {
         related("/3D/a%20b.model", "3D/a%20b.model"),
         related("/3D/missing.model", "3D/3dmodel.model"),
         vec![
-            ("_rels/.rels".to_string(), relations("/a.model", &usual_kind.to_uppercase())),
+            (
+                "_rels/.rels".to_string(),
+                relations("/a.model", &usual_kind.to_uppercase()),
+            ),
             ("a.model".to_string(), plain.clone()),
         ],
         vec![("3D/3dmodel.model".to_string(), plain.replace(core, in_2013))],
@@ -246,7 +331,10 @@ fn packages_are_read_in_every_form() {
             ("3D/3dmodel.model".to_string(), plain.clone()),
         ],
     ] {
-        let entries: Vec<_> = entries.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
         assert!(usual(zip(&entries)) == whole(), "{:?}", entries[0]);
         seen += 1;
     }
@@ -254,16 +342,23 @@ fn packages_are_read_in_every_form() {
     let text = plain.replace("UTF-8", "UTF-16");
     let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    for bytes in [[b"\xff\xfe", &little[..]].concat(), [b"\xfe\xff", &big[..]].concat(), little] {
+    for bytes in [
+        [b"\xff\xfe", &little[..]].concat(),
+        [b"\xfe\xff", &big[..]].concat(),
+        little,
+    ] {
         let mut zip = ZipWriter::new(Cursor::new(vec![]));
-        zip.add_directory("Metadata/", SimpleFileOptions::default()).unwrap();
-        zip.start_file("3D/3dmodel.model", SimpleFileOptions::default()).unwrap();
+        zip.add_directory("Metadata/", SimpleFileOptions::default())
+            .unwrap();
+        zip.start_file("3D/3dmodel.model", SimpleFileOptions::default())
+            .unwrap();
         zip.write_all(&bytes).unwrap();
         assert!(usual(zip.finish().unwrap().into_inner()) == whole());
     }
     // Sizes stand behind the data.
     let mut zip = ZipWriter::new_stream(vec![]);
-    zip.start_file("3D/3dmodel.model", SimpleFileOptions::default()).unwrap();
+    zip.start_file("3D/3dmodel.model", SimpleFileOptions::default())
+        .unwrap();
     zip.write_all(plain.as_bytes()).unwrap();
     assert!(usual(zip.finish().unwrap().into_inner()) == whole());
 }
@@ -288,7 +383,10 @@ fn a_model_is_in_its_own_unit() {
         ("meter", "millimeter", 0.001),
         ("inch", "inch", 1.0),
     ] {
-        let mesh = usual(zip(&[("3D/3dmodel.model", &start(outer)), ("3D/a.model", &leaf(inner))]));
+        let mesh = usual(zip(&[
+            ("3D/3dmodel.model", &start(outer)),
+            ("3D/a.model", &leaf(inner)),
+        ]));
         // The box goes from 0 to 2, 2, 2.5.
         let expected = [4.0 * factor, 2.0 * factor + 1.0, 2.5 * factor];
         let found = mesh.bounds().max;
@@ -296,7 +394,10 @@ fn a_model_is_in_its_own_unit() {
             (0..3).all(|n| (found[n] - expected[n]).abs() <= f32::EPSILON * expected[n]),
             "{found:?} {expected:?}"
         );
-        assert_eq!((mesh.bounds().min[0], mesh.bounds().min[1]), (2.0 * factor, 1.0));
+        assert_eq!(
+            (mesh.bounds().min[0], mesh.bounds().min[1]),
+            (2.0 * factor, 1.0)
+        );
         seen += 1;
     }
     assert_eq!(seen, 4);
@@ -307,18 +408,35 @@ fn unnamed_objects_are_parts_of_their_own() {
     let build = item(1, "") + &item(2, "") + &item(1, "transform=\"1 0 0 0 1 0 0 0 1 9 0 0\"");
     let mesh = usual(package(&(object(1, "") + &object(2, "")), &build));
     let parts = mesh.parts(PartKind::Object).unwrap();
-    assert_eq!((parts.names().len(), parts.of(11), parts.of(12), parts.of(35)), (3, 0, 1, 2));
+    assert_eq!(
+        (
+            parts.names().len(),
+            parts.of(11),
+            parts.of(12),
+            parts.of(35)
+        ),
+        (3, 0, 1, 2)
+    );
     let alone = usual(package(&object(1, ""), &item(1, "")));
     assert!(alone.parts(PartKind::Object).is_none());
 }
 
 #[test]
 fn items_that_are_not_printable_are_read_with_a_warning() {
-    let file = package(&(object(1, "") + &object(2, "")), &(item(1, "") + &item(2, "printable=\"0\"")));
+    let file = package(
+        &(object(1, "") + &object(2, "")),
+        &(item(1, "") + &item(2, "printable=\"0\"")),
+    );
     let loaded = read(&file, Tolerance::Usual).unwrap();
     assert_eq!(loaded.mesh.triangles().len(), 24);
-    let [finding] = &loaded.findings[..] else { panic!("{:?}", loaded.findings) };
-    assert!(finding.code() == Code::S112 && finding.text().contains("12 triangles"), "{}", finding.text());
+    let [finding] = &loaded.findings[..] else {
+        panic!("{:?}", loaded.findings)
+    };
+    assert!(
+        finding.code() == Code::S112 && finding.text().contains("12 triangles"),
+        "{}",
+        finding.text()
+    );
 }
 
 #[test]
@@ -328,7 +446,10 @@ fn vertices_without_triangles_take_no_time_at_each_place() {
     // Numbers of the box follow.
     let many = (0..8).rev().fold(many, |text, n| {
         ["v1", "v2", "v3"].iter().fold(text, |text, name| {
-            text.replace(&format!("{name}=\"{n}\""), &format!("{name}=\"{}\"", 100_000 + n))
+            text.replace(
+                &format!("{name}=\"{n}\""),
+                &format!("{name}=\"{}\"", 100_000 + n),
+            )
         })
     });
     let start = std::time::Instant::now();
@@ -346,7 +467,9 @@ fn supports_are_left_out_and_noted() {
         let file = package(&resources, &(item(1, "") + &item(2, "") + &item(2, "")));
         let loaded = read(&file, Tolerance::Usual).unwrap();
         assert!(loaded.mesh == whole());
-        let [finding] = &loaded.findings[..] else { panic!("{:?}", loaded.findings) };
+        let [finding] = &loaded.findings[..] else {
+            panic!("{:?}", loaded.findings)
+        };
         assert_eq!((finding.code(), finding.count), (Code::S109, 1));
         seen += 1;
     }
@@ -369,46 +492,104 @@ fn damage_is_named_with_its_part() {
     let beam = "xmlns:b=\"http://schemas.microsoft.com/3dmanufacturing/beamlattice/2017/02\"";
     let mut seen = 0;
     for (file, code, says) in [
-        (zip(&[("[Content_Types].xml", "<Types/>")]), Code::S002, "no 3MF"),
-        (package(&cube, &item(2, "")), Code::S012, "object 2 is not there"),
+        (
+            zip(&[("[Content_Types].xml", "<Types/>")]),
+            Code::S002,
+            "no 3MF",
+        ),
+        (
+            package(&cube, &item(2, "")),
+            Code::S012,
+            "object 2 is not there",
+        ),
         (package(&cube, "<item/>"), Code::S006, "no objectid"),
-        (package(&cube, &item(1, "transform=\"1 0 0\"")), Code::S006, "not 12 numbers"),
-        (package(&cube, &item(1, "transform=\"nan 0 0 0 1 0 0 0 1 0 0 0\"")), Code::S006, "not 12 numbers"),
-        (package(&(cube.clone() + &cube), &item(1, "")), Code::S006, "two objects have the id 1"),
+        (
+            package(&cube, &item(1, "transform=\"1 0 0\"")),
+            Code::S006,
+            "not 12 numbers",
+        ),
+        (
+            package(&cube, &item(1, "transform=\"nan 0 0 0 1 0 0 0 1 0 0 0\"")),
+            Code::S006,
+            "not 12 numbers",
+        ),
+        (
+            package(&(cube.clone() + &cube), &item(1, "")),
+            Code::S006,
+            "two objects have the id 1",
+        ),
         (package(circle, &item(1, "")), Code::S006, "in a circle"),
-        (with("v1=\"0\"", "v1=\"8\""), Code::S012, "vertex 8 is not there"),
-        (with("v1=\"0\"", "v1=\"99999999999\""), Code::S012, "is not there"),
+        (
+            with("v1=\"0\"", "v1=\"8\""),
+            Code::S012,
+            "vertex 8 is not there",
+        ),
+        (
+            with("v1=\"0\"", "v1=\"99999999999\""),
+            Code::S012,
+            "is not there",
+        ),
         (with("v1=\"0\"", "v1=\"-1\""), Code::S007, "no whole number"),
         (with("v1=\"0\"", ""), Code::S006, "it has no v1"),
         (with("x=\"2\"", "x=\"2,5\""), Code::S007, "no number"),
         (with("x=\"2\"", "x=\"1e39\""), Code::S004, "infinite"),
         (with("x=\"2\"", ""), Code::S007, "no number"),
         (with("id=\"1\"", "id=\"one\""), Code::S007, "id is 'one'"),
-        (with("<vertices>", "<vertices"), Code::S006, "3D/3dmodel.model"),
+        (
+            with("<vertices>", "<vertices"),
+            Code::S006,
+            "3D/3dmodel.model",
+        ),
         (with("</mesh>", ""), Code::S006, "3D/3dmodel.model"),
-        (package(&cube, "<item objectid=\"1\" objectid=\"1\"/>"), Code::S006, "item"),
+        (
+            package(&cube, "<item objectid=\"1\" objectid=\"1\"/>"),
+            Code::S006,
+            "item",
+        ),
         (required("b", beam), Code::S009, "beamlattice"),
         (required("x", ""), Code::S009, "'x'"),
         (
-            zip(&[("3D/3dmodel.model", "<!DOCTYPE a [<!ENTITY b \"c\">]><model/>")]),
+            zip(&[(
+                "3D/3dmodel.model",
+                "<!DOCTYPE a [<!ENTITY b \"c\">]><model/>",
+            )]),
             Code::S006,
             "document type",
         ),
-        (zip(&[("3D/3dmodel.model", "<model unit=\"mile\"/>")]), Code::S006, "mile"),
-        (zip(&[("3D/3dmodel.model", "<model><resources>")]), Code::S003, "cut short"),
         (
-            zip(&[("3D/3dmodel.model", &format!("<model {}", "a".repeat(3 << 20)))]),
+            zip(&[("3D/3dmodel.model", "<model unit=\"mile\"/>")]),
+            Code::S006,
+            "mile",
+        ),
+        (
+            zip(&[("3D/3dmodel.model", "<model><resources>")]),
+            Code::S003,
+            "cut short",
+        ),
+        (
+            zip(&[(
+                "3D/3dmodel.model",
+                &format!("<model {}", "a".repeat(3 << 20)),
+            )]),
             Code::S006,
             "piece of XML",
         ),
         (
-            b"PK\x03\x04".iter().chain(&[0; 26]).chain(b"3D/3dmodel.model").copied().collect(),
+            b"PK\x03\x04"
+                .iter()
+                .chain(&[0; 26])
+                .chain(b"3D/3dmodel.model")
+                .copied()
+                .collect(),
             Code::S006,
             "zip",
         ),
     ] {
         let error = refused(&file);
-        assert!(error.code() == code && error.to_string().contains(says), "{says}\n{error}");
+        assert!(
+            error.code() == code && error.to_string().contains(says),
+            "{says}\n{error}"
+        );
         seen += 1;
     }
     assert_eq!(seen, 25);
@@ -425,14 +606,18 @@ fn a_package_that_is_cut_is_an_error_and_one_that_explodes_ends() {
         refused(&file[..length]);
     }
     for limit in [100, 1000, 4000] {
-        let error = read_stream(&mut &file[..], "-", &ReadOptions::default().memory(limit)).unwrap_err();
+        let error =
+            read_stream(&mut &file[..], "-", &ReadOptions::default().memory(limit)).unwrap_err();
         assert_eq!(error.kind(), voxelize::Kind::TooLarge, "{limit}");
     }
     // Twice as many in every level, of nothing and of a box.
     let levels: String = (2..32)
         .map(|n| format!("<object id=\"{n}\"><components><component objectid=\"{0}\"/><component objectid=\"{0}\"/></components></object>", n - 1))
         .collect();
-    let nothing = package(&format!("<object id=\"1\"><mesh/></object>{levels}"), &item(31, ""));
+    let nothing = package(
+        &format!("<object id=\"1\"><mesh/></object>{levels}"),
+        &item(31, ""),
+    );
     assert!(refused(&nothing).message().contains("a million components"));
     let options = ReadOptions::default().memory(1 << 20);
     let boxes = package(&(object(1, "") + &levels), &item(31, ""));
@@ -440,8 +625,10 @@ fn a_package_that_is_cut_is_an_error_and_one_that_explodes_ends() {
     assert_eq!(error.kind(), voxelize::Kind::TooLarge);
     // Vertices that a few bytes of a zip hold.
     let many = "<vertex x=\"0\" y=\"0\" z=\"0\"/>".repeat(100_000);
-    let bomb =
-        package(&format!("<object id=\"1\"><mesh><vertices>{many}</vertices></mesh></object>"), &item(1, ""));
+    let bomb = package(
+        &format!("<object id=\"1\"><mesh><vertices>{many}</vertices></mesh></object>"),
+        &item(1, ""),
+    );
     assert!(bomb.len() < 60_000);
     let error = read_stream(&mut &bomb[..], "-", &options).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::TooLarge);

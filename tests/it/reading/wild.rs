@@ -29,15 +29,24 @@ fn wrong(case: &Case, tolerance: Tolerance) -> Option<String> {
                 .then(|| format!("{}: {error}, not {code}", error.code().name()));
         }
         (_, Err(error)) => return Some(format!("refused, {}: {error}", error.code().name())),
-        (Answer::Refused(code), Ok(loaded)) => return Some(format!("read, not {code}: {loaded:?}")),
+        (Answer::Refused(code), Ok(loaded)) => {
+            return Some(format!("read, not {code}: {loaded:?}"));
+        }
         (Answer::Read(n), Ok(loaded)) => (loaded, (n, 0, &[][..])),
         (Answer::Found(n, codes), Ok(loaded)) => (loaded, (n, 0, codes)),
         (Answer::Dropped(n, dropped, codes), Ok(loaded)) => (loaded, (n, dropped, codes)),
     };
-    let codes: Vec<_> = loaded.findings.iter().map(|finding| finding.first.code().name()).collect();
+    let codes: Vec<_> = loaded
+        .findings
+        .iter()
+        .map(|finding| finding.first.code().name())
+        .collect();
     let found = (loaded.mesh.triangles().len(), loaded.dropped, &codes[..]);
     if found != expected || loaded.bytes != case.bytes.len() as u64 {
-        return Some(format!("{found:?}, not {expected:?}: {:?}", loaded.findings));
+        return Some(format!(
+            "{found:?}, not {expected:?}: {:?}",
+            loaded.findings
+        ));
     }
     is_whole(&loaded.mesh, case.name);
     None
@@ -47,22 +56,44 @@ fn wrong(case: &Case, tolerance: Tolerance) -> Option<String> {
 fn is_whole(mesh: &Mesh, what: &str) {
     for triangle in mesh.triangles() {
         let n = triangle[0][0];
-        assert_eq!((triangle[0], triangle[2][0]), ([n, 0.0, 0.0], n), "{what}: {triangle:?}");
+        assert_eq!(
+            (triangle[0], triangle[2][0]),
+            ([n, 0.0, 0.0], n),
+            "{what}: {triangle:?}"
+        );
     }
-    assert_eq!(*mesh, Mesh::from_triangles(mesh.triangles().to_vec()).unwrap(), "{what}: bounds");
+    assert_eq!(
+        *mesh,
+        Mesh::from_triangles(mesh.triangles().to_vec()).unwrap(),
+        "{what}: bounds"
+    );
 }
 
 #[test]
 fn every_case_is_answered_as_the_table_says() {
     let cases = all();
     assert!(cases.len() >= 60, "{}", cases.len());
-    assert_eq!(cases.iter().map(|case| case.name).collect::<BTreeSet<_>>().len(), cases.len());
-    let each = cases.iter().flat_map(|case| TOLERANCES.map(|tolerance| (case, tolerance)));
+    assert_eq!(
+        cases
+            .iter()
+            .map(|case| case.name)
+            .collect::<BTreeSet<_>>()
+            .len(),
+        cases.len()
+    );
+    let each = cases
+        .iter()
+        .flat_map(|case| TOLERANCES.map(|tolerance| (case, tolerance)));
     let wrong = each.filter_map(|(case, tolerance)| {
         wrong(case, tolerance).map(|what| format!("{}, {tolerance:?}: {what}", case.name))
     });
     let wrong: Vec<_> = wrong.collect();
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -79,11 +110,18 @@ fn every_code_of_a_reader_has_a_case() {
     }
     // What is about names, folders and formats of numbered vertices has tests of its own.
     let elsewhere = [
-        "S008", "S009", "S010", "S012", "S107", "S108", "S109", "S110", "S111", "S112", "S113", "S120",
-        "S121",
+        "S008", "S009", "S010", "S012", "S107", "S108", "S109", "S110", "S111", "S112", "S113",
+        "S120", "S121",
     ];
-    for row in voxelize::CODES.iter().filter(|row| row.name.starts_with('S')) {
-        assert!(seen.contains(row.name) || elsewhere.contains(&row.name), "{} has no case", row.name);
+    for row in voxelize::CODES
+        .iter()
+        .filter(|row| row.name.starts_with('S'))
+    {
+        assert!(
+            seen.contains(row.name) || elsewhere.contains(&row.name),
+            "{} has no case",
+            row.name
+        );
     }
 }
 
@@ -94,12 +132,19 @@ fn intact_triangles_of_a_truncated_file_are_kept() {
         let loaded = read(&binary[..cut], Tolerance::Lenient).unwrap();
         let whole = (cut - 84) / 50;
         assert_eq!(loaded.mesh.triangles().len(), whole, "cut at {cut}");
-        assert_eq!(loaded.dropped, u64::from((cut - 84) % 50 > 0), "cut at {cut}");
+        assert_eq!(
+            loaded.dropped,
+            u64::from((cut - 84) % 50 > 0),
+            "cut at {cut}"
+        );
         assert_eq!(loaded.findings[0].first.code().name(), "S003");
     }
     let ascii = files::ascii("part", 5);
     let one = ascii.find("endfacet").unwrap() + 8;
-    for cut in one..ascii.find(" part\n").map_or(0, |_| ascii.rfind(" part").unwrap()) {
+    for cut in one..ascii
+        .find(" part\n")
+        .map_or(0, |_| ascii.rfind(" part").unwrap())
+    {
         let loaded = read(&ascii.as_bytes()[..cut], Tolerance::Lenient).unwrap();
         let whole = ascii[..cut].matches("endfacet").count();
         assert_eq!(loaded.mesh.triangles().len(), whole, "cut at {cut}");
@@ -110,9 +155,15 @@ fn intact_triangles_of_a_truncated_file_are_kept() {
     for cut in 0..packed.len() {
         match read(&packed[..cut], Tolerance::Lenient) {
             Ok(loaded) => taken += loaded.mesh.triangles().len(),
-            Err(error) => assert!(matches!(error.code().name(), "S001" | "S003"), "cut at {cut}: {error}"),
+            Err(error) => assert!(
+                matches!(error.code().name(), "S001" | "S003"),
+                "cut at {cut}: {error}"
+            ),
         }
-        assert!(read(&packed[..cut], Tolerance::Usual).is_err(), "cut at {cut}");
+        assert!(
+            read(&packed[..cut], Tolerance::Usual).is_err(),
+            "cut at {cut}"
+        );
     }
     assert!(taken > 300, "{taken}");
 }
@@ -132,7 +183,10 @@ fn damage_deep_in_a_long_file_is_found_in_its_place() {
                 let error = read_once(&text, Tolerance::Usual).unwrap_err();
                 assert_eq!((error.code().name(), error.line()), ("S007", Some(line)));
                 let loaded = read_once(&text, Tolerance::Lenient).unwrap();
-                assert_eq!((loaded.mesh.triangles().len(), loaded.dropped), (ALL - 1, 1));
+                assert_eq!(
+                    (loaded.mesh.triangles().len(), loaded.dropped),
+                    (ALL - 1, 1)
+                );
                 let expected = (0..ALL).filter(|n| *n != damaged).map(|n| n as f32);
                 assert!(loaded.mesh.triangles().iter().map(|t| t[0][0]).eq(expected));
             })
@@ -145,7 +199,13 @@ fn damage_deep_in_a_long_file_is_found_in_its_place() {
 fn every_second_facet_damaged_is_still_read_at_once() {
     let text = files::ascii("part", 30_000).replace("5 1 0", "5 1 nan");
     let loaded = read_once(&text, Tolerance::Lenient).unwrap();
-    assert_eq!(loaded.mesh.triangles().len() as u64 + loaded.dropped, 30_000);
-    assert_eq!((loaded.findings.len(), loaded.findings[0].count), (1, loaded.dropped));
+    assert_eq!(
+        loaded.mesh.triangles().len() as u64 + loaded.dropped,
+        30_000
+    );
+    assert_eq!(
+        (loaded.findings.len(), loaded.findings[0].count),
+        (1, loaded.dropped)
+    );
     assert!(loaded.dropped >= 3000, "{}", loaded.dropped);
 }

@@ -9,16 +9,29 @@ use super::{blocks, page, pages};
 use crate::support::bless::root;
 
 /// What sets this project up; the README promises that there is nothing else.
-const SET_UP: [&str; 2] = ["cargo run --release -- fixtures/knot.stl --res 256", "cargo test"];
+const SET_UP: [&str; 2] = [
+    "cargo run --release -- fixtures/knot.stl --res 256",
+    "cargo test",
+];
 
 /// Runs a command line of the README in `folder`; `None` if it is not one of this tool.
 fn run(line: &str, folder: &Path) -> Option<Output> {
     let line = line.split(" # ").next().unwrap_or(line).trim();
-    let words = line.strip_prefix("voxelize ").or_else(|| line.strip_prefix("cargo run --release -- "))?;
+    let words = line
+        .strip_prefix("voxelize ")
+        .or_else(|| line.strip_prefix("cargo run --release -- "))?;
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("\"$VOXELIZE\" {words}")]).current_dir(folder);
+    command
+        .args(["-c", &format!("\"$VOXELIZE\" {words}")])
+        .current_dir(folder);
     // Goldens are recorded, which is refused in CI.
-    Some(command.env("VOXELIZE", env!("CARGO_BIN_EXE_voxelize")).env_remove("CI").output().unwrap())
+    Some(
+        command
+            .env("VOXELIZE", env!("CARGO_BIN_EXE_voxelize"))
+            .env_remove("CI")
+            .output()
+            .unwrap(),
+    )
 }
 
 /// A folder with the fixtures, to run commands in.
@@ -61,7 +74,9 @@ fn every_command_with_a_fixture_runs_as_shown() {
         let place = place();
         for block in blocks(&text, "sh") {
             for line in block.lines().filter(|line| line.contains("fixtures/")) {
-                let Some(output) = run(line, place.path()) else { continue };
+                let Some(output) = run(line, place.path()) else {
+                    continue;
+                };
                 let printed = String::from_utf8_lossy(&output.stderr);
                 assert!(output.status.success(), "{path}: {line}\n{printed}");
                 ran += 1;
@@ -70,9 +85,12 @@ fn every_command_with_a_fixture_runs_as_shown() {
         for block in blocks(&text, "console") {
             for session in block.split("$ ").skip(1) {
                 let (line, shown) = session.split_once('\n').unwrap_or((session, ""));
-                let Some(output) = run(line, place.path()) else { continue };
-                let printed =
-                    [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+                let Some(output) = run(line, place.path()) else {
+                    continue;
+                };
+                let printed = [output.stdout, output.stderr]
+                    .map(|bytes| String::from_utf8(bytes).unwrap())
+                    .concat();
                 assert!(output.status.success(), "{path}: {line}\n{printed}");
                 let [shown, printed] =
                     [shown, &printed].map(|text| text.lines().map(steady).collect::<Vec<_>>());
@@ -82,15 +100,25 @@ fn every_command_with_a_fixture_runs_as_shown() {
             }
         }
     }
-    assert!(ran > 30 && compared > 30, "{ran} commands ran, {compared} lines were compared");
+    assert!(
+        ran > 30 && compared > 30,
+        "{ran} commands ran, {compared} lines were compared"
+    );
 }
 
 #[test]
 fn the_set_up_commands_are_there() {
     let text = page("README.md");
-    let lines: Vec<_> = ["sh", "console"].iter().flat_map(|l| blocks(&text, l)).collect();
+    let lines: Vec<_> = ["sh", "console"]
+        .iter()
+        .flat_map(|l| blocks(&text, l))
+        .collect();
     for command in SET_UP {
-        let line = |block: &String| block.lines().any(|line| line.trim_start_matches("$ ") == command);
+        let line = |block: &String| {
+            block
+                .lines()
+                .any(|line| line.trim_start_matches("$ ") == command)
+        };
         assert!(lines.iter().any(line), "{command}");
     }
 }
@@ -107,7 +135,10 @@ fn alike(shown: &Value, printed: &Value, key: &str) -> bool {
 }
 
 fn keys(value: &Value) -> Vec<&String> {
-    value.as_object().map(|map| map.keys().collect()).unwrap_or_default()
+    value
+        .as_object()
+        .map(|map| map.keys().collect())
+        .unwrap_or_default()
 }
 
 #[cfg(unix)]
@@ -116,9 +147,14 @@ fn the_json_shown_is_the_output_of_the_command() {
     let text = page("docs/json.md");
     let place = place();
     let (before, _) = text.split_once("```json").expect("the page shows the JSON");
-    let command = blocks(before, "sh").pop().expect("a command before the JSON");
+    let command = blocks(before, "sh")
+        .pop()
+        .expect("a command before the JSON");
     let output = run(&command, place.path()).expect("a command of this tool");
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let shown: Value = serde_json::from_str(&blocks(&text, "json")[0]).unwrap();
-    assert!(alike(&shown, &printed, ""), "{command}\nshown {shown}\nsaid  {printed}");
+    assert!(
+        alike(&shown, &printed, ""),
+        "{command}\nshown {shown}\nsaid  {printed}"
+    );
 }

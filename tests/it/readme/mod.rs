@@ -14,9 +14,12 @@ use crate::support::bless::{self, root};
 
 /// The README and the pages below docs: the path from the root, and the text.
 fn pages() -> Vec<(String, String)> {
-    let docs =
-        fs::read_dir(root("docs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let docs = docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}"));
+    let docs = fs::read_dir(root("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let docs = docs
+        .filter(|name| name.ends_with(".md"))
+        .map(|name| format!("docs/{name}"));
     let mut paths: Vec<_> = docs.chain(["README.md".to_string()]).collect();
     paths.sort();
     assert!(paths.len() > 10, "{paths:?}");
@@ -55,8 +58,13 @@ fn every_made_part_is_as_the_tool_makes_it() {
         let mut rest = old.as_str();
         while let Some((before, after)) = rest.split_once("<!-- made: ") {
             let (name, after) = after.split_once(" -->\n").expect("a marker ends in ` -->`");
-            let (_, after) = after.split_once(END).unwrap_or_else(|| panic!("no end of {name}"));
-            new += &format!("{before}<!-- made: {name} -->\n{}\n{END}", parts::make(name).trim_end());
+            let (_, after) = after
+                .split_once(END)
+                .unwrap_or_else(|| panic!("no end of {name}"));
+            new += &format!(
+                "{before}<!-- made: {name} -->\n{}\n{END}",
+                parts::make(name).trim_end()
+            );
             made.push(name.to_string());
             rest = after;
         }
@@ -64,7 +72,10 @@ fn every_made_part_is_as_the_tool_makes_it() {
     });
     let pages: Vec<_> = pages.collect();
     for (name, _) in parts::PARTS {
-        assert!(made.iter().any(|made| made == name), "no page has the part {name}");
+        assert!(
+            made.iter().any(|made| made == name),
+            "no page has the part {name}"
+        );
     }
     bless::compare_all(pages);
 }
@@ -74,10 +85,17 @@ fn every_file_that_is_linked_is_there() {
     let mut seen = 0;
     for (path, text) in pages() {
         let folder = Path::new(&path).parent().unwrap();
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
             let file = link.split('#').next().unwrap();
             if !file.is_empty() && !link.contains("://") {
-                assert!(root(folder.join(file).to_str().unwrap()).exists(), "{path}: {link}");
+                assert!(
+                    root(folder.join(file).to_str().unwrap()).exists(),
+                    "{path}: {link}"
+                );
                 seen += 1;
             }
         }
@@ -107,14 +125,30 @@ fn the_readme_is_for_a_first_visit() {
 fn the_recipes_named_are_those_of_the_justfile() {
     let text = page("docs/development.md");
     let justfile = page("justfile");
-    let starts = |line: &&str| line.starts_with(|c: char| c.is_ascii_lowercase()) && line.contains(':');
+    let starts =
+        |line: &&str| line.starts_with(|c: char| c.is_ascii_lowercase()) && line.contains(':');
     let words = |line: &str| line.split([' ', ':']).next().unwrap().to_string();
-    let recipes: Vec<_> = justfile.lines().filter(starts).map(words).filter(|r| r != "default").collect();
+    let recipes: Vec<_> = justfile
+        .lines()
+        .filter(starts)
+        .map(words)
+        .filter(|r| r != "default")
+        .collect();
     assert!(recipes.len() > 3, "{recipes:?}");
     for recipe in &recipes {
-        assert!(text.contains(&format!("`just {recipe}`")), "{recipe} is not in docs/development.md");
+        assert!(
+            text.contains(&format!("`just {recipe}`")),
+            "{recipe} is not in docs/development.md"
+        );
     }
-    for named in text.split("`just ").skip(1).filter_map(|rest| rest.split(['`', ' ']).next()) {
-        assert!(recipes.iter().any(|recipe| recipe == named), "no recipe {named}");
+    for named in text
+        .split("`just ")
+        .skip(1)
+        .filter_map(|rest| rest.split(['`', ' ']).next())
+    {
+        assert!(
+            recipes.iter().any(|recipe| recipe == named),
+            "no recipe {named}"
+        );
     }
 }

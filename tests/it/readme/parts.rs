@@ -44,21 +44,36 @@ fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]
 }
 
 fn extensions(extensions: &[&str]) -> String {
-    extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ")
+    extensions
+        .iter()
+        .map(|extension| format!("`.{extension}`"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// What a command of the README prints, below it.
 fn slice() -> String {
     let line = "voxelize view fixtures/knot.stl -r 32 --slice z";
     let words: Vec<_> = line.split(' ').skip(1).collect();
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_voxelize")).args(words).current_dir(root("")).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    format!("```console\n$ {line}\n{}```", String::from_utf8(output.stdout).unwrap())
+    let output = Command::new(env!("CARGO_BIN_EXE_voxelize"))
+        .args(words)
+        .current_dir(root(""))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    format!(
+        "```console\n$ {line}\n{}```",
+        String::from_utf8(output.stdout).unwrap()
+    )
 }
 
 fn rules() -> String {
-    let row = |info: &voxelize::rule::RuleInfo| [format!("`{}`", info.name), info.about.to_string()];
+    let row =
+        |info: &voxelize::rule::RuleInfo| [format!("`{}`", info.name), info.about.to_string()];
     table(["rule", "occupied is"], RULES.iter().map(row))
 }
 
@@ -69,43 +84,77 @@ fn ties() -> String {
     let lattice = Fit::new(size).pad(1).to(mesh.bounds()).unwrap();
     let layers = Ties::ALL.map(|ties| {
         let voxels = voxelize(&mesh, &lattice, Rule::Surface { ties }).unwrap();
-        format!("{}\n{}", ties.name(), voxels.occupied().unwrap().layer_text(2))
+        format!(
+            "{}\n{}",
+            ties.name(),
+            voxels.occupied().unwrap().layer_text(2)
+        )
     });
     let [a, b, c] = layers.each_ref().map(|layer| layer.lines());
-    let rows: Vec<_> = a.zip(b).zip(c).map(|((a, b), c)| format!("{a:12}{b:12}{c}")).collect();
+    let rows: Vec<_> = a
+        .zip(b)
+        .zip(c)
+        .map(|((a, b), c)| format!("{a:12}{b:12}{c}"))
+        .collect();
     text(&rows.join("\n"))
 }
 
 fn insides() -> String {
-    let row = |method: &voxelize::rule::Method| [format!("`{}`", method.name), method.about.to_string()];
+    let row =
+        |method: &voxelize::rule::Method| [format!("`{}`", method.name), method.about.to_string()];
     table(["`--inside`", "inside is"], METHODS.iter().map(row))
 }
 
 /// One layer of an open mesh by some ways to tell its inside, side by side.
 fn open() -> String {
     let upright = Mesh::open(root("fixtures/open.stl")).unwrap();
-    let turned = upright.triangles().iter().map(|t| t.map(|[x, y, z]| [z, y, x])).collect();
+    let turned = upright
+        .triangles()
+        .iter()
+        .map(|t| t.map(|[x, y, z]| [z, y, x]))
+        .collect();
     let mesh = Mesh::from_triangles(turned).unwrap();
-    let lattice = Fit::new(Size::Longest(14)).pad(1).to(mesh.bounds()).unwrap();
-    let ways = [Inside::Robust, Inside::EvenOdd, Inside::Vote, Inside::flood()];
+    let lattice = Fit::new(Size::Longest(14))
+        .pad(1)
+        .to(mesh.bounds())
+        .unwrap();
+    let ways = [
+        Inside::Robust,
+        Inside::EvenOdd,
+        Inside::Vote,
+        Inside::flood(),
+    ];
     let layers = ways.map(|inside| {
         let voxels = voxelize(&mesh, &lattice, Rule::solid().with_inside(inside).unwrap()).unwrap();
         let row = |k: usize| -> String {
-            let cells =
-                (0..lattice.dims()[0]).map(|i| voxels.occupied().unwrap().get([i, lattice.dims()[1] / 2, k]));
-            cells.map(|occupied| if occupied { '#' } else { '.' }).collect()
+            let cells = (0..lattice.dims()[0]).map(|i| {
+                voxels
+                    .occupied()
+                    .unwrap()
+                    .get([i, lattice.dims()[1] / 2, k])
+            });
+            cells
+                .map(|occupied| if occupied { '#' } else { '.' })
+                .collect()
         };
         let rows: Vec<_> = (0..lattice.dims()[2]).rev().map(row).collect();
         format!("{}\n{}", inside.info().name, rows.join("\n"))
     });
     let [a, b, c, d] = layers.each_ref().map(|layer| layer.lines());
-    let rows = a.zip(b).zip(c.zip(d)).map(|((a, b), (c, d))| format!("{a:12}{b:12}{c:12}{d}"));
+    let rows = a
+        .zip(b)
+        .zip(c.zip(d))
+        .map(|((a, b), (c, d))| format!("{a:12}{b:12}{c:12}{d}"));
     text(&rows.collect::<Vec<_>>().join("\n"))
 }
 
 fn inputs() -> String {
     let row = |input: &voxelize::mesh::read::InputFormat| {
-        [format!("`{}`", input.name), extensions(input.extensions), input.about.to_string()]
+        [
+            format!("`{}`", input.name),
+            extensions(input.extensions),
+            input.about.to_string(),
+        ]
     };
     table(["mesh", "file", "content"], INPUTS.iter().map(row))
 }
@@ -121,14 +170,21 @@ fn formats_in_short() -> String {
         };
         let about = format.about.split(is_end).next().unwrap_or_default();
         let read = if format.is_readable() { "yes" } else { "" };
-        [extensions(format.extensions), about.to_string(), read.to_string()]
+        [
+            extensions(format.extensions),
+            about.to_string(),
+            read.to_string(),
+        ]
     };
     table(["file", "content", "read"], FORMATS.iter().map(row))
 }
 
 fn formats() -> String {
     let row = |format: &voxelize::format::Format| {
-        let types = format.dtypes.iter().chain(format.dtypes_of(CellKind::Field));
+        let types = format
+            .dtypes
+            .iter()
+            .chain(format.dtypes_of(CellKind::Field));
         let dtypes: Vec<_> = types.map(|dtype| dtype.name()).collect();
         let carries = match format.carries {
             Carries::InFile => "in the file",
@@ -138,13 +194,31 @@ fn formats() -> String {
         };
         let name = format!("`{}`", format.name);
         let extensions = extensions(format.extensions);
-        [name, extensions, format.about.to_string(), dtypes.join(", "), carries.to_string()]
+        [
+            name,
+            extensions,
+            format.about.to_string(),
+            dtypes.join(", "),
+            carries.to_string(),
+        ]
     };
-    table(["voxels", "file", "content", "type of a cell", "position of the cells"], FORMATS.iter().map(row))
+    table(
+        [
+            "voxels",
+            "file",
+            "content",
+            "type of a cell",
+            "position of the cells",
+        ],
+        FORMATS.iter().map(row),
+    )
 }
 
 fn shown(option: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_voxelize")).arg(option).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_voxelize"))
+        .arg(option)
+        .output()
+        .unwrap();
     assert!(output.status.success());
     String::from_utf8(output.stdout).unwrap()
 }
@@ -155,9 +229,14 @@ fn options() -> String {
 
 fn exit_codes() -> String {
     let page = shown("--help");
-    let (_, codes) = page.split_once("Exit codes:\n").expect("--help ends with the exit codes");
+    let (_, codes) = page
+        .split_once("Exit codes:\n")
+        .expect("--help ends with the exit codes");
     let row = |line: &str| {
-        let (code, meaning) = line.trim().split_once("  ").expect("a code and its meaning");
+        let (code, meaning) = line
+            .trim()
+            .split_once("  ")
+            .expect("a code and its meaning");
         [code.to_string(), meaning.to_string()]
     };
     table(["code", "meaning"], codes.lines().map(row))

@@ -22,7 +22,8 @@ fn net(triangles: &[Triangle]) -> HashMap<(Key, Key), i64> {
             let from = key(triangle[n]);
             let to = key(triangle[(n + 1) % 3]);
             if from != to {
-                *net.entry((from.min(to), from.max(to))).or_insert(0) += if from < to { 1 } else { -1 };
+                *net.entry((from.min(to), from.max(to))).or_insert(0) +=
+                    if from < to { 1 } else { -1 };
             }
         }
     }
@@ -42,7 +43,12 @@ fn of_loops(loops: &[Loop]) -> HashMap<(Key, Key), i64> {
 
 fn meshes(random: &mut Random) -> Vec<Vec<Triangle>> {
     let mut meshes: Vec<_> = (1..60).map(|n| soup(n * n, 2 + n % 7, random)).collect();
-    meshes.extend([fixture("open"), torn(&fixture("knot"), random), moebius(9), slit_cube()]);
+    meshes.extend([
+        fixture("open"),
+        torn(&fixture("knot"), random),
+        moebius(9),
+        slit_cube(),
+    ]);
     meshes.push(tossed(&fixture("sphere"), random));
     // Rims around one centre.
     let rims = [2.0, 4.0, 6.0].map(|size| cube([-size / 2.0; 3], size)[2..].to_vec());
@@ -65,7 +71,10 @@ fn loops_are_the_boundary_and_caps_close_it() {
             let mut keys: Vec<_> = found.points.iter().map(|p| key(*p)).collect();
             keys.sort_unstable();
             keys.dedup();
-            assert!(keys.len() == found.points.len() && keys.len() > 2, "a vertex is met twice");
+            assert!(
+                keys.len() == found.points.len() && keys.len() > 2,
+                "a vertex is met twice"
+            );
             assert!(found.points.iter().all(|p| found.points[0] <= *p));
         }
         assert_eq!(boundary(&random.shuffled(&triangles)).unwrap(), loops);
@@ -73,7 +82,10 @@ fn loops_are_the_boundary_and_caps_close_it() {
         assert_eq!(repaired.boundary, boundary(&repaired.triangles).unwrap());
         assert!(net(&[repaired.triangles.clone(), repaired.caps()].concat()).is_empty());
         loops_seen += loops.len();
-        several += net(&triangles).values().filter(|count| count.abs() > 1).count();
+        several += net(&triangles)
+            .values()
+            .filter(|count| count.abs() > 1)
+            .count();
     }
     println!("{loops_seen} loops, {several} edges in several");
     assert!(loops_seen > 1000 && several > 100);
@@ -94,9 +106,17 @@ fn holes_are_the_odd_edges_whatever_their_direction() {
         }
         odd.retain(|_, count| *count % 2 == 1);
         let holes = mesh(&triangles).holes().unwrap();
-        let edges: Vec<_> = holes.iter().flat_map(Loop::edges).map(|[a, b]| (key(a), key(b))).collect();
+        let edges: Vec<_> = holes
+            .iter()
+            .flat_map(Loop::edges)
+            .map(|[a, b]| (key(a), key(b)))
+            .collect();
         assert_eq!(edges.len(), odd.len());
-        assert!(edges.iter().all(|(a, b)| odd.contains_key(&(*a.min(b), *a.max(b)))));
+        assert!(
+            edges
+                .iter()
+                .all(|(a, b)| odd.contains_key(&(*a.min(b), *a.max(b))))
+        );
         assert_eq!(mesh(&triangles).edge_counts().open_edges, odd.len() as u64);
         let other = tossed(&random.shuffled(&triangles), &mut random);
         assert_eq!(mesh(&other).holes().unwrap(), holes);

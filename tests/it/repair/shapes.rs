@@ -7,7 +7,10 @@ use voxelize::mesh::repair::Repaired;
 use crate::support::random::Random;
 
 pub fn fixture(name: &str) -> Vec<Triangle> {
-    Mesh::open(format!("fixtures/{name}.stl")).unwrap().triangles().to_vec()
+    Mesh::open(format!("fixtures/{name}.stl"))
+        .unwrap()
+        .triangles()
+        .to_vec()
 }
 
 pub fn mesh(triangles: &[Triangle]) -> Mesh {
@@ -38,17 +41,26 @@ pub fn inside_out(triangles: &[Triangle]) -> Vec<Triangle> {
 
 /// Every other triangle or so turned over.
 pub fn tossed(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
-    triangles.iter().map(|t| if random.one_in(2) { over(t) } else { *t }).collect()
+    triangles
+        .iter()
+        .map(|t| if random.one_in(2) { over(t) } else { *t })
+        .collect()
 }
 
 /// Without every fiftieth or so.
 pub fn torn(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
-    triangles.iter().filter(|_| !random.one_in(50)).copied().collect()
+    triangles
+        .iter()
+        .filter(|_| !random.one_in(50))
+        .copied()
+        .collect()
 }
 
 /// Triangles between the points of a small grid, so that they share many.
 pub fn soup(count: usize, steps: usize, random: &mut Random) -> Vec<Triangle> {
-    (0..count).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.index(steps) as f32))).collect()
+    (0..count)
+        .map(|_| [0; 3].map(|_| [0; 3].map(|_| random.index(steps) as f32)))
+        .collect()
 }
 
 /// A strip with a half turn, of quads.
@@ -58,7 +70,11 @@ pub fn moebius(quads: usize) -> Vec<Triangle> {
         // Once around the two sides have changed places.
         let side = if n >= quads { -side } else { side };
         let out = 4.0 + side * (turn / 2.0).cos();
-        [out * turn.cos(), out * turn.sin(), side * (turn / 2.0).sin()]
+        [
+            out * turn.cos(),
+            out * turn.sin(),
+            side * (turn / 2.0).sin(),
+        ]
     };
     let quad = |n| {
         let [a, b, c, d] = [at(n, -1.0), at(n, 1.0), at(n + 1, -1.0), at(n + 1, 1.0)];

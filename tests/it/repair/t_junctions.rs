@@ -37,7 +37,11 @@ fn face(size: [i64; 3], axis: usize, is_high: bool, random: &mut Random) -> Vec<
         }
     }
     let placed = |[a, b, c]: [[i64; 2]; 3]| [at(a[0], a[1]), at(b[0], b[1]), at(c[0], c[1])];
-    triangles.into_iter().map(placed).map(|[a, b, c]| if is_high { [a, b, c] } else { [a, c, b] }).collect()
+    triangles
+        .into_iter()
+        .map(placed)
+        .map(|[a, b, c]| if is_high { [a, b, c] } else { [a, c, b] })
+        .collect()
 }
 
 #[test]
@@ -74,14 +78,23 @@ fn centres_on_faces_and_edges_are_decided_as_in_a_sound_box() {
             for j in 0..size[1] as usize + 3 {
                 for i in 0..size[0] as usize + 3 {
                     // The centre is at the index less one, and displaced a little below that.
-                    let is_inside =
-                        [i, j, k].iter().zip(size).all(|(n, high)| (2..=high as usize + 1).contains(n));
+                    let is_inside = [i, j, k]
+                        .iter()
+                        .zip(size)
+                        .all(|(n, high)| (2..=high as usize + 1).contains(n));
                     let cell = [i, j, k];
-                    assert_eq!(found.get(cell), is_inside, "case {case}: cell {cell:?} of a box of {size:?}");
+                    assert_eq!(
+                        found.get(cell),
+                        is_inside,
+                        "case {case}: cell {cell:?} of a box of {size:?}"
+                    );
                     cells += 1;
                 }
             }
         }
     }
-    assert!(open > 250 && cells > 50_000, "{open} open boxes, {cells} cells");
+    assert!(
+        open > 250 && cells > 50_000,
+        "{open} open boxes, {cells} cells"
+    );
 }

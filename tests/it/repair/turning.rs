@@ -27,11 +27,26 @@ fn sound() -> Vec<(&'static str, Vec<Triangle>)> {
 fn a_sound_mesh_stays_as_it_is() {
     for (name, triangles) in sound() {
         let repaired = repaired(&triangles);
-        assert_eq!((repaired.turned, repaired.duplicates, repaired.not_orientable), (0, 0, 0), "{name}");
-        assert_eq!(repaired.triangles.len() as u64 + repaired.degenerate, triangles.len() as u64, "{name}");
+        assert_eq!(
+            (
+                repaired.turned,
+                repaired.duplicates,
+                repaired.not_orientable
+            ),
+            (0, 0, 0),
+            "{name}"
+        );
+        assert_eq!(
+            repaired.triangles.len() as u64 + repaired.degenerate,
+            triangles.len() as u64,
+            "{name}"
+        );
         let was = volume(&triangles);
         let is = volume(&repaired.triangles);
-        assert!((was - is).abs() < 1e-6 * was && was > 0.0, "{name}: {was} {is}");
+        assert!(
+            (was - is).abs() < 1e-6 * was && was > 0.0,
+            "{name}: {was} {is}"
+        );
     }
 }
 
@@ -43,16 +58,32 @@ fn turned_mixed_and_doubled_triangles_are_put_right() {
         for n in 0..4 {
             let tossed = tossed(&triangles, &mut random);
             let doubled = [tossed.clone(), random.shuffled(&tossed[..tossed.len() / 2])].concat();
-            let broken = [("inside out", inside_out(&triangles)), ("tossed", tossed), ("doubled", doubled)];
+            let broken = [
+                ("inside out", inside_out(&triangles)),
+                ("tossed", tossed),
+                ("doubled", doubled),
+            ];
             for (how, broken) in broken {
                 let found = repaired(&random.shuffled(&broken));
                 assert_eq!(found.triangles, right.triangles, "{name} {how} {n}");
-                assert_eq!((found.patches, found.cavities), (right.patches, right.cavities), "{name} {how}");
+                assert_eq!(
+                    (found.patches, found.cavities),
+                    (right.patches, right.cavities),
+                    "{name} {how}"
+                );
                 assert_eq!(found.boundary, right.boundary, "{name} {how} {n}");
                 assert!(found.turned > 0, "{name} {how}");
-                let doubles = if how == "doubled" { triangles.len() / 2 } else { 0 };
+                let doubles = if how == "doubled" {
+                    triangles.len() / 2
+                } else {
+                    0
+                };
                 let degenerate = found.degenerate - right.degenerate;
-                assert_eq!(found.duplicates + degenerate, doubles as u64, "{name} {how}");
+                assert_eq!(
+                    found.duplicates + degenerate,
+                    doubles as u64,
+                    "{name} {how}"
+                );
             }
         }
     }
@@ -63,8 +94,10 @@ fn torn_meshes_keep_their_sides() {
     let mut random = Random::new(6);
     for name in ["knot", "sphere"] {
         let right = repaired(&fixture(name)).triangles;
-        let of_right: std::collections::HashSet<_> =
-            right.iter().map(|t| t.map(|v| v.map(f32::to_bits))).collect();
+        let of_right: std::collections::HashSet<_> = right
+            .iter()
+            .map(|t| t.map(|v| v.map(f32::to_bits)))
+            .collect();
         for _ in 0..5 {
             let torn = torn(&fixture(name), &mut random);
             let broken = [tossed(&torn, &mut random), inside_out(&torn), torn.clone()];
@@ -84,7 +117,11 @@ fn torn_meshes_keep_their_sides() {
 
 #[test]
 fn bodies_within_bodies() {
-    let [large, middle, small] = [cube([0.0; 3], 8.0), cube([1.0; 3], 6.0), cube([2.0; 3], 4.0)];
+    let [large, middle, small] = [
+        cube([0.0; 3], 8.0),
+        cube([1.0; 3], 6.0),
+        cube([2.0; 3], 4.0),
+    ];
     let beside = cube([20.0; 3], 1.0);
     let mut random = Random::new(7);
     let found = |parts: &[&[Triangle]]| {
@@ -92,8 +129,14 @@ fn bodies_within_bodies() {
         (volume(&all.triangles), all.cavities, all.patches)
     };
     // All faced the same way: solids that overlap.
-    assert_eq!(found(&[&large, &middle, &small, &beside]), (512.0 + 216.0 + 64.0 + 1.0, 0, 4));
-    assert_eq!(found(&[&inside_out(&large), &inside_out(&small)]), (512.0 + 64.0, 0, 2));
+    assert_eq!(
+        found(&[&large, &middle, &small, &beside]),
+        (512.0 + 216.0 + 64.0 + 1.0, 0, 4)
+    );
+    assert_eq!(
+        found(&[&inside_out(&large), &inside_out(&small)]),
+        (512.0 + 64.0, 0, 2)
+    );
     // Nothing is known: a solid, a cavity, a solid.
     for _ in 0..8 {
         let toss = |part: &[Triangle], random: &mut Random| {
@@ -108,21 +151,32 @@ fn bodies_within_bodies() {
     let unknown = [&[over(&large[0])], &large[1..]].concat();
     assert_eq!(found(&[&unknown, &small]), (512.0 - 64.0, 1, 2));
     // Cavities that touch the outside in an edge, or share a side's plane.
-    assert_eq!(found(&[&large, &inside_out(&cube([0.0, 2.0, 2.0], 2.0))]).0, 512.0 - 8.0);
-    assert_eq!(found(&[&unknown, &cube([0.0, 2.0, 2.0], 2.0)]).0, 512.0 - 8.0);
+    assert_eq!(
+        found(&[&large, &inside_out(&cube([0.0, 2.0, 2.0], 2.0))]).0,
+        512.0 - 8.0
+    );
+    assert_eq!(
+        found(&[&unknown, &cube([0.0, 2.0, 2.0], 2.0)]).0,
+        512.0 - 8.0
+    );
 }
 
 #[test]
 fn flat_patches_stay_as_most_of_them_was_or_go_with_the_bodies() {
-    let sheet =
-        [[[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]], [[0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [2.0, 2.5, 0.0]]];
+    let sheet = [
+        [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]],
+        [[0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [2.0, 2.5, 0.0]],
+    ];
     let kept = repaired(&sheet);
     assert_eq!((kept.turned, kept.patches), (0, 1));
     // The larger triangle decides.
     let found = repaired(&[sheet[0], over(&sheet[1])]);
     assert_eq!((found.turned, &found.triangles), (1, &kept.triangles));
     let found = repaired(&inside_out(&sheet));
-    assert_eq!((found.turned, found.triangles == kept.triangles), (0, false));
+    assert_eq!(
+        (found.turned, found.triangles == kept.triangles),
+        (0, false)
+    );
     // With a body that was given inside out, the sheet was, too.
     let body = cube([10.0; 3], 2.0);
     let right = repaired(&[&sheet[..], &body].concat());
@@ -135,8 +189,12 @@ fn sides_that_share_no_vertex_with_others_are_still_a_cube() {
     // Every side cut off from the others by a hair.
     let mut apart = cube([0.0; 3], 8.0);
     for triangle in &mut apart {
-        let normal = (0..3).find(|i| triangle.iter().all(|v| v[*i] == triangle[0][*i])).unwrap();
-        triangle.iter_mut().for_each(|v| v[normal] += (v[normal] - 4.0) * 1e-3);
+        let normal = (0..3)
+            .find(|i| triangle.iter().all(|v| v[*i] == triangle[0][*i]))
+            .unwrap();
+        triangle
+            .iter_mut()
+            .for_each(|v| v[normal] += (v[normal] - 4.0) * 1e-3);
     }
     let kept = repaired(&apart);
     assert_eq!((kept.patches, kept.turned), (6, 0));
@@ -147,10 +205,14 @@ fn sides_that_share_no_vertex_with_others_are_still_a_cube() {
 #[test]
 fn single_triangles_and_strips_with_one_side() {
     let mut random = Random::new(8);
-    let single: Vec<_> =
-        (0..1000).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.within(-1.0, 1.0) as f32))).collect();
+    let single: Vec<_> = (0..1000)
+        .map(|_| [0; 3].map(|_| [0; 3].map(|_| random.within(-1.0, 1.0) as f32)))
+        .collect();
     let found = repaired(&single);
-    assert_eq!((found.patches, found.turned, found.boundary.len()), (1000, 0, 1000));
+    assert_eq!(
+        (found.patches, found.turned, found.boundary.len()),
+        (1000, 0, 1000)
+    );
 
     for quads in [7, 30] {
         let strip = moebius(quads);
@@ -172,18 +234,37 @@ fn what_has_no_area_or_comes_twice_is_dropped() {
     let point = [[-0.0; 3], [0.0; 3], [3.0; 3]];
     let broken = [&cube[..], &[line, point, cube[5], over(&cube[5]), cube[3]]].concat();
     let found = repaired(&broken);
-    assert_eq!((found.degenerate, found.duplicates, found.turned), (2, 3, 0));
+    assert_eq!(
+        (found.degenerate, found.duplicates, found.turned),
+        (2, 3, 0)
+    );
     assert_eq!(found.triangles, repaired(&cube).triangles);
-    assert!(found.triangles.iter().flatten().flatten().all(|c| !(*c == 0.0 && c.is_sign_negative())));
+    assert!(
+        found
+            .triangles
+            .iter()
+            .flatten()
+            .flatten()
+            .all(|c| !(*c == 0.0 && c.is_sign_negative()))
+    );
     let nothing = repaired(&[line]);
-    assert_eq!((nothing.triangles.len(), nothing.patches, nothing.boundary.len()), (0, 0, 0));
+    assert_eq!(
+        (
+            nothing.triangles.len(),
+            nothing.patches,
+            nothing.boundary.len()
+        ),
+        (0, 0, 0)
+    );
 }
 
 #[test]
 fn no_order_changes_the_list() {
     let mut random = Random::new(9);
-    let mut meshes: Vec<_> =
-        sound().into_iter().map(|(_, triangles)| tossed(&triangles, &mut random)).collect();
+    let mut meshes: Vec<_> = sound()
+        .into_iter()
+        .map(|(_, triangles)| tossed(&triangles, &mut random))
+        .collect();
     meshes.extend([30, 300, 3000].map(|count| soup(count, 6, &mut random)));
     for triangles in meshes {
         let first = repaired(&triangles);

@@ -11,7 +11,10 @@ use crate::support::random::Random;
 type Point = [f64; 3];
 
 fn doubles(triangles: &[Triangle]) -> Vec<[Point; 3]> {
-    triangles.iter().map(|t| t.map(|v| v.map(f64::from))).collect()
+    triangles
+        .iter()
+        .map(|t| t.map(|v| v.map(f64::from)))
+        .collect()
 }
 
 fn winding(triangles: &[Triangle]) -> Winding {
@@ -39,7 +42,11 @@ fn crossings(triangles: &[[Point; 3]], p: &Point) -> Option<i32> {
             if at.abs() < 1e-9 {
                 return None;
             }
-            sum += if at > 0.0 { (u + v + w).signum() as i32 } else { 0 };
+            sum += if at > 0.0 {
+                (u + v + w).signum() as i32
+            } else {
+                0
+            };
         }
     }
     Some(sum)
@@ -62,12 +69,19 @@ fn closed_meshes_wind_whole_times() {
         let mut tried = 0;
         for _ in 0..300 {
             let p = near(&triangles, &mut random, extent / 8.0);
-            let Some(expected) = crossings(&doubles, &p) else { continue };
+            let Some(expected) = crossings(&doubles, &p) else {
+                continue;
+            };
             let found = winding.direct(&p, |_| Ordering::Equal);
-            assert!((found.value - f64::from(expected)).abs() <= found.error, "{name}: {found:?} {expected}");
+            assert!(
+                (found.value - f64::from(expected)).abs() <= found.error,
+                "{name}: {found:?} {expected}"
+            );
             assert!(found.error < 1e-6);
             let found = winding.at(&p, 1e-4, |_| Ordering::Equal);
-            assert!((found.value - f64::from(expected)).abs() <= found.error && found.error <= 1e-4);
+            assert!(
+                (found.value - f64::from(expected)).abs() <= found.error && found.error <= 1e-4
+            );
             tried += 1;
             inside += expected;
         }
@@ -80,7 +94,14 @@ fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
     let mut random = Random::new(13);
     let knot = torn(&fixture("knot"), &mut random);
     let sphere = torn(&fixture("sphere"), &mut random);
-    let meshes = [fixture("open"), cube([0.0; 3], 8.0)[2..].to_vec(), slit_cube(), moebius(30), knot, sphere];
+    let meshes = [
+        fixture("open"),
+        cube([0.0; 3], 8.0)[2..].to_vec(),
+        slit_cube(),
+        moebius(30),
+        knot,
+        sphere,
+    ];
     for (n, triangles) in meshes.iter().enumerate() {
         let repaired = repaired(triangles);
         let closing = repaired.caps();
@@ -94,11 +115,16 @@ fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
             // Near the mesh, and near the holes.
             let around = if m % 2 == 0 { triangles } else { &closing };
             let p = near(around, &mut random, extent / 10.0);
-            let Some(crossings) = crossings(&closed, &p) else { continue };
+            let Some(crossings) = crossings(&closed, &p) else {
+                continue;
+            };
             let whole = open.direct(&p, |_| Ordering::Equal);
             let less = only_caps.direct(&p, |_| Ordering::Equal);
             let off = (whole.value - (f64::from(crossings) - less.value)).abs();
-            assert!(off <= whole.error + less.error && whole.error < 1e-6, "{n}: {off}");
+            assert!(
+                off <= whole.error + less.error && whole.error < 1e-6,
+                "{n}: {off}"
+            );
             if (whole.value - 0.5).abs() > 1e-6 {
                 let found = only_caps.inside_without(&p, crossings, |_| Ordering::Equal);
                 assert_eq!(found, whole.value > 0.5, "{n}: {p:?}");
@@ -106,7 +132,10 @@ fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
                 tried += 1;
             }
         }
-        assert!(tried > 400 && (inside > 40 || n == 3), "{n}: {tried} {inside}");
+        assert!(
+            tried > 400 && (inside > 40 || n == 3),
+            "{n}: {tried} {inside}"
+        );
     }
 }
 
@@ -153,15 +182,29 @@ fn angles_keep_their_bound() {
     let mut random = Random::new(14);
     let mut worst: f64 = 0.0;
     for _ in 0..20_000 {
-        let mut v = || [random.within(-1.0, 1.0), random.within(-1.0, 1.0), random.within(-1.0, 1.0)];
+        let mut v = || {
+            [
+                random.within(-1.0, 1.0),
+                random.within(-1.0, 1.0),
+                random.within(-1.0, 1.0),
+            ]
+        };
         let [a, b, c, p] = [v(), v(), v(), v()];
         let scale = 10_f64.powi(random.index(12) as i32 - 9);
         let middle: Point = std::array::from_fn(|i| (a[i] + b[i] + c[i]) / 3.0);
         let p: Point = std::array::from_fn(|i| middle[i] + scale * p[i]);
         let seen = |t: [Point; 3]| solid_angle::of(&t, &p, || Ordering::Equal);
         // A tetrahedron, from inside or outside: a whole number.
-        let faces = [[a, b, c], [a, c, p_off(&p)], [c, b, p_off(&p)], [b, a, p_off(&p)]].map(seen);
-        let (sum, error) = faces.iter().fold((0.0, 0.0), |(s, e), f| (s + f.value, e + f.error));
+        let faces = [
+            [a, b, c],
+            [a, c, p_off(&p)],
+            [c, b, p_off(&p)],
+            [b, a, p_off(&p)],
+        ]
+        .map(seen);
+        let (sum, error) = faces
+            .iter()
+            .fold((0.0, 0.0), |(s, e), f| (s + f.value, e + f.error));
         let off = (sum - f64::round(sum)).abs();
         assert!(off <= error + 1e-15, "{off} is above {error}");
         worst = worst.max(off / (error + 1e-15));

@@ -17,12 +17,19 @@ use voxelize::{
 /// Cells of this many tenths, walls through the origin.
 fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
     let fit = Fit::new(Size::Spacing([0; 3].map(|_| Rational::new(tenths, 10))));
-    fit.origin([0; 3].map(Rational::from)).to(&voxelize::Bounds::of(triangles)).unwrap()
+    fit.origin([0; 3].map(Rational::from))
+        .to(&voxelize::Bounds::of(triangles))
+        .unwrap()
 }
 
-fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Option<LostComponents>) {
+fn made(
+    triangles: &[Triangle],
+    lattice: &Lattice,
+    what: Rule,
+) -> (BitGrid, Option<LostComponents>) {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
-    let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what).run(&mesh, lattice).unwrap();
+    let voxelize::Voxelized { voxels, stats, .. } =
+        Voxelizer::new(what).run(&mesh, lattice).unwrap();
     let inside = what.inside().unwrap_or_default();
     let found = lost::find(&mesh, lattice, inside, None, &Run::default()).unwrap();
     assert!(stats.lost.is_none_or(|summary| summary == found));
@@ -51,11 +58,21 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
         let summary = summary.unwrap();
         // Twenty cells in two rows.
         let (lost, pieces) = if solid_cells == 0 { (1, 0) } else { (0, 2) };
-        assert_eq!((summary.components, summary.lost, summary.broken), (2, lost, 1 - lost), "{degrees}");
+        assert_eq!(
+            (summary.components, summary.lost, summary.broken),
+            (2, lost, 1 - lost),
+            "{degrees}"
+        );
         assert_eq!((summary.triangles, summary.pieces), (12, pieces));
-        assert!((0.09..0.1).contains(&summary.thickness) && summary.thickness < summary.cell, "{summary:?}");
+        assert!(
+            (0.09..0.1).contains(&summary.thickness) && summary.thickness < summary.cell,
+            "{summary:?}"
+        );
         let bounds = voxelize::Bounds::of(&plate);
-        assert_eq!(summary.largest, [bounds.min, bounds.max].map(|corner| corner.map(f64::from)));
+        assert_eq!(
+            summary.largest,
+            [bounds.min, bounds.max].map(|corner| corner.map(f64::from))
+        );
 
         let (whole, _) = made(&plate, &lattice, Rule::filled());
         assert!(whole.count() >= 100);
@@ -85,12 +102,19 @@ fn what_has_cells_enough_is_not_named() {
 #[test]
 fn thick_parts_stay_as_solid_has_them_wherever_they_are() {
     // An octahedron off the walls, through whose surface filled would have more cells.
-    let octahedron: Vec<Triangle> = Mesh::open("fixtures/octahedron.stl").unwrap().triangles().to_vec();
+    let octahedron: Vec<Triangle> = Mesh::open("fixtures/octahedron.stl")
+        .unwrap()
+        .triangles()
+        .to_vec();
     let extent = voxelize::Bounds::of(&octahedron);
     let lattice = Fit::longest(23).pad(8).to(&extent).unwrap();
     let cell = lattice.spacing()[0].to_f64() as f32;
     let high = extent.max.map(|c| c + 3.3 * cell);
-    let low = [high[0] - 2.0 * cell, high[1] - 3.0 * cell, high[2] - 0.05 * cell];
+    let low = [
+        high[0] - 2.0 * cell,
+        high[1] - 3.0 * cell,
+        high[2] - 0.05 * cell,
+    ];
     let sliver = between(low, high);
     let (solid, none) = made(&octahedron, &lattice, Rule::solid());
     assert_eq!(none, None);
@@ -117,10 +141,17 @@ fn cavities_are_no_parts_to_be_lost_and_sheets_are() {
     let lattice = cells(&all, 10);
     let (solid, summary) = made(&all, &lattice, Rule::solid());
     assert_eq!(
-        (summary.map(|summary| (summary.lost, summary.thickness)), solid.count()),
+        (
+            summary.map(|summary| (summary.lost, summary.thickness)),
+            solid.count()
+        ),
         (Some((1, 0.0)), 1000)
     );
-    let (whole, _) = made(&sheet, &lattice, Rule::surface().with_ties(Ties::None).unwrap());
+    let (whole, _) = made(
+        &sheet,
+        &lattice,
+        Rule::surface().with_ties(Ties::None).unwrap(),
+    );
     assert!(made(&all, &lattice, keep_thin()).0 == union(&solid, &whole));
 }
 
@@ -128,14 +159,31 @@ fn cavities_are_no_parts_to_be_lost_and_sheets_are() {
 fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
     // A rod, tilted, with a cell in its middle; the walls of a hollow box, with none; a plate whose cells are connected
     // by corners.
-    let tilted =
-        |t: Triangle| t.map(|[x, y, z]| [x + 0.31 * y - 0.135, y - 0.31 * x + 0.2, z + 0.17 * x + 0.05]);
-    let rod: Vec<_> = between([15.0, 8.45, 2.0], [25.0, 8.55, 2.1]).into_iter().map(tilted).collect();
+    let tilted = |t: Triangle| {
+        t.map(|[x, y, z]| {
+            [
+                x + 0.31 * y - 0.135,
+                y - 0.31 * x + 0.2,
+                z + 0.17 * x + 0.05,
+            ]
+        })
+    };
+    let rod: Vec<_> = between([15.0, 8.45, 2.0], [25.0, 8.55, 2.1])
+        .into_iter()
+        .map(tilted)
+        .collect();
     let low = [14.3, 0.3, 0.3];
     let outer = between(low, low.map(|c| c + 8.0));
-    let hollow = [outer, inside_out(between(low.map(|c| c + 0.1), low.map(|c| c + 7.9)))].concat();
+    let hollow = [
+        outer,
+        inside_out(between(low.map(|c| c + 0.1), low.map(|c| c + 7.9))),
+    ]
+    .concat();
     let sloped = |t: Triangle| t.map(|[x, y, z]| [x, y, z + 0.7 * x + 0.6 * y]);
-    let sheet: Vec<_> = between([14.0, 0.0, 2.0], [22.0, 8.0, 2.5]).into_iter().map(sloped).collect();
+    let sheet: Vec<_> = between([14.0, 0.0, 2.0], [22.0, 8.0, 2.5])
+        .into_iter()
+        .map(sloped)
+        .collect();
     let mut cells_of_it = vec![];
     for (thin, lost, has_places) in [(rod, 0, true), (hollow, 1, false), (sheet, 0, false)] {
         let all = [block(), thin.clone()].concat();
@@ -144,13 +192,18 @@ fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
         let found = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default()).unwrap();
         let (solid, summary) = made(&all, &lattice, Rule::solid());
         cells_of_it.push(solid.count() - 1000);
-        assert_eq!(summary.map_or(0, |summary| summary.lost), lost, "{summary:?}");
+        assert_eq!(
+            summary.map_or(0, |summary| summary.lost),
+            lost,
+            "{summary:?}"
+        );
         assert_eq!(found.places.is_some(), has_places, "{found:?}");
         let (kept, _) = made(&all, &lattice, keep_thin());
         assert_eq!(pieces_of(&kept), 2);
         assert!(lost == 1 || has_places || kept == solid);
         // The fate of a part depends neither on others nor on which way its triangles face.
-        let turned = |(n, [a, b, c]): (usize, Triangle)| if n % 2 == 0 { [a, b, c] } else { [a, c, b] };
+        let turned =
+            |(n, [a, b, c]): (usize, Triangle)| if n % 2 == 0 { [a, b, c] } else { [a, c, b] };
         let mixed: Vec<_> = all.into_iter().enumerate().map(turned).collect();
         for others in [thin, mixed] {
             let mesh = Mesh::from_triangles(others).unwrap();
@@ -161,7 +214,10 @@ fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
             );
         }
     }
-    assert!(cells_of_it[0] > 0 && cells_of_it[1] == 0 && cells_of_it[2] > 20, "{cells_of_it:?}");
+    assert!(
+        cells_of_it[0] > 0 && cells_of_it[1] == 0 && cells_of_it[2] > 20,
+        "{cells_of_it:?}"
+    );
 }
 
 #[test]
@@ -199,7 +255,10 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
     let cavity = inside_out(between([1.0; 3], [9.0; 3]));
     let within = between([2.0, 2.0, 5.05], [8.0, 8.0, 5.15]);
     let hollow = [block(), cavity].concat();
-    let cases = [(knot.triangles().to_vec(), plate, lattice), (hollow.clone(), within, cells(&hollow, 10))];
+    let cases = [
+        (knot.triangles().to_vec(), plate, lattice),
+        (hollow.clone(), within, cells(&hollow, 10)),
+    ];
     for (around, part, lattice) in cases {
         let (plain, none) = made(&around, &lattice, Rule::solid());
         assert_eq!(none, None);
@@ -236,7 +295,12 @@ fn parts_are_judged_alike_in_any_order_and_by_any_method() {
     let turned: Vec<_> = all.iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
     let (again, others) = made(&turned, &lattice, keep_thin());
     assert!(again == kept && others == summary);
-    let methods = [Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust];
+    let methods = [
+        Inside::Nonzero,
+        Inside::EvenOdd,
+        Inside::Vote,
+        Inside::Robust,
+    ];
     for inside in methods {
         let what = keep_thin().with_inside(inside).unwrap();
         assert!(made(&all, &lattice, what).0 == kept, "{inside:?}");
@@ -256,7 +320,10 @@ fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
     let mut seen = 0;
     let codes = |json: &serde_json::Value| {
         let warnings = json["warnings"].as_array().unwrap().clone();
-        warnings.into_iter().map(|warning| warning["code"].as_str().unwrap().to_string()).collect::<Vec<_>>()
+        warnings
+            .into_iter()
+            .map(|warning| warning["code"].as_str().unwrap().to_string())
+            .collect::<Vec<_>>()
     };
     for (inside, used) in [("auto", "robust"), ("robust", "robust"), ("flood", "flood")] {
         let solid = json_of(&format!("--solid --inside {inside}"));
@@ -284,8 +351,14 @@ fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
     }
     // As one side alone.
     place.write("one_sided.stl", stl(&one));
-    let json = place.run("one_sided.stl --voxel-size 0.9 --solid -o a.npy --json").expect(0).json();
-    assert_eq!((codes(&json), &json["counts"]["occupied"]), (vec![], &7986.into()));
+    let json = place
+        .run("one_sided.stl --voxel-size 0.9 --solid -o a.npy --json")
+        .expect(0)
+        .json();
+    assert_eq!(
+        (codes(&json), &json["counts"]["occupied"]),
+        (vec![], &7986.into())
+    );
 }
 
 /// How many pieces cells are, connected by faces, edges or corners.
@@ -334,8 +407,11 @@ fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
             let what = Rule::filled().with_shell(steps).unwrap();
             let wanted = outer(filled.occupied().unwrap(), i64::from(steps).min(31));
             emptied += filled.count() - wanted.count();
-            let voxelize::Voxelized { voxels: whole, stats, .. } =
-                Voxelizer::new(what).run(&mesh, &lattice).unwrap();
+            let voxelize::Voxelized {
+                voxels: whole,
+                stats,
+                ..
+            } = Voxelizer::new(what).run(&mesh, &lattice).unwrap();
             assert!(*whole.occupied().unwrap() == wanted, "{name}, {steps}");
             for height in [1, 4, 11] {
                 let mut slabs = voxelize::Voxelizer::new(what)
@@ -343,7 +419,11 @@ fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
                     .unwrap();
                 use voxelize::grid::CellSource;
                 while slabs.next().unwrap().is_some() {}
-                assert_eq!(slabs.digest(), whole.digest(), "{name}, {steps}, slabs of {height}");
+                assert_eq!(
+                    slabs.digest(),
+                    whole.digest(),
+                    "{name}, {steps}, slabs of {height}"
+                );
                 assert_eq!(slabs.made().stats.snapped, stats.snapped);
             }
         }
@@ -355,35 +435,81 @@ fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
 fn the_command_warns_keeps_and_records() {
     let place = Place::new();
     place.write("plate.stl", stl(&[block(), plate(0.0)].concat()));
-    let kept = place.run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz --json").expect(0).json();
-    assert_eq!((&kept["warnings"], &kept["variant"]), (&serde_json::json!([]), &"keep-thin".into()));
+    let kept = place
+        .run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz --json")
+        .expect(0)
+        .json();
+    assert_eq!(
+        (&kept["warnings"], &kept["variant"]),
+        (&serde_json::json!([]), &"keep-thin".into())
+    );
     assert_eq!(kept["inside"]["thin"]["lost"], 1, "{kept}");
     let occupied = |json: &serde_json::Value| json["counts"]["occupied"].as_u64().unwrap();
-    let json = place.run("plate.stl --solid --voxel-size 1 -o c.npz --json").expect(0).json();
+    let json = place
+        .run("plate.stl --solid --voxel-size 1 -o c.npz --json")
+        .expect(0)
+        .json();
     let none = serde_json::json!({"places": 0, "cells": 0, "largest": null});
     assert_eq!(json["inside"]["thin_places"], none);
     let added = occupied(&kept) - occupied(&json);
     assert!(added > 0 && json["inside"].get("kept_cells").is_none());
     assert_eq!(kept["inside"]["kept_cells"], added);
-    let run = place.run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz").expect(0);
-    assert!(run.err.contains(&format!("{added} of them by --keep-thin")), "{}", run.err);
-    let json_of =
-        |line: &str| place.run(&format!("{line} -o d.npz --json")).expect(0).json()["inside"].clone();
+    let run = place
+        .run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz")
+        .expect(0);
+    assert!(
+        run.err.contains(&format!("{added} of them by --keep-thin")),
+        "{}",
+        run.err
+    );
+    let json_of = |line: &str| {
+        place
+            .run(&format!("{line} -o d.npz --json"))
+            .expect(0)
+            .json()["inside"]
+            .clone()
+    };
     let nothing = json_of("cube.stl --solid")["thin"].clone();
-    assert_eq!((&nothing["lost"], &nothing["broken"]), (&0.into(), &0.into()));
+    assert_eq!(
+        (&nothing["lost"], &nothing["broken"]),
+        (&0.into(), &0.into())
+    );
     assert!(json_of("cube.stl --filled")["thin"].is_null());
     let thin = &json["inside"]["thin"];
-    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let keys = |value: &serde_json::Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     assert_eq!(keys(&nothing), keys(thin));
-    assert_eq!((&thin["components"], &thin["lost"], &thin["broken"]), (&2.into(), &1.into(), &0.into()));
-    assert_eq!((json["variant"].as_str(), json["warnings"][0]["code"].as_str()), (None, Some("W009")));
+    assert_eq!(
+        (&thin["components"], &thin["lost"], &thin["broken"]),
+        (&2.into(), &1.into(), &0.into())
+    );
+    assert_eq!(
+        (
+            json["variant"].as_str(),
+            json["warnings"][0]["code"].as_str()
+        ),
+        (None, Some("W009"))
+    );
     let info = place.run("info b.npz --json").expect(0).json();
-    assert_eq!((&info["rule"], &info["variant"]), (&"solid".into(), &"keep-thin".into()));
+    assert_eq!(
+        (&info["rule"], &info["variant"]),
+        (&"solid".into(), &"keep-thin".into())
+    );
     // A golden is made again as it was made.
     place.run("verify b.npz plate.stl").expect(0);
-    place.run("cube.stl --filled --hollow 2 -r 20 -o h.npz").expect(0);
+    place
+        .run("cube.stl --filled --hollow 2 -r 20 -o h.npz")
+        .expect(0);
     place.run("verify h.npz cube.stl").expect(0);
-    place.run("cube.stl --filled --hollow 2 -r 20 -o h.npz --json --max-memory 1G").expect(0);
+    place
+        .run("cube.stl --filled --hollow 2 -r 20 -o h.npz --json --max-memory 1G")
+        .expect(0);
 }
 
 #[test]
@@ -392,32 +518,58 @@ fn short_of_memory_the_search_is_skipped_with_a_warning() {
     for name in ["knot.stl", "sphere.stl"] {
         place.write(name, std::fs::read(format!("fixtures/{name}")).unwrap());
     }
-    let json = place.run("knot.stl --solid -r 32 -j 2 --max-memory 17.35M -o a.npz --json").expect(0).json();
+    let json = place
+        .run("knot.stl --solid -r 32 -j 2 --max-memory 17.35M -o a.npz --json")
+        .expect(0)
+        .json();
     assert_eq!(json["warnings"][0]["code"].as_str(), Some("W010"), "{json}");
-    let whole = place.run("knot.stl --solid -r 32 -o b.npz --json").expect(0).json();
+    let whole = place
+        .run("knot.stl --solid -r 32 -o b.npz --json")
+        .expect(0)
+        .json();
     assert_eq!(
-        (json["digest"].clone(), whole["warnings"].as_array().unwrap().len()),
+        (
+            json["digest"].clone(),
+            whole["warnings"].as_array().unwrap().len()
+        ),
         (whole["digest"].clone(), 0)
     );
     // Many share the memory, but none has fewer findings for it.
-    let line = "knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 18.2M -o all/ -f npz --json";
+    let line =
+        "knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 18.2M -o all/ -f npz --json";
     let many = place.run(line).expect(0);
-    assert!(!many.text().contains("W010") && many.text().lines().count() == 3, "{}", many.text());
+    assert!(
+        !many.text().contains("W010") && many.text().lines().count() == 3,
+        "{}",
+        many.text()
+    );
 }
 
 #[test]
 fn variants_belong_to_their_rules() {
     let place = Place::new();
-    for options in ["--keep-thin", "--filled --keep-thin", "--solid --hollow 1", "--filled --hollow 0"] {
+    for options in [
+        "--keep-thin",
+        "--filled --keep-thin",
+        "--solid --hollow 1",
+        "--filled --hollow 0",
+    ] {
         refused(&place, &format!("cube.stl {options}"), 2);
     }
-    for refused in [Rule::filled().with_thin(ThinFeatures::Keep), Rule::solid().with_shell(1)] {
+    for refused in [
+        Rule::filled().with_thin(ThinFeatures::Keep),
+        Rule::solid().with_shell(1),
+    ] {
         assert_eq!(refused.unwrap_err().kind(), voxelize::Kind::Usage);
     }
     // No shell, written out.
     let mesh = Mesh::from_triangles(block()).unwrap();
     let lattice = cells(&block(), 10);
-    let rule = Rule::Filled { inside: Inside::Auto, ties: Ties::None, shell: Some(0) };
+    let rule = Rule::Filled {
+        inside: Inside::Auto,
+        ties: Ties::None,
+        shell: Some(0),
+    };
     let error = Voxelizer::new(rule).run(&mesh, &lattice).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::Usage);
 }

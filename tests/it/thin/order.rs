@@ -17,7 +17,11 @@ const ORDERS: u64 = 100;
 /// Two boxes closer than a cell, and a third one far from them.
 fn two_and_one() -> [Vec<Triangle>; 3] {
     let second = between([4.6, 0.0, 0.0], [8.0, 4.0, 4.0]);
-    [between([0.0; 3], [4.0; 3]), second, between([0.0, 8.0, 0.0], [4.0, 12.0, 4.0])]
+    [
+        between([0.0; 3], [4.0; 3]),
+        second,
+        between([0.0, 8.0, 0.0], [4.0, 12.0, 4.0]),
+    ]
 }
 
 /// A square with two sides, exactly on a wall, between corners of the first and the third of these.
@@ -37,16 +41,36 @@ fn worlds() -> Vec<(&'static str, Vec<Triangle>, [u64; 2])> {
     ]
     .concat();
     let [low, high] = [[14.0, 0.0, 4.95], [24.0, 10.0, 5.05]];
-    let plates = [between(low, high), between(low.map(|c| c + 3.0), high.map(|c| c + 3.0))].concat();
+    let plates = [
+        between(low, high),
+        between(low.map(|c| c + 3.0), high.map(|c| c + 3.0)),
+    ]
+    .concat();
     // In a corner, along an edge, and by a face.
-    let touching =
-        [[10.0; 3], [10.0, 10.0, 0.0], [10.0, 0.0, 0.0]].map(|low| between(low, low.map(|c| c + 0.3)));
+    let touching = [[10.0; 3], [10.0, 10.0, 0.0], [10.0, 0.0, 0.0]]
+        .map(|low| between(low, low.map(|c| c + 0.3)));
     vec![
         ("boxes joined by a sheet in a wall", joined, [0, 0]),
-        ("a plate and sheets", [block(), plate(30.0), sheets].concat(), [1, 1]),
-        ("two plates of one size", [block(), plates.clone()].concat(), [2, 0]),
-        ("boxes that touch", [block(), touching.concat(), plate(0.0)].concat(), [1, 0]),
-        ("copies", [block(), block(), plate(30.0), plate(30.0)].concat(), [0, 1]),
+        (
+            "a plate and sheets",
+            [block(), plate(30.0), sheets].concat(),
+            [1, 1],
+        ),
+        (
+            "two plates of one size",
+            [block(), plates.clone()].concat(),
+            [2, 0],
+        ),
+        (
+            "boxes that touch",
+            [block(), touching.concat(), plate(0.0)].concat(),
+            [1, 0],
+        ),
+        (
+            "copies",
+            [block(), block(), plate(30.0), plate(30.0)].concat(),
+            [0, 1],
+        ),
         ("a rib", [ribbed(20.0), plates].concat(), [0, 1]),
     ]
 }
@@ -65,7 +89,9 @@ fn lost_features_are_the_same_in_any_order() {
             };
             let (first, kept) = find(&triangles);
             if inside == Inside::Auto {
-                let found = first.components.map_or([0; 2], |found| [found.lost, found.broken]);
+                let found = first
+                    .components
+                    .map_or([0; 2], |found| [found.lost, found.broken]);
                 assert_eq!(found, wanted, "{name}: {first:?}");
             }
             for seed in 0..ORDERS {
@@ -89,12 +115,27 @@ fn the_report_of_lost_features_is_the_same_in_any_order() {
             place.write("mesh.stl", stl(&Random::new(seed).shuffled(&triangles)));
             let options = "mesh.stl --solid --voxel-size 1 --origin 0,0,0 -o a.npy";
             let json = place.run(&format!("{options} --json")).expect(0).json();
-            let kept = place.run(&format!("{options} --keep-thin --json")).expect(0).json();
+            let kept = place
+                .run(&format!("{options} --keep-thin --json"))
+                .expect(0)
+                .json();
             let text = place.run(options).expect(0).err;
-            let warnings: Vec<_> = text.lines().filter(|line| line.starts_with("warning")).collect();
-            let report = json!([json["inside"], json["warnings"], kept["inside"], kept["digest"]]);
+            let warnings: Vec<_> = text
+                .lines()
+                .filter(|line| line.starts_with("warning"))
+                .collect();
+            let report = json!([
+                json["inside"],
+                json["warnings"],
+                kept["inside"],
+                kept["digest"]
+            ]);
             let found = (report, warnings.join("\n"));
-            assert_eq!(*first.get_or_insert_with(|| found.clone()), found, "{name}, order {seed}");
+            assert_eq!(
+                *first.get_or_insert_with(|| found.clone()),
+                found,
+                "{name}, order {seed}"
+            );
             seen += 1;
         }
     }
@@ -108,20 +149,32 @@ fn a_component_is_counted_in_every_component_of_filled_cells_that_it_reaches() {
     let broken = |triangles: &[Triangle]| {
         let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
         let found = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default()).unwrap();
-        found.components.map(|found| (found.components, found.broken))
+        found
+            .components
+            .map(|found| (found.components, found.broken))
     };
     // The first and the third box are one component of the mesh, in two components of filled cells. Whichever comes
     // first, the first and the second box are two components of the mesh in the other one.
-    let parts = [first.clone(), second.clone(), third.clone(), two_sided_sheet()];
+    let parts = [
+        first.clone(),
+        second.clone(),
+        third.clone(),
+        two_sided_sheet(),
+    ];
     for order in [[0, 1, 2, 3], [2, 1, 0, 3], [3, 2, 1, 0], [1, 3, 2, 0]] {
-        assert_eq!(broken(&order.map(|n| parts[n].clone()).concat()), None, "{order:?}");
+        assert_eq!(
+            broken(&order.map(|n| parts[n].clone()).concat()),
+            None,
+            "{order:?}"
+        );
     }
 }
 
 #[test]
 fn a_sheet_in_a_wall_reaches_what_it_touches_without_a_corner_there() {
-    let rib =
-        blocks_and_rib([0.05; 2], 12.0).into_iter().map(|triangle| triangle.map(|v| v.map(|c| c as f32)));
+    let rib = blocks_and_rib([0.05; 2], 12.0)
+        .into_iter()
+        .map(|triangle| triangle.map(|v| v.map(|c| c as f32)));
     let rib: Vec<Triangle> = rib.collect();
     let lattice = cells(&rib, 10);
     let broken = |height: Option<f32>| {
@@ -133,5 +186,8 @@ fn a_sheet_in_a_wall_reaches_what_it_touches_without_a_corner_there() {
         found.components.map_or(0, |found| found.broken)
     };
     // Two pieces: one component of the mesh breaks, two do not.
-    assert_eq!([None, Some(-2.0), Some(0.0), Some(10.0), Some(12.0)].map(broken), [1, 1, 0, 0, 1]);
+    assert_eq!(
+        [None, Some(-2.0), Some(0.0), Some(10.0), Some(12.0)].map(broken),
+        [1, 1, 0, 0, 1]
+    );
 }

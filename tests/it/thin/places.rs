@@ -12,23 +12,35 @@ use super::{keep_thin, made, union};
 use crate::support::place::Place;
 use crate::support::solids::{Triangle, between, block, inside_out, plate, ribbed, stl};
 
-const NOTHING: LostFeatures = LostFeatures { components: None, places: None };
+const NOTHING: LostFeatures = LostFeatures {
+    components: None,
+    places: None,
+};
 
 /// A sphere with spikes: every vertex is drawn in by as much as its bits say.
 fn spiky() -> Vec<Triangle> {
     let drawn = |vertex: [f32; 3]| {
         let bits = vertex.iter().fold(1_u64, |n, c| {
-            (n ^ u64::from((c + 0.0).to_bits())).wrapping_mul(6_364_136_223_846_793_005).rotate_left(29)
+            (n ^ u64::from((c + 0.0).to_bits()))
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .rotate_left(29)
         });
         let scale = [1.0, 0.6, 0.55, 0.5][(bits % 4) as usize];
         vertex.map(|c| c * scale)
     };
     let sphere = Mesh::open("fixtures/sphere.stl").unwrap();
-    sphere.triangles().iter().map(|triangle| triangle.map(drawn)).collect()
+    sphere
+        .triangles()
+        .iter()
+        .map(|triangle| triangle.map(drawn))
+        .collect()
 }
 
 fn grid(triangles: &[Triangle], longest: usize) -> Lattice {
-    Fit::longest(longest).pad(1).to(&Bounds::of(triangles)).unwrap()
+    Fit::longest(longest)
+        .pad(1)
+        .to(&Bounds::of(triangles))
+        .unwrap()
 }
 
 /// A cell and those up to so many steps around it, as far as there are any.
@@ -67,7 +79,10 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
     let is_lost = |cell: &[usize; 3]| !around(dims, *cell, 1).any(|near| solid.get(near));
     // A lost cell is a piece of its own.
     let piece = |cell: [usize; 3]| {
-        pieces.get(&cell).copied().or((filled.get(cell) && is_lost(&cell)).then_some(cell))
+        pieces
+            .get(&cell)
+            .copied()
+            .or((filled.get(cell) && is_lost(&cell)).then_some(cell))
     };
     let mut components = 0;
     let mut broken = 0;
@@ -78,11 +93,18 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
     let mut lost = 0;
     while let Some(first) = rest.first().copied() {
         let component = take(&mut rest, first);
-        let of_it: BTreeSet<_> = component.iter().filter_map(|cell| pieces.get(cell)).collect();
+        let of_it: BTreeSet<_> = component
+            .iter()
+            .filter_map(|cell| pieces.get(cell))
+            .collect();
         components += 1;
         lost += u64::from(of_it.is_empty());
         broken += u64::from(of_it.len() > 1);
-        most = most.max(if of_it.len() > 1 { of_it.len() as u64 } else { 0 });
+        most = most.max(if of_it.len() > 1 {
+            of_it.len() as u64
+        } else {
+            0
+        });
         let mut named = vec![];
         let mut left: BTreeSet<_> = component.iter().copied().filter(is_lost).collect();
         while let Some(first) = left.first().copied() {
@@ -103,9 +125,12 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
         }
         places.extend(named);
     }
-    let length = |(_, low, high): &(u64, [usize; 3], [usize; 3])| (0..3).map(|a| high[a] + 1 - low[a]).max();
-    let largest =
-        places.iter().copied().max_by_key(|place| (length(place), place.0, Reverse([place.1, place.2])));
+    let length =
+        |(_, low, high): &(u64, [usize; 3], [usize; 3])| (0..3).map(|a| high[a] + 1 - low[a]).max();
+    let largest = places
+        .iter()
+        .copied()
+        .max_by_key(|place| (length(place), place.0, Reverse([place.1, place.2])));
     let walls = |at: [usize; 3]| [0, 1, 2].map(|a| lattice.wall(a, at[a]).to_f64());
     let places = largest.map(|(_, low, high)| LostPlaces {
         places: places.len() as u64,
@@ -113,8 +138,20 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
         largest: [walls(low), walls(high.map(|n| n + 1))],
         dims: [0, 1, 2].map(|a| high[a] + 1 - low[a]),
     });
-    let summary = LostComponents { components, lost, broken, pieces: most, ..EMPTY };
-    (LostFeatures { components: (lost + broken > 0).then_some(summary), places }, kept)
+    let summary = LostComponents {
+        components,
+        lost,
+        broken,
+        pieces: most,
+        ..EMPTY
+    };
+    (
+        LostFeatures {
+            components: (lost + broken > 0).then_some(summary),
+            places,
+        },
+        kept,
+    )
 }
 
 /// Numbers alone.
@@ -131,10 +168,27 @@ const EMPTY: LostComponents = LostComponents {
 
 /// The same without the fields that describe components of the mesh.
 fn numbers(found: LostFeatures) -> LostFeatures {
-    let components = found.components.map(|LostComponents { components, lost, broken, pieces, .. }| {
-        LostComponents { components, lost, broken, pieces, ..EMPTY }
-    });
-    LostFeatures { components, ..found }
+    let components = found.components.map(
+        |LostComponents {
+             components,
+             lost,
+             broken,
+             pieces,
+             ..
+         }| {
+            LostComponents {
+                components,
+                lost,
+                broken,
+                pieces,
+                ..EMPTY
+            }
+        },
+    );
+    LostFeatures {
+        components,
+        ..found
+    }
 }
 
 fn found(triangles: &[Triangle], lattice: &Lattice) -> LostFeatures {
@@ -145,7 +199,10 @@ fn found(triangles: &[Triangle], lattice: &Lattice) -> LostFeatures {
     for threads in [1, 3] {
         let run = Run::default().threads(threads);
         let solid = Some(solid.occupied().unwrap());
-        assert_eq!(lost::find(&mesh, lattice, Inside::Auto, solid, &run).unwrap(), found);
+        assert_eq!(
+            lost::find(&mesh, lattice, Inside::Auto, solid, &run).unwrap(),
+            found
+        );
     }
     found
 }
@@ -155,13 +212,30 @@ fn meshes() -> Vec<(String, Vec<Triangle>, Lattice)> {
     let mut meshes = vec![];
     for degrees in [0.0, 10.0, 30.0, 45.0, 77.0, 90.0] {
         let ribbed = ribbed(degrees);
-        meshes.push((format!("a rib at {degrees} degrees"), ribbed.clone(), grid(&ribbed, 40)));
+        meshes.push((
+            format!("a rib at {degrees} degrees"),
+            ribbed.clone(),
+            grid(&ribbed, 40),
+        ));
     }
     for longest in [17, 23, 33, 60] {
-        meshes.push((format!("spikes of {longest}"), spiky(), grid(&spiky(), longest)));
+        meshes.push((
+            format!("spikes of {longest}"),
+            spiky(),
+            grid(&spiky(), longest),
+        ));
     }
-    for (name, longest) in [("knot", 12), ("knot", 20), ("octahedron", 31), ("prism", 17), ("cube", 9)] {
-        let triangles = Mesh::open(format!("fixtures/{name}.stl")).unwrap().triangles().to_vec();
+    for (name, longest) in [
+        ("knot", 12),
+        ("knot", 20),
+        ("octahedron", 31),
+        ("prism", 17),
+        ("cube", 9),
+    ] {
+        let triangles = Mesh::open(format!("fixtures/{name}.stl"))
+            .unwrap()
+            .triangles()
+            .to_vec();
         let lattice = grid(&triangles, longest);
         meshes.push((format!("{name} of {longest}"), triangles, lattice));
     }
@@ -179,7 +253,12 @@ fn expected_are_named_and_kept_by_definition() {
         let (expected, wanted) = plainly(&triangles, &lattice);
         assert_eq!(numbers(found(&triangles, &lattice)), expected, "{name}");
         let (kept, _) = made(&triangles, &lattice, keep_thin());
-        assert!(kept == wanted, "{name}: {} cells, not {}", kept.count(), wanted.count());
+        assert!(
+            kept == wanted,
+            "{name}: {} cells, not {}",
+            kept.count(),
+            wanted.count()
+        );
         places += expected.places.map_or(0, |of| of.places);
         broken += expected.components.map_or(0, |of| of.broken);
         more += kept.count() - solid.count();
@@ -223,8 +302,11 @@ fn expected_do_not_depend_on_how_the_grid_is_made() {
     let mut slabs = 0;
     for (name, triangles, lattice) in meshes() {
         let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
-        let voxelize::Voxelized { voxels: whole, stats, .. } =
-            Voxelizer::new(keep_thin()).run(&mesh, &lattice).unwrap();
+        let voxelize::Voxelized {
+            voxels: whole,
+            stats,
+            ..
+        } = Voxelizer::new(keep_thin()).run(&mesh, &lattice).unwrap();
         for height in [1, 5, 16] {
             let mut made = Voxelizer::new(keep_thin())
                 .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
@@ -254,36 +336,63 @@ fn expected_do_not_depend_on_how_the_grid_is_made() {
 fn a_cut_through_a_mesh_makes_no_lost_feature() {
     let part = plate(0.0);
     let ribbed = ribbed(0.0);
-    let raised: Vec<Triangle> = part.iter().map(|t| t.map(|[x, y, z]| [x, y, z + 30.0])).collect();
+    let raised: Vec<Triangle> = part
+        .iter()
+        .map(|t| t.map(|[x, y, z]| [x, y, z + 30.0]))
+        .collect();
     let all = [ribbed.clone(), raised.clone()].concat();
     let spacing = voxelize::Size::Spacing([0; 3].map(|_| Rational::from(1)));
-    let lattice = Fit::new(spacing).origin([0; 3].map(Rational::from)).to(&Bounds::of(&all)).unwrap();
+    let lattice = Fit::new(spacing)
+        .origin([0; 3].map(Rational::from))
+        .to(&Bounds::of(&all))
+        .unwrap();
     // A lost component is no place.
     let of_all = found(&all, &lattice);
-    assert_eq!(of_all.components.map(|all| (all.components, all.lost)), Some((2, 1)));
-    assert_eq!(of_all.places.map(|of| (of.places, of.dims)), Some((1, [1, 64, 39])));
+    assert_eq!(
+        of_all.components.map(|all| (all.components, all.lost)),
+        Some((2, 1))
+    );
+    assert_eq!(
+        of_all.places.map(|of| (of.places, of.dims)),
+        Some((1, [1, 64, 39]))
+    );
     let (whole, _) = made(&raised, &lattice, Rule::filled());
     let (kept, _) = made(&all, &lattice, keep_thin());
     assert!(kept == union(&made(&ribbed, &lattice, keep_thin()).0, &whole));
     // Beyond the grid nothing is lost.
-    let below = Lattice::new([64, 64, 20], [0; 3].map(Rational::from), lattice.spacing().clone(), [false; 3]);
+    let below = Lattice::new(
+        [64, 64, 20],
+        [0; 3].map(Rational::from),
+        lattice.spacing().clone(),
+        [false; 3],
+    );
     assert_eq!(found(&ribbed, &below.unwrap()), NOTHING);
     // A cut through a block leaves nothing thin.
-    let cut =
-        Lattice::new([3, 3, 3], [8; 3].map(Rational::from), lattice.spacing().clone(), [false; 3]).unwrap();
+    let cut = Lattice::new(
+        [3, 3, 3],
+        [8; 3].map(Rational::from),
+        lattice.spacing().clone(),
+        [false; 3],
+    )
+    .unwrap();
     assert_eq!(found(&block(), &cut), NOTHING);
     let edge = between([0.0; 3], [10.0, 10.0, 8.4]);
     assert_eq!(found(&edge, &cut), NOTHING);
     assert!(made(&edge, &cut, keep_thin()).0 == made(&edge, &cut, Rule::solid()).0);
     // A cut along a rib leaves it a place, and none of its cells is missing.
-    let tile =
-        Lattice::new([20, 20, 20], [20, 20, 30].map(Rational::from), lattice.spacing().clone(), [false; 3]);
+    let tile = Lattice::new(
+        [20, 20, 20],
+        [20, 20, 30].map(Rational::from),
+        lattice.spacing().clone(),
+        [false; 3],
+    );
     let tile = tile.unwrap();
     assert_eq!(found(&ribbed, &tile).components, None);
     assert!(found(&ribbed, &tile).places.is_some());
     let part = made(&ribbed, &tile, keep_thin()).0;
     let whole = made(&ribbed, &lattice, keep_thin()).0;
-    let same = |cell: [usize; 3]| whole.get([cell[0] + 20, cell[1] + 20, cell[2] + 30]) == part.get(cell);
+    let same =
+        |cell: [usize; 3]| whole.get([cell[0] + 20, cell[1] + 20, cell[2] + 30]) == part.get(cell);
     assert!((0..8000).all(|n| same([n % 20, n / 20 % 20, n / 400])) && part.count() == 400);
 }
 
@@ -291,13 +400,22 @@ fn a_cut_through_a_mesh_makes_no_lost_feature() {
 fn the_command_names_places_and_keeps_them() {
     let place = Place::new();
     place.write("ribbed.stl", stl(&ribbed(0.0)));
-    let json = place.run("ribbed.stl --solid --voxel-size 1 -o a.npz --json").expect(0).json();
+    let json = place
+        .run("ribbed.stl --solid --voxel-size 1 -o a.npz --json")
+        .expect(0)
+        .json();
     assert_eq!(json["warnings"][0]["code"].as_str(), Some("W011"), "{json}");
     let thin = &json["inside"]["thin_places"];
     assert_eq!((&thin["places"], &thin["cells"]), (&1.into(), &2496.into()));
-    assert_eq!(thin["largest"]["bounds"]["min"], serde_json::json!([32.0, 0.0, 21.0]));
+    assert_eq!(
+        thin["largest"]["bounds"]["min"],
+        serde_json::json!([32.0, 0.0, 21.0])
+    );
     assert_eq!(thin["largest"]["dims"], serde_json::json!([1, 64, 39]));
-    let kept = place.run("ribbed.stl --solid --voxel-size 1 --keep-thin -o b.npz --json").expect(0).json();
+    let kept = place
+        .run("ribbed.stl --solid --voxel-size 1 --keep-thin -o b.npz --json")
+        .expect(0)
+        .json();
     assert_eq!(
         (&kept["warnings"], &kept["inside"]["thin_places"]["cells"]),
         (&serde_json::json!([]), &2496.into())
@@ -305,12 +423,22 @@ fn the_command_names_places_and_keeps_them() {
     place.run("verify b.npz ribbed.stl").expect(0);
     // A missing triangle changes the method, not the lost features.
     place.write("open.stl", stl(&ribbed(0.0)[1..]));
-    let json = place.run("open.stl --solid --voxel-size 1 -o c.npz --json").expect(0).json();
+    let json = place
+        .run("open.stl --solid --voxel-size 1 -o c.npz --json")
+        .expect(0)
+        .json();
     assert_eq!(json["inside"]["used"], "robust", "{json}");
-    assert!(json["inside"]["thin_places"]["cells"].as_u64() > Some(1000), "{json}");
+    assert!(
+        json["inside"]["thin_places"]["cells"].as_u64() > Some(1000),
+        "{json}"
+    );
     // Every cell of the block, and those of the rib.
     for (options, cells) in [("", 81_920), ("--keep-thin", 84_480)] {
         let line = format!("ribbed.stl --solid --voxel-size 1 {options} -o a.npz --json");
-        assert_eq!(place.run(&line).expect(0).json()["counts"]["occupied"], cells, "{options}");
+        assert_eq!(
+            place.run(&line).expect(0).json()["counts"]["occupied"],
+            cells,
+            "{options}"
+        );
     }
 }

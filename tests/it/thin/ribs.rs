@@ -9,7 +9,12 @@ use crate::support::solids::Triangle;
 /// Two cubes of ten and a rod between them in one closed mesh: loops of four corners along x, joined one to the next.
 pub fn blocks_and_rib(half: [f64; 2], length: f64) -> Vec<[[f64; 3]; 3]> {
     let ring = |x: f64, [y, z]: [f64; 2]| {
-        [[x, 5.0 - y, 5.0 - z], [x, 5.0 + y, 5.0 - z], [x, 5.0 + y, 5.0 + z], [x, 5.0 - y, 5.0 + z]]
+        [
+            [x, 5.0 - y, 5.0 - z],
+            [x, 5.0 + y, 5.0 - z],
+            [x, 5.0 + y, 5.0 + z],
+            [x, 5.0 - y, 5.0 + z],
+        ]
     };
     let far = 10.0 + length;
     let rings = [
@@ -23,8 +28,11 @@ pub fn blocks_and_rib(half: [f64; 2], length: f64) -> Vec<[[f64; 3]; 3]> {
     let rings = rings.map(|(x, half)| ring(x, half));
     let first = rings[0];
     let last = rings[5];
-    let mut triangles =
-        vec![[first[0], first[3], first[2]], [first[0], first[2], first[1]], [last[0], last[1], last[2]]];
+    let mut triangles = vec![
+        [first[0], first[3], first[2]],
+        [first[0], first[2], first[1]],
+        [last[0], last[1], last[2]],
+    ];
     triangles.push([last[0], last[2], last[3]]);
     for (a, b) in rings.iter().zip(&rings[1..]) {
         for n in 0..4 {
@@ -40,15 +48,22 @@ struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
 /// Turned about z, y and x, by these angles.
 fn turned([x, y, z]: [f64; 3], angles: [f64; 3]) -> [f64; 3] {
-    let turn =
-        |a: f64, b: f64, angle: f64| (a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos());
+    let turn = |a: f64, b: f64, angle: f64| {
+        (
+            a * angle.cos() - b * angle.sin(),
+            a * angle.sin() + b * angle.cos(),
+        )
+    };
     let (x, y) = turn(x, y, angles[0]);
     let (x, z) = turn(x, z, angles[1]);
     let (y, z) = turn(y, z, angles[2]);
@@ -70,8 +85,10 @@ fn no_rib_is_broken_without_a_word_or_after_it_was_kept() {
             let corner = turned(corner, angles);
             [0, 1, 2].map(|a| (corner[a] + shift[a]) as f32)
         };
-        let triangles: Vec<Triangle> =
-            blocks_and_rib(half, length).into_iter().map(|triangle| triangle.map(placed)).collect();
+        let triangles: Vec<Triangle> = blocks_and_rib(half, length)
+            .into_iter()
+            .map(|triangle| triangle.map(placed))
+            .collect();
         let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
         assert!(mesh.edge_counts().is_oriented() && mesh.volume() > 2000.0);
         let lattice = cells(&triangles, 10);
@@ -86,7 +103,10 @@ fn no_rib_is_broken_without_a_word_or_after_it_was_kept() {
         let (kept, _) = made(&triangles, &lattice, keep_thin());
         assert_eq!(pieces_of(&kept), 1, "rib {n}: {pieces} pieces before");
         assert!(solid.iter().all(|cell| kept.get(cell)));
-        assert!(kept == solid || found.components.is_some() || found.places.is_some(), "rib {n}");
+        assert!(
+            kept == solid || found.components.is_some() || found.places.is_some(),
+            "rib {n}"
+        );
         // Nothing is added to the blocks: around the middles of the rib's ends and beyond.
         let ends = [10.0, 10.0 + length].map(|x| turned([x, 5.0, 5.0], angles));
         let along = [0, 1, 2].map(|a| ends[1][a] - ends[0][a]);
@@ -94,7 +114,10 @@ fn no_rib_is_broken_without_a_word_or_after_it_was_kept() {
             let centre = lattice.centre(cell);
             let from = [0, 1, 2].map(|a| centre[a] - shift[a] - ends[0][a]);
             let at = (0..3).map(|a| from[a] * along[a]).sum::<f64>() / length;
-            assert!((-3.0..length + 3.0).contains(&at), "rib {n}: {cell:?} is {at} along the rib");
+            assert!(
+                (-3.0..length + 3.0).contains(&at),
+                "rib {n}: {cell:?} is {at} along the rib"
+            );
             added += 1;
         }
         (broken, most) = (broken + usize::from(pieces > 1), most.max(pieces));

@@ -4,8 +4,15 @@
 use voxelize::Level;
 
 /// Keys of JSON whose values are of one run: scalars, or flat objects.
-const KEYS: [&str; 7] =
-    ["timings_ms", "region_bytes", "time_ms", "peak_bytes", "simd", "version", "available_bytes"];
+const KEYS: [&str; 7] = [
+    "timings_ms",
+    "region_bytes",
+    "time_ms",
+    "peak_bytes",
+    "simd",
+    "version",
+    "available_bytes",
+];
 
 const TIME: [&str; 4] = ["ms", "s", "µs", "min"];
 const SIZE: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -13,11 +20,18 @@ const SIZE: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 /// One line of output as a transcript shows it.
 pub fn line(text: &str, folder: &str) -> String {
     let mut text = text.replace(folder, "[folder]");
-    text = text.replace(concat!("voxelize ", env!("CARGO_PKG_VERSION")), "voxelize [version]");
+    text = text.replace(
+        concat!("voxelize ", env!("CARGO_PKG_VERSION")),
+        "voxelize [version]",
+    );
     KEYS.iter().for_each(|key| text = value(&text, key));
     text = without_disk(&text);
     text = compressed(&levels(&text));
-    if let Some(start) = text.split("offers ").next().filter(|start| start.len() < text.len()) {
+    if let Some(start) = text
+        .split("offers ")
+        .next()
+        .filter(|start| start.len() < text.len())
+    {
         return format!("{start}offers [of this machine]");
     }
     durations(&available(&text))
@@ -56,12 +70,20 @@ fn value(text: &str, key: &str) -> String {
 fn levels(text: &str) -> String {
     // The list of all levels is the same on every machine.
     let all = Level::ALL.map(|level| level.name()).join(", ");
-    text.split(&all).map(available_levels).collect::<Vec<_>>().join(&all)
+    text.split(&all)
+        .map(available_levels)
+        .collect::<Vec<_>>()
+        .join(&all)
 }
 
 fn available_levels(text: &str) -> String {
-    let names: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
-    let mut text = text.replace(&names.join(", "), "[levels]").replace(&names.join("|"), "[levels]");
+    let names: Vec<_> = Level::available()
+        .iter()
+        .map(|level| level.name())
+        .collect();
+    let mut text = text
+        .replace(&names.join(", "), "[levels]")
+        .replace(&names.join("|"), "[levels]");
     for name in names {
         text = text.replace(&format!("simd {name}:"), "simd [level]:");
     }
@@ -72,14 +94,20 @@ fn available_levels(text: &str) -> String {
 fn compressed(text: &str) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_string).collect();
     for n in 2..words.len() {
-        let named = [".npz,", ".png,"].iter().any(|end| words[n - 2].ends_with(end));
+        let named = [".npz,", ".png,"]
+            .iter()
+            .any(|end| words[n - 2].ends_with(end));
         let unit = words[n].trim_end_matches(',').to_string();
         if named && is_number(&words[n - 1]) && SIZE.contains(&unit.as_str()) {
             words[n - 1] = "[size]".to_string();
             words[n] = words[n][unit.len()..].to_string();
         }
     }
-    words.join(" ").replace("[size] ,", "[size],").trim_end().to_string()
+    words
+        .join(" ")
+        .replace("[size] ,", "[size],")
+        .trim_end()
+        .to_string()
 }
 
 /// The memory that a machine has left: `(12.3 GiB available)`.
@@ -93,10 +121,15 @@ fn available(text: &str) -> String {
         let number = words[size].trim_start_matches('(');
         if words[n].starts_with("available") && is_number(number) {
             words[size] = words[size].replace(number, "[memory]");
-            words[size + 1] = words[size + 1].trim_start_matches(|c: char| c.is_alphabetic()).to_string();
+            words[size + 1] = words[size + 1]
+                .trim_start_matches(|c: char| c.is_alphabetic())
+                .to_string();
         }
     }
-    words.join(" ").replace("[memory]  ", "[memory] ").replace("[memory] :", "[memory]:")
+    words
+        .join(" ")
+        .replace("[memory]  ", "[memory] ")
+        .replace("[memory] :", "[memory]:")
 }
 
 /// Durations, `3.2 ms`; what follows one in a line about time or a total is of the run as well.
@@ -120,10 +153,16 @@ fn durations(text: &str) -> String {
             n += 1;
         }
     }
-    if words[0] == "time" { "time    [time]".to_string() } else { masked.join(" ") }
+    if words[0] == "time" {
+        "time    [time]".to_string()
+    } else {
+        masked.join(" ")
+    }
 }
 
 fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
-        && word.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',')
+        && word
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b == b'.' || b == b',')
 }

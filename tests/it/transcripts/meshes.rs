@@ -6,7 +6,9 @@ use voxelize::Mesh;
 use voxelize::geom::Triangle;
 
 use crate::support::bless;
-use crate::support::solids::{between, block, cuboid, damaged, inside_out, plate, ribbed, stl, without};
+use crate::support::solids::{
+    between, block, cuboid, damaged, inside_out, plate, ribbed, stl, without,
+};
 
 /// A mesh by the name of its file: one that is made here, or a fixture.
 pub fn bytes(name: &str) -> Vec<u8> {
@@ -31,7 +33,10 @@ pub fn bytes(name: &str) -> Vec<u8> {
         "one.stl" => stl(&[[[2.0; 3]; 3]]),
         "none.stl" => stl(&[]),
         "many.stl" => stl(&cube.into_iter().cycle().take(40_000).collect::<Vec<_>>()),
-        "far.stl" => stl(&cube.iter().map(|t| t.map(|[x, y, z]| [x + 500_000.0, y, z])).collect::<Vec<_>>()),
+        "far.stl" => stl(&cube
+            .iter()
+            .map(|t| t.map(|[x, y, z]| [x + 500_000.0, y, z]))
+            .collect::<Vec<_>>()),
         "bad.stl" => damaged(),
         "odd.stl" => [b"solid", &stl(&cube)[5..]].concat(),
         "nan.stl" => {
@@ -54,9 +59,8 @@ pub fn bytes(name: &str) -> Vec<u8> {
         "torn.stl" => stl(&without(&sphere(), |n| n % 97 == 3)),
         #[cfg(feature = "3mf")]
         "project.3mf" => project(),
-        fixture => {
-            fs::read(bless::root("fixtures").join(fixture)).unwrap_or_else(|_| panic!("no mesh {fixture}"))
-        }
+        fixture => fs::read(bless::root("fixtures").join(fixture))
+            .unwrap_or_else(|_| panic!("no mesh {fixture}")),
     }
 }
 
@@ -91,12 +95,17 @@ fn project() -> Vec<u8> {
             "<volume firstid=\"{first}\" lastid=\"{last}\"><metadata key=\"volume_type\" value=\"{kind}\"/></volume>"
         )
     };
-    let volumes = volume(0, "ModelPart") + &volume(1, "NegativeVolume") + &volume(2, "ParameterModifier");
+    let volumes =
+        volume(0, "ModelPart") + &volume(1, "NegativeVolume") + &volume(2, "ParameterModifier");
     let third = volume(0, "SupportBlocker");
-    let config =
-        format!("<config><object id=\"1\">{volumes}</object><object id=\"3\">{third}</object></config>");
+    let config = format!(
+        "<config><object id=\"1\">{volumes}</object><object id=\"3\">{third}</object></config>"
+    );
     let mut zip = ZipWriter::new(Cursor::new(vec![]));
-    for (name, text) in [("3D/3dmodel.model", model), ("Metadata/Slic3r_PE_model.config", config)] {
+    for (name, text) in [
+        ("3D/3dmodel.model", model),
+        ("Metadata/Slic3r_PE_model.config", config),
+    ] {
         zip.start_file(name, SimpleFileOptions::default()).unwrap();
         zip.write_all(text.as_bytes()).unwrap();
     }

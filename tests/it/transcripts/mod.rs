@@ -53,8 +53,13 @@ subjects! { checks clearance codes convert diff dry_run errors formats help info
 #[test]
 fn every_transcript_is_of_a_subject() {
     let found = fs::read_dir(bless::root("tests/transcripts")).unwrap();
-    let found: BTreeSet<_> = found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    let known: BTreeSet<_> = SUBJECTS.iter().map(|subject| format!("{subject}.txt")).collect();
+    let found: BTreeSet<_> = found
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let known: BTreeSet<_> = SUBJECTS
+        .iter()
+        .map(|subject| format!("{subject}.txt"))
+        .collect();
     assert_eq!(found, known, "files, and subjects of the list");
 }
 
@@ -62,7 +67,9 @@ fn every_transcript_is_of_a_subject() {
 fn every_code_is_in_a_transcript() {
     let shown: String = SUBJECTS
         .iter()
-        .map(|subject| fs::read_to_string(bless::root(&format!("tests/transcripts/{subject}.txt"))).unwrap())
+        .map(|subject| {
+            fs::read_to_string(bless::root(&format!("tests/transcripts/{subject}.txt"))).unwrap()
+        })
         .collect();
     let is_shown = |code: &&str| shown.contains(&format!("\"code\":\"{code}\""));
     let (shown, missing): (Vec<_>, Vec<_>) = CODES.iter().map(|code| code.name).partition(is_shown);
@@ -90,7 +97,10 @@ fn check(subject: &str) {
         } else if let Some(names) = line.strip_prefix("meshes: ") {
             names.split(' ').for_each(|name| session.bring(name));
         } else {
-            assert!(line.is_empty() || line.starts_with('#'), "{path}: is no line of a transcript: {line}");
+            assert!(
+                line.is_empty() || line.starts_with('#'),
+                "{path}: is no line of a transcript: {line}"
+            );
         }
     }
     assert!(tried > 0, "{path} has no command of the tool");
@@ -99,7 +109,9 @@ fn check(subject: &str) {
 
 /// Whether a command calls the tool.
 fn is_tool(command: &str) -> bool {
-    command.split([' ', '(', '=']).any(|word| word == "voxelize")
+    command
+        .split([' ', '(', '='])
+        .any(|word| word == "voxelize")
 }
 
 /// A folder in which commands run one after the other.
@@ -109,14 +121,20 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     fn bring(&self, name: &str) {
         if name == "wild" {
             fs::create_dir(self.folder.path().join(name)).unwrap();
             for case in wild::all() {
-                fs::write(self.folder.path().join(format!("wild/{}.stl", case.name)), case.bytes).unwrap();
+                fs::write(
+                    self.folder.path().join(format!("wild/{}.stl", case.name)),
+                    case.bytes,
+                )
+                .unwrap();
             }
             return;
         }
@@ -137,16 +155,29 @@ impl Session {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let [out, err] =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         let code = output.status.code().unwrap();
-        assert!(!out.contains('\x1b') && !err.contains('\x1b'), "colours or bars off a terminal: {command}");
+        assert!(
+            !out.contains('\x1b') && !err.contains('\x1b'),
+            "colours or bars off a terminal: {command}"
+        );
         assert!(is_tool(command) || code == 0, "{command}\n{out}{err}");
-        let exit = if is_tool(command) { format!("exit: {code}\n") } else { String::new() };
+        let exit = if is_tool(command) {
+            format!("exit: {code}\n")
+        } else {
+            String::new()
+        };
         let folder = self.folder.path().to_str().unwrap();
         let shown = |start: &str, text: &str| -> String {
             text.lines()
                 .filter(|line| !mask::is_of_disk(line))
-                .map(|line| format!("{start} {}", mask::line(line, folder)).trim_end().to_string() + "\n")
+                .map(|line| {
+                    format!("{start} {}", mask::line(line, folder))
+                        .trim_end()
+                        .to_string()
+                        + "\n"
+                })
                 .collect()
         };
         exit + &shown("out|", &out) + &shown("err|", &err)

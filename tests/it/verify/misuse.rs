@@ -9,10 +9,20 @@ const DIGEST: &str = "grid = \"v1:00000000000000000000000000000001\"\ncells = 1\
 #[test]
 fn wrong_questions_are_refused() {
     let place = Place::recorded();
-    place.run("--update cube.toml meshes/cube.stl -r 8").expect(0);
-    place.write("gated.toml", "[[case]]\nmesh = \"meshes/f.stl\"\ngolden = \"a.npz\"\nallow = 1\n");
-    let files =
-        |place: &Place| -> Vec<_> { place.files().into_iter().map(|f| (place.read_bytes(&f), f)).collect() };
+    place
+        .run("--update cube.toml meshes/cube.stl -r 8")
+        .expect(0);
+    place.write(
+        "gated.toml",
+        "[[case]]\nmesh = \"meshes/f.stl\"\ngolden = \"a.npz\"\nallow = 1\n",
+    );
+    let files = |place: &Place| -> Vec<_> {
+        place
+            .files()
+            .into_iter()
+            .map(|f| (place.read_bytes(&f), f))
+            .collect()
+    };
     let before = files(&place);
     let mut seen = 0;
     for (line, code) in [
@@ -52,9 +62,16 @@ fn wrong_questions_are_refused() {
         ("--update cells/f-res-20.npz meshes/f.stl", 2),
     ] {
         let run = place.run(line).expect(code);
-        assert!(run.err.starts_with("error") && run.err.contains("\nhint: "), "{line}\n{}", run.err);
+        assert!(
+            run.err.starts_with("error") && run.err.contains("\nhint: "),
+            "{line}\n{}",
+            run.err
+        );
         assert!(run.out.is_empty(), "{line}\n{}", run.out);
-        assert!(files(&place) == before && !place.path("new").exists(), "{line} left something");
+        assert!(
+            files(&place) == before && !place.path("new").exists(),
+            "{line} left something"
+        );
         assert!(!run.err.contains("(line 0)"), "{}", run.err);
         seen += 1;
     }
@@ -70,10 +87,22 @@ fn broken_lists_are_refused_with_their_line() {
         ("# later\n".into(), None, "G008"),
         ("[[case]]\nmesh = \n".into(), Some(2), "G002"),
         (format!("\n[[case]]\n{DIGEST}"), Some(2), "G004"),
-        (format!("[[case]]\nmesh = \"a\"\n{DIGEST}toleranz = 1\n"), Some(5), "G003"),
-        (format!("[[case]]\nmesh = \"a\"\n{DIGEST}allow = 1\n"), Some(5), "G006"),
+        (
+            format!("[[case]]\nmesh = \"a\"\n{DIGEST}toleranz = 1\n"),
+            Some(5),
+            "G003",
+        ),
+        (
+            format!("[[case]]\nmesh = \"a\"\n{DIGEST}allow = 1\n"),
+            Some(5),
+            "G006",
+        ),
         (format!("[[case]]\nmesh = \"-\"\n{DIGEST}"), Some(1), "G005"),
-        (format!("[[case]]\nmesh = \"a\"\n{DIGEST}[[case]]\nmesh = \"a\"\n{DIGEST}"), Some(5), "G007"),
+        (
+            format!("[[case]]\nmesh = \"a\"\n{DIGEST}[[case]]\nmesh = \"a\"\n{DIGEST}"),
+            Some(5),
+            "G007",
+        ),
     ] {
         place.write("list.toml", &list);
         for verb in ["", "--update "] {
@@ -85,7 +114,11 @@ fn broken_lists_are_refused_with_their_line() {
                 run.err
             );
             let error = &run.cases()[0]["error"];
-            assert_eq!((&error["code"], &error["line"]), (&json!(code), &json!(line)), "{list}");
+            assert_eq!(
+                (&error["code"], &error["line"]),
+                (&json!(code), &json!(line)),
+                "{list}"
+            );
             assert!(run.err.contains("\nhint: "), "{list}\n{}", run.err);
             assert_eq!(place.read("list.toml"), list);
         }
@@ -112,12 +145,22 @@ fn options_of_a_case_are_those_that_decide_its_cells() {
     ] {
         place.write(
             "list.toml",
-            format!("\n[[case]]\nmesh = \"meshes/f.stl\"\n# These:\noptions = \"{options}\"\n{DIGEST}"),
+            format!(
+                "\n[[case]]\nmesh = \"meshes/f.stl\"\n# These:\noptions = \"{options}\"\n{DIGEST}"
+            ),
         );
         let run = place.run("list.toml --json").expect(3);
         let error = &run.cases()[0]["error"];
-        assert_eq!((&error["code"], &error["line"]), (&json!("G009"), &json!(5)), "{options}");
-        assert!(run.err.contains("list.toml") && run.err.contains("\nhint: "), "{}", run.err);
+        assert_eq!(
+            (&error["code"], &error["line"]),
+            (&json!("G009"), &json!(5)),
+            "{options}"
+        );
+        assert!(
+            run.err.contains("list.toml") && run.err.contains("\nhint: "),
+            "{}",
+            run.err
+        );
     }
     // The same as keys: the line is that of the key.
     for (keys, line, code) in [
@@ -136,11 +179,23 @@ fn options_of_a_case_are_those_that_decide_its_cells() {
         ("res = 8\ndims = [1, 1, 1]", 4, "G009"),
         ("res = 8\noptions = \"--res 8\"", 4, "G009"),
     ] {
-        place.write("list.toml", format!("\n[[case]]\nmesh = \"meshes/f.stl\"\n{keys}\n{DIGEST}"));
+        place.write(
+            "list.toml",
+            format!("\n[[case]]\nmesh = \"meshes/f.stl\"\n{keys}\n{DIGEST}"),
+        );
         let run = place.run("list.toml --json").expect(3);
         let error = &run.cases()[0]["error"];
-        assert_eq!((&error["code"], &error["line"]), (&json!(code), &json!(line)), "{keys}\n{}", run.err);
-        assert!(run.err.contains("list.toml") && run.err.contains("\nhint: "), "{}", run.err);
+        assert_eq!(
+            (&error["code"], &error["line"]),
+            (&json!(code), &json!(line)),
+            "{keys}\n{}",
+            run.err
+        );
+        assert!(
+            run.err.contains("list.toml") && run.err.contains("\nhint: "),
+            "{}",
+            run.err
+        );
     }
 }
 
@@ -160,14 +215,19 @@ fn cases_that_cannot_be_compared_fail() {
         ("empty.stl", "cells/f-res-20.npz", 4),
         ("meshes/f.stl", "nowhere.npy", 2),
     ] {
-        let list = format!("[[case]]\nmesh = \"{mesh}\"\noptions = \"-r 20\"\ngolden = \"{golden}\"\n");
+        let list =
+            format!("[[case]]\nmesh = \"{mesh}\"\noptions = \"-r 20\"\ngolden = \"{golden}\"\n");
         place.write("list.toml", list);
         let run = place.run("list.toml").expect(code);
         assert!(run.row(mesh).starts_with("ERROR "), "{}", run.out);
         // If a file must be created, the hint explains how.
         let advised = run.out.contains("voxelize verify --update list.toml");
         assert_eq!(advised, golden == "missing.npz", "{}", run.out);
-        assert!(run.err.is_empty() && run.out.contains("hint: "), "{}", run.out);
+        assert!(
+            run.err.is_empty() && run.out.contains("hint: "),
+            "{}",
+            run.out
+        );
         let case = &place.run("list.toml --json").expect(code).cases()[0];
         assert_eq!(
             (&case["outcome"], &case["exit_code"]),
@@ -183,7 +243,13 @@ fn npy(place: &Place) -> Vec<u8> {
     voxels.lattice = None;
     let mut bytes = vec![];
     let npy = voxelize::format::by_name("npy").unwrap();
-    voxelize::format::write_to(&voxels, &mut bytes, npy, &voxelize::format::SaveOptions::default()).unwrap();
+    voxelize::format::write_to(
+        &voxels,
+        &mut bytes,
+        npy,
+        &voxelize::format::SaveOptions::default(),
+    )
+    .unwrap();
     bytes
 }
 
@@ -194,8 +260,15 @@ fn nothing_is_recorded_in_ci() {
     let files = place.files();
     for line in ["--update goldens.toml", "--update new.toml meshes/f.stl"] {
         let run = place.run_as(line, Some("true")).expect(2);
-        assert!(run.err.starts_with("error: ") && run.err.contains("CI"), "{}", run.err);
-        assert_eq!((place.read("goldens.toml"), place.files()), (list.clone(), files.clone()));
+        assert!(
+            run.err.starts_with("error: ") && run.err.contains("CI"),
+            "{}",
+            run.err
+        );
+        assert_eq!(
+            (place.read("goldens.toml"), place.files()),
+            (list.clone(), files.clone())
+        );
     }
     place.run_as("goldens.toml", Some("true")).expect(0);
     place.run_as("--update goldens.toml", Some("")).expect(0);
@@ -205,8 +278,7 @@ fn nothing_is_recorded_in_ci() {
 fn shared_golden_files_are_verified_but_not_recorded() {
     let place = Place::recorded();
     place.bring("f.stl", "meshes/copy.stl");
-    let case =
-        "\n[[case]]\nmesh = \"meshes/copy.stl\"\noptions = \"--res 20\"\ngolden = \"cells/f-res-20.npz\"\n";
+    let case = "\n[[case]]\nmesh = \"meshes/copy.stl\"\noptions = \"--res 20\"\ngolden = \"cells/f-res-20.npz\"\n";
     place.write("goldens.toml", place.read("goldens.toml") + case);
     assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 4]);
     let run = place.run("--update goldens.toml").expect(2);

@@ -23,7 +23,9 @@ struct Place {
 impl Place {
     /// A folder with `meshes/cube.stl`, `meshes/knot.stl` and `meshes/f.stl`.
     fn new() -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap() };
+        let place = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
         fs::create_dir(place.path("meshes")).unwrap();
         for mesh in ["cube.stl", "knot.stl", "f.stl"] {
             place.bring(mesh, &format!("meshes/{mesh}"));
@@ -34,9 +36,15 @@ impl Place {
     /// The same with a list: the cube by its digest, the F and the knot by files.
     fn recorded() -> Self {
         let place = Self::new();
-        place.run("--update goldens.toml meshes/cube.stl -r 16 --pad 1").expect(0);
-        place.run("--update goldens.toml meshes/f.stl --res 20 --golden cells").expect(0);
-        place.run("--update goldens.toml meshes/knot.stl --res 40 --golden cells").expect(0);
+        place
+            .run("--update goldens.toml meshes/cube.stl -r 16 --pad 1")
+            .expect(0);
+        place
+            .run("--update goldens.toml meshes/f.stl --res 20 --golden cells")
+            .expect(0);
+        place
+            .run("--update goldens.toml meshes/knot.stl --res 40 --golden cells")
+            .expect(0);
         place
     }
 
@@ -46,7 +54,9 @@ impl Place {
 
     /// Copies a fixture.
     fn bring(&self, fixture: &str, to: &str) {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture);
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures")
+            .join(fixture);
         fs::copy(from, self.path(to)).unwrap();
     }
 
@@ -67,7 +77,11 @@ impl Place {
         let from = 34.081_3;
         let y = 0.888_183_6;
         let z = -1.908_203_1;
-        self.move_vertex("meshes/knot.stl", [from, y, z], [from - 65.67 / 40.0 / 2.0, y, z]);
+        self.move_vertex(
+            "meshes/knot.stl",
+            [from, y, z],
+            [from - 65.67 / 40.0 / 2.0, y, z],
+        );
     }
 
     /// Moves vertices of a binary STL: every one at `from` goes to `to`.
@@ -78,7 +92,10 @@ impl Place {
         let to = bytes(to);
         let mut moved = 0;
         for triangle in mesh_bytes[84..].chunks_mut(50) {
-            for vertex in triangle[12..48].chunks_mut(12).filter(|vertex| **vertex == from) {
+            for vertex in triangle[12..48]
+                .chunks_mut(12)
+                .filter(|vertex| **vertex == from)
+            {
                 vertex.copy_from_slice(&to);
                 moved += 1;
             }
@@ -100,7 +117,10 @@ impl Place {
 
     fn run_as(&self, line: &str, ci: Option<&str>) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
-        command.arg("verify").args(line.split_whitespace()).env_remove("CI");
+        command
+            .arg("verify")
+            .args(line.split_whitespace())
+            .env_remove("CI");
         if let Some(ci) = ci {
             command.env("CI", ci);
         }
@@ -118,7 +138,13 @@ impl Place {
                 if path.is_dir() {
                     folders.push(path);
                 } else {
-                    files.push(path.strip_prefix(self.folder.path()).unwrap().to_str().unwrap().to_string());
+                    files.push(
+                        path.strip_prefix(self.folder.path())
+                            .unwrap()
+                            .to_str()
+                            .unwrap()
+                            .to_string(),
+                    );
                 }
             }
         }
@@ -140,33 +166,53 @@ impl Run {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let out = text(&output.stdout);
         let err = text(&output.stderr);
-        Self { line: line.to_string(), code: output.status.code(), out, err }
+        Self {
+            line: line.to_string(),
+            code: output.status.code(),
+            out,
+            err,
+        }
     }
 
     #[track_caller]
     fn expect(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "voxelize verify {}\n{}{}", self.line, self.out, self.err);
+        assert_eq!(
+            self.code,
+            Some(code),
+            "voxelize verify {}\n{}{}",
+            self.line,
+            self.out,
+            self.err
+        );
         self
     }
 
     /// The objects of `--json`, one a case.
     #[track_caller]
     fn cases(&self) -> Vec<Value> {
-        let parsed = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+        let parsed =
+            |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"));
         self.out.lines().map(parsed).collect()
     }
 
     /// What came of every case, in order: `same`, `cells`, `error`; of recordings `new`, `changed`, `again`.
     #[track_caller]
     fn outcomes(&self) -> Vec<String> {
-        self.cases().iter().map(|case| case["outcome"].as_str().unwrap_or("none").to_string()).collect()
+        self.cases()
+            .iter()
+            .map(|case| case["outcome"].as_str().unwrap_or("none").to_string())
+            .collect()
     }
 
     /// The line of the table about `name`, its columns apart by one blank each.
     #[track_caller]
     fn row(&self, name: &str) -> String {
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut rows = self.out.lines().filter(|line| !line.starts_with(' ')).map(words);
+        let mut rows = self
+            .out
+            .lines()
+            .filter(|line| !line.starts_with(' '))
+            .map(words);
         let row = rows.find(|row| row.split(' ').nth(1) == Some(name));
         row.unwrap_or_else(|| panic!("no row for {name} in\n{}", self.out))
     }

@@ -16,9 +16,14 @@ fn what_differs_is_shown() {
 
     place.dent_knot();
     place.bring("octahedron.stl", "meshes/cube.stl");
-    let run = place.run("goldens.toml --pictures shown/more --json").expect(1);
+    let run = place
+        .run("goldens.toml --pictures shown/more --json")
+        .expect(1);
     let name = "shown/more/meshes-knot.stl-res-40";
-    assert_eq!(run.cases()[2]["pictures"], json!([format!("{name}.vox"), format!("{name}.png")]));
+    assert_eq!(
+        run.cases()[2]["pictures"],
+        json!([format!("{name}.vox"), format!("{name}.png")])
+    );
     // The cube has only a digest.
     assert_eq!(fs::read_dir(place.path("shown/more")).unwrap().count(), 2);
 
@@ -26,7 +31,10 @@ fn what_differs_is_shown() {
     let golden = format::open(&place.path("cells/knot-res-40.npz")).unwrap();
     assert_eq!((all.count(), &all.lattice), (6, &golden.lattice));
     let labels = all.labels().unwrap();
-    assert_eq!(labels.counts(), [(Label::ADDED.value, 3), (Label::REMOVED.value, 3)]);
+    assert_eq!(
+        labels.counts(),
+        [(Label::ADDED.value, 3), (Label::REMOVED.value, 3)]
+    );
     for (cell, value) in labels.iter() {
         let was = golden.occupied().unwrap().get(cell);
         assert_eq!(was, value == Label::REMOVED.value, "{cell:?}");
@@ -35,7 +43,9 @@ fn what_differs_is_shown() {
 
 /// The pixels of a PNG, and those that have a colour rather than a shade of grey.
 fn pixels(bytes: &[u8]) -> (usize, usize) {
-    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+        .read_info()
+        .unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
     let channels = info.color_type.samples();
@@ -53,7 +63,9 @@ fn the_picture_shows_cells_from_the_side_where_they_are() {
     let place = Place::recorded();
     let mut seen = 0;
     // A cube whose corner is pushed in: four of them, each side of each axis twice.
-    place.run("--update corners.toml meshes/cube.stl -r 12 --golden cells").expect(0);
+    place
+        .run("--update corners.toml meshes/cube.stl -r 12 --golden cells")
+        .expect(0);
     for corner in [0, 3, 5, 6] {
         place.bring("cube.stl", "meshes/cube.stl");
         let at = [0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 64.0 } else { 0.0 });
@@ -61,7 +73,10 @@ fn the_picture_shows_cells_from_the_side_where_they_are() {
         place.run("corners.toml --pictures shown").expect(1);
         let (all, coloured) = pixels(&place.read_bytes("shown/meshes-cube.stl-res-12.png"));
         // One cell of such a picture has about 1,500 pixels a side that is seen.
-        assert!(all == 1200 * 900 && coloured > 1000, "corner {at:?}: {coloured} of {all} pixels");
+        assert!(
+            all == 1200 * 900 && coloured > 1000,
+            "corner {at:?}: {coloured} of {all} pixels"
+        );
         seen += 1;
     }
     assert_eq!(seen, 4);
@@ -73,8 +88,17 @@ fn what_cannot_be_shown_says_why() {
     place.bring("octahedron.stl", "meshes/cube.stl");
     place.bring("octahedron.stl", "meshes/knot.stl");
     let run = place.run("goldens.toml --pictures shown").expect(1);
-    assert!(run.out.contains("no picture: the golden is a digest, which has no cells"), "{}", run.out);
-    assert!(run.out.contains("no picture: the grid changed"), "{}", run.out);
+    assert!(
+        run.out
+            .contains("no picture: the golden is a digest, which has no cells"),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.out.contains("no picture: the grid changed"),
+        "{}",
+        run.out
+    );
     let quiet = place.run("goldens.toml").expect(1);
     assert!(!quiet.out.contains("no picture"), "{}", quiet.out);
 }

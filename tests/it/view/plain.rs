@@ -44,9 +44,13 @@ impl Plain {
         let size = view.size.map(|n| n as f64);
         let free = 0.06 * size[0].min(size[1]);
         let room = size.map(|n| n - 2.0 * free);
-        let points: Vec<[f64; 3]> =
-            boxes.iter().flat_map(|b| corners(*b)).map(|p| axes.map(|axis| dot(axis, p))).collect();
-        let most = |f: &dyn Fn(&[f64; 3]) -> f64| points.iter().map(f).fold(f64::NEG_INFINITY, f64::max);
+        let points: Vec<[f64; 3]> = boxes
+            .iter()
+            .flat_map(|b| corners(*b))
+            .map(|p| axes.map(|axis| dot(axis, p)))
+            .collect();
+        let most =
+            |f: &dyn Fn(&[f64; 3]) -> f64| points.iter().map(f).fold(f64::NEG_INFINITY, f64::max);
         if view.projection == Projection::Orthographic {
             let span = |a: usize| (most(&|p| -p[a]), most(&|p| p[a]));
             let (left, right) = span(0);
@@ -68,14 +72,29 @@ impl Plain {
         let near = most(&|p| p[2]);
         let far = most(&|p| -p[2]);
         let least = near + (near + far) * 1e-3;
-        let eye = (0..2).map(|a| (sides[a].0 + sides[a].1) / 2.0 / slopes[a]).fold(least, f64::max);
-        Self { axes, centre: sides.map(|(high, low)| (high - low) / 2.0), scale, eye, size }
+        let eye = (0..2)
+            .map(|a| (sides[a].0 + sides[a].1) / 2.0 / slopes[a])
+            .fold(least, f64::max);
+        Self {
+            axes,
+            centre: sides.map(|(high, low)| (high - low) / 2.0),
+            scale,
+            eye,
+            size,
+        }
     }
 
     fn project(&self, point: [f64; 3]) -> [f64; 2] {
         let [x, y, z] = self.axes.map(|axis| dot(axis, point));
-        let scale = if self.eye.is_finite() { self.scale / (self.eye - z) } else { self.scale };
-        [self.size[0] / 2.0 + (x - self.centre[0]) * scale, self.size[1] / 2.0 - (y - self.centre[1]) * scale]
+        let scale = if self.eye.is_finite() {
+            self.scale / (self.eye - z)
+        } else {
+            self.scale
+        };
+        [
+            self.size[0] / 2.0 + (x - self.centre[0]) * scale,
+            self.size[1] / 2.0 - (y - self.centre[1]) * scale,
+        ]
     }
 
     /// Whether a point of the picture is within the outline of a box, in pixels from its border:
@@ -94,10 +113,17 @@ impl Plain {
     /// How far before the middle of all a box is met behind a point of the picture: the greatest
     /// depth of the part of the line of sight that is within it.
     pub fn depth(&self, at: [f64; 2], [low, high]: Box3) -> f64 {
-        let aside = [(at[0] - self.size[0] / 2.0) / self.scale, (self.size[1] / 2.0 - at[1]) / self.scale];
+        let aside = [
+            (at[0] - self.size[0] / 2.0) / self.scale,
+            (self.size[1] / 2.0 - at[1]) / self.scale,
+        ];
         let [right, up, towards] = self.axes;
         let place = |z: f64| -> [f64; 3] {
-            let grown = if self.eye.is_finite() { self.eye - z } else { 1.0 };
+            let grown = if self.eye.is_finite() {
+                self.eye - z
+            } else {
+                1.0
+            };
             std::array::from_fn(|n| {
                 right[n] * (self.centre[0] + aside[0] * grown)
                     + up[n] * (self.centre[1] + aside[1] * grown)
@@ -112,7 +138,10 @@ impl Plain {
             let rate = b[n] - a[n];
             if rate.abs() > 1e-12 {
                 let ends = [(low[n] - a[n]) / rate, (high[n] - a[n]) / rate];
-                span = [span[0].max(ends[0].min(ends[1])), span[1].min(ends[0].max(ends[1]))];
+                span = [
+                    span[0].max(ends[0].min(ends[1])),
+                    span[1].min(ends[0].max(ends[1])),
+                ];
             }
         }
         span[1]

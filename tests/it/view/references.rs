@@ -14,10 +14,14 @@ fn folder() -> PathBuf {
 
 fn cells(name: &str, res: usize) -> BitGrid {
     let mesh = fixture(name);
-    voxelize(&mesh, &Lattice::fit(mesh.bounds(), res).unwrap(), Rule::surface())
-        .unwrap()
-        .into_occupied()
-        .unwrap()
+    voxelize(
+        &mesh,
+        &Lattice::fit(mesh.bounds(), res).unwrap(),
+        Rule::surface(),
+    )
+    .unwrap()
+    .into_occupied()
+    .unwrap()
 }
 
 /// The knot less a piece, beside the knot less another.
@@ -25,7 +29,10 @@ fn changed() -> Labels {
     let whole = cells("knot.stl", 32);
     let less = |without: fn([usize; 3]) -> bool| {
         let mut grid = BitGrid::new(whole.dims()).unwrap();
-        whole.iter().filter(|cell| !without(*cell)).for_each(|cell| grid.set(cell));
+        whole
+            .iter()
+            .filter(|cell| !without(*cell))
+            .for_each(|cell| grid.set(cell));
         grid
     };
     compare::diff::labels(&less(|[i, ..]| i < 8), &less(|[_, j, _]| j > 25)).unwrap()
@@ -38,7 +45,9 @@ fn labelled() -> Labels {
     let mut labels = names.map(|(value, name)| Label::new(value, name));
     labels[1].colour = Some([0x70, 0x30, 0xa0]);
     let mut grid = Labels::new(cells.dims(), Legend::new(labels).unwrap()).unwrap();
-    cells.iter().for_each(|cell| grid.set(cell, names[cell[0] * 3 / cells.dims()[0]].0));
+    cells
+        .iter()
+        .for_each(|cell| grid.set(cell, names[cell[0] * 3 / cells.dims()[0]].0));
     grid
 }
 
@@ -60,7 +69,11 @@ fn band() -> Field {
 }
 
 fn small(from: (f64, f64)) -> View {
-    View { size: [160, 120], from: From::new(from.0, from.1), ..View::default() }
+    View {
+        size: [160, 120],
+        from: From::new(from.0, from.1),
+        ..View::default()
+    }
 }
 
 /// Every reference: its name, and what draws it.
@@ -68,9 +81,19 @@ type Reference = (&'static str, fn() -> Picture);
 
 const REFERENCES: &[Reference] = &[
     ("knot-iso", || {
-        view::cells(&cells("knot.stl", 24), [1.0; 3], &View { size: [240, 180], ..View::default() }).unwrap()
+        view::cells(
+            &cells("knot.stl", 24),
+            [1.0; 3],
+            &View {
+                size: [240, 180],
+                ..View::default()
+            },
+        )
+        .unwrap()
     }),
-    ("knot-fine", || view::cells(&cells("knot.stl", 128), [1.0; 3], &small((30.0, 30.0))).unwrap()),
+    ("knot-fine", || {
+        view::cells(&cells("knot.stl", 128), [1.0; 3], &small((30.0, 30.0))).unwrap()
+    }),
     ("f-perspective", || {
         let view = View {
             projection: Projection::Perspective,
@@ -80,42 +103,110 @@ const REFERENCES: &[Reference] = &[
         view::cells(&cells("f.stl", 12), [1.0; 3], &view).unwrap()
     }),
     ("f-up-y", || {
-        view::cells(&cells("f.stl", 12), [1.0, 1.0, 2.0], &View { up: Up::Y, ..small((30.0, 25.0)) }).unwrap()
+        view::cells(
+            &cells("f.stl", 12),
+            [1.0, 1.0, 2.0],
+            &View {
+                up: Up::Y,
+                ..small((30.0, 25.0))
+            },
+        )
+        .unwrap()
     }),
-    ("changed", || view::cells(&changed(), [1.0; 3], &small((45.0, 35.0))).unwrap()),
-    ("mesh", || view::facets(&fixture("knot.stl"), &small((30.0, 30.0))).unwrap()),
+    ("changed", || {
+        view::cells(&changed(), [1.0; 3], &small((45.0, 35.0))).unwrap()
+    }),
+    ("mesh", || {
+        view::facets(&fixture("knot.stl"), &small((30.0, 30.0))).unwrap()
+    }),
     ("slice", || {
         let layer = Layer { axis: 1, index: 12 };
-        view::slice(&changed(), [1.0; 3], layer, [160, 120], Background::Transparent).unwrap()
+        view::slice(
+            &changed(),
+            [1.0; 3],
+            layer,
+            [160, 120],
+            Background::Transparent,
+        )
+        .unwrap()
     }),
-    ("labels", || view::cells(&labelled(), [1.0; 3], &View { size: [320, 240], ..View::default() }).unwrap()),
+    ("labels", || {
+        view::cells(
+            &labelled(),
+            [1.0; 3],
+            &View {
+                size: [320, 240],
+                ..View::default()
+            },
+        )
+        .unwrap()
+    }),
     ("labels-slice", || {
         let layer = Layer { axis: 1, index: 12 };
-        view::slice(&labelled(), [1.0; 3], layer, [320, 160], Background::Plain([255; 3])).unwrap()
+        view::slice(
+            &labelled(),
+            [1.0; 3],
+            layer,
+            [320, 160],
+            Background::Plain([255; 3]),
+        )
+        .unwrap()
     }),
     ("field", || {
         let layer = Layer { axis: 2, index: 9 };
-        view::slice(&band(), [1.0; 3], layer, [320, 200], Background::Plain([255; 3])).unwrap()
+        view::slice(
+            &band(),
+            [1.0; 3],
+            layer,
+            [320, 200],
+            Background::Plain([255; 3]),
+        )
+        .unwrap()
     }),
-    ("field-sheet", || view::sheet(&band(), [1.0; 3], 2, [400, 300], Background::Transparent).unwrap()),
+    ("field-sheet", || {
+        view::sheet(&band(), [1.0; 3], 2, [400, 300], Background::Transparent).unwrap()
+    }),
     ("sheet", || {
-        view::sheet(&cells("knot.stl", 24), [1.0; 3], 2, [160, 120], Background::Plain([255; 3])).unwrap()
+        view::sheet(
+            &cells("knot.stl", 24),
+            [1.0; 3],
+            2,
+            [160, 120],
+            Background::Plain([255; 3]),
+        )
+        .unwrap()
     }),
 ];
 
 /// The pictures of the README.
 const README: &[Reference] = &[
-    ("knot-mesh", || view::facets(&fixture("knot.stl"), &wide()).unwrap()),
-    ("knot-32", || view::cells(&cells("knot.stl", 32), [1.0; 3], &wide()).unwrap()),
-    ("knot-128", || view::cells(&cells("knot.stl", 128), [1.0; 3], &wide()).unwrap()),
-    ("knot-512", || view::cells(&cells("knot.stl", 512), [1.0; 3], &wide()).unwrap()),
+    ("knot-mesh", || {
+        view::facets(&fixture("knot.stl"), &wide()).unwrap()
+    }),
+    ("knot-32", || {
+        view::cells(&cells("knot.stl", 32), [1.0; 3], &wide()).unwrap()
+    }),
+    ("knot-128", || {
+        view::cells(&cells("knot.stl", 128), [1.0; 3], &wide()).unwrap()
+    }),
+    ("knot-512", || {
+        view::cells(&cells("knot.stl", 512), [1.0; 3], &wide()).unwrap()
+    }),
     ("open-surface", || opened(Rule::surface())),
     ("open-solid", || opened(Rule::solid())),
     ("open-filled", || opened(Rule::filled())),
     ("slice-surface", || sliced(Rule::surface())),
     ("slice-thin", || sliced(Rule::Thin)),
     ("slice-offset", || sliced(Rule::offset(Length::cells(2)))),
-    ("slice-distance", || sliced(Rule::distance().with_band(Band::All).unwrap().with_sign().unwrap())),
+    ("slice-distance", || {
+        sliced(
+            Rule::distance()
+                .with_band(Band::All)
+                .unwrap()
+                .with_sign()
+                .unwrap(),
+        )
+    }),
 ];
 
 /// A layer in the middle of the knot by a rule.
@@ -123,22 +214,42 @@ fn sliced(rule: Rule) -> Picture {
     let mesh = fixture("knot.stl");
     let lattice = Fit::longest(48).pad(3).to(mesh.bounds()).unwrap();
     let voxels = voxelize(&mesh, &lattice, rule).unwrap();
-    let layer = Layer { axis: 2, index: lattice.dims()[2] / 2 };
-    view::slice(&voxels.cells, [1.0; 3], layer, [420, 320], Background::Transparent).unwrap()
+    let layer = Layer {
+        axis: 2,
+        index: lattice.dims()[2] / 2,
+    };
+    view::slice(
+        &voxels.cells,
+        [1.0; 3],
+        layer,
+        [420, 320],
+        Background::Transparent,
+    )
+    .unwrap()
 }
 
 /// The knot by a rule, its upper half cut off.
 fn opened(rule: Rule) -> Picture {
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
-    let whole = voxelize(&mesh, &lattice, rule).unwrap().into_occupied().unwrap();
+    let whole = voxelize(&mesh, &lattice, rule)
+        .unwrap()
+        .into_occupied()
+        .unwrap();
     let mut half = BitGrid::new(whole.dims()).unwrap();
-    whole.iter().filter(|[.., k]| *k < lattice.dims()[2] / 2).for_each(|cell| half.set(cell));
+    whole
+        .iter()
+        .filter(|[.., k]| *k < lattice.dims()[2] / 2)
+        .for_each(|cell| half.set(cell));
     view::cells(&half, [1.0; 3], &wide()).unwrap()
 }
 
 fn wide() -> View {
-    View { size: [400, 320], axes: Axes::Hidden, ..small((30.0, 32.0)) }
+    View {
+        size: [400, 320],
+        axes: Axes::Hidden,
+        ..small((30.0, 32.0))
+    }
 }
 
 /// The pixels in a file: compressed bytes may differ from machine to machine, these may not.
@@ -147,7 +258,11 @@ fn pixels(path: &Path) -> Option<Vec<u8>> {
     let mut reader = png::Decoder::new(file).read_info().ok()?;
     let mut pixels = vec![0; reader.output_buffer_size()?];
     let info = reader.next_frame(&mut pixels).ok()?;
-    pixels.extend([info.width, info.height].iter().flat_map(|n| n.to_le_bytes()));
+    pixels.extend(
+        [info.width, info.height]
+            .iter()
+            .flat_map(|n| n.to_le_bytes()),
+    );
     Some(pixels)
 }
 
@@ -167,7 +282,10 @@ fn compare_all(folder: &Path, references: &[Reference]) {
             }
         }
     }
-    assert!(stale.is_empty(), "{stale:?} differ; look at them, then VOXELIZE_BLESS=1 writes them again");
+    assert!(
+        stale.is_empty(),
+        "{stale:?} differ; look at them, then VOXELIZE_BLESS=1 writes them again"
+    );
 }
 
 #[test]
@@ -182,7 +300,10 @@ fn pictures_of_the_readme_are_those_of_the_tool() {
     compare_all(&bless::root("docs/pictures"), README);
     let text = std::fs::read_to_string(bless::root("README.md")).unwrap();
     for (name, _) in README {
-        assert!(text.contains(&format!("docs/pictures/{name}.png")), "{name} is not in the README");
+        assert!(
+            text.contains(&format!("docs/pictures/{name}.png")),
+            "{name} is not in the README"
+        );
     }
 }
 
@@ -190,38 +311,70 @@ fn pictures_of_the_readme_are_those_of_the_tool() {
 fn slices_as_text_have_the_axes_as_documented() {
     let cells = BitGrid::from_text("##.\n#..\n\n...\n..#\n").unwrap();
     let text = |axis, index| view::slice_text(&cells, Layer { axis, index }).unwrap();
-    assert_eq!((text(2, 0), text(2, 1)), ("##.\n#..\n".into(), "...\n..#\n".into()));
-    assert_eq!((text(1, 0), text(1, 1)), ("..#\n#..\n".into(), "...\n##.\n".into()));
+    assert_eq!(
+        (text(2, 0), text(2, 1)),
+        ("##.\n#..\n".into(), "...\n..#\n".into())
+    );
+    assert_eq!(
+        (text(1, 0), text(1, 1)),
+        ("..#\n#..\n".into(), "...\n##.\n".into())
+    );
     assert_eq!(
         (text(0, 0), text(0, 1), text(0, 2)),
         ("..\n##\n".into(), "..\n.#\n".into(), "#.\n..\n".into())
     );
     let error = view::slice_text(&cells, Layer { axis: 2, index: 2 }).unwrap_err();
-    assert!(error.kind() == voxelize::Kind::Usage && error.message().contains("z=2"), "{error}");
+    assert!(
+        error.kind() == voxelize::Kind::Usage && error.message().contains("z=2"),
+        "{error}"
+    );
     let grid = |text| BitGrid::from_text(text).unwrap();
     let changed = compare::diff::labels(&grid("#.#."), &grid("##..")).unwrap();
-    assert_eq!(view::slice_text(&changed, Layer { axis: 2, index: 0 }).unwrap(), "#+-.\n");
+    assert_eq!(
+        view::slice_text(&changed, Layer { axis: 2, index: 0 }).unwrap(),
+        "#+-.\n"
+    );
     let mut labels = Labels::new([5, 1, 1], Legend::default()).unwrap();
-    [1, 10, 35, 36].into_iter().enumerate().for_each(|(i, value)| labels.set([i, 0, 0], value));
-    assert_eq!(view::slice_text(&labels, Layer { axis: 2, index: 0 }).unwrap(), "1az#.\n");
+    [1, 10, 35, 36]
+        .into_iter()
+        .enumerate()
+        .for_each(|(i, value)| labels.set([i, 0, 0], value));
+    assert_eq!(
+        view::slice_text(&labels, Layer { axis: 2, index: 0 }).unwrap(),
+        "1az#.\n"
+    );
     let values = vec![-1.0, 0.0, 0.99, 1.0, f32::INFINITY, f32::NAN, 9.0];
     let field = Field::from_values([7, 1, 1], 9.0, values).unwrap();
-    assert_eq!(view::slice_text(&field, Layer { axis: 2, index: 0 }).unwrap(), "j0999?.\n");
+    assert_eq!(
+        view::slice_text(&field, Layer { axis: 2, index: 0 }).unwrap(),
+        "j0999?.\n"
+    );
     // The background with a minus is inside beyond the band.
     let signed = Field::from_values([4, 1, 1], 2.0, vec![2.0, 0.5, -0.1, -2.0]).unwrap();
-    assert_eq!(view::slice_text(&signed, Layer { axis: 2, index: 0 }).unwrap(), ".9c#\n");
-    let shares = Field::from_values([6, 1, 1], 0.0, vec![0.0, 1e-9, 0.05, 0.55, 0.999, 1.0]).unwrap();
+    assert_eq!(
+        view::slice_text(&signed, Layer { axis: 2, index: 0 }).unwrap(),
+        ".9c#\n"
+    );
+    let shares =
+        Field::from_values([6, 1, 1], 0.0, vec![0.0, 1e-9, 0.05, 0.55, 0.999, 1.0]).unwrap();
     let shares = Shown::by_rule(&shares, Some("fraction"));
-    assert_eq!(view::slice_text(shares, Layer { axis: 2, index: 0 }).unwrap(), ".0059#\n");
+    assert_eq!(
+        view::slice_text(shares, Layer { axis: 2, index: 0 }).unwrap(),
+        ".0059#\n"
+    );
     let plain = Field::from_values([4, 1, 1], 9.0, vec![0.0, 0.5, 1.0, 9.0]).unwrap();
-    assert_eq!(view::slice_text(&plain, Layer { axis: 2, index: 0 }).unwrap(), "059.\n");
+    assert_eq!(
+        view::slice_text(&plain, Layer { axis: 2, index: 0 }).unwrap(),
+        "059.\n"
+    );
 }
 
 #[test]
 fn a_slice_is_squares_of_the_cells() {
     let cells = BitGrid::from_text("##.\n#..\n").unwrap();
     let layer = Layer { axis: 2, index: 0 };
-    let slice = |spacing, size| view::slice(&cells, spacing, layer, size, Background::Transparent).unwrap();
+    let slice =
+        |spacing, size| view::slice(&cells, spacing, layer, size, Background::Transparent).unwrap();
     let picture = slice([1.0; 3], [10, 9]);
     assert_eq!(picture.size(), [9, 6]);
     let text = cells.layer_text(0);
@@ -233,6 +386,14 @@ fn a_slice_is_squares_of_the_cells() {
             }
         }
     }
-    assert_eq!(slice([1.0, 2.0, 1.0], [10, 12]).size(), [9, 12], "cells twice as high as wide");
-    assert_eq!(slice([1.0; 3], [2, 2]).size(), [2, 1], "more cells than pixels");
+    assert_eq!(
+        slice([1.0, 2.0, 1.0], [10, 12]).size(),
+        [9, 12],
+        "cells twice as high as wide"
+    );
+    assert_eq!(
+        slice([1.0; 3], [2, 2]).size(),
+        [2, 1],
+        "more cells than pixels"
+    );
 }

@@ -16,7 +16,10 @@ fn boxes(labels: &Labels, spacing: [f64; 3]) -> Vec<([[f64; 3]; 2], u8)> {
     let corner = |cell: [usize; 3], more: usize| {
         std::array::from_fn(|a| (cell[a] + more) as f64 * spacing[a] / largest)
     };
-    labels.iter().map(|(c, value)| ([corner(c, 0), corner(c, 1)], value)).collect()
+    labels
+        .iter()
+        .map(|(c, value)| ([corner(c, 0), corner(c, 1)], value))
+        .collect()
 }
 
 /// Compares a picture with the plain one; gives the pixels compared, those that show a cell, and
@@ -29,7 +32,10 @@ fn compare(labels: &Labels, spacing: [f64; 3], view: &View) -> [u64; 3] {
     for y in 0..view.size[1] {
         for x in 0..view.size[0] {
             let at = [x as f64 + 0.5, y as f64 + 0.5];
-            let found: Vec<_> = boxes.iter().map(|(b, value)| (plain.within(at, *b), b, *value)).collect();
+            let found: Vec<_> = boxes
+                .iter()
+                .map(|(b, value)| (plain.within(at, *b), b, *value))
+                .collect();
             let covers = found.iter().any(|(inside, ..)| *inside > BORDER);
             let unsure = found.iter().any(|(inside, ..)| inside.abs() <= BORDER);
             let [r, _, b, a] = picture.get([x, y]);
@@ -48,7 +54,12 @@ fn compare(labels: &Labels, spacing: [f64; 3], view: &View) -> [u64; 3] {
                 .map(|(_, b, value)| (plain.depth(at, **b), *value));
             let (_, value) = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
             let seen = if b > r { Label::ADDED } else { Label::REMOVED };
-            assert_eq!(seen.value, value, "pixel {x}, {y} of {view:?}: {:?}", picture.get([x, y]));
+            assert_eq!(
+                seen.value,
+                value,
+                "pixel {x}, {y} of {view:?}: {:?}",
+                picture.get([x, y])
+            );
         }
     }
     [compared, shown, near]
@@ -64,8 +75,11 @@ fn every_pixel_shows_the_nearest_cell() {
         let labels = labels_of(&mut random, dims, Legend::changes(), [3, 9][n / 2 % 2]);
         let spacing = [[1.0; 3], [0.5, 2.0, 1.25], [3.0, 0.1, 1.0]][n % 3];
         let degrees = |r: &mut Random, n: u64| r.below(2 * n) as f64 - n as f64;
-        let from =
-            if n % 3 == 1 { From::new(degrees(&mut random, 360), degrees(&mut random, 90)) } else { named };
+        let from = if n % 3 == 1 {
+            From::new(degrees(&mut random, 360), degrees(&mut random, 90))
+        } else {
+            named
+        };
         let view = View {
             size: [[41, 30], [24, 37]][n % 2],
             from,
@@ -79,16 +93,25 @@ fn every_pixel_shows_the_nearest_cell() {
         (0..3).for_each(|k| total[k] += found[k]);
     }
     let [compared, shown, near] = total;
-    assert!(compared > 20_000 && shown > 5_000 && near < compared / 20, "{total:?}");
+    assert!(
+        compared > 20_000 && shown > 5_000 && near < compared / 20,
+        "{total:?}"
+    );
 }
 
 #[test]
 fn a_picture_is_the_same_for_any_number_of_threads() {
     let labels = labels_of(&mut Random(3), [40, 30, 50], Legend::difference(), 30);
-    let view = View { size: [200, 300], projection: Projection::Perspective, ..View::default() };
+    let view = View {
+        size: [200, 300],
+        projection: Projection::Perspective,
+        ..View::default()
+    };
     let picture = |threads| {
-        voxelize::par::with_threads(threads, || view::cells(&labels, [1.0, 1.0, 2.0], &view).unwrap())
-            .unwrap()
+        voxelize::par::with_threads(threads, || {
+            view::cells(&labels, [1.0, 1.0, 2.0], &view).unwrap()
+        })
+        .unwrap()
     };
     let one = picture(1);
     assert!(one.as_bytes().chunks(4).any(|pixel| pixel[3] > 0));
@@ -103,20 +126,39 @@ fn added_cells_show_through_common_cells() {
     let mut labels = Labels::new([5; 3], Legend::difference()).unwrap();
     for n in 0..125 {
         let cell = [n % 5, n / 5 % 5, n / 25];
-        labels.set(cell, if cell == [2; 3] { Label::ADDED } else { Label::COMMON }.value);
+        labels.set(
+            cell,
+            if cell == [2; 3] {
+                Label::ADDED
+            } else {
+                Label::COMMON
+            }
+            .value,
+        );
     }
-    let view = View { size: [100, 100], from: From::new(0.0, 0.0), axes: Axes::Hidden, ..View::default() };
+    let view = View {
+        size: [100, 100],
+        from: From::new(0.0, 0.0),
+        axes: Axes::Hidden,
+        ..View::default()
+    };
     let picture = view::cells(&labels, [1.0; 3], &view).unwrap();
     let middle = picture.get([50, 50]);
     let side = picture.get([20, 50]);
     assert!(middle[2] > middle[0] + 40, "bluish: {middle:?}");
-    assert!(side[2].abs_diff(side[0]) < 12 && side[3] == 255, "grey: {side:?}");
+    assert!(
+        side[2].abs_diff(side[0]) < 12 && side[3] == 255,
+        "grey: {side:?}"
+    );
 }
 
 #[test]
 fn nothing_to_see_and_odd_sizes_are_errors() {
     let empty = BitGrid::new([3; 3]).unwrap();
-    let view = View { size: [10, 10], ..View::default() };
+    let view = View {
+        size: [10, 10],
+        ..View::default()
+    };
     let error = view::cells(&empty, [1.0; 3], &view).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::Unfit, "{error}");
     assert!(view::cells(&Field::new([3; 3], 0.0).unwrap(), [1.0; 3], &view).is_err());

@@ -33,7 +33,11 @@ pub fn facet(n: u16) -> String {
 /// An ASCII STL of so many triangles.
 pub fn ascii(name: &str, triangles: u16) -> String {
     let facets: String = (0..triangles).map(facet).collect();
-    let name = if name.is_empty() { String::new() } else { format!(" {name}") };
+    let name = if name.is_empty() {
+        String::new()
+    } else {
+        format!(" {name}")
+    };
     format!("solid{name}\n{facets}endsolid{name}\n")
 }
 

@@ -33,30 +33,47 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let chosen: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(unknown) = chosen.iter().find(|word| TARGETS.iter().all(|(name, _)| name != word)) {
+    if let Some(unknown) = chosen
+        .iter()
+        .find(|word| TARGETS.iter().all(|(name, _)| name != word))
+    {
         eprintln!("no target is called {unknown}");
         return ExitCode::FAILURE;
     }
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let mut is_empty = false;
-    for (name, check) in
-        TARGETS.iter().filter(|(name, _)| chosen.is_empty() || chosen.iter().any(|c| c == name))
+    for (name, check) in TARGETS
+        .iter()
+        .filter(|(name, _)| chosen.is_empty() || chosen.iter().any(|c| c == name))
     {
         let start = Instant::now();
         let mut inputs = 0;
-        let mut files: Vec<_> = fs::read_dir(corpora.join(name)).into_iter().flatten().flatten().collect();
+        let mut files: Vec<_> = fs::read_dir(corpora.join(name))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .collect();
         files.sort_by_key(fs::DirEntry::path);
         for file in files {
-            let Ok(bytes) = fs::read(file.path()) else { continue };
+            let Ok(bytes) = fs::read(file.path()) else {
+                continue;
+            };
             // Printed alone if the input ends the process.
             let _report = Named(file.path().display().to_string());
             check(&bytes);
             inputs += 1;
         }
-        println!("{name}: {inputs} inputs, {:.1} s", start.elapsed().as_secs_f64());
+        println!(
+            "{name}: {inputs} inputs, {:.1} s",
+            start.elapsed().as_secs_f64()
+        );
         is_empty |= inputs == 0;
     }
-    if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if is_empty {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 /// Prints the name of an input if its check panics.

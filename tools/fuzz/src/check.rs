@@ -16,7 +16,11 @@ pub fn check(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     let case = Case::from(&mut input).expect("zeros follow the end");
     alone();
-    let options = CheckOptions { lattice: Some(&case.lattice), places: 5, ..CheckOptions::default() };
+    let options = CheckOptions {
+        lattice: Some(&case.lattice),
+        places: 5,
+        ..CheckOptions::default()
+    };
     let found = check_mesh(&case.mesh, &options).expect("a small mesh");
     let edges = case.mesh.edge_counts();
     let is_empty = case.mesh.triangles().is_empty();
@@ -26,39 +30,82 @@ pub fn check(bytes: &[u8]) {
     assert_eq!(found.verdict.oriented, !is_empty && edges.is_oriented());
     assert!(!found.verdict.manifold_3mf || (found.verdict.closed && found.verdict.oriented));
     let pairs = pairs(case.mesh.triangles());
-    assert_eq!([Code::M009, Code::M010, Code::M011].map(|code| count(&found, code)), pairs);
+    assert_eq!(
+        [Code::M009, Code::M010, Code::M011].map(|code| count(&found, code)),
+        pairs
+    );
     for defect in &found.defects {
         assert!(defect.count > 0 && defect.places.len() <= 5 && !defect.triangles.is_empty());
-        assert!(defect.triangles.iter().all(|n| (*n as usize) < case.mesh.triangles().len()));
-        assert!(defect.places.iter().all(|place| place.at.iter().all(|c| c.is_finite())), "{defect:?}");
+        assert!(
+            defect
+                .triangles
+                .iter()
+                .all(|n| (*n as usize) < case.mesh.triangles().len())
+        );
+        assert!(
+            defect
+                .places
+                .iter()
+                .all(|place| place.at.iter().all(|c| c.is_finite())),
+            "{defect:?}"
+        );
     }
-    let backwards = case.mesh.triangles().iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
-    let again =
-        check_mesh(&Mesh::from_triangles(backwards).expect("finite"), &options).expect("a small mesh");
+    let backwards = case
+        .mesh
+        .triangles()
+        .iter()
+        .rev()
+        .map(|[a, b, c]| [*b, *c, *a])
+        .collect();
+    let again = check_mesh(&Mesh::from_triangles(backwards).expect("finite"), &options)
+        .expect("a small mesh");
     assert_eq!(places(&again), places(&found));
-    assert_eq!((again.verdict, again.components), (found.verdict, found.components));
+    assert_eq!(
+        (again.verdict, again.components),
+        (found.verdict, found.components)
+    );
 }
 
 fn count(found: &MeshCheck, code: Code) -> u64 {
-    found.defects.iter().find(|defect| defect.info.code == code).map_or(0, |defect| defect.count)
+    found
+        .defects
+        .iter()
+        .find(|defect| defect.info.code == code)
+        .map_or(0, |defect| defect.count)
 }
 
 /// All that does not depend on the order of triangles.
 fn places(found: &MeshCheck) -> Vec<(Code, u64, u64, Vec<[u64; 3]>)> {
     let at = |at: [f64; 3]| at.map(|c| (c + 0.0).to_bits());
     let of = found.defects.iter();
-    of.map(|d| (d.info.code, d.count, d.more, d.places.iter().map(|p| at(p.at)).collect())).collect()
+    of.map(|d| {
+        (
+            d.info.code,
+            d.count,
+            d.more,
+            d.places.iter().map(|p| at(p.at)).collect(),
+        )
+    })
+    .collect()
 }
 
 /// How many pairs cross, touch and overlap.
 fn pairs(triangles: &[Triangle]) -> [u64; 3] {
     let is_flat = |[a, b, c]: &Triangle| {
         // On one line with three points that are not: in a plane with each.
-        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-            .iter()
-            .all(|p| orientation::side([*a, *b, *c, *p]) == 0)
+        [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [0.0, 0.0, 1.0],
+        ]
+        .iter()
+        .all(|p| orientation::side([*a, *b, *c, *p]) == 0)
     };
-    let whole: Vec<&Triangle> = triangles.iter().filter(|triangle| !is_flat(triangle)).collect();
+    let whole: Vec<&Triangle> = triangles
+        .iter()
+        .filter(|triangle| !is_flat(triangle))
+        .collect();
     let mut found = [0; 3];
     for (n, s) in whole.iter().enumerate() {
         for t in &whole[..n] {

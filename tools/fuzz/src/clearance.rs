@@ -14,7 +14,9 @@ const MOST: usize = 48;
 
 /// Compares two meshes.
 pub fn check(bytes: &[u8]) {
-    let [kind, count, rest @ ..] = bytes else { return };
+    let [kind, count, rest @ ..] = bytes else {
+        return;
+    };
     let number = |byte: &u8| {
         let value = f32::from(*byte as i8);
         match kind % 5 {
@@ -32,7 +34,8 @@ pub fn check(bytes: &[u8]) {
         return;
     }
     alone();
-    let [first, second] = [first, second].map(|some| Mesh::from_triangles(some.to_vec()).expect("finite"));
+    let [first, second] =
+        [first, second].map(|some| Mesh::from_triangles(some.to_vec()).expect("finite"));
     compare(&first, &second);
 }
 
@@ -49,23 +52,40 @@ fn compare(first: &Mesh, second: &Mesh) {
             let [p, q] = closest_points(s, t);
             least = least.min((0..3).map(|n| (p[n] - q[n]).powi(2)).sum::<f64>().sqrt());
             let size = |most: f64, c: &f32| most.max(f64::from(c.abs()));
-            largest = s.as_flattened().iter().chain(t.as_flattened()).fold(largest, size);
+            largest = s
+                .as_flattened()
+                .iter()
+                .chain(t.as_flattened())
+                .fold(largest, size);
         }
     }
     let [a, b] = [first, second].map(|mesh| ClearanceBody::new(mesh).expect("it has triangles"));
-    let options = ClearanceOptions { places: usize::MAX, ..ClearanceOptions::default() };
+    let options = ClearanceOptions {
+        places: usize::MAX,
+        ..ClearanceOptions::default()
+    };
     let found = a.clearance(&b, &options).expect("few triangles");
-    let mut pairs: Vec<_> = found.places.iter().map(|place| (place.triangles, place.meeting)).collect();
+    let mut pairs: Vec<_> = found
+        .places
+        .iter()
+        .map(|place| (place.triangles, place.meeting))
+        .collect();
     pairs.sort();
     assert_eq!(pairs, meetings);
     assert_eq!(found.meetings == 0, found.distance > 0.0, "{found:?}");
-    assert!((found.distance - least).abs() <= 1e-12 * largest, "{found:?}: {least}");
+    assert!(
+        (found.distance - least).abs() <= 1e-12 * largest,
+        "{found:?}: {least}"
+    );
     let swapped = b.clearance(&a, &options).expect("few triangles");
     let mirrored = match found.relation {
         Relation::Contains => Relation::Within,
         Relation::Within => Relation::Contains,
         same => same,
     };
-    assert_eq!((swapped.relation, swapped.meetings), (mirrored, found.meetings));
+    assert_eq!(
+        (swapped.relation, swapped.meetings),
+        (mirrored, found.meetings)
+    );
     assert!((swapped.distance - found.distance).abs() <= 1e-12 * largest);
 }

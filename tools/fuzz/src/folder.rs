@@ -45,7 +45,10 @@ pub fn check(bytes: &[u8]) {
     match within(enough, || format::open(&folder)) {
         Ok(found) => {
             let said = said.expect("what can be read can be described").metadata;
-            assert_eq!((said.dims, &said.lattice), (Some(found.dims()), &found.lattice));
+            assert_eq!(
+                (said.dims, &said.lattice),
+                (Some(found.dims()), &found.lattice)
+            );
             check_again(&found, place.path());
         }
         Err(error) if error.kind() == Kind::Usage => panic!("{error}"),
@@ -60,7 +63,11 @@ fn write(folder: &Path, mut bytes: &[u8]) {
         bytes = after;
         let path = folder.join(NAMES[usize::from(*name) % NAMES.len()]);
         // A name may be that of a folder and of a file: the first stays.
-        if path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok()) && !path.is_dir() {
+        if path
+            .parent()
+            .is_some_and(|parent| fs::create_dir_all(parent).is_ok())
+            && !path.is_dir()
+        {
             fs::write(path, file).expect("room for an input");
         }
     }

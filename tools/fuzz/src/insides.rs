@@ -23,13 +23,22 @@ pub fn check(bytes: &[u8]) {
     }
     alone();
     let windings = Windings::along(0, case.mesh.triangles(), &case.lattice);
-    case.compare(Rule::solid().with_inside(Inside::Nonzero).unwrap(), &windings.nonzero());
-    case.compare(Rule::solid().with_inside(Inside::EvenOdd).unwrap(), &windings.evenodd());
+    case.compare(
+        Rule::solid().with_inside(Inside::Nonzero).unwrap(),
+        &windings.nonzero(),
+    );
+    case.compare(
+        Rule::solid().with_inside(Inside::EvenOdd).unwrap(),
+        &windings.evenodd(),
+    );
     for inside in [Inside::Robust, Inside::Vote, Inside::flood()] {
         for rule in [Rule::solid(), Rule::filled()] {
             let what = rule.with_inside(inside).unwrap();
             let whole = Voxelizer::new(what).run(&case.mesh, &case.lattice);
-            case.compare(what, &whole.expect("a small grid").voxels.into_occupied().unwrap());
+            case.compare(
+                what,
+                &whole.expect("a small grid").voxels.into_occupied().unwrap(),
+            );
         }
     }
 }

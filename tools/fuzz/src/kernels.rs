@@ -16,18 +16,40 @@ use voxelize::geom::Triangle;
 use voxelize::geom::tri_box::ExactTriangle;
 use voxelize::grid::CellSource;
 use voxelize::{
-    BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties, Voxelizer, Voxels,
+    BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties,
+    Voxelizer, Voxels,
 };
 
 use crate::alone;
 use crate::oracle::{self, Oracle};
 
 /// Sizes of cells: powers of two, decimals, other fractions.
-pub const SIZES: [&str; 12] =
-    ["1/1", "1/8", "4/1", "1/10", "1/40", "1/3", "5/24", "27/256", "999/7", "1/1000", "13/100", "1/1048576"];
+pub const SIZES: [&str; 12] = [
+    "1/1",
+    "1/8",
+    "4/1",
+    "1/10",
+    "1/40",
+    "1/3",
+    "5/24",
+    "27/256",
+    "999/7",
+    "1/1000",
+    "13/100",
+    "1/1048576",
+];
 
 /// First walls, in cells.
-pub const ORIGINS: [&str; 8] = ["0/1", "-1/1", "-4/1", "1/3", "-7/2", "5/1000", "700/1", "-100003/7"];
+pub const ORIGINS: [&str; 8] = [
+    "0/1",
+    "-1/1",
+    "-4/1",
+    "1/3",
+    "-7/2",
+    "5/1000",
+    "700/1",
+    "-100003/7",
+];
 
 /// Cells per axis: few, and some more along x, where words end.
 const MANY: [usize; 4] = [40, 63, 65, 130];
@@ -42,7 +64,9 @@ const TRIANGLES: usize = 24;
 pub fn check(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     let case = Case::from(&mut input).expect("zeros follow the end");
-    let Some(expected) = case.by_definition() else { return };
+    let Some(expected) = case.by_definition() else {
+        return;
+    };
     if case.ask_oracle {
         case.compare_with_oracle(&expected);
     }
@@ -71,9 +95,17 @@ impl Case {
         let mut size = vec![];
         for (axis, cells) in dims.iter_mut().enumerate() {
             let [n, s, o] = input.arbitrary::<[u8; 3]>()?.map(usize::from);
-            *cells = if axis == 0 && n >= 250 { MANY[n % MANY.len()] } else { n % 24 + 1 };
+            *cells = if axis == 0 && n >= 250 {
+                MANY[n % MANY.len()]
+            } else {
+                n % 24 + 1
+            };
             let first: Option<&Rational> = size.first().filter(|_| flag(4));
-            size.push(first.cloned().unwrap_or_else(|| fraction(SIZES[s % SIZES.len()])));
+            size.push(
+                first
+                    .cloned()
+                    .unwrap_or_else(|| fraction(SIZES[s % SIZES.len()])),
+            );
             origin.push(&fraction(ORIGINS[o % ORIGINS.len()]) * &size[axis]);
         }
         let to_axes = |of: Vec<Rational>| <[Rational; 3]>::try_from(of).expect("three axes");
@@ -85,7 +117,9 @@ impl Case {
         }
         let snap = if flag(3) { Snap::Float } else { Snap::None };
         let at = |closed| {
-            Lattice::new(dims, origin.clone(), size.clone(), closed).expect("a lattice").with_snap(snap)
+            Lattice::new(dims, origin.clone(), size.clone(), closed)
+                .expect("a lattice")
+                .with_snap(snap)
         };
         let open = at([false; 3]);
         let bounds = Bounds::of(&triangles);
@@ -93,7 +127,12 @@ impl Case {
         let within = |a: usize| open.axis(a).index(bounds.max[a]) <= (dims[a] as i64).into();
         let closed = [0, 1, 2].map(|a| flag(a as u8) && (triangles.is_empty() || within(a)));
         let mesh = Mesh::from_triangles(triangles).expect("finite coordinates");
-        Ok(Self { mesh, lattice: at(closed), height: height % dims[2] + 1, ask_oracle: flag(5) })
+        Ok(Self {
+            mesh,
+            lattice: at(closed),
+            height: height % dims[2] + 1,
+            ask_oracle: flag(5),
+        })
     }
 
     /// The grids under the three [`Ties::ALL`], cell by cell; `None` if that is too much work.
@@ -108,13 +147,17 @@ impl Case {
             let range = [0, 1, 2].map(|a| {
                 let of = index.each_ref().map(|v| v[a].clone());
                 let far = |n: Option<i64>, v: &Rational| {
-                    n.unwrap_or(if v.is_positive() { i64::MAX } else { i64::MIN }).clamp(-1 << 40, 1 << 40)
+                    n.unwrap_or(if v.is_positive() { i64::MAX } else { i64::MIN })
+                        .clamp(-1 << 40, 1 << 40)
                 };
                 let low = of.iter().min().expect("three");
                 let high = of.iter().max().expect("three");
                 (far(low.floor(), low) - 1).max(0)..(far(high.ceil(), high) + 1).min(dims[a])
             });
-            let cells = range.iter().map(|range| (range.end - range.start).max(0) as u64).product();
+            let cells = range
+                .iter()
+                .map(|range| (range.end - range.start).max(0) as u64)
+                .product();
             left = left.checked_sub(cells)?;
             let exact = ExactTriangle::new(&index);
             for cell in cells_of(range) {
@@ -133,7 +176,9 @@ impl Case {
     /// cells: the one in the middle of each triangle's, and its neighbours.
     fn compare_with_oracle(&self, expected: &[BitGrid; 3]) {
         let axes = oracle::axes(&self.lattice);
-        let mut touched = expected.each_ref().map(|grid| BitGrid::new(grid.dims()).expect("a small grid"));
+        let mut touched = expected
+            .each_ref()
+            .map(|grid| BitGrid::new(grid.dims()).expect("a small grid"));
         for triangle in self.mesh.triangles() {
             let oracle = Oracle::new(&axes, triangle);
             let near = oracle.cells.map(|(first, last)| {
@@ -142,14 +187,21 @@ impl Case {
             });
             for cell in cells_of(near) {
                 for (n, answer) in oracle.touches(cell).into_iter().enumerate() {
-                    let place = Ties::ALL.iter().position(|ties| *ties == oracle::TIES[n]).expect("all ties");
+                    let place = Ties::ALL
+                        .iter()
+                        .position(|ties| *ties == oracle::TIES[n])
+                        .expect("all ties");
                     if answer {
                         touched[place].set(cell.map(|c| c as usize));
                     }
                     // Several triangles: another may touch what this one does not.
                     let one = self.mesh.triangles().len() == 1;
                     let defined = expected[place].get(cell.map(|c| c as usize));
-                    assert!(defined == answer || defined && !one, "{cell:?} under {:?}", oracle::TIES[n]);
+                    assert!(
+                        defined == answer || defined && !one,
+                        "{cell:?} under {:?}",
+                        oracle::TIES[n]
+                    );
                 }
             }
         }
@@ -160,8 +212,10 @@ impl Case {
         let levels = Level::available();
         for (n, &level) in levels.iter().enumerate() {
             let run = Run::default().threads(1).level(level);
-            let voxelize::Voxelized { voxels, stats, .. } =
-                Voxelizer::new(what).with_run(run).run(&self.mesh, &self.lattice).expect("a small grid");
+            let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what)
+                .with_run(run)
+                .run(&self.mesh, &self.lattice)
+                .expect("a small grid");
             self.assert_same(voxels.occupied().unwrap(), expected, what, level.name());
             if n == self.height % levels.len() {
                 self.compare_plans(what, &run, &voxels, &stats);
@@ -170,10 +224,19 @@ impl Case {
     }
 
     fn compare_plans(&self, what: Rule, run: &Run, voxels: &Voxels, stats: &Stats) {
-        let Self { mesh, lattice, height, .. } = self;
+        let Self {
+            mesh,
+            lattice,
+            height,
+            ..
+        } = self;
         let in_slabs = (
             "slabs",
-            Voxelizer::new(what).with_run(*run).slabs(mesh, lattice, voxelize::run::Plan::Slabs(*height)),
+            Voxelizer::new(what).with_run(*run).slabs(
+                mesh,
+                lattice,
+                voxelize::run::Plan::Slabs(*height),
+            ),
         );
         let in_bricks = || {
             (
@@ -188,7 +251,11 @@ impl Case {
         for (plan, slabs) in std::iter::once(in_slabs).chain(what.has_bricks().then(in_bricks)) {
             let mut slabs = slabs.expect("a small grid");
             self.assert_same(&whole(&mut slabs), voxels.occupied().unwrap(), what, plan);
-            assert_eq!((slabs.made().occupied, slabs.digest()), (voxels.count(), voxels.digest()), "{plan}");
+            assert_eq!(
+                (slabs.made().occupied, slabs.digest()),
+                (voxels.count(), voxels.digest()),
+                "{plan}"
+            );
             assert_eq!(slabs.made().stats, *stats, "{plan}");
         }
     }
@@ -197,14 +264,25 @@ impl Case {
         if found == expected {
             return;
         }
-        let cell = found.iter().find(|c| !expected.get(*c)).or(expected.iter().find(|c| !found.get(*c)));
+        let cell = found
+            .iter()
+            .find(|c| !expected.get(*c))
+            .or(expected.iter().find(|c| !found.get(*c)));
         let bits: Vec<_> = self
             .mesh
             .triangles()
             .iter()
-            .map(|t| t.as_flattened().iter().map(|c| c.to_bits()).collect::<Vec<_>>())
+            .map(|t| {
+                t.as_flattened()
+                    .iter()
+                    .map(|c| c.to_bits())
+                    .collect::<Vec<_>>()
+            })
             .collect();
-        panic!("{how}, {what:?}: cell {cell:?}\ntriangles {bits:#010x?}\n{:?}", self.lattice);
+        panic!(
+            "{how}, {what:?}: cell {cell:?}\ntriangles {bits:#010x?}\n{:?}",
+            self.lattice
+        );
     }
 }
 
@@ -212,7 +290,8 @@ impl Case {
 fn cells_of([x, y, z]: [std::ops::Range<i64>; 3]) -> impl Iterator<Item = [i64; 3]> {
     z.flat_map(move |k| {
         let x = x.clone();
-        y.clone().flat_map(move |j| x.clone().map(move |i| [i, j, k]))
+        y.clone()
+            .flat_map(move |j| x.clone().map(move |i| [i, j, k]))
     })
 }
 
@@ -223,7 +302,12 @@ fn whole(slabs: &mut Slabs) -> BitGrid {
     while let Some(window) = slabs.next().expect("no limit") {
         assert_eq!(window.first, layers);
         layers += window.cells.occupied().unwrap().dims()[2];
-        window.cells.occupied().unwrap().iter().for_each(|[i, j, k]| grid.set([i, j, k + window.first]));
+        window
+            .cells
+            .occupied()
+            .unwrap()
+            .iter()
+            .for_each(|[i, j, k]| grid.set([i, j, k + window.first]));
     }
     assert_eq!(layers, slabs.dims()[2]);
     grid
@@ -254,15 +338,27 @@ fn triangle(
 /// the grid, 5 and 6 are the upper and the lower bits of a float. 7 is that of the vertex before.
 fn coordinate(kind: u8, value: u16, cells: usize, origin: &Rational, size: &Rational) -> f32 {
     let at = |index: Rational| (origin + &(size * &index)).to_f32();
-    let wall = || at(Rational::new(i64::from(value) % (2 * cells as i64 + 9) - 4, 2));
+    let wall = || {
+        at(Rational::new(
+            i64::from(value) % (2 * cells as i64 + 9) - 4,
+            2,
+        ))
+    };
     let coordinate = match kind {
         0 => wall(),
         1 => wall().next_up(),
         2 => wall().next_down(),
-        3 => at(Rational::new(i64::from(value) % (256 * (cells as i64 + 2)) - 256, 256)),
+        3 => at(Rational::new(
+            i64::from(value) % (256 * (cells as i64 + 2)) - 256,
+            256,
+        )),
         4 => at(Rational::new(i64::from(value) * cells as i64, 65535)),
         5 => f32::from_bits(u32::from(value) << 16),
         _ => f32::from_bits(u32::from(value)),
     };
-    if coordinate.is_finite() { coordinate } else { 0.0 }
+    if coordinate.is_finite() {
+        coordinate
+    } else {
+        0.0
+    }
 }

@@ -85,8 +85,18 @@ const VERBS: [Verb; 7] = [
             ("-n", None),
         ],
     ),
-    ("info", &[("", Some(Role::Input)), ("--json=", Some(Role::Output))]),
-    ("diff", &[("", Some(Role::Input)), ("-o=", Some(Role::Output)), ("--json=", Some(Role::Output))]),
+    (
+        "info",
+        &[("", Some(Role::Input)), ("--json=", Some(Role::Output))],
+    ),
+    (
+        "diff",
+        &[
+            ("", Some(Role::Input)),
+            ("-o=", Some(Role::Output)),
+            ("--json=", Some(Role::Output)),
+        ],
+    ),
     (
         "view",
         &[
@@ -108,8 +118,18 @@ const VERBS: [Verb; 7] = [
             ("--golden=", Some(Role::Goldens)),
         ],
     ),
-    ("check", &[("", Some(Role::Input)), ("--mark=", Some(Role::Output)), ("--json=", Some(Role::Output))]),
-    ("clearance", &[("", Some(Role::Input)), ("--json=", Some(Role::Output))]),
+    (
+        "check",
+        &[
+            ("", Some(Role::Input)),
+            ("--mark=", Some(Role::Output)),
+            ("--json=", Some(Role::Output)),
+        ],
+    ),
+    (
+        "clearance",
+        &[("", Some(Role::Input)), ("--json=", Some(Role::Output))],
+    ),
 ];
 
 /// Words and links of one input.
@@ -117,7 +137,10 @@ const MOST: usize = 8;
 
 /// Every file that a run finds, with its bytes: made once, by the command itself.
 static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
-    assert!(std::env::var_os("CI").is_none(), "CI is set, where no golden is recorded: env -u CI runs this");
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "CI is set, where no golden is recorded: env -u CI runs this"
+    );
     let place = tempfile::tempdir().expect("a folder for temporary files");
     enter(place.path());
     let cube = include_bytes!("../../../fixtures/cube.stl");
@@ -134,7 +157,11 @@ static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
         "verify --update list.toml cube.stl -r 3 --golden .",
         "verify --update list.toml b.stl -r 3",
     ] {
-        assert_eq!(run(words.split(' ').map(OsString::from).collect()), 0, "{words}");
+        assert_eq!(
+            run(words.split(' ').map(OsString::from).collect()),
+            0,
+            "{words}"
+        );
     }
     // Another's file with a name that this tool would choose.
     fs::write("b.vox", "no voxels").expect("room for a text");
@@ -145,7 +172,9 @@ static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
 pub fn check(bytes: &[u8]) {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone_in_this_folder = ONE.lock();
-    let [links, verb, rest @ ..] = bytes else { return };
+    let [links, verb, rest @ ..] = bytes else {
+        return;
+    };
     alone();
     // The fuzzer keeps its corpus in a folder relative to this one.
     let home = std::env::current_dir().expect("a folder to come back to");
@@ -166,15 +195,23 @@ pub fn check(bytes: &[u8]) {
         };
     }
     let (verb, known) = VERBS[usize::from(*verb) % VERBS.len()];
-    let mut line: Vec<OsString> = if verb.is_empty() { vec![] } else { vec![verb.into()] };
+    let mut line: Vec<OsString> = if verb.is_empty() {
+        vec![]
+    } else {
+        vec![verb.into()]
+    };
     let mut named: Vec<(Role, &str)> = vec![];
     for word in words.chunks_exact(2).take(MOST) {
         let (option, role) = known[usize::from(word[0]) % known.len()];
         line.push(format!("{option}{}", role.map_or("", |_| name(word[1]))).into());
         named.extend(role.map(|role| (role, name(word[1]))));
     }
-    named.extend(line.contains(&"-o=two/".into()).then_some((Role::Folder, "two")));
-    if !matches!(verb, "info" | "diff" | "clearance" | "check") && !line.iter().any(|word| word == "--like=")
+    named.extend(
+        line.contains(&"-o=two/".into())
+            .then_some((Role::Folder, "two")),
+    );
+    if !matches!(verb, "info" | "diff" | "clearance" | "check")
+        && !line.iter().any(|word| word == "--like=")
     {
         line.push("-r=4".into());
     }
@@ -185,9 +222,15 @@ pub fn check(bytes: &[u8]) {
     let after = snapshot(Path::new("."));
     for (path, bytes) in &before {
         let is_same = after.get(path) == Some(bytes);
-        assert!(is_same || may_change.has(path), "{} was changed or lost by {shown:?}", path.display());
+        assert!(
+            is_same || may_change.has(path),
+            "{} was changed or lost by {shown:?}",
+            path.display()
+        );
     }
-    let left = after.keys().find(|path| path.display().to_string().contains(".voxelize-"));
+    let left = after
+        .keys()
+        .find(|path| path.display().to_string().contains(".voxelize-"));
     assert!(left.is_none(), "{left:?} is left by {shown:?}");
     enter(&home);
 }
@@ -205,7 +248,10 @@ struct Outputs {
 impl Outputs {
     fn new(named: &[(Role, &str)], line: &[OsString]) -> Self {
         let of = |wanted: Role| -> Vec<PathBuf> {
-            let names = named.iter().filter(|(role, _)| *role == wanted).map(|(_, name)| *name);
+            let names = named
+                .iter()
+                .filter(|(role, _)| *role == wanted)
+                .map(|(_, name)| *name);
             names.filter_map(|name| real(Path::new(name))).collect()
         };
         let records = line.iter().any(|word| word == "--update");
@@ -218,21 +264,38 @@ impl Outputs {
             outputs.extend(inputs.extract_if(.., |path| is_list(path)));
             goldens.push(real(Path::new(".")).expect("the folder of the run"));
         }
-        let sidecars =
-            |paths: &[PathBuf]| paths.iter().map(|path| with_end(path, ".json")).collect::<Vec<_>>();
+        let sidecars = |paths: &[PathBuf]| {
+            paths
+                .iter()
+                .map(|path| with_end(path, ".json"))
+                .collect::<Vec<_>>()
+        };
         inputs.extend(sidecars(&inputs));
         if line.iter().any(|word| word == "--files-from=meshes.txt") {
-            inputs.extend(["cube.stl", "sub/cube.stl"].map(|name| real(Path::new(name)).expect("a file")));
+            inputs.extend(
+                ["cube.stl", "sub/cube.stl"].map(|name| real(Path::new(name)).expect("a file")),
+            );
         }
         let mut folders = of(Role::Folder);
         // A folder may be named as an output without a slash.
         folders.extend(outputs.iter().filter(|path| path.is_dir()).cloned());
         outputs.extend(sidecars(&outputs));
         let ends = ["vox", "npz", "raw", "raw.json", "png"];
-        let implied = ["cube", "b"].iter().flat_map(|stem| ends.map(|end| format!("{stem}.{end}")));
+        let implied = ["cube", "b"]
+            .iter()
+            .flat_map(|stem| ends.map(|end| format!("{stem}.{end}")));
         let is_ours = |name: &String| name != "b.vox";
-        let implied = implied.filter(is_ours).filter_map(|name| real(Path::new(&name))).collect();
-        Self { inputs, outputs, folders, goldens, implied }
+        let implied = implied
+            .filter(is_ours)
+            .filter_map(|name| real(Path::new(&name)))
+            .collect();
+        Self {
+            inputs,
+            outputs,
+            folders,
+            goldens,
+            implied,
+        }
     }
 
     fn has(&self, path: &Path) -> bool {
@@ -257,11 +320,18 @@ fn real(path: &Path) -> Option<PathBuf> {
         if let Ok(found) = path.canonicalize() {
             return Some(found);
         }
-        let Ok(target) = fs::read_link(&path) else { break };
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
-    let Some(Component::Normal(name)) = path.components().next_back() else { return None };
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let Some(Component::Normal(name)) = path.components().next_back() else {
+        return None;
+    };
+    let folder = path
+        .parent()
+        .filter(|folder| *folder != Path::new(""))
+        .unwrap_or(Path::new("."));
     Some(folder.canonicalize().ok()?.join(name))
 }
 
@@ -279,7 +349,10 @@ fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         if kind.is_dir() {
             found.append(&mut snapshot(&entry.path()));
         } else if kind.is_file() {
-            found.insert(entry.path(), fs::read(entry.path()).expect("a file of the run"));
+            found.insert(
+                entry.path(),
+                fs::read(entry.path()).expect("a file of the run"),
+            );
         }
     }
     found
@@ -291,7 +364,12 @@ fn enter(folder: &Path) {
 
 /// Runs the command with these words, in one thread, and prints nothing.
 fn run(words: Vec<OsString>) -> u8 {
-    let code = cli::run(["voxelize", "-q", "-j=1"].map(OsString::from).into_iter().chain(words));
+    let code = cli::run(
+        ["voxelize", "-q", "-j=1"]
+            .map(OsString::from)
+            .into_iter()
+            .chain(words),
+    );
     assert_ne!(code, 70, "the command panicked");
     code
 }

@@ -17,16 +17,35 @@ pub fn check(bytes: &[u8]) {
     match cli::dry_run(words.map(OsStr::from_bytes), &pyramid()) {
         DryRun::Page(text) => assert!(!text.trim().is_empty()),
         DryRun::Command(name) => assert!(bytes.windows(name.len()).any(|w| w == name.as_bytes())),
-        DryRun::Report { error: None, text, json, exit_code } => {
+        DryRun::Report {
+            error: None,
+            text,
+            json,
+            exit_code,
+        } => {
             check_harmless(&text);
             let map: serde_json::Value = serde_json::from_str(&json).expect("one object of JSON");
-            assert_eq!((map["schema"].as_u64(), map["exit_code"].as_u64()), (Some(1), Some(0)));
+            assert_eq!(
+                (map["schema"].as_u64(), map["exit_code"].as_u64()),
+                (Some(1), Some(0))
+            );
             assert!(!json.contains('\n') && exit_code == 0);
-            assert!(map["status"] != "planned" || text.lines().count() >= 5, "{text:?}");
+            assert!(
+                map["status"] != "planned" || text.lines().count() >= 5,
+                "{text:?}"
+            );
         }
-        DryRun::Report { error: Some(error), text, exit_code, .. } => {
+        DryRun::Report {
+            error: Some(error),
+            text,
+            exit_code,
+            ..
+        } => {
             let lines: Vec<&str> = text.lines().collect();
-            assert!(matches!(lines.len(), 1 | 2) && lines[0].starts_with("error"), "{text:?}");
+            assert!(
+                matches!(lines.len(), 1 | 2) && lines[0].starts_with("error"),
+                "{text:?}"
+            );
             check_harmless(&text);
             let expected = match error.kind() {
                 Kind::Usage => 2,
@@ -43,12 +62,20 @@ pub fn check(bytes: &[u8]) {
 
 /// A mesh whose extents differ, one of them no double.
 fn pyramid() -> Mesh {
-    let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 2.5, 0.0], [0.0, 2.5, 0.0]];
+    let corners = [
+        [0.0, 0.0, 0.0],
+        [4.0, 0.0, 0.0],
+        [4.0, 2.5, 0.0],
+        [0.0, 2.5, 0.0],
+    ];
     let sides = (0..4).map(|n| [corners[n], corners[(n + 1) % 4], [1.0, 1.0, -0.7]]);
     Mesh::from_triangles(sides.collect()).expect("finite coordinates")
 }
 
 /// Whatever was typed, a terminal shows it and obeys none of it.
 fn check_harmless(text: &str) {
-    assert!(!text.replace('\n', "").contains(char::is_control), "{text:?}");
+    assert!(
+        !text.replace('\n', "").contains(char::is_control),
+        "{text:?}"
+    );
 }

@@ -46,12 +46,16 @@ pub fn check(bytes: &[u8]) {
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
     let options = ReadOptions::default().tolerance(tolerance).memory(LIMIT);
-    within(LIMIT as usize + BESIDE, || read_stream(&mut &*bytes, "-", &options))
+    within(LIMIT as usize + BESIDE, || {
+        read_stream(&mut &*bytes, "-", &options)
+    })
 }
 
 /// The length of the package or of the longest file in it: errors name a place in either.
 fn longest(bytes: &[u8]) -> usize {
-    let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else { return bytes.len() };
+    let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else {
+        return bytes.len();
+    };
     let count = archive.len();
     let mut length = |n| {
         let file = archive.by_index(n).ok()?;
@@ -60,12 +64,15 @@ fn longest(bytes: &[u8]) -> usize {
         let _ = copy(&mut unpacked, &mut sink());
         Some((LIMIT - unpacked.limit()) as usize)
     };
-    (0..count).filter_map(&mut length).fold(bytes.len(), usize::max)
+    (0..count)
+        .filter_map(&mut length)
+        .fold(bytes.len(), usize::max)
 }
 
 fn package(model: &[u8]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(vec![]));
-    zip.start_file("3D/3dmodel.model", SimpleFileOptions::default()).expect("a name");
+    zip.start_file("3D/3dmodel.model", SimpleFileOptions::default())
+        .expect("a name");
     zip.write_all(model).expect("a Vec takes all");
     zip.finish().expect("a Vec takes all").into_inner()
 }
@@ -73,8 +80,17 @@ fn package(model: &[u8]) -> Vec<u8> {
 fn check_loaded(loaded: &Loaded, bytes: &[u8]) {
     assert_eq!(loaded.bytes, bytes.len() as u64);
     let triangles = loaded.mesh.triangles();
-    assert!(triangles.as_flattened().as_flattened().iter().all(|coordinate| coordinate.is_finite()));
-    for parts in PartKind::ALL.into_iter().filter_map(|kind| loaded.mesh.parts(kind)) {
+    assert!(
+        triangles
+            .as_flattened()
+            .as_flattened()
+            .iter()
+            .all(|coordinate| coordinate.is_finite())
+    );
+    for parts in PartKind::ALL
+        .into_iter()
+        .filter_map(|kind| loaded.mesh.parts(kind))
+    {
         assert!((0..triangles.len() as u32).all(|n| (parts.of(n) as usize) < parts.names().len()));
     }
 }

@@ -18,7 +18,11 @@ const BLOCK: usize = 256 << 10;
 pub fn check(bytes: &[u8]) {
     alone();
     let mut text = b"solid ".to_vec();
-    text.extend(bytes.iter().map(|&byte| if is_text(byte) { byte } else { b'#' }));
+    text.extend(
+        bytes
+            .iter()
+            .map(|&byte| if is_text(byte) { byte } else { b'#' }),
+    );
     for tolerance in [Tolerance::Usual, Tolerance::Lenient] {
         check_text(&text, tolerance);
     }
@@ -30,8 +34,16 @@ fn check_text(text: &[u8], tolerance: Tolerance) {
         Ok(loaded) => check_loaded(loaded, text),
         Err(error) => check_error(error, 'S', text.len()),
     }
-    assert_eq!(heart(&plain, 0), heart(&read(&text.to_ascii_uppercase(), tolerance), 0), "in capitals");
-    assert_eq!(heart(&plain, 0), heart(&read(&with_crlf(text), tolerance), 0), "with CRLF");
+    assert_eq!(
+        heart(&plain, 0),
+        heart(&read(&text.to_ascii_uppercase(), tolerance), 0),
+        "in capitals"
+    );
+    assert_eq!(
+        heart(&plain, 0),
+        heart(&read(&with_crlf(text), tolerance), 0),
+        "with CRLF"
+    );
     // A block takes longer than all else together.
     if text.len().is_multiple_of(4) {
         let across = read(&across_blocks(text), tolerance);
@@ -45,7 +57,9 @@ fn is_text(byte: u8) -> bool {
 
 fn read(text: &[u8], tolerance: Tolerance) -> Result<Loaded> {
     let options = ReadOptions::default().tolerance(tolerance);
-    within((512 << 10) + 4 * text.len(), || read_stream(&mut &*text, "-", &options))
+    within((512 << 10) + 4 * text.len(), || {
+        read_stream(&mut &*text, "-", &options)
+    })
 }
 
 /// The code of an error, its triangle and its line.
@@ -56,16 +70,27 @@ type Place = (&'static str, Option<u64>, Option<u64>);
 fn heart(result: &Result<Loaded>, later: u64) -> std::result::Result<(&[Triangle], u64), Place> {
     match result {
         Ok(loaded) => Ok((loaded.mesh.triangles(), loaded.dropped)),
-        Err(error) => Err((error.code().name(), error.triangle(), error.line().map(|line| line + later))),
+        Err(error) => Err((
+            error.code().name(),
+            error.triangle(),
+            error.line().map(|line| line + later),
+        )),
     }
 }
 
 /// Reads as ASCII STL, and the mesh written out reads as itself.
 fn check_loaded(loaded: &Loaded, text: &[u8]) {
-    assert_eq!((loaded.format, loaded.bytes), ("stl-ascii", text.len() as u64));
+    assert_eq!(
+        (loaded.format, loaded.bytes),
+        ("stl-ascii", text.len() as u64)
+    );
     let shortest = "facet outer loop vertex 0 0 0 vertex 0 0 0 vertex 0 0 0 endloop endfacet".len();
     let triangles = loaded.mesh.triangles();
-    assert!(triangles.len() <= text.len() / shortest, "{} triangles", triangles.len());
+    assert!(
+        triangles.len() <= text.len() / shortest,
+        "{} triangles",
+        triangles.len()
+    );
     let mut written = "solid\n".to_string();
     for triangle in triangles {
         written += "facet normal 0 0 0 outer loop\n";
@@ -75,7 +100,8 @@ fn check_loaded(loaded: &Loaded, text: &[u8]) {
         written += "endloop endfacet\n";
     }
     written += "endsolid";
-    let again = read(written.as_bytes(), Tolerance::Usual).unwrap_or_else(|error: Error| panic!("{error}"));
+    let again =
+        read(written.as_bytes(), Tolerance::Usual).unwrap_or_else(|error: Error| panic!("{error}"));
     assert_eq!(again.mesh, loaded.mesh);
 }
 

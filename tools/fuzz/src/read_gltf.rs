@@ -41,12 +41,20 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
-    let options = ReadOptions::default().textures(true).tolerance(tolerance).memory(LIMIT);
-    within(LIMIT as usize + BESIDE, || read_stream(&mut &*bytes, "-", &options))
+    let options = ReadOptions::default()
+        .textures(true)
+        .tolerance(tolerance)
+        .memory(LIMIT);
+    within(LIMIT as usize + BESIDE, || {
+        read_stream(&mut &*bytes, "-", &options)
+    })
 }
 
 fn glb(bytes: &[u8]) -> Vec<u8> {
-    let split = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let split = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
     let (json, bin) = bytes.split_at(split);
     let mut file = b"glTF\x02\0\0\0".to_vec();
     file.extend((28 + bytes.len() as u32).to_le_bytes());
@@ -61,8 +69,17 @@ fn glb(bytes: &[u8]) -> Vec<u8> {
 fn check_loaded(loaded: &Loaded, bytes: &[u8]) {
     assert_eq!(loaded.bytes, bytes.len() as u64);
     let triangles = loaded.mesh.triangles();
-    assert!(triangles.as_flattened().as_flattened().iter().all(|coordinate| coordinate.is_finite()));
-    for parts in PartKind::ALL.into_iter().filter_map(|kind| loaded.mesh.parts(kind)) {
+    assert!(
+        triangles
+            .as_flattened()
+            .as_flattened()
+            .iter()
+            .all(|coordinate| coordinate.is_finite())
+    );
+    for parts in PartKind::ALL
+        .into_iter()
+        .filter_map(|kind| loaded.mesh.parts(kind))
+    {
         assert!((0..triangles.len() as u32).all(|n| (parts.of(n) as usize) < parts.names().len()));
     }
 }

@@ -44,20 +44,39 @@ fn check_recorded(goldens: &Goldens, case: &Case) {
     }
     let mut goldens = goldens.clone();
     let before: Vec<_> = goldens.cases().iter().map(essence).collect();
-    goldens.record(Case { golden: golden.clone(), ..case.clone() });
+    goldens.record(Case {
+        golden: golden.clone(),
+        ..case.clone()
+    });
     let again = parse(&goldens.to_text());
     assert_eq!(again.cases().len(), before.len());
     for (after, before) in again.cases().iter().map(essence).zip(before) {
         let recorded = after.0 == case.mesh && after.1 == words(case);
-        assert!(if recorded { after.3 == golden } else { after == before }, "{before:?} is {after:?}");
+        assert!(
+            if recorded {
+                after.3 == golden
+            } else {
+                after == before
+            },
+            "{before:?} is {after:?}"
+        );
     }
 }
 
 /// Returns everything of a case except its lines, which may move.
 fn essence(case: &Case) -> (String, String, Option<String>, Golden) {
-    (case.mesh.clone(), words(case), case.name.clone(), case.golden.clone())
+    (
+        case.mesh.clone(),
+        words(case),
+        case.name.clone(),
+        case.golden.clone(),
+    )
 }
 
 fn words(case: &Case) -> String {
-    case.options.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    case.options
+        .to_string()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }

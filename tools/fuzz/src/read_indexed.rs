@@ -33,14 +33,20 @@ pub fn check(bytes: &[u8]) {
         assert!(usual.mesh == lenient.mesh && lenient.dropped == 0);
         let need = size_of_val(usual.mesh.triangles()) as u64;
         if let Some(less) = need.checked_sub(1) {
-            let error = read(bytes, ReadOptions::default().memory(less)).expect_err("a limit of memory");
-            assert!(matches!(error.kind(), Kind::TooLarge | Kind::Input), "{error}");
+            let error =
+                read(bytes, ReadOptions::default().memory(less)).expect_err("a limit of memory");
+            assert!(
+                matches!(error.kind(), Kind::TooLarge | Kind::Input),
+                "{error}"
+            );
         }
     }
 }
 
 fn read(bytes: &[u8], options: ReadOptions) -> Result<Loaded> {
-    within(BLOCKS + 64 * bytes.len(), || read_stream(&mut &*bytes, "-", &options))
+    within(BLOCKS + 64 * bytes.len(), || {
+        read_stream(&mut &*bytes, "-", &options)
+    })
 }
 
 /// The mesh is finite, no larger than its file can say, and reads as itself when it is written out.
@@ -48,8 +54,18 @@ fn check_loaded(loaded: &Loaded, bytes: &[u8]) {
     assert_eq!(loaded.bytes, bytes.len() as u64);
     let triangles = loaded.mesh.triangles();
     // A corner takes two bytes as text, one as a byte of a list.
-    assert!(triangles.len() <= bytes.len(), "{} triangles", triangles.len());
-    assert!(triangles.as_flattened().as_flattened().iter().all(|coordinate| coordinate.is_finite()));
+    assert!(
+        triangles.len() <= bytes.len(),
+        "{} triangles",
+        triangles.len()
+    );
+    assert!(
+        triangles
+            .as_flattened()
+            .as_flattened()
+            .iter()
+            .all(|coordinate| coordinate.is_finite())
+    );
     if let Some(parts) = loaded.mesh.parts(PartKind::Object) {
         assert!((0..triangles.len() as u32).all(|n| (parts.of(n) as usize) < parts.names().len()));
     }
@@ -63,6 +79,7 @@ fn check_loaded(loaded: &Loaded, bytes: &[u8]) {
         }
         written += "f -3 -2 -1\n";
     }
-    let again = read(written.as_bytes(), ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let again =
+        read(written.as_bytes(), ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((again.format, &again.mesh), ("obj", &loaded.mesh));
 }

@@ -9,7 +9,9 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use voxelize::mesh::MeshParts;
 use voxelize::mesh::PartKind;
-use voxelize::mesh::read::{INPUTS, Loaded, Packing, ReadOptions, Tolerance, read_file, read_stream};
+use voxelize::mesh::read::{
+    INPUTS, Loaded, Packing, ReadOptions, Tolerance, read_file, read_stream,
+};
 use voxelize::{Bounds, Error, Kind, Mesh, Result};
 
 use crate::{alone, check_error, scratch, within};
@@ -26,7 +28,10 @@ pub(crate) const MAGIC: &[u8] = b"\x1f\x8b";
 /// Reads `bytes` in every way, and within every limit of memory that matters.
 pub fn check(bytes: &[u8]) {
     alone();
-    let input = Input { bytes, length: unpacked(bytes) };
+    let input = Input {
+        bytes,
+        length: unpacked(bytes),
+    };
     let usual = input.check(Tolerance::Usual);
     let strict = input.check(Tolerance::Strict);
     let lenient = input.check(Tolerance::Lenient);
@@ -82,18 +87,24 @@ impl Input<'_> {
     }
 
     fn file(&self, options: &ReadOptions) -> Result<Loaded> {
-        scratch::with_file(self.bytes, |path| within(self.enough(), || read_file(&path, options)))
+        scratch::with_file(self.bytes, |path| {
+            within(self.enough(), || read_file(&path, options))
+        })
     }
 
     fn stream(&self, options: &ReadOptions) -> Result<Loaded> {
-        within(self.enough(), || read_stream(&mut Dribble(self.bytes, 0), "-", options))
+        within(self.enough(), || {
+            read_stream(&mut Dribble(self.bytes, 0), "-", options)
+        })
     }
 
     fn packed(&self, options: &ReadOptions) -> Result<Loaded> {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(self.bytes).expect("a Vec takes all");
         let packed = packed.finish().expect("a Vec takes all");
-        within(self.enough(), || read_stream(&mut &packed[..], "-", options))
+        within(self.enough(), || {
+            read_stream(&mut &packed[..], "-", options)
+        })
     }
 
     /// Memory that reading may take: a block of lines, as the content may be that of another text format, a block of the
@@ -104,7 +115,15 @@ impl Input<'_> {
 
     /// A mesh has as many triangles as its file can hold, all finite, and knows its bounds.
     fn check_loaded(&self, loaded: &Loaded, tolerance: Tolerance) {
-        let Loaded { mesh, format, bytes, packing, dropped, findings, .. } = loaded;
+        let Loaded {
+            mesh,
+            format,
+            bytes,
+            packing,
+            dropped,
+            findings,
+            ..
+        } = loaded;
         assert!(INPUTS.iter().any(|input| input.name == *format), "{format}");
         assert_eq!(*bytes, self.bytes.len() as u64);
         assert_eq!(*packing == Packing::Gzip, self.is_packed());
@@ -114,17 +133,30 @@ impl Input<'_> {
             return;
         }
         // The shortest triangle of any format takes more.
-        assert!(triangles.len() <= self.length / 9, "{} triangles", triangles.len());
+        assert!(
+            triangles.len() <= self.length / 9,
+            "{} triangles",
+            triangles.len()
+        );
         assert_eq!(*mesh.bounds(), Bounds::of(triangles));
         assert!(mesh.degenerate() <= triangles.len() as u64);
         let again = Mesh::from_triangles(triangles.to_vec()).expect("finite coordinates");
         assert_eq!(again, *mesh);
-        assert!(findings.is_sorted_by(|a, b| a.first.code().name() < b.first.code().name()), "{findings:?}");
+        assert!(
+            findings.is_sorted_by(|a, b| a.first.code().name() < b.first.code().name()),
+            "{findings:?}"
+        );
         for finding in findings {
             check_error(&finding.first, 'S', self.bytes.len().max(self.length));
-            assert!(finding.count > 0 && finding.first.file().is_none(), "{finding:?}");
+            assert!(
+                finding.count > 0 && finding.first.file().is_none(),
+                "{finding:?}"
+            );
         }
-        assert!(*dropped == 0 || tolerance == Tolerance::Lenient, "{dropped} dropped");
+        assert!(
+            *dropped == 0 || tolerance == Tolerance::Lenient,
+            "{dropped} dropped"
+        );
         let triangles = triangles.len() as u64;
         let dropped = *dropped;
         match *format {
@@ -133,9 +165,16 @@ impl Input<'_> {
             }
             "stl-binary" if !self.is_packed() => self.check_records(triangles, dropped),
             "stl-ascii" if !self.is_packed() => {
-                let words = self.bytes.split(|byte| matches!(byte, b' ' | b'\t'..=b'\r'));
-                let facets = words.filter(|word| word.eq_ignore_ascii_case(b"facet")).count() as u64;
-                assert!(triangles + dropped <= facets, "{triangles} and {dropped} of {facets}");
+                let words = self
+                    .bytes
+                    .split(|byte| matches!(byte, b' ' | b'\t'..=b'\r'));
+                let facets = words
+                    .filter(|word| word.eq_ignore_ascii_case(b"facet"))
+                    .count() as u64;
+                assert!(
+                    triangles + dropped <= facets,
+                    "{triangles} and {dropped} of {facets}"
+                );
             }
             _ => (),
         }
@@ -164,9 +203,14 @@ impl Input<'_> {
     fn check_agreement(&self, file: &Result<Loaded>, stream: &Result<Loaded>) {
         let is_known = self.is_packed() || self.bytes.len() < HEAD;
         // Its first bytes may look like text, and only its length says otherwise.
-        let by_length = !is_known && self.count().is_some_and(|n| 84 + 50 * n == self.bytes.len() as u64);
+        let by_length = !is_known
+            && self
+                .count()
+                .is_some_and(|n| 84 + 50 * n == self.bytes.len() as u64);
         match (file, stream) {
-            (Ok(file), Ok(stream)) if !by_length || file.format == stream.format => assert_eq!(file, stream),
+            (Ok(file), Ok(stream)) if !by_length || file.format == stream.format => {
+                assert_eq!(file, stream)
+            }
             (Err(file), Err(stream)) if is_known => {
                 assert_eq!(place(file), place(stream), "{file}\n{stream}");
             }
@@ -183,7 +227,11 @@ impl Input<'_> {
         }
         let need = TRIANGLE * loaded.mesh.triangles().len() as u64;
         let names = |parts: &MeshParts| {
-            128 + parts.names().iter().map(|name| 128 + 2 * name.len() as u64).sum::<u64>()
+            128 + parts
+                .names()
+                .iter()
+                .map(|name| 128 + 2 * name.len() as u64)
+                .sum::<u64>()
         };
         let beside = loaded.mesh.parts(PartKind::Object).map_or(0, names);
         let limited = |limit| ReadOptions::default().memory(limit);
@@ -191,7 +239,10 @@ impl Input<'_> {
         if let Some(less) = need.checked_sub(1) {
             for result in [self.file(&limited(less)), self.stream(&limited(less))] {
                 let error = result.expect_err("a limit of memory");
-                assert!(error.kind() == Kind::TooLarge || error.kind() == Kind::Input, "{error}");
+                assert!(
+                    error.kind() == Kind::TooLarge || error.kind() == Kind::Input,
+                    "{error}"
+                );
             }
         }
     }
@@ -199,7 +250,13 @@ impl Input<'_> {
 
 /// What an error says, but in words.
 fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
-    (error.kind(), error.code().name(), error.triangle(), error.byte(), error.line())
+    (
+        error.kind(),
+        error.code().name(),
+        error.triangle(),
+        error.byte(),
+        error.line(),
+    )
 }
 
 /// Packed, it is the same.
@@ -224,7 +281,11 @@ fn check_strict(strict: &Result<Loaded>, usual: &Result<Loaded>) {
         }
         (Err(error), Ok(usual)) => {
             let found = usual.findings.iter().map(|finding| place(&finding.first));
-            assert!(found.into_iter().any(|found| found == place(error)), "{error}: {:?}", usual.findings);
+            assert!(
+                found.into_iter().any(|found| found == place(error)),
+                "{error}: {:?}",
+                usual.findings
+            );
         }
         (Err(_), Err(_)) => (),
     }
@@ -236,7 +297,11 @@ fn check_lenient(lenient: &Result<Loaded>, usual: &Result<Loaded>) {
         (lenient, Ok(usual)) => assert_eq!(lenient.as_ref(), Ok(usual)),
         (Ok(lenient), Err(error)) => {
             let found = lenient.findings.iter().map(|finding| place(&finding.first));
-            assert!(found.into_iter().any(|found| found == place(error)), "{error}: {:?}", lenient.findings);
+            assert!(
+                found.into_iter().any(|found| found == place(error)),
+                "{error}: {:?}",
+                lenient.findings
+            );
         }
         (Err(_), Err(_)) => (),
     }

@@ -40,16 +40,25 @@ fn split(bytes: &[u8]) -> (Option<String>, &[u8]) {
     if !bytes.starts_with(b"{") {
         return (None, bytes);
     }
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
     let sidecar = &bytes[..end];
     let file = bytes.get(end + 1..).unwrap_or_default();
     (Some(String::from_utf8_lossy(sidecar).into_owned()), file)
 }
 
-fn read<'a>(file: &[u8], format: &'a Format, sidecar: Option<&str>) -> Option<(&'a Format, Voxels)> {
+fn read<'a>(
+    file: &[u8],
+    format: &'a Format,
+    sidecar: Option<&str>,
+) -> Option<(&'a Format, Voxels)> {
     // A few small members of an archive are unpacked at a time.
     let enough = (16 << 20) + 16 * file.len();
-    match within(enough, || format::read_from(Cursor::new(file), format, sidecar)) {
+    match within(enough, || {
+        format::read_from(Cursor::new(file), format, sidecar)
+    }) {
         Ok(voxels) => Some((format, voxels)),
         Err(error) => {
             check_error(&error, 'V', file.len());
@@ -66,7 +75,10 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
             let error = format::open(&path).expect_err("of no known format");
             return assert_eq!(error.code().name(), "V001");
         };
-        let read = found.iter().find(|(found, _)| found.name == format.name).map(|(_, voxels)| voxels);
+        let read = found
+            .iter()
+            .find(|(found, _)| found.name == format.name)
+            .map(|(_, voxels)| voxels);
         let said = format::describe(&path);
         match (format::open(&path), read) {
             (Ok(opened), Some(read)) => {
@@ -74,8 +86,15 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
                 check_cells(&opened);
                 let said = said.expect("what can be read can be described").metadata;
                 assert!(said.dims.is_none_or(|dims| dims == read.dims()));
-                assert_eq!((said.lattice, &said.record), (read.lattice.clone(), &read.record));
-                let ours = read.record.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
+                assert_eq!(
+                    (said.lattice, &said.record),
+                    (read.lattice.clone(), &read.record)
+                );
+                let ours = read
+                    .record
+                    .tool
+                    .as_ref()
+                    .is_some_and(|tool| tool.starts_with("voxelize "));
                 assert_eq!(tool::made_by_this_tool(&path), ours);
                 check_rule(&read.record);
             }
@@ -98,11 +117,22 @@ fn check_cells(voxels: &Voxels) {
         return;
     }
     if let Some(labels) = voxels.labels() {
-        assert_eq!(labels.counts().iter().map(|(_, count)| count).sum::<u64>(), voxels.count());
-        assert!(labels.iter().all(|(_, value)| labels.legend().allows(value)));
+        assert_eq!(
+            labels.counts().iter().map(|(_, count)| count).sum::<u64>(),
+            voxels.count()
+        );
+        assert!(
+            labels
+                .iter()
+                .all(|(_, value)| labels.legend().allows(value))
+        );
     }
     if let Some(field) = voxels.field() {
-        let differ = field.values().iter().filter(|value| !field.is_background(**value)).count();
+        let differ = field
+            .values()
+            .iter()
+            .filter(|value| !field.is_background(**value))
+            .count();
         assert_eq!(field.summary().cells, differ as u64);
     }
 }
@@ -125,14 +155,22 @@ fn check_voxels(voxels: &Voxels, length: usize) {
     let dims = voxels.dims();
     // A wide scene of few voxels may be as large as the first, in pages that are never touched.
     let most = (8 << 30) + 8 * 1032 * length as u128;
-    assert!(BitGrid::bytes_for(dims) <= most, "{dims:?} from {length} bytes");
+    assert!(
+        BitGrid::bytes_for(dims) <= most,
+        "{dims:?} from {length} bytes"
+    );
     if !is_large(voxels) {
         if let Ok(bits) = voxels.occupied() {
-            assert_eq!(voxels.count(), bits.iter().inspect(|cell| assert!(bits.get(*cell))).count() as u64);
+            assert_eq!(
+                voxels.count(),
+                bits.iter().inspect(|cell| assert!(bits.get(*cell))).count() as u64
+            );
         }
         assert_eq!(voxels.digest(), voxels.digest());
     }
-    let Some(lattice) = &voxels.lattice else { return };
+    let Some(lattice) = &voxels.lattice else {
+        return;
+    };
     assert_eq!(lattice.dims(), dims);
     assert!(lattice.cells() > 0 && lattice.cell_volume().is_positive());
     for (axis, end) in lattice.end().iter().enumerate() {
@@ -146,7 +184,10 @@ fn check_voxels(voxels: &Voxels, length: usize) {
 fn check_again(voxels: &Voxels, format: &Format) {
     for &dtype in format.dtypes_of(voxels.kind()) {
         let mut bytes = Vec::new();
-        let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+        let options = SaveOptions {
+            dtype: Some(dtype),
+            ..SaveOptions::default()
+        };
         match format::write_to(voxels, &mut bytes, format, &options) {
             Ok(length) => assert_eq!(length, bytes.len() as u64),
             Err(error) => {
@@ -173,6 +214,8 @@ pub(crate) fn sidecar_of(voxels: &Voxels, dtype: Dtype) -> String {
         ..Metadata::default()
     };
     metadata.extra.insert("dtype".into(), dtype.name().into());
-    metadata.extra.insert("cells".into(), voxels.digest().cells.to_string());
+    metadata
+        .extra
+        .insert("cells".into(), voxels.digest().cells.to_string());
     metadata.to_json(Style::Pretty)
 }

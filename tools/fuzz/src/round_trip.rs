@@ -20,7 +20,9 @@ use std::io::Cursor;
 use arbitrary::Unstructured;
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::record::FIELDS;
-use voxelize::grid::{CellKind, CellSource, CellType, Cells, Digest, Field, Label, Labels, Legend, Slab};
+use voxelize::grid::{
+    CellKind, CellSource, CellType, Cells, Digest, Field, Label, Labels, Legend, Slab,
+};
 use voxelize::{BitGrid, Lattice, Rational, Record, Result, Snap, Voxels};
 
 use crate::alone;
@@ -34,12 +36,18 @@ pub fn check(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     let (format, dtype, voxels, height) = case(&mut input).expect("zeros follow the end");
     alone();
-    let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+    let options = SaveOptions {
+        dtype: Some(dtype),
+        ..SaveOptions::default()
+    };
     if let Some(lattice) = &voxels.lattice
         && let Err(refused) = format::check(voxels.kind(), lattice, format, &options)
     {
         let mut bytes = Vec::new();
-        assert_eq!(format::write_to(&voxels, &mut bytes, format, &options), Err(refused));
+        assert_eq!(
+            format::write_to(&voxels, &mut bytes, format, &options),
+            Err(refused)
+        );
         assert!(bytes.is_empty());
         return;
     }
@@ -51,9 +59,20 @@ pub fn check(bytes: &[u8]) {
 }
 
 /// In slabs it is the same file.
-fn check_slabs(voxels: &Voxels, height: usize, format: &Format, options: &SaveOptions, file: &[u8]) {
+fn check_slabs(
+    voxels: &Voxels,
+    height: usize,
+    format: &Format,
+    options: &SaveOptions,
+    file: &[u8],
+) {
     let height = height.next_multiple_of(format.slab_layers);
-    let mut slabs = Slabs { voxels, height, next: 0, slab: None };
+    let mut slabs = Slabs {
+        voxels,
+        height,
+        next: 0,
+        slab: None,
+    };
     let mut again = Vec::new();
     format::write_source_to(&mut slabs, &mut again, format, options).expect("a small grid");
     assert!(again == file, "{} in slabs of {height} layers", format.name);
@@ -69,17 +88,27 @@ fn check_back(voxels: &Voxels, format: &Format, dtype: Dtype, file: &[u8]) {
     let back = back.unwrap_or_else(|error| panic!("{} {}: {error}", format.name, dtype.name()));
     assert_eq!(back, *voxels, "{} {}", format.name, dtype.name());
     assert_eq!(back.digest(), voxels.digest());
-    let cut = format::read_from(Cursor::new(&file[..file.len() - 1]), format, sidecar.as_deref());
+    let cut = format::read_from(
+        Cursor::new(&file[..file.len() - 1]),
+        format,
+        sidecar.as_deref(),
+    );
     assert!(cut.is_err(), "{} without its last byte", format.name);
 }
 
 fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, Voxels, usize)> {
-    let formats: Vec<_> =
-        FORMATS.iter().filter(|format| format.is_readable() && !format.is_folder()).collect();
+    let formats: Vec<_> = FORMATS
+        .iter()
+        .filter(|format| format.is_readable() && !format.is_folder())
+        .collect();
     let format = formats[usize::from(input.arbitrary::<u8>()?) % formats.len()];
     let kind = format.kinds[usize::from(input.arbitrary::<u8>()?) % format.kinds.len()];
     // A format may hold labels as bits alone.
-    let kind = if format.dtypes_of(kind).is_empty() { CellKind::Bits } else { kind };
+    let kind = if format.dtypes_of(kind).is_empty() {
+        CellKind::Bits
+    } else {
+        kind
+    };
     let dtypes = format.dtypes_of(kind);
     let dtype = dtypes[usize::from(input.arbitrary::<u8>()?) % dtypes.len()];
     let dims = dims(input.arbitrary()?);
@@ -93,7 +122,16 @@ fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, 
         CellKind::Field => field(dims, pattern).into(),
         _ => cells(dims, pattern).into(),
     };
-    Ok((format, dtype, Voxels { cells, lattice, record }, height))
+    Ok((
+        format,
+        dtype,
+        Voxels {
+            cells,
+            lattice,
+            record,
+        },
+        height,
+    ))
 }
 
 /// At most [`MOST`] words.
@@ -115,7 +153,13 @@ fn lattice(input: &mut Unstructured, dims: [usize; 3]) -> arbitrary::Result<Opti
     };
     let origin = [fraction()?, fraction()?, fraction()?];
     let sizes = [fraction()?, fraction()?, fraction()?];
-    let size = |n: usize| if sizes[n].is_zero() { Rational::ONE } else { sizes[n].abs() };
+    let size = |n: usize| {
+        if sizes[n].is_zero() {
+            Rational::ONE
+        } else {
+            sizes[n].abs()
+        }
+    };
     let spacing = [0, 1, 2].map(|a| size(if flag(1) { 0 } else { a }));
     let snap = if flag(5) { Snap::Float } else { Snap::None };
     let lattice = Lattice::new(dims, origin, spacing, [flag(2), flag(3), flag(4)]);
@@ -133,17 +177,42 @@ fn record(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Record> {
         *word = (flags >> n & 1 == 1).then_some(text);
     }
     let [tool, rule_name, input, fields @ .., mesh_volume] = words;
-    let fields = FIELDS.into_iter().zip(fields).filter_map(|(name, word)| Some((name, word?))).collect();
+    let fields = FIELDS
+        .into_iter()
+        .zip(fields)
+        .filter_map(|(name, word)| Some((name, word?)))
+        .collect();
     // A grid whose y is up is turned in scenes.
-    let transform = if flags >> 15 == 1 { vec![("up", "y".to_string())] } else { vec![] };
-    Ok(Record { tool, rule_name, fields, transform, snap: Some(snap.name().into()), mesh_volume, input })
+    let transform = if flags >> 15 == 1 {
+        vec![("up", "y".to_string())]
+    } else {
+        vec![]
+    };
+    Ok(Record {
+        tool,
+        rule_name,
+        fields,
+        transform,
+        snap: Some(snap.name().into()),
+        mesh_volume,
+        input,
+    })
 }
 
 fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {
     let mut bits = BitGrid::new(dims).expect("a small grid");
     let cells = dims.iter().product::<usize>();
-    for (n, cell) in (0..cells).map(|n| (n, [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]])) {
-        let byte = if pattern.is_empty() { 0 } else { pattern[n / 8 % pattern.len()] };
+    for (n, cell) in (0..cells).map(|n| {
+        (
+            n,
+            [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]],
+        )
+    }) {
+        let byte = if pattern.is_empty() {
+            0
+        } else {
+            pattern[n / 8 % pattern.len()]
+        };
         if byte >> (n % 8) & 1 == 1 {
             bits.set(cell);
         }
@@ -155,10 +224,18 @@ fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {
 fn labels(dims: [usize; 3], pattern: &[u8]) -> Labels {
     let count = pattern.first().map_or(0, |byte| byte % 7);
     let named = (1..=count).map(|n| Label::new(n * 36, format!("label {n}")));
-    let legend = if count == 0 { Legend::default() } else { Legend::new(named).expect("a legend") };
+    let legend = if count == 0 {
+        Legend::default()
+    } else {
+        Legend::new(named).expect("a legend")
+    };
     let mut labels = Labels::new(dims, legend).expect("a small grid");
     for (n, cell) in BitGrid::iter(&full(dims)).enumerate() {
-        let value = if pattern.is_empty() { 0 } else { pattern[n % pattern.len()] };
+        let value = if pattern.is_empty() {
+            0
+        } else {
+            pattern[n % pattern.len()]
+        };
         if labels.legend().allows(value) {
             labels.set(cell, value);
         }
@@ -169,7 +246,13 @@ fn labels(dims: [usize; 3], pattern: &[u8]) -> Labels {
 /// A field whose first value is its background.
 fn field(dims: [usize; 3], pattern: &[u8]) -> Field {
     let value = |n: usize| {
-        let byte = |k: usize| if pattern.is_empty() { 0 } else { pattern[(4 * n + k) % pattern.len()] };
+        let byte = |k: usize| {
+            if pattern.is_empty() {
+                0
+            } else {
+                pattern[(4 * n + k) % pattern.len()]
+            }
+        };
         f32::from_le_bytes([0, 1, 2, 3].map(byte))
     };
     let cells = dims.iter().product();
@@ -201,7 +284,9 @@ fn layers(cells: &Cells, first: usize, end: usize) -> Result<Cells> {
             let mut some = BitGrid::new(dims)?;
             let all = other.as_ref().occupied()?;
             let within = |cell: &[usize; 3]| (first..end).contains(&cell[2]);
-            all.iter().filter(within).for_each(|[i, j, k]| some.set([i, j, k - first]));
+            all.iter()
+                .filter(within)
+                .for_each(|[i, j, k]| some.set([i, j, k - first]));
             some.into()
         }
     })
@@ -239,8 +324,13 @@ impl CellSource for Slabs<'_> {
             return Ok(None);
         }
         self.next = (first + self.height).min(nz);
-        let slab = self.slab.insert(layers(&self.voxels.cells, first, self.next)?);
-        Ok(Some(Slab { first, cells: slab.as_ref() }))
+        let slab = self
+            .slab
+            .insert(layers(&self.voxels.cells, first, self.next)?);
+        Ok(Some(Slab {
+            first,
+            cells: slab.as_ref(),
+        }))
     }
 
     fn digest(&self) -> Digest {

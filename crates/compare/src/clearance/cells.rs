@@ -18,7 +18,10 @@ pub const CLOSEST: u8 = 2;
 pub fn cell_bytes(meshes: &[&Mesh], lattice: &Lattice, run: &Run) -> u128 {
     let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
     let grids = (meshes.len() as u128 + 1) * BitGrid::bytes_for(lattice.dims());
-    let largest = meshes.iter().map(|mesh| Demand::new(mesh, lattice, run).bytes(Plan::Dense)).max();
+    let largest = meshes
+        .iter()
+        .map(|mesh| Demand::new(mesh, lattice, run).bytes(Plan::Dense))
+        .max();
     largest.unwrap_or(0) + cells + grids
 }
 
@@ -39,25 +42,41 @@ pub fn cells(
         Label::AROUND,
     ])?;
     let mut labels = Labels::new(lattice.dims(), legend)?;
-    let surface = Voxelizer::new(Rule::surface()).with_run(*run).without_findings();
-    let touched = |mesh: &Mesh| Ok::<_, Error>(surface.fill(mesh, lattice)?.voxels.occupied()?.clone());
-    let all = meshes.iter().map(|mesh| touched(mesh)).collect::<Result<Vec<_>>>()?;
+    let surface = Voxelizer::new(Rule::surface())
+        .with_run(*run)
+        .without_findings();
+    let touched =
+        |mesh: &Mesh| Ok::<_, Error>(surface.fill(mesh, lattice)?.voxels.occupied()?.clone());
+    let all = meshes
+        .iter()
+        .map(|mesh| touched(mesh))
+        .collect::<Result<Vec<_>>>()?;
     for cells in &all {
         labels.add(cells, Label::AROUND.value);
     }
     let label = |labels: &mut Labels, cells: &BitGrid, value: u8| {
         cells.iter().for_each(|cell| labels.set(cell, value));
     };
-    let [meet, apart]: [Vec<_>; 2] =
-        [true, false].map(|meets| pairs.iter().filter(|(_, found)| (found.meetings > 0) == meets).collect());
+    let [meet, apart]: [Vec<_>; 2] = [true, false].map(|meets| {
+        pairs
+            .iter()
+            .filter(|(_, found)| (found.meetings > 0) == meets)
+            .collect()
+    });
     for (_, found) in apart {
         let [p, q] = found.points.map(|point| point.map(|c| c as f32));
-        label(&mut labels, &touched(&Mesh::from_triangles(vec![[p, q, q]])?)?, CLOSEST);
+        label(
+            &mut labels,
+            &touched(&Mesh::from_triangles(vec![[p, q, q]])?)?,
+            CLOSEST,
+        );
     }
     // The last write stays.
     for (numbers, _) in meet {
         let [Some(one), Some(other)] = numbers.map(|n| all.get(n)) else {
-            return Err(Error::usage(format!("there is no pair of meshes {numbers:?}")));
+            return Err(Error::usage(format!(
+                "there is no pair of meshes {numbers:?}"
+            )));
         };
         let mut both = one.clone();
         both.keep(other);

@@ -12,7 +12,9 @@ use std::sync::atomic::{self, AtomicU64};
 
 use super::{ClearanceBody, pair_of};
 use voxelize_core::error::Result;
-use voxelize_core::geom::fractions::{ExactPoint, dot as exact_dot, exact, minus as exact_minus, rounded};
+use voxelize_core::geom::fractions::{
+    ExactPoint, dot as exact_dot, exact, minus as exact_minus, rounded,
+};
 use voxelize_core::geom::separation;
 use voxelize_core::geom::tri_tri;
 use voxelize_core::geom::vector::{cross, dot, minus};
@@ -41,10 +43,19 @@ pub(super) fn closest(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Res
     let search = PairSearch::two(pair.map(|body| &body.tree));
     let limit = SharedLimit::new(pair);
     let best = Mutex::new(None);
-    let visitor = || ClosestSearch { pair, limit: &limit, best: &best, progress, waiting: vec![], steps: 0 };
+    let visitor = || ClosestSearch {
+        pair,
+        limit: &limit,
+        best: &best,
+        progress,
+        waiting: vec![],
+        steps: 0,
+    };
     let mut tasks = search.tasks(&visitor());
     let by_points = |a: &NodePair, b: &NodePair| {
-        least_points(*a).partial_cmp(&least_points(*b)).unwrap_or(Ordering::Equal)
+        least_points(*a)
+            .partial_cmp(&least_points(*b))
+            .unwrap_or(Ordering::Equal)
     };
     tasks.sort_by(|a, b| gap(*a).total_cmp(&gap(*b)).then_with(|| by_points(a, b)));
     // The boxes that are closest give a limit.
@@ -111,8 +122,12 @@ impl ClosestPoints {
     /// the second at or beyond that through the second point, no two points are closer than these; as close are only
     /// points on both planes, each no less than the least vertex there.
     fn is_no_worse_than(&self, [s, t]: [&Triangle; 2]) -> bool {
-        let [Some(a), Some(b)] = [self.supported(0, s), self.supported(1, t)] else { return false };
-        let [Some(a), Some(b)] = [a, b] else { return true };
+        let [Some(a), Some(b)] = [self.supported(0, s), self.supported(1, t)] else {
+            return false;
+        };
+        let [Some(a), Some(b)] = [a, b] else {
+            return true;
+        };
         in_order([&a, &b]) >= self.key()
     }
 
@@ -148,7 +163,10 @@ impl ClosestPoints {
         let [[low, high], [from, to]] = boxes.map(|corners| corners.map(exact));
         let gap = |i: usize| {
             let gaps = [&from[i] - &high[i], &low[i] - &to[i]];
-            gaps.into_iter().max().filter(Rational::is_positive).unwrap_or(Rational::ZERO)
+            gaps.into_iter()
+                .max()
+                .filter(Rational::is_positive)
+                .unwrap_or(Rational::ZERO)
         };
         let gaps: ExactPoint = [gap(0), gap(1), gap(2)];
         exact_dot(&gaps, &gaps) >= self.squared && in_order([&low, &from]) >= self.key()
@@ -176,7 +194,9 @@ impl PairVisitor for ClosestSearch<'_> {
     fn near(&self, boxes: &LaneBoxes, bounds: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) -> u32 {
         squared_gaps(boxes, bounds, gaps);
         let limit = self.limit.get();
-        gaps.iter().rev().fold(0, |mask, gap| mask << 1 | u32::from(*gap <= limit))
+        gaps.iter()
+            .rev()
+            .fold(0, |mask, gap| mask << 1 | u32::from(*gap <= limit))
     }
 
     fn is_near(&self, gap: f64) -> bool {
@@ -189,7 +209,9 @@ impl PairVisitor for ClosestSearch<'_> {
         }
         gap <= self.limit.get() && {
             let best = self.best.lock().expect("no thread panics");
-            !best.as_ref().is_some_and(|best| best.is_no_worse_than_boxes(pair.map(|node| node.bounds)))
+            !best
+                .as_ref()
+                .is_some_and(|best| best.is_no_worse_than_boxes(pair.map(|node| node.bounds)))
         }
     }
 
@@ -198,7 +220,11 @@ impl PairVisitor for ClosestSearch<'_> {
         if self.steps.is_multiple_of(CHECKED) {
             self.progress.check()?;
         }
-        if self.waiting.len() > WAITING { self.settle() } else { Ok(()) }
+        if self.waiting.len() > WAITING {
+            self.settle()
+        } else {
+            Ok(())
+        }
     }
 
     fn take(&mut self, numbers: [u32; 2]) {
@@ -213,7 +239,10 @@ impl ClosestSearch<'_> {
     /// Whether no direction surely has the triangles farther apart than some points that are known.
     fn may_be_closest(&self, [s, t]: [&Triangle; 2]) -> bool {
         let limit = self.limit.get();
-        if [[s, t], [t, s]].into_iter().any(|[s, t]| is_beyond(&normal(s), [s, t], limit)) {
+        if [[s, t], [t, s]]
+            .into_iter()
+            .any(|[s, t]| is_beyond(&normal(s), [s, t], limit))
+        {
             return false;
         }
         let [p, q] = tri_tri::closest_points(s, t);
@@ -233,7 +262,10 @@ impl ClosestSearch<'_> {
                 continue;
             }
             let mut best = self.best.lock().expect("no thread panics");
-            if best.as_ref().is_some_and(|best| best.is_no_worse_than([s, t])) {
+            if best
+                .as_ref()
+                .is_some_and(|best| best.is_no_worse_than([s, t]))
+            {
                 continue;
             }
             let found = ClosestPoints::of(separation::closest(s, t));
@@ -258,10 +290,18 @@ struct SharedLimit {
 impl SharedLimit {
     fn new(pair: [&ClearanceBody; 2]) -> Self {
         let corners = pair.map(|body| [body.mesh.bounds().min, body.mesh.bounds().max]);
-        let largest = corners.as_flattened().as_flattened().iter().fold(0.0, |most, c| c.abs().max(most));
+        let largest = corners
+            .as_flattened()
+            .as_flattened()
+            .iter()
+            .fold(0.0, |most, c| c.abs().max(most));
         let slack = f64::from(largest) / (1_u64 << 44) as f64;
         let none = || AtomicU64::new(f64::INFINITY.to_bits());
-        Self { bits: none(), tie: none(), slack }
+        Self {
+            bits: none(),
+            tie: none(),
+            slack,
+        }
     }
 
     fn get(&self) -> f64 {
@@ -276,7 +316,10 @@ impl SharedLimit {
     fn lower(&self, squared: f64) {
         let most = squared.sqrt() + self.slack;
         // Above zero, numbers are in the order of their bits.
-        self.bits.fetch_min((most * most * (1.0 + 1e-12)).to_bits(), atomic::Ordering::Relaxed);
+        self.bits.fetch_min(
+            (most * most * (1.0 + 1e-12)).to_bits(),
+            atomic::Ordering::Relaxed,
+        );
     }
 
     fn set_tie(&self, squared: &Rational) {
@@ -287,7 +330,8 @@ impl SharedLimit {
 
 /// The normal of a triangle.
 fn normal([a, b, c]: &Triangle) -> [f64; 3] {
-    let from_a = |p: &[f32; 3]| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
+    let from_a =
+        |p: &[f32; 3]| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
     cross(from_a(b), from_a(c))
 }
 
@@ -298,7 +342,9 @@ fn normal([a, b, c]: &Triangle) -> [f64; 3] {
 /// of the sum of their sizes.
 fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
     const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
-    let from = |p: &[f32; 3]| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(s[0][i])) };
+    let from = |p: &[f32; 3]| -> [f64; 3] {
+        std::array::from_fn(|i| f64::from(p[i]) - f64::from(s[0][i]))
+    };
     let heights = |triangle: &Triangle| {
         triangle.map(|v| {
             let v = from(&v);
@@ -309,7 +355,11 @@ fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
         })
     };
     let low = |heights: [[f64; 2]; 3]| heights.iter().fold(f64::INFINITY, |low, h| low.min(h[0]));
-    let high = |heights: [[f64; 2]; 3]| heights.iter().fold(f64::NEG_INFINITY, |high, h| high.max(h[1]));
+    let high = |heights: [[f64; 2]; 3]| {
+        heights
+            .iter()
+            .fold(f64::NEG_INFINITY, |high, h| high.max(h[1]))
+    };
     let s = heights(s);
     let t = heights(t);
     let least = (low(s) - high(t)).max(low(t) - high(s));
@@ -339,11 +389,12 @@ fn holder(body: &ClearanceBody, point: &ExactPoint) -> u32 {
     let [x, y, z] = rounded(point).map(|c| [c.next_down(), c.next_up()]);
     let near = [[x, y, z].map(|c| c[0]), [x, y, z].map(|c| c[1])];
     let mut least = u32::MAX;
-    body.tree.visit(&|_| true, &|boxes| around(boxes, &near), &mut |n| {
-        if n < least && separation::holds(&body.mesh.triangles()[n as usize], point) {
-            least = n;
-        }
-    });
+    body.tree
+        .visit(&|_| true, &|boxes| around(boxes, &near), &mut |n| {
+            if n < least && separation::holds(&body.mesh.triangles()[n as usize], point) {
+                least = n;
+            }
+        });
     least
 }
 
@@ -351,8 +402,11 @@ fn holder(body: &ClearanceBody, point: &ExactPoint) -> u32 {
 fn around(boxes: &LaneBoxes, [low, high]: &[[f64; 3]; 2]) -> u32 {
     let is_around = |lane: usize| {
         (0..3).all(|axis| {
-            f64::from(boxes[axis][lane]) <= high[axis] && f64::from(boxes[3 + axis][lane]) >= low[axis]
+            f64::from(boxes[axis][lane]) <= high[axis]
+                && f64::from(boxes[3 + axis][lane]) >= low[axis]
         })
     };
-    (0..LANES).rev().fold(0, |mask, lane| mask << 1 | u32::from(is_around(lane)))
+    (0..LANES)
+        .rev()
+        .fold(0, |mask, lane| mask << 1 | u32::from(is_around(lane)))
 }

@@ -51,14 +51,21 @@ pub(super) fn components(
     if (0..3).any(|a| bounds.max[a] < around.min[a] || around.max[a] < bounds.min[a]) {
         return Ok(ComponentCount::default());
     }
-    let ClearanceOptions { max_bytes, progress, .. } = *options;
+    let ClearanceOptions {
+        max_bytes,
+        progress,
+        ..
+    } = *options;
     progress.check()?;
     let of_other = if other.mesh.closedness() == Closedness::Open {
         other.mesh.triangles().len() as u64 * WINDING
     } else {
         0
     };
-    pairs::refuse_more(own.mesh.triangles().len() as u64 * COMPONENTS + of_other, max_bytes)?;
+    pairs::refuse_more(
+        own.mesh.triangles().len() as u64 * COMPONENTS + of_other,
+        max_bytes,
+    )?;
     let found = own.mesh.components()?;
     let mut least: Vec<Option<Point>> = vec![None; found.components.len()];
     for (triangle, component) in own.mesh.triangles().iter().zip(&found.of) {
@@ -90,7 +97,10 @@ pub(super) fn components(
     });
     let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
     let inside = answers.iter().filter(|is_inside| **is_inside).count();
-    Ok(ComponentCount { inside: inside as u64, is_all: inside == found.components.len() })
+    Ok(ComponentCount {
+        inside: inside as u64,
+        is_all: inside == found.components.len(),
+    })
 }
 
 impl MeshInside {

@@ -45,7 +45,11 @@ impl MeetingPlace {
         let corners = separation::common(s, t);
         let end = |corner: Option<&ExactPoint>| corner.map_or([0.0; 3], rounded);
         let ends = [end(corners.first()), end(corners.last())];
-        MeetingPair { triangles: in_files(pair, self.triangles), meeting: self.meeting, ends }
+        MeetingPair {
+            triangles: in_files(pair, self.triangles),
+            meeting: self.meeting,
+            ends,
+        }
     }
 }
 
@@ -54,16 +58,44 @@ impl MeetingPlace {
 /// # Errors
 /// If the work was cancelled.
 pub(super) fn meetings(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Result<Meetings> {
-    let ClearanceOptions { pairs: limit, max_bytes, progress, .. } = *options;
+    let ClearanceOptions {
+        pairs: limit,
+        max_bytes,
+        progress,
+        ..
+    } = *options;
     let places = options.places.max(PLANES);
     let marks = pair.map(|body| TriangleMarks::new(body.mesh.triangles().len()));
-    let new = || MeetingCount { pair, marks: &marks, count: 0, crosses: false, first: Least::new(places) };
-    let exam = Exam { phase: "collisions", progress, limit, max_bytes, new: &new };
+    let new = || MeetingCount {
+        pair,
+        marks: &marks,
+        count: 0,
+        crosses: false,
+        first: Least::new(places),
+    };
+    let exam = Exam {
+        phase: "collisions",
+        progress,
+        limit,
+        max_bytes,
+        new: &new,
+    };
     let trees = pair.map(|body| &body.tree);
     let examined = pairs::examine(&PairsOf::Two(trees), &|_| false, &exam)?;
     let is_all = examined.is_all;
-    let MeetingCount { count, crosses, first, .. } = examined.found;
-    Ok(Meetings { count, crosses, first: first.into_sorted(), marks, is_all })
+    let MeetingCount {
+        count,
+        crosses,
+        first,
+        ..
+    } = examined.found;
+    Ok(Meetings {
+        count,
+        crosses,
+        first: first.into_sorted(),
+        marks,
+        is_all,
+    })
 }
 
 struct MeetingCount<'a> {

@@ -43,7 +43,13 @@ pub enum Relation {
 
 impl Relation {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Apart, Self::Touching, Self::Crossing, Self::Contains, Self::Within];
+    pub const ALL: [Self; 5] = [
+        Self::Apart,
+        Self::Touching,
+        Self::Crossing,
+        Self::Contains,
+        Self::Within,
+    ];
 
     /// Its name in JSON.
     pub const fn name(self) -> &'static str {
@@ -121,7 +127,12 @@ pub struct ClearanceOptions<'a> {
 
 impl Default for ClearanceOptions<'_> {
     fn default() -> Self {
-        Self { places: 100, pairs: PairLimit::Usual, max_bytes: None, progress: &() }
+        Self {
+            places: 100,
+            pairs: PairLimit::Usual,
+            max_bytes: None,
+            progress: &(),
+        }
     }
 }
 
@@ -167,7 +178,10 @@ impl<'a> ClearanceBody<'a> {
             return Err(Error::no_triangles());
         }
         check_count(count as u64)?;
-        Ok(Self { mesh, tree: PairTree::new(mesh.triangles()) })
+        Ok(Self {
+            mesh,
+            tree: PairTree::new(mesh.triangles()),
+        })
     }
 
     /// The bytes that it takes in addition to its mesh, for so many triangles.
@@ -192,7 +206,10 @@ impl<'a> ClearanceBody<'a> {
         if let Some(first) = found.first.first() {
             lie = relation_meeting(pair, &found, options)?;
             let [s, t] = pair_of(pair, first.triangles);
-            closest = Closest { points: separation::closest(s, t), triangles: first.triangles };
+            closest = Closest {
+                points: separation::closest(s, t),
+                triangles: first.triangles,
+            };
         } else if found.is_all {
             let relation = relation_apart(pair, options)?;
             lie = MeshRelation::known(relation, Some(relation.shares_volume()));
@@ -201,7 +218,10 @@ impl<'a> ClearanceBody<'a> {
             let most = pairs.pairs(self.mesh.triangles().len() + second.mesh.triangles().len());
             return Err(undecided(most));
         }
-        Ok(Clearance { places: listed, ..Clearance::new(lie, pair, &closest, &found) })
+        Ok(Clearance {
+            places: listed,
+            ..Clearance::new(lie, pair, &closest, &found)
+        })
     }
 }
 
@@ -223,19 +243,36 @@ struct MeshRelation {
 
 impl MeshRelation {
     fn known(relation: Relation, shares_volume: Option<bool>) -> Self {
-        Self { relation, shares_volume, too_many_places: false }
+        Self {
+            relation,
+            shares_volume,
+            too_many_places: false,
+        }
     }
 }
 
 impl Clearance {
     /// The relation without its places.
-    fn new(lie: MeshRelation, pair: [&ClearanceBody; 2], closest: &Closest, found: &Meetings) -> Self {
-        let MeshRelation { relation, shares_volume, too_many_places } = lie;
+    fn new(
+        lie: MeshRelation,
+        pair: [&ClearanceBody; 2],
+        closest: &Closest,
+        found: &Meetings,
+    ) -> Self {
+        let MeshRelation {
+            relation,
+            shares_volume,
+            too_many_places,
+        } = lie;
         let [p, q] = &closest.points;
         let away = minus(p, q);
         let squared = dot(&away, &away);
         // Over the longest component it neither overflows nor underflows.
-        let longest = away.iter().map(Rational::abs).max().filter(Rational::is_positive);
+        let longest = away
+            .iter()
+            .map(Rational::abs)
+            .max()
+            .filter(Rational::is_positive);
         let direction = longest.map(|longest| {
             let v = away.each_ref().map(|c| (c / &longest).to_f64());
             let length = v.iter().map(|c| c * c).sum::<f64>().sqrt();
@@ -269,9 +306,18 @@ fn relation_apart(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Resu
     let first_in_second = inside::components([first, second], None, options)?;
     let second_in_first = inside::components([second, first], None, options)?;
     Ok(match [first_in_second, second_in_first] {
-        [ComponentCount { inside: 0, .. }, ComponentCount { inside: 0, .. }] => Relation::Apart,
-        [ComponentCount { inside: 0, .. }, ComponentCount { is_all: true, .. }] => Relation::Contains,
-        [ComponentCount { is_all: true, .. }, ComponentCount { inside: 0, .. }] => Relation::Within,
+        [
+            ComponentCount { inside: 0, .. },
+            ComponentCount { inside: 0, .. },
+        ] => Relation::Apart,
+        [
+            ComponentCount { inside: 0, .. },
+            ComponentCount { is_all: true, .. },
+        ] => Relation::Contains,
+        [
+            ComponentCount { is_all: true, .. },
+            ComponentCount { inside: 0, .. },
+        ] => Relation::Within,
         _ => Relation::Crossing,
     })
 }
@@ -295,15 +341,24 @@ fn relation_meeting(
     let too_many_places = found.count > options.pairs.places(triangles);
     let [first, second] = pair;
     let [of_first, of_second] = &found.marks;
-    for (pair, marks) in [(pair, [of_first, of_second]), ([second, first], [of_second, of_first])] {
+    for (pair, marks) in [
+        (pair, [of_first, of_second]),
+        ([second, first], [of_second, of_first]),
+    ] {
         if inside::components(pair, Some(marks[0]), options)?.inside > 0
             || !too_many_places && overlap::share_volume(pair, marks, options.progress)?
         {
             return Ok(MeshRelation::known(Relation::Crossing, Some(true)));
         }
     }
-    let is_open = pair.iter().any(|body| body.mesh.closedness() == Closedness::Open);
-    let shares_volume = if is_open || too_many_places { None } else { Some(false) };
+    let is_open = pair
+        .iter()
+        .any(|body| body.mesh.closedness() == Closedness::Open);
+    let shares_volume = if is_open || too_many_places {
+        None
+    } else {
+        Some(false)
+    };
     Ok(MeshRelation {
         relation: Relation::Touching,
         shares_volume,

@@ -13,7 +13,9 @@ use super::inside::MeshInside;
 use super::meetings::{MeetingPlace, PLANES};
 use super::{ClearanceBody, pair_of};
 use voxelize_core::error::Result;
-use voxelize_core::geom::fractions::{ExactPoint, cross, dot, exact, is_zero, minus, plus, rounded};
+use voxelize_core::geom::fractions::{
+    ExactPoint, cross, dot, exact, is_zero, minus, plus, rounded,
+};
 use voxelize_core::geom::separation::{common, is_on_segment};
 use voxelize_core::geom::tri_tri::{self, Meeting};
 use voxelize_core::geom::{Bounds, Triangle, orientation};
@@ -25,15 +27,25 @@ use voxelize_meshes::pairs::{RaySample, TriangleMarks};
 pub(super) fn are_parted(pair: [&ClearanceBody; 2], first: &[MeetingPlace]) -> bool {
     let [a, b] = pair.map(|body| body.mesh.bounds());
     (0..3).any(|i| a.max[i] <= b.min[i] || b.max[i] <= a.min[i])
-        || first.iter().take(PLANES).flat_map(|met| pair_of(pair, met.triangles)).any(|t| parts(pair, t))
+        || first
+            .iter()
+            .take(PLANES)
+            .flat_map(|met| pair_of(pair, met.triangles))
+            .any(|t| parts(pair, t))
 }
 
 /// Whether the plane of a triangle has one mesh on each side.
 fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
     let is_beside = |body: &ClearanceBody, sign: i8| {
-        body.mesh.triangles().as_flattened().iter().all(|v| orientation::side([*a, *b, *c, *v]) * sign >= 0)
+        body.mesh
+            .triangles()
+            .as_flattened()
+            .iter()
+            .all(|v| orientation::side([*a, *b, *c, *v]) * sign >= 0)
     };
-    [1, -1].into_iter().any(|sign| is_beside(pair[0], sign) && is_beside(pair[1], -sign))
+    [1, -1]
+        .into_iter()
+        .any(|sign| is_beside(pair[0], sign) && is_beside(pair[1], -sign))
 }
 
 /// Whether a point next to a corner of a triangle of the first mesh, where that meets the second, is inside both; the
@@ -46,12 +58,18 @@ pub(super) fn share_volume(
     [own, other]: [&TriangleMarks; 2],
     progress: &dyn Progress,
 ) -> Result<bool> {
-    if pair.iter().any(|body| body.mesh.closedness() == Closedness::Open) {
+    if pair
+        .iter()
+        .any(|body| body.mesh.closedness() == Closedness::Open)
+    {
         return Ok(false);
     }
     let insides = pair.map(|body| MeshInside::of(body.mesh));
-    let is_inside_both =
-        |sample: &RaySample| pair.iter().zip(&insides).all(|(body, inside)| inside.holds(body, sample));
+    let is_inside_both = |sample: &RaySample| {
+        pair.iter()
+            .zip(&insides)
+            .all(|(body, inside)| inside.holds(body, sample))
+    };
     let met = own.numbers();
     progress.begin("contacts", met.len() as u64);
     let found = AtomicBool::new(false);
@@ -74,7 +92,11 @@ pub(super) fn share_volume(
 }
 
 /// The marked triangles of a mesh that meet a triangle.
-fn partners<'a>(own: &Triangle, body: &ClearanceBody<'a>, marks: &TriangleMarks) -> Vec<&'a Triangle> {
+fn partners<'a>(
+    own: &Triangle,
+    body: &ClearanceBody<'a>,
+    marks: &TriangleMarks,
+) -> Vec<&'a Triangle> {
     let Bounds { min, max } = Bounds::of(std::slice::from_ref(own));
     let mut found = vec![];
     body.tree.around(&[min, max], &mut |n| {
@@ -103,14 +125,21 @@ struct MetTriangle {
 impl MetTriangle {
     fn new(own: &Triangle, others: &[&Triangle]) -> Self {
         let corners = own.map(exact);
-        let normal = cross(&minus(&corners[1], &corners[0]), &minus(&corners[2], &corners[0]));
+        let normal = cross(
+            &minus(&corners[1], &corners[0]),
+            &minus(&corners[2], &corners[0]),
+        );
         let mut places = vec![];
         let mut edges = corners_of_edges(&corners).to_vec();
         for other in others {
             places.extend(common(own, other));
             let other = other.map(exact);
             let is_flat = |v: &ExactPoint| dot(&normal, &minus(v, &corners[0])).is_zero();
-            edges.extend(corners_of_edges(&other).into_iter().filter(|ends| ends.iter().all(is_flat)));
+            edges.extend(
+                corners_of_edges(&other)
+                    .into_iter()
+                    .filter(|ends| ends.iter().all(is_flat)),
+            );
         }
         places.sort();
         places.dedup();
@@ -122,7 +151,14 @@ impl MetTriangle {
             i => [(i + 2) % 3, (i + 1) % 3],
         };
         let edges = edges.into_iter().map(FlatEdge::new).collect();
-        Self { corners, normal, lefts, seen, places, edges }
+        Self {
+            corners,
+            normal,
+            lefts,
+            seen,
+            places,
+            edges,
+        }
     }
 
     /// Whether a point next to the triangle in one of its sectors has a property. One without area has no sectors, and
@@ -135,7 +171,10 @@ impl MetTriangle {
         self.places.iter().any(|place| {
             self.sectors(place).into_iter().any(|inward| {
                 sides.iter().any(|side| {
-                    holds(&RaySample::displaced(place.clone(), vec![inward.clone(), side.clone()]))
+                    holds(&RaySample::displaced(
+                        place.clone(),
+                        vec![inward.clone(), side.clone()],
+                    ))
                 })
             })
         })
@@ -150,19 +189,26 @@ impl MetTriangle {
             return vec![minus(b, a)];
         }
         let next = rays.iter().cycle().skip(1);
-        let between = rays.iter().zip(next).map(|(ray, next)| match self.turn(ray, next) {
-            Ordering::Greater => plus(ray, next),
-            // The next is half a turn away or more.
-            _ => cross(&self.normal, ray),
-        });
-        between.filter(|inward| self.leads_inwards(place, inward)).collect()
+        let between = rays
+            .iter()
+            .zip(next)
+            .map(|(ray, next)| match self.turn(ray, next) {
+                Ordering::Greater => plus(ray, next),
+                // The next is half a turn away or more.
+                _ => cross(&self.normal, ray),
+            });
+        between
+            .filter(|inward| self.leads_inwards(place, inward))
+            .collect()
     }
 
     /// The directions from a point in which edges leave it, each once, in their order around it.
     fn rays(&self, place: &ExactPoint) -> Vec<ExactPoint> {
         let rounded = rounded(place);
         let edges = self.edges.iter().filter(|edge| edge.may_hold(&rounded));
-        let edges = edges.map(|edge| &edge.ends).filter(|[p, q]| is_on_segment(place, [p, q]));
+        let edges = edges
+            .map(|edge| &edge.ends)
+            .filter(|[p, q]| is_on_segment(place, [p, q]));
         let rays = edges.flatten().map(|end| minus(end, place));
         let mut rays: Vec<_> = rays.filter(|ray| !is_zero(ray)).collect();
         if let Some(first) = rays.first().cloned() {
@@ -188,7 +234,11 @@ impl MetTriangle {
     fn leads_inwards(&self, place: &ExactPoint, inward: &ExactPoint) -> bool {
         self.lefts.iter().zip(&self.corners).all(|(left, p)| {
             let height = dot(left, &minus(place, p));
-            let height = if height.is_zero() { dot(left, inward) } else { height };
+            let height = if height.is_zero() {
+                dot(left, inward)
+            } else {
+                height
+            };
             height.is_positive()
         })
     }
@@ -207,11 +257,17 @@ struct FlatEdge {
 impl FlatEdge {
     fn new(ends: [ExactPoint; 2]) -> Self {
         let [p, q] = ends.each_ref().map(rounded);
-        Self { ends, bounds: std::array::from_fn(|i| [p[i].min(q[i]), p[i].max(q[i])]) }
+        Self {
+            ends,
+            bounds: std::array::from_fn(|i| [p[i].min(q[i]), p[i].max(q[i])]),
+        }
     }
 
     /// Whether a point may lie on it, by its rounded coordinates. Rounding keeps order, so it hides none that does.
     fn may_hold(&self, rounded: &[f64; 3]) -> bool {
-        self.bounds.iter().zip(rounded).all(|([low, high], c)| low <= c && c <= high)
+        self.bounds
+            .iter()
+            .zip(rounded)
+            .all(|([low, high], c)| low <= c && c <= high)
     }
 }

@@ -114,13 +114,16 @@ impl Gate {
         if differing == 0 || self.is_closed() {
             return differing == 0;
         }
-        self.allow.is_none_or(|most| differing <= most) && self.iou_min.is_none_or(|least| iou >= least)
+        self.allow.is_none_or(|most| differing <= most)
+            && self.iou_min.is_none_or(|least| iou >= least)
     }
 }
 
 impl Case {
     /// Keys of a case that are not options.
-    pub const KEYS: [&'static str; 7] = ["name", "mesh", "grid", "cells", "golden", "allow", "iou_min"];
+    pub const KEYS: [&'static str; 7] = [
+        "name", "mesh", "grid", "cells", "golden", "allow", "iou_min",
+    ];
 
     /// Returns the name of the case: the name given in the list, or mesh and options.
     pub fn title(&self) -> String {
@@ -128,13 +131,20 @@ impl Case {
             return name.clone();
         }
         let options = self.options.to_string();
-        if options.is_empty() { self.mesh.clone() } else { format!("{} {options}", self.mesh) }
+        if options.is_empty() {
+            self.mesh.clone()
+        } else {
+            format!("{} {options}", self.mesh)
+        }
     }
 
     /// Returns what no other case of a list may have: the mesh, and the options with single blanks.
     fn identity(&self) -> (String, String) {
         let options = self.options.to_string();
-        (self.mesh.clone(), options.split_whitespace().collect::<Vec<_>>().join(" "))
+        (
+            self.mesh.clone(),
+            options.split_whitespace().collect::<Vec<_>>().join(" "),
+        )
     }
 }
 
@@ -144,7 +154,9 @@ impl Goldens {
     /// # Errors
     /// If it cannot be read, is not a list of goldens, or has no case; with the line if known.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::read(path, Use::Compare)?.with_cases().map_err(|error| error.in_file(path))
+        Self::read(path, Use::Compare)?
+            .with_cases()
+            .map_err(|error| error.in_file(path))
     }
 
     /// Opens the list at `path` to record in it. The list may be missing or have no case, and a case may have no
@@ -164,7 +176,9 @@ impl Goldens {
     /// # Errors
     /// If it cannot be read, is not a list of goldens, or has no case.
     pub fn open_to_record(path: &Path) -> Result<Self> {
-        Self::read(path, Use::Record)?.with_cases().map_err(|error| error.in_file(path))
+        Self::read(path, Use::Record)?
+            .with_cases()
+            .map_err(|error| error.in_file(path))
     }
 
     fn read(path: &Path, to: Use) -> Result<Self> {
@@ -184,8 +198,10 @@ impl Goldens {
 
     fn with_cases(self) -> Result<Self> {
         if self.cases.is_empty() {
-            return Err(Error::input(Code::G008, "has no [[case]], so there is nothing to verify")
-                .with_hint(hint!["{} adds one" Update = "LIST MESH"]));
+            return Err(
+                Error::input(Code::G008, "has no [[case]], so there is nothing to verify")
+                    .with_hint(hint!["{} adds one" Update = "LIST MESH"]),
+            );
         }
         Ok(self)
     }
@@ -199,9 +215,17 @@ impl Goldens {
     /// Comments, order and all other keys stay.
     pub fn record(&mut self, case: Case) {
         let identity = case.identity();
-        let place = self.cases.iter().position(|other| other.identity() == identity);
-        let tables = self.text.entry("case").or_insert_with(|| ArrayOfTables::new().into());
-        let Some(tables) = tables.as_array_of_tables_mut() else { return };
+        let place = self
+            .cases
+            .iter()
+            .position(|other| other.identity() == identity);
+        let tables = self
+            .text
+            .entry("case")
+            .or_insert_with(|| ArrayOfTables::new().into());
+        let Some(tables) = tables.as_array_of_tables_mut() else {
+            return;
+        };
         if let Some(n) = place {
             if let Some(table) = tables.get_mut(n) {
                 put_golden(table, &case.golden);
@@ -224,7 +248,11 @@ fn put_golden(table: &mut Table, golden: &Golden) {
     match golden {
         Golden::Digest { grid, cells } => {
             put(table, "grid", grid.to_string().into());
-            put(table, "cells", i64::try_from(*cells).unwrap_or(i64::MAX).into());
+            put(
+                table,
+                "cells",
+                i64::try_from(*cells).unwrap_or(i64::MAX).into(),
+            );
             table.remove("golden");
         }
         Golden::File(file) => {
@@ -286,25 +314,49 @@ iou_min = 1
 "#;
 
     fn hash(digit: char) -> Hash {
-        format!("v1:{}", digit.to_string().repeat(32)).parse().unwrap()
+        format!("v1:{}", digit.to_string().repeat(32))
+            .parse()
+            .unwrap()
     }
 
     fn new(mesh: &str, options: &[(&str, &str)], golden: Golden) -> Case {
         let option = |(name, value): &(&str, &str)| {
-            let values = if value.is_empty() { vec![] } else { vec![value.to_string()] };
-            CaseOption { name: name.to_string(), values, line: None }
+            let values = if value.is_empty() {
+                vec![]
+            } else {
+                vec![value.to_string()]
+            };
+            CaseOption {
+                name: name.to_string(),
+                values,
+                line: None,
+            }
         };
         let options = CaseOptions(options.iter().map(option).collect());
-        Case { name: None, mesh: mesh.to_string(), options, golden, gate: Gate::default(), line: None }
+        Case {
+            name: None,
+            mesh: mesh.to_string(),
+            options,
+            golden,
+            gate: Gate::default(),
+            line: None,
+        }
     }
 
     #[test]
     fn titles_are_mesh_and_options_and_never_empty() {
-        let golden = || Golden::Digest { grid: hash('1'), cells: 7 };
+        let golden = || Golden::Digest {
+            grid: hash('1'),
+            cells: 7,
+        };
         for (mesh, options, title) in [
             ("a.stl", &[][..], "a.stl"),
             ("a.stl", &[("options", " -r 8 ")], "a.stl -r 8"),
-            ("a.stl", &[("res", "8"), ("solid", "")], "a.stl --res 8 --solid"),
+            (
+                "a.stl",
+                &[("res", "8"), ("solid", "")],
+                "a.stl --res 8 --solid",
+            ),
             ("  ", &[], "  "),
             ("  ", &[("options", " ")], "  "),
         ] {
@@ -315,15 +367,39 @@ iou_min = 1
     #[test]
     fn a_list_is_read() {
         let goldens = Goldens::parse(LIST).unwrap();
-        let [a, b] = goldens.cases() else { panic!("{goldens:?}") };
+        let [a, b] = goldens.cases() else {
+            panic!("{goldens:?}")
+        };
         let options = a.options.to_string();
-        assert_eq!((a.mesh.as_str(), options.as_str(), a.line), ("a.stl", "--res 8 --pad 1", Some(3)));
-        assert_eq!(a.options.0.iter().map(|option| option.line).collect::<Vec<_>>(), [Some(5), Some(6)]);
+        assert_eq!(
+            (a.mesh.as_str(), options.as_str(), a.line),
+            ("a.stl", "--res 8 --pad 1", Some(3))
+        );
+        assert_eq!(
+            a.options
+                .0
+                .iter()
+                .map(|option| option.line)
+                .collect::<Vec<_>>(),
+            [Some(5), Some(6)]
+        );
         let grid = "v1:00000000000000000000000000000001".parse().unwrap();
         assert_eq!(a.golden, Golden::Digest { grid, cells: 7 });
-        assert_eq!((a.title().as_str(), a.gate), ("a.stl --res 8 --pad 1", Gate::default()));
-        assert_eq!((b.title().as_str(), &b.golden, b.line), ("b", &Golden::File("b.npz".into()), Some(11)));
-        assert_eq!(b.gate, Gate { allow: Some(3), iou_min: Some(1.0) });
+        assert_eq!(
+            (a.title().as_str(), a.gate),
+            ("a.stl --res 8 --pad 1", Gate::default())
+        );
+        assert_eq!(
+            (b.title().as_str(), &b.golden, b.line),
+            ("b", &Golden::File("b.npz".into()), Some(11))
+        );
+        assert_eq!(
+            b.gate,
+            Gate {
+                allow: Some(3),
+                iou_min: Some(1.0)
+            }
+        );
         assert_eq!(goldens.to_text(), LIST);
     }
 
@@ -331,11 +407,28 @@ iou_min = 1
     fn recording_keeps_comments_and_order() {
         let mut goldens = Goldens::parse(LIST).unwrap();
         let options = [("res", "8"), ("pad", "1")];
-        goldens.record(new("a.stl", &options, Golden::Digest { grid: hash('a'), cells: 9 }));
-        goldens.record(new("b.stl", &[], Golden::Digest { grid: hash('b'), cells: 1 }));
+        goldens.record(new(
+            "a.stl",
+            &options,
+            Golden::Digest {
+                grid: hash('a'),
+                cells: 9,
+            },
+        ));
+        goldens.record(new(
+            "b.stl",
+            &[],
+            Golden::Digest {
+                grid: hash('b'),
+                cells: 1,
+            },
+        ));
         goldens.record(new("c.stl", &[("res", "4")], Golden::File("c.npz".into())));
         let expected = LIST
-            .replace("v1:00000000000000000000000000000001", "v1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+            .replace(
+                "v1:00000000000000000000000000000001",
+                "v1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            )
             .replace("cells = 7", "cells = 9")
             .replace("golden = \"b.npz\"   # file\n", "")
             .replace(
@@ -350,11 +443,21 @@ iou_min = 1
     /// Earlier versions wrote all options as one text.
     #[test]
     fn recording_keeps_a_text_of_options() {
-        let list = LIST.replace("res = 8 # small\npad = 1", "options = \"--res 8  --pad 1\" # small");
+        let list = LIST.replace(
+            "res = 8 # small\npad = 1",
+            "options = \"--res 8  --pad 1\" # small",
+        );
         let mut goldens = Goldens::parse(&list).unwrap();
         assert_eq!(goldens.cases()[0].title(), "a.stl --res 8  --pad 1");
         let options = [("res", "8"), ("pad", "1")];
-        goldens.record(new("a.stl", &options, Golden::Digest { grid: hash('1'), cells: 9 }));
+        goldens.record(new(
+            "a.stl",
+            &options,
+            Golden::Digest {
+                grid: hash('1'),
+                cells: 9,
+            },
+        ));
         assert_eq!(goldens.to_text(), list.replace("cells = 7", "cells = 9"));
     }
 
@@ -365,7 +468,10 @@ iou_min = 1
             goldens.record(new(
                 mesh,
                 &[("res", "4"), ("solid", "")],
-                Golden::Digest { grid: hash('c'), cells },
+                Golden::Digest {
+                    grid: hash('c'),
+                    cells,
+                },
             ));
         }
         let text = goldens.to_text();
@@ -376,7 +482,12 @@ iou_min = 1
         let mut again = Goldens::parse(&text).unwrap();
         for case in &mut again.cases {
             assert!(case.line.take().is_some());
-            assert!(case.options.0.iter_mut().all(|option| option.line.take().is_some()));
+            assert!(
+                case.options
+                    .0
+                    .iter_mut()
+                    .all(|option| option.line.take().is_some())
+            );
         }
         assert_eq!(again.cases, goldens.cases);
     }
@@ -395,7 +506,11 @@ iou_min = 1
             (gate(Some(2), Some(0.9)), 3, 0.95, false),
             (gate(Some(2), Some(0.9)), 2, 0.95, true),
         ] {
-            assert_eq!(gate.lets_pass(differing, iou), passes, "{gate:?} {differing} {iou}");
+            assert_eq!(
+                gate.lets_pass(differing, iou),
+                passes,
+                "{gate:?} {differing} {iou}"
+            );
         }
     }
 }

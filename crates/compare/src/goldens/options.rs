@@ -36,14 +36,20 @@ impl CaseOptions {
             if option.is_text() {
                 for text in &option.values {
                     words.extend(shlex::split(text).ok_or_else(|| {
-                        Error::usage("a quote is not closed").with_hint("close it, or write \\\" for a quote")
+                        Error::usage("a quote is not closed")
+                            .with_hint("close it, or write \\\" for a quote")
                     })?);
                 }
             } else if option.values.is_empty() {
                 words.push(format!("--{name}"));
             } else {
                 // A value in a word of its own could be taken for an option.
-                words.extend(option.values.iter().map(|value| format!("--{name}={value}")));
+                words.extend(
+                    option
+                        .values
+                        .iter()
+                        .map(|value| format!("--{name}={value}")),
+                );
             }
         }
         Ok(words)
@@ -92,9 +98,16 @@ pub(super) fn values_of(value: &Value, text: &str) -> Option<Vec<String>> {
     match value {
         Value::Boolean(is_set) => is_set.value().then(Vec::new),
         Value::Array(array) if !array.is_empty() => {
-            let items: Vec<_> = array.iter().map(|item| scalar(item, text)).collect::<Option<_>>()?;
+            let items: Vec<_> = array
+                .iter()
+                .map(|item| scalar(item, text))
+                .collect::<Option<_>>()?;
             let is_repeated = array.iter().all(Value::is_str);
-            Some(if is_repeated { items } else { vec![items.join(",")] })
+            Some(if is_repeated {
+                items
+            } else {
+                vec![items.join(",")]
+            })
         }
         value => Some(vec![scalar(value, text)?]),
     }
@@ -112,13 +125,19 @@ fn scalar(value: &Value, text: &str) -> Option<String> {
 /// Returns a TOML number or an array of them that [`values_of`] reads as `value`.
 fn numbers(value: &str) -> Option<Value> {
     for number in value.split(',') {
-        let has_letters = number.bytes().any(|byte| !byte.is_ascii_digit() && !b"+-.eE".contains(&byte));
+        let has_letters = number
+            .bytes()
+            .any(|byte| !byte.is_ascii_digit() && !b"+-.eE".contains(&byte));
         if has_letters || number.parse::<Value>().is_err() {
             return None;
         }
     }
     let array = format!("[{}]", value.replace(',', ", "));
-    if value.contains(',') { array.parse().ok() } else { value.parse().ok() }
+    if value.contains(',') {
+        array.parse().ok()
+    } else {
+        value.parse().ok()
+    }
 }
 
 #[cfg(test)]
@@ -136,29 +155,62 @@ mod tests {
     fn keys_become_words() {
         for (keys, words, text) in [
             ("", &[][..], ""),
-            ("res = 64\nsolid = true", &["--res=64", "--solid"], "--res 64 --solid"),
-            ("voxel-size = 0.10", &["--voxel-size=0.10"], "--voxel-size 0.10"),
+            (
+                "res = 64\nsolid = true",
+                &["--res=64", "--solid"],
+                "--res 64 --solid",
+            ),
+            (
+                "voxel-size = 0.10",
+                &["--voxel-size=0.10"],
+                "--voxel-size 0.10",
+            ),
             (
                 "scale = 0.1000000000000000000000001",
                 &["--scale=0.1000000000000000000000001"],
                 "--scale 0.1000000000000000000000001",
             ),
             ("res = 1_000", &["--res=1000"], "--res 1000"),
-            ("dims = [64, 64, 32]", &["--dims=64,64,32"], "--dims 64,64,32"),
-            ("origin = [\"1/3\", 0, -0.5]", &["--origin=1/3,0,-0.5"], "--origin 1/3,0,-0.5"),
-            ("only = [\"a b\", \"--c\"]", &["--only=a b", "--only=--c"], "--only 'a b' --only --c"),
+            (
+                "dims = [64, 64, 32]",
+                &["--dims=64,64,32"],
+                "--dims 64,64,32",
+            ),
+            (
+                "origin = [\"1/3\", 0, -0.5]",
+                &["--origin=1/3,0,-0.5"],
+                "--origin 1/3,0,-0.5",
+            ),
+            (
+                "only = [\"a b\", \"--c\"]",
+                &["--only=a b", "--only=--c"],
+                "--only 'a b' --only --c",
+            ),
             ("only = [\"a\"]", &["--only=a"], "--only a"),
-            ("options = \" -r 64  --pad=1 \"", &["-r", "64", "--pad=1"], "-r 64  --pad=1"),
-            ("options = \"--only 'a b'\"\npad = 1", &["--only", "a b", "--pad=1"], "--only 'a b' --pad 1"),
+            (
+                "options = \" -r 64  --pad=1 \"",
+                &["-r", "64", "--pad=1"],
+                "-r 64  --pad=1",
+            ),
+            (
+                "options = \"--only 'a b'\"\npad = 1",
+                &["--only", "a b", "--pad=1"],
+                "--only 'a b' --pad 1",
+            ),
         ] {
             let options = read(keys).unwrap();
             assert_eq!(options.words().unwrap(), words, "{keys}");
             assert_eq!(options.to_string(), text);
         }
         assert!(read("options = \"--res '4\"").unwrap().words().is_err());
-        for keys in
-            ["solid = false", "only = []", "rotate = [[1]]", "res = 1979-05-27", "res = {}", "res.a = 1"]
-        {
+        for keys in [
+            "solid = false",
+            "only = []",
+            "rotate = [[1]]",
+            "res = 1979-05-27",
+            "res = {}",
+            "res.a = 1",
+        ] {
             assert_eq!(read(keys).unwrap_err().line(), Some(4), "{keys}");
         }
     }
@@ -184,9 +236,16 @@ mod tests {
             (&["5mm"], "\"5mm\""),
         ] {
             let values = values.iter().map(ToString::to_string).collect();
-            let option = CaseOption { name: "x".to_string(), values, line: Some(4) };
+            let option = CaseOption {
+                name: "x".to_string(),
+                values,
+                line: Some(4),
+            };
             assert_eq!(option.to_toml().to_string(), toml);
-            assert_eq!(read(&format!("x = {toml}")).unwrap(), CaseOptions(vec![option]));
+            assert_eq!(
+                read(&format!("x = {toml}")).unwrap(),
+                CaseOptions(vec![option])
+            );
         }
     }
 }

@@ -37,7 +37,10 @@ pub(super) fn text(path: &Path) -> Result<String> {
     })?;
     match String::from_utf8(bytes) {
         Ok(text) if text.len() as u64 <= MAX_LIST => Ok(text),
-        _ => Err(hinted(Error::input(Code::G002, "is not TOML: it is not text"))),
+        _ => Err(hinted(Error::input(
+            Code::G002,
+            "is not TOML: it is not text",
+        ))),
     }
 }
 
@@ -45,10 +48,17 @@ pub(super) fn text(path: &Path) -> Result<String> {
 pub(super) fn list(text: &str, to: Use) -> Result<(Vec<Case>, DocumentMut)> {
     let document = Document::parse(text).map_err(|e| {
         let why = e.message().lines().next().unwrap_or_default();
-        at(hinted(Error::input(Code::G002, format!("is not TOML: {why}"))), text, e.span())
+        at(
+            hinted(Error::input(Code::G002, format!("is not TOML: {why}"))),
+            text,
+            e.span(),
+        )
     })?;
     let tables = tables(&document, text)?;
-    let cases = tables.iter().map(|table| case(table, text, to)).collect::<Result<Vec<_>>>()?;
+    let cases = tables
+        .iter()
+        .map(|table| case(table, text, to))
+        .collect::<Result<Vec<_>>>()?;
     refuse_doubles(&cases)?;
     Ok((cases, document.into_mut()))
 }
@@ -59,18 +69,27 @@ fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>
         let span = document.key(key).and_then(Key::span);
         if key != "case" {
             return Err(at(
-                unknown(key, "a list of goldens has [[case]] tables and nothing else"),
+                unknown(
+                    key,
+                    "a list of goldens has [[case]] tables and nothing else",
+                ),
                 text,
                 span,
             ));
         }
         if !item.is_array_of_tables() {
             let error = Error::input(Code::G005, format!("'case' is {}", kind(item)));
-            return Err(at(error.with_hint("write [[case]], and its keys below it"), text, span));
+            return Err(at(
+                error.with_hint("write [[case]], and its keys below it"),
+                text,
+                span,
+            ));
         }
     }
     let cases = document.get("case").and_then(Item::as_array_of_tables);
-    Ok(cases.map(|cases| cases.iter().collect()).unwrap_or_default())
+    Ok(cases
+        .map(|cases| cases.iter().collect())
+        .unwrap_or_default())
 }
 
 fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
@@ -79,17 +98,34 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
         return Err(keys.missing("mesh", "add mesh = \"part.stl\""));
     };
     let options = keys.options()?;
-    let gate = Gate { allow: keys.count("allow")?, iou_min: keys.share("iou_min")? };
+    let gate = Gate {
+        allow: keys.count("allow")?,
+        iou_min: keys.share("iou_min")?,
+    };
     let golden = keys.golden(to)?;
     if !matches!(golden, Golden::File(_)) && !gate.is_closed() {
-        let key = if gate.allow.is_some() { "allow" } else { "iou_min" };
-        let error =
-            Error::input(Code::G006, format!("{key} needs a golden file: a digest is equal or it is not"));
-        return Err(
-            keys.at(key, error.with_hint("or set golden = \"part.npz\", to compare with a voxel file"))
+        let key = if gate.allow.is_some() {
+            "allow"
+        } else {
+            "iou_min"
+        };
+        let error = Error::input(
+            Code::G006,
+            format!("{key} needs a golden file: a digest is equal or it is not"),
         );
+        return Err(keys.at(
+            key,
+            error.with_hint("or set golden = \"part.npz\", to compare with a voxel file"),
+        ));
     }
-    Ok(Case { name: keys.text("name")?, mesh, options, golden, gate, line: line_of(text, table.span()) })
+    Ok(Case {
+        name: keys.text("name")?,
+        mesh,
+        options,
+        golden,
+        gate,
+        line: line_of(text, table.span()),
+    })
 }
 
 /// A case that is being read.
@@ -103,10 +139,18 @@ impl Keys<'_> {
     fn options(&self) -> Result<CaseOptions> {
         const WANTED: &str = "true, a number, a string, or an array of numbers or strings";
         let mut options = vec![];
-        for (name, _) in self.table.iter().filter(|(name, _)| !Case::KEYS.contains(name)) {
+        for (name, _) in self
+            .table
+            .iter()
+            .filter(|(name, _)| !Case::KEYS.contains(name))
+        {
             let values = self.value(name, WANTED, |item| values_of(item.as_value()?, self.text))?;
             let line = line_of(self.text, self.table.key(name).and_then(Key::span));
-            options.push(CaseOption { name: name.to_string(), values: values.unwrap_or_default(), line });
+            options.push(CaseOption {
+                name: name.to_string(),
+                values: values.unwrap_or_default(),
+                line,
+            });
         }
         Ok(CaseOptions(options))
     }
@@ -117,7 +161,10 @@ impl Keys<'_> {
         if let Some(file) = self.text("golden")? {
             if says_digest {
                 let error = Error::input(Code::G006, "golden and a digest exclude each other");
-                return Err(self.at("golden", error.with_hint("give either golden, or grid and cells")));
+                return Err(self.at(
+                    "golden",
+                    error.with_hint("give either golden, or grid and cells"),
+                ));
             }
             return Ok(Golden::File(file));
         }
@@ -142,12 +189,16 @@ impl Keys<'_> {
 
     fn text(&self, key: &str) -> Result<Option<String>> {
         self.value(key, "a non-empty string in quotes", |item| {
-            item.as_str().filter(|text| !text.is_empty()).map(str::to_string)
+            item.as_str()
+                .filter(|text| !text.is_empty())
+                .map(str::to_string)
         })
     }
 
     fn count(&self, key: &str) -> Result<Option<u64>> {
-        self.value(key, "a whole number", |item| item.as_integer().and_then(|n| u64::try_from(n).ok()))
+        self.value(key, "a whole number", |item| {
+            item.as_integer().and_then(|n| u64::try_from(n).ok())
+        })
     }
 
     fn share(&self, key: &str) -> Result<Option<f64>> {
@@ -157,8 +208,15 @@ impl Keys<'_> {
         })
     }
 
-    fn value<T>(&self, key: &str, wanted: &str, read: impl Fn(&Item) -> Option<T>) -> Result<Option<T>> {
-        let Some(item) = self.table.get(key) else { return Ok(None) };
+    fn value<T>(
+        &self,
+        key: &str,
+        wanted: &str,
+        read: impl Fn(&Item) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(item) = self.table.get(key) else {
+            return Ok(None);
+        };
         if let Some(value) = read(item) {
             return Ok(Some(value));
         }
@@ -166,7 +224,10 @@ impl Keys<'_> {
             Item::Value(value) => sanitize(value.clone().decorated("", "").to_string()),
             _ => kind(item).to_string(),
         };
-        let error = Error::input(Code::G005, format!("{} is {found}, not {wanted}", sanitize(key)));
+        let error = Error::input(
+            Code::G005,
+            format!("{} is {found}, not {wanted}", sanitize(key)),
+        );
         Err(self.at(key, error.with_hint("correct that line")))
     }
 
@@ -185,11 +246,15 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
     let mut lines = HashMap::new();
     for case in cases {
         let title = case.title();
-        for (what, key) in [("mesh and options", case.identity()), ("name", (title.clone(), String::new()))] {
+        for (what, key) in [
+            ("mesh and options", case.identity()),
+            ("name", (title.clone(), String::new())),
+        ] {
             if let Some(other) = lines.insert((what, key), case.line.unwrap_or_default()) {
                 let title = sanitize(title);
                 let message = format!("{title}: the case of line {other} has the same {what}");
-                let error = Error::input(Code::G007, message).with_hint("remove one of them, or rename it");
+                let error =
+                    Error::input(Code::G007, message).with_hint("remove one of them, or rename it");
                 return Err(case.line.map_or(error.clone(), |line| error.at_line(line)));
             }
         }
@@ -243,10 +308,25 @@ mod tests {
             (String::new(), Code::G008, None, "no [[case]]"),
             ("# nothing\n".into(), Code::G008, None, "no [[case]]"),
             ("\n[[case]\n".into(), Code::G002, Some(2), "is not TOML"),
-            (case("mesh = \"a\"\nmesh = \"b\"\n"), Code::G002, Some(3), "duplicate key"),
+            (
+                case("mesh = \"a\"\nmesh = \"b\"\n"),
+                Code::G002,
+                Some(3),
+                "duplicate key",
+            ),
             ("x = 1\n".into(), Code::G003, Some(1), "'x'"),
-            ("\ncase = 1\n".into(), Code::G005, Some(2), "'case' is a value"),
-            ("[case]\nmesh = \"a\"\n".into(), Code::G005, Some(1), "'case' is a table"),
+            (
+                "\ncase = 1\n".into(),
+                Code::G005,
+                Some(2),
+                "'case' is a value",
+            ),
+            (
+                "[case]\nmesh = \"a\"\n".into(),
+                Code::G005,
+                Some(1),
+                "'case' is a table",
+            ),
             (
                 case(&format!("mesh = \"a\"\nres = {{}}\n{digest}")),
                 Code::G005,
@@ -260,37 +340,90 @@ mod tests {
                 "solid is false, not true",
             ),
             (case(digest), Code::G004, Some(1), "no mesh"),
-            (case(&format!("mesh = 3\n{digest}")), Code::G005, Some(2), "mesh is 3, not a non-empty string"),
-            (case(&format!("mesh = \"\"\n{digest}")), Code::G005, Some(2), "not a non-empty string"),
+            (
+                case(&format!("mesh = 3\n{digest}")),
+                Code::G005,
+                Some(2),
+                "mesh is 3, not a non-empty string",
+            ),
+            (
+                case(&format!("mesh = \"\"\n{digest}")),
+                Code::G005,
+                Some(2),
+                "not a non-empty string",
+            ),
             (case("mesh = \"a\"\n"), Code::G004, Some(1), "no grid"),
-            (case("mesh = \"a\"\ncells = 1\n"), Code::G004, Some(1), "no grid"),
-            (case("mesh = \"a\"\ngrid = \"v1:0\"\n"), Code::G004, Some(1), "no cells"),
-            (case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = 1\n"), Code::G005, Some(3), "grid: "),
-            (case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = -1\n"), Code::G005, Some(4), "cells is -1"),
-            (case(&format!("mesh = \"a\"\n{digest}golden = \"b\"\n")), Code::G006, Some(5), "exclude"),
+            (
+                case("mesh = \"a\"\ncells = 1\n"),
+                Code::G004,
+                Some(1),
+                "no grid",
+            ),
+            (
+                case("mesh = \"a\"\ngrid = \"v1:0\"\n"),
+                Code::G004,
+                Some(1),
+                "no cells",
+            ),
+            (
+                case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = 1\n"),
+                Code::G005,
+                Some(3),
+                "grid: ",
+            ),
+            (
+                case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = -1\n"),
+                Code::G005,
+                Some(4),
+                "cells is -1",
+            ),
+            (
+                case(&format!("mesh = \"a\"\n{digest}golden = \"b\"\n")),
+                Code::G006,
+                Some(5),
+                "exclude",
+            ),
             (
                 case(&format!("mesh = \"a\"\nallow = 1\n{digest}")),
                 Code::G006,
                 Some(3),
                 "allow needs a golden file",
             ),
-            (case("mesh = \"a\"\ngolden = \"b\"\niou_min = 1.5\n"), Code::G005, Some(4), "from 0 to 1"),
-            (case("mesh = \"a\"\ngolden = \"b\"\nallow = \"1\"\n"), Code::G005, Some(4), "a whole number"),
             (
-                [1, 2].map(|n| case(&format!("mesh = \"a\"\ngolden = \"b{n}\"\n"))).concat(),
+                case("mesh = \"a\"\ngolden = \"b\"\niou_min = 1.5\n"),
+                Code::G005,
+                Some(4),
+                "from 0 to 1",
+            ),
+            (
+                case("mesh = \"a\"\ngolden = \"b\"\nallow = \"1\"\n"),
+                Code::G005,
+                Some(4),
+                "a whole number",
+            ),
+            (
+                [1, 2]
+                    .map(|n| case(&format!("mesh = \"a\"\ngolden = \"b{n}\"\n")))
+                    .concat(),
                 Code::G007,
                 Some(4),
                 "the case of line 1 has the same mesh and options",
             ),
             (
-                [1, 2].map(|n| case(&format!("name = \"x\"\nmesh = \"a{n}\"\ngolden = \"b\"\n"))).concat(),
+                [1, 2]
+                    .map(|n| case(&format!("name = \"x\"\nmesh = \"a{n}\"\ngolden = \"b\"\n")))
+                    .concat(),
                 Code::G007,
                 Some(5),
                 "the case of line 1 has the same name",
             ),
         ] {
             let error = Goldens::parse(&text).unwrap_err();
-            assert_eq!((error.code(), error.line()), (code, line), "{text}\n{error}");
+            assert_eq!(
+                (error.code(), error.line()),
+                (code, line),
+                "{text}\n{error}"
+            );
             assert!(error.message().contains(message), "{text}\n{error}");
             assert!(error.hint().is_some(), "{error}");
             seen += 1;
@@ -310,7 +443,11 @@ mod tests {
             let (cases, _) = list(&format!("[[case]]\nmesh = \"a\"\n{keys}"), Use::Record).unwrap();
             assert_eq!(cases[0].golden, golden, "{keys}");
         }
-        for (keys, line) in [("allow = 1\n", 3), ("golden = \"b\"\ncells = 1\n", 3), ("golden = 3\n", 3)] {
+        for (keys, line) in [
+            ("allow = 1\n", 3),
+            ("golden = \"b\"\ncells = 1\n", 3),
+            ("golden = 3\n", 3),
+        ] {
             let error = list(&format!("[[case]]\nmesh = \"a\"\n{keys}"), Use::Record).unwrap_err();
             assert_eq!(error.line(), Some(line), "{keys}");
         }
@@ -324,11 +461,16 @@ mod tests {
             format!("mesh = \"a\"\n{digest}"),
             format!("mesh = [\"{odd}\"]\n"),
             format!("mesh = \"a\"\n\"{odd}\" = {{}}\n"),
-            format!("mesh = \"{odd}\"\ngolden = \"b\"\n[[case]]\nmesh = \"{odd}\"\ngolden = \"b\"\n"),
+            format!(
+                "mesh = \"{odd}\"\ngolden = \"b\"\n[[case]]\nmesh = \"{odd}\"\ngolden = \"b\"\n"
+            ),
         ] {
             let error = Goldens::parse(&format!("[[case]]\n{keys}")).unwrap_err();
             let message = error.message();
-            assert!(message.len() < 200 && !message.contains(char::is_control), "{message}");
+            assert!(
+                message.len() < 200 && !message.contains(char::is_control),
+                "{message}"
+            );
         }
     }
 }

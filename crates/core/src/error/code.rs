@@ -81,9 +81,11 @@ const WARNED: Severities = (Severity::Warning, Severity::Warning);
 const NOTED: Severities = (Severity::Note, Severity::Note);
 
 type Advice = &'static [Step];
-const AGAIN: Advice = hint!["export or copy the file again"; "{} keeps its intact triangles" Lenient];
+const AGAIN: Advice =
+    hint!["export or copy the file again"; "{} keeps its intact triangles" Lenient];
 const AGAIN_ALONE: Advice = hint!["export or copy the file again"];
-const CENTRE: Advice = hint!["move the mesh to the origin in the program that made it, and export it again"];
+const CENTRE: Advice =
+    hint!["move the mesh to the origin in the program that made it, and export it again"];
 const COPY: Advice = hint!["save or copy the file again"];
 const DROP: Advice = hint!["export the file again"; "{} drops such facets" Lenient];
 const EXPORT: Advice = hint!["export binary STL from the program that made it"];
@@ -93,7 +95,8 @@ const NOTHING: Advice =
     hint!["only {} refuses it: leave that out, or export the file again for other programs" Strict];
 const NUMBERS: Advice =
     hint!["export the file with numbers such as 1.5 or 1.0e+00"; "{} drops such facets" Lenient];
-const BIN: Advice = hint!["make the bins again: {}, with the words of the plan" Bin = "MESH … --bin"];
+const BIN: Advice =
+    hint!["make the bins again: {}, with the words of the plan" Bin = "MESH … --bin"];
 const PERMISSIONS: Advice = hint!["check its name and permissions"];
 const REMAKE: Advice = hint!["make it again: {}" Region = "I/N"];
 const REPAIR: Advice =
@@ -436,7 +439,10 @@ impl Code {
 
     /// The code of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        CODES.iter().find(|row| row.name == name).map(|row| row.code)
+        CODES
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| row.code)
     }
 }
 
@@ -455,7 +461,10 @@ mod tests {
         assert!(CODES.len() > 10);
         assert!(CODES.windows(2).all(|pair| pair[0].name < pair[1].name));
         for row in CODES {
-            assert_eq!((row.code.info().name, Code::from_name(row.name)), (row.name, Some(row.code)));
+            assert_eq!(
+                (row.code.info().name, Code::from_name(row.name)),
+                (row.name, Some(row.code))
+            );
         }
     }
 }

@@ -154,7 +154,10 @@ impl Hint {
         text: impl Into<Cow<'static, str>>,
         settings: [(Opt, V); N],
     ) -> Self {
-        let settings = settings.map(|(option, value)| Setting { option, value: value.to_string().into() });
+        let settings = settings.map(|(option, value)| Setting {
+            option,
+            value: value.to_string().into(),
+        });
         self.steps.push(Step {
             text: text.into(),
             settings: settings.to_vec().into(),
@@ -198,7 +201,9 @@ impl fmt::Display for Hint {
 
 impl From<&[Step]> for Hint {
     fn from(steps: &[Step]) -> Self {
-        Self { steps: steps.to_vec() }
+        Self {
+            steps: steps.to_vec(),
+        }
     }
 }
 
@@ -223,7 +228,13 @@ impl From<&Self> for Hint {
 impl From<String> for Hint {
     fn from(text: String) -> Self {
         let settings = Cow::Borrowed(&[] as &[Setting]);
-        Self { steps: vec![Step { text: text.into(), settings, is_alternative: false }] }
+        Self {
+            steps: vec![Step {
+                text: text.into(),
+                settings,
+                is_alternative: false,
+            }],
+        }
     }
 }
 
@@ -236,7 +247,12 @@ mod tests {
         let mut settings = 0;
         for row in CODES {
             for step in row.advice {
-                assert_eq!(step.text.matches("{}").count(), step.settings.len(), "{}", row.name);
+                assert_eq!(
+                    step.text.matches("{}").count(),
+                    step.settings.len(),
+                    "{}",
+                    row.name
+                );
                 assert!(!step.text.contains("--"), "{}: {}", row.name, step.text);
                 settings += step.settings.len();
             }

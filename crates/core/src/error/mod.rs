@@ -60,7 +60,16 @@ impl Error {
         let byte = None;
         let line = None;
         let message = message.into().into_boxed_str();
-        Self { kind, code, message, hint, file, triangle, byte, line }
+        Self {
+            kind,
+            code,
+            message,
+            hint,
+            file,
+            triangle,
+            byte,
+            line,
+        }
     }
 
     /// A wrong question.
@@ -100,12 +109,20 @@ impl Error {
 
     /// The reader of a pipe went away. Its code, `closed-pipe`, lets a caller end quietly.
     pub fn closed_pipe() -> Self {
-        Self::new(Kind::Output, Code::ClosedPipe, "the pipe was closed by its reader")
+        Self::new(
+            Kind::Output,
+            Code::ClosedPipe,
+            "the pipe was closed by its reader",
+        )
     }
 
     /// The run was interrupted.
     pub fn interrupted() -> Self {
-        Self::new(Kind::Interrupted, Code::Interrupted, "interrupted; nothing was written")
+        Self::new(
+            Kind::Interrupted,
+            Code::Interrupted,
+            "interrupted; nothing was written",
+        )
     }
 
     /// The run was interrupted after so many of its files were written.
@@ -136,7 +153,8 @@ impl Error {
     /// The file it is about. The innermost name stays.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<std::path::Path>) -> Self {
-        self.file.get_or_insert_with(|| file.as_ref().display().to_string().into());
+        self.file
+            .get_or_insert_with(|| file.as_ref().display().to_string().into());
         self
     }
 
@@ -236,18 +254,28 @@ impl Finding {
     /// This finding with advice of its own.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<Hint>) -> Self {
-        Self { first: self.first.with_hint(hint), ..self }
+        Self {
+            first: self.first.with_hint(hint),
+            ..self
+        }
     }
 
     /// One finding, as serious as its code is by default.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { severity: code.info().severity, first: Error::input(code, message), count: 1 }
+        Self {
+            severity: code.info().severity,
+            first: Error::input(code, message),
+            count: 1,
+        }
     }
 
     /// This finding with a subject before its message: `lid: …`.
     #[must_use]
     pub fn about(self, subject: &str) -> Self {
-        Self { first: self.first.about(subject), ..self }
+        Self {
+            first: self.first.about(subject),
+            ..self
+        }
     }
 
     /// Its code.
@@ -267,6 +295,12 @@ impl Finding {
 impl fmt::Display for Finding {
     /// `warning[W006]: the mesh is not closed`, with its place and how many there are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}]: {}", self.severity.name(), self.code(), self.text())
+        write!(
+            f,
+            "{}[{}]: {}",
+            self.severity.name(),
+            self.code(),
+            self.text()
+        )
     }
 }

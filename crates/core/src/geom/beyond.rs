@@ -23,7 +23,11 @@ pub fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) 
     let [[i, k, _], [j, l, _]] = shared.first().map(|order| order.map(usize::from));
     let is_proven = match count {
         0 => surely_apart(s, t),
-        1 => fans_part(s[i], [s[(i + 1) % 3], s[(i + 2) % 3]], [t[(j + 1) % 3], t[(j + 2) % 3]]),
+        1 => fans_part(
+            s[i],
+            [s[(i + 1) % 3], s[(i + 2) % 3]],
+            [t[(j + 1) % 3], t[(j + 2) % 3]],
+        ),
         2 => is_no_fold([s[i], s[k]], s[3 - i - k], t[3 - j - l]),
         _ => true,
     };
@@ -81,7 +85,11 @@ static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
         // Without a second one, the next vertices.
         let next = [(one / 3 + 1) % 3, (one % 3 + 1) % 3];
         let other = rest.trailing_zeros() as u8;
-        let [k, l] = if rest == 0 { next } else { [other / 3, other % 3] };
+        let [k, l] = if rest == 0 {
+            next
+        } else {
+            [other / 3, other % 3]
+        };
         // Of triangles without area, whose vertices may be one, any: they are in no pair.
         let third = [6 - one / 3 - k, 6 - one % 3 - l];
         all[bits] = [[one / 3, k, third[0] % 3], [one % 3, l, third[1] % 3]];
@@ -93,10 +101,12 @@ static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
 /// Whether doubles are sure that the triangles have nothing in common; they may have nothing without that. The
 /// coordinates must be finite.
 pub(crate) fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
-    let from = |p: &Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(s[0][a])) };
+    let from =
+        |p: &Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(s[0][a])) };
     let s = s.each_ref().map(from);
     let t = t.each_ref().map(from);
-    let sum = |t: [[f64; 3]; 3]| -> [f64; 3] { std::array::from_fn(|a| t[0][a] + t[1][a] + t[2][a]) };
+    let sum =
+        |t: [[f64; 3]; 3]| -> [f64; 3] { std::array::from_fn(|a| t[0][a] + t[1][a] + t[2][a]) };
     if separates(minus(sum(t), sum(s)), s, t) {
         return true;
     }
@@ -109,7 +119,9 @@ pub(crate) fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
     }
     // Seen along a normal: the lines through the edges.
     let across = |normal: [f64; 3], edges: [[f64; 3]; 3]| edges.map(|edge| cross(normal, edge));
-    let all = across(normals[0], of_s).into_iter().chain(across(normals[1], of_t));
+    let all = across(normals[0], of_s)
+        .into_iter()
+        .chain(across(normals[1], of_t));
     all.into_iter().any(|direction| separates(direction, s, t))
 }
 
@@ -122,7 +134,11 @@ pub(crate) fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
 fn separates(direction: [f64; 3], s: [[f64; 3]; 3], t: [[f64; 3]; 3]) -> bool {
     let [s, t] = [s, t].map(|points| points.map(|p| along(direction, p)));
     let low = |points: [[f64; 2]; 3]| points.iter().fold(f64::INFINITY, |low, p| low.min(p[0]));
-    let high = |points: [[f64; 2]; 3]| points.iter().fold(f64::NEG_INFINITY, |high, p| high.max(p[1]));
+    let high = |points: [[f64; 2]; 3]| {
+        points
+            .iter()
+            .fold(f64::NEG_INFINITY, |high, p| high.max(p[1]))
+    };
     high(s) < low(t) || high(t) < low(s)
 }
 
@@ -140,7 +156,8 @@ fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
 /// If they have, a ray from the apex is in both; a plane through the apex with the others of one triangle on one
 /// side and those of the other on the other side proves that there is none.
 fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
-    let from = |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(apex[a])) };
+    let from =
+        |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(apex[a])) };
     let [a, b] = s.map(from);
     let [c, d] = t.map(from);
     let parts = |direction: [f64; 3]| {
@@ -149,7 +166,8 @@ fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
         let most = |p: [f64; 2], q: [f64; 2]| p[1].max(q[1]);
         (least(a, b) > 0.0 && most(c, d) < 0.0) || (least(c, d) > 0.0 && most(a, b) < 0.0)
     };
-    let between = |[a, b, c, d]: [[f64; 3]; 4]| std::array::from_fn(|i| (a[i] + b[i]) - (c[i] + d[i]));
+    let between =
+        |[a, b, c, d]: [[f64; 3]; 4]| std::array::from_fn(|i| (a[i] + b[i]) - (c[i] + d[i]));
     if parts(between([a, b, c, d])) {
         return true;
     }
@@ -174,10 +192,12 @@ fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
 /// have one direction. With the sums `A` and `B` of the sizes of products in their components, those are off by
 /// less than 4.01 u `A` and 4.01 u `B`, and their dot product by less than 11.1 u times the sum of `A B`.
 fn is_no_fold([v, w]: [Point; 2], s: Point, t: Point) -> bool {
-    let from = |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(v[a])) };
+    let from =
+        |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(v[a])) };
     let [edge, a, b] = [w, s, t].map(from);
-    let sizes =
-        |p: [f64; 3]| [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (edge[i] * p[j]).abs() + (edge[j] * p[i]).abs());
+    let sizes = |p: [f64; 3]| {
+        [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (edge[i] * p[j]).abs() + (edge[j] * p[i]).abs())
+    };
     let error = 16.0 * U * dot(sizes(a), sizes(b));
     dot(cross(edge, a), cross(edge, b)) < -error || matches!(sure_side(&[v, w, s, t]), Some(1 | -1))
 }
@@ -203,11 +223,19 @@ mod tests {
     fn proven_by_lanes(count: usize, pairs: &[[Triangle; 2]]) -> u32 {
         let common = [Common::Nothing, Common::Vertex, Common::Edge][count];
         let [s, t] = [0, 1].map(|n| pairs.iter().map(|pair| pair[n]).collect::<Vec<_>>());
-        let levels = Level::available().into_iter().filter(|level| *level != Level::Scalar);
-        let found: Vec<u64> = levels.map(|level| surely_part(level, common, [&s, &t])).collect();
+        let levels = Level::available()
+            .into_iter()
+            .filter(|level| *level != Level::Scalar);
+        let found: Vec<u64> = levels
+            .map(|level| surely_part(level, common, [&s, &t]))
+            .collect();
         assert!(found.iter().all(|proven| *proven == found[0]), "{found:?}");
         let proven = found.first().copied().unwrap_or(0);
-        for (n, [s, t]) in pairs.iter().enumerate().filter(|(n, _)| proven >> n & 1 == 1) {
+        for (n, [s, t]) in pairs
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| proven >> n & 1 == 1)
+        {
             assert_eq!(exactly(s, t), None, "{n}: {s:?} {t:?}");
         }
         proven.count_ones()
@@ -242,7 +270,10 @@ mod tests {
             }
             let found = beyond_shared([&s, &t], [&s, &t]);
             assert_eq!(found, exactly(&s, &t), "{s:?} {t:?}");
-            assert!(!surely_apart(&s, &t) || meeting(&s, &t) == Meeting::Apart, "{s:?} {t:?}");
+            assert!(
+                !surely_apart(&s, &t) || meeting(&s, &t) == Meeting::Apart,
+                "{s:?} {t:?}"
+            );
             let shared = SharedVertices::of([&s, &t]);
             let count = shared.count();
             if count < 3 {
@@ -256,7 +287,13 @@ mod tests {
             }
         }
         let has_lanes = Level::available().len() > 1;
-        assert!(!has_lanes || proven.iter().all(|count| *count > 1000), "{proven:?}");
-        assert!(seen.as_flattened().iter().all(|count| *count > 2000), "{seen:?}");
+        assert!(
+            !has_lanes || proven.iter().all(|count| *count > 1000),
+            "{proven:?}"
+        );
+        assert!(
+            seen.as_flattened().iter().all(|count| *count > 2000),
+            "{seen:?}"
+        );
     }
 }

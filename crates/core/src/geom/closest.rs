@@ -60,7 +60,8 @@ pub fn of_segments([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> [[f64; 3]; 2
     let others = [c, d].map(|p| [on_segment(p, [a, b]), p]);
     let squared = |[p, q]: &[[f64; 3]; 2]| dot(minus(*p, *q), minus(*p, *q));
     let all = ends.chain(others).chain(between([a, b], [c, d]));
-    all.min_by(|a, b| squared(a).total_cmp(&squared(b))).expect("four pairs or five")
+    all.min_by(|a, b| squared(a).total_cmp(&squared(b)))
+        .expect("four pairs or five")
 }
 
 /// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
@@ -141,7 +142,10 @@ pub fn on_triangle(p: [f64; 3], triangle: [[f64; 3]; 3]) -> [f64; 3] {
         .map(|edge| on_segment(p, edge))
         .into_iter()
         .chain(foot(p, triangle))
-        .fold(a, |best, q| if squared(q) < squared(best) { q } else { best })
+        .fold(
+            a,
+            |best, q| if squared(q) < squared(best) { q } else { best },
+        )
 }
 
 /// The foot of `p` on the plane of the triangle, if it lies within; `None` also without area.
@@ -153,7 +157,11 @@ fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     // From the longest edge on.
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
     let [a, b, c] = turns.into_iter().fold(turns[0], |best, turn| {
-        if length([turn[0], turn[1]]) > length([best[0], best[1]]) { turn } else { best }
+        if length([turn[0], turn[1]]) > length([best[0], best[1]]) {
+            turn
+        } else {
+            best
+        }
     });
     let base = minus(b, a);
     let side = minus(c, a);
@@ -204,7 +212,10 @@ mod tests {
     }
 
     fn size(points: &[[f64; 3]]) -> f64 {
-        points.iter().flatten().fold(0.0, |most, c| c.abs().max(most))
+        points
+            .iter()
+            .flatten()
+            .fold(0.0, |most, c| c.abs().max(most))
     }
 
     /// No corner lies beyond the plane through the closest point, but for rounding: that alone makes it the
@@ -221,10 +232,18 @@ mod tests {
                 let beyond = dot(away, minus(v, q));
                 let reach = dot(minus(v, q), minus(v, q)).sqrt();
                 // The closest point on the way to that corner is so much closer.
-                let step = if beyond > 0.0 { (beyond / reach).min(reach) } else { 0.0 };
-                let gain = step * step / (distance + (distance * distance - step * step).max(0.0).sqrt());
+                let step = if beyond > 0.0 {
+                    (beyond / reach).min(reach)
+                } else {
+                    0.0
+                };
+                let gain =
+                    step * step / (distance + (distance * distance - step * step).max(0.0).sqrt());
                 let gain = if step == 0.0 { 0.0 } else { gain };
-                assert!(gain <= slack.max(1.0) * 2f64.powi(-48), "{p:?} {triangle:?} {q:?} {gain:e}");
+                assert!(
+                    gain <= slack.max(1.0) * 2f64.powi(-48),
+                    "{p:?} {triangle:?} {q:?} {gain:e}"
+                );
             }
             seen[usize::from(distance > 0.0)] += 1;
         }
@@ -242,7 +261,10 @@ mod tests {
             let found = dot(away, away).sqrt();
             let wanted = exact_squared(p, triangle).to_f64().sqrt();
             let slack = size(&[p, triangle[0], triangle[1], triangle[2]]).max(1.0) * 2f64.powi(-48);
-            assert!((found - wanted).abs() <= slack, "{p:?} {triangle:?}: {found} for {wanted}");
+            assert!(
+                (found - wanted).abs() <= slack,
+                "{p:?} {triangle:?}: {found} for {wanted}"
+            );
             compared += 1;
         }
         assert!(compared > 5000);
@@ -266,7 +288,11 @@ mod tests {
     fn exact_squared(p: [f64; 3], triangle: [[f64; 3]; 3]) -> Rational {
         let p = exact(p);
         let [a, b, c] = triangle.map(|v| sub(&exact(v), &p));
-        let mut least = [&a, &b, &c].map(|v| product(v, v)).into_iter().min().unwrap();
+        let mut least = [&a, &b, &c]
+            .map(|v| product(v, v))
+            .into_iter()
+            .min()
+            .unwrap();
         for (from, to) in [(&a, &b), (&b, &c), (&c, &a)] {
             let e = sub(to, from);
             let rise = product(from, &e);
@@ -289,7 +315,8 @@ mod tests {
             let s = &(&ae * &ff) - &(&af * &ef);
             let t = &(&af * &ee) - &(&ae * &ef);
             if s >= Rational::ZERO && t >= Rational::ZERO && &s + &t <= area {
-                let at: Exact = std::array::from_fn(|i| &a[i] + &(&(&(&s * &e[i]) + &(&t * &f[i])) / &area));
+                let at: Exact =
+                    std::array::from_fn(|i| &a[i] + &(&(&(&s * &e[i]) + &(&t * &f[i])) / &area));
                 least = least.min(product(&at, &at));
             }
         }
@@ -321,7 +348,11 @@ mod tests {
             assert!(dot(other, other).sqrt() >= distance * (1.0 - 1e-15));
             let hit = sphere_box(p, distance * 1.000_001, &within);
             assert!(hit && (distance == 0.0 || !sphere_box(p, distance * 0.999_999, &within)));
-            *if distance == 0.0 { &mut hits } else { &mut misses } += 1;
+            *if distance == 0.0 {
+                &mut hits
+            } else {
+                &mut misses
+            } += 1;
         }
         assert!(hits > 100 && misses > 100, "{hits} {misses}");
     }

@@ -33,9 +33,14 @@ pub fn cos_sin(degrees: &Rational) -> [f64; 2] {
 fn certain(value: &IBig, bits: usize) -> Option<f64> {
     let error = IBig::from(8 * bits);
     let unit = Rational::from_wide(IBig::from(1) << bits);
-    let [low, high] = [value - &error, value + &error].map(|end| (Rational::from_wide(end) / &unit).to_f64());
+    let [low, high] =
+        [value - &error, value + &error].map(|end| (Rational::from_wide(end) / &unit).to_f64());
     // An angle of zero has a sine of zero.
-    if *value == IBig::from(0) { Some(0.0) } else { (low == high).then_some(low) }
+    if *value == IBig::from(0) {
+        Some(0.0)
+    } else {
+        (low == high).then_some(low)
+    }
 }
 
 /// Cosine and sine in units of 2^-bits.
@@ -99,8 +104,16 @@ mod tests {
             ("0", 1.0, 0.0),
             ("30", 0.866_025_403_784_438_6, 0.5),
             ("-30", 0.866_025_403_784_438_6, -0.5),
-            ("45", std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::FRAC_1_SQRT_2),
-            ("-45", std::f64::consts::FRAC_1_SQRT_2, -std::f64::consts::FRAC_1_SQRT_2),
+            (
+                "45",
+                std::f64::consts::FRAC_1_SQRT_2,
+                std::f64::consts::FRAC_1_SQRT_2,
+            ),
+            (
+                "-45",
+                std::f64::consts::FRAC_1_SQRT_2,
+                -std::f64::consts::FRAC_1_SQRT_2,
+            ),
             ("15", 0.965_925_826_289_068_3, 0.258_819_045_102_520_74),
             ("22.5", 0.923_879_532_511_286_7, 0.382_683_432_365_089_8),
             ("18", 0.951_056_516_295_153_5, 0.309_016_994_374_947_45),
@@ -108,7 +121,11 @@ mod tests {
             ("36", 0.809_016_994_374_947_5, 0.587_785_252_292_473_1),
             ("1e-40", 1.0, 1.745_329_251_994_329_6e-42),
         ] {
-            assert_eq!(cos_sin(&Rational::parse(degrees).unwrap()), [cos, sin], "{degrees}");
+            assert_eq!(
+                cos_sin(&Rational::parse(degrees).unwrap()),
+                [cos, sin],
+                "{degrees}"
+            );
         }
     }
 

@@ -20,15 +20,28 @@ impl<const N: usize> Whole<N> {
     /// The coordinates must be finite.
     pub(super) fn new(points: &[Point; N]) -> Self {
         let parts = points.map(|point| point.map(mantissa_and_exponent));
-        let exponents = || parts.iter().flatten().filter(|(m, _)| *m != 0).map(|(_, e)| *e);
+        let exponents = || {
+            parts
+                .iter()
+                .flatten()
+                .filter(|(m, _)| *m != 0)
+                .map(|(_, e)| *e)
+        };
         let low = exponents().min().unwrap_or(0);
         let high = exponents().max().unwrap_or(0);
         // 24 bits shifted by 16 make 40, their differences 41, products of three 123, six of them 126.
         if high - low <= 16 {
-            let short = |(m, e): (i64, i32)| if m == 0 { 0 } else { i128::from(m) << (e - low) };
+            let short = |(m, e): (i64, i32)| {
+                if m == 0 {
+                    0
+                } else {
+                    i128::from(m) << (e - low)
+                }
+            };
             Self::Short(parts.map(|point| point.map(short)))
         } else {
-            let long = |(m, e): (i64, i32)| IBig::from(m) << if m == 0 { 0 } else { (e - low) as usize };
+            let long =
+                |(m, e): (i64, i32)| IBig::from(m) << if m == 0 { 0 } else { (e - low) as usize };
             Self::Long(parts.map(|point| point.map(long)))
         }
     }
@@ -59,7 +72,8 @@ pub fn side(points: [Point; 4]) -> i8 {
 #[inline]
 pub(super) fn sure_side([a, b, c, d]: &[Point; 4]) -> Option<i8> {
     const BOUND: f64 = 16.0 / (1_u64 << 53) as f64;
-    let from_a = |p: &Point| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
+    let from_a =
+        |p: &Point| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
     let [b_, c_, d_] = [from_a(b), from_a(c), from_a(d)];
     let mut sum = 0.0;
     let mut size = 0.0;
@@ -77,7 +91,11 @@ pub(super) fn sure_side([a, b, c, d]: &[Point; 4]) -> Option<i8> {
 
 /// The sign of the determinant of integers.
 pub(super) fn exact_side<T: Wide>([a, b, c, d]: [&[T; 3]; 4]) -> i8 {
-    dot(&cross(&difference(b, a), &difference(c, a)), &difference(d, a)).sign()
+    dot(
+        &cross(&difference(b, a), &difference(c, a)),
+        &difference(d, a),
+    )
+    .sign()
 }
 
 #[cfg(test)]
@@ -92,23 +110,32 @@ mod tests {
         let mut seen = [0, 0, 0];
         for n in 0..60_000 {
             let scale = [1.0, 1e-3, 3e7, 1e-30][n % 4];
-            let [a, b, c]: [Point; 3] = std::array::from_fn(|_| std::array::from_fn(|_| next() * scale));
+            let [a, b, c]: [Point; 3] =
+                std::array::from_fn(|_| std::array::from_fn(|_| next() * scale));
             let d = match n % 3 {
                 0 => std::array::from_fn(|_| next()),
                 1 => std::array::from_fn(|i| a[i] / 2.0 + b[i] / 4.0 + c[i] / 4.0),
                 _ => std::array::from_fn(|i| (b[i] + c[i]) / 2.0),
             };
             let points = [a, b, c, d];
-            let Whole::Long([p, q, r, s]) = long(&points) else { unreachable!("made long") };
+            let Whole::Long([p, q, r, s]) = long(&points) else {
+                unreachable!("made long")
+            };
             let exact = exact_side([&p, &q, &r, &s]);
             assert_eq!(side(points), exact, "{points:?}");
-            assert!(sure_side(&points).is_none_or(|sure| sure == exact), "{points:?}");
+            assert!(
+                sure_side(&points).is_none_or(|sure| sure == exact),
+                "{points:?}"
+            );
             // An exchange of two points turns the sign.
             assert_eq!(side([b, a, c, d]), -exact);
             assert_eq!(side([a, b, d, c]), -exact);
             seen[(exact + 1) as usize] += 1;
         }
-        assert!(seen[0] > 10_000 && seen[1] > 100 && seen[2] > 10_000, "{seen:?}");
+        assert!(
+            seen[0] > 10_000 && seen[1] > 100 && seen[2] > 10_000,
+            "{seen:?}"
+        );
     }
 
     /// In integers of any size.

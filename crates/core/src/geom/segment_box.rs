@@ -43,7 +43,8 @@ pub struct ClosedBox {
 pub fn touches([p, q]: [[f64; 3]; 2], within: &ClosedBox) -> bool {
     let axes: [AxisInterval; 3] =
         std::array::from_fn(|a| AxisInterval::new(p[a], q[a], within.low[a], within.high[a]));
-    axes.iter().all(|axis| axis.near <= axis.q && axis.far >= axis.p)
+    axes.iter()
+        .all(|axis| axis.near <= axis.q && axis.far >= axis.p)
         && [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]
             .into_iter()
             .all(|(i, j)| axes[i].enters_before(&axes[j]))
@@ -84,9 +85,19 @@ struct AxisInterval {
 impl AxisInterval {
     fn new(p: f64, q: f64, low: f64, high: f64) -> Self {
         if p <= q {
-            Self { p, q, near: low, far: high }
+            Self {
+                p,
+                q,
+                near: low,
+                far: high,
+            }
         } else {
-            Self { p: -p, q: -q, near: -high, far: -low }
+            Self {
+                p: -p,
+                q: -q,
+                near: -high,
+                far: -low,
+            }
         }
     }
 
@@ -101,7 +112,11 @@ impl AxisInterval {
         let first = (self.near - self.p) * (other.q - other.p);
         // False for what is infinite or no number, too.
         let error = RELATIVE * (last + first) + ABSOLUTE;
-        if (last - first).abs() > error { last > first } else { self.exactly_before(other) }
+        if (last - first).abs() > error {
+            last > first
+        } else {
+            self.exactly_before(other)
+        }
     }
 
     fn exactly_before(&self, other: &Self) -> bool {
@@ -135,7 +150,10 @@ fn exact(value: f64) -> Rational {
 mod tests {
     use super::*;
 
-    const UNIT: ClosedBox = ClosedBox { low: [0.0; 3], high: [1.0; 3] };
+    const UNIT: ClosedBox = ClosedBox {
+        low: [0.0; 3],
+        high: [1.0; 3],
+    };
 
     #[test]
     fn fractions_are_where_it_enters_and_leaves() {
@@ -157,13 +175,25 @@ mod tests {
     #[test]
     fn numbers_beyond_doubles_on_the_way_are_decided() {
         let most = f64::MAX;
-        let all = ClosedBox { low: [-most; 3], high: [most, 0.0, 0.0] };
+        let all = ClosedBox {
+            low: [-most; 3],
+            high: [most, 0.0, 0.0],
+        };
         let diagonal = [[-most, most, 0.0], [most, -most, 0.0]];
         assert_eq!(crossing(diagonal, &all), Some([0.5, 1.0]));
         let tiny = f64::from_bits(1);
-        let corner = ClosedBox { low: [tiny, tiny, 0.0], high: [1.0; 3] };
+        let corner = ClosedBox {
+            low: [tiny, tiny, 0.0],
+            high: [1.0; 3],
+        };
         // From (0, 2) to (2, 0) in the smallest steps there are: it touches (1, 1) and no more.
-        assert!(touches([[0.0, 2.0 * tiny, 0.0], [2.0 * tiny, 0.0, 0.0]], &corner));
-        assert!(!touches([[0.0, tiny, 0.0], [2.0 * tiny, 0.0, 0.0]], &corner));
+        assert!(touches(
+            [[0.0, 2.0 * tiny, 0.0], [2.0 * tiny, 0.0, 0.0]],
+            &corner
+        ));
+        assert!(!touches(
+            [[0.0, tiny, 0.0], [2.0 * tiny, 0.0, 0.0]],
+            &corner
+        ));
     }
 }

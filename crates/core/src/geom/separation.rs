@@ -33,10 +33,16 @@ pub fn closest(first: &Triangle, second: &Triangle) -> [ExactPoint; 2] {
     let [s, t] = [first, second].map(|triangle| triangle.map(exact));
     let vertices = s.iter().map(|v| [v.clone(), on_triangle(v, &t)]);
     let others = t.iter().map(|v| [on_triangle(v, &s), v.clone()]);
-    let pairs = edges(&s).into_iter().flat_map(|e| edges(&t).map(|f| between(e, f))).flatten();
+    let pairs = edges(&s)
+        .into_iter()
+        .flat_map(|e| edges(&t).map(|f| between(e, f)))
+        .flatten();
     let all = vertices.chain(others).chain(pairs);
     let keyed = all.map(|pair| (squared(&pair[0], &pair[1]), pair));
-    keyed.min().map(|(_, pair)| pair).expect("six pairs at least")
+    keyed
+        .min()
+        .map(|(_, pair)| pair)
+        .expect("six pairs at least")
 }
 
 /// The corners of what the triangles have in common, in the order of their coordinates; none if they do not meet.
@@ -57,11 +63,17 @@ pub fn common(first: &Triangle, second: &Triangle) -> Vec<ExactPoint> {
     for (one, other) in [(&s, &t), (&t, &s)] {
         let plane = normal(other);
         points.extend(one.iter().filter(|v| contains(other, &plane, v)).cloned());
-        let pierced = edges(one).into_iter().filter_map(|edge| pierced(edge, other, &plane));
+        let pierced = edges(one)
+            .into_iter()
+            .filter_map(|edge| pierced(edge, other, &plane));
         points.extend(pierced.filter(|x| contains(other, &plane, x)));
     }
     for edge in edges(&s) {
-        points.extend(edges(&t).into_iter().filter_map(|other| crossed(edge, other)));
+        points.extend(
+            edges(&t)
+                .into_iter()
+                .filter_map(|other| crossed(edge, other)),
+        );
     }
     points.sort();
     points.dedup();
@@ -73,7 +85,9 @@ pub fn common(first: &Triangle, second: &Triangle) -> Vec<ExactPoint> {
 
 fn are_on_a_line(points: &[ExactPoint]) -> bool {
     let span = minus(&points[points.len() - 1], &points[0]);
-    points.iter().all(|x| is_zero(&cross(&span, &minus(x, &points[0]))))
+    points
+        .iter()
+        .all(|x| is_zero(&cross(&span, &minus(x, &points[0]))))
 }
 
 /// The squared distance of two points.
@@ -99,16 +113,22 @@ pub fn is_on_segment(x: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> bool {
     let e = minus(b, a);
     let r = minus(x, a);
     let rise = dot(&r, &e);
-    is_zero(&cross(&e, &r)) && rise >= Rational::ZERO && rise <= dot(&e, &e) && (!is_zero(&e) || is_zero(&r))
+    is_zero(&cross(&e, &r))
+        && rise >= Rational::ZERO
+        && rise <= dot(&e, &e)
+        && (!is_zero(&e) || is_zero(&r))
 }
 
 /// Whether a point lies in a triangle, whose normal is known.
 fn contains(triangle: &[ExactPoint; 3], normal: &ExactPoint, x: &ExactPoint) -> bool {
     if is_zero(normal) {
-        return edges(triangle).into_iter().any(|edge| is_on_segment(x, edge));
+        return edges(triangle)
+            .into_iter()
+            .any(|edge| is_on_segment(x, edge));
     }
-    let is_left =
-        |[a, b]: [&ExactPoint; 2]| dot(&cross(&minus(b, a), &minus(x, a)), normal) >= Rational::ZERO;
+    let is_left = |[a, b]: [&ExactPoint; 2]| {
+        dot(&cross(&minus(b, a), &minus(x, a)), normal) >= Rational::ZERO
+    };
     dot(normal, &minus(x, &triangle[0])).is_zero() && edges(triangle).into_iter().all(is_left)
 }
 
@@ -119,15 +139,22 @@ pub fn holds(triangle: &Triangle, x: &ExactPoint) -> bool {
 }
 
 /// Where an edge passes through a plane, from one side of it to the other.
-fn pierced([p, q]: [&ExactPoint; 2], [a, ..]: &[ExactPoint; 3], normal: &ExactPoint) -> Option<ExactPoint> {
+fn pierced(
+    [p, q]: [&ExactPoint; 2],
+    [a, ..]: &[ExactPoint; 3],
+    normal: &ExactPoint,
+) -> Option<ExactPoint> {
     let [of_p, of_q] = [p, q].map(|x| dot(normal, &minus(x, a)));
-    let parts = of_p.is_positive() && (-&of_q).is_positive() || of_q.is_positive() && (-&of_p).is_positive();
+    let parts = of_p.is_positive() && (-&of_q).is_positive()
+        || of_q.is_positive() && (-&of_p).is_positive();
     parts.then(|| along(p, &minus(q, p), &(&of_p / &(&of_p - &of_q))))
 }
 
 /// Where two segments cross that are not parallel.
 fn crossed(first: [&ExactPoint; 2], second: [&ExactPoint; 2]) -> Option<ExactPoint> {
-    between(first, second).filter(|[p, q]| p == q).map(|[p, _]| p)
+    between(first, second)
+        .filter(|[p, q]| p == q)
+        .map(|[p, _]| p)
 }
 
 /// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
@@ -170,5 +197,7 @@ fn on_triangle(p: &ExactPoint, triangle: &[ExactPoint; 3]) -> ExactPoint {
         }
     }
     let feet = edges(triangle).map(|edge| on_segment(p, edge));
-    feet.into_iter().min_by_key(|foot| squared(p, foot)).expect("three edges")
+    feet.into_iter()
+        .min_by_key(|foot| squared(p, foot))
+        .expect("three edges")
 }

@@ -51,7 +51,12 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
 /// The solid angle of a triangle whose corners are only about where they are given: each may be off
 /// by `slack` along each axis. The side is that of the exact triangle.
 #[inline]
-pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnce() -> Ordering) -> Estimate {
+pub fn of_about(
+    triangle: &[Vector; 3],
+    p: &Vector,
+    slack: f64,
+    side: impl FnOnce() -> Ordering,
+) -> Estimate {
     let parts = Parts::of(triangle, p, slack);
     let across = parts.across;
     let along = parts.along;
@@ -70,20 +75,31 @@ pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnc
     let radius = (across * across + along * along).sqrt();
     if radius <= 2.0 * off || radius.is_nan() {
         // On an edge or a corner: anything from zero to a half.
-        return Estimate { value: sign * 0.25, error: 0.25 };
+        return Estimate {
+            value: sign * 0.25,
+            error: 0.25,
+        };
     }
     let value = sign * angle(across.abs(), along) * std::f64::consts::FRAC_1_PI / 2.0;
-    Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) }
+    Estimate {
+        value,
+        error: 0.17 * (off / radius) + 2f64.powi(-50),
+    }
 }
 
 /// The solid angle of a triangle that does not come near `p`: there it is smooth, and no side is needed.
 /// `None` on its edges.
 pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
-    let Parts { across, along, off, .. } = Parts::of(triangle, p, 0.0);
+    let Parts {
+        across, along, off, ..
+    } = Parts::of(triangle, p, 0.0);
     let radius = (across * across + along * along).sqrt();
     let sign = if across < 0.0 { -1.0 } else { 1.0 };
     let value = sign * angle(across.abs(), along) * std::f64::consts::FRAC_1_PI / 2.0;
-    (radius > 2.0 * off).then(|| Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) })
+    (radius > 2.0 * off).then(|| Estimate {
+        value,
+        error: 0.17 * (off / radius) + 2f64.powi(-50),
+    })
 }
 
 /// Where on the rim of a triangle a point is.
@@ -107,7 +123,12 @@ impl RimPlace {
 
 /// The solid angle of a triangle seen from a point of its rim less (ε, ε², ε³), in the limit of a small ε: `side` is
 /// that of the displaced point. Corners may be off by `slack` along each axis.
-pub(crate) fn from_rim(triangle: &[Vector; 3], rim: RimPlace, slack: f64, side: Ordering) -> Estimate {
+pub(crate) fn from_rim(
+    triangle: &[Vector; 3],
+    rim: RimPlace,
+    slack: f64,
+    side: Ordering,
+) -> Estimate {
     let sign = match side {
         Ordering::Greater => 1.0,
         Ordering::Less => -1.0,
@@ -124,24 +145,38 @@ pub(crate) fn from_rim(triangle: &[Vector; 3], rim: RimPlace, slack: f64, side: 
         _ => half_plane(to_b, to_c, slack),
     };
     if relative > 0.5 || relative.is_nan() {
-        return Estimate { value: sign * 0.25, error: 0.25 };
+        return Estimate {
+            value: sign * 0.25,
+            error: 0.25,
+        };
     }
     let value = sign * half * std::f64::consts::FRAC_1_PI / 2.0;
-    Estimate { value, error: 0.17 * relative + 2f64.powi(-48) }
+    Estimate {
+        value,
+        error: 0.17 * relative + 2f64.powi(-48),
+    }
 }
 
 /// Half the solid angle of the half-plane from the line along `edge` towards `inner`, seen from next to that line, and
 /// the relative error of the vectors that it is the angle of. The line is towards x; where it is parallel to x, towards y.
 fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
-    let towards = if edge[1] == 0.0 && edge[2] == 0.0 { [0.0, 1.0, 0.0] } else { [1.0, 0.0, 0.0] };
+    let towards = if edge[1] == 0.0 && edge[2] == 0.0 {
+        [0.0, 1.0, 0.0]
+    } else {
+        [1.0, 0.0, 0.0]
+    };
     let first = cross(edge, towards);
     let second = cross(edge, inner);
     let length = |v: Vector| dot(v, v).sqrt();
     let normal = cross(first, second);
     let of_first = (8.0 * U * length(edge) + 4.0 * slack) / length(first);
     let size = length(edge) * length(inner);
-    let of_second = (16.0 * U * size + 4.0 * slack * (length(edge) + length(inner))) / length(second);
-    (angle(length(normal), dot(first, second)), of_first + of_second)
+    let of_second =
+        (16.0 * U * size + 4.0 * slack * (length(edge) + length(inner))) / length(second);
+    (
+        angle(length(normal), dot(first, second)),
+        of_first + of_second,
+    )
 }
 
 /// Half the solid angle of the sector between two edges, seen from next to their common corner, which is towards x; and
@@ -168,14 +203,23 @@ struct Parts {
 impl Parts {
     #[inline]
     fn of(triangle: &[Vector; 3], p: &Vector, slack: f64) -> Self {
-        let [a, b, c] = [minus(triangle[0], *p), minus(triangle[1], *p), minus(triangle[2], *p)];
+        let [a, b, c] = [
+            minus(triangle[0], *p),
+            minus(triangle[1], *p),
+            minus(triangle[2], *p),
+        ];
         let lengths = [dot(a, a).sqrt(), dot(b, b).sqrt(), dot(c, c).sqrt()];
         let size = lengths[0] * lengths[1] * lengths[2];
         let across = dot(a, cross(b, c));
         let along = size + dot(a, b) * lengths[2] + dot(b, c) * lengths[0] + dot(c, a) * lengths[1];
         let sides = lengths[0] * lengths[1] + lengths[1] * lengths[2] + lengths[2] * lengths[0];
         let off = 64.0 * U * size + 7.5 * slack * sides;
-        Self { across, along, off, side_off: 12.0 * U * size + 1.75 * slack * sides }
+        Self {
+            across,
+            along,
+            off,
+            side_off: 12.0 * U * size + 1.75 * slack * sides,
+        }
     }
 }
 
@@ -189,7 +233,11 @@ pub fn turn(real: f64, imaginary: f64) -> f64 {
 fn angle(y: f64, x: f64) -> f64 {
     use std::f64::consts::{FRAC_PI_2, PI};
     let long = x.abs();
-    let first = if y <= long { arctangent(y / long) } else { FRAC_PI_2 - arctangent(long / y) };
+    let first = if y <= long {
+        arctangent(y / long)
+    } else {
+        FRAC_PI_2 - arctangent(long / y)
+    };
     if x < 0.0 { PI - first } else { first }
 }
 
@@ -214,7 +262,8 @@ fn arctangent(t: f64) -> f64 {
         + square
             * (-1.0 / 3.0
                 + square
-                    * (1.0 / 5.0 + square * (-1.0 / 7.0 + square * (1.0 / 9.0 + square * (-1.0 / 11.0)))));
+                    * (1.0 / 5.0
+                        + square * (-1.0 / 7.0 + square * (1.0 / 9.0 + square * (-1.0 / 11.0)))));
     STEPS[step as usize] + z * series
 }
 
@@ -242,13 +291,21 @@ mod tests {
             let near = from([5.0, 1.0, 1.0], side);
             assert!(near.value.abs() < 1e-15 && near.error < 1e-13);
             for doubtful in [[1.0, 0.0, 1.0], [4.0, 0.0, 1.0], [2.0, 2.0, 1.0]] {
-                assert_eq!(from(doubtful, side), Estimate { value: sign / 4.0, error: 0.25 });
+                assert_eq!(
+                    from(doubtful, side),
+                    Estimate {
+                        value: sign / 4.0,
+                        error: 0.25
+                    }
+                );
             }
         }
         assert_eq!(from([1.0, 1.0, 1.0], Ordering::Equal), Estimate::default());
         let below = of(&triangle, &[1.0, 1.0, 0.0], || unreachable!());
         let above = of(&triangle, &[1.0, 1.0, 2.0], || unreachable!());
-        assert!(below.value > 0.0 && (below.value + above.value).abs() <= below.error + above.error);
+        assert!(
+            below.value > 0.0 && (below.value + above.value).abs() <= below.error + above.error
+        );
     }
 
     /// From a point of the rim a triangle has the angle that it has from a little less than that point.
@@ -272,12 +329,23 @@ mod tests {
                 let [a, b] = [triangle[at % 3], triangle[(at + 1) % 3]];
                 let (p, rim) = match at {
                     0..3 => (a, RimPlace::Corner(at)),
-                    _ => (std::array::from_fn(|i| (a[i] + b[i]) / 2.0), RimPlace::Edge(at - 3)),
+                    _ => (
+                        std::array::from_fn(|i| (a[i] + b[i]) / 2.0),
+                        RimPlace::Edge(at - 3),
+                    ),
                 };
                 // The powers of ε are as far apart as doubles allow.
-                let beside = [p[0] - 2f64.powi(-12), p[1] - 2f64.powi(-24), p[2] - 2f64.powi(-36)];
+                let beside = [
+                    p[0] - 2f64.powi(-12),
+                    p[1] - 2f64.powi(-24),
+                    p[2] - 2f64.powi(-36),
+                ];
                 let expected = of(&triangle, &beside, || Ordering::Equal);
-                let side = if expected.value < 0.0 { Ordering::Less } else { Ordering::Greater };
+                let side = if expected.value < 0.0 {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                };
                 let found = from_rim(&triangle, rim, 0.0, side);
                 assert!(found.error < 1e-12, "{triangle:?} {rim:?}");
                 assert!(
@@ -296,12 +364,31 @@ mod tests {
 
     #[test]
     fn a_tetrahedron_turns_once_around_what_is_inside() {
-        let v = [[0.1, -0.2, 0.0], [5.0, 0.3, 0.1], [0.2, 4.0, -0.3], [0.5, 0.4, 3.0]];
-        let faces = [[v[0], v[2], v[1]], [v[0], v[1], v[3]], [v[1], v[2], v[3]], [v[2], v[0], v[3]]];
-        for (p, turns) in [([1.0, 0.5, 0.5], 1.0), ([1.0, 0.5, -0.5], 0.0), ([3.0, 3.0, 3.0], 0.0)] {
+        let v = [
+            [0.1, -0.2, 0.0],
+            [5.0, 0.3, 0.1],
+            [0.2, 4.0, -0.3],
+            [0.5, 0.4, 3.0],
+        ];
+        let faces = [
+            [v[0], v[2], v[1]],
+            [v[0], v[1], v[3]],
+            [v[1], v[2], v[3]],
+            [v[2], v[0], v[3]],
+        ];
+        for (p, turns) in [
+            ([1.0, 0.5, 0.5], 1.0),
+            ([1.0, 0.5, -0.5], 0.0),
+            ([3.0, 3.0, 3.0], 0.0),
+        ] {
             let all = faces.map(|face| of(&face, &p, || unreachable!()));
-            let (sum, error) = all.iter().fold((0.0, 1e-15), |s, e| (s.0 + e.value, s.1 + e.error));
-            assert!((sum - turns).abs() <= error && error < 1e-12, "{p:?}: {sum}");
+            let (sum, error) = all
+                .iter()
+                .fold((0.0, 1e-15), |s, e| (s.0 + e.value, s.1 + e.error));
+            assert!(
+                (sum - turns).abs() <= error && error < 1e-12,
+                "{p:?}: {sum}"
+            );
         }
     }
 }

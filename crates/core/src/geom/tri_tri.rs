@@ -86,12 +86,25 @@ pub fn closest_points(first: &Triangle, second: &Triangle) -> [[f64; 3]; 2] {
     let vertices = s.iter().map(|v| [*v, closest::on_triangle(*v, t)]);
     let others = t.iter().map(|v| [closest::on_triangle(*v, s), *v]);
     let edges = |t: [[f64; 3]; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
-    let pairs = edges(s).into_iter().flat_map(|e| edges(t).map(|f| closest::of_segments(e, f)));
+    let pairs = edges(s)
+        .into_iter()
+        .flat_map(|e| edges(t).map(|f| closest::of_segments(e, f)));
     let squared = |[p, q]: &[[f64; 3]; 2]| dot(minus(*p, *q), minus(*p, *q));
-    let through = edges(s).into_iter().filter_map(|e| pierced(e, t)).map(|x| [x, closest::on_triangle(x, t)]);
-    let back = edges(t).into_iter().filter_map(|e| pierced(e, s)).map(|x| [closest::on_triangle(x, s), x]);
-    let all = vertices.chain(others).chain(pairs).chain(through).chain(back);
-    all.min_by(|a, b| squared(a).total_cmp(&squared(b))).expect("fifteen pairs at least")
+    let through = edges(s)
+        .into_iter()
+        .filter_map(|e| pierced(e, t))
+        .map(|x| [x, closest::on_triangle(x, t)]);
+    let back = edges(t)
+        .into_iter()
+        .filter_map(|e| pierced(e, s))
+        .map(|x| [closest::on_triangle(x, s), x]);
+    let all = vertices
+        .chain(others)
+        .chain(pairs)
+        .chain(through)
+        .chain(back);
+    all.min_by(|a, b| squared(a).total_cmp(&squared(b)))
+        .expect("fifteen pairs at least")
 }
 
 /// Where an edge passes through the plane of a triangle, from one side of it to the other.
@@ -141,7 +154,8 @@ fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     let ends = [side([p1, q1, p2, q2])?, side([p1, r1, r2, p2])?];
     let straddles = |sides: [i8; 3]| sides.contains(&1) && sides.contains(&-1);
     // A chord is a point where only the lonely vertex is in the plane.
-    let is_point = |sides: [i8; 3]| !straddles(sides) && sides.iter().filter(|side| **side == 0).count() == 1;
+    let is_point =
+        |sides: [i8; 3]| !straddles(sides) && sides.iter().filter(|side| **side == 0).count() == 1;
     Some(Chords::Compared(if ends.contains(&1) {
         Meeting::Apart
     } else if ends.contains(&0) || is_point(of_s) || is_point(of_t) {
@@ -165,7 +179,10 @@ fn alone(triangle: [usize; 3], sides: [i8; 3]) -> ([usize; 3], bool) {
     } else {
         (0, count(-1) == 2)
     };
-    let n = sides.iter().position(|side| *side == lonely).expect("one is alone");
+    let n = sides
+        .iter()
+        .position(|side| *side == lonely)
+        .expect("one is alone");
     (std::array::from_fn(|i| triangle[(n + i) % 3]), above)
 }
 
@@ -208,7 +225,9 @@ fn side_in_plane<T: Wide>(axis: usize, [p, q]: [&[T; 3]; 2], x: &[T; 3]) -> i8 {
 fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
     let mut touching = None;
     for ([a, b, c], other) in [(s, t), (t, s)] {
-        let Some((axis, turn)) = across([a, b, c]) else { continue };
+        let Some((axis, turn)) = across([a, b, c]) else {
+            continue;
+        };
         for edge in [[a, b], [b, c], [c, a]] {
             let sides = other.map(|x| turn * side_in_plane(axis, edge, x));
             match sides.into_iter().max() {
@@ -219,11 +238,19 @@ fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
         }
     }
     // Two convex polygons have no area in common only if an edge of one has the other behind it.
-    let Some((edge, other, sides)) = touching else { return Meeting::Overlap };
-    let on_line: Vec<_> =
-        other.into_iter().zip(sides).filter(|(_, side)| *side == 0).map(|(x, _)| x).collect();
+    let Some((edge, other, sides)) = touching else {
+        return Meeting::Overlap;
+    };
+    let on_line: Vec<_> = other
+        .into_iter()
+        .zip(sides)
+        .filter(|(_, side)| *side == 0)
+        .map(|(x, _)| x)
+        .collect();
     let [low, high] = [edge[0].min(edge[1]), edge[0].max(edge[1])];
-    let (Some(from), Some(to)) = (on_line.iter().min(), on_line.iter().max()) else { return Meeting::Apart };
+    let (Some(from), Some(to)) = (on_line.iter().min(), on_line.iter().max()) else {
+        return Meeting::Apart;
+    };
     let from = low.max(from);
     let to = high.min(to);
     match from.cmp(to) {
@@ -245,8 +272,14 @@ fn segment_meets_triangle<T: Wide>([p, q]: [&[T; 3]; 2], [a, b, c]: [&[T; 3]; 3]
         let around = edges.map(|[u, v]| exact_side([p, q, u, v]));
         return !(around.contains(&1) && around.contains(&-1));
     }
-    let Some((axis, turn)) = across([a, b, c]) else { return false };
-    let is_within = |x: &[T; 3]| edges.iter().all(|edge| turn * side_in_plane(axis, *edge, x) >= 0);
+    let Some((axis, turn)) = across([a, b, c]) else {
+        return false;
+    };
+    let is_within = |x: &[T; 3]| {
+        edges
+            .iter()
+            .all(|edge| turn * side_in_plane(axis, *edge, x) >= 0)
+    };
     is_within(p) || is_within(q) || edges.into_iter().any(|edge| segments_meet([p, q], edge))
 }
 
@@ -256,7 +289,9 @@ fn segments_meet<T: Wide>([p, q]: [&[T; 3]; 2], [u, v]: [&[T; 3]; 2]) -> bool {
         return false;
     }
     // In one plane: seen along an axis in which three of the points are not on one line.
-    let seen = [[p, q, u], [p, q, v], [u, v, p], [u, v, q]].into_iter().find_map(across);
+    let seen = [[p, q, u], [p, q, v], [u, v, p], [u, v, q]]
+        .into_iter()
+        .find_map(across);
     let Some((axis, _)) = seen else {
         // All on one line.
         let [low, high] = [p.min(q), p.max(q)];

@@ -11,7 +11,9 @@ pub struct Quantities(u8);
 impl Quantities {
     /// All in it, in the order of [`Quantity::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Quantity> {
-        Quantity::ALL.into_iter().filter(move |one| self.0 >> *one as u8 & 1 != 0)
+        Quantity::ALL
+            .into_iter()
+            .filter(move |one| self.0 >> *one as u8 & 1 != 0)
     }
 
     /// Whether it has none.
@@ -43,7 +45,10 @@ pub struct CellArray {
 impl CellArray {
     /// Without layers.
     pub fn new(quantity: Quantity) -> Self {
-        Self { quantity, field: None }
+        Self {
+            quantity,
+            field: None,
+        }
     }
 
     /// The numbers.
@@ -86,7 +91,9 @@ mod tests {
 
     #[test]
     fn sets_have_their_quantities_once_and_in_order() {
-        let set: Quantities = [Quantity::Centroid, Quantity::Area, Quantity::Centroid].into_iter().collect();
+        let set: Quantities = [Quantity::Centroid, Quantity::Area, Quantity::Centroid]
+            .into_iter()
+            .collect();
         assert!(set.iter().eq([Quantity::Area, Quantity::Centroid]) && set.numbers() == 4);
         assert!(Quantities::default().is_empty() && !set.is_empty());
     }

@@ -54,13 +54,22 @@ impl BitGrid {
         let row_words = dims[0].div_ceil(64);
         let too_large = || {
             let [x, y, z] = dims;
-            Error::too_large(format!("a grid of {x} × {y} × {z} cells does not fit in memory"))
-                .with_hint("use larger cells")
+            Error::too_large(format!(
+                "a grid of {x} × {y} × {z} cells does not fit in memory"
+            ))
+            .with_hint("use larger cells")
         };
-        let count =
-            row_words.checked_mul(dims[1]).and_then(|n| n.checked_mul(dims[2])).ok_or_else(too_large)?;
+        let count = row_words
+            .checked_mul(dims[1])
+            .and_then(|n| n.checked_mul(dims[2]))
+            .ok_or_else(too_large)?;
         let words = Zeroed::new(count).ok_or_else(too_large)?;
-        Ok(Self { dims, row_words, words, noted: None })
+        Ok(Self {
+            dims,
+            row_words,
+            words,
+            noted: None,
+        })
     }
 
     /// Makes it a grid of these dims, in the same memory if it has them already: then its cells stay as they
@@ -110,7 +119,9 @@ impl BitGrid {
 
     /// Empties every cell.
     pub fn clear(&mut self) {
-        let Some(mut noted) = self.noted.take() else { return self.words.fill(0) };
+        let Some(mut noted) = self.noted.take() else {
+            return self.words.fill(0);
+        };
         let layer_words = self.layer_words();
         let layers = self.words.chunks_mut(layer_words).zip(&mut noted).collect();
         par::map(layers, |(layer, noted): (&mut [u64], &mut NotedWords)| {
@@ -125,20 +136,31 @@ impl BitGrid {
     pub fn fill_noted(&mut self, each: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync) {
         let layer_words = self.layer_words();
         let most = layer_words / SPARSE;
-        let noted = self.noted.take().unwrap_or_else(|| vec![vec![]; self.dims[2]]);
-        let layers = self.words.chunks_mut(layer_words).zip(noted).enumerate().collect();
-        let noted = par::map(layers, |(k, (layer, mut noted)): (usize, (&mut [u64], NotedWords))| {
-            let mut count = 0;
-            noted.reserve_exact(most);
-            each(k, &mut |place, word| {
-                layer[place] = word;
-                count += 1;
-                if count <= most {
-                    noted.push((place, word));
-                }
-            });
-            (count <= most).then_some(noted)
-        });
+        let noted = self
+            .noted
+            .take()
+            .unwrap_or_else(|| vec![vec![]; self.dims[2]]);
+        let layers = self
+            .words
+            .chunks_mut(layer_words)
+            .zip(noted)
+            .enumerate()
+            .collect();
+        let noted = par::map(
+            layers,
+            |(k, (layer, mut noted)): (usize, (&mut [u64], NotedWords))| {
+                let mut count = 0;
+                noted.reserve_exact(most);
+                each(k, &mut |place, word| {
+                    layer[place] = word;
+                    count += 1;
+                    if count <= most {
+                        noted.push((place, word));
+                    }
+                });
+                (count <= most).then_some(noted)
+            },
+        );
         self.noted = noted.into_iter().collect();
     }
 
@@ -183,7 +205,10 @@ impl BitGrid {
     /// # Panics
     /// If the cell is outside the grid.
     pub fn get(&self, [i, j, k]: [usize; 3]) -> bool {
-        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        assert!(
+            i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
+            "cell outside the grid"
+        );
         self.row(j, k)[i / 64] >> (i % 64) & 1 == 1
     }
 
@@ -192,7 +217,10 @@ impl BitGrid {
     /// # Panics
     /// If the cell is outside the grid.
     pub fn set(&mut self, [i, j, k]: [usize; 3]) {
-        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        assert!(
+            i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
+            "cell outside the grid"
+        );
         let word = (k * self.dims[1] + j) * self.row_words + i / 64;
         self.words_mut()[word] |= 1 << (i % 64);
     }
@@ -228,9 +256,15 @@ impl BitGrid {
     fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64 + Sync) {
         debug_assert_eq!(self.dims, other.dims);
         let n = self.layer_words();
-        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
-            layer.iter_mut().zip(other.layer(k)).for_each(|(word, other)| *word = f(*word, *other));
-        });
+        par::map(
+            self.words_mut().chunks_mut(n).enumerate().collect(),
+            |(k, layer): (usize, &mut [u64])| {
+                layer
+                    .iter_mut()
+                    .zip(other.layer(k))
+                    .for_each(|(word, other)| *word = f(*word, *other));
+            },
+        );
     }
 
     /// Copies all layers of a grid of as many cells along x and y, the first to layer `first`.
@@ -244,9 +278,15 @@ impl BitGrid {
     pub fn add_at(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
-        let layers = self.words_mut()[first * n..].chunks_mut(n).zip(0..other.dims[2]).collect();
+        let layers = self.words_mut()[first * n..]
+            .chunks_mut(n)
+            .zip(0..other.dims[2])
+            .collect();
         par::map(layers, |(layer, k): (&mut [u64], usize)| {
-            layer.iter_mut().zip(other.layer(k)).for_each(|(word, more)| *word |= more);
+            layer
+                .iter_mut()
+                .zip(other.layer(k))
+                .for_each(|(word, more)| *word |= more);
         });
     }
 
@@ -254,18 +294,30 @@ impl BitGrid {
     pub fn remove(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
-        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
-            layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, less)| *word &= !less);
-        });
+        par::map(
+            self.words_mut().chunks_mut(n).enumerate().collect(),
+            |(k, layer): (usize, &mut [u64])| {
+                layer
+                    .iter_mut()
+                    .zip(other.layer(first + k))
+                    .for_each(|(word, less)| *word &= !less);
+            },
+        );
     }
 
     /// Occupies the cells that a grid as high or higher has, whose layer `first` is the first of this.
     pub fn add_layers(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
-        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
-            layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, more)| *word |= more);
-        });
+        par::map(
+            self.words_mut().chunks_mut(n).enumerate().collect(),
+            |(k, layer): (usize, &mut [u64])| {
+                layer
+                    .iter_mut()
+                    .zip(other.layer(first + k))
+                    .for_each(|(word, more)| *word |= more);
+            },
+        );
     }
 
     /// Occupies the cells that neither of two larger grids has, whose layer `first` is the first of this.
@@ -274,33 +326,50 @@ impl BitGrid {
         let row_words = self.row_words;
         let n = self.layer_words();
         let last = !0 >> (63 - (nx - 1) % 64);
-        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
-            let others = one.layer(first + k).iter().zip(two.layer(first + k));
-            for (place, (word, (one, two))) in layer.iter_mut().zip(others).enumerate() {
-                let row = if place % row_words == row_words - 1 { last } else { !0 };
-                *word |= !(one | two) & row;
-            }
-        });
+        par::map(
+            self.words_mut().chunks_mut(n).enumerate().collect(),
+            |(k, layer): (usize, &mut [u64])| {
+                let others = one.layer(first + k).iter().zip(two.layer(first + k));
+                for (place, (word, (one, two))) in layer.iter_mut().zip(others).enumerate() {
+                    let row = if place % row_words == row_words - 1 {
+                        last
+                    } else {
+                        !0
+                    };
+                    *word |= !(one | two) & row;
+                }
+            },
+        );
     }
 
     /// How many cells are occupied.
     pub fn count(&self) -> u64 {
         let n = self.layer_words();
-        let layer =
-            |k: usize| self.words[k * n..(k + 1) * n].iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
-        crate::par::map_range(0..self.dims[2], layer).into_iter().sum::<u64>()
+        let layer = |k: usize| {
+            self.words[k * n..(k + 1) * n]
+                .iter()
+                .map(|w| u64::from(w.count_ones()))
+                .sum::<u64>()
+        };
+        crate::par::map_range(0..self.dims[2], layer)
+            .into_iter()
+            .sum::<u64>()
     }
 
     /// The occupied cells `[i, j, k]`, x fastest.
     pub fn iter(&self) -> impl Iterator<Item = [usize; 3]> + '_ {
         let per_row = self.row_words;
-        self.words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(move |(n, &word)| {
-            let row = n / per_row;
-            let start = n % per_row * 64;
-            let j = row % self.dims[1];
-            let k = row / self.dims[1];
-            bits_of(word).map(move |bit| [start + bit, j, k])
-        })
+        self.words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| **word != 0)
+            .flat_map(move |(n, &word)| {
+                let row = n / per_row;
+                let start = n % per_row * 64;
+                let j = row % self.dims[1];
+                let k = row / self.dims[1];
+                bits_of(word).map(move |bit| [start + bit, j, k])
+            })
     }
 
     /// The box of the occupied cells, `[lowest, highest]`, both inclusive; `None` if empty.
@@ -322,15 +391,26 @@ impl BitGrid {
     pub fn from_text(text: &str) -> Result<Self> {
         let layers: Vec<Vec<&str>> = text
             .split("\n\n")
-            .map(|layer| layer.lines().map(str::trim).filter(|l| !l.is_empty()).collect())
+            .map(|layer| {
+                layer
+                    .lines()
+                    .map(str::trim)
+                    .filter(|l| !l.is_empty())
+                    .collect()
+            })
             .filter(|layer: &Vec<&str>| !layer.is_empty())
             .collect();
         let rows = layers.first().map_or(0, Vec::len);
-        let columns = layers.first().and_then(|l| l.first()).map_or(0, |r| r.len());
+        let columns = layers
+            .first()
+            .and_then(|l| l.first())
+            .map_or(0, |r| r.len());
         let mut grid = Self::new([columns, rows, layers.len()])?;
         for (k, layer) in layers.iter().enumerate() {
             if layer.len() != rows || layer.iter().any(|row| row.len() != columns) {
-                return Err(Error::usage(format!("layer {k} is not {columns} × {rows} cells")));
+                return Err(Error::usage(format!(
+                    "layer {k} is not {columns} × {rows} cells"
+                )));
             }
             for (j, row) in layer.iter().rev().enumerate() {
                 for (i, cell) in row.bytes().enumerate() {
@@ -348,13 +428,20 @@ impl BitGrid {
     /// Layer `k` as text, y upwards, `#` for occupied.
     pub fn layer_text(&self, k: usize) -> String {
         let [nx, ny, _] = self.dims;
-        let row = |j| (0..nx).map(|i| if self.get([i, j, k]) { '#' } else { '.' }).collect::<String>();
+        let row = |j| {
+            (0..nx)
+                .map(|i| if self.get([i, j, k]) { '#' } else { '.' })
+                .collect::<String>()
+        };
         (0..ny).rev().map(|j| row(j) + "\n").collect()
     }
 
     /// The whole grid as text: its layers from the lowest z, separated by blank lines.
     pub fn to_text(&self) -> String {
-        (0..self.dims[2]).map(|k| self.layer_text(k)).collect::<Vec<_>>().join("\n")
+        (0..self.dims[2])
+            .map(|k| self.layer_text(k))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -363,7 +450,11 @@ impl fmt::Debug for BitGrid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.dims;
         write!(f, "BitGrid {x} × {y} × {z}")?;
-        if self.words.len() <= 512 && x <= 128 { write!(f, "\n{}", self.to_text()) } else { Ok(()) }
+        if self.words.len() <= 512 && x <= 128 {
+            write!(f, "\n{}", self.to_text())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -426,7 +517,10 @@ mod tests {
             }
             assert_eq!(grid, plain);
             for k in 0..17 {
-                assert_eq!(grid.noted(k), Some(&places(k).map(|place| (place, 3)).collect::<Vec<_>>()[..]));
+                assert_eq!(
+                    grid.noted(k),
+                    Some(&places(k).map(|place| (place, 3)).collect::<Vec<_>>()[..])
+                );
                 assert_eq!(plain.noted(k), None);
             }
         }
@@ -449,7 +543,10 @@ mod tests {
         grid.set([64, 1, 2]);
         assert_eq!((grid.row_words(), grid.row(1, 2)), (2, &[0, 1][..]));
         assert_eq!(grid.iter().collect::<Vec<_>>(), [[64, 1, 2]]);
-        assert_eq!(grid.words().len() as u128 * 8, BitGrid::bytes_for([65, 2, 3]));
+        assert_eq!(
+            grid.words().len() as u128 * 8,
+            BitGrid::bytes_for([65, 2, 3])
+        );
     }
 
     #[test]

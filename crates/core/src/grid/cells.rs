@@ -33,7 +33,11 @@ impl CellKind {
 
     /// The word for cells of this kind: `bits`, `labels` or `fields`.
     pub fn plural(self) -> &'static str {
-        if self == Self::Field { "fields" } else { self.name() }
+        if self == Self::Field {
+            "fields"
+        } else {
+            self.name()
+        }
     }
 
     /// The bytes a grid of these dims takes, at most: labels of a short legend take less.
@@ -208,7 +212,9 @@ impl<'a> CellsRef<'a> {
         match *self {
             Self::Bits(_) => CellType::Bits,
             Self::Labels(labels) => CellType::Labels(labels.legend()),
-            Self::Field(field) => CellType::Field { background: field.background() },
+            Self::Field(field) => CellType::Field {
+                background: field.background(),
+            },
         }
     }
 

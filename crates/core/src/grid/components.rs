@@ -57,7 +57,9 @@ impl CellComponents {
     /// The components of the cells of `grid`, in the threads this is called in.
     pub fn of(grid: &BitGrid) -> Self {
         let [_, rows, layers] = grid.dims();
-        Self::of_rows(rows, layers, |j, k| grid.row(j, k).iter().copied().enumerate())
+        Self::of_rows(rows, layers, |j, k| {
+            grid.row(j, k).iter().copied().enumerate()
+        })
     }
 
     /// The components of cells that are given by rows: for row `(j, k)` words, with their numbers in ascending order;
@@ -76,7 +78,11 @@ impl CellComponents {
             chunk
         });
         let count = joined(&mut chunks, rows);
-        Self { chunks, rows, count }
+        Self {
+            chunks,
+            rows,
+            count,
+        }
     }
 
     /// How many there are.
@@ -88,7 +94,10 @@ impl CellComponents {
     pub fn row(&self, j: usize, k: usize) -> impl Iterator<Item = CellRun> + '_ {
         let chunk = &self.chunks[k / HEIGHT];
         let runs = chunk.row(k % HEIGHT * self.rows + j);
-        runs.iter().map(|run| CellRun { label: chunk.forest[run.label as usize], ..*run })
+        runs.iter().map(|run| CellRun {
+            label: chunk.forest[run.label as usize],
+            ..*run
+        })
     }
 
     /// The component of a cell; `None` if it is empty.
@@ -100,11 +109,18 @@ impl CellComponents {
     }
 
     /// The components of the cells from the first to the last of these, of row `(j, k)`, in order.
-    pub fn within(&self, [first, last]: [usize; 2], j: usize, k: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn within(
+        &self,
+        [first, last]: [usize; 2],
+        j: usize,
+        k: usize,
+    ) -> impl Iterator<Item = usize> + '_ {
         let chunk = &self.chunks[k / HEIGHT];
         let runs = chunk.row(k % HEIGHT * self.rows + j);
         let runs = &runs[runs.partition_point(|run| run.end as usize <= first)..];
-        let runs = runs.iter().take_while(move |run| run.start as usize <= last);
+        let runs = runs
+            .iter()
+            .take_while(move |run| run.start as usize <= last);
         runs.map(|run| chunk.forest[run.label as usize] as usize)
     }
 
@@ -124,11 +140,15 @@ impl CellComponents {
                         reach: [[start, j, k], [end - 1, j, k]],
                     };
                     let all = &mut found[chunk.forest[run.label as usize] as usize];
-                    all.get_or_insert(CellComponent { cells: 0, ..part }).add(&part);
+                    all.get_or_insert(CellComponent { cells: 0, ..part })
+                        .add(&part);
                 }
             }
         }
-        found.into_iter().map(|found| found.expect("every label has a run")).collect()
+        found
+            .into_iter()
+            .map(|found| found.expect("every label has a run"))
+            .collect()
     }
 }
 
@@ -189,7 +209,11 @@ impl Chunk {
                 let end = at + gap + length;
                 match self.runs[first..].last_mut() {
                     Some(last) if last.end == start => last.end = end,
-                    _ => self.runs.push(CellRun { start, end, label: FREE }),
+                    _ => self.runs.push(CellRun {
+                        start,
+                        end,
+                        label: FREE,
+                    }),
                 }
                 let taken = gap + length;
                 if taken >= 64 {
@@ -247,8 +271,15 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
                     while from < others.len() && others[from].end < run.start {
                         from += 1;
                     }
-                    for other in others[from..].iter().take_while(|other| other.start <= run.end) {
-                        forest::join(&mut forest, bases[n] + run.label, bases[n - 1] + other.label);
+                    for other in others[from..]
+                        .iter()
+                        .take_while(|other| other.start <= run.end)
+                    {
+                        forest::join(
+                            &mut forest,
+                            bases[n] + run.label,
+                            bases[n - 1] + other.label,
+                        );
                     }
                 }
             }
@@ -263,7 +294,9 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
     }
     for (chunk, base) in chunks.iter_mut().zip(bases) {
         let length = chunk.forest.len();
-        chunk.forest.copy_from_slice(&forest[base as usize..][..length]);
+        chunk
+            .forest
+            .copy_from_slice(&forest[base as usize..][..length]);
     }
     count as usize
 }
@@ -282,7 +315,11 @@ impl<'a> Dilation<'a> {
     pub fn of(grid: &'a BitGrid) -> Self {
         let words = grid.row_words();
         let [_, rows, _] = grid.dims();
-        Self { grid, flat: vec![0; words * (rows + 2)], row: vec![0; words + 2] }
+        Self {
+            grid,
+            flat: vec![0; words * (rows + 2)],
+            row: vec![0; words + 2],
+        }
     }
 
     /// Makes `wide` such cells of layer `k`.
@@ -291,14 +328,20 @@ impl<'a> Dilation<'a> {
         let words = self.grid.row_words();
         let flat = &mut self.flat[words..][..wide.len()];
         flat.copy_from_slice(self.grid.layer(k));
-        for k in [k.checked_sub(1), Some(k + 1).filter(|k| *k < nz)].into_iter().flatten() {
-            flat.iter_mut().zip(self.grid.layer(k)).for_each(|(flat, word)| *flat |= word);
+        for k in [k.checked_sub(1), Some(k + 1).filter(|k| *k < nz)]
+            .into_iter()
+            .flatten()
+        {
+            flat.iter_mut()
+                .zip(self.grid.layer(k))
+                .for_each(|(flat, word)| *flat |= word);
         }
         let last = !0 >> (63 - (nx - 1) % 64);
         for (j, wide) in wide.chunks_exact_mut(words).enumerate() {
             let [below, here, above] = [0, 1, 2].map(|n| &self.flat[(j + n) * words..][..words]);
-            for (word, ((below, here), above)) in
-                self.row[1..=words].iter_mut().zip(below.iter().zip(here).zip(above))
+            for (word, ((below, here), above)) in self.row[1..=words]
+                .iter_mut()
+                .zip(below.iter().zip(here).zip(above))
             {
                 *word = below | here | above;
             }
@@ -325,7 +368,11 @@ mod tests {
         while let Some(first) = left.pop_first() {
             let one = |[k, j, i]: [usize; 3]| {
                 let cell = [i, j, k];
-                CellComponent { cells: 1, first: cell, reach: [cell; 2] }
+                CellComponent {
+                    cells: 1,
+                    first: cell,
+                    reach: [cell; 2],
+                }
             };
             let mut all = one(first);
             let mut waiting = vec![first];
@@ -358,7 +405,14 @@ mod tests {
     fn components_are_those_of_cells_that_touch() {
         let mut random = Random::new(7);
         let mut seen = [0; 2];
-        for dims in [[1, 1, 1], [9, 1, 6], [1, 7, 7], [65, 7, 8], [130, 5, 70], [14, 15, 97]] {
+        for dims in [
+            [1, 1, 1],
+            [9, 1, 6],
+            [1, 7, 7],
+            [65, 7, 8],
+            [130, 5, 70],
+            [14, 15, 97],
+        ] {
             for part in [0, 1, 2, 3, 5, 9, 30] {
                 let grid = scattered(dims, part, &mut random);
                 let wanted = slowly(&grid);
@@ -380,7 +434,8 @@ mod tests {
                     let low = cell.map(|c| c.saturating_sub(1));
                     let high = [0, 1, 2].map(|a| (cell[a] + 1).min(dims[a] - 1));
                     let cells = (low[2]..=high[2]).flat_map(|k| {
-                        (low[1]..=high[1]).flat_map(move |j| (low[0]..=high[0]).map(move |i| [i, j, k]))
+                        (low[1]..=high[1])
+                            .flat_map(move |j| (low[0]..=high[0]).map(move |i| [i, j, k]))
                     });
                     let any = cells.into_iter().any(|cell| grid.get(cell));
                     assert_eq!(wide.get(cell), any, "{dims:?}, {part}, {cell:?}");
@@ -396,8 +451,14 @@ mod tests {
         let grid = BitGrid::from_text("##.##\n.....\n#...#").unwrap();
         let found = CellComponents::of(&grid);
         let run = |start, end, label| CellRun { start, end, label };
-        assert_eq!(found.row(0, 0).collect::<Vec<_>>(), [run(0, 1, 0), run(4, 5, 1)]);
-        assert_eq!(found.row(2, 0).collect::<Vec<_>>(), [run(0, 2, 2), run(3, 5, 3)]);
+        assert_eq!(
+            found.row(0, 0).collect::<Vec<_>>(),
+            [run(0, 1, 0), run(4, 5, 1)]
+        );
+        assert_eq!(
+            found.row(2, 0).collect::<Vec<_>>(),
+            [run(0, 2, 2), run(3, 5, 3)]
+        );
         assert_eq!((found.at([2, 2, 0]), found.count()), (None, 4));
     }
 }

@@ -129,7 +129,14 @@ impl DigestBuilder {
         if let Domain::Field(background) = domain {
             hasher.update(&background.to_le_bytes());
         }
-        Self { hasher, dims, domain, next: 0, ahead: BTreeMap::new(), occupied: 0 }
+        Self {
+            hasher,
+            dims,
+            domain,
+            next: 0,
+            ahead: BTreeMap::new(),
+            occupied: 0,
+        }
     }
 
     /// Takes the next layers: as many as `slab` has, its cells along x and y those of the grid.
@@ -162,7 +169,10 @@ impl DigestBuilder {
         let slab = slab.into();
         let [nx, ny, _] = slab.dims();
         assert!([nx, ny] == self.dims[..2], "layers of another grid");
-        assert!(self.domain == Domain::of(slab.cell_type()), "cells of another type");
+        assert!(
+            self.domain == Domain::of(slab.cell_type()),
+            "cells of another type"
+        );
         self.put_layers(first, layer_hashes(first, slab));
     }
 
@@ -183,7 +193,10 @@ impl DigestBuilder {
     /// # Panics
     /// If it is for another grid, or both have taken a layer.
     pub fn merge(&mut self, other: Self) {
-        assert!(self.dims == other.dims && self.domain == other.domain, "layers of another grid");
+        assert!(
+            self.dims == other.dims && self.domain == other.domain,
+            "layers of another grid"
+        );
         let mut other = other;
         if other.next > self.next {
             std::mem::swap(self, &mut other);
@@ -198,10 +211,15 @@ impl DigestBuilder {
     fn put(&mut self, layer: usize, hash: Option<LayerHash>) {
         assert!(layer >= self.next, "layer {layer} was taken before");
         self.occupied += hash.as_ref().map_or(0, |hash| hash.occupied);
-        assert!(self.ahead.insert(layer, hash).is_none(), "layer {layer} was taken before");
+        assert!(
+            self.ahead.insert(layer, hash).is_none(),
+            "layer {layer} was taken before"
+        );
         while let Some(hash) = self.ahead.remove(&self.next) {
             if let Some(LayerHash { hash, .. }) = hash {
-                self.hasher.update(&(self.next as u64).to_le_bytes()).update(hash.as_bytes());
+                self.hasher
+                    .update(&(self.next as u64).to_le_bytes())
+                    .update(hash.as_bytes());
             }
             self.next += 1;
         }
@@ -219,7 +237,10 @@ impl DigestBuilder {
     pub fn finish(&self, lattice: Option<&Lattice>) -> Digest {
         assert_eq!(self.next, self.dims[2], "layers are missing");
         let cells = Hash::cut(self.hasher.finalize());
-        Digest { cells, grid: lattice.map(|lattice| grid_hash(cells, lattice)) }
+        Digest {
+            cells,
+            grid: lattice.map(|lattice| grid_hash(cells, lattice)),
+        }
     }
 }
 
@@ -250,7 +271,10 @@ impl FromStr for LayerHash {
     fn from_str(text: &str) -> Result<Self, String> {
         let parse = || {
             let (hash, occupied) = text.split_once(' ')?;
-            Some(Self { hash: blake3::Hash::from_hex(hash).ok()?, occupied: occupied.parse().ok()? })
+            Some(Self {
+                hash: blake3::Hash::from_hex(hash).ok()?,
+                occupied: occupied.parse().ok()?,
+            })
         };
         parse().ok_or_else(|| format!("'{}' is not the hash of a layer", sanitize(text)))
     }
@@ -312,7 +336,11 @@ struct WordsHasher {
 
 impl WordsHasher {
     fn new() -> Self {
-        Self { hasher: blake3::Hasher::new(), buffer: Vec::with_capacity(BATCH + 64), occupied: 0 }
+        Self {
+            hasher: blake3::Hasher::new(),
+            buffer: Vec::with_capacity(BATCH + 64),
+            occupied: 0,
+        }
     }
 
     /// Takes word `n`, if it is not zero.
@@ -322,7 +350,8 @@ impl WordsHasher {
             return;
         }
         self.occupied += u64::from(word.count_ones());
-        self.buffer.extend_from_slice([n as u64, word].map(u64::to_le_bytes).as_flattened());
+        self.buffer
+            .extend_from_slice([n as u64, word].map(u64::to_le_bytes).as_flattened());
         if self.buffer.len() >= BATCH {
             self.hasher.update(&self.buffer);
             self.buffer.clear();
@@ -331,7 +360,10 @@ impl WordsHasher {
 
     fn finish(mut self) -> Option<LayerHash> {
         self.hasher.update(&self.buffer);
-        (self.hasher.count() > 0).then(|| LayerHash { hash: self.hasher.finalize(), occupied: self.occupied })
+        (self.hasher.count() > 0).then(|| LayerHash {
+            hash: self.hasher.finalize(),
+            occupied: self.occupied,
+        })
     }
 }
 
@@ -339,7 +371,9 @@ fn bits_hash(bits: &BitGrid, k: usize, layer: usize) -> Option<LayerHash> {
     let first = layer * bits.layer_words();
     let mut hasher = WordsHasher::new();
     if let Some(words) = bits.noted(k) {
-        words.iter().for_each(|(place, word)| hasher.add(first + place, *word));
+        words
+            .iter()
+            .for_each(|(place, word)| hasher.add(first + place, *word));
         return hasher.finish();
     }
     for (n, words) in bits.layer(k).chunks(TOGETHER).enumerate() {
@@ -405,7 +439,10 @@ fn layer_of_rows(
         });
     }
     hasher.update(&buffer);
-    (hasher.count() > 0).then(|| LayerHash { hash: hasher.finalize(), occupied })
+    (hasher.count() > 0).then(|| LayerHash {
+        hash: hasher.finalize(),
+        occupied,
+    })
 }
 
 fn grid_hash(cells: Hash, lattice: &Lattice) -> Hash {
@@ -440,7 +477,12 @@ impl FromStr for Hash {
 
     /// Reads what `Display` writes.
     fn from_str(text: &str) -> Result<Self, String> {
-        let broken = || format!("'{}' is no digest: v1: and 32 lower-case hex digits are", sanitize(text));
+        let broken = || {
+            format!(
+                "'{}' is no digest: v1: and 32 lower-case hex digits are",
+                sanitize(text)
+            )
+        };
         let digits = text.strip_prefix("v1:").ok_or_else(broken)?;
         let is_hex = |c: u8| matches!(c, b'0'..=b'9' | b'a'..=b'f');
         if digits.len() != 32 || !digits.bytes().all(is_hex) {

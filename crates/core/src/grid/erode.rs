@@ -36,13 +36,18 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     let [_, ny, nz] = grid.dims();
     let row_words = grid.row_words();
     let layer_words = grid.layer_words();
-    let layers = next.words_mut().chunks_exact_mut(layer_words).enumerate().collect();
+    let layers = next
+        .words_mut()
+        .chunks_exact_mut(layer_words)
+        .enumerate()
+        .collect();
     par::map(layers, |(k, layer): (usize, &mut [u64])| {
         for (j, row) in layer.chunks_exact_mut(row_words).enumerate() {
             let here = grid.row(j, k);
             // The two neighbouring rows, if there are both.
-            let next_to =
-                |n: usize, count: usize| (n >= step && n + step < count).then(|| [n - step, n + step]);
+            let next_to = |n: usize, count: usize| {
+                (n >= step && n + step < count).then(|| [n - step, n + step])
+            };
             let rows = match axis {
                 0 => {
                     along_row(here, step, row);
@@ -107,7 +112,14 @@ mod tests {
     fn what_is_left_is_full_all_around() {
         let mut seen = 0;
         let mut random = Random::new(1);
-        for dims in [[1, 1, 1], [3, 5, 4], [64, 9, 7], [65, 12, 11], [150, 9, 9], [200, 150, 3]] {
+        for dims in [
+            [1, 1, 1],
+            [3, 5, 4],
+            [64, 9, 7],
+            [65, 12, 11],
+            [150, 9, 9],
+            [200, 150, 3],
+        ] {
             for holes in [0, 1, 5, 40] {
                 let mut grid = BitGrid::new(dims).unwrap();
                 let [nx, ny, nz] = dims;
@@ -121,7 +133,9 @@ mod tests {
                 }
                 for steps in [0, 1, 2, 3, 4] {
                     let mut found = grid.clone();
-                    par::with_threads(2, || erode(&mut found, steps)).unwrap().unwrap();
+                    par::with_threads(2, || erode(&mut found, steps))
+                        .unwrap()
+                        .unwrap();
                     let wanted = slowly(&grid, steps as i64);
                     seen += wanted.count();
                     assert!(found == wanted, "{dims:?}, {holes} holes, {steps} steps");
@@ -140,6 +154,9 @@ mod tests {
         grid.toggle([0, 200, 200]);
         erode(&mut grid, 150).unwrap();
         // The hole reaches a cell further than the outside does.
-        assert_eq!(grid.occupied_box(), Some([[151, 150, 150], [249, 249, 250]]));
+        assert_eq!(
+            grid.occupied_box(),
+            Some([[151, 150, 150], [249, 249, 250]])
+        );
     }
 }

@@ -47,7 +47,11 @@ pub struct FieldSummary {
 
 /// The bits that tell a value from others: all NaNs are one.
 pub fn canonical(value: f32) -> u32 {
-    if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }
+    if value.is_nan() {
+        0x7fc0_0000
+    } else {
+        value.to_bits()
+    }
 }
 
 impl Field {
@@ -68,7 +72,11 @@ impl Field {
     ///
     /// # Errors
     /// As those of [`new`](Self::new), and if the run is cancelled.
-    pub fn new_in_parallel(dims: [usize; 3], background: f32, progress: &dyn Progress) -> Result<Self> {
+    pub fn new_in_parallel(
+        dims: [usize; 3],
+        background: f32,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         /// Values that a thread fills between two looks at whether to stop: 16 MiB.
         const CHUNK: usize = 1 << 22;
         let mut field = Self::zeros(dims)?;
@@ -76,21 +84,32 @@ impl Field {
             return Ok(field);
         }
         let chunks = field.values.chunks_mut(CHUNK).collect();
-        par::map(chunks, |values: &mut [f32]| progress.check().map(|()| values.fill(background)))
-            .into_iter()
-            .collect::<Result<()>>()?;
+        par::map(chunks, |values: &mut [f32]| {
+            progress.check().map(|()| values.fill(background))
+        })
+        .into_iter()
+        .collect::<Result<()>>()?;
         Ok(field.with_background(background))
     }
 
     fn zeros(dims: [usize; 3]) -> Result<Self> {
         check_dims(dims)?;
         let [x, y, z] = dims;
-        let cells = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(Zeroed::new);
+        let cells = x
+            .checked_mul(y)
+            .and_then(|n| n.checked_mul(z))
+            .and_then(Zeroed::new);
         let values = cells.ok_or_else(|| {
-            Error::too_large(format!("a field of {x} × {y} × {z} cells does not fit in memory"))
-                .with_hint("use larger cells")
+            Error::too_large(format!(
+                "a field of {x} × {y} × {z} cells does not fit in memory"
+            ))
+            .with_hint("use larger cells")
         })?;
-        Ok(Self { dims, background: 0.0, values })
+        Ok(Self {
+            dims,
+            background: 0.0,
+            values,
+        })
     }
 
     /// A field of these values, x fastest.
@@ -98,12 +117,21 @@ impl Field {
     /// # Errors
     /// If they are not as many as the cells.
     pub fn from_values(dims: [usize; 3], background: f32, values: Vec<f32>) -> Result<Self> {
-        let cells = dims[0].checked_mul(dims[1]).and_then(|n| n.checked_mul(dims[2]));
+        let cells = dims[0]
+            .checked_mul(dims[1])
+            .and_then(|n| n.checked_mul(dims[2]));
         if cells != Some(values.len()) || values.is_empty() {
             let [x, y, z] = dims;
-            return Err(Error::usage(format!("{} values for {x} × {y} × {z} cells", values.len())));
+            return Err(Error::usage(format!(
+                "{} values for {x} × {y} × {z} cells",
+                values.len()
+            )));
         }
-        Ok(Self { dims, background, values: values.into() })
+        Ok(Self {
+            dims,
+            background,
+            values: values.into(),
+        })
     }
 
     /// The bytes that the values of a grid of these dims take.
@@ -154,7 +182,10 @@ impl Field {
     /// # Panics
     /// If the cell is outside the grid.
     pub fn get(&self, [i, j, k]: [usize; 3]) -> f32 {
-        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        assert!(
+            i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
+            "cell outside the grid"
+        );
         self.row(j, k)[i]
     }
 
@@ -163,7 +194,10 @@ impl Field {
     /// # Panics
     /// If the cell is outside the grid.
     pub fn set(&mut self, [i, j, k]: [usize; 3], value: f32) {
-        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        assert!(
+            i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
+            "cell outside the grid"
+        );
         self.row_mut(j, k)[i] = value;
     }
 
@@ -181,7 +215,10 @@ impl Field {
     /// Whether values are the background bit by bit: much faster to see than which of them are.
     fn is_all_background(&self, values: &[f32]) -> bool {
         let background = self.background.to_bits();
-        values.iter().fold(0, |differ, value| differ | (value.to_bits() ^ background)) == 0
+        values
+            .iter()
+            .fold(0, |differ, value| differ | (value.to_bits() ^ background))
+            == 0
     }
 
     /// Which of up to 64 cells of row `(j, k)`, from cell `64 n` on, have another value than the background.
@@ -192,9 +229,9 @@ impl Field {
             return 0;
         }
         let background = canonical(self.background);
-        row.iter()
-            .enumerate()
-            .fold(0, |word, (i, value)| word | u64::from(canonical(*value) != background) << i)
+        row.iter().enumerate().fold(0, |word, (i, value)| {
+            word | u64::from(canonical(*value) != background) << i
+        })
     }
 
     /// The cells that have another value than the background.
@@ -219,19 +256,26 @@ impl Field {
         let layer = self.dims[0] * self.dims[1];
         let of_layer = |k: usize| {
             let cells = self.values[k * layer..(k + 1) * layer].chunks(64);
-            let some =
-                cells.filter(|cells| !self.is_all_background(cells)).map(|cells| self.summary_of(cells));
+            let some = cells
+                .filter(|cells| !self.is_all_background(cells))
+                .map(|cells| self.summary_of(cells));
             some.fold(FieldSummary::default(), FieldSummary::and)
         };
         let layers = par::map_range(0..self.dims[2], of_layer);
-        layers.into_iter().fold(FieldSummary::default(), FieldSummary::and)
+        layers
+            .into_iter()
+            .fold(FieldSummary::default(), FieldSummary::and)
     }
 
     /// Of some values: without branches, so that the compiler makes lanes of it.
     fn summary_of(&self, values: &[f32]) -> FieldSummary {
         let background = canonical(self.background);
         // A NaN is equal to nothing.
-        let negated = if self.background > 0.0 { -self.background } else { f32::NAN };
+        let negated = if self.background > 0.0 {
+            -self.background
+        } else {
+            f32::NAN
+        };
         let (mut counts, mut keys) = ([0_u32; 3], [i32::MAX, i32::MIN]);
         for value in values {
             let is_negated = *value == negated;
@@ -241,12 +285,21 @@ impl Field {
                 *count += u32::from(one);
             }
             let key = ordered(value.to_bits() as i32);
-            let [low, high] = if is_value & !is_nan { [key; 2] } else { [i32::MAX, i32::MIN] };
+            let [low, high] = if is_value & !is_nan {
+                [key; 2]
+            } else {
+                [i32::MAX, i32::MIN]
+            };
             keys = [keys[0].min(low), keys[1].max(high)];
         }
         let [cells, nan, negated] = counts.map(u64::from);
         let range = (cells > nan).then(|| keys.map(|key| f32::from_bits(ordered(key) as u32)));
-        FieldSummary { cells, nan, negated, range }
+        FieldSummary {
+            cells,
+            nan,
+            negated,
+            range,
+        }
     }
 }
 
@@ -265,7 +318,12 @@ impl FieldSummary {
         };
         let cells = self.cells + other.cells;
         let nan = self.nan + other.nan;
-        Self { cells, nan, negated: self.negated + other.negated, range }
+        Self {
+            cells,
+            nan,
+            negated: self.negated + other.negated,
+            range,
+        }
     }
 }
 
@@ -285,7 +343,11 @@ impl fmt::Debug for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.dims;
         let summary = self.summary();
-        write!(f, "Field {x} × {y} × {z}, background {}: {summary:?}", self.background)
+        write!(
+            f,
+            "Field {x} × {y} × {z}, background {}: {summary:?}",
+            self.background
+        )
     }
 }
 
@@ -309,10 +371,18 @@ mod tests {
 
     #[test]
     fn the_background_with_a_minus_is_no_value() {
-        let field = Field::from_values([3, 2, 1], 2.0, vec![2.0, -2.0, -2.0, -1.5, 0.5, f32::NAN]).unwrap();
-        let FieldSummary { cells, nan, negated, range } = field.summary();
+        let field =
+            Field::from_values([3, 2, 1], 2.0, vec![2.0, -2.0, -2.0, -1.5, 0.5, f32::NAN]).unwrap();
+        let FieldSummary {
+            cells,
+            nan,
+            negated,
+            range,
+        } = field.summary();
         assert_eq!((cells, nan, negated, range), (3, 1, 2, Some([-1.5, 0.5])));
-        let zero = Field::from_values([2, 1, 1], 0.0, vec![-0.0, 1.0]).unwrap().summary();
+        let zero = Field::from_values([2, 1, 1], 0.0, vec![-0.0, 1.0])
+            .unwrap()
+            .summary();
         assert_eq!((zero.cells, zero.negated), (2, 0));
     }
 
@@ -322,6 +392,9 @@ mod tests {
         assert_eq!(field([f32::NAN, 1.0]), field([-f32::NAN, 1.0]));
         assert_ne!(field([0.0, 1.0]), field([-0.0, 1.0]));
         let wide = Field::new([130, 2, 2], 7.0).unwrap();
-        assert!(wide.values().iter().all(|value| *value == 7.0) && wide.summary() == FieldSummary::default());
+        assert!(
+            wide.values().iter().all(|value| *value == 7.0)
+                && wide.summary() == FieldSummary::default()
+        );
     }
 }

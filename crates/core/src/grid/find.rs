@@ -24,7 +24,11 @@ impl Lattice {
     pub fn cells_at(&self, points: &[[f64; 3]]) -> impl Iterator<Item = Option<[usize; 3]>> {
         let [origin, spacing] =
             [self.origin(), self.spacing()].map(|point| point.each_ref().map(|c| c.to_f64()));
-        let finder = CellFinder { lattice: self, origin, spacing };
+        let finder = CellFinder {
+            lattice: self,
+            origin,
+            spacing,
+        };
         points.iter().map(move |point| finder.cell(*point))
     }
 }
@@ -41,7 +45,8 @@ impl CellFinder<'_> {
                 * f64::EPSILON
                 * 4.0;
             let floor = (index - error).floor();
-            let is_sure = floor == (index + error).floor() && floor >= 0.0 && floor < dims[a] as f64;
+            let is_sure =
+                floor == (index + error).floor() && floor >= 0.0 && floor < dims[a] as f64;
             if !is_sure {
                 return self.lattice.cell_at(point);
             }
@@ -61,16 +66,29 @@ mod tests {
     fn doubles_find_the_cells_that_fractions_do() {
         let mut random = Random::new(3);
         let mut seen = [0; 2];
-        for (low, size, cells) in [(0.0, 1.0, 10), (1e6, 3.0, 7), (-0.1, 0.3, 64), (-1e-30, 1e-29, 5)] {
-            let bounds = Bounds { min: [low; 3], max: [low + size; 3] };
+        for (low, size, cells) in [
+            (0.0, 1.0, 10),
+            (1e6, 3.0, 7),
+            (-0.1, 0.3, 64),
+            (-1e-30, 1e-29, 5),
+        ] {
+            let bounds = Bounds {
+                min: [low; 3],
+                max: [low + size; 3],
+            };
             let lattice = Fit::longest(cells).pad(1).to(&bounds).unwrap();
             let mut points = vec![[f64::NAN; 3], [f64::INFINITY, 0.0, 0.0]];
             for n in 0..2000_usize {
                 // On walls, beside them, and anywhere.
                 let wall = |axis: usize, n: usize| lattice.wall(axis, n % (cells + 4)).to_f64();
-                let beside = [wall(0, n), wall(1, n / 3).next_up(), wall(2, n / 5).next_down()];
-                let anywhere = [(); 3]
-                    .map(|()| f64::from(low) + f64::from(size) * (f64::from(random.unit()) * 1.6 - 0.3));
+                let beside = [
+                    wall(0, n),
+                    wall(1, n / 3).next_up(),
+                    wall(2, n / 5).next_down(),
+                ];
+                let anywhere = [(); 3].map(|()| {
+                    f64::from(low) + f64::from(size) * (f64::from(random.unit()) * 1.6 - 0.3)
+                });
                 points.extend([beside, anywhere]);
             }
             for (point, found) in points.iter().zip(lattice.cells_at(&points)) {

@@ -82,7 +82,9 @@ impl Fit {
     pub fn cell_size(decimal: &str) -> Result<Self> {
         let size = Rational::parse(decimal).map_err(Error::usage)?;
         if !size.is_positive() {
-            return Err(Error::usage(format!("cell size {decimal}: must be above zero")));
+            return Err(Error::usage(format!(
+                "cell size {decimal}: must be above zero"
+            )));
         }
         Ok(Self::new(Size::Spacing([size.clone(), size.clone(), size])))
     }
@@ -111,7 +113,10 @@ impl Fit {
     pub fn moved(mut self, by: &[Rational; 3]) -> Self {
         let moved = |point: &[Rational; 3]| std::array::from_fn(|axis| &point[axis] + &by[axis]);
         self.origin = self.origin.as_ref().map(moved);
-        self.bounds = self.bounds.as_ref().map(|[min, max]| [moved(min), moved(max)]);
+        self.bounds = self
+            .bounds
+            .as_ref()
+            .map(|[min, max]| [moved(min), moved(max)]);
         self
     }
 
@@ -164,7 +169,9 @@ impl Fit {
         let target = self.bounds.as_ref().unwrap_or(&mesh_box);
         for (axis, name) in AXES.iter().enumerate() {
             if target[0][axis] > target[1][axis] {
-                return Err(Error::usage(format!("the bounds end before they begin along {name}")));
+                return Err(Error::usage(format!(
+                    "the bounds end before they begin along {name}"
+                )));
             }
         }
         let spacing = self.spacing(target)?;
@@ -202,8 +209,12 @@ impl Fit {
         };
         std::array::from_fn(|axis| {
             let [low, high] = [mesh.min[axis], mesh.max[axis]];
-            let Some(first) = Rational::from_f32(low) else { return false };
-            let above = AxisMap::new(first, sizes[axis].clone(), self.snap).index(high).to_f64();
+            let Some(first) = Rational::from_f32(low) else {
+                return false;
+            };
+            let above = AxisMap::new(first, sizes[axis].clone(), self.snap)
+                .index(high)
+                .to_f64();
             let largest = low.abs().max(high.abs());
             let step = f64::from(largest.next_up() - largest) / sizes[axis].to_f64();
             above > 1.0 && above - (above.ceil() - 1.0) <= STEPS * step
@@ -217,13 +228,17 @@ impl Fit {
             if let Some(axis) = dims.iter().position(|&n| n > MAX_DIM) {
                 return Err(too_many(axis));
             }
-            Ok(std::array::from_fn(|a| &extent[a] / Rational::from(dims[a] as i64)))
+            Ok(std::array::from_fn(|a| {
+                &extent[a] / Rational::from(dims[a] as i64)
+            }))
         };
         let largest = |of: &[Rational; 3]| -> Result<Rational> {
             let largest = of.iter().max().cloned().unwrap_or(Rational::ZERO);
             if largest.is_zero() {
-                return Err(Error::unfit("the mesh is a single point, which has no size to divide")
-                    .with_hint(hint!["{} gives the size of a cell" VoxelSize = "S"]));
+                return Err(Error::unfit(
+                    "the mesh is a single point, which has no size to divide",
+                )
+                .with_hint(hint!["{} gives the size of a cell" VoxelSize = "S"]));
             }
             Ok(largest)
         };
@@ -242,9 +257,10 @@ impl Fit {
                 Ok(sizes.map(|s| if s.is_zero() { size.clone() } else { s }))
             }
             Size::Spacing(sizes) => match sizes.iter().position(|s| !s.is_positive()) {
-                Some(axis) => {
-                    Err(Error::usage(format!("the cell size along {} must be above zero", AXES[axis])))
-                }
+                Some(axis) => Err(Error::usage(format!(
+                    "the cell size along {} must be above zero",
+                    AXES[axis]
+                ))),
                 None => Ok(sizes.clone()),
             },
         }
@@ -270,7 +286,11 @@ impl Fit {
             // The box is the mesh's own, whose corners may snap, or a given one, taken as it is.
             let index = |first: &Rational, own: f32, given: &Rational| {
                 let map = AxisMap::new(first.clone(), size.clone(), self.snap);
-                if self.bounds.is_some() { map.index_of(given) } else { map.index(own) }
+                if self.bounds.is_some() {
+                    map.index_of(given)
+                } else {
+                    map.index(own)
+                }
             };
             if let Some(anchor) = &self.origin {
                 let below = index(&anchor[axis], mesh.min[axis], &target[0][axis]);
@@ -288,7 +308,8 @@ impl Fit {
 }
 
 fn too_many(axis: usize) -> Error {
-    Error::too_large(format!("more than {MAX_DIM} cells along {}", AXES[axis])).with_hint("use larger cells")
+    Error::too_large(format!("more than {MAX_DIM} cells along {}", AXES[axis]))
+        .with_hint("use larger cells")
 }
 
 /// `origin` moved down by `cells` cells.
@@ -327,7 +348,11 @@ mod tests {
         let mesh = bounds([0.0; 3], [0.3, 0.7, 0.5]);
         let with = |snap| Fit::new(size("0.1")).snap(snap).to(&mesh).unwrap();
         assert_eq!(with(Snap::Float).dims(), [3, 7, 5]);
-        assert_eq!(with(Snap::None).dims(), [4, 7, 5], "0.3 is above three tenths as a float");
+        assert_eq!(
+            with(Snap::None).dims(),
+            [4, 7, 5],
+            "0.3 is above three tenths as a float"
+        );
         assert_eq!(with(Snap::None).closed(), [true; 3]);
     }
 
@@ -342,19 +367,30 @@ mod tests {
             (cube(-1e-9, 0.05), false, 1),
         ] {
             let lattice = fit.to(&mesh).unwrap();
-            assert_eq!((fit.rounded_axes(&mesh), lattice.dims()), ([is_rounded; 3], [cells; 3]), "{mesh:?}");
+            assert_eq!(
+                (fit.rounded_axes(&mesh), lattice.dims()),
+                ([is_rounded; 3], [cells; 3]),
+                "{mesh:?}"
+            );
         }
         let tenths = fit.origin([decimal("-0.3"), decimal("-0.3"), decimal("-0.3")]);
         let mesh = cube(-0.3, 0.3);
-        assert_eq!((tenths.rounded_axes(&mesh), tenths.to(&mesh).unwrap().dims()), ([false; 3], [6; 3]));
+        assert_eq!(
+            (tenths.rounded_axes(&mesh), tenths.to(&mesh).unwrap().dims()),
+            ([false; 3], [6; 3])
+        );
     }
 
     #[test]
     fn origin_makes_walls_congruent() {
         let mesh = bounds([0.25, -0.25, 0.4], [1.0, 1.0, 1.0]);
-        let lattice = Fit::new(size("0.1")).origin([Rational::new(1, 20), Rational::ZERO, Rational::from(5)]);
+        let lattice =
+            Fit::new(size("0.1")).origin([Rational::new(1, 20), Rational::ZERO, Rational::from(5)]);
         let lattice = lattice.to(&mesh).unwrap();
-        assert_eq!(lattice.origin(), &[decimal("0.25"), decimal("-0.3"), decimal("0.4")]);
+        assert_eq!(
+            lattice.origin(),
+            &[decimal("0.25"), decimal("-0.3"), decimal("0.4")]
+        );
         assert_eq!(lattice.dims(), [8, 13, 6]);
     }
 
@@ -363,10 +399,23 @@ mod tests {
         let mesh = bounds([0.0; 3], [4.0, 2.0, 1.0]);
         let lattice = Fit::new(Size::Dims([8, 8, 8])).to(&mesh).unwrap();
         assert_eq!((lattice.dims(), lattice.is_cubic()), ([8; 3], true));
-        assert_eq!(lattice.origin(), &[Rational::ZERO, Rational::from(-1), Rational::new(-3, 2)]);
+        assert_eq!(
+            lattice.origin(),
+            &[Rational::ZERO, Rational::from(-1), Rational::new(-3, 2)]
+        );
         let lattice = Fit::new(Size::Stretched([8, 8, 8])).to(&mesh).unwrap();
-        assert_eq!(lattice.spacing(), &[Rational::new(1, 2), Rational::new(1, 4), Rational::new(1, 8)]);
-        assert_eq!(lattice.origin(), &[Rational::ZERO, Rational::ZERO, Rational::ZERO]);
+        assert_eq!(
+            lattice.spacing(),
+            &[
+                Rational::new(1, 2),
+                Rational::new(1, 4),
+                Rational::new(1, 8)
+            ]
+        );
+        assert_eq!(
+            lattice.origin(),
+            &[Rational::ZERO, Rational::ZERO, Rational::ZERO]
+        );
     }
 
     #[test]
@@ -375,7 +424,10 @@ mod tests {
         let lattice = Fit::longest(4).cube().pad(1).to(&mesh).unwrap();
         assert_eq!(lattice.dims(), [6; 3]);
         // y: 1 cell in 4, one below and two above; then one of padding.
-        assert_eq!(lattice.origin(), &[Rational::from(-1), Rational::from(-2), Rational::from(-2)]);
+        assert_eq!(
+            lattice.origin(),
+            &[Rational::from(-1), Rational::from(-2), Rational::from(-2)]
+        );
         assert_eq!(lattice.closed(), [true; 3]);
     }
 
@@ -387,7 +439,12 @@ mod tests {
             let fit = Fit::new(sizes.clone()).margin(length.parse().unwrap());
             assert_eq!(fit.to(&mesh).unwrap().dims(), dims, "{length}");
         }
-        assert!(Fit::longest(4).margin("1e30".parse().unwrap()).to(&mesh).is_err());
+        assert!(
+            Fit::longest(4)
+                .margin("1e30".parse().unwrap())
+                .to(&mesh)
+                .is_err()
+        );
     }
 
     #[test]
@@ -395,11 +452,16 @@ mod tests {
         let mesh = bounds([0.0; 3], [64.0; 3]);
         let box_of = |x0, x1| {
             let corner = |x| [Rational::from(x), Rational::ZERO, Rational::ZERO];
-            Fit::new(size("1"))
-                .bounds(corner(x0), [Rational::from(x1), Rational::from(64), Rational::from(64)])
+            Fit::new(size("1")).bounds(
+                corner(x0),
+                [Rational::from(x1), Rational::from(64), Rational::from(64)],
+            )
         };
         let low = box_of(0, 32).to(&mesh).unwrap();
-        assert_eq!((low.dims(), low.closed()), ([32, 64, 64], [false, true, true]));
+        assert_eq!(
+            (low.dims(), low.closed()),
+            ([32, 64, 64], [false, true, true])
+        );
         let high = box_of(32, 64).to(&mesh).unwrap();
         assert_eq!((high.dims(), high.closed()), ([32, 64, 64], [true; 3]));
         assert!(box_of(2, 1).to(&mesh).is_err());
@@ -412,7 +474,11 @@ mod tests {
         assert_eq!(Fit::new(size("0.5")).to(&point).unwrap().dims(), [1; 3]);
         assert!(Lattice::fit(&Bounds::EMPTY, 8).is_err());
         assert!(Lattice::fit(&bounds([0.0; 3], [1.0; 3]), 0).is_err());
-        assert!(Fit::new(size("0.0000001")).to(&bounds([0.0; 3], [9e9; 3])).is_err());
+        assert!(
+            Fit::new(size("0.0000001"))
+                .to(&bounds([0.0; 3], [9e9; 3]))
+                .is_err()
+        );
     }
 
     #[test]

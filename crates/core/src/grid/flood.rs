@@ -25,7 +25,9 @@ pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     progress.begin("flood", walls.dims()[2] as u64);
     let mut slabs = slabs(walls, &mut wet);
     while slabs.iter().any(FloodSlab::waits) {
-        let settled = par::map(slabs.iter_mut().collect(), |slab: &mut FloodSlab| slab.settle(progress));
+        let settled = par::map(slabs.iter_mut().collect(), |slab: &mut FloodSlab| {
+            slab.settle(progress)
+        });
         settled.into_iter().collect::<Result<()>>()?;
         for n in 1..slabs.len() {
             let (below, above) = slabs.split_at_mut(n);
@@ -54,11 +56,17 @@ fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
         wet,
     };
     let words = height * layer_words;
-    let mut slabs: Vec<_> =
-        walls.words().chunks(words).zip(wet.words_mut().chunks_mut(words)).map(slab).collect();
+    let mut slabs: Vec<_> = walls
+        .words()
+        .chunks(words)
+        .zip(wet.words_mut().chunks_mut(words))
+        .map(slab)
+        .collect();
     let last = slabs.len() - 1;
     let seeded = slabs.iter_mut().enumerate().collect();
-    par::map(seeded, |(n, slab): (usize, &mut FloodSlab)| slab.seed(nx, n == 0, n == last));
+    par::map(seeded, |(n, slab): (usize, &mut FloodSlab)| {
+        slab.seed(nx, n == 0, n == last)
+    });
     slabs
 }
 
@@ -105,7 +113,9 @@ impl FloodSlab<'_> {
             let walls = &self.walls[row * words..][..words];
             let wet = &mut self.wet[row * words..][..words];
             if face {
-                wet.iter_mut().zip(walls).for_each(|(wet, wall)| *wet = !wall);
+                wet.iter_mut()
+                    .zip(walls)
+                    .for_each(|(wet, wall)| *wet = !wall);
                 wet[words - 1] &= self.inside;
             } else {
                 wet[0] |= 1 & !walls[0];
@@ -184,7 +194,11 @@ impl FloodSlab<'_> {
         let (low, high) = self.wet.split_at_mut(from.max(to) * words);
         let low = &mut low[from.min(to) * words..][..words];
         let high = &mut high[..words];
-        let (from, into) = if from < to { (&*low, high) } else { (&*high, low) };
+        let (from, into) = if from < to {
+            (&*low, high)
+        } else {
+            (&*high, low)
+        };
         if pour(from, &self.walls[to * words..][..words], into) {
             self.mark(to);
         }
@@ -212,9 +226,18 @@ fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
 /// Wets the free cells of a row next to wet ones of another; answers whether it gained any.
 fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
     let gain = |((from, wall), into): ((&u64, &u64), &u64)| from & !wall & !into;
-    let gained = from.iter().zip(walls).zip(&*into).map(gain).fold(0, |all, gain| all | gain) != 0;
+    let gained = from
+        .iter()
+        .zip(walls)
+        .zip(&*into)
+        .map(gain)
+        .fold(0, |all, gain| all | gain)
+        != 0;
     if gained {
-        from.iter().zip(walls).zip(into).for_each(|((from, wall), into)| *into |= from & !wall);
+        from.iter()
+            .zip(walls)
+            .zip(into)
+            .for_each(|((from, wall), into)| *into |= from & !wall);
     }
     gained
 }
@@ -222,14 +245,23 @@ fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
 /// Whether no free cell of a row is dry; `inside` are the bits of its last word that are cells.
 fn is_full(walls: &[u64], inside: u64, wet: &[u64]) -> bool {
     let last = walls.len() - 1;
-    let dry = walls[..last].iter().zip(wet).fold(0, |dry, (wall, wet)| dry | !(wall | wet));
+    let dry = walls[..last]
+        .iter()
+        .zip(wet)
+        .fold(0, |dry, (wall, wet)| dry | !(wall | wet));
     dry | !(walls[last] | wet[last]) & inside == 0
 }
 
 /// Spreads what is wet along a row; `inside` are the bits of its last word that are cells.
 fn spread(walls: &[u64], inside: u64, wet: &mut [u64]) {
     let last = walls.len() - 1;
-    let free = |n: usize| if n == last { !walls[n] & inside } else { !walls[n] };
+    let free = |n: usize| {
+        if n == last {
+            !walls[n] & inside
+        } else {
+            !walls[n]
+        }
+    };
     let mut carry = 0;
     for (n, wet) in wet.iter_mut().enumerate() {
         *wet = upwards(free(n), *wet | carry & free(n));
@@ -268,7 +300,11 @@ mod tests {
         let mut queue = vec![];
         let cells = |n: usize| [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
         let on_face = |c: &[usize; 3]| (0..3).any(|a| c[a] == 0 || c[a] == dims[a] - 1);
-        for cell in (0..dims.iter().product()).map(cells).filter(on_face).filter(|c| !walls.get(*c)) {
+        for cell in (0..dims.iter().product())
+            .map(cells)
+            .filter(on_face)
+            .filter(|c| !walls.get(*c))
+        {
             wet.set(cell);
             queue.push(cell);
         }
@@ -289,7 +325,9 @@ mod tests {
     fn check(walls: &BitGrid) -> u64 {
         let wanted = plainly(walls);
         for threads in [1, 2, 7] {
-            let found = par::with_threads(threads, || outside(walls, &())).unwrap().unwrap();
+            let found = par::with_threads(threads, || outside(walls, &()))
+                .unwrap()
+                .unwrap();
             assert!(found == wanted, "{threads} threads, {walls:?}");
         }
         let dims = walls.dims();
@@ -307,14 +345,19 @@ mod tests {
                 for percent in [0, 3, 20, 40, 60, 69, 80, 97, 100] {
                     let mut walls = BitGrid::new([nx, ny, nz]).unwrap();
                     let cells = (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]);
-                    cells.filter(|_| random.below(100) < percent).for_each(|cell| walls.set(cell));
+                    cells
+                        .filter(|_| random.below(100) < percent)
+                        .for_each(|cell| walls.set(cell));
                     let within = check(&walls);
                     reached += within;
                     dry += ((nx * ny * nz) as u64 - walls.count()).saturating_sub(within);
                 }
             }
         }
-        assert!(reached > 10_000 && dry > 10_000, "{reached} reached, {dry} not");
+        assert!(
+            reached > 10_000 && dry > 10_000,
+            "{reached} reached, {dry} not"
+        );
     }
 
     /// Walls with a door each, on one side and the other in turn, across an axis in a closed box.
@@ -341,7 +384,10 @@ mod tests {
                 let walls = serpentine(dims, axis, across);
                 let reached = check(&walls);
                 let free = dims.iter().product::<usize>() as u64 - walls.count();
-                assert!(reached * 20 > free * 19, "{dims:?} {axis} {across}: {reached} of {free}");
+                assert!(
+                    reached * 20 > free * 19,
+                    "{dims:?} {axis} {across}: {reached} of {free}"
+                );
                 mazes += 1;
             }
         }
@@ -364,7 +410,11 @@ mod tests {
                 let ring = u.min(v).min(N - 1 - u).min(N - 1 - v);
                 let door = v == N / 2 && (u < N / 2) == (ring % 4 == 0);
                 let end = cell[axis] == 0 || cell[axis] == dims[axis] - 1;
-                if end || ring % 2 == 0 && !door { walls.set(cell) } else { free += 1 }
+                if end || ring % 2 == 0 && !door {
+                    walls.set(cell)
+                } else {
+                    free += 1
+                }
             }
             assert!(free > 1000 && plainly(&walls).count() == free);
             check(&walls);
@@ -388,7 +438,10 @@ mod tests {
         assert_eq!(outside(&walls, &()).unwrap().count(), all - cavity);
         let hole = [67, 9, 11];
         let mut open = BitGrid::new(walls.dims()).unwrap();
-        walls.iter().filter(|cell| *cell != hole).for_each(|cell| open.set(cell));
+        walls
+            .iter()
+            .filter(|cell| *cell != hole)
+            .for_each(|cell| open.set(cell));
         assert_eq!(outside(&open, &()).unwrap().count(), all + 1);
         check(&open);
     }
@@ -402,6 +455,9 @@ mod tests {
             }
         }
         let walls = BitGrid::new([70, 3, 30]).unwrap();
-        assert_eq!(outside(&walls, &Stop).unwrap_err().kind(), crate::error::Kind::Interrupted);
+        assert_eq!(
+            outside(&walls, &Stop).unwrap_err().kind(),
+            crate::error::Kind::Interrupted
+        );
     }
 }

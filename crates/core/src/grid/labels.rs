@@ -53,19 +53,30 @@ impl Labels {
     pub fn new(dims: [usize; 3], legend: Legend) -> Result<Self> {
         let occupied = BitGrid::new(dims)?;
         let values = match planes_for(&legend) {
-            Some(planes) => {
-                LabelValues::Planes((0..planes).map(|_| BitGrid::new(dims)).collect::<Result<_>>()?)
-            }
+            Some(planes) => LabelValues::Planes(
+                (0..planes)
+                    .map(|_| BitGrid::new(dims))
+                    .collect::<Result<_>>()?,
+            ),
             None => {
                 let [x, y, z] = dims;
-                let cells = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(Zeroed::new);
+                let cells = x
+                    .checked_mul(y)
+                    .and_then(|n| n.checked_mul(z))
+                    .and_then(Zeroed::new);
                 LabelValues::Bytes(cells.ok_or_else(|| {
-                    Error::too_large(format!("labels of {x} × {y} × {z} cells do not fit in memory"))
-                        .with_hint("use larger cells")
+                    Error::too_large(format!(
+                        "labels of {x} × {y} × {z} cells do not fit in memory"
+                    ))
+                    .with_hint("use larger cells")
                 })?)
             }
         };
-        Ok(Self { occupied, values, legend })
+        Ok(Self {
+            occupied,
+            values,
+            legend,
+        })
     }
 
     /// The bytes that labels of a legend take in a grid of these dims, at most.
@@ -81,7 +92,11 @@ impl Labels {
     pub fn from_planes(occupied: BitGrid, planes: Vec<BitGrid>, legend: Legend) -> Self {
         debug_assert_eq!(planes_for(&legend), Some(planes.len()));
         debug_assert!(planes.iter().all(|plane| plane.dims() == occupied.dims()));
-        Self { occupied, values: LabelValues::Planes(planes), legend }
+        Self {
+            occupied,
+            values: LabelValues::Planes(planes),
+            legend,
+        }
     }
 
     /// The occupied cells, and the planes if there are any: memory for the next slab.
@@ -97,7 +112,8 @@ impl Labels {
     /// # Errors
     /// If a cell has a value that it does not name, or the cells do not fit in memory.
     pub fn with_legend(self, legend: Legend) -> Result<Self> {
-        let refused = |value| Error::usage(format!("the legend has no label {value}, which cells have"));
+        let refused =
+            |value| Error::usage(format!("the legend has no label {value}, which cells have"));
         if self.legend.labels() == legend.labels() {
             return Ok(Self { legend, ..self });
         }
@@ -105,7 +121,9 @@ impl Labels {
         let mut row = vec![0; self.dims()[0]];
         for (j, k) in self.rows() {
             self.row(j, k, &mut row);
-            other.put_row(j, k, &row).map_err(|Unnamed(value)| refused(value))?;
+            other
+                .put_row(j, k, &row)
+                .map_err(|Unnamed(value)| refused(value))?;
         }
         Ok(other)
     }
@@ -141,7 +159,10 @@ impl Labels {
         match &self.values {
             LabelValues::Bytes(bytes) => bytes[self.index(cell)],
             LabelValues::Planes(planes) => {
-                let bits = planes.iter().enumerate().map(|(p, plane)| usize::from(plane.get(cell)) << p);
+                let bits = planes
+                    .iter()
+                    .enumerate()
+                    .map(|(p, plane)| usize::from(plane.get(cell)) << p);
                 self.legend.labels()[bits.sum::<usize>()].value
             }
         }
@@ -152,12 +173,21 @@ impl Labels {
     /// # Panics
     /// If the cell is outside the grid, or the legend does not name the value.
     pub fn set(&mut self, cell: [usize; 3], value: u8) {
-        assert!(value == 0 || self.legend.allows(value), "the legend has no label {value}");
+        assert!(
+            value == 0 || self.legend.allows(value),
+            "the legend has no label {value}"
+        );
         if self.occupied.get(cell) != (value != 0) {
             self.occupied.toggle(cell);
         }
         let index = self.index(cell);
-        let place = || self.legend.labels().iter().position(|label| label.value == value).unwrap_or(0);
+        let place = || {
+            self.legend
+                .labels()
+                .iter()
+                .position(|label| label.value == value)
+                .unwrap_or(0)
+        };
         match &mut self.values {
             LabelValues::Bytes(bytes) => bytes[index] = value,
             LabelValues::Planes(planes) => {
@@ -201,10 +231,13 @@ impl Labels {
             LabelValues::Planes(planes) => {
                 cells.fill(0);
                 for (place, label) in self.legend.labels().iter().enumerate() {
-                    let bits = planes.iter().enumerate().fold(occupied, |bits, (p, plane)| {
-                        let word = plane.row(j, k)[n];
-                        bits & if place >> p & 1 == 1 { word } else { !word }
-                    });
+                    let bits = planes
+                        .iter()
+                        .enumerate()
+                        .fold(occupied, |bits, (p, plane)| {
+                            let word = plane.row(j, k)[n];
+                            bits & if place >> p & 1 == 1 { word } else { !word }
+                        });
                     if bits == 0 {
                         continue;
                     }
@@ -236,8 +269,9 @@ impl Labels {
             self.occupied.words_mut()[first + n] = word;
             match &mut self.values {
                 LabelValues::Bytes(bytes) => {
-                    if let Some(value) =
-                        cells.iter().find(|value| **value != 0 && !self.legend.allows(**value))
+                    if let Some(value) = cells
+                        .iter()
+                        .find(|value| **value != 0 && !self.legend.allows(**value))
                     {
                         return Err(Unnamed(*value));
                     }
@@ -247,7 +281,11 @@ impl Labels {
                 LabelValues::Planes(planes) => {
                     for bit in bits_of(word) {
                         let value = cells[bit];
-                        let place = self.legend.labels().iter().position(|label| label.value == value);
+                        let place = self
+                            .legend
+                            .labels()
+                            .iter()
+                            .position(|label| label.value == value);
                         let place = place.ok_or(Unnamed(value))?;
                         for (p, plane) in planes.iter_mut().enumerate() {
                             plane.words_mut()[first + n] |= ((place >> p & 1) as u64) << bit;
@@ -266,7 +304,11 @@ impl Labels {
     /// If the dims differ, or the legend does not name the value.
     pub fn add(&mut self, cells: &BitGrid, value: u8) -> Vec<u64> {
         assert_eq!(cells.dims(), self.dims(), "cells of another grid");
-        let place = self.legend.labels().iter().position(|label| label.value == value);
+        let place = self
+            .legend
+            .labels()
+            .iter()
+            .position(|label| label.value == value);
         let place = place.unwrap_or_else(|| panic!("the legend has no label {value}"));
         let nx = self.dims()[0];
         let row_words = self.occupied.row_words();
@@ -274,7 +316,12 @@ impl Labels {
         // By value, and by place.
         let mut by_value = [0_u64; 256];
         let mut taken = vec![0; self.legend.labels().len()];
-        for (n, word) in cells.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+        for (n, word) in cells
+            .words()
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| **word != 0)
+        {
             let new = word & !occupied[n];
             let others = word & occupied[n];
             occupied[n] |= new;
@@ -282,14 +329,19 @@ impl Labels {
                 LabelValues::Planes(planes) => {
                     if others != 0 {
                         for (place, taken) in taken.iter_mut().enumerate() {
-                            let of_label = planes.iter().enumerate().fold(others, |cells, (p, plane)| {
-                                let word = plane.words()[n];
-                                cells & if place >> p & 1 == 1 { word } else { !word }
-                            });
+                            let of_label =
+                                planes.iter().enumerate().fold(others, |cells, (p, plane)| {
+                                    let word = plane.words()[n];
+                                    cells & if place >> p & 1 == 1 { word } else { !word }
+                                });
                             *taken += u64::from(of_label.count_ones());
                         }
                     }
-                    for plane in planes.iter_mut().enumerate().filter(|(p, _)| place >> p & 1 == 1) {
+                    for plane in planes
+                        .iter_mut()
+                        .enumerate()
+                        .filter(|(p, _)| place >> p & 1 == 1)
+                    {
                         plane.1.words_mut()[n] |= new;
                     }
                 }
@@ -311,14 +363,20 @@ impl Labels {
     /// # Panics
     /// If labels are not stored in planes.
     pub fn words(&self, place: usize, j: usize, k: usize) -> impl Iterator<Item = u64> + '_ {
-        let LabelValues::Planes(planes) = &self.values else { panic!("labels are stored as bytes") };
-        self.occupied.row(j, k).iter().enumerate().map(move |(n, word)| match word {
-            0 => 0,
-            word => planes.iter().enumerate().fold(*word, |cells, (p, plane)| {
-                let word = plane.row(j, k)[n];
-                cells & if place >> p & 1 == 1 { word } else { !word }
-            }),
-        })
+        let LabelValues::Planes(planes) = &self.values else {
+            panic!("labels are stored as bytes")
+        };
+        self.occupied
+            .row(j, k)
+            .iter()
+            .enumerate()
+            .map(move |(n, word)| match word {
+                0 => 0,
+                word => planes.iter().enumerate().fold(*word, |cells, (p, plane)| {
+                    let word = plane.row(j, k)[n];
+                    cells & if place >> p & 1 == 1 { word } else { !word }
+                }),
+            })
     }
 
     /// Whether labels are stored in planes, so that [`words`](Self::words) gives them.
@@ -328,7 +386,10 @@ impl Labels {
 
     /// How many cells have this value.
     pub fn count(&self, value: u8) -> u64 {
-        self.counts().into_iter().find(|(other, _)| *other == value).map_or(0, |(_, count)| count)
+        self.counts()
+            .into_iter()
+            .find(|(other, _)| *other == value)
+            .map_or(0, |(_, count)| count)
     }
 
     /// How many cells have each value: every label of the legend in its order, or, without names, every
@@ -353,13 +414,20 @@ impl Labels {
             }
             counts
         };
-        let all = par::map_range(0..nz, layer).into_iter().fold([0; 256], |mut all, counts| {
-            all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
-            all
-        });
+        let all = par::map_range(0..nz, layer)
+            .into_iter()
+            .fold([0; 256], |mut all, counts| {
+                all.iter_mut()
+                    .zip(counts)
+                    .for_each(|(all, count)| *all += count);
+                all
+            });
         let count = |value: u8| (value, all[usize::from(value)]);
         match self.legend.labels() {
-            [] => (1..=255).map(count).filter(|(_, count)| *count > 0).collect(),
+            [] => (1..=255)
+                .map(count)
+                .filter(|(_, count)| *count > 0)
+                .collect(),
             labels => labels.iter().map(|label| count(label.value)).collect(),
         }
     }
@@ -377,7 +445,8 @@ impl Labels {
                 continue;
             }
             self.row(j, k, &mut row);
-            row.iter_mut().for_each(|cell| *cell = u8::from(*cell == value && value != 0));
+            row.iter_mut()
+                .for_each(|cell| *cell = u8::from(*cell == value && value != 0));
             for (w, cells_of_word) in row.chunks(64).enumerate() {
                 let word = gather(cells_of_word);
                 if word != 0 {
@@ -411,7 +480,9 @@ pub struct Unnamed(pub u8);
 /// How many planes the labels of this legend take; `None` if they are stored as bytes.
 fn planes_for(legend: &Legend) -> Option<usize> {
     let count = legend.labels().len();
-    (1..=IN_PLANES).contains(&count).then(|| count.next_power_of_two().ilog2() as usize)
+    (1..=IN_PLANES)
+        .contains(&count)
+        .then(|| count.next_power_of_two().ilog2() as usize)
 }
 
 impl PartialEq for Labels {
@@ -431,9 +502,15 @@ impl Eq for Labels {}
 impl fmt::Debug for Labels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.dims();
-        let counts =
-            self.counts().into_iter().map(|(value, count)| format!("{count} {}", self.legend.name(value)));
-        write!(f, "Labels {x} × {y} × {z}: {}", counts.collect::<Vec<_>>().join(", "))
+        let counts = self
+            .counts()
+            .into_iter()
+            .map(|(value, count)| format!("{count} {}", self.legend.name(value)));
+        write!(
+            f,
+            "Labels {x} × {y} × {z}: {}",
+            counts.collect::<Vec<_>>().join(", ")
+        )
     }
 }
 

@@ -63,19 +63,32 @@ impl Lattice {
         for axis in 0..3 {
             let name = AXES[axis];
             if dims[axis] == 0 {
-                return Err(Error::usage(format!("a grid needs at least one cell along {name}")));
+                return Err(Error::usage(format!(
+                    "a grid needs at least one cell along {name}"
+                )));
             }
             if dims[axis] > MAX_DIM {
                 let count = dims[axis];
                 let most = MAX_DIM;
-                return Err(Error::too_large(format!("{count} cells along {name}; the most is {most}"))
-                    .with_hint("use larger cells"));
+                return Err(Error::too_large(format!(
+                    "{count} cells along {name}; the most is {most}"
+                ))
+                .with_hint("use larger cells"));
             }
             if !spacing[axis].is_positive() {
-                return Err(Error::usage(format!("the cell size along {name} must be above zero")));
+                return Err(Error::usage(format!(
+                    "the cell size along {name} must be above zero"
+                )));
             }
         }
-        Ok(Self { dims, origin, spacing, closed, snap: Snap::default(), whole: None })
+        Ok(Self {
+            dims,
+            origin,
+            spacing,
+            closed,
+            snap: Snap::default(),
+            whole: None,
+        })
     }
 
     /// A lattice without closed axes, of doubles: each is taken as the number it is, `0.1` as 3602879701896397/2⁵⁵.
@@ -93,7 +106,8 @@ impl Lattice {
     /// Those of [`new`](Self::new), or if a number is not finite.
     pub fn from_f64(dims: [usize; 3], origin: [f64; 3], spacing: [f64; 3]) -> Result<Self> {
         let exact = |value: f64| {
-            Rational::from_f64(value).ok_or_else(|| Error::usage(format!("{value} is not a finite number")))
+            Rational::from_f64(value)
+                .ok_or_else(|| Error::usage(format!("{value} is not a finite number")))
         };
         let [x, y, z] = origin;
         let origin = [exact(x)?, exact(y)?, exact(z)?];
@@ -114,7 +128,12 @@ impl Lattice {
     /// If it is not above zero.
     pub fn scaled(&self, factor: &Rational) -> Result<Self> {
         let scaled = |values: &[Rational; 3]| values.each_ref().map(|value| value * factor);
-        let lattice = Self::new(self.dims, scaled(&self.origin), scaled(&self.spacing), self.closed)?;
+        let lattice = Self::new(
+            self.dims,
+            scaled(&self.origin),
+            scaled(&self.spacing),
+            self.closed,
+        )?;
         Ok(lattice.with_snap(self.snap))
     }
 
@@ -150,24 +169,34 @@ impl Lattice {
             if range.is_empty() || range.end > self.dims[axis] {
                 let Range { start, end } = range;
                 let name = AXES[axis];
-                let text =
-                    format!("cells {start}..{end} along {name} are no region of {} cells", self.dims[axis]);
-                return Err(Error::usage(text).with_hint("give the first cell, and the end behind the last"));
+                let text = format!(
+                    "cells {start}..{end} along {name} are no region of {} cells",
+                    self.dims[axis]
+                );
+                return Err(Error::usage(text)
+                    .with_hint("give the first cell, and the end behind the last"));
             }
         }
         let origin = std::array::from_fn(|axis| self.wall(axis, cells[axis].start));
-        let closed = std::array::from_fn(|axis| self.closed[axis] && cells[axis].end == self.dims[axis]);
+        let closed =
+            std::array::from_fn(|axis| self.closed[axis] && cells[axis].end == self.dims[axis]);
         let start = cells.each_ref().map(|range| range.start);
         let whole = match &self.whole {
             Some(whole) => WholeLattice {
                 origin: whole.origin.clone(),
                 first: [0, 1, 2].map(|axis| whole.first[axis] + start[axis]),
             },
-            None => WholeLattice { origin: self.origin.clone(), first: start },
+            None => WholeLattice {
+                origin: self.origin.clone(),
+                first: start,
+            },
         };
         let dims = cells.map(|range| range.len());
         let region = Self::new(dims, origin, self.spacing.clone(), closed)?.with_snap(self.snap);
-        Ok(Self { whole: Some(Box::new(whole)), ..region })
+        Ok(Self {
+            whole: Some(Box::new(whole)),
+            ..region
+        })
     }
 
     /// Cells per axis, `[nx, ny, nz]`.
@@ -212,19 +241,29 @@ impl Lattice {
 
     /// The map of one axis (0, 1, 2 for x, y, z) from world to index space.
     pub fn axis(&self, axis: usize) -> AxisMap {
-        AxisMap::new(self.origin[axis].clone(), self.spacing[axis].clone(), self.snap)
+        AxisMap::new(
+            self.origin[axis].clone(),
+            self.spacing[axis].clone(),
+            self.snap,
+        )
     }
 
     /// Every axis as kernels take them.
     pub fn axes(&self) -> [LatticeAxis; 3] {
-        let axis = |a: usize| LatticeAxis { map: self.axis(a), cells: self.dims[a], closed: self.closed[a] };
+        let axis = |a: usize| LatticeAxis {
+            map: self.axis(a),
+            cells: self.dims[a],
+            closed: self.closed[a],
+        };
         [0, 1, 2].map(axis)
     }
 
     /// Every axis of the lattice of which this one is a region, up to the last cell of the region, and the first cell of
     /// the region in it. A number that is rounded relative to the origin is the same in all regions.
     pub fn axes_of_whole(&self) -> ([LatticeAxis; 3], [usize; 3]) {
-        let Some(whole) = &self.whole else { return (self.axes(), [0; 3]) };
+        let Some(whole) = &self.whole else {
+            return (self.axes(), [0; 3]);
+        };
         let axis = |a: usize| LatticeAxis {
             map: AxisMap::new(whole.origin[a].clone(), self.spacing[a].clone(), self.snap),
             cells: whole.first[a] + self.dims[a],
@@ -246,7 +285,10 @@ impl Lattice {
         }
         let map = self.axis(axis);
         let end = Rational::from(self.dims[axis] as i64);
-        [map.index(bounds.min[axis]) < Rational::ZERO, map.index(bounds.max[axis]) > end]
+        [
+            map.index(bounds.min[axis]) < Rational::ZERO,
+            map.index(bounds.max[axis]) > end,
+        ]
     }
 
     /// The position of wall `i` of an axis (0, 1, 2 for x, y, z).
@@ -276,7 +318,8 @@ impl Lattice {
     pub fn cell_at(&self, point: [f64; 3]) -> Option<[usize; 3]> {
         let mut cell = [0; 3];
         for a in 0..3 {
-            let index = (Rational::from_f64(point[a])? - self.origin[a].clone()) / self.spacing[a].clone();
+            let index =
+                (Rational::from_f64(point[a])? - self.origin[a].clone()) / self.spacing[a].clone();
             let floor = usize::try_from(index.floor()?).ok()?;
             let on_last = self.closed[a] && index.is_whole() && floor == self.dims[a];
             cell[a] = if on_last { floor - 1 } else { floor };

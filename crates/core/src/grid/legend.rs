@@ -28,39 +28,70 @@ impl Label {
     pub const REMOVED: Self = Self::standard(5, "removed");
 
     /// Cells around others that are of interest: pictures draw them translucent.
-    pub const AROUND: Self =
-        Self { value: 255, name: Cow::Borrowed("around"), colour: Some(Self::STANDARD_COLOURS[2]) };
+    pub const AROUND: Self = Self {
+        value: 255,
+        name: Cow::Borrowed("around"),
+        colour: Some(Self::STANDARD_COLOURS[2]),
+    };
 
     /// Cells without defect, around those of the defects of a mesh; translucent as well.
-    pub const SOUND: Self =
-        Self { value: 100, name: Cow::Borrowed("without defect"), colour: Some([0xd8, 0xd8, 0xd4]) };
+    pub const SOUND: Self = Self {
+        value: 100,
+        name: Cow::Borrowed("without defect"),
+        colour: Some([0xd8, 0xd8, 0xd4]),
+    };
 
     /// The labels that this crate gives itself.
-    pub const STANDARD: [Self; 5] = [Self::SURFACE, Self::INTERIOR, Self::COMMON, Self::ADDED, Self::REMOVED];
+    pub const STANDARD: [Self; 5] = [
+        Self::SURFACE,
+        Self::INTERIOR,
+        Self::COMMON,
+        Self::ADDED,
+        Self::REMOVED,
+    ];
 
     /// Their colours, in files and in pictures: sand, slate, grey, and the blue and vermilion of Okabe and Ito, which
     /// nearly all eyes tell apart.
-    pub const STANDARD_COLOURS: [[u8; 3]; 5] =
-        [[0xe8, 0xb0, 0x6c], [0x5b, 0x7c, 0x99], [0xbd, 0xbd, 0xbd], [0x00, 0x72, 0xb2], [0xd5, 0x5e, 0x00]];
+    pub const STANDARD_COLOURS: [[u8; 3]; 5] = [
+        [0xe8, 0xb0, 0x6c],
+        [0x5b, 0x7c, 0x99],
+        [0xbd, 0xbd, 0xbd],
+        [0x00, 0x72, 0xb2],
+        [0xd5, 0x5e, 0x00],
+    ];
 
     /// The colour of a standard label; `None` of others.
     pub fn standard_colour(&self) -> Option<[u8; 3]> {
-        Self::STANDARD.iter().position(|label| label == self).map(|n| Self::STANDARD_COLOURS[n])
+        Self::STANDARD
+            .iter()
+            .position(|label| label == self)
+            .map(|n| Self::STANDARD_COLOURS[n])
     }
 
     const fn standard(value: u8, name: &'static str) -> Self {
-        Self { value, name: Cow::Borrowed(name), colour: None }
+        Self {
+            value,
+            name: Cow::Borrowed(name),
+            colour: None,
+        }
     }
 
     /// A label without a colour of its own.
     pub fn new(value: u8, name: impl Into<String>) -> Self {
-        Self { value, name: Cow::Owned(name.into()), colour: None }
+        Self {
+            value,
+            name: Cow::Owned(name.into()),
+            colour: None,
+        }
     }
 
     /// This label in this colour.
     #[must_use]
     pub fn with_colour(self, colour: [u8; 3]) -> Self {
-        Self { colour: Some(colour), ..self }
+        Self {
+            colour: Some(colour),
+            ..self
+        }
     }
 
     /// The standard label of this name.
@@ -90,7 +121,9 @@ impl LabelDigest {
 
     /// The one of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Occupancy, Self::Values].into_iter().find(|digest| digest.name() == name)
+        [Self::Occupancy, Self::Values]
+            .into_iter()
+            .find(|digest| digest.name() == name)
     }
 }
 
@@ -148,7 +181,9 @@ impl Legend {
                 () if label.name.chars().any(char::is_control) => {
                     format!("the name of label {value} has a control character: {name}")
                 }
-                () if label.name.len() > 255 => format!("the name of label {value} has more than 255 bytes"),
+                () if label.name.len() > 255 => {
+                    format!("the name of label {value} has more than 255 bytes")
+                }
                 () if before.iter().any(|other| other.value == value) => {
                     format!("label {value} is there twice")
                 }
@@ -164,8 +199,14 @@ impl Legend {
 
     fn of(labels: Vec<Label>, digest: LabelDigest) -> Self {
         let mut named = [0; 4];
-        labels.iter().for_each(|label| named[usize::from(label.value / 64)] |= 1 << (label.value % 64));
-        Self { labels, digest, named }
+        labels
+            .iter()
+            .for_each(|label| named[usize::from(label.value / 64)] |= 1 << (label.value % 64));
+        Self {
+            labels,
+            digest,
+            named,
+        }
     }
 
     /// Labels that this crate gives, which no digest covers.
@@ -211,7 +252,10 @@ impl Legend {
 
     /// The name of a value: that of its label, or the number.
     pub fn name(&self, value: u8) -> Cow<'_, str> {
-        self.get(value).map_or_else(|| format!("label {value}").into(), |label| (&*label.name).into())
+        self.get(value).map_or_else(
+            || format!("label {value}").into(),
+            |label| (&*label.name).into(),
+        )
     }
 
     /// Red, green and blue of a value: those of its label, or else a colour that values near it do not have.
@@ -230,14 +274,19 @@ impl Legend {
 
     /// Whether a cell may have this value.
     pub fn allows(&self, value: u8) -> bool {
-        value != 0 && (self.labels.is_empty() || self.named[usize::from(value / 64)] >> (value % 64) & 1 == 1)
+        value != 0
+            && (self.labels.is_empty()
+                || self.named[usize::from(value / 64)] >> (value % 64) & 1 == 1)
     }
 
     /// Whether all labels are standard ones and no digest covers them, so that their names say it all.
     pub fn is_standard(&self) -> bool {
         self.digest == LabelDigest::Occupancy
             && !self.labels.is_empty()
-            && self.labels.iter().all(|label| Label::STANDARD.contains(label))
+            && self
+                .labels
+                .iter()
+                .all(|label| Label::STANDARD.contains(label))
     }
 }
 
@@ -260,7 +309,10 @@ mod tests {
             assert!(Legend::new(labels.clone()).is_err(), "{labels:?}");
         }
         let legend = Legend::new([label(200, "a"), label(3, "b")]).unwrap();
-        assert_eq!((legend.name(200), legend.name(4)), ("a".into(), "label 4".into()));
+        assert_eq!(
+            (legend.name(200), legend.name(4)),
+            ("a".into(), "label 4".into())
+        );
         assert!(legend.allows(3) && !legend.allows(4) && !legend.allows(0));
         assert!(Legend::default().allows(4) && !Legend::default().allows(0));
     }
@@ -273,6 +325,10 @@ mod tests {
         }
         assert_eq!(Label::standard_of("neither"), None);
         assert!(Legend::difference().is_standard() && !Legend::default().is_standard());
-        assert!(!Legend::changes().with_digest(LabelDigest::Values).is_standard());
+        assert!(
+            !Legend::changes()
+                .with_digest(LabelDigest::Values)
+                .is_standard()
+        );
     }
 }

@@ -45,7 +45,11 @@ pub struct Length {
 
 impl Length {
     /// No length.
-    pub const ZERO: Self = Self { digits: [0; MAX_DIGITS], exponent: 0, unit: LengthUnit::World };
+    pub const ZERO: Self = Self {
+        digits: [0; MAX_DIGITS],
+        exponent: 0,
+        unit: LengthUnit::World,
+    };
 
     /// The suffix of a length in cells.
     const CELLS: &str = "vx";
@@ -66,16 +70,28 @@ impl Length {
         }
         exponent = exponent.checked_add(i8::try_from(written.len() - significant.len()).ok()?)?;
         let mut digits = [0; MAX_DIGITS];
-        if significant.len() > MAX_DIGITS || !significant.bytes().all(|digit| digit.is_ascii_digit()) {
+        if significant.len() > MAX_DIGITS
+            || !significant.bytes().all(|digit| digit.is_ascii_digit())
+        {
             return None;
         }
-        digits.iter_mut().zip(significant.bytes().rev()).for_each(|(to, digit)| *to = digit - b'0');
-        Some(Self { digits, exponent, unit })
+        digits
+            .iter_mut()
+            .zip(significant.bytes().rev())
+            .for_each(|(to, digit)| *to = digit - b'0');
+        Some(Self {
+            digits,
+            exponent,
+            unit,
+        })
     }
 
     /// So many cells.
     pub const fn cells(count: u32) -> Self {
-        let mut length = Self { unit: LengthUnit::Cells, ..Self::ZERO };
+        let mut length = Self {
+            unit: LengthUnit::Cells,
+            ..Self::ZERO
+        };
         let mut rest = count;
         let mut place = 0;
         while rest > 0 {
@@ -93,8 +109,16 @@ impl Length {
 
     /// Its digits, without zeros in front.
     fn significant(&self) -> String {
-        let first = self.digits.iter().rposition(|digit| *digit > 0).unwrap_or(0);
-        self.digits[..=first].iter().rev().map(|digit| char::from(b'0' + digit)).collect()
+        let first = self
+            .digits
+            .iter()
+            .rposition(|digit| *digit > 0)
+            .unwrap_or(0);
+        self.digits[..=first]
+            .iter()
+            .rev()
+            .map(|digit| char::from(b'0' + digit))
+            .collect()
     }
 
     /// The unit.
@@ -105,12 +129,18 @@ impl Length {
     /// The number before the unit, exactly.
     pub fn value(&self) -> Rational {
         let ten = Rational::from(10);
-        let power = (0..self.exponent.unsigned_abs()).fold(Rational::ONE, |product, _| &product * &ten);
+        let power =
+            (0..self.exponent.unsigned_abs()).fold(Rational::ONE, |product, _| &product * &ten);
         // Most digits first.
         let digits = self.digits.iter().rev();
-        let whole =
-            digits.fold(Rational::ZERO, |sum, digit| &(&sum * &ten) + &Rational::from(i64::from(*digit)));
-        if self.exponent < 0 { whole / power } else { whole * &power }
+        let whole = digits.fold(Rational::ZERO, |sum, digit| {
+            &(&sum * &ten) + &Rational::from(i64::from(*digit))
+        });
+        if self.exponent < 0 {
+            whole / power
+        } else {
+            whole * &power
+        }
     }
 
     /// The length in units of the file, for cells of these sides: a length in cells takes the smallest.
@@ -126,7 +156,9 @@ impl Length {
     pub fn cells_to_cover(&self, spacing: &[Rational; 3]) -> [usize; 3] {
         let length = self.in_world(spacing);
         spacing.each_ref().map(|side| {
-            let cells = (&length / side).ceil().and_then(|n| usize::try_from(n).ok());
+            let cells = (&length / side)
+                .ceil()
+                .and_then(|n| usize::try_from(n).ok());
             cells.map_or(MAX_DIM, |n| n.min(MAX_DIM))
         })
     }
@@ -142,14 +174,20 @@ impl FromStr for Length {
             None => (text, LengthUnit::World),
         };
         let refuse = |why: String| {
-            Error::usage(why).with_hint("a length is a decimal, 0.5 in units of the file or 2vx in cells")
+            Error::usage(why)
+                .with_hint("a length is a decimal, 0.5 in units of the file or 2vx in cells")
         };
         let value = Rational::parse(decimal).map_err(refuse)?;
         if value < Rational::ZERO {
-            return Err(Error::usage(format!("'{text}' is below zero")).with_hint("a length is 0 or more"));
+            return Err(
+                Error::usage(format!("'{text}' is below zero")).with_hint("a length is 0 or more")
+            );
         }
-        Self::new(&value, unit)
-            .ok_or_else(|| refuse(format!("'{text}' is no decimal of at most {MAX_DIGITS} digits")))
+        Self::new(&value, unit).ok_or_else(|| {
+            refuse(format!(
+                "'{text}' is no decimal of at most {MAX_DIGITS} digits"
+            ))
+        })
     }
 }
 
@@ -159,9 +197,12 @@ impl fmt::Display for Length {
         let exponent = i32::from(self.exponent);
         let point = digits.len() as i32 + exponent;
         match (exponent.cmp(&0), point) {
-            (Ordering::Less, 1..) => {
-                write!(f, "{}.{}", &digits[..point as usize], &digits[point as usize..])?
-            }
+            (Ordering::Less, 1..) => write!(
+                f,
+                "{}.{}",
+                &digits[..point as usize],
+                &digits[point as usize..]
+            )?,
             (Ordering::Less, -5..) => write!(f, "0.{:0>1$}", digits, -exponent as usize)?,
             (Ordering::Equal, _) => f.write_str(&digits)?,
             (Ordering::Greater, ..=21) => write!(f, "{digits}{:0>1$}", "", exponent as usize)?,
@@ -202,8 +243,14 @@ mod tests {
             ("0.123456789012345vx", "0.123456789012345vx"),
             ("0e60", "0"),
             ("1e-60", "1e-60"),
-            ("0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"),
-            ("1234567890123456789012345678901234567891", "1234567890123456789012345678901234567891"),
+            (
+                "0.1000000000000000055511151231257827",
+                "0.1000000000000000055511151231257827",
+            ),
+            (
+                "1234567890123456789012345678901234567891",
+                "1234567890123456789012345678901234567891",
+            ),
             ("3/8", "0.375"),
             ("10/4vx", "2.5vx"),
         ] {
@@ -212,7 +259,14 @@ mod tests {
             assert_eq!(length(written), read, "{text}");
             let decimal = Rational::parse(text.trim_end_matches("vx").trim_end()).unwrap();
             assert_eq!(read.value(), decimal, "{text}");
-            assert_eq!(read.unit(), if text.ends_with("vx") { LengthUnit::Cells } else { LengthUnit::World });
+            assert_eq!(
+                read.unit(),
+                if text.ends_with("vx") {
+                    LengthUnit::Cells
+                } else {
+                    LengthUnit::World
+                }
+            );
         }
     }
 
@@ -235,7 +289,10 @@ mod tests {
             "2VX",
         ] {
             let error = text.parse::<Length>().unwrap_err();
-            assert!(error.kind() == crate::Kind::Usage && error.hint().is_some(), "{text}");
+            assert!(
+                error.kind() == crate::Kind::Usage && error.hint().is_some(),
+                "{text}"
+            );
         }
     }
 

@@ -49,14 +49,26 @@ impl Metadata {
             put("dims", json!(dims));
         }
         if let Some(lattice) = &self.lattice {
-            json_of_lattice(lattice, style).into_iter().for_each(|(key, value)| drop(put(key, value)));
+            json_of_lattice(lattice, style)
+                .into_iter()
+                .for_each(|(key, value)| drop(put(key, value)));
         }
         for (key, value) in entries {
             put(key, Value::from(value));
         }
-        let standard = self.legend.as_ref().filter(|legend| legend.is_standard()).map(names);
+        let standard = self
+            .legend
+            .as_ref()
+            .filter(|legend| legend.is_standard())
+            .map(names);
         let parts = standard.map(|names| (PARTS.to_string(), names));
-        for (key, value) in self.extra.clone().into_iter().chain(parts).collect::<BTreeMap<_, _>>() {
+        for (key, value) in self
+            .extra
+            .clone()
+            .into_iter()
+            .chain(parts)
+            .collect::<BTreeMap<_, _>>()
+        {
             put(&key, Value::from(value));
         }
         for (key, value) in &self.numbers {
@@ -83,10 +95,16 @@ impl Metadata {
     pub fn from_json(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
         let map = value.as_object().ok_or("not a JSON object")?;
-        let text_of = |key: &str| Ok::<_, String>(map.get(key).and_then(Value::as_str).map(str::to_string));
+        let text_of =
+            |key: &str| Ok::<_, String>(map.get(key).and_then(Value::as_str).map(str::to_string));
         let record = Record::from_entries(text_of)?;
         let dims = map.get("dims").map(parse_dims).transpose()?;
-        let lattice = match (dims, map.get("origin"), map.get("spacing"), map.get("closed")) {
+        let lattice = match (
+            dims,
+            map.get("origin"),
+            map.get("spacing"),
+            map.get("closed"),
+        ) {
             (Some(dims), Some(origin), Some(spacing), Some(closed)) => {
                 let lattice = Lattice::new(
                     dims,
@@ -94,19 +112,33 @@ impl Metadata {
                     parse_fractions(spacing)?,
                     parse_closed(closed)?,
                 );
-                Some(lattice.map_err(|e| e.to_string())?.with_snap(record.snap_of_lattice()))
+                Some(
+                    lattice
+                        .map_err(|e| e.to_string())?
+                        .with_snap(record.snap_of_lattice()),
+                )
             }
             _ => None,
         };
-        let known = |key: &str| Record::has_entry(key) || PLACE.contains(&key) || CELLS.contains(&key);
+        let known =
+            |key: &str| Record::has_entry(key) || PLACE.contains(&key) || CELLS.contains(&key);
         let own = || map.iter().filter(|(key, _)| !known(key));
-        let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
+        let extra =
+            own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
         let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
         let extra = extra.collect();
         let numbers = numbers.collect();
         let legend = parse_legend(map)?;
         let background = parse_background(map)?;
-        Ok(Self { dims, lattice, record, legend, background, extra, numbers })
+        Ok(Self {
+            dims,
+            lattice,
+            record,
+            legend,
+            background,
+            extra,
+            numbers,
+        })
     }
 }
 
@@ -165,9 +197,15 @@ pub fn lattice_from_doubles(
 fn json_of_lattice(lattice: &Lattice, style: Style) -> Vec<(&'static str, Value)> {
     let origin = lattice.origin();
     let spacing = lattice.spacing();
-    let mut entries = vec![("origin", fractions(origin)), ("spacing", fractions(spacing))];
+    let mut entries = vec![
+        ("origin", fractions(origin)),
+        ("spacing", fractions(spacing)),
+    ];
     if style == Style::Pretty {
-        entries.extend([("origin_float", floats(origin)), ("spacing_float", floats(spacing))]);
+        entries.extend([
+            ("origin_float", floats(origin)),
+            ("spacing_float", floats(spacing)),
+        ]);
     }
     entries.push(("closed", json!(lattice.closed())));
     entries
@@ -196,7 +234,12 @@ const BACKGROUND: &str = "background";
 
 /// `surface interior`.
 fn names(legend: &Legend) -> String {
-    legend.labels().iter().map(|label| &*label.name).collect::<Vec<_>>().join(" ")
+    legend
+        .labels()
+        .iter()
+        .map(|label| &*label.name)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn json_of_label(label: &Label) -> Value {
@@ -217,8 +260,10 @@ pub fn hex([r, g, b]: [u8; 3]) -> String {
 /// Reads `#rrggbb`.
 pub fn parse_hex(text: &str) -> Option<[u8; 3]> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
-    let number =
-        digits.bytes().all(|c| c.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())??;
+    let number = digits
+        .bytes()
+        .all(|c| c.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())??;
     let [_, rgb @ ..] = number.to_be_bytes();
     Some(rgb)
 }
@@ -227,15 +272,25 @@ fn parse_legend(map: &Map<String, Value>) -> Result<Option<Legend>, String> {
     let legend = match (map.get(LABELS), map.get(PARTS).and_then(Value::as_str)) {
         (Some(labels), _) => {
             let labels = labels.as_array().ok_or("labels must be a list")?;
-            let labels = labels.iter().map(parse_label).collect::<Result<Vec<_>, _>>()?;
+            let labels = labels
+                .iter()
+                .map(parse_label)
+                .collect::<Result<Vec<_>, _>>()?;
             Legend::new(labels).map_err(|e| e.to_string())?
         }
         (None, Some(names)) => {
             let broken = || format!("'{}' are no parts of a grid", sanitize(names));
-            let labels = names.split_whitespace().map(Label::standard_of).collect::<Option<Vec<_>>>();
-            Legend::new(labels.filter(|labels| !labels.is_empty()).ok_or_else(broken)?)
-                .map_err(|_| broken())?
-                .with_digest(LabelDigest::Occupancy)
+            let labels = names
+                .split_whitespace()
+                .map(Label::standard_of)
+                .collect::<Option<Vec<_>>>();
+            Legend::new(
+                labels
+                    .filter(|labels| !labels.is_empty())
+                    .ok_or_else(broken)?,
+            )
+            .map_err(|_| broken())?
+            .with_digest(LabelDigest::Occupancy)
         }
         (None, None) => return Ok(None),
     };
@@ -249,7 +304,10 @@ fn parse_legend(map: &Map<String, Value>) -> Result<Option<Legend>, String> {
 }
 
 fn parse_label(entry: &Value) -> Result<Label, String> {
-    let value = entry.get("value").and_then(Value::as_u64).and_then(|value| u8::try_from(value).ok());
+    let value = entry
+        .get("value")
+        .and_then(Value::as_u64)
+        .and_then(|value| u8::try_from(value).ok());
     let name = entry.get("name").and_then(Value::as_str);
     let (Some(value), Some(name)) = (value, name) else {
         return Err("a label needs a value of 1 to 255 and a name".into());
@@ -258,8 +316,10 @@ fn parse_label(entry: &Value) -> Result<Label, String> {
     match entry.get("colour") {
         None => Ok(label),
         Some(colour) => {
-            let colour =
-                colour.as_str().and_then(parse_hex).ok_or("the colour of a label must be #rrggbb")?;
+            let colour = colour
+                .as_str()
+                .and_then(parse_hex)
+                .ok_or("the colour of a label must be #rrggbb")?;
             Ok(label.with_colour(colour))
         }
     }
@@ -267,19 +327,27 @@ fn parse_label(entry: &Value) -> Result<Label, String> {
 
 fn parse_background(map: &Map<String, Value>) -> Result<Option<f32>, String> {
     let parse = |value: &Value| {
-        value.as_str().and_then(|text| text.parse().ok()).ok_or("background must be a number as text")
+        value
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .ok_or("background must be a number as text")
     };
     Ok(map.get(BACKGROUND).map(parse).transpose()?)
 }
 
 fn triple(value: &Value) -> Result<&[Value; 3], String> {
     let list = value.as_array().ok_or("expected a list of three")?;
-    list.as_slice().try_into().map_err(|_| "expected a list of three".to_string())
+    list.as_slice()
+        .try_into()
+        .map_err(|_| "expected a list of three".to_string())
 }
 
 fn parse_dims(value: &Value) -> Result<[usize; 3], String> {
-    let one =
-        |v: &Value| v.as_u64().and_then(|n| usize::try_from(n).ok()).ok_or("dims must be whole numbers");
+    let one = |v: &Value| {
+        v.as_u64()
+            .and_then(|n| usize::try_from(n).ok())
+            .ok_or("dims must be whole numbers")
+    };
     let [x, y, z] = triple(value)?;
     Ok([one(x)?, one(y)?, one(z)?])
 }
@@ -302,7 +370,11 @@ mod tests {
     use crate::grid::record::{FIELDS, TRANSFORM};
 
     fn metadata() -> Metadata {
-        let spacing = [Rational::new(1, 10), Rational::new(1, 10), Rational::new(2, 7)];
+        let spacing = [
+            Rational::new(1, 10),
+            Rational::new(1, 10),
+            Rational::new(2, 7),
+        ];
         let origin = [Rational::ZERO, Rational::new(-1, 3), Rational::from(5)];
         let lattice = Lattice::new([3, 2, 1], origin, spacing, [true, false, true]).unwrap();
         Metadata {
@@ -317,7 +389,9 @@ mod tests {
                 mesh_volume: Some("0.5".into()),
                 input: None,
             },
-            legend: Some(Legend::new([Label::new(7, "bone \"a\"").with_colour([0, 0x1f, 255])]).unwrap()),
+            legend: Some(
+                Legend::new([Label::new(7, "bone \"a\"").with_colour([0, 0x1f, 255])]).unwrap(),
+            ),
             background: Some(f32::NEG_INFINITY),
             extra: [("dtype".to_string(), "uint8".to_string())].into(),
             numbers: [("row_bytes".to_string(), 8)].into(),
@@ -335,11 +409,20 @@ mod tests {
 
     #[test]
     fn standard_labels_are_said_by_their_names() {
-        let metadata = Metadata { legend: Some(Legend::surface_and_interior()), ..metadata() };
+        let metadata = Metadata {
+            legend: Some(Legend::surface_and_interior()),
+            ..metadata()
+        };
         let text = metadata.to_json(Style::OneLine);
-        assert!(text.contains(r#""dtype":"uint8","parts":"surface interior","row_bytes":8"#), "{text}");
+        assert!(
+            text.contains(r#""dtype":"uint8","parts":"surface interior","row_bytes":8"#),
+            "{text}"
+        );
         assert_eq!(Metadata::from_json(&text), Ok(metadata));
-        let unnamed = Metadata { legend: Some(Legend::default()), ..Metadata::default() };
+        let unnamed = Metadata {
+            legend: Some(Legend::default()),
+            ..Metadata::default()
+        };
         let text = unnamed.to_json(Style::OneLine);
         assert_eq!(
             (&*text, Metadata::from_json(&text)),

@@ -69,7 +69,9 @@ impl TryFrom<&Array3<f32>> for Field {
     fn try_from(array: &Array3<f32>) -> Result<Self> {
         let (nx, ny, nz) = array.dim();
         let mut field = Self::new([nx, ny, nz], 0.0)?;
-        array.indexed_iter().for_each(|((i, j, k), value)| field.set([i, j, k], *value));
+        array
+            .indexed_iter()
+            .for_each(|((i, j, k), value)| field.set([i, j, k], *value));
         Ok(field)
     }
 }
@@ -82,7 +84,10 @@ mod tests {
     fn labels_and_fields_come_back_from_either_order() {
         let c = Array3::from_shape_fn((3, 2, 2), |(i, j, k)| (i + 3 * j + 6 * k) as u8 * 20);
         let labels = Labels::try_from(&c).unwrap();
-        assert_eq!((labels.get([2, 1, 0]), labels.occupied().count()), (100, 11));
+        assert_eq!(
+            (labels.get([2, 1, 0]), labels.occupied().count()),
+            (100, 11)
+        );
         assert_eq!(Array3::<u8>::from(&labels), c);
         let c = c.mapv(|value| f32::from(value) - 100.0);
         let field = Field::try_from(&c).unwrap();

@@ -50,7 +50,12 @@ struct PieceRun {
 impl<'a> CountedPieces<'a> {
     /// A source that counts the pieces of another.
     pub fn new(source: &'a mut dyn CellSource) -> Self {
-        Self { source, counts: PieceCounts::default(), before: LayerRuns::default(), words: vec![] }
+        Self {
+            source,
+            counts: PieceCounts::default(),
+            before: LayerRuns::default(),
+            words: vec![],
+        }
     }
 
     /// The counts, after the last slab.
@@ -119,7 +124,12 @@ fn runs_of(words: &[u64], row: usize, runs: &mut Vec<PieceRun>) {
                 Some(run) if run.end == cell => run.end += 1,
                 _ => {
                     runs.extend(last.take());
-                    last = Some(PieceRun { row, start: cell, end: cell + 1, piece: 0 });
+                    last = Some(PieceRun {
+                        row,
+                        start: cell,
+                        end: cell + 1,
+                        piece: 0,
+                    });
                 }
             }
         }
@@ -185,7 +195,9 @@ impl CountedPieces<'_> {
 fn join_touching(first: &[PieceRun], second: &[PieceRun], step: usize, forest: &mut [u32]) {
     let mut from = 0;
     for run in first {
-        while from < second.len() && (second[from].row, second[from].end) <= (run.row + step, run.start) {
+        while from < second.len()
+            && (second[from].row, second[from].end) <= (run.row + step, run.start)
+        {
             from += 1;
         }
         for other in &second[from..] {
@@ -225,8 +237,15 @@ impl CellSource for CountedPieces<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        let Self { source, counts, before, words } = self;
-        let Some(slab) = source.next()? else { return Ok(None) };
+        let Self {
+            source,
+            counts,
+            before,
+            words,
+        } = self;
+        let Some(slab) = source.next()? else {
+            return Ok(None);
+        };
         let occupied = match slab.cells {
             CellsRef::Bits(bits) => bits,
             CellsRef::Labels(labels) => labels.occupied(),
@@ -282,7 +301,10 @@ mod tests {
                 return Ok(None);
             }
             self.is_given = true;
-            Ok(Some(Slab { first: 0, cells: self.cells.as_ref() }))
+            Ok(Some(Slab {
+                first: 0,
+                cells: self.cells.as_ref(),
+            }))
         }
 
         fn digest(&self) -> Digest {
@@ -302,7 +324,17 @@ mod tests {
             (&[[1, 1, 1], [1, 2, 2]], [2, 1, 1, 0]),
             (&[[63, 1, 1], [64, 2, 2]], [2, 1, 0, 1]),
             // One piece through three layers.
-            (&[[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 1], [2, 0, 2], [1, 0, 1]], [1, 6, 0, 0]),
+            (
+                &[
+                    [0, 0, 0],
+                    [1, 0, 0],
+                    [2, 0, 0],
+                    [2, 0, 1],
+                    [2, 0, 2],
+                    [1, 0, 1],
+                ],
+                [1, 6, 0, 0],
+            ),
         ];
         for (cells, [pieces, largest, edges, vertices]) in cases {
             let mut bits = BitGrid::new([70, 4, 4]).unwrap();
@@ -311,10 +343,20 @@ mod tests {
                 let layer = bits.layer_words();
                 bits.words_mut()[z * layer + y * row + x / 64] |= 1 << (x % 64);
             }
-            let mut source = OneSlab { cells: bits.into(), record: Record::default(), is_given: false };
+            let mut source = OneSlab {
+                cells: bits.into(),
+                record: Record::default(),
+                is_given: false,
+            };
             let mut counted = CountedPieces::new(&mut source);
             while counted.next().unwrap().is_some() {}
-            let expected = PieceCounts { pieces, cells: cells.len() as u64, largest, edges, vertices };
+            let expected = PieceCounts {
+                pieces,
+                cells: cells.len() as u64,
+                largest,
+                edges,
+                vertices,
+            };
             assert_eq!(counted.finish(), expected, "{cells:?}");
         }
     }

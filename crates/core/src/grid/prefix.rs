@@ -11,7 +11,10 @@ use crate::par;
 /// # Panics
 /// If the dims differ.
 pub fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
-    assert!(toggles.iter().all(|toggles| toggles.dims() == grid.dims()), "grids of the same dims");
+    assert!(
+        toggles.iter().all(|toggles| toggles.dims() == grid.dims()),
+        "grids of the same dims"
+    );
     let [nx, _, nz] = grid.dims();
     let row_words = grid.row_words();
     let layer_words = grid.layer_words();
@@ -23,11 +26,17 @@ pub fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
         (slabs[n]..slabs[n] + height).for_each(|k| toggle(&mut all, toggles[2].layer(k)));
         all
     });
-    let slabs = grid.words_mut().chunks_mut(height * layer_words).enumerate().collect();
+    let slabs = grid
+        .words_mut()
+        .chunks_mut(height * layer_words)
+        .enumerate()
+        .collect();
     let disputed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
         let mut z = vec![0; layer_words];
         let mut disputed = 0;
-        changes[..n].iter().for_each(|changes| toggle(&mut z, changes));
+        changes[..n]
+            .iter()
+            .for_each(|changes| toggle(&mut z, changes));
         let mut x = vec![0; row_words];
         let mut y = vec![0; row_words];
         for (k, layer) in (n * height..).zip(words.chunks_exact_mut(layer_words)) {
@@ -50,7 +59,10 @@ pub fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
 }
 
 fn toggle(words: &mut [u64], toggles: &[u64]) {
-    words.iter_mut().zip(toggles).for_each(|(word, toggles)| *word ^= toggles);
+    words
+        .iter_mut()
+        .zip(toggles)
+        .for_each(|(word, toggles)| *word ^= toggles);
 }
 
 /// Every cell of a row becomes the xor of itself and all cells before it; `cells` are the bits of its last word that are
@@ -77,8 +89,16 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    const DIMS: [[usize; 3]; 8] =
-        [[1, 1, 1], [63, 2, 3], [64, 5, 1], [65, 1, 9], [130, 4, 7], [128, 3, 2], [3, 70, 11], [200, 13, 17]];
+    const DIMS: [[usize; 3]; 8] = [
+        [1, 1, 1],
+        [63, 2, 3],
+        [64, 5, 1],
+        [65, 1, 9],
+        [130, 4, 7],
+        [128, 3, 2],
+        [3, 70, 11],
+        [200, 13, 17],
+    ];
 
     fn cells([nx, ny, nz]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
         (0..nx * ny * nz).map(move |n| [n % nx, n / nx % ny, n / nx / ny])
@@ -109,7 +129,11 @@ mod tests {
                         other[axis] = at;
                         other
                     });
-                    before.filter(|other| [&x, &y, &z][axis].get(*other)).count() % 2 == 1
+                    before
+                        .filter(|other| [&x, &y, &z][axis].get(*other))
+                        .count()
+                        % 2
+                        == 1
                 };
                 let occupied = random(dims, n as u64, 10);
                 let mut wanted = occupied.clone();
@@ -124,8 +148,12 @@ mod tests {
                 }
                 for threads in [1, 2, 7] {
                     let mut found = occupied.clone();
-                    let count = par::with_threads(threads, || vote([&x, &y, &z], &mut found)).unwrap();
-                    assert!(found == wanted && count == disputed, "{dims:?}, {percent} %, {threads} threads");
+                    let count =
+                        par::with_threads(threads, || vote([&x, &y, &z], &mut found)).unwrap();
+                    assert!(
+                        found == wanted && count == disputed,
+                        "{dims:?}, {percent} %, {threads} threads"
+                    );
                 }
                 seen += disputed;
             }

@@ -10,7 +10,15 @@ pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
 /// The names under which files have the options of a rule, in their order there: options of the rule itself,
 /// then the method that finds the inside and the options of that method.
-pub const FIELDS: [&str; 7] = ["variant", "radius", "ties", "band", "iso", INSIDE, "close_holes"];
+pub const FIELDS: [&str; 7] = [
+    "variant",
+    "radius",
+    "ties",
+    "band",
+    "iso",
+    INSIDE,
+    "close_holes",
+];
 
 /// The name of the method that finds the inside: in [`FIELDS`] its options follow it.
 pub const INSIDE: &str = "inside";
@@ -18,7 +26,16 @@ pub const INSIDE: &str = "inside";
 /// The names under which files have what was done to coordinates: the axis that points up, `y`; the axes of the file
 /// that those of the grid are, `x,-z,y`; the matrix, row by row; the rotations, `x,10;z,30`; the factor, `1/1000`; the point of the
 /// file that coordinates are relative to, `450123.4,0,0`; the unit, `mm`.
-pub const TRANSFORM: [&str; 8] = ["up", "axes", "matrix", "rotate", "scale", "translate", "near", "unit"];
+pub const TRANSFORM: [&str; 8] = [
+    "up",
+    "axes",
+    "matrix",
+    "rotate",
+    "scale",
+    "translate",
+    "near",
+    "unit",
+];
 
 /// The name under which files have the volume of the mesh.
 pub const MESH_VOLUME: &str = "mesh_volume";
@@ -47,26 +64,50 @@ pub struct Record {
 impl Record {
     /// The value of an option of the rule, by its name in [`FIELDS`].
     pub fn field(&self, name: &str) -> Option<&str> {
-        self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.as_str())
+        self.fields
+            .iter()
+            .find(|(field, _)| *field == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// How coordinates snap on the lattice of the cells.
     pub fn snap_of_lattice(&self) -> Snap {
-        if self.snap.as_deref() == Some(Snap::None.name()) { Snap::None } else { Snap::Float }
+        if self.snap.as_deref() == Some(Snap::None.name()) {
+            Snap::None
+        } else {
+            Snap::Float
+        }
     }
 
     /// The value of an entry of [`TRANSFORM`].
     pub fn transform(&self, name: &str) -> Option<&str> {
-        self.transform.iter().find(|(entry, _)| *entry == name).map(|(_, value)| value.as_str())
+        self.transform
+            .iter()
+            .find(|(entry, _)| *entry == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Every entry by name and value, in the order of files.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        fn named<'a>(name: &'static str, value: &'a Option<String>) -> Option<(&'static str, &'a str)> {
+        fn named<'a>(
+            name: &'static str,
+            value: &'a Option<String>,
+        ) -> Option<(&'static str, &'a str)> {
             value.as_deref().map(|value| (name, value))
         }
-        let Self { tool, rule_name, fields, transform, snap, mesh_volume, input } = self;
-        let fields = fields.iter().chain(transform).map(|(name, value)| (*name, value.as_str()));
+        let Self {
+            tool,
+            rule_name,
+            fields,
+            transform,
+            snap,
+            mesh_volume,
+            input,
+        } = self;
+        let fields = fields
+            .iter()
+            .chain(transform)
+            .map(|(name, value)| (*name, value.as_str()));
         named("tool", tool)
             .into_iter()
             .chain(named("rule", rule_name))
@@ -80,7 +121,9 @@ impl Record {
     ///
     /// # Errors
     /// The first that `value` gives.
-    pub fn from_entries<E>(mut value: impl FnMut(&str) -> Result<Option<String>, E>) -> Result<Self, E> {
+    pub fn from_entries<E>(
+        mut value: impl FnMut(&str) -> Result<Option<String>, E>,
+    ) -> Result<Self, E> {
         let mut fields = vec![];
         let mut transform = vec![];
         for name in FIELDS {

@@ -18,7 +18,8 @@ const SPREAD: [u64; 256] = {
 /// The bits of a word as bytes 0 and 1, in eights, the first cell first.
 #[inline]
 pub fn spread(word: u64) -> [[u8; 8]; 8] {
-    word.to_le_bytes().map(|byte| SPREAD[usize::from(byte)].to_le_bytes())
+    word.to_le_bytes()
+        .map(|byte| SPREAD[usize::from(byte)].to_le_bytes())
 }
 
 /// The cells of a row of words as bytes 0 and 1, as many as there are bytes.

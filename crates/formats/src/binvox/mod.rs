@@ -42,13 +42,19 @@ pub(super) const FORMAT: Format = Format {
     magic: &[MAGIC],
     limits,
     size: |dims, _, occupied, choices| {
-        let runs =
-            dims_of(dims, choices).iter().map(|&n| n as u128).product::<u128>().div_ceil(MAX_RUN as u128);
+        let runs = dims_of(dims, choices)
+            .iter()
+            .map(|&n| n as u128)
+            .product::<u128>()
+            .div_ceil(MAX_RUN as u128);
         // A run of occupied cells and one of empty ones for each, at most.
         occupied.map(|occupied| FileSize::at_most(2 * runs + 4 * u128::from(occupied)))
     },
     write: Write::Forward(write::write),
-    reader: Some(Reader { cells: read::read, describe: read::describe }),
+    reader: Some(Reader {
+        cells: read::read,
+        describe: read::describe,
+    }),
     ..Format::BASE
 };
 
@@ -56,13 +62,19 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     if lattice.is_none_or(Lattice::is_cubic) {
         return Ok(());
     }
-    Err(Error::usage("a .binvox file cannot hold cells that are not cubes")
-        .with_hint("give one cell size for all axes, or save as .npz"))
+    Err(
+        Error::usage("a .binvox file cannot hold cells that are not cubes")
+            .with_hint("give one cell size for all axes, or save as .npz"),
+    )
 }
 
 /// The cells along each axis in the file.
 fn dims_of(dims: [usize; 3], choices: &[Choice]) -> [usize; 3] {
-    if choices.contains(&Choice::NoCube) { dims } else { cube(dims) }
+    if choices.contains(&Choice::NoCube) {
+        dims
+    } else {
+        cube(dims)
+    }
 }
 
 fn cube(dims: [usize; 3]) -> [usize; 3] {
@@ -73,5 +85,8 @@ fn cube(dims: [usize; 3]) -> [usize; 3] {
 fn place(lattice: &Lattice, dims: [usize; 3]) -> ([f64; 3], f64) {
     let longest = Rational::from(cube(dims)[0] as i64);
     let scale = &lattice.spacing()[0] * &longest;
-    (lattice.origin().each_ref().map(Rational::to_f64), scale.to_f64())
+    (
+        lattice.origin().each_ref().map(Rational::to_f64),
+        scale.to_f64(),
+    )
 }

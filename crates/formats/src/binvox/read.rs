@@ -29,9 +29,19 @@ fn broken(why: impl Into<String>) -> Error {
 
 /// So many numbers in a line.
 fn numbers<const N: usize>(line: &str) -> Result<[Rational; N]> {
-    let found = line.split_whitespace().skip(1).map(|word| Rational::parse_decimal(word).ok());
-    let found = found.collect::<Option<Vec<_>>>().and_then(|found| <[Rational; N]>::try_from(found).ok());
-    found.ok_or_else(|| broken(format!("'{}' is not a word and {N} numbers", sanitize(line))))
+    let found = line
+        .split_whitespace()
+        .skip(1)
+        .map(|word| Rational::parse_decimal(word).ok());
+    let found = found
+        .collect::<Option<Vec<_>>>()
+        .and_then(|found| <[Rational; N]>::try_from(found).ok());
+    found.ok_or_else(|| {
+        broken(format!(
+            "'{}' is not a word and {N} numbers",
+            sanitize(line)
+        ))
+    })
 }
 
 impl BinvoxHeader {
@@ -47,7 +57,8 @@ impl BinvoxHeader {
             end += input.read_until(b'\n', &mut line).map_err(failure)? as u64;
             if line.last() != Some(&b'\n') {
                 return Err(
-                    Error::input(Code::V002, "the file ends early, or has no line 'data'").at_byte(end)
+                    Error::input(Code::V002, "the file ends early, or has no line 'data'")
+                        .at_byte(end),
                 );
             }
             let line = String::from_utf8_lossy(&line);
@@ -58,11 +69,15 @@ impl BinvoxHeader {
                     return Err(Error::input(Code::V004, text));
                 }
                 "dim" => {
-                    let sizes = line.split_whitespace().skip(1).map(|word| word.parse().ok());
+                    let sizes = line
+                        .split_whitespace()
+                        .skip(1)
+                        .map(|word| word.parse().ok());
                     let sizes: Option<Vec<usize>> = sizes.collect();
                     let sizes = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
-                    let [x, z, y] = sizes
-                        .ok_or_else(|| broken(format!("'{}' is not dim and three sizes", sanitize(line))))?;
+                    let [x, z, y] = sizes.ok_or_else(|| {
+                        broken(format!("'{}' is not dim and three sizes", sanitize(line)))
+                    })?;
                     dims = Some([x, y, z]);
                 }
                 "translate" => translate = Some(numbers::<3>(line)?),
@@ -78,30 +93,49 @@ impl BinvoxHeader {
             .filter(|dims| !dims.contains(&0))
             .ok_or_else(|| broken("no line says the size: dim D D D"))?;
         let zero = || [Rational::ZERO, Rational::ZERO, Rational::ZERO];
-        Ok(Self { dims, translate: translate.unwrap_or_else(zero), scale, end })
+        Ok(Self {
+            dims,
+            translate: translate.unwrap_or_else(zero),
+            scale,
+            end,
+        })
     }
 
     /// Where the cells are, if it is said.
     fn lattice(&self) -> Result<Option<Lattice>> {
-        let Some(scale) = &self.scale else { return Ok(None) };
+        let Some(scale) = &self.scale else {
+            return Ok(None);
+        };
         let longest = Rational::from(cube(self.dims)[0] as i64);
         let size = scale / &longest;
         let half = &size * &Rational::new(1, 2);
         let centre = self.translate.each_ref().map(|corner| corner + &half);
         let step = |axis: usize| -> [Rational; 3] {
-            std::array::from_fn(|n| if n == axis { size.clone() } else { Rational::ZERO })
+            std::array::from_fn(|n| {
+                if n == axis {
+                    size.clone()
+                } else {
+                    Rational::ZERO
+                }
+            })
         };
-        ImageFrame::new(self.dims, &centre, &[step(0), step(1), step(2)]).map(|frame| Some(frame.lattice))
+        ImageFrame::new(self.dims, &centre, &[step(0), step(1), step(2)])
+            .map(|frame| Some(frame.lattice))
     }
 
     /// The sidecar, if it is of a grid that this header says.
     fn sidecar(&self, source: &mut VoxelSource) -> Option<Metadata> {
         let is_right = |metadata: &Metadata| {
-            let fits = metadata.dims.is_some_and(|dims| dims == self.dims || cube(dims) == self.dims);
+            let fits = metadata
+                .dims
+                .is_some_and(|dims| dims == self.dims || cube(dims) == self.dims);
             let is_there = metadata.lattice.as_ref().is_none_or(|lattice| {
                 let (corner, scale) = place(lattice, self.dims);
                 corner == self.translate.each_ref().map(Rational::to_f64)
-                    && self.scale.as_ref().is_none_or(|said| said.to_f64() == scale)
+                    && self
+                        .scale
+                        .as_ref()
+                        .is_none_or(|said| said.to_f64() == scale)
             });
             fits && is_there
         };
@@ -115,7 +149,11 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
         Some(metadata) => Ok(metadata),
         None => {
             let lattice = header.lattice()?;
-            Ok(Metadata { dims: Some(header.dims), lattice, ..Metadata::default() })
+            Ok(Metadata {
+                dims: Some(header.dims),
+                lattice,
+                ..Metadata::default()
+            })
         }
     }
 }
@@ -131,16 +169,28 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     {
         let cells = bits.into();
         if is_about(&metadata, &cells) {
-            return Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record });
+            return Ok(Voxels {
+                cells,
+                lattice: metadata.lattice,
+                record: metadata.record,
+            });
         }
     }
-    Ok(Voxels { lattice, ..Voxels::new(bits) })
+    Ok(Voxels {
+        lattice,
+        ..Voxels::new(bits)
+    })
 }
 
 /// The cells of a grid that was filled up to a cube; none if there are others.
 fn cropped(bits: &BitGrid, metadata: &Metadata, source: &VoxelSource) -> Result<Option<BitGrid>> {
-    let Some(dims) = metadata.dims else { return Ok(None) };
-    if bits.occupied_box().is_some_and(|[_, last]| (0..3).any(|axis| last[axis] >= dims[axis])) {
+    let Some(dims) = metadata.dims else {
+        return Ok(None);
+    };
+    if bits
+        .occupied_box()
+        .is_some_and(|[_, last]| (0..3).any(|axis| last[axis] >= dims[axis]))
+    {
         return Ok(None);
     }
     let mut found = source.room.bits(dims)?;
@@ -154,7 +204,8 @@ fn read_runs(source: &mut VoxelSource, dims: [usize; 3]) -> Result<BitGrid> {
     let most = u128::from(source.left() / 2) * MAX_RUN as u128;
     if most < all {
         let [x, y, z] = dims;
-        let text = format!("the file ends early: its runs have at most {most} of {x} × {y} × {z} cells");
+        let text =
+            format!("the file ends early: its runs have at most {most} of {x} × {y} × {z} cells");
         return Err(source.error(Code::V002, text));
     }
     let mut bits = source.room.bits(dims)?;

@@ -19,12 +19,20 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let dims = source.dims();
     let all = dims_of(dims, options.choices);
-    let ([tx, ty, tz], scale) = source
-        .lattice()
-        .map_or(([0.0; 3], all[0].max(all[1]).max(all[2]) as f64), |lattice| place(lattice, all));
+    let ([tx, ty, tz], scale) = source.lattice().map_or(
+        ([0.0; 3], all[0].max(all[1]).max(all[2]) as f64),
+        |lattice| place(lattice, all),
+    );
     let [x, y, z] = all;
-    write!(out, "#binvox 1\ndim {x} {z} {y}\ntranslate {tx} {ty} {tz}\nscale {scale}\ndata\n")?;
-    let mut runs = RunWriter { out, value: false, length: 0 };
+    write!(
+        out,
+        "#binvox 1\ndim {x} {z} {y}\ntranslate {tx} {ty} {tz}\nscale {scale}\ndata\n"
+    )?;
+    let mut runs = RunWriter {
+        out,
+        value: false,
+        length: 0,
+    };
     whole(source, |bits| runs.write(bits, all, options.progress))
 }
 
@@ -37,16 +45,21 @@ struct RunWriter<'a> {
 
 impl RunWriter<'_> {
     /// Writes all cells of a file of these dims.
-    fn write(&mut self, bits: &BitGrid, all: [usize; 3], progress: &dyn Progress) -> io::Result<()> {
+    fn write(
+        &mut self,
+        bits: &BitGrid,
+        all: [usize; 3],
+        progress: &dyn Progress,
+    ) -> io::Result<()> {
         let [nx, ..] = bits.dims();
         let plane = all[1] * all[2];
         progress.begin("write", all[0] as u64);
         let columns: Vec<usize> = (0..bits.row_words()).collect();
         for batch in columns.chunks(BATCH) {
             cancelled(progress)?;
-            for (column, changes) in
-                batch.iter().zip(par::map(batch.to_vec(), |column| changes(bits, all, column)))
-            {
+            for (column, changes) in batch.iter().zip(par::map(batch.to_vec(), |column| {
+                changes(bits, all, column)
+            })) {
                 for changes in changes.iter().take(nx - 64 * column) {
                     self.plane(changes, plane)?;
                     progress.advance(1);

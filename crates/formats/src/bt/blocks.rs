@@ -34,8 +34,13 @@ impl BlockTree {
             begin..(n as isize - start).clamp(begin as isize, SIDE as isize) as usize
         };
         let columns = inside(first[0], nx);
-        let free = if marks_free { ones(columns.end) & !ones(columns.start) } else { 0 };
-        let places = || inside(first[2], nz).flat_map(|z| inside(first[1], ny).map(move |y| [y, z]));
+        let free = if marks_free {
+            ones(columns.end) & !ones(columns.start)
+        } else {
+            0
+        };
+        let places =
+            || inside(first[2], nz).flat_map(|z| inside(first[1], ny).map(move |y| [y, z]));
         let occupied = |[y, z]: [usize; 2]| {
             let [j, k] = [first[1] + y as isize, first[2] + z as isize].map(|n| n as usize);
             cells(bits.row(j, k), first[0])
@@ -44,10 +49,15 @@ impl BlockTree {
         if free == 0 && places().all(|place| occupied(place) == 0) {
             return None;
         }
-        let mut tree = Self { rows: vec![StateRow::default(); STARTS[LEVELS] + 1] };
+        let mut tree = Self {
+            rows: vec![StateRow::default(); STARTS[LEVELS] + 1],
+        };
         for place in places() {
             let high = occupied(place);
-            tree.rows[place[0] + SIDE * place[1]] = StateRow { low: free & !high, high };
+            tree.rows[place[0] + SIDE * place[1]] = StateRow {
+                low: free & !high,
+                high,
+            };
         }
         (1..=LEVELS).for_each(|level| tree.reduce(level));
         Some(tree)
@@ -59,12 +69,18 @@ impl BlockTree {
         for place in 0..side * side {
             let [y, z] = [place % side, place / side];
             let four = self.children(level, y, z);
-            let all = four.iter().fold(StateRow { low: !0, high: !0 }, |all, row| all.and(*row));
-            let any = four.iter().fold(StateRow::default(), |any, row| any.or(*row));
+            let all = four
+                .iter()
+                .fold(StateRow { low: !0, high: !0 }, |all, row| all.and(*row));
+            let any = four
+                .iter()
+                .fold(StateRow::default(), |any, row| any.or(*row));
             let (all, any) = (all.and(all.moved()), any.or(any.moved()));
             let differ = (all.low ^ any.low) | (all.high ^ any.high);
-            self.rows[STARTS[level] + place] =
-                StateRow { low: evens(any.low | differ), high: evens(any.high | differ) };
+            self.rows[STARTS[level] + place] = StateRow {
+                low: evens(any.low | differ),
+                high: evens(any.high | differ),
+            };
         }
     }
 
@@ -89,29 +105,45 @@ impl BlockTree {
     fn push_node(&self, level: usize, [x, y, z]: [usize; 3], out: &mut Vec<u8>) {
         let rows = self.children(level, y, z);
         let pairs = rows.map(|row| row.pair(2 * x));
-        let node = pairs.iter().rev().fold(0_u16, |node, pair| node << 4 | pair);
+        let node = pairs
+            .iter()
+            .rev()
+            .fold(0_u16, |node, pair| node << 4 | pair);
         out.extend(node.to_le_bytes());
         if level == 1 {
             return;
         }
         for n in (0..8).filter(|n| (node >> (2 * n)) as NodeState & INNER == INNER) {
-            self.push_node(level - 1, [2 * x + (n & 1), 2 * y + (n >> 1 & 1), 2 * z + (n >> 2)], out);
+            self.push_node(
+                level - 1,
+                [2 * x + (n & 1), 2 * y + (n >> 1 & 1), 2 * z + (n >> 2)],
+                out,
+            );
         }
     }
 }
 
 impl StateRow {
     fn and(self, other: Self) -> Self {
-        Self { low: self.low & other.low, high: self.high & other.high }
+        Self {
+            low: self.low & other.low,
+            high: self.high & other.high,
+        }
     }
 
     fn or(self, other: Self) -> Self {
-        Self { low: self.low | other.low, high: self.high | other.high }
+        Self {
+            low: self.low | other.low,
+            high: self.high | other.high,
+        }
     }
 
     /// Each node in the place of the one before it.
     fn moved(self) -> Self {
-        Self { low: self.low >> 1, high: self.high >> 1 }
+        Self {
+            low: self.low >> 1,
+            high: self.high >> 1,
+        }
     }
 
     /// The states of nodes `x` and `x + 1`, two bits each.
@@ -137,10 +169,20 @@ fn evens(word: u32) -> u32 {
 
 /// The cells of a row from `start` on, which may be before its begin or after its end.
 fn cells(row: &[u64], start: isize) -> u32 {
-    let word = |n: isize| usize::try_from(n).ok().and_then(|n| row.get(n)).copied().unwrap_or(0);
+    let word = |n: isize| {
+        usize::try_from(n)
+            .ok()
+            .and_then(|n| row.get(n))
+            .copied()
+            .unwrap_or(0)
+    };
     let shift = start.rem_euclid(64);
     let n = start.div_euclid(64);
-    let above = if shift > 32 { word(n + 1) << (64 - shift) } else { 0 };
+    let above = if shift > 32 {
+        word(n + 1) << (64 - shift)
+    } else {
+        0
+    };
     (word(n) >> shift | above) as u32
 }
 
@@ -153,9 +195,14 @@ mod tests {
         let row = [0x8000_0000_0000_0001, 0x3];
         let bit = |i: isize| i == 0 || (63..66).contains(&i);
         for start in -70..140 {
-            let expected = (0..32).filter(|n| bit(start + n)).fold(0, |word, n| word | 1_u32 << n);
+            let expected = (0..32)
+                .filter(|n| bit(start + n))
+                .fold(0, |word, n| word | 1_u32 << n);
             assert_eq!(cells(&row, start), expected, "{start}");
         }
-        assert_eq!((ones(0), ones(1), ones(32), evens(0b11_01_10)), (0, 1, !0, 0b110));
+        assert_eq!(
+            (ones(0), ones(1), ones(32), evens(0b11_01_10)),
+            (0, 1, !0, 0b110)
+        );
     }
 }

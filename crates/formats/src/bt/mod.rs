@@ -71,16 +71,24 @@ pub(super) const FORMAT: Format = Format {
 
 /// The bytes of a tree at most: of an occupied cell alone two on each level, and never more than all nodes have.
 fn most_bytes(dims: [usize; 3], occupied: u64) -> u128 {
-    let nodes = |level: usize| dims.iter().map(|n| (n >> level) as u128 + 2).product::<u128>();
+    let nodes = |level: usize| {
+        dims.iter()
+            .map(|n| (n >> level) as u128 + 2)
+            .product::<u128>()
+    };
     let all: u128 = (1..=DEPTH).map(nodes).sum();
     2 * all.min(DEPTH as u128 * u128::from(occupied.saturating_mul(2)))
 }
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    let Some(lattice) = lattice else { return Ok(()) };
+    let Some(lattice) = lattice else {
+        return Ok(());
+    };
     if !lattice.is_cubic() {
-        return Err(Error::usage("a .bt file cannot hold cells that are not cubes")
-            .with_hint("give one cell size for all axes, or save as .npz"));
+        return Err(
+            Error::usage("a .bt file cannot hold cells that are not cubes")
+                .with_hint("give one cell size for all axes, or save as .npz"),
+        );
     }
     first_key(lattice).map(drop)
 }

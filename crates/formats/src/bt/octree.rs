@@ -45,7 +45,11 @@ impl TreeLevel {
         let last: [usize; 3] = std::array::from_fn(|a| (first[a] + cells[a] - 1) >> level);
         let first = first.map(|key| key >> level);
         let dims = std::array::from_fn(|a| last[a] - first[a] + 1);
-        Self { first, dims, states: vec![0; dims.iter().product()] }
+        Self {
+            first,
+            dims,
+            states: vec![0; dims.iter().product()],
+        }
     }
 
     /// The place of a node of this number.
@@ -59,12 +63,18 @@ impl TreeLevel {
         let within: [usize; 3] = std::array::from_fn(|a| place[a].wrapping_sub(self.first[a]));
         let [x, y, z] = within;
         let [nx, ny, nz] = self.dims;
-        if x < nx && y < ny && z < nz { self.states[x + nx * (y + ny * z)] } else { 0 }
+        if x < nx && y < ny && z < nz {
+            self.states[x + nx * (y + ny * z)]
+        } else {
+            0
+        }
     }
 
     /// The states of the children of a node of the level above, two bits each.
     fn children(&self, above: [usize; 3]) -> u16 {
-        (0..8).fold(0, |node, n| node | u16::from(self.state(child(above, n))) << (2 * n))
+        (0..8).fold(0, |node, n| {
+            node | u16::from(self.state(child(above, n))) << (2 * n)
+        })
     }
 }
 
@@ -89,7 +99,14 @@ impl<'a> Octree<'a> {
         debug_assert!((0..3).all(|a| first[a] + bits.dims()[a] <= KEYS));
         let level = |level| TreeLevel::new(level, first, bits.dims());
         let levels = (blocks::LEVELS..=DEPTH).map(level).collect();
-        let mut tree = Self { bits, first, marks_free, levels, nodes: 0, inner_blocks: 0 };
+        let mut tree = Self {
+            bits,
+            first,
+            marks_free,
+            levels,
+            nodes: 0,
+            inner_blocks: 0,
+        };
         tree.find_blocks(progress)?;
         (1..tree.levels.len()).for_each(|n| tree.reduce(n));
         if tree.root() != 0 {
@@ -104,7 +121,8 @@ impl<'a> Octree<'a> {
     }
 
     fn block(&self, place: [usize; 3]) -> Option<BlockTree> {
-        let first = std::array::from_fn(|a| (place[a] << blocks::LEVELS) as isize - self.first[a] as isize);
+        let first =
+            std::array::from_fn(|a| (place[a] << blocks::LEVELS) as isize - self.first[a] as isize);
         BlockTree::new(self.bits, first, self.marks_free)
     }
 
@@ -116,12 +134,18 @@ impl<'a> Octree<'a> {
             cancelled(progress)?;
             let end = all.min(start + BATCH);
             let found = par::map_range(start..end, |n| {
-                let Some(block) = self.block(self.levels[0].place(n)) else { return (0, 0) };
+                let Some(block) = self.block(self.levels[0].place(n)) else {
+                    return (0, 0);
+                };
                 let mut bytes = Vec::new();
                 if block.state() == INNER {
                     block.push(&mut bytes);
                 }
-                let nodes = bytes.as_chunks().0.iter().map(|node| count(u16::from_le_bytes(*node)));
+                let nodes = bytes
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|node| count(u16::from_le_bytes(*node)));
                 (block.state(), nodes.sum::<u32>())
             });
             for (state, (found, nodes)) in self.levels[0].states[start..end].iter_mut().zip(found) {
@@ -156,7 +180,12 @@ impl<'a> Octree<'a> {
             return Ok(());
         }
         progress.begin("write", self.inner_blocks);
-        let mut writer = OctreeWriter { tree: self, out, progress, pieces: Vec::new() };
+        let mut writer = OctreeWriter {
+            tree: self,
+            out,
+            progress,
+            pieces: Vec::new(),
+        };
         writer.push(self.levels.len() - 1, [0; 3])?;
         writer.flush()
     }
@@ -184,17 +213,28 @@ impl OctreeWriter<'_> {
 
     fn add(&mut self, piece: TreePiece) -> io::Result<()> {
         self.pieces.push(piece);
-        if self.pieces.len() == BATCH { self.flush() } else { Ok(()) }
+        if self.pieces.len() == BATCH {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         cancelled(self.progress)?;
-        let blocks = self.pieces.iter().filter(|piece| matches!(piece, TreePiece::Block(_))).count();
+        let blocks = self
+            .pieces
+            .iter()
+            .filter(|piece| matches!(piece, TreePiece::Block(_)))
+            .count();
         let bytes = par::map(std::mem::take(&mut self.pieces), |piece| match piece {
             TreePiece::Node(node) => node.to_le_bytes().to_vec(),
             TreePiece::Block(place) => {
                 let mut bytes = Vec::new();
-                self.tree.block(place).into_iter().for_each(|block| block.push(&mut bytes));
+                self.tree
+                    .block(place)
+                    .into_iter()
+                    .for_each(|block| block.push(&mut bytes));
                 bytes
             }
         });

@@ -23,11 +23,18 @@ pub(super) fn write(
     whole(source, |bits| {
         let tree = Octree::new(bits, first, options.has(Choice::MarkFree), options.progress)?;
         let nodes = u32::try_from(tree.nodes).map_err(|_| {
-            let text = format!("the octree has {} nodes, and OctoMap counts them in 32 bits", tree.nodes);
+            let text = format!(
+                "the octree has {} nodes, and OctoMap counts them in 32 bits",
+                tree.nodes
+            );
             io::Error::other(Error::too_large(text).with_hint("use larger cells, or save as .npz"))
         })?;
         write!(out, "# Octomap OcTree binary file\n# voxelize {json}\n")?;
-        write!(out, "id OcTree\nsize {nodes}\nres {}\ndata\n", lattice.spacing()[0].to_f64())?;
+        write!(
+            out,
+            "id OcTree\nsize {nodes}\nres {}\ndata\n",
+            lattice.spacing()[0].to_f64()
+        )?;
         tree.write(out, options.progress)
     })
 }
@@ -37,6 +44,11 @@ fn lattice(source: &dyn CellSource) -> Result<Lattice> {
     let all = |value: Rational| [(); 3].map(|()| value.clone());
     match source.lattice() {
         Some(lattice) => Ok(lattice.clone()),
-        None => Lattice::new(source.dims(), all(Rational::ZERO), all(Rational::ONE), [false; 3]),
+        None => Lattice::new(
+            source.dims(),
+            all(Rational::ZERO),
+            all(Rational::ONE),
+            [false; 3],
+        ),
     }
 }

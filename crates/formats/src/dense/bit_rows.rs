@@ -26,7 +26,12 @@ pub(crate) fn write_bit_rows(
     let dims = source.dims();
     let [width, ny, nz] = shape(dims);
     let row_words = dims[0].div_ceil(64);
-    progress.begin("write", (width as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
+    progress.begin(
+        "write",
+        (width as u64)
+            .saturating_mul(ny as u64)
+            .saturating_mul(nz as u64),
+    );
     let full = (BLOCK / width * width).max(width);
     let mut block = Vec::with_capacity(full + 8);
     while let Some(slab) = next(source)? {

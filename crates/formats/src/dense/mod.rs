@@ -9,7 +9,9 @@ mod write;
 mod tests;
 
 pub(super) use self::bit_rows::{read_bit_rows, shape as bit_row_shape, write_bit_rows};
-pub(super) use self::read::{RowValues, read_floats, read_occupied, read_shares, read_values, read_words};
+pub(super) use self::read::{
+    RowValues, read_floats, read_occupied, read_shares, read_values, read_words,
+};
 pub(super) use self::write::write;
 
 use super::Dtype;

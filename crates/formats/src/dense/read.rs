@@ -43,7 +43,9 @@ pub(crate) fn read_values(
 ) -> Result<Cells> {
     let mut values = RowValues::new(dims, legend, room)?;
     match order {
-        Order::XFastest => each_block(input, dims, 1, |first, bytes| values.put_rows(first, bytes))?,
+        Order::XFastest => {
+            each_block(input, dims, 1, |first, bytes| values.put_rows(first, bytes))?
+        }
         Order::ZFastest => {
             let mut result = Ok(());
             each_column(input, dims, 1, |i, j, column| {
@@ -74,7 +76,11 @@ impl RowValues {
             Some(legend) => room.labels(dims, legend.clone(), 0)?.into(),
             None => room.bits(dims)?.into(),
         };
-        Ok(Self { cells, one: 0, room })
+        Ok(Self {
+            cells,
+            one: 0,
+            room,
+        })
     }
 
     /// Takes the values of some rows, from row `first` on.
@@ -85,7 +91,10 @@ impl RowValues {
             }
             let one = self.one;
             // One look at all bytes, without a branch for each.
-            if !bytes.iter().fold(false, |other, byte| other | (*byte != 0) & (*byte != one)) {
+            if !bytes
+                .iter()
+                .fold(false, |other, byte| other | (*byte != 0) & (*byte != one))
+            {
                 gather_rows(bits, first, bytes);
                 return Ok(());
             }
@@ -125,8 +134,14 @@ impl RowValues {
             let own = self.cells.as_ref().bytes();
             let mut labels = self.room.labels(dims, Legend::default(), own)?;
             match &self.cells {
-                Cells::Labels(named) => named.iter().for_each(|(cell, value)| labels.set(cell, value)),
-                bits => bits.as_ref().occupied()?.iter().for_each(|cell| labels.set(cell, self.one)),
+                Cells::Labels(named) => named
+                    .iter()
+                    .for_each(|(cell, value)| labels.set(cell, value)),
+                bits => bits
+                    .as_ref()
+                    .occupied()?
+                    .iter()
+                    .for_each(|cell| labels.set(cell, self.one)),
             }
             self.cells = labels.into();
         }
@@ -152,7 +167,9 @@ pub(crate) fn read_floats(
     background: Option<f32>,
     room: CellRoom,
 ) -> Result<Field> {
-    read_field(input, dims, order, background, room, |bytes: &[u8; 4]| f32::from_le_bytes(*bytes))
+    read_field(input, dims, order, background, room, |bytes: &[u8; 4]| {
+        f32::from_le_bytes(*bytes)
+    })
 }
 
 /// Reads one byte per cell, a share in 255ths.
@@ -163,7 +180,9 @@ pub(crate) fn read_shares(
     background: Option<f32>,
     room: CellRoom,
 ) -> Result<Field> {
-    read_field(input, dims, order, background, room, |[byte]: &[u8; 1]| shares::share(*byte))
+    read_field(input, dims, order, background, room, |[byte]: &[u8; 1]| {
+        shares::share(*byte)
+    })
 }
 
 /// Reads so many bytes per cell, which make its value.
@@ -244,7 +263,11 @@ fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
 }
 
 /// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
-pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<BitGrid> {
+pub(crate) fn read_words(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    room: CellRoom,
+) -> Result<BitGrid> {
     let mut bits = room.bits(dims)?;
     let mut buffer = vec![0; BLOCK];
     for words in bits.words_mut().chunks_mut(BLOCK / 8) {
@@ -264,7 +287,10 @@ pub(super) fn whole_rows(bits: BitGrid) -> Result<BitGrid> {
     let unused = if nx % 64 == 0 { 0 } else { !0 << (nx % 64) };
     let mut last_words = bits.words().iter().skip(row_words - 1).step_by(row_words);
     if last_words.any(|word| word & unused != 0) {
-        return Err(Error::input(Code::V003, "bits are set beyond the end of a row"));
+        return Err(Error::input(
+            Code::V003,
+            "bits are set beyond the end of a row",
+        ));
     }
     Ok(bits)
 }

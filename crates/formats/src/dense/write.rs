@@ -25,7 +25,9 @@ pub(crate) fn write(
         Dtype::Bool | Dtype::U8 | Dtype::I8 => write_bytes(source, out, dtype, progress),
         Dtype::Bit => write_words(source, out, progress),
         // Every NaN as one, so that equal fields make equal files.
-        Dtype::F32 => write_field(source, out, progress, |value| canonical(value).to_le_bytes()),
+        Dtype::F32 => write_field(source, out, progress, |value| {
+            canonical(value).to_le_bytes()
+        }),
     }
 }
 
@@ -41,7 +43,12 @@ fn write_bytes(
     let [nx, ny, nz] = source.dims();
     let row_words = nx.div_ceil(64);
     let per_block = (BLOCK / nx).max(1);
-    progress.begin("write", (nx as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
+    progress.begin(
+        "write",
+        (nx as u64)
+            .saturating_mul(ny as u64)
+            .saturating_mul(nz as u64),
+    );
     let mut block = vec![0; per_block * nx];
     let mut spread = SpreadRows::new(per_block);
     let mut filled = 0;
@@ -91,7 +98,10 @@ struct SpreadRows {
 impl SpreadRows {
     /// Rows of zeros.
     fn new(rows: usize) -> Self {
-        Self { rows: vec![Some(vec![]); rows], taken: 0 }
+        Self {
+            rows: vec![Some(vec![]); rows],
+            taken: 0,
+        }
     }
 
     /// Makes `cells`, row `n` of the block, row `(j, k)` of a grid. All rows of a layer are taken, in order.
@@ -114,7 +124,9 @@ impl SpreadRows {
             self.taken = 0;
         }
         let places = self.rows[n].get_or_insert_default();
-        for (place, word) in noted[self.taken..].iter().take_while(|(place, _)| *place < (j + 1) * row_words)
+        for (place, word) in noted[self.taken..]
+            .iter()
+            .take_while(|(place, _)| *place < (j + 1) * row_words)
         {
             put(place - j * row_words, *word);
             places.push(place - j * row_words);
@@ -124,8 +136,15 @@ impl SpreadRows {
 }
 
 /// Writes the words of the occupied cells, little-endian: one bit per cell, rows padded to 64.
-fn write_words(source: &mut dyn CellSource, out: &mut dyn Write, progress: &dyn Progress) -> io::Result<()> {
-    progress.begin("write", u64::try_from(BitGrid::bytes_for(source.dims())).unwrap_or(u64::MAX));
+fn write_words(
+    source: &mut dyn CellSource,
+    out: &mut dyn Write,
+    progress: &dyn Progress,
+) -> io::Result<()> {
+    progress.begin(
+        "write",
+        u64::try_from(BitGrid::bytes_for(source.dims())).unwrap_or(u64::MAX),
+    );
     let mut buffer = Vec::with_capacity(BLOCK);
     while let Some(slab) = next(source)? {
         let bits = slab.cells.occupied().map_err(io::Error::other)?;
@@ -148,11 +167,18 @@ fn write_field<const N: usize>(
     bytes: impl Fn(f32) -> [u8; N],
 ) -> io::Result<()> {
     let [nx, ny, nz] = source.dims();
-    progress.begin("write", ((N * nx) as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
+    progress.begin(
+        "write",
+        ((N * nx) as u64)
+            .saturating_mul(ny as u64)
+            .saturating_mul(nz as u64),
+    );
     let mut block = Vec::with_capacity(BLOCK);
     while let Some(slab) = next(source)? {
         let CellsRef::Field(field) = slab.cells else {
-            return Err(io::Error::other(Error::usage("only a field is written as values")));
+            return Err(io::Error::other(Error::usage(
+                "only a field is written as values",
+            )));
         };
         let mut values = field.values();
         while !values.is_empty() {

@@ -26,15 +26,33 @@ pub(super) struct Facing {
 impl Facing {
     /// The four directions within a layer.
     pub(super) const WITHIN: [Self; 4] = [
-        Self { axis: 0, side: FaceSide::Low },
-        Self { axis: 0, side: FaceSide::High },
-        Self { axis: 1, side: FaceSide::Low },
-        Self { axis: 1, side: FaceSide::High },
+        Self {
+            axis: 0,
+            side: FaceSide::Low,
+        },
+        Self {
+            axis: 0,
+            side: FaceSide::High,
+        },
+        Self {
+            axis: 1,
+            side: FaceSide::Low,
+        },
+        Self {
+            axis: 1,
+            side: FaceSide::High,
+        },
     ];
     /// From a layer to the one below.
-    pub(super) const DOWN: Self = Self { axis: 2, side: FaceSide::Low };
+    pub(super) const DOWN: Self = Self {
+        axis: 2,
+        side: FaceSide::Low,
+    };
     /// From a layer to the one above.
-    pub(super) const UP: Self = Self { axis: 2, side: FaceSide::High };
+    pub(super) const UP: Self = Self {
+        axis: 2,
+        side: FaceSide::High,
+    };
 
     /// The wall of the faces of cells at `cell` of its axis.
     pub(super) fn wall(self, cell: u32) -> u32 {
@@ -46,7 +64,11 @@ impl Facing {
 
     /// The unit vector away from the cell.
     pub(super) fn normal(self) -> [f32; 3] {
-        let length = if self.side == FaceSide::High { 1.0 } else { -1.0 };
+        let length = if self.side == FaceSide::High {
+            1.0
+        } else {
+            -1.0
+        };
         let mut normal = [0.0; 3];
         normal[self.axis] = length;
         normal
@@ -67,10 +89,16 @@ pub(super) struct ExposedFace {
 impl ExposedFace {
     /// The corners, counterclockwise seen from outside.
     pub(super) fn corners(&self) -> [[u32; 3]; 4] {
-        let Self { facing, low, high, .. } = self;
+        let Self {
+            facing, low, high, ..
+        } = self;
         let [u, v] = [(facing.axis + 1) % 3, (facing.axis + 2) % 3];
         let mut corners = [*low; 4];
-        let [one, other] = if facing.side == FaceSide::High { [u, v] } else { [v, u] };
+        let [one, other] = if facing.side == FaceSide::High {
+            [u, v]
+        } else {
+            [v, u]
+        };
         corners[1][one] = high[one];
         corners[2] = *high;
         corners[3][other] = high[other];
@@ -91,22 +119,40 @@ pub(super) struct CellLayer<'a> {
 impl<'a> CellLayer<'a> {
     /// A layer without cells, in rows as long as `zeros`.
     pub(super) fn empty(zeros: &'a [u64]) -> Self {
-        Self { words: &[], row_words: zeros.len(), zeros, labels: None }
+        Self {
+            words: &[],
+            row_words: zeros.len(),
+            zeros,
+            labels: None,
+        }
     }
 
     /// Layer `k` of a slab.
-    pub(super) fn of(cells: CellsRef<'a>, k: usize, has_labels: bool, zeros: &'a [u64]) -> io::Result<Self> {
+    pub(super) fn of(
+        cells: CellsRef<'a>,
+        k: usize,
+        has_labels: bool,
+        zeros: &'a [u64],
+    ) -> io::Result<Self> {
         let bits = cells.occupied().map_err(io::Error::other)?;
         let labels = match cells {
             CellsRef::Labels(labels) if has_labels => Some((labels, k)),
             _ => None,
         };
-        Ok(Self { words: bits.layer(k), row_words: bits.row_words(), zeros, labels })
+        Ok(Self {
+            words: bits.layer(k),
+            row_words: bits.row_words(),
+            zeros,
+            labels,
+        })
     }
 
     /// The words of row `j`; a row beyond the layer has no cells.
     pub(super) fn row(&self, j: usize) -> &'a [u64] {
-        self.words.chunks_exact(self.row_words).nth(j).unwrap_or(self.zeros)
+        self.words
+            .chunks_exact(self.row_words)
+            .nth(j)
+            .unwrap_or(self.zeros)
     }
 
     /// The label of an occupied cell; 0 where labels are left out.
@@ -117,7 +163,11 @@ impl<'a> CellLayer<'a> {
     /// Row `j` with its neighbours; none if it has no cells.
     pub(super) fn rows(&self, j: usize) -> Option<LayerRows<'a>> {
         let row = self.row(j);
-        let rows = LayerRows { before: self.row(j.wrapping_sub(1)), row, after: self.row(j + 1) };
+        let rows = LayerRows {
+            before: self.row(j.wrapping_sub(1)),
+            row,
+            after: self.row(j + 1),
+        };
         (!is_empty(row)).then_some(rows)
     }
 }
@@ -160,14 +210,24 @@ pub(super) struct LayerPair<'a> {
 impl<'a> LayerPair<'a> {
     /// The exposed faces of each word of row `j` that look from one of the layers to the other.
     pub(super) fn exposed(&self, j: usize, facing: Facing) -> impl Iterator<Item = u64> + use<'a> {
-        let [from, to] =
-            if facing == Facing::UP { [self.below, self.above] } else { [self.above, self.below] };
-        from.row(j).iter().zip(to.row(j)).map(|(word, beyond)| word & !beyond)
+        let [from, to] = if facing == Facing::UP {
+            [self.below, self.above]
+        } else {
+            [self.above, self.below]
+        };
+        from.row(j)
+            .iter()
+            .zip(to.row(j))
+            .map(|(word, beyond)| word & !beyond)
     }
 
     /// The layer whose cells look to the other in this direction.
     pub(super) fn layer(&self, facing: Facing) -> &CellLayer<'a> {
-        if facing == Facing::UP { &self.below } else { &self.above }
+        if facing == Facing::UP {
+            &self.below
+        } else {
+            &self.above
+        }
     }
 
     /// Puts the corners of exposed faces on wall `j` of y into the words of `corners`, which has a bit for each wall of x:
@@ -185,7 +245,8 @@ impl<'a> LayerPair<'a> {
             let some = words.into_iter().fold(0, |some, word| some | word);
             let all = words.into_iter().fold(!0, |all, word| all & word);
             // The cells on either side along x.
-            *corners = (some | some << 1 | some_before >> 63) & !(all & (all << 1 | all_before >> 63));
+            *corners =
+                (some | some << 1 | some_before >> 63) & !(all & (all << 1 | all_before >> 63));
             (some_before, all_before) = (some, all);
         }
     }

@@ -52,7 +52,9 @@ struct OpenRects {
 impl FaceRect {
     /// The corners at the start and the end of its run, on wall `at` between rows; `k` is the wall of a plane of z.
     fn ends(&self, facing: Facing, at: u32, k: u32) -> [[u32; 3]; 2] {
-        let FaceRun { plane, start, end, .. } = self.run;
+        let FaceRun {
+            plane, start, end, ..
+        } = self.run;
         let wall = facing.wall(plane);
         [start, end].map(|end| match facing.axis {
             0 => [wall, end, at],
@@ -64,7 +66,12 @@ impl FaceRect {
     fn face(&self, facing: Facing, k: u32) -> ExposedFace {
         let [low, _] = self.ends(facing, self.since, k);
         let [_, high] = self.ends(facing, self.until, k);
-        ExposedFace { facing, label: self.run.label, low, high }
+        ExposedFace {
+            facing,
+            label: self.run.label,
+            low,
+            high,
+        }
     }
 }
 
@@ -115,7 +122,12 @@ fn runs_along_x(
 ) {
     let mut take = |start: u32, end: u32, label: u8| match runs.last_mut() {
         Some(run) if (run.plane, run.end, run.label) == (plane, start, label) => run.end = end,
-        _ => runs.push(FaceRun { plane, start, end, label }),
+        _ => runs.push(FaceRun {
+            plane,
+            start,
+            end,
+            label,
+        }),
     };
     for (n, mut word) in words.enumerate() {
         while word != 0 {
@@ -125,7 +137,9 @@ fn runs_along_x(
             let start = 64 * n as u32 + first;
             match label {
                 None => take(start, start + length, 0),
-                Some(label) => (start..start + length).for_each(|i| take(i, i + 1, label(i as usize))),
+                Some(label) => {
+                    (start..start + length).for_each(|i| take(i, i + 1, label(i as usize)))
+                }
             }
         }
     }
@@ -142,23 +156,42 @@ fn runs_along_y(
     let [nx, ny, _] = dims;
     let label = |i: usize, j: usize| if has_labels { layer.label(i, j) } else { 0 };
     // The run of each column that goes on, and the faces of the row before.
-    let mut open = vec![FaceRun { plane: 0, start: 0, end: 0, label: 0 }; nx];
+    let mut open = vec![
+        FaceRun {
+            plane: 0,
+            start: 0,
+            end: 0,
+            label: 0
+        };
+        nx
+    ];
     let mut before = vec![0; nx.div_ceil(64)];
     let mut row = before.clone();
     for j in 0..=ny {
         row.fill(0);
         if let Some(rows) = layer.rows(j) {
-            row.iter_mut().zip(rows.exposed(facing)).for_each(|(word, exposed)| *word = exposed);
+            row.iter_mut()
+                .zip(rows.exposed(facing))
+                .for_each(|(word, exposed)| *word = exposed);
         }
         for (n, (now, last)) in row.iter().zip(&before).enumerate() {
             let both = if has_labels { now & last } else { 0 };
-            let changed = bits_of(both).filter(|bit| open[64 * n + bit].label != label(64 * n + bit, j));
+            let changed =
+                bits_of(both).filter(|bit| open[64 * n + bit].label != label(64 * n + bit, j));
             let changed = changed.fold(0, |changed, bit| changed | 1 << bit);
             for i in bits_of(last & !now | changed).map(|bit| 64 * n + bit) {
-                runs.push(FaceRun { end: j as u32, ..open[i] });
+                runs.push(FaceRun {
+                    end: j as u32,
+                    ..open[i]
+                });
             }
             for i in bits_of(now & !last | changed).map(|bit| 64 * n + bit) {
-                open[i] = FaceRun { plane: i as u32, start: j as u32, end: 0, label: label(i, j) };
+                open[i] = FaceRun {
+                    plane: i as u32,
+                    start: j as u32,
+                    end: 0,
+                    label: label(i, j),
+                };
             }
         }
         swap(&mut row, &mut before);
@@ -182,12 +215,23 @@ type WholeRects = (Facing, Vec<FaceRect>);
 impl GreedyFaces {
     pub(super) fn new(dims: [usize; 3], has_labels: bool) -> Self {
         let within = std::array::from_fn(|_| OpenRects::default());
-        Self { dims, has_labels, within, vertices: WallNumbers::new(dims), count: 0 }
+        Self {
+            dims,
+            has_labels,
+            within,
+            vertices: WallNumbers::new(dims),
+            count: 0,
+        }
     }
 
     /// Ends and begins the rectangles around layers; the answer is those that end at wall `k`.
     fn around(&mut self, k: u32, layer: &CellLayer) -> Vec<WholeRects> {
-        let Self { dims, has_labels, within, .. } = self;
+        let Self {
+            dims,
+            has_labels,
+            within,
+            ..
+        } = self;
         let mut ended = vec![];
         for (facing, open) in Facing::WITHIN.into_iter().zip(within) {
             if facing.axis == 0 {
@@ -232,21 +276,28 @@ impl FaceMaker for GreedyFaces {
         let mut whole = self.around(k, &layers.above);
         whole.extend(self.on_wall(layers));
         let faces = || {
-            whole.iter().flat_map(|(facing, rects)| rects.iter().map(|rect| (rect, rect.face(*facing, k))))
+            whole
+                .iter()
+                .flat_map(|(facing, rects)| rects.iter().map(|rect| (rect, rect.face(*facing, k))))
         };
-        let Self { within, vertices, .. } = self;
+        let Self {
+            within, vertices, ..
+        } = self;
         vertices.clear();
         faces()
             .flat_map(|(_, face)| face.corners())
             .filter(|corner| corner[2] == k)
             .for_each(|corner| vertices.set(corner));
         for (facing, open) in Facing::WITHIN.into_iter().zip(&mut *within) {
-            open.begun(k).flat_map(|rect| rect.ends(facing, k, k)).for_each(|corner| vertices.set(corner));
+            open.begun(k)
+                .flat_map(|rect| rect.ends(facing, k, k))
+                .for_each(|corner| vertices.set(corner));
         }
         self.count = put_vertices(vertices, self.count, k, sink)?;
         for (facing, open) in Facing::WITHIN.into_iter().zip(within) {
-            open.begun(k)
-                .for_each(|rect| rect.vertices = rect.ends(facing, k, k).map(|corner| vertices.of(corner)));
+            open.begun(k).for_each(|rect| {
+                rect.vertices = rect.ends(facing, k, k).map(|corner| vertices.of(corner))
+            });
         }
         for (rect, face) in faces() {
             let number = |corner: [u32; 3]| match corner[2] == k {
@@ -261,6 +312,9 @@ impl FaceMaker for GreedyFaces {
 }
 
 /// The next rectangle, if it begins before the end of a run.
-fn next_before(rects: &mut Peekable<impl Iterator<Item = FaceRect>>, run: &FaceRun) -> Option<FaceRect> {
+fn next_before(
+    rects: &mut Peekable<impl Iterator<Item = FaceRect>>,
+    run: &FaceRun,
+) -> Option<FaceRect> {
     rects.next_if(|rect| (rect.run.plane, rect.run.start) < (run.plane, run.end))
 }

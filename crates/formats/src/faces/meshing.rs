@@ -50,7 +50,14 @@ pub(super) fn mesh(
         }
         let end = slab.first + layers;
         if end == dims[2] {
-            maker.wall(end as u32, &LayerPair { below, above: empty }, sink)?;
+            maker.wall(
+                end as u32,
+                &LayerPair {
+                    below,
+                    above: empty,
+                },
+                sink,
+            )?;
         } else {
             last = Some(last_layer(slab.cells, has_labels).map_err(io::Error::other)?);
         }

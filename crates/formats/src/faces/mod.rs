@@ -97,12 +97,18 @@ fn walls<N: WallNumber>(source: &dyn CellSource) -> [Vec<N>; 3] {
         Some(lattice) => lattice.wall(axis, n),
         None => Rational::from(n as i64),
     };
-    [0, 1, 2].map(|axis| (0..=dims[axis]).map(|n| N::nearest(&exact(axis, n))).collect())
+    [0, 1, 2].map(|axis| {
+        (0..=dims[axis])
+            .map(|n| N::nearest(&exact(axis, n)))
+            .collect()
+    })
 }
 
 /// Refuses a lattice of which two walls round to the same number, or one to none.
 fn check_walls<N: WallNumber>(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    let Some(lattice) = lattice else { return Ok(()) };
+    let Some(lattice) = lattice else {
+        return Ok(());
+    };
     for (axis, name) in AXES.into_iter().enumerate() {
         let cells = lattice.dims()[axis];
         let wall = |n: usize| N::nearest(&lattice.wall(axis, n));
@@ -115,8 +121,14 @@ fn check_walls<N: WallNumber>(lattice: Option<&Lattice>, _: &[Choice]) -> Result
             continue;
         }
         let text = format!("walls along {name} are the same as {}", N::NAME);
-        let text = if are_finite { text } else { format!("walls along {name} are beyond {}", N::NAME) };
-        return Err(Error::usage(text).with_hint("use larger cells, or move the mesh nearer to the origin"));
+        let text = if are_finite {
+            text
+        } else {
+            format!("walls along {name} are beyond {}", N::NAME)
+        };
+        return Err(
+            Error::usage(text).with_hint("use larger cells, or move the mesh nearer to the origin")
+        );
     }
     Ok(())
 }

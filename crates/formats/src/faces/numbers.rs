@@ -21,7 +21,12 @@ impl WallNumbers {
         // A wall more than cells.
         let row_words = nx / 64 + 1;
         let words = row_words * (ny + 1);
-        Self { row_words, words: vec![0; words], before: vec![0; words], first: 0 }
+        Self {
+            row_words,
+            words: vec![0; words],
+            before: vec![0; words],
+            first: 0,
+        }
     }
 
     /// Takes all vertices off.
@@ -60,7 +65,11 @@ impl WallNumbers {
 
     /// The walls of x and y of the vertices, in the order of their numbers.
     pub(super) fn places(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
-        let words = self.words.iter().enumerate().filter(|(_, word)| **word != 0);
+        let words = self
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| **word != 0);
         words.flat_map(|(n, word)| {
             let [i, j] = [n % self.row_words * 64, n / self.row_words];
             bits_of(*word).map(move |bit| [(i + bit) as u32, j as u32])

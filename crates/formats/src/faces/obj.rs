@@ -56,7 +56,11 @@ struct ObjWriter<'a> {
 
 /// The file of materials, which labels have.
 fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
-    if shape.kind == CellKind::Labels { vec![path.with_extension("mtl")] } else { vec![] }
+    if shape.kind == CellKind::Labels {
+        vec![path.with_extension("mtl")]
+    } else {
+        vec![]
+    }
 }
 
 fn write(
@@ -68,14 +72,23 @@ fn write(
 ) -> io::Result<()> {
     let json = metadata(source, dtype).to_json(Style::OneLine);
     out.write_all(comments("#", &json).as_bytes())?;
-    let names = if has_labels(source, dtype) { names(&source.cell_type()) } else { vec![] };
+    let names = if has_labels(source, dtype) {
+        names(&source.cell_type())
+    } else {
+        vec![]
+    };
     let materials = path.with_extension("mtl");
     let has_materials = !names.is_empty() && beside.are_possible();
     if let Some(name) = materials.file_name().filter(|_| has_materials) {
         writeln!(out, "mtllib {}", name.display())?;
     }
     let walls = walls::<f64>(source).map(|walls| walls.iter().map(f64::to_string).collect());
-    let mut writer = ObjWriter { out, walls, faces: FaceSections::new(256), line: String::new() };
+    let mut writer = ObjWriter {
+        out,
+        walls,
+        faces: FaceSections::new(256),
+        line: String::new(),
+    };
     mesh(source, &mut writer, dtype, options)?;
     let ObjWriter { out, mut faces, .. } = writer;
     faces.copy(0, out)?;
@@ -85,7 +98,10 @@ fn write(
         if faces.length(section) > 0 {
             writeln!(out, "g {name}\nusemtl {name}")?;
             faces.copy(section, out)?;
-            let [r, g, b] = source.cell_type().colour(label).map(|channel| f64::from(channel) / 255.0);
+            let [r, g, b] = source
+                .cell_type()
+                .colour(label)
+                .map(|channel| f64::from(channel) / 255.0);
             let _ = writeln!(library, "newmtl {name}\nKd {r:.4} {g:.4} {b:.4}");
         }
     }
@@ -99,14 +115,27 @@ fn write(
 
 /// The labels that faces may have, by their numbers, each with a name of one word that no other has.
 fn names(cells: &CellType) -> Vec<(u8, String)> {
-    let CellType::Labels(legend) = cells else { return vec![] };
-    let plain = |c: char| if c.is_alphanumeric() || ['-', '.', '_'].contains(&c) { c } else { '_' };
+    let CellType::Labels(legend) = cells else {
+        return vec![];
+    };
+    let plain = |c: char| {
+        if c.is_alphanumeric() || ['-', '.', '_'].contains(&c) {
+            c
+        } else {
+            '_'
+        }
+    };
     let mut names: Vec<(u8, String)> = (1..=255)
         .filter(|value| legend.allows(*value))
         .map(|value| (value, legend.name(value).chars().map(plain).collect()))
         .collect();
     for n in 0..names.len() {
-        let is_taken = |name: &str| names.iter().enumerate().any(|(m, (_, other))| m != n && other == name);
+        let is_taken = |name: &str| {
+            names
+                .iter()
+                .enumerate()
+                .any(|(m, (_, other))| m != n && other == name)
+        };
         let mut name = names[n].1.clone();
         while is_taken(&name) {
             let _ = write!(name, "_{}", names[n].0);
@@ -128,6 +157,7 @@ impl FaceSink for ObjWriter<'_> {
         let [a, b, c, d] = vertices.map(|vertex| u64::from(vertex) + 1);
         self.line.clear();
         let _ = writeln!(self.line, "f {a} {b} {c} {d}");
-        self.faces.push(usize::from(face.label), self.line.as_bytes())
+        self.faces
+            .push(usize::from(face.label), self.line.as_bytes())
     }
 }

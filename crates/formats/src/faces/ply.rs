@@ -59,8 +59,13 @@ pub(in super::super) const FORMAT: Format = Format {
 };
 
 fn limits(lattice: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
-    if [Choice::GreedyFaces, Choice::Points].iter().all(|choice| choices.contains(choice)) {
-        return Err(Error::usage("points have no faces to merge").with_hint("leave one of the two out"));
+    if [Choice::GreedyFaces, Choice::Points]
+        .iter()
+        .all(|choice| choices.contains(choice))
+    {
+        return Err(
+            Error::usage("points have no faces to merge").with_hint("leave one of the two out")
+        );
     }
     check_walls::<f64>(lattice, choices)
 }
@@ -94,9 +99,20 @@ fn write(
     let start = out.stream_position()?;
     out.write_all(header([MOST; 2]).as_bytes())?;
     let walls = walls(source);
-    let mut writer = PlyWriter { out, walls, colours, faces: FaceSections::new(1), counts: [0; 2] };
+    let mut writer = PlyWriter {
+        out,
+        walls,
+        colours,
+        faces: FaceSections::new(1),
+        counts: [0; 2],
+    };
     mesh(source, &mut writer, dtype, options)?;
-    let PlyWriter { out, mut faces, counts, .. } = writer;
+    let PlyWriter {
+        out,
+        mut faces,
+        counts,
+        ..
+    } = writer;
     faces.copy(0, out)?;
     out.seek(SeekFrom::Start(start))?;
     out.write_all(header(counts).as_bytes())?;
@@ -107,7 +123,11 @@ fn write(
 /// The header, equally long for all counts of vertices and faces.
 fn header(json: &str, counts: [u64; 2], has_labels: bool) -> String {
     let colours = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
-    let [colours, label] = if has_labels { [colours, "property uchar label\n"] } else { [""; 2] };
+    let [colours, label] = if has_labels {
+        [colours, "property uchar label\n"]
+    } else {
+        [""; 2]
+    };
     let json = comments("comment", json);
     let [vertices, faces] = counts.map(|count| count.to_string());
     let gap = ".".repeat(1 + 2 * MOST.to_string().len() - vertices.len() - faces.len());
@@ -122,7 +142,11 @@ fn header(json: &str, counts: [u64; 2], has_labels: bool) -> String {
 impl PlyWriter<'_> {
     fn count(&mut self, n: usize, what: &str) -> io::Result<()> {
         self.counts[n] += 1;
-        if self.counts[n] > MOST { Err(too_many(what, self.counts[n])) } else { Ok(()) }
+        if self.counts[n] > MOST {
+            Err(too_many(what, self.counts[n]))
+        } else {
+            Ok(())
+        }
     }
 
     /// Adds a polygon, with its label and the colour of that, unless labels are left out.
@@ -134,7 +158,9 @@ impl PlyWriter<'_> {
         for (bytes, vertex) in bytes[1..colour].chunks_exact_mut(4).zip(corners) {
             bytes.copy_from_slice(&vertex.to_le_bytes());
         }
-        let Some(colours) = &self.colours else { return self.faces.push(0, &bytes[..colour]) };
+        let Some(colours) = &self.colours else {
+            return self.faces.push(0, &bytes[..colour]);
+        };
         bytes[colour..colour + 3].copy_from_slice(&colours[usize::from(label)]);
         bytes[colour + 3] = label;
         self.faces.push(0, &bytes[..colour + 4])
@@ -171,15 +197,29 @@ mod tests {
 
     #[test]
     fn no_more_are_written_than_readers_count() {
-        let face = ExposedFace { facing: Facing::UP, label: 0, low: [0, 0, 1], high: [1, 1, 1] };
+        let face = ExposedFace {
+            facing: Facing::UP,
+            label: 0,
+            low: [0, 0, 1],
+            high: [1, 1, 1],
+        };
         let walls = [(); 3].map(|()| vec![0.0, 1.0]);
         let mut out = Cursor::new(vec![]);
         let (colours, faces) = (None, FaceSections::new(1));
-        let mut writer = PlyWriter { out: &mut out, walls, colours, faces, counts: [MOST - 1; 2] };
+        let mut writer = PlyWriter {
+            out: &mut out,
+            walls,
+            colours,
+            faces,
+            counts: [MOST - 1; 2],
+        };
         assert!(writer.vertex([0; 3]).is_ok() && writer.face(&face, [0; 4]).is_ok());
         for error in [writer.vertex([0; 3]), writer.face(&face, [0; 4])] {
             let error = error.unwrap_err();
-            let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
+            let error = error
+                .get_ref()
+                .and_then(|inner| inner.downcast_ref::<Error>())
+                .unwrap();
             assert_eq!(error.kind(), Kind::TooLarge);
         }
         assert_eq!((writer.faces.length(0), out.get_ref().len()), (17, 24));

@@ -29,7 +29,11 @@ impl FaceSections {
     /// No bytes in so many sections.
     pub(super) fn new(count: usize) -> Self {
         let sections = (0..count).map(|_| FaceSection::default()).collect();
-        Self { file: SpooledTempFile::new(SPOOL), length: 0, sections }
+        Self {
+            file: SpooledTempFile::new(SPOOL),
+            length: 0,
+            sections,
+        }
     }
 
     /// Adds bytes to a section.
@@ -54,7 +58,9 @@ impl FaceSections {
 
     /// Writes a section to `out`.
     pub(super) fn copy(&mut self, section: usize, out: &mut dyn Write) -> io::Result<()> {
-        let FaceSection { pending, pieces, .. } = std::mem::take(&mut self.sections[section]);
+        let FaceSection {
+            pending, pieces, ..
+        } = std::mem::take(&mut self.sections[section]);
         let mut bytes = vec![];
         for (at, length) in pieces {
             bytes.resize(length, 0);

@@ -22,7 +22,13 @@ pub(super) struct SingleFaces {
 impl SingleFaces {
     pub(super) fn new(dims: [usize; 3], has_labels: bool) -> Self {
         let [lower, upper] = [(); 2].map(|()| WallNumbers::new(dims));
-        Self { rows: dims[1], has_labels, lower, upper, vertices: 0 }
+        Self {
+            rows: dims[1],
+            has_labels,
+            lower,
+            upper,
+            vertices: 0,
+        }
     }
 
     /// Adds the faces of cells in a word.
@@ -40,10 +46,20 @@ impl SingleFaces {
             let wall = facing.wall(low[facing.axis]);
             (low[facing.axis], high[facing.axis]) = (wall, wall);
             let label = if self.has_labels { label(i) } else { 0 };
-            let face = ExposedFace { facing, label, low, high };
+            let face = ExposedFace {
+                facing,
+                label,
+                low,
+                high,
+            };
             let is_upper = |corner: [u32; 3]| facing.axis == 2 || corner[2] == high[2];
-            let number =
-                |corner| if is_upper(corner) { self.upper.of(corner) } else { self.lower.of(corner) };
+            let number = |corner| {
+                if is_upper(corner) {
+                    self.upper.of(corner)
+                } else {
+                    self.lower.of(corner)
+                }
+            };
             sink.face(&face, face.corners().map(number))?;
         }
         Ok(())
@@ -54,23 +70,43 @@ impl FaceMaker for SingleFaces {
     fn wall(&mut self, k: u32, layers: &LayerPair, sink: &mut dyn FaceSink) -> io::Result<()> {
         swap(&mut self.lower, &mut self.upper);
         self.upper.clear();
-        self.upper.rows_mut().for_each(|(j, corners)| layers.corners(j, corners));
+        self.upper
+            .rows_mut()
+            .for_each(|(j, corners)| layers.corners(j, corners));
         self.vertices = put_vertices(&mut self.upper, self.vertices, k, sink)?;
         let k = k as usize;
         for j in 0..self.rows {
-            let Some(rows) = layers.below.rows(j) else { continue };
+            let Some(rows) = layers.below.rows(j) else {
+                continue;
+            };
             for facing in Facing::WITHIN {
                 for (n, word) in rows.exposed(facing).enumerate() {
-                    self.put((facing, word), [64 * n, j, k - 1], |i| layers.below.label(i, j), sink)?;
+                    self.put(
+                        (facing, word),
+                        [64 * n, j, k - 1],
+                        |i| layers.below.label(i, j),
+                        sink,
+                    )?;
                 }
             }
         }
-        for (j, facing) in (0..self.rows).flat_map(|j| [Facing::UP, Facing::DOWN].map(|facing| (j, facing))) {
+        for (j, facing) in
+            (0..self.rows).flat_map(|j| [Facing::UP, Facing::DOWN].map(|facing| (j, facing)))
+        {
             let layer = layers.layer(facing);
             // The wall above a layer is one cell up, the wall below is its own.
-            let cell = if facing == Facing::UP { k.wrapping_sub(1) } else { k };
+            let cell = if facing == Facing::UP {
+                k.wrapping_sub(1)
+            } else {
+                k
+            };
             for (n, word) in layers.exposed(j, facing).enumerate() {
-                self.put((facing, word), [64 * n, j, cell], |i| layer.label(i, j), sink)?;
+                self.put(
+                    (facing, word),
+                    [64 * n, j, cell],
+                    |i| layer.label(i, j),
+                    sink,
+                )?;
             }
         }
         Ok(())

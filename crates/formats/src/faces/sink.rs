@@ -32,7 +32,9 @@ pub(super) fn put_vertices(
     if count > u64::from(u32::MAX) {
         return Err(too_many("vertices", count));
     }
-    vertices.places().try_for_each(|[i, j]| sink.vertex([i, j, k]))?;
+    vertices
+        .places()
+        .try_for_each(|[i, j]| sink.vertex([i, j, k]))?;
     Ok(count)
 }
 
@@ -65,12 +67,22 @@ mod tests {
     #[test]
     fn vertices_are_counted_by_32_bits() {
         let mut vertices = WallNumbers::new([70, 3, 2]);
-        [[0, 0, 0], [70, 3, 0], [64, 1, 0]].into_iter().for_each(|corner| vertices.set(corner));
+        [[0, 0, 0], [70, 3, 0], [64, 1, 0]]
+            .into_iter()
+            .for_each(|corner| vertices.set(corner));
         let most = u64::from(u32::MAX);
         let mut put = |count| put_vertices(&mut vertices, count, 0, &mut NoSink);
         assert_eq!(put(most - 3).unwrap(), most);
-        assert!(put(most - 2).unwrap_err().to_string().contains("4294967296 vertices"));
+        assert!(
+            put(most - 2)
+                .unwrap_err()
+                .to_string()
+                .contains("4294967296 vertices")
+        );
         put(5).unwrap();
-        assert_eq!([[0, 0, 0], [64, 1, 0], [70, 3, 0]].map(|corner| vertices.of(corner)), [5, 6, 7]);
+        assert_eq!(
+            [[0, 0, 0], [64, 1, 0], [70, 3, 0]].map(|corner| vertices.of(corner)),
+            [5, 6, 7]
+        );
     }
 }

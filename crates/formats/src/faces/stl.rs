@@ -56,7 +56,11 @@ fn write(
     let start = out.stream_position()?;
     out.write_all(&header(source.record()))?;
     out.write_all(&[0; 4])?;
-    let mut writer = StlWriter { walls: walls(source), out, triangles: 0 };
+    let mut writer = StlWriter {
+        walls: walls(source),
+        out,
+        triangles: 0,
+    };
     mesh(source, &mut writer, dtype, options)?;
     let StlWriter { out, triangles, .. } = writer;
     out.seek(SeekFrom::Start(start + HEADER as u64))?;
@@ -67,13 +71,27 @@ fn write(
 
 fn header(record: &Record) -> [u8; HEADER] {
     // Another tool may be called anything, also 'solid'.
-    let tool =
-        record.tool.as_deref().filter(|tool| tool.starts_with(MARK)).unwrap_or("exposed faces of cells");
-    let unit = record.transform("unit").map_or(String::new(), |unit| format!("; unit {unit}"));
+    let tool = record
+        .tool
+        .as_deref()
+        .filter(|tool| tool.starts_with(MARK))
+        .unwrap_or("exposed faces of cells");
+    let unit = record
+        .transform("unit")
+        .map_or(String::new(), |unit| format!("; unit {unit}"));
     let text = format!("{tool}{unit}");
     let mut header = [b' '; HEADER];
-    let plain = text.bytes().map(|byte| if matches!(byte, b' '..=b'~') { byte } else { b'?' });
-    header.iter_mut().zip(plain).for_each(|(to, from)| *to = from);
+    let plain = text.bytes().map(|byte| {
+        if matches!(byte, b' '..=b'~') {
+            byte
+        } else {
+            b'?'
+        }
+    });
+    header
+        .iter_mut()
+        .zip(plain)
+        .for_each(|(to, from)| *to = from);
     header
 }
 
@@ -111,14 +129,29 @@ mod tests {
 
     #[test]
     fn no_more_triangles_are_written_than_the_header_counts() {
-        let face = ExposedFace { facing: Facing::UP, label: 0, low: [0, 0, 1], high: [1, 1, 1] };
+        let face = ExposedFace {
+            facing: Facing::UP,
+            label: 0,
+            low: [0, 0, 1],
+            high: [1, 1, 1],
+        };
         let walls = [(); 3].map(|()| vec![0.0, 1.0]);
         let mut out = Cursor::new(vec![]);
-        let mut writer = StlWriter { out: &mut out, walls, triangles: u64::from(u32::MAX) - 3 };
+        let mut writer = StlWriter {
+            out: &mut out,
+            walls,
+            triangles: u64::from(u32::MAX) - 3,
+        };
         assert!(writer.face(&face, [0; 4]).is_ok());
         let error = writer.face(&face, [0; 4]).unwrap_err();
-        let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
+        let error = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<Error>())
+            .unwrap();
         assert_eq!((error.kind(), out.get_ref().len()), (Kind::TooLarge, 100));
-        assert!(error.hint().is_some() && error.message().contains("4294967296 triangles"), "{error}");
+        assert!(
+            error.hint().is_some() && error.message().contains("4294967296 triangles"),
+            "{error}"
+        );
     }
 }

@@ -27,7 +27,11 @@ pub(super) struct LabelledLines {
 
 impl LabelledLines {
     pub(super) fn new() -> Self {
-        Self { spool: SpooledTempFile::new(SPOOL), pieces: Vec::new(), pending: vec![Vec::new(); 256] }
+        Self {
+            spool: SpooledTempFile::new(SPOOL),
+            pieces: Vec::new(),
+            pending: vec![Vec::new(); 256],
+        }
     }
 
     pub(super) fn push(&mut self, label: u8, line: &[u8]) -> io::Result<()> {
@@ -43,7 +47,8 @@ impl LabelledLines {
 
     /// Whether there are lines of a label.
     pub(super) fn has(&self, label: u8) -> bool {
-        !self.pending[usize::from(label)].is_empty() || self.pieces.iter().any(|(of, _)| *of == label)
+        !self.pending[usize::from(label)].is_empty()
+            || self.pieces.iter().any(|(of, _)| *of == label)
     }
 
     /// Writes the lines of a label in the order in which they came.
@@ -51,7 +56,9 @@ impl LabelledLines {
         let mut start = 0;
         for (of, length) in &self.pieces {
             if *of == label {
-                self.spool.seek(SeekFrom::Start(start)).map_err(not_spooled)?;
+                self.spool
+                    .seek(SeekFrom::Start(start))
+                    .map_err(not_spooled)?;
                 io::copy(&mut Read::take(&mut self.spool, *length), out)?;
             }
             start += length;
@@ -75,8 +82,13 @@ pub(super) fn set_names(legend: &Legend) -> Vec<(u8, String)> {
             name.insert_str(0, "L_");
         }
         name.truncate(LONGEST);
-        if names.iter().any(|(_, other)| other.eq_ignore_ascii_case(&name)) {
-            name = (0..).find_map(|n| unused(&names, &name, value, n)).unwrap_or(name);
+        if names
+            .iter()
+            .any(|(_, other)| other.eq_ignore_ascii_case(&name))
+        {
+            name = (0..)
+                .find_map(|n| unused(&names, &name, value, n))
+                .unwrap_or(name);
         }
         names.push((value, name));
     }
@@ -85,9 +97,16 @@ pub(super) fn set_names(legend: &Legend) -> Vec<(u8, String)> {
 
 /// The name with the value of its label at its end, and with another number if that is in use as well.
 fn unused(names: &[(u8, String)], name: &str, value: u8, n: usize) -> Option<String> {
-    let end = if n == 0 { format!("_{value}") } else { format!("_{value}_{n}") };
+    let end = if n == 0 {
+        format!("_{value}")
+    } else {
+        format!("_{value}_{n}")
+    };
     let name = format!("{}{end}", &name[..name.len().min(LONGEST - end.len())]);
-    names.iter().all(|(_, other)| !other.eq_ignore_ascii_case(&name)).then_some(name)
+    names
+        .iter()
+        .all(|(_, other)| !other.eq_ignore_ascii_case(&name))
+        .then_some(name)
 }
 
 #[cfg(test)]
@@ -98,12 +117,32 @@ mod tests {
     #[test]
     fn names_of_sets_are_words_that_differ() {
         let long = "x".repeat(100);
-        let labels =
-            ["bone", "Bone", "2nd part, left", "Würfel", "bone_2", "bone 2", &long, &long.to_uppercase()];
-        let labels = labels.iter().zip(1..).map(|(name, value)| Label::new(value, *name));
-        let names: Vec<String> =
-            set_names(&Legend::new(labels).unwrap()).into_iter().map(|(_, name)| name).collect();
-        let expected = ["bone", "Bone_2", "L_2nd_part__left", "W_rfel", "bone_2_5", "bone_2_6"];
+        let labels = [
+            "bone",
+            "Bone",
+            "2nd part, left",
+            "Würfel",
+            "bone_2",
+            "bone 2",
+            &long,
+            &long.to_uppercase(),
+        ];
+        let labels = labels
+            .iter()
+            .zip(1..)
+            .map(|(name, value)| Label::new(value, *name));
+        let names: Vec<String> = set_names(&Legend::new(labels).unwrap())
+            .into_iter()
+            .map(|(_, name)| name)
+            .collect();
+        let expected = [
+            "bone",
+            "Bone_2",
+            "L_2nd_part__left",
+            "W_rfel",
+            "bone_2_5",
+            "bone_2_6",
+        ];
         assert_eq!(names[..6], expected);
         assert_eq!((names[6].len(), names[7].len()), (80, 80));
         assert!(names[7].ends_with("X_8"));
@@ -122,7 +161,10 @@ mod tests {
             let mut found = Vec::new();
             lines.write((label * 40) as u8, &mut found).unwrap();
             let expected: String = (0..80_000).filter(|n| n % 7 == label).map(line).collect();
-            assert!(found == expected.as_bytes() && found.len() > PIECE, "{label}");
+            assert!(
+                found == expected.as_bytes() && found.len() > PIECE,
+                "{label}"
+            );
         }
         assert!(lines.has(240) && !lines.has(241) && lines.pieces.len() == 7 * (80_000 / PIECE));
     }

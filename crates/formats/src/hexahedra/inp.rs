@@ -47,10 +47,23 @@ pub(super) fn write(
         CellType::Labels(legend) if dtype == Dtype::U8 => set_names(legend),
         _ => vec![(1, VOXELS.to_string())],
     };
-    let walls = walls(source).map(|walls| walls.iter().map(|wall| format!(", {}", number(*wall))).collect());
+    let walls = walls(source).map(|walls| {
+        walls
+            .iter()
+            .map(|wall| format!(", {}", number(*wall)))
+            .collect()
+    });
     let (text, line) = (Vec::new(), Vec::new());
     let elements = LabelledLines::new();
-    let mut writer = InpWriter { out, walls, text, line, nodes: 0, cells: 0, elements };
+    let mut writer = InpWriter {
+        out,
+        walls,
+        text,
+        line,
+        nodes: 0,
+        cells: 0,
+        elements,
+    };
     hexahedra(source, dtype, options, &mut writer)?;
     writer.write_elements(&sets)
 }
@@ -64,7 +77,11 @@ fn head(source: &dyn CellSource, dtype: Dtype) -> String {
         None => tool.to_string(),
     };
     let is_plain = |c: char| c.is_ascii() && !c.is_control() && c != '*';
-    let title: String = title.chars().map(|c| if is_plain(c) { c } else { '_' }).take(DIGITS * 4).collect();
+    let title: String = title
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .take(DIGITS * 4)
+        .collect();
     let json = comments("**", &described(source, dtype));
     format!("*HEADING\n{title}\n{json}*NODE, NSET=NALL\n")
 }
@@ -73,7 +90,10 @@ fn head(source: &dyn CellSource, dtype: Dtype) -> String {
 fn number(value: f64) -> String {
     let forms = [format!("{value}"), format!("{value:e}")].into_iter();
     let rounded = (0..17).rev().map(|digits| format!("{value:.digits$e}"));
-    forms.chain(rounded).find(|text| text.len() <= DIGITS).unwrap_or_default()
+    forms
+        .chain(rounded)
+        .find(|text| text.len() <= DIGITS)
+        .unwrap_or_default()
 }
 
 /// Adds a whole number; many times as fast as by `write!`.
@@ -95,7 +115,9 @@ fn check(count: u64, what: &str) -> io::Result<()> {
         return Ok(());
     }
     let text = format!("an .inp file numbers {what} up to {MOST}; the grid has more");
-    Err(io::Error::other(Error::too_large(text).with_hint("use larger cells, or save as .vtu")))
+    Err(io::Error::other(
+        Error::too_large(text).with_hint("use larger cells, or save as .vtu"),
+    ))
 }
 
 impl InpWriter<'_> {
@@ -108,7 +130,11 @@ impl InpWriter<'_> {
     /// Writes the elements of each label that has some.
     fn write_elements(mut self, sets: &[(u8, String)]) -> io::Result<()> {
         self.flush()?;
-        for (label, name) in sets.iter().filter(|(label, _)| self.elements.has(*label)).collect::<Vec<_>>() {
+        for (label, name) in sets
+            .iter()
+            .filter(|(label, _)| self.elements.has(*label))
+            .collect::<Vec<_>>()
+        {
             writeln!(self.out, "*ELEMENT, TYPE=C3D8, ELSET={name}")?;
             self.elements.write(*label, self.out)?;
         }
@@ -125,7 +151,11 @@ impl HexahedronSink for InpWriter<'_> {
             self.text.extend_from_slice(along[wall].as_bytes());
         }
         self.text.push(b'\n');
-        if self.text.len() >= BLOCK { self.flush() } else { Ok(()) }
+        if self.text.len() >= BLOCK {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn hexahedron(&mut self, _: [usize; 3], nodes: &[u64; 8], value: u32) -> io::Result<()> {
@@ -161,7 +191,9 @@ mod tests {
             assert!(number(value).len() <= DIGITS);
         }
         let mut text = vec![];
-        [0, 9, 10, u64::MAX].into_iter().for_each(|number| push_whole(&mut text, number));
+        [0, 9, 10, u64::MAX]
+            .into_iter()
+            .for_each(|number| push_whole(&mut text, number));
         assert_eq!(text, b"091018446744073709551615");
         assert!(check(MOST, "nodes").is_ok() && check(MOST + 1, "nodes").is_err());
     }

@@ -50,7 +50,11 @@ pub(super) const VTU: Format = Format {
     dtypes: &[Dtype::U8],
     choices: &[Choice::Uncompressed],
     // Eight nodes of three doubles and as many numbers, three indices, the value, its offset and its type.
-    size: |_, _, occupied, _| Some(FileSize::at_most(u128::from(occupied?) * (8 * 32 + 12 + 4 + 8 + 1))),
+    size: |_, _, occupied, _| {
+        Some(FileSize::at_most(
+            u128::from(occupied?) * (8 * 32 + 12 + 4 + 8 + 1),
+        ))
+    },
     // Six arrays, each on its way to a temporary file.
     memory: |_, _, threads, choices| 6 * (packed::memory(threads, choices) + SPOOL as u64),
     write: Write::Forward(vtu::write),
@@ -76,7 +80,8 @@ pub(super) const INP: Format = Format {
 /// The walls of the cells along each axis, as the nearest doubles; from 0 on where the lattice is not known.
 fn walls(source: &dyn CellSource) -> [Vec<f64>; 3] {
     let lattice = source.lattice();
-    let wall = |axis, n| lattice.map_or(n as f64, |lattice: &Lattice| lattice.wall(axis, n).to_f64());
+    let wall =
+        |axis, n| lattice.map_or(n as f64, |lattice: &Lattice| lattice.wall(axis, n).to_f64());
     let dims = source.dims();
     std::array::from_fn(|axis| (0..=dims[axis]).map(|n| wall(axis, n)).collect())
 }

@@ -103,13 +103,20 @@ impl NodeNumbers {
         let row_words = (nx + 1).div_ceil(64);
         let words = || vec![0; rows * row_words];
         let firsts = || vec![0; rows];
-        let row = || NumberedRow { lower: vec![0; nx + 1], upper: vec![0; nx + 1] };
+        let row = || NumberedRow {
+            lower: vec![0; nx + 1],
+            upper: vec![0; nx + 1],
+        };
         Self {
             rows,
             row_words,
             below: words(),
             here: words(),
-            first: FirstNumbers { below: firsts(), new: firsts(), above: firsts() },
+            first: FirstNumbers {
+                below: firsts(),
+                new: firsts(),
+                above: firsts(),
+            },
             count: 0,
             along: [row(), row()],
             at: None,
@@ -131,8 +138,10 @@ impl NodeNumbers {
             touch(cells, row, layer, words);
         }
         let (here, below) = (&self.here, &self.below);
-        for (walls, first, is_new) in [(k, &mut self.first.new, true), (k + 1, &mut self.first.above, false)]
-        {
+        for (walls, first, is_new) in [
+            (k, &mut self.first.new, true),
+            (k + 1, &mut self.first.above, false),
+        ] {
             for (row, first) in first.iter_mut().enumerate() {
                 *first = self.count;
                 for n in 0..self.row_words {
@@ -171,7 +180,11 @@ impl NodeNumbers {
                 let before = (1 << bit) - 1;
                 let count = |word: u64| u64::from((word & before).count_ones());
                 let is_old = old >> bit & 1 == 1;
-                lower[64 * n + bit] = if is_old { below + count(old) } else { new + count(here & !old) };
+                lower[64 * n + bit] = if is_old {
+                    below + count(old)
+                } else {
+                    new + count(here & !old)
+                };
                 upper[64 * n + bit] = above + count(here);
             }
             let count = |word: u64| u64::from(word.count_ones());
@@ -185,7 +198,10 @@ impl NodeNumbers {
     fn of(&self, i: usize) -> [u64; 8] {
         let [near, far] = &self.along;
         let around = |near: &[u64], far: &[u64]| [near[i], near[i + 1], far[i + 1], far[i]];
-        let [lower, upper] = [around(&near.lower, &far.lower), around(&near.upper, &far.upper)];
+        let [lower, upper] = [
+            around(&near.lower, &far.lower),
+            around(&near.upper, &far.upper),
+        ];
         std::array::from_fn(|n| if n < 4 { lower[n] } else { upper[n - 4] })
     }
 }
@@ -196,8 +212,16 @@ fn touch(cells: CellsRef, row: usize, layer: usize, nodes: &mut [u64]) {
     let mut carry = 0;
     for (n, nodes) in nodes.iter_mut().enumerate() {
         let is_there = 64 * n < nx;
-        let before = if is_there && row > 0 { cells.word(row - 1, layer, n) } else { 0 };
-        let after = if is_there && row < ny { cells.word(row, layer, n) } else { 0 };
+        let before = if is_there && row > 0 {
+            cells.word(row - 1, layer, n)
+        } else {
+            0
+        };
+        let after = if is_there && row < ny {
+            cells.word(row, layer, n)
+        } else {
+            0
+        };
         let both = before | after;
         *nodes = both | both << 1 | carry;
         carry = both >> 63;

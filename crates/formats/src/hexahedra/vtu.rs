@@ -52,8 +52,12 @@ pub(super) fn write(
 
 impl VtuArrays {
     fn new(source: &dyn CellSource, is_packed: bool) -> Self {
-        let array =
-            |name, kind, components| VtuArray { name, kind, components, data: ArrayData::new(is_packed) };
+        let array = |name, kind, components| VtuArray {
+            name,
+            kind,
+            components,
+            data: ArrayData::new(is_packed),
+        };
         let is_field = source.cell_type().kind() == CellKind::Field;
         let most: u128 = source.dims().iter().map(|n| *n as u128 + 1).product();
         // Eight for each cell at most, the last offset among them.
@@ -77,17 +81,29 @@ impl VtuArrays {
     /// Writes the head, and the arrays behind it.
     fn write(self, out: &mut dyn io::Write, json: &str, is_packed: bool) -> io::Result<()> {
         let (nodes, cells) = (self.nodes, self.cells);
-        let mut arrays =
-            [self.values, self.indices, self.points, self.connectivity, self.offsets, self.types];
+        let mut arrays = [
+            self.values,
+            self.indices,
+            self.points,
+            self.connectivity,
+            self.offsets,
+            self.types,
+        ];
         let mut offset = 0;
         let mut elements = Vec::new();
         for array in &mut arrays {
             elements.push(array.element(offset));
             offset += array.data.finish()?;
         }
-        let [values, indices, points, rest @ ..] = &elements[..] else { unreachable!("six arrays") };
+        let [values, indices, points, rest @ ..] = &elements[..] else {
+            unreachable!("six arrays")
+        };
         let rest = rest.concat();
-        let compressor = if is_packed { " compressor=\"vtkZLibDataCompressor\"" } else { "" };
+        let compressor = if is_packed {
+            " compressor=\"vtkZLibDataCompressor\""
+        } else {
+            ""
+        };
         write!(
             out,
             "<?xml version=\"1.0\"?>\n\
@@ -100,7 +116,9 @@ impl VtuArrays {
             json.len(),
             codes(json),
         )?;
-        arrays.into_iter().try_for_each(|array| array.data.write(out))?;
+        arrays
+            .into_iter()
+            .try_for_each(|array| array.data.write(out))?;
         out.write_all(b"\n</AppendedData>\n</VTKFile>\n")
     }
 }
@@ -108,7 +126,12 @@ impl VtuArrays {
 impl VtuArray {
     /// Its description, with the place of its data.
     fn element(&self, offset: u64) -> String {
-        let Self { name, kind, components, .. } = self;
+        let Self {
+            name,
+            kind,
+            components,
+            ..
+        } = self;
         // meshio makes columns of numbers that are said to be single.
         let components = match components {
             1 => String::new(),
@@ -122,23 +145,30 @@ impl VtuArray {
 
 impl HexahedronSink for VtuArrays {
     fn node(&mut self, walls: [usize; 3]) -> io::Result<()> {
-        let place: [[u8; 8]; 3] = std::array::from_fn(|axis| self.walls[axis][walls[axis]].to_le_bytes());
+        let place: [[u8; 8]; 3] =
+            std::array::from_fn(|axis| self.walls[axis][walls[axis]].to_le_bytes());
         self.nodes += 1;
         self.points.data.push(place.as_flattened())
     }
 
     fn hexahedron(&mut self, cell: [usize; 3], nodes: &[u64; 8], value: u32) -> io::Result<()> {
         self.cells += 1;
-        self.values.data.push(&value.to_le_bytes()[..self.value_bytes])?;
+        self.values
+            .data
+            .push(&value.to_le_bytes()[..self.value_bytes])?;
         // An axis has at most 2²⁴ cells.
-        self.indices.data.push(cell.map(|n| (n as u32).to_le_bytes()).as_flattened())?;
+        self.indices
+            .data
+            .push(cell.map(|n| (n as u32).to_le_bytes()).as_flattened())?;
         let width = self.number_bytes;
         let mut bytes = [0; 64];
         for (bytes, node) in bytes.chunks_exact_mut(width).zip(nodes) {
             bytes.copy_from_slice(&node.to_le_bytes()[..width]);
         }
         self.connectivity.data.push(&bytes[..8 * width])?;
-        self.offsets.data.push(&(8 * self.cells).to_le_bytes()[..width])?;
+        self.offsets
+            .data
+            .push(&(8 * self.cells).to_le_bytes()[..width])?;
         self.types.data.push(&[HEXAHEDRON])
     }
 }

@@ -26,12 +26,16 @@ pub(super) fn small(archive: &mut Archive, name: &str) -> Result<Option<(Header,
     let mut file = file.take(MAX_SMALL);
     let header = Header::read(&mut file).map_err(|error| in_member(error, &name))?;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|error| in_member(failure(error), &name))?;
+    file.read_to_end(&mut bytes)
+        .map_err(|error| in_member(failure(error), &name))?;
     Ok(Some((header, bytes)))
 }
 
 pub(super) fn in_member(error: Error, name: &str) -> Error {
-    let named = Error::input(error.code(), format!("{}: {}", sanitize(name), error.message()));
+    let named = Error::input(
+        error.code(),
+        format!("{}: {}", sanitize(name), error.message()),
+    );
     match error.hint() {
         _ if error.kind() != voxelize_core::error::Kind::Input => error,
         Some(hint) => named.with_hint(hint),

@@ -10,7 +10,9 @@ use tempfile::SpooledTempFile;
 use crate::save::{SPOOL, not_spooled};
 use crate::{Choice, SaveOptions, npy};
 use voxelize_core::grid::field::canonical;
-use voxelize_core::grid::{CellArray, CellSource, CellType, Digest, Lattice, Quantity, Record, Slab};
+use voxelize_core::grid::{
+    CellArray, CellSource, CellType, Digest, Lattice, Quantity, Record, Slab,
+};
 
 /// Bytes that are written at a time.
 const BLOCK: usize = 1 << 16;
@@ -23,13 +25,18 @@ pub(super) struct KeptArrays<'a> {
 
 impl<'a> KeptArrays<'a> {
     pub(super) fn new(source: &'a mut dyn CellSource) -> Self {
-        let spools = source.arrays().iter().map(|_| SpooledTempFile::new(SPOOL)).collect();
+        let spools = source
+            .arrays()
+            .iter()
+            .map(|_| SpooledTempFile::new(SPOOL))
+            .collect();
         Self { source, spools }
     }
 
     /// Whether one slab has all cells, so that its arrays need no copy.
     fn is_whole(&self, array: &CellArray) -> bool {
-        array.numbers().len() == array.quantity.numbers() * self.source.dims().iter().product::<usize>()
+        array.numbers().len()
+            == array.quantity.numbers() * self.source.dims().iter().product::<usize>()
     }
 
     /// Copies the arrays of the slab that was made last.
@@ -45,7 +52,11 @@ impl<'a> KeptArrays<'a> {
 
     /// The arrays in their order.
     pub(super) fn quantities(&self) -> Vec<Quantity> {
-        self.source.arrays().iter().map(|array| array.quantity).collect()
+        self.source
+            .arrays()
+            .iter()
+            .map(|array| array.quantity)
+            .collect()
     }
 
     /// Writes array `n` of all slabs.
@@ -65,7 +76,11 @@ fn write_numbers(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
     let mut block = Vec::with_capacity(BLOCK);
     for numbers in numbers.chunks(BLOCK / 4) {
         block.clear();
-        block.extend(numbers.iter().flat_map(|number| canonical(*number).to_le_bytes()));
+        block.extend(
+            numbers
+                .iter()
+                .flat_map(|number| canonical(*number).to_le_bytes()),
+        );
         out.write_all(&block)?;
     }
     Ok(())
@@ -73,7 +88,11 @@ fn write_numbers(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
 
 /// The header of the array of a quantity. The numbers of a cell stand side by side: that axis is the first of an array of
 /// Fortran order, the last of one of C order.
-pub(super) fn header(quantity: Quantity, [nx, ny, nz]: [usize; 3], options: &SaveOptions) -> Vec<u8> {
+pub(super) fn header(
+    quantity: Quantity,
+    [nx, ny, nz]: [usize; 3],
+    options: &SaveOptions,
+) -> Vec<u8> {
     match (quantity.numbers(), options.has(Choice::Zyx)) {
         (1, false) => npy::header("<f4", &[nx, ny, nz]),
         (1, true) => npy::header_of_rows("<f4", &[nz, ny, nx]),

@@ -60,13 +60,18 @@ pub(super) const FORMAT: Format = Format {
     // Its buffers are among those of every job.
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
-    reader: Some(Reader { cells: read::read, describe: read::describe }),
+    reader: Some(Reader {
+        cells: read::read,
+        describe: read::describe,
+    }),
     ..Format::BASE
 };
 
 fn limits(_: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
     if choices.contains(&Choice::Zyx) && Sparse::of(choices).is_some() {
-        return Err(Error::usage("sparse arrays have no order of axes: their columns are x, y and z"));
+        return Err(Error::usage(
+            "sparse arrays have no order of axes: their columns are x, y and z",
+        ));
     }
     Ok(())
 }
@@ -76,6 +81,10 @@ const DIGESTS: [(&str, &str); 2] = [("cells_digest", CELLS), ("grid_digest", GRI
 
 /// Whether the cells, if they are u8, are surface and interior.
 fn is_filled(metadata: &Metadata) -> bool {
-    let by_this_tool = metadata.record.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
+    let by_this_tool = metadata
+        .record
+        .tool
+        .as_ref()
+        .is_some_and(|tool| tool.starts_with("voxelize "));
     by_this_tool && metadata.record.rule_name.as_deref() == Some("filled")
 }

@@ -15,7 +15,9 @@ use crate::open::{VoxelSource, failure, nameless};
 use crate::room::CellRoom;
 use crate::{ARRAYS, BIT_ORDER, Dtype, shares};
 use voxelize_core::error::{Code, Error, Result, sanitize};
-use voxelize_core::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions, parse_hex};
+use voxelize_core::grid::metadata::{
+    Metadata, lattice_from_doubles, lattice_from_fractions, parse_hex,
+};
 use voxelize_core::grid::{Cells, Label, LabelDigest, Lattice, Legend, Quantity, Record, Snap};
 use voxelize_core::text::counted;
 
@@ -33,13 +35,20 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     };
     let cells = match cells {
         Cells::Labels(labels) if is_named && Some(labels.legend()) != metadata.legend.as_ref() => {
-            return Err(Error::input(Code::V007, "cells have labels that the legend does not name"));
+            return Err(Error::input(
+                Code::V007,
+                "cells have labels that the legend does not name",
+            ));
         }
         // A filled grid without interior cells was saved as bits.
         Cells::Labels(labels) if !is_named && labels.count(2) == 0 => nameless(labels.into())?,
         cells => cells,
     };
-    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+    Ok(Voxels {
+        cells,
+        lattice: metadata.lattice,
+        record: metadata.record,
+    })
 }
 
 /// The cells of an array of all of them.
@@ -58,7 +67,10 @@ fn whole(archive: &mut Archive, metadata: &Metadata, room: CellRoom) -> Result<C
     // Reading to the end checks the sum, too.
     match file.read(&mut [0]).map_err(failure)? {
         0 => Ok(cells),
-        _ => Err(in_member(Error::input(Code::V005, "bytes follow the cells"), &name)),
+        _ => Err(in_member(
+            Error::input(Code::V005, "bytes follow the cells"),
+            &name,
+        )),
     }
 }
 
@@ -79,22 +91,42 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
         }
     };
     let (lattice, record) = read_metadata(&mut archive, dims)?;
-    let legend = if dtype == Dtype::U8 { read_legend(&mut archive)? } else { None };
+    let legend = if dtype == Dtype::U8 {
+        read_legend(&mut archive)?
+    } else {
+        None
+    };
     let are_shares = dtype == Dtype::U8 && is_of_shares(&mut archive)?;
     let is_field = dtype == Dtype::F32 || are_shares;
-    let background = if is_field { float(&mut archive, "background")? } else { None };
-    let mut metadata =
-        Metadata { dims: Some(dims), lattice, record, legend, background, ..Metadata::default() };
+    let background = if is_field {
+        float(&mut archive, "background")?
+    } else {
+        None
+    };
+    let mut metadata = Metadata {
+        dims: Some(dims),
+        lattice,
+        record,
+        legend,
+        background,
+        ..Metadata::default()
+    };
     npy::annotate(dtype, &mut metadata);
     if are_shares {
         shares::annotate(&mut metadata);
     }
     for (name, key) in DIGESTS {
         let digest = texts(&mut archive, name)?.and_then(|texts| texts.into_iter().next());
-        metadata.extra.extend(digest.map(|digest| (key.to_string(), digest)));
+        metadata
+            .extra
+            .extend(digest.map(|digest| (key.to_string(), digest)));
     }
     let is_there = |name: &&str| archive.index_for_name(&format!("{name}.npy")).is_some();
-    let arrays: Vec<_> = Quantity::ALL.map(Quantity::name).into_iter().filter(is_there).collect();
+    let arrays: Vec<_> = Quantity::ALL
+        .map(Quantity::name)
+        .into_iter()
+        .filter(is_there)
+        .collect();
     if !arrays.is_empty() && is_there(&"voxels") {
         metadata.extra.insert(ARRAYS.to_string(), arrays.join(", "));
     }
@@ -103,9 +135,16 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
 
 /// Whether the axes of the array of cells are z, y and x.
 fn is_zyx(archive: &mut Archive) -> Result<bool> {
-    let Some(order) = texts(archive, "order")? else { return Ok(false) };
-    if order.iter().any(|order| stack::ORDERS.contains(&order.as_str())) {
-        return Err(no_single_grid(&texts(archive, "names")?.unwrap_or_default()));
+    let Some(order) = texts(archive, "order")? else {
+        return Ok(false);
+    };
+    if order
+        .iter()
+        .any(|order| stack::ORDERS.contains(&order.as_str()))
+    {
+        return Err(no_single_grid(
+            &texts(archive, "names")?.unwrap_or_default(),
+        ));
     }
     Ok(order == ["zyx"])
 }
@@ -113,13 +152,16 @@ fn is_zyx(archive: &mut Archive) -> Result<bool> {
 /// The error for a stack of grids, with the names of the first.
 fn no_single_grid(names: &[String]) -> Error {
     const SHOWN: usize = 3;
-    let shown = names.iter().take(SHOWN).map(|name| sanitize(name.as_bytes()));
+    let shown = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| sanitize(name.as_bytes()));
     let more = if names.len() > SHOWN { ", …" } else { "" };
     let shown = shown.collect::<Vec<_>>().join(", ");
     let grids = counted(names.len() as u64, "grid", "grids");
-    let text = format!("a stack of {grids} in one array, {shown}{more}, where one grid is expected");
-    let hint =
-        "in NumPy, voxels[n] of it is the grid of names[n]; a folder as output has a file for each mesh";
+    let text =
+        format!("a stack of {grids} in one array, {shown}{more}, where one grid is expected");
+    let hint = "in NumPy, voxels[n] of it is the grid of names[n]; a folder as output has a file for each mesh";
     Error::input(Code::V004, text).with_hint(hint)
 }
 
@@ -130,25 +172,38 @@ fn packed_dims(archive: &mut Archive) -> Result<Option<[usize; 3]>> {
         Some(order) if order == [BIT_ORDER[1]] => read_sparse::dims(archive).map(Some),
         Some(order) => {
             let order = sanitize(order.concat());
-            Err(Error::input(Code::V004, format!("bit_order is '{order}', not '{}'", BIT_ORDER[1])))
+            Err(Error::input(
+                Code::V004,
+                format!("bit_order is '{order}', not '{}'", BIT_ORDER[1]),
+            ))
         }
     }
 }
 
 fn no_bits_of([x, y, z]: [usize; 3]) -> Error {
-    Error::input(Code::V005, format!("not the packed bits of {x} × {y} × {z} cells"))
+    Error::input(
+        Code::V005,
+        format!("not the packed bits of {x} × {y} × {z} cells"),
+    )
 }
 
 fn name_of_cells(archive: &Archive) -> Result<String> {
-    let names: Vec<_> = (0..archive.len()).filter_map(|n| archive.name_for_index(n)?.ok()).collect();
-    let arrays: Vec<&str> = names.iter().map(AsRef::as_ref).filter(|name| name.ends_with(".npy")).collect();
+    let names: Vec<_> = (0..archive.len())
+        .filter_map(|n| archive.name_for_index(n)?.ok())
+        .collect();
+    let arrays: Vec<&str> = names
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|name| name.ends_with(".npy"))
+        .collect();
     match *arrays {
         [one] => Ok(one.to_string()),
         _ if arrays.contains(&"voxels.npy") => Ok("voxels.npy".into()),
-        [] if names.iter().any(|name| name.ends_with(".png")) => {
-            Err(Error::input(Code::V004, "an archive of pictures of layers, which are written and not read")
-                .with_hint("write the cells to another format as well, such as .npz"))
-        }
+        [] if names.iter().any(|name| name.ends_with(".png")) => Err(Error::input(
+            Code::V004,
+            "an archive of pictures of layers, which are written and not read",
+        )
+        .with_hint("write the cells to another format as well, such as .npz")),
         _ => Err(Error::input(
             Code::V004,
             "no array is named 'voxels', and the archive does not have exactly \
@@ -159,15 +214,25 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
 }
 
 /// Reads the header of the cells and holds the size it claims against that of its member.
-fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>, is_zyx: bool) -> Result<Header> {
+fn checked_header<R: Read + ?Sized>(
+    file: &mut zip::read::ZipFile<'_, R>,
+    is_zyx: bool,
+) -> Result<Header> {
     let packed = file.compressed_size();
     let size = file.size();
     let header = Header::read(&mut *file)?;
-    let header = if is_zyx && !header.fortran { header.reversed() } else { header };
+    let header = if is_zyx && !header.fortran {
+        header.reversed()
+    } else {
+        header
+    };
     let [x, y, z] = header.dims()?;
     let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
     if expected.saturating_add(u128::from(header.bytes)) != u128::from(size)
-        || size > packed.saturating_mul(MOST_DEFLATED).saturating_add(MAX_SMALL)
+        || size
+            > packed
+                .saturating_mul(MOST_DEFLATED)
+                .saturating_add(MAX_SMALL)
     {
         let message = format!("{x} × {y} × {z} cells do not fit {size} bytes, {packed} packed");
         return Err(Error::input(Code::V005, message));
@@ -177,38 +242,57 @@ fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>, is_zyx
 
 /// The lattice and the record that the small members hold.
 fn read_metadata(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Record)> {
-    let word = |name: &str| Ok::<_, Error>(texts(archive, name)?.and_then(|texts| texts.into_iter().next()));
+    let word = |name: &str| {
+        Ok::<_, Error>(texts(archive, name)?.and_then(|texts| texts.into_iter().next()))
+    };
     let record = Record::from_entries(word)?;
-    let snap = if record.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
+    let snap = if record.snap.as_deref() == Some("none") {
+        Snap::None
+    } else {
+        Snap::Float
+    };
     let lattice = read_lattice(archive, dims)?.map(|lattice| lattice.with_snap(snap));
     Ok((lattice, record))
 }
 
 fn read_lattice(archive: &mut Archive, dims: [usize; 3]) -> Result<Option<Lattice>> {
-    let exact = (texts(archive, "origin_exact")?, texts(archive, "spacing_exact")?);
+    let exact = (
+        texts(archive, "origin_exact")?,
+        texts(archive, "spacing_exact")?,
+    );
     let rounded = (doubles(archive, "origin")?, doubles(archive, "spacing")?);
     let closed = small(archive, "closed")?.filter(|(header, _)| header.descr == "b1");
     let closed = closed.and_then(|(_, bytes)| <[u8; 3]>::try_from(bytes).ok());
     let lattice = match (exact, rounded, closed) {
         ((Some(origin), Some(spacing)), _, Some(closed)) => {
             let (Ok(origin), Ok(spacing)) = (origin.try_into(), spacing.try_into()) else {
-                return Err(Error::input(Code::V007, "origin_exact and spacing_exact are not three each"));
+                return Err(Error::input(
+                    Code::V007,
+                    "origin_exact and spacing_exact are not three each",
+                ));
             };
             lattice_from_fractions(dims, &origin, &spacing, closed.map(|c| c != 0))
         }
         (_, (Some(origin), Some(spacing)), _) => lattice_from_doubles(dims, origin, spacing),
         _ => return Ok(None),
     };
-    lattice.map(Some).map_err(|why| Error::input(Code::V007, format!("the lattice is broken: {why}")))
+    lattice
+        .map(Some)
+        .map_err(|why| Error::input(Code::V007, format!("the lattice is broken: {why}")))
 }
 
 fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
-    let Some((header, values)) = small(archive, "label_values")? else { return Ok(None) };
+    let Some((header, values)) = small(archive, "label_values")? else {
+        return Ok(None);
+    };
     let broken = |why: &str| Error::input(Code::V007, format!("the legend is broken: {why}"));
     let names = texts(archive, "label_names")?.unwrap_or_default();
-    let colours = texts(archive, "label_colours")?.unwrap_or_else(|| vec![String::new(); values.len()]);
+    let colours =
+        texts(archive, "label_colours")?.unwrap_or_else(|| vec![String::new(); values.len()]);
     if header.descr != "u1" || names.len() != values.len() || colours.len() != values.len() {
-        return Err(broken("label_values, label_names and label_colours differ in length"));
+        return Err(broken(
+            "label_values, label_names and label_colours differ in length",
+        ));
     }
     let mut labels = Vec::new();
     for ((value, name), colour) in values.into_iter().zip(names).zip(colours) {
@@ -216,13 +300,19 @@ fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
             "" => None,
             text => Some(parse_hex(text).ok_or_else(|| broken("a colour is #rrggbb"))?),
         };
-        labels.push(Label { colour, ..Label::new(value, name) });
+        labels.push(Label {
+            colour,
+            ..Label::new(value, name)
+        });
     }
     let legend = Legend::new(labels).map_err(|error| broken(error.message()))?;
     let digest = texts(archive, "label_digest")?.and_then(|texts| texts.into_iter().next());
-    let digest =
-        digest.as_deref().map(|name| LabelDigest::from_name(name).ok_or_else(|| broken("label_digest")));
-    Ok(Some(legend.with_digest(digest.transpose()?.unwrap_or(LabelDigest::Values))))
+    let digest = digest
+        .as_deref()
+        .map(|name| LabelDigest::from_name(name).ok_or_else(|| broken("label_digest")));
+    Ok(Some(legend.with_digest(
+        digest.transpose()?.unwrap_or(LabelDigest::Values),
+    )))
 }
 
 fn float(archive: &mut Archive, name: &str) -> Result<Option<f32>> {
@@ -239,19 +329,44 @@ fn is_of_shares(archive: &mut Archive) -> Result<bool> {
 fn doubles(archive: &mut Archive, name: &str) -> Result<Option<[f64; 3]>> {
     let array = small(archive, name)?.filter(|(header, _)| header.descr == "f8");
     Ok(array.and_then(|(_, bytes)| {
-        let values: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
+        let values: Vec<f64> = bytes
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|b| f64::from_le_bytes(*b))
+            .collect();
         values.try_into().ok()
     }))
 }
 
 fn texts(archive: &mut Archive, name: &str) -> Result<Option<Vec<String>>> {
-    let Some((header, bytes)) = small(archive, name)? else { return Ok(None) };
-    let broken = || Error::input(Code::V007, format!("{name} is not an array of text"));
-    let longest = header.descr.strip_prefix('U').and_then(|n| n.parse::<usize>().ok());
-    let stride = longest.and_then(|n| n.checked_mul(4)).filter(|n| *n > 0).ok_or_else(broken)?;
-    let one = |bytes: &[u8]| {
-        let characters = bytes.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c));
-        characters.take_while(|c| *c != 0).map(char::from_u32).collect::<Option<String>>()
+    let Some((header, bytes)) = small(archive, name)? else {
+        return Ok(None);
     };
-    bytes.chunks(stride).map(one).collect::<Option<Vec<_>>>().ok_or_else(broken).map(Some)
+    let broken = || Error::input(Code::V007, format!("{name} is not an array of text"));
+    let longest = header
+        .descr
+        .strip_prefix('U')
+        .and_then(|n| n.parse::<usize>().ok());
+    let stride = longest
+        .and_then(|n| n.checked_mul(4))
+        .filter(|n| *n > 0)
+        .ok_or_else(broken)?;
+    let one = |bytes: &[u8]| {
+        let characters = bytes
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|c| u32::from_le_bytes(*c));
+        characters
+            .take_while(|c| *c != 0)
+            .map(char::from_u32)
+            .collect::<Option<String>>()
+    };
+    bytes
+        .chunks(stride)
+        .map(one)
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(broken)
+        .map(Some)
 }

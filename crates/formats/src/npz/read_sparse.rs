@@ -17,12 +17,22 @@ use voxelize_core::grid::{Cells, Field};
 
 /// The cells along each axis, in an array of their own.
 pub(super) fn dims(archive: &mut Archive) -> Result<[usize; 3]> {
-    let wrong = || Error::input(Code::V004, "shape is not an array of three numbers of cells, int64");
+    let wrong = || {
+        Error::input(
+            Code::V004,
+            "shape is not an array of three numbers of cells, int64",
+        )
+    };
     let (header, bytes) = small(archive, "shape")?.ok_or_else(wrong)?;
-    let sizes = bytes.as_chunks::<8>().0.iter().map(|bytes| usize::try_from(i64::from_le_bytes(*bytes)).ok());
+    let sizes = bytes
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|bytes| usize::try_from(i64::from_le_bytes(*bytes)).ok());
     let sizes: Option<Vec<usize>> = sizes.collect();
     let dims = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
-    dims.filter(|dims| header.descr == "i8" && !dims.contains(&0)).ok_or_else(wrong)
+    dims.filter(|dims| header.descr == "i8" && !dims.contains(&0))
+        .ok_or_else(wrong)
 }
 
 /// The dims and the type of the cells.
@@ -35,7 +45,10 @@ pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
     match &*header.descr {
         "u1" => Ok((dims, Dtype::U8)),
         "f4" => Ok((dims, Dtype::F32)),
-        _ => Err(Error::input(Code::V004, "values is not an array of uint8 or float32")),
+        _ => Err(Error::input(
+            Code::V004,
+            "values is not an array of uint8 or float32",
+        )),
     }
 }
 
@@ -47,10 +60,19 @@ fn check_length<R: Read + ?Sized>(
     name: &str,
 ) -> Result<u64> {
     let rows = header.shape.first().copied().unwrap_or(1) as u64;
-    let expected = rows.checked_mul(bytes).and_then(|data| data.checked_add(header.bytes));
-    let most = file.compressed_size().saturating_mul(MOST_DEFLATED).saturating_add(1 << 12);
+    let expected = rows
+        .checked_mul(bytes)
+        .and_then(|data| data.checked_add(header.bytes));
+    let most = file
+        .compressed_size()
+        .saturating_mul(MOST_DEFLATED)
+        .saturating_add(1 << 12);
     if expected != Some(file.size()) || file.size() > most {
-        let text = format!("{rows} rows do not fit {} bytes, {} packed", file.size(), file.compressed_size());
+        let text = format!(
+            "{rows} rows do not fit {} bytes, {} packed",
+            file.size(),
+            file.compressed_size()
+        );
         return Err(in_member(Error::input(Code::V005, text), name));
     }
     Ok(rows)
@@ -75,18 +97,29 @@ pub(super) fn read(
         ("i4", false, [_, columns]) if *columns == form.columns() => 4,
         ("i8", false, [_, columns]) if *columns == form.columns() => 8,
         _ => {
-            let text = format!("not an array (n, {}) of int32 or int64, row by row", form.columns());
+            let text = format!(
+                "not an array (n, {}) of int32 or int64, row by row",
+                form.columns()
+            );
             return Err(in_member(Error::input(Code::V004, text), &name));
         }
     };
     let rows = check_length(&file, &header, width * form.columns() as u64, &name)?;
-    if values.as_ref().is_some_and(|values| values.len() as u64 != rows * value_width(dtype)) {
-        return Err(Error::input(Code::V005, format!("{} and values differ in length", form.name())));
+    if values
+        .as_ref()
+        .is_some_and(|values| values.len() as u64 != rows * value_width(dtype))
+    {
+        return Err(Error::input(
+            Code::V005,
+            format!("{} and values differ in length", form.name()),
+        ));
     }
     let mut input = BufReader::with_capacity(1 << 16, &mut file);
     let mut number = || -> Result<usize> {
         let mut bytes = [0; 8];
-        input.read_exact(&mut bytes[..width as usize]).map_err(failure)?;
+        input
+            .read_exact(&mut bytes[..width as usize])
+            .map_err(failure)?;
         let value = if width == 4 {
             i64::from(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
         } else {
@@ -102,7 +135,8 @@ pub(super) fn read(
             (0..3).all(|axis| cell[axis] < dims[axis]) && count <= dims[0].saturating_sub(cell[0]);
         if !is_within {
             let [x, y, z] = cell.map(|n| n as i64);
-            let text = format!("row {row}: {count} cells from ({x}, {y}, {z}) on are not within {dims:?}");
+            let text =
+                format!("row {row}: {count} cells from ({x}, {y}, {z}) on are not within {dims:?}");
             return Err(in_member(Error::input(Code::V009, text), &name));
         }
         for i in cell[0]..cell[0] + count {
@@ -113,7 +147,10 @@ pub(super) fn read(
     // Reading to the end checks the sum, too.
     match file.read(&mut [0]).map_err(failure)? {
         0 => Ok(cells.into_cells()),
-        _ => Err(in_member(Error::input(Code::V005, "bytes follow the rows"), &name)),
+        _ => Err(in_member(
+            Error::input(Code::V005, "bytes follow the rows"),
+            &name,
+        )),
     }
 }
 
@@ -133,12 +170,16 @@ fn read_values(archive: &mut Archive, dims: [usize; 3], dtype: Dtype) -> Result<
     let all: u128 = dims.iter().map(|&n| n as u128).product();
     if header.shape.len() != 1 || u128::from(rows) > all {
         return Err(in_member(
-            Error::input(Code::V005, format!("{rows} values are not one for each row")),
+            Error::input(
+                Code::V005,
+                format!("{rows} values are not one for each row"),
+            ),
             NAME,
         ));
     }
     let mut values = Vec::new();
-    file.read_to_end(&mut values).map_err(|error| in_member(failure(error), NAME))?;
+    file.read_to_end(&mut values)
+        .map_err(|error| in_member(failure(error), NAME))?;
     Ok(Some(values))
 }
 
@@ -164,7 +205,12 @@ impl SparseCells {
     fn set(&mut self, cell: [usize; 3], values: &[u8], row: usize) -> Result<()> {
         match self {
             Self::Field(field) => {
-                let bytes = values.as_chunks::<4>().0.get(row).copied().unwrap_or_default();
+                let bytes = values
+                    .as_chunks::<4>()
+                    .0
+                    .get(row)
+                    .copied()
+                    .unwrap_or_default();
                 field.set(cell, f32::from_le_bytes(bytes));
             }
             Self::Values(cells) => match values.get(row).copied().unwrap_or(1) {

@@ -33,7 +33,9 @@ impl Sparse {
     /// The one in an archive that has no array of all cells.
     pub(super) fn in_archive(archive: &Archive) -> Option<Self> {
         let has = |name: &str| archive.index_for_name(&format!("{name}.npy")).is_some();
-        let found = [Self::Indices, Self::Runs].into_iter().find(|form| has(form.name()));
+        let found = [Self::Indices, Self::Runs]
+            .into_iter()
+            .find(|form| has(form.name()));
         found.filter(|_| !has("voxels") && has("shape"))
     }
 
@@ -90,7 +92,14 @@ impl SparseRows {
             (CellType::Labels(_), Dtype::U8) => 1,
             _ => 0,
         };
-        let mut all = Self { form, dims, rows: spool(), values: spool(), width, count: 0 };
+        let mut all = Self {
+            form,
+            dims,
+            rows: spool(),
+            values: spool(),
+            width,
+            count: 0,
+        };
         options.progress.begin("write", dims[2] as u64);
         let mut runs = Vec::new();
         while let Some(slab) = next(source)? {
@@ -121,7 +130,8 @@ impl SparseRows {
             match self.form {
                 Sparse::Runs => row(&[run.start, j, k, run.length], run.value)?,
                 Sparse::Indices => {
-                    (run.start..run.start + run.length).try_for_each(|i| row(&[i, j, k], run.value))?;
+                    (run.start..run.start + run.length)
+                        .try_for_each(|i| row(&[i, j, k], run.value))?;
                 }
             }
         }
@@ -130,7 +140,11 @@ impl SparseRows {
 
     /// The members of the archive.
     pub(super) fn members(mut self) -> io::Result<Vec<Member>> {
-        let shape: Vec<u8> = self.dims.iter().flat_map(|&n| (n as i64).to_le_bytes()).collect();
+        let shape: Vec<u8> = self
+            .dims
+            .iter()
+            .flat_map(|&n| (n as i64).to_le_bytes())
+            .collect();
         let mut shape_data = SpooledTempFile::new(SPOOL);
         shape_data.write_all(&shape)?;
         for file in [&mut self.rows, &mut self.values, &mut shape_data] {
@@ -139,7 +153,12 @@ impl SparseRows {
         let columns = self.form.columns();
         let header = npy::header_of_rows("<i4", &[self.count, columns]);
         let count = self.count as u128;
-        let mut members = vec![(self.form.name(), header, self.rows, 4 * columns as u128 * count)];
+        let mut members = vec![(
+            self.form.name(),
+            header,
+            self.rows,
+            4 * columns as u128 * count,
+        )];
         if self.width > 0 {
             let descr = if self.width == 4 { "<f4" } else { "|u1" };
             let header = npy::header_of_rows(descr, &[self.count]);
@@ -160,8 +179,14 @@ fn find_runs(cells: CellsRef, j: usize, k: usize, width: usize, runs: &mut Vec<S
         all.row(j, k, &mut labels);
     }
     let mut take = |start: usize, length: usize, value: u32| match runs.last_mut() {
-        Some(last) if last.start + last.length == start && last.value == value => last.length += length,
-        _ => runs.push(SparseRun { start, length, value }),
+        Some(last) if last.start + last.length == start && last.value == value => {
+            last.length += length
+        }
+        _ => runs.push(SparseRun {
+            start,
+            length,
+            value,
+        }),
     };
     for n in 0..nx.div_ceil(64) {
         let mut word = cells.word(j, k, n);

@@ -94,9 +94,8 @@ impl GridStack {
     ) -> Result<u64> {
         let dtype = checked_dtype(source, &super::FORMAT, options)?;
         if dtype == Dtype::Bit {
-            return Err(
-                Error::usage("a stack has no packed bits").with_hint("bool and u8 take little space, too")
-            );
+            return Err(Error::usage("a stack has no packed bits")
+                .with_hint("bool and u8 take little space, too"));
         }
         let mut own = SpooledTempFile::new(SPOOL);
         let mut deflated = DeflateEncoder::new(&mut own, Compression::fast());
@@ -109,11 +108,22 @@ impl GridStack {
         let dims = source.dims();
         let mut state = self.state();
         let at = state.length;
-        let spool = state.spool.get_or_insert_with(|| SpooledTempFile::new(SPOOL));
-        let append = spool.seek(SeekFrom::Start(at)).and_then(|_| io::copy(&mut own, spool));
+        let spool = state
+            .spool
+            .get_or_insert_with(|| SpooledTempFile::new(SPOOL));
+        let append = spool
+            .seek(SeekFrom::Start(at))
+            .and_then(|_| io::copy(&mut own, spool));
         let length = append.map_err(|error| failure(not_spooled(error)))?;
         state.length += length;
-        let part = StackPart { name: name.to_string(), place: [at, length], dims, dtype, metadata, digest };
+        let part = StackPart {
+            name: name.to_string(),
+            place: [at, length],
+            dims,
+            dtype,
+            metadata,
+            digest,
+        };
         state.parts.insert(number, part);
         Ok(length)
     }
@@ -147,7 +157,9 @@ impl GridStack {
         let (Some(spool), Some(first)) = (spool, parts.values().next()) else {
             return Err(Error::usage("there is no grid to write"));
         };
-        if let Some(other) = parts.values().find(|part| part.dims != first.dims || part.dtype != first.dtype)
+        if let Some(other) = parts
+            .values()
+            .find(|part| part.dims != first.dims || part.dtype != first.dtype)
         {
             let text = |part: &StackPart| {
                 let [x, y, z] = part.dims;
@@ -162,8 +174,10 @@ impl GridStack {
                 hint!["{} is for all; with cubes of one size, a rule that grows them by a length needs {} as well" Dims = "X,Y,Z", Pad = "N"],
             ));
         }
-        spooled(out, options, |sink| write(ArchiveWriter::new(sink), (spool, parts), options))
-            .map_err(failure)
+        spooled(out, options, |sink| {
+            write(ArchiveWriter::new(sink), (spool, parts), options)
+        })
+        .map_err(failure)
     }
 
     fn state(&self) -> MutexGuard<'_, StackState> {
@@ -180,12 +194,18 @@ fn write(
     (spool, parts): (&mut SpooledTempFile, &BTreeMap<usize, StackPart>),
     options: &SaveOptions,
 ) -> io::Result<()> {
-    let Some(first) = parts.values().next() else { return archive.finish() };
+    let Some(first) = parts.values().next() else {
+        return archive.finish();
+    };
     let [nx, ny, nz] = first.dims;
     let size = size_of_number(first.dtype);
     let is_zyx = options.has(Choice::Zyx);
     let descr = npy::descr(first.dtype);
-    let shape = if is_zyx { [parts.len(), nz, ny, nx] } else { [parts.len(), nx, ny, nz] };
+    let shape = if is_zyx {
+        [parts.len(), nz, ny, nx]
+    } else {
+        [parts.len(), nx, ny, nz]
+    };
     let large = shape.iter().map(|n| *n as u128).product::<u128>() * size as u128 > LARGE;
     archive.deflate(("voxels.npy", Compression::fast()), large, |out| {
         out.write_all(&npy::header_of_rows(descr, &shape))?;
@@ -220,8 +240,11 @@ fn write(
     })?;
     for (name, bytes) in members(&parts.values().collect::<Vec<_>>(), is_zyx) {
         let large = bytes.len() as u128 > LARGE;
-        archive
-            .deflate((&format!("{name}.npy"), Compression::new(LEVEL)), large, |out| out.write_all(&bytes))?;
+        archive.deflate(
+            (&format!("{name}.npy"), Compression::new(LEVEL)),
+            large,
+            |out| out.write_all(&bytes),
+        )?;
     }
     archive.finish()
 }
@@ -232,8 +255,9 @@ pub(super) const ORDERS: [&str; 2] = ["nxyz", "nzyx"];
 /// Everything but the cells.
 fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
     let count = parts.len();
-    let texts =
-        |shape: &[usize], all: &[String]| text(shape, &all.iter().map(String::as_str).collect::<Vec<_>>());
+    let texts = |shape: &[usize], all: &[String]| {
+        text(shape, &all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
     let names: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
     let digests: Vec<String> = parts.iter().map(|part| part.digest.clone()).collect();
     let order = ORDERS[usize::from(is_zyx)];
@@ -242,23 +266,41 @@ fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
         ("cells_digest", texts(&[count], &digests)),
         ("order", text(&[], &[order])),
     ];
-    let lattices: Option<Vec<&Lattice>> = parts.iter().map(|part| part.metadata.lattice.as_ref()).collect();
+    let lattices: Option<Vec<&Lattice>> = parts
+        .iter()
+        .map(|part| part.metadata.lattice.as_ref())
+        .collect();
     if let Some(lattices) = lattices {
         type Three = fn(&Lattice) -> &[Rational; 3];
-        let both: [(_, _, Three); 2] =
-            [("origin", "origin_exact", Lattice::origin), ("spacing", "spacing_exact", Lattice::spacing)];
+        let both: [(_, _, Three); 2] = [
+            ("origin", "origin_exact", Lattice::origin),
+            ("spacing", "spacing_exact", Lattice::spacing),
+        ];
         for (name, exact, values) in both {
             let all = || lattices.iter().flat_map(|lattice| values(lattice));
             let doubles = all().flat_map(|value| value.to_f64().to_le_bytes());
-            members
-                .push((name, npy::header_of_rows("<f8", &[count, 3]).into_iter().chain(doubles).collect()));
-            members.push((exact, texts(&[count, 3], &all().map(Rational::to_string).collect::<Vec<_>>())));
+            members.push((
+                name,
+                npy::header_of_rows("<f8", &[count, 3])
+                    .into_iter()
+                    .chain(doubles)
+                    .collect(),
+            ));
+            members.push((
+                exact,
+                texts(
+                    &[count, 3],
+                    &all().map(Rational::to_string).collect::<Vec<_>>(),
+                ),
+            ));
         }
     }
     // What all of them were made by.
     let entries = |part: &StackPart| {
         let entries = part.metadata.record.entries();
-        entries.map(|(name, value)| (name, value.to_string())).collect::<BTreeMap<_, _>>()
+        entries
+            .map(|(name, value)| (name, value.to_string()))
+            .collect::<BTreeMap<_, _>>()
     };
     let mut shared = entries(parts[0]);
     for part in &parts[1..] {
@@ -266,12 +308,22 @@ fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
         shared.retain(|name, value| other.get(name) == Some(value));
     }
     shared.remove("input");
-    members.extend(shared.iter().map(|(name, value)| (*name, text(&[], &[value]))));
+    members.extend(
+        shared
+            .iter()
+            .map(|(name, value)| (*name, text(&[], &[value]))),
+    );
     // That of distances depends on the size of cells.
     let backgrounds: Option<Vec<f32>> = parts.iter().map(|part| part.metadata.background).collect();
     if let Some(all) = backgrounds {
         let floats = all.into_iter().flat_map(f32::to_le_bytes);
-        members.push(("background", npy::header("<f4", &[count]).into_iter().chain(floats).collect()));
+        members.push((
+            "background",
+            npy::header("<f4", &[count])
+                .into_iter()
+                .chain(floats)
+                .collect(),
+        ));
     }
     members
 }

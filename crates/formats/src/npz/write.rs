@@ -10,7 +10,9 @@ use super::{DIGESTS, is_filled};
 use crate::container::ArchiveWriter;
 use crate::packed::LEVEL;
 use crate::save::Sink;
-use crate::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, shares, values};
+use crate::{
+    BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, shares, values,
+};
 use voxelize_core::grid::metadata::{Metadata, hex};
 use voxelize_core::grid::{CellArray, CellSource, Legend};
 
@@ -31,10 +33,14 @@ pub(super) fn write(
         Some(form) => {
             let rows = SparseRows::collect(source, form, dtype, options)?;
             for (name, header, mut data, bytes) in rows.members()? {
-                archive.deflate((&format!("{name}.npy"), Compression::fast()), bytes > LARGE, |out| {
-                    out.write_all(&header)?;
-                    io::copy(&mut data, out).map(drop)
-                })?;
+                archive.deflate(
+                    (&format!("{name}.npy"), Compression::fast()),
+                    bytes > LARGE,
+                    |out| {
+                        out.write_all(&header)?;
+                        io::copy(&mut data, out).map(drop)
+                    },
+                )?;
             }
         }
         None => {
@@ -61,15 +67,22 @@ pub(super) fn write(
             }
         }
     }
-    let of_bits = if is_packed(dtype, options) { bit_members(source.dims()) } else { vec![] };
+    let of_bits = if is_packed(dtype, options) {
+        bit_members(source.dims())
+    } else {
+        vec![]
+    };
     let mut metadata = metadata(source, dtype);
     if values::keep_digest(source.cell_type(), dtype, options) {
         put_digest(source.digest(), &mut metadata);
     }
     let others = small_members(&metadata, options);
     for (name, bytes) in of_bits.into_iter().chain(others) {
-        archive
-            .deflate((&format!("{name}.npy"), Compression::new(LEVEL)), false, |out| out.write_all(&bytes))?;
+        archive.deflate(
+            (&format!("{name}.npy"), Compression::new(LEVEL)),
+            false,
+            |out| out.write_all(&bytes),
+        )?;
     }
     archive.finish()
 }
@@ -83,43 +96,78 @@ fn is_packed(dtype: Dtype, options: &SaveOptions) -> bool {
 fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
     let [name, order] = BIT_ORDER;
     let sizes = dims.map(|n| (n as i64).to_le_bytes()).concat();
-    vec![(name, text(&[], &[order])), ("shape", [npy::header("<i8", &[3]), sizes].concat())]
+    vec![
+        (name, text(&[], &[order])),
+        ("shape", [npy::header("<i8", &[3]), sizes].concat()),
+    ]
 }
 
 /// Everything but the cells.
 fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static str, Vec<u8>)> {
-    let mut members = vec![("order", text(&[], &[if options.has(Choice::Zyx) { "zyx" } else { "xyz" }]))];
+    let mut members = vec![(
+        "order",
+        text(
+            &[],
+            &[if options.has(Choice::Zyx) {
+                "zyx"
+            } else {
+                "xyz"
+            }],
+        ),
+    )];
     if let Some(lattice) = &metadata.lattice {
-        for (name, exact, values) in
-            [("origin", "origin_exact", lattice.origin()), ("spacing", "spacing_exact", lattice.spacing())]
-        {
+        for (name, exact, values) in [
+            ("origin", "origin_exact", lattice.origin()),
+            ("spacing", "spacing_exact", lattice.spacing()),
+        ] {
             let doubles = values.each_ref().map(|value| value.to_f64().to_le_bytes());
             members.push((name, [npy::header("<f8", &[3]), doubles.concat()].concat()));
             let fractions = values.each_ref().map(|value| value.to_string());
             members.push((exact, text(&[3], &fractions.each_ref().map(String::as_str))));
         }
         let closed = lattice.closed().map(u8::from);
-        members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
+        members.push((
+            "closed",
+            [npy::header("|b1", &[3]), closed.to_vec()].concat(),
+        ));
     }
     let mut entries: Vec<_> = metadata.record.entries().collect();
     // So they have stood in files from the first, and equal grids make equal files.
-    entries
-        .sort_by_key(|(name, _)| ["tool", "input"].iter().position(|last| last == name).map_or(0, |n| n + 1));
-    members.extend(entries.into_iter().map(|(name, value)| (name, text(&[], &[value]))));
-    let is_known = |legend: &&Legend| is_filled(metadata) && **legend == Legend::surface_and_interior();
+    entries.sort_by_key(|(name, _)| {
+        ["tool", "input"]
+            .iter()
+            .position(|last| last == name)
+            .map_or(0, |n| n + 1)
+    });
+    members.extend(
+        entries
+            .into_iter()
+            .map(|(name, value)| (name, text(&[], &[value]))),
+    );
+    let is_known =
+        |legend: &&Legend| is_filled(metadata) && **legend == Legend::surface_and_interior();
     if let Some(legend) = metadata.legend.as_ref().filter(|legend| !is_known(legend)) {
         members.extend(legend_members(legend));
     }
     if let Some(background) = metadata.background {
-        members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
+        members.push((
+            "background",
+            [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat(),
+        ));
     }
     if shares::are_said(metadata) {
         members.push((
             shares::SCALE[0],
-            [npy::header("<f8", &[]), (1.0_f64 / 255.0).to_le_bytes().to_vec()].concat(),
+            [
+                npy::header("<f8", &[]),
+                (1.0_f64 / 255.0).to_le_bytes().to_vec(),
+            ]
+            .concat(),
         ));
     }
-    let digests = DIGESTS.into_iter().filter_map(|(name, key)| Some((name, metadata.extra.get(key)?)));
+    let digests = DIGESTS
+        .into_iter()
+        .filter_map(|(name, key)| Some((name, metadata.extra.get(key)?)));
     members.extend(digests.map(|(name, digest)| (name, text(&[], &[digest]))));
     members
 }
@@ -129,10 +177,16 @@ fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
     let shape = [legend.labels().len()];
     let values = labels.iter().map(|label| label.value).collect();
     let names: Vec<&str> = labels.iter().map(|label| &*label.name).collect();
-    let colours: Vec<String> = labels.iter().map(|label| label.colour.map_or(String::new(), hex)).collect();
+    let colours: Vec<String> = labels
+        .iter()
+        .map(|label| label.colour.map_or(String::new(), hex))
+        .collect();
     let colours: Vec<&str> = colours.iter().map(String::as_str).collect();
     [
-        ("label_values", [npy::header("|u1", &shape), values].concat()),
+        (
+            "label_values",
+            [npy::header("|u1", &shape), values].concat(),
+        ),
         ("label_names", text(&shape, &names)),
         ("label_colours", text(&shape, &colours)),
         ("label_digest", text(&[], &[legend.digest().name()])),
@@ -141,7 +195,12 @@ fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
 
 /// An array of text: four bytes a character, each as long as the longest, zeros after the end.
 pub(super) fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
-    let longest = values.iter().map(|value| value.chars().count()).max().unwrap_or(0).max(1);
+    let longest = values
+        .iter()
+        .map(|value| value.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let mut bytes = npy::header(&format!("<U{longest}"), shape);
     for value in values {
         let characters = value.chars().map(u32::from).chain(std::iter::repeat(0));
@@ -188,14 +247,26 @@ mod tests {
         let bits = BitGrid::from_text("##.\n#..").unwrap();
         let voxels = Voxels::new(bits);
         let on = |space| {
-            let mut disk = Disk { file: Cursor::default(), space };
-            write(&mut InMemory::new(&voxels), &mut disk, Dtype::Bool, &SaveOptions::default())
-                .map(|()| disk.file.into_inner().len() as u64)
+            let mut disk = Disk {
+                file: Cursor::default(),
+                space,
+            };
+            write(
+                &mut InMemory::new(&voxels),
+                &mut disk,
+                Dtype::Bool,
+                &SaveOptions::default(),
+            )
+            .map(|()| disk.file.into_inner().len() as u64)
         };
         let whole = on(u64::MAX).unwrap();
         assert!(whole > 200);
         for space in 0..whole {
-            assert_eq!(on(space).unwrap_err().kind(), io::ErrorKind::StorageFull, "{space}");
+            assert_eq!(
+                on(space).unwrap_err().kind(),
+                io::ErrorKind::StorageFull,
+                "{space}"
+            );
         }
         assert_eq!(on(whole).unwrap(), whole);
     }

@@ -50,7 +50,9 @@ mod tests {
 
     #[test]
     fn strings_are_joined_bit_by_bit() {
-        let bits: Vec<bool> = (0..1000_u32).map(|n| n.wrapping_mul(2_654_435_761) >> 31 == 1).collect();
+        let bits: Vec<bool> = (0..1000_u32)
+            .map(|n| n.wrapping_mul(2_654_435_761) >> 31 == 1)
+            .collect();
         for cut in [0, 1, 63, 64, 65, 128, 777, 1000] {
             let string = |bits: &[bool]| {
                 let mut string = BitString::default();
@@ -58,7 +60,10 @@ mod tests {
                 let mut rest = bits;
                 while !rest.is_empty() {
                     let (these, after) = rest.split_at(rest.len().min(*counts.next().unwrap()));
-                    let value = these.iter().rev().fold(0, |value, bit| value << 1 | u64::from(*bit));
+                    let value = these
+                        .iter()
+                        .rev()
+                        .fold(0, |value, bit| value << 1 | u64::from(*bit));
                     string.push(value, these.len() as u32);
                     rest = after;
                 }
@@ -69,7 +74,10 @@ mod tests {
             let mut bytes = vec![];
             joined.finish(&mut bytes);
             assert_eq!(bytes.len(), 125);
-            assert!((0..1000).all(|n| (bytes[n / 8] >> (n % 8) & 1 == 1) == bits[n]), "{cut}");
+            assert!(
+                (0..1000).all(|n| (bytes[n / 8] >> (n % 8) & 1 == 1) == bits[n]),
+                "{cut}"
+            );
         }
     }
 }

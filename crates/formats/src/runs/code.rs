@@ -58,7 +58,11 @@ fn codes(lengths: &[u8]) -> Vec<CodeWord> {
     let mut codes = vec![(0, 0); lengths.len()];
     for length in 1..=15 {
         next <<= 1;
-        for (code, _) in codes.iter_mut().zip(lengths).filter(|(_, of)| **of == length) {
+        for (code, _) in codes
+            .iter_mut()
+            .zip(lengths)
+            .filter(|(_, of)| **of == length)
+        {
             let length = u32::from(length);
             *code = (u64::from(next.reverse_bits() >> (32 - length)), length);
             next += 1;
@@ -71,11 +75,17 @@ impl RunCode {
     pub(super) fn new(nx: usize) -> Self {
         let lengths = lengths();
         let codes = codes(&lengths);
-        let matches: Vec<_> = (0..=LONGEST).map(|length| match_code(&codes, length)).collect();
+        let matches: Vec<_> = (0..=LONGEST)
+            .map(|length| match_code(&codes, length))
+            .collect();
         // There are two codes of distances, of one bit: that of the byte before is a zero, the other one a one.
         let (symbol, extra) = distance_symbol(if (3..=FARTHEST).contains(&nx) { nx } else { 2 });
-        let row = |(code, bits): &CodeWord| (code | 1 << bits | extra.0 << (bits + 1), bits + 1 + extra.1);
-        let rows = (3..=FARTHEST).contains(&nx).then(|| matches.iter().map(row).collect());
+        let row = |(code, bits): &CodeWord| {
+            (code | 1 << bits | extra.0 << (bits + 1), bits + 1 + extra.1)
+        };
+        let rows = (3..=FARTHEST)
+            .contains(&nx)
+            .then(|| matches.iter().map(row).collect());
         let byte = |(code, bits): CodeWord| (code, bits + 1);
         Self {
             bytes: [codes[0], codes[1]],
@@ -102,7 +112,9 @@ impl RunCode {
         /// The bits of a run, about.
         const OF_RUN: usize = 20;
         let bits = |rows: &Vec<CodeWord>| self.nx.div_ceil(LONGEST) * rows[LONGEST].1 as usize;
-        self.rows.as_ref().is_some_and(|rows| bits(rows) < OF_RUN * words)
+        self.rows
+            .as_ref()
+            .is_some_and(|rows| bits(rows) < OF_RUN * words)
     }
 
     /// Adds cells that are those of the row before.
@@ -110,7 +122,11 @@ impl RunCode {
         let Some(rows) = &self.rows else { return };
         while count > 0 {
             // Three are left at least, as a match has.
-            let length = if count > LONGEST { LONGEST.min(count - 3) } else { count };
+            let length = if count > LONGEST {
+                LONGEST.min(count - 3)
+            } else {
+                count
+            };
             bits.push(rows[length].0, rows[length].1);
             count -= length;
         }
@@ -168,13 +184,18 @@ fn distance_symbol(distance: usize) -> (usize, CodeWord) {
     }
     // Two symbols for each power of two.
     let extra = over.ilog2() - 1;
-    (2 * extra as usize + (over >> extra), ((over & ((1 << extra) - 1)) as u64, extra))
+    (
+        2 * extra as usize + (over >> extra),
+        ((over & ((1 << extra) - 1)) as u64, extra),
+    )
 }
 
 /// The start of a last block with codes of these lengths, and codes of one bit for a distance of one and for another one.
 fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
     /// The order in which lengths of the codes of lengths stand.
-    const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+    const ORDER: [usize; 19] = [
+        16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
+    ];
     /// The symbol of eleven zeros or more, with seven bits for how many.
     const ZEROS: usize = 18;
     let mut of_lengths = [0; 19];
@@ -184,7 +205,12 @@ fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
     let codes = codes(&of_lengths);
     let mut bits = BitString::default();
     // The last block, of codes of its own; symbols beyond 257; distances beyond one; lengths of lengths beyond four.
-    for (value, count) in [(0b101, 3), (SYMBOLS as u64 - 257, 5), (distance as u64, 5), (14, 4)] {
+    for (value, count) in [
+        (0b101, 3),
+        (SYMBOLS as u64 - 257, 5),
+        (distance as u64, 5),
+        (14, 4),
+    ] {
         bits.push(value, count);
     }
     for symbol in &ORDER[..18] {
@@ -194,7 +220,11 @@ fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
     (all[SYMBOLS], all[SYMBOLS + distance]) = (1, 1);
     let mut rest = &all[..];
     while let [length, after @ ..] = rest {
-        let zeros = rest.iter().take(138).take_while(|length| **length == 0).count();
+        let zeros = rest
+            .iter()
+            .take(138)
+            .take_while(|length| **length == 0)
+            .count();
         let is_run = zeros >= 11;
         let (code, count) = codes[if is_run { ZEROS } else { usize::from(*length) }];
         bits.push(code, count);

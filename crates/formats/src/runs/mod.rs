@@ -51,15 +51,29 @@ pub(super) fn write(
     progress: &dyn Progress,
 ) -> io::Result<PlainBytes> {
     let [nx, ny, nz] = source.dims();
-    let count = (nx as u64).saturating_mul(ny as u64).saturating_mul(nz as u64);
+    let count = (nx as u64)
+        .saturating_mul(ny as u64)
+        .saturating_mul(nz as u64);
     progress.begin("write", count);
     let rows = (BLOCK / nx).clamp(1, ny);
-    let packer = RowPacker { code: RunCode::new(nx), sums: SumTables::new(nx * rows + 64), nx };
+    let packer = RowPacker {
+        code: RunCode::new(nx),
+        sums: SumTables::new(nx * rows + 64),
+        nx,
+    };
     let mut sum = packer.sums.of_bytes(!0, head);
     for bytes in head.chunks(u16::MAX.into()) {
         let length = bytes.len() as u16;
         // A block that is stored and not the last.
-        out.write_all(&[&[0][..], &length.to_le_bytes(), &(!length).to_le_bytes(), bytes].concat())?;
+        out.write_all(
+            &[
+                &[0][..],
+                &length.to_le_bytes(),
+                &(!length).to_le_bytes(),
+                bytes,
+            ]
+            .concat(),
+        )?;
     }
     let mut bits = BitString::default();
     packer.code.begin(&mut bits);
@@ -67,8 +81,9 @@ pub(super) fn write(
     while let Some(slab) = next(source)? {
         let cells = slab.cells.occupied().map_err(io::Error::other)?;
         let layers = 0..cells.dims()[2];
-        let blocks: Vec<_> =
-            layers.flat_map(|k| (0..ny).step_by(rows).map(move |j| (k, j..ny.min(j + rows)))).collect();
+        let blocks: Vec<_> = layers
+            .flat_map(|k| (0..ny).step_by(rows).map(move |j| (k, j..ny.min(j + rows))))
+            .collect();
         for blocks in blocks.chunks((AT_ONCE / (nx * rows)).max(1)) {
             cancelled(progress)?;
             let packed = par::map_range(0..blocks.len(), |n| packer.pack(cells, &blocks[n]));
@@ -86,7 +101,10 @@ pub(super) fn write(
     bytes.clear();
     bits.finish(&mut bytes);
     out.write_all(&bytes)?;
-    Ok(PlainBytes { sum: !sum, count: head.len() as u64 + count })
+    Ok(PlainBytes {
+        sum: !sum,
+        count: head.len() as u64 + count,
+    })
 }
 
 /// What rows are packed with.
@@ -101,8 +119,14 @@ impl RowPacker {
     fn pack(&self, bits: &BitGrid, (k, rows): &(usize, Range<usize>)) -> (BitString, u32) {
         let width = bits.row_words();
         let bit_string = BitString::default();
-        let mut block =
-            PackedRows { packer: self, bits: bit_string, run: 0..0, repeated: 0..0, sum: 0, summed: 0 };
+        let mut block = PackedRows {
+            packer: self,
+            bits: bit_string,
+            run: 0..0,
+            repeated: 0..0,
+            sum: 0,
+            summed: 0,
+        };
         // The words of a row that are not zero, with their places in it, and those of the last row that had some.
         let (mut words, mut before, mut row_before) = (vec![], vec![], 0);
         let noted = bits.noted(*k).map(|noted| {
@@ -113,8 +137,15 @@ impl RowPacker {
         for (n, j) in rows.clone().enumerate() {
             words.clear();
             if noted.is_some() {
-                let count = rest.iter().take_while(|(place, _)| *place < (j + 1) * width).count();
-                words.extend(rest[..count].iter().map(|(place, word)| (place - j * width, *word)));
+                let count = rest
+                    .iter()
+                    .take_while(|(place, _)| *place < (j + 1) * width)
+                    .count();
+                words.extend(
+                    rest[..count]
+                        .iter()
+                        .map(|(place, word)| (place - j * width, *word)),
+                );
                 rest = &rest[count..];
             } else {
                 let row = bits.row(j, *k).iter().copied().enumerate();
@@ -158,7 +189,9 @@ impl PackedRows<'_> {
         if is_like_before && packer.code.repeats(words.len()) {
             self.repeat(row..row + packer.nx);
         } else {
-            words.iter().for_each(|(place, word)| self.push(row + 64 * place, *word));
+            words
+                .iter()
+                .for_each(|(place, word)| self.push(row + 64 * place, *word));
         }
     }
 
@@ -198,15 +231,22 @@ impl PackedRows<'_> {
 
     /// Adds the code of the run, or of cells that repeat a row, and of empty cells up to `end`.
     fn end_run(&mut self, end: usize) {
-        self.packer.code.push_repeated(&mut self.bits, self.repeated.len());
+        self.packer
+            .code
+            .push_repeated(&mut self.bits, self.repeated.len());
         self.repeated = 0..0;
         self.packer.code.push_run(&mut self.bits, 1, self.run.len());
-        self.packer.code.push_run(&mut self.bits, 0, end - self.run.end);
+        self.packer
+            .code
+            .push_run(&mut self.bits, 0, end - self.run.end);
     }
 
     fn finish(mut self, count: usize) -> (BitString, u32) {
         self.end_run(count);
-        (self.bits, self.packer.sums.after_zeros(self.sum, count - self.summed))
+        (
+            self.bits,
+            self.packer.sums.after_zeros(self.sum, count - self.summed),
+        )
     }
 }
 
@@ -237,12 +277,20 @@ mod tests {
                 let count = slab.layer_words();
                 // These slabs note their words.
                 slab.fill_noted(|k, put| {
-                    let words = bits.words()[(first + k) * count..][..count].iter().enumerate();
-                    words.filter(|(_, word)| **word != 0).for_each(|(place, word)| put(place, *word));
+                    let words = bits.words()[(first + k) * count..][..count]
+                        .iter()
+                        .enumerate();
+                    words
+                        .filter(|(_, word)| **word != 0)
+                        .for_each(|(place, word)| put(place, *word));
                 });
                 (first, slab)
             };
-            Self { voxels, slabs: (0..nz).step_by(layers).map(slab).collect(), next: 0 }
+            Self {
+                voxels,
+                slabs: (0..nz).step_by(layers).map(slab).collect(),
+                next: 0,
+            }
         }
     }
 
@@ -269,7 +317,10 @@ mod tests {
 
         fn next(&mut self) -> Result<Option<Slab<'_>>> {
             self.next += 1;
-            Ok(self.slabs.get(self.next - 1).map(|(first, bits)| Slab { first: *first, cells: bits.into() }))
+            Ok(self.slabs.get(self.next - 1).map(|(first, bits)| Slab {
+                first: *first,
+                cells: bits.into(),
+            }))
         }
     }
 
@@ -332,11 +383,20 @@ mod tests {
                 let mut packed = vec![];
                 let found = write(&mut InMemory::new(&voxels), &head, &mut packed, &()).unwrap();
                 let mut back = vec![];
-                DeflateDecoder::new(&*packed).read_to_end(&mut back).unwrap();
+                DeflateDecoder::new(&*packed)
+                    .read_to_end(&mut back)
+                    .unwrap();
                 assert!(back == plain, "{dims:?}");
                 let mut sum = Crc::new();
                 sum.update(&plain);
-                assert_eq!(found, PlainBytes { sum: sum.sum(), count: plain.len() as u64 }, "{dims:?}");
+                assert_eq!(
+                    found,
+                    PlainBytes {
+                        sum: sum.sum(),
+                        count: plain.len() as u64
+                    },
+                    "{dims:?}"
+                );
                 for (layers, threads) in [(1, 1), (2, 3)] {
                     let mut other = vec![];
                     let mut slabs = Slabs::new(&voxels, &bits, layers);

@@ -31,7 +31,10 @@ impl SumTables {
             let last = &zeros[zeros.len() - 1];
             zeros.push(of_each_byte(|sum| apply(last, apply(last, sum))));
         }
-        let mut all = Self { zeros, cells: [[0; 256]; 8] };
+        let mut all = Self {
+            zeros,
+            cells: [[0; 256]; 8],
+        };
         for n in 0..8 {
             for cells in 0..256 {
                 let [bytes, ..] = spread(cells);
@@ -43,7 +46,9 @@ impl SumTables {
 
     /// The sum of these bytes behind those of `sum`.
     pub(super) fn of_bytes(&self, sum: u32, bytes: &[u8]) -> u32 {
-        bytes.iter().fold(sum, |sum, byte| apply(&self.zeros[0], sum ^ u32::from(*byte)))
+        bytes.iter().fold(sum, |sum, byte| {
+            apply(&self.zeros[0], sum ^ u32::from(*byte))
+        })
     }
 
     /// The sum with as many zeros behind.

@@ -11,12 +11,18 @@ const BLOCKS: [(&str, [[u8; 3]; 3]); 16] = [
     ("white", [[207, 213, 214], [234, 236, 237], [210, 178, 161]]),
     ("orange", [[224, 97, 1], [241, 118, 20], [162, 84, 38]]),
     ("magenta", [[169, 48, 159], [190, 69, 180], [150, 88, 109]]),
-    ("light_blue", [[36, 137, 199], [58, 175, 217], [113, 109, 138]]),
+    (
+        "light_blue",
+        [[36, 137, 199], [58, 175, 217], [113, 109, 138]],
+    ),
     ("yellow", [[241, 175, 21], [249, 198, 40], [186, 133, 35]]),
     ("lime", [[94, 169, 24], [112, 185, 26], [103, 118, 53]]),
     ("pink", [[214, 101, 143], [238, 141, 172], [162, 78, 79]]),
     ("gray", [[55, 58, 62], [63, 68, 72], [58, 42, 36]]),
-    ("light_gray", [[125, 125, 115], [142, 142, 135], [135, 107, 98]]),
+    (
+        "light_gray",
+        [[125, 125, 115], [142, 142, 135], [135, 107, 98]],
+    ),
     ("cyan", [[21, 119, 136], [21, 138, 145], [87, 91, 91]]),
     ("purple", [[100, 32, 156], [122, 42, 173], [118, 70, 86]]),
     ("blue", [[45, 47, 143], [53, 57, 157], [74, 60, 91]]),
@@ -34,7 +40,8 @@ type BlockPlace = [usize; 2];
 
 /// All blocks: concrete first.
 fn all() -> impl Iterator<Item = BlockPlace> {
-    (0..MATERIALS.len()).flat_map(|material| (0..BLOCKS.len()).map(move |colour| [colour, material]))
+    (0..MATERIALS.len())
+        .flat_map(|material| (0..BLOCKS.len()).map(move |colour| [colour, material]))
 }
 
 /// `minecraft:red_wool`.
@@ -44,7 +51,10 @@ fn name([colour, material]: BlockPlace) -> String {
 
 /// How far apart two colours are: the square of their distance in sRGB.
 fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
-    a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| u32::from(a.abs_diff(b)).pow(2))
+        .sum()
 }
 
 /// The block of each label by its value, in the order of the legend: the one whose colour is nearest; for labels with
@@ -54,10 +64,19 @@ pub(super) fn blocks(legend: &Legend) -> Vec<(u8, String)> {
     let is_named = labels.iter().all(|label| !label.name.starts_with('#'));
     let differ = is_named && !labels.is_empty() && labels.len() <= all().count();
     let coloured: Vec<(u8, [u8; 3])> = match labels {
-        [] => (1..=255).map(|value| (value, legend.colour(value))).collect(),
+        [] => (1..=255)
+            .map(|value| (value, legend.colour(value)))
+            .collect(),
         labels => labels
             .iter()
-            .map(|label| (label.value, label.standard_colour().unwrap_or(legend.colour(label.value))))
+            .map(|label| {
+                (
+                    label.value,
+                    label
+                        .standard_colour()
+                        .unwrap_or(legend.colour(label.value)),
+                )
+            })
             .collect(),
     };
     let mut used: Vec<BlockPlace> = Vec::new();
@@ -66,7 +85,11 @@ pub(super) fn blocks(legend: &Legend) -> Vec<(u8, String)> {
         let nearest = free.min_by_key(|[c, m]| distance(BLOCKS[*c].1[*m], *colour));
         used.extend(nearest);
     }
-    coloured.iter().zip(used).map(|((value, _), block)| (*value, name(block))).collect()
+    coloured
+        .iter()
+        .zip(used)
+        .map(|((value, _), block)| (*value, name(block)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -77,15 +100,28 @@ mod tests {
     #[test]
     fn labels_get_the_nearest_blocks_that_differ() {
         let red = |value: u8, name: &str| Label::new(value, name).with_colour([142, 33, 33]);
-        let legend =
-            Legend::new([red(1, "a"), red(9, "b"), Label::new(3, "c").with_colour([0, 0, 0])]).unwrap();
+        let legend = Legend::new([
+            red(1, "a"),
+            red(9, "b"),
+            Label::new(3, "c").with_colour([0, 0, 0]),
+        ])
+        .unwrap();
         let found = blocks(&legend);
-        let expected = ["minecraft:red_concrete", "minecraft:red_wool", "minecraft:black_concrete"];
+        let expected = [
+            "minecraft:red_concrete",
+            "minecraft:red_wool",
+            "minecraft:black_concrete",
+        ];
         assert!(found.iter().map(|(_, name)| name).eq(expected) && found[1].0 == 9);
         // Colours share blocks.
         let legend = Legend::new([red(1, "#8e2121"), red(2, "#8e2122")]).unwrap();
-        assert!(blocks(&legend).iter().all(|(_, name)| name == "minecraft:red_concrete"));
-        let most = Legend::new((1..=48).map(|value| Label::new(value, format!("part {value}")))).unwrap();
+        assert!(
+            blocks(&legend)
+                .iter()
+                .all(|(_, name)| name == "minecraft:red_concrete")
+        );
+        let most =
+            Legend::new((1..=48).map(|value| Label::new(value, format!("part {value}")))).unwrap();
         let mut names: Vec<_> = blocks(&most).into_iter().map(|(_, name)| name).collect();
         names.sort();
         names.dedup();

@@ -63,18 +63,24 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     match lattice {
         None => Ok(()),
         Some(lattice) if lattice.is_cubic() => count(lattice.dims()).map(drop),
-        Some(_) => Err(Error::usage("a .schem file cannot hold cells that are not cubes")
-            .with_hint("give one cell size for all axes, or save as .npz")),
+        Some(_) => Err(
+            Error::usage("a .schem file cannot hold cells that are not cubes")
+                .with_hint("give one cell size for all axes, or save as .npz"),
+        ),
     }
 }
 
 /// The blocks of a grid, if a file holds them.
 fn count(dims: [usize; 3]) -> Result<i32> {
-    let too_large = |text: String| Err(Error::too_large(text).with_hint("use larger cells, or save as .npz"));
+    let too_large =
+        |text: String| Err(Error::too_large(text).with_hint("use larger cells, or save as .npz"));
     if let Some(axis) = dims.iter().position(|n| *n > MOST) {
         let (count, axis) = (dims[axis], AXES[axis]);
-        return too_large(format!("{count} cells along {axis}; a .schem file holds at most {MOST}"));
+        return too_large(format!(
+            "{count} cells along {axis}; a .schem file holds at most {MOST}"
+        ));
     }
     let all: u128 = dims.iter().map(|n| *n as u128).product();
-    i32::try_from(all).or_else(|_| too_large(format!("{all} cells; a .schem file holds fewer than 2³¹")))
+    i32::try_from(all)
+        .or_else(|_| too_large(format!("{all} cells; a .schem file holds fewer than 2³¹")))
 }

@@ -34,7 +34,8 @@ impl NbtWriter<'_> {
     fn content(&mut self, text: &str) -> io::Result<()> {
         let bytes = modified_utf8(text);
         let length = u16::try_from(bytes.len());
-        let length = length.map_err(|_| io::Error::other("a text of over 65,535 bytes in a .schem"))?;
+        let length =
+            length.map_err(|_| io::Error::other("a text of over 65,535 bytes in a .schem"))?;
         self.out.write_all(&length.to_be_bytes())?;
         self.out.write_all(&bytes)
     }
@@ -67,7 +68,9 @@ impl NbtWriter<'_> {
     pub(super) fn ints(&mut self, name: &str, values: &[i32]) -> io::Result<()> {
         self.tag(TagKind::IntArray, name)?;
         self.out.write_all(&(values.len() as i32).to_be_bytes())?;
-        values.iter().try_for_each(|value| self.out.write_all(&value.to_be_bytes()))
+        values
+            .iter()
+            .try_for_each(|value| self.out.write_all(&value.to_be_bytes()))
     }
 
     /// Begins an array of so many bytes, which follow.
@@ -91,7 +94,8 @@ pub(super) fn modified_utf8(text: &str) -> Vec<u8> {
             '\0' => bytes.extend([0xc0, 0x80]),
             '\u{10000}'.. => {
                 for half in c.encode_utf16(&mut [0; 2]) {
-                    let [high, middle, low] = [*half >> 12, *half >> 6 & 0x3f, *half & 0x3f].map(|n| n as u8);
+                    let [high, middle, low] =
+                        [*half >> 12, *half >> 6 & 0x3f, *half & 0x3f].map(|n| n as u8);
                     bytes.extend([0xe0 | high, 0x80 | middle, 0x80 | low]);
                 }
             }
@@ -112,11 +116,18 @@ mod tests {
         nbt.compound("hello world").unwrap();
         nbt.text("name", "Bananrama").unwrap();
         nbt.end().unwrap();
-        assert_eq!(bytes, b"\x0a\x00\x0bhello world\x08\x00\x04name\x00\x09Bananrama\x00");
-        assert_eq!(modified_utf8("a\0\u{fc}\u{1f600}"), b"a\xc0\x80\xc3\xbc\xed\xa0\xbd\xed\xb8\x80");
+        assert_eq!(
+            bytes,
+            b"\x0a\x00\x0bhello world\x08\x00\x04name\x00\x09Bananrama\x00"
+        );
+        assert_eq!(
+            modified_utf8("a\0\u{fc}\u{1f600}"),
+            b"a\xc0\x80\xc3\xbc\xed\xa0\xbd\xed\xb8\x80"
+        );
         let mut nbt = NbtWriter { out: &mut bytes };
         assert!(
-            nbt.text("", &"x".repeat(MAX_TEXT)).is_ok() && nbt.text("", &"x".repeat(MAX_TEXT + 1)).is_err()
+            nbt.text("", &"x".repeat(MAX_TEXT)).is_ok()
+                && nbt.text("", &"x".repeat(MAX_TEXT + 1)).is_err()
         );
     }
 }

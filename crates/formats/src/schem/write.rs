@@ -57,7 +57,13 @@ pub(super) fn write(
     }
     nbt.end()?;
     nbt.bytes("Data", cells)?;
-    let mut rows = RowWriter { out: nbt.out, palette: &palette, dtype, is_y_up, progress: options.progress };
+    let mut rows = RowWriter {
+        out: nbt.out,
+        palette: &palette,
+        dtype,
+        is_y_up,
+        progress: options.progress,
+    };
     rows.write_all(source)?;
     nbt.no_compounds("BlockEntities")?;
     (0..3).try_for_each(|_| nbt.end())?;
@@ -71,16 +77,28 @@ fn write_metadata(
     palette: &BlockPalette,
 ) -> io::Result<()> {
     nbt.compound("Metadata")?;
-    nbt.text("Name", source.record().input.as_deref().unwrap_or("voxelize"))?;
+    nbt.text(
+        "Name",
+        source.record().input.as_deref().unwrap_or("voxelize"),
+    )?;
     let whole = metadata(source, dtype);
-    let nameless = Metadata { legend: None, ..whole.clone() };
+    let nameless = Metadata {
+        legend: None,
+        ..whole.clone()
+    };
     let texts = [whole, nameless].map(|metadata| metadata.to_json(Style::OneLine));
-    if let Some(json) = texts.iter().find(|json| modified_utf8(json).len() <= MAX_TEXT) {
+    if let Some(json) = texts
+        .iter()
+        .find(|json| modified_utf8(json).len() <= MAX_TEXT)
+    {
         nbt.text("Voxelize", json)?;
     }
     if !palette.labels.is_empty() {
         nbt.compound("VoxelizeBlocks")?;
-        palette.labels.iter().try_for_each(|(value, name)| nbt.text(&value.to_string(), name))?;
+        palette
+            .labels
+            .iter()
+            .try_for_each(|(value, name)| nbt.text(&value.to_string(), name))?;
         nbt.end()?;
     }
     nbt.end()
@@ -88,7 +106,11 @@ fn write_metadata(
 
 impl BlockPalette {
     fn new(source: &dyn CellSource, dtype: Dtype) -> Self {
-        let mut palette = Self { labels: Vec::new(), names: vec!["minecraft:air".into()], numbers: [0; 256] };
+        let mut palette = Self {
+            labels: Vec::new(),
+            names: vec!["minecraft:air".into()],
+            numbers: [0; 256],
+        };
         match source.cell_type() {
             CellType::Labels(legend) if dtype == Dtype::U8 => palette.labels = blocks(legend),
             _ => {
@@ -127,7 +149,10 @@ impl RowWriter<'_> {
         while let Some(slab) = next(source)? {
             let layers = slab.cells.dims()[2];
             if !self.is_y_up {
-                self.write_rows(slab.cells, (0..layers).flat_map(|k| (0..ny).rev().map(move |j| [j, k])))?;
+                self.write_rows(
+                    slab.cells,
+                    (0..layers).flat_map(|k| (0..ny).rev().map(move |j| [j, k])),
+                )?;
             } else if layers == nz {
                 self.write_turned(slab.cells)?;
             } else {
@@ -146,7 +171,11 @@ impl RowWriter<'_> {
         self.write_rows(cells, (0..ny).flat_map(|j| (0..nz).map(move |k| [j, k])))
     }
 
-    fn write_rows(&mut self, cells: CellsRef, rows: impl Iterator<Item = [usize; 2]>) -> io::Result<()> {
+    fn write_rows(
+        &mut self,
+        cells: CellsRef,
+        rows: impl Iterator<Item = [usize; 2]>,
+    ) -> io::Result<()> {
         let bits = cells.occupied().map_err(io::Error::other)?;
         let mut row = vec![0; bits.dims()[0]];
         for (n, [j, k]) in rows.enumerate() {
@@ -156,7 +185,8 @@ impl RowWriter<'_> {
             match cells {
                 CellsRef::Labels(labels) if self.dtype == Dtype::U8 => {
                     labels.row(j, k, &mut row);
-                    row.iter_mut().for_each(|cell| *cell = self.palette.numbers[usize::from(*cell)]);
+                    row.iter_mut()
+                        .for_each(|cell| *cell = self.palette.numbers[usize::from(*cell)]);
                 }
                 _ => bits.row_bytes(j, k, &mut row),
             }
@@ -185,11 +215,16 @@ fn put(all: &mut Cells, cells: CellsRef, first: usize) -> io::Result<()> {
             let mut row = vec![0; nx];
             for [j, k] in (0..layers).flat_map(|k| (0..ny).map(move |j| [j, k])) {
                 labels.row(j, k, &mut row);
-                all.put_row(j, first + k, &row)
-                    .map_err(|_| io::Error::other("a slab has a label that its legend does not name"))?;
+                all.put_row(j, first + k, &row).map_err(|_| {
+                    io::Error::other("a slab has a label that its legend does not name")
+                })?;
             }
         }
-        _ => return Err(io::Error::other("a slab is of another kind than the one before it")),
+        _ => {
+            return Err(io::Error::other(
+                "a slab is of another kind than the one before it",
+            ));
+        }
     }
     Ok(())
 }

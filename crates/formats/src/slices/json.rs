@@ -36,7 +36,10 @@ pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> S
     let mut all = Map::new();
     let mut put = |key: &str, value: Value| drop(all.insert(key.into(), value));
     put("dims", json!(source.dims()));
-    put("picture", json!({ "width": nx, "height": ny, "bits": if dtype == Dtype::Bit { 1 } else { 8 } }));
+    put(
+        "picture",
+        json!({ "width": nx, "height": ny, "bits": if dtype == Dtype::Bit { 1 } else { 8 } }),
+    );
     put("first_picture", Value::from("lowest z"));
     put("first_row", Value::from("highest y"));
     put("first_column", Value::from("lowest x"));
@@ -51,7 +54,10 @@ pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> S
     }
     let layer = |(k, name): (usize, &String)| layer(source.lattice(), k, name);
     put("layers", names.iter().enumerate().map(layer).collect());
-    put("voxelize", serde_json::from_str(&described(source, dtype)).unwrap_or_default());
+    put(
+        "voxelize",
+        serde_json::from_str(&described(source, dtype)).unwrap_or_default(),
+    );
     format!("{:#}\n", Value::Object(all))
 }
 
@@ -66,7 +72,9 @@ fn occupied(source: &dyn CellSource, dtype: Dtype) -> &'static str {
 
 /// A layer: its picture, its lower and its upper wall, and its centre.
 fn layer(lattice: Option<&Lattice>, k: usize, name: &str) -> Value {
-    let Some(lattice) = lattice else { return json!({ "file": name }) };
+    let Some(lattice) = lattice else {
+        return json!({ "file": name });
+    };
     let place = |halves: i64| {
         let cells = &Rational::from(2 * k as i64 + halves) * &Rational::new(1, 2);
         &lattice.origin()[2] + &(&lattice.spacing()[2] * &cells)

@@ -25,15 +25,26 @@ impl PngFrame {
     /// A picture of these rows, from the top, each behind a zero for its filter.
     pub(super) fn png(&self, rows: &[u8]) -> io::Result<Vec<u8>> {
         let mut png = SIGNATURE.to_vec();
-        let [width, height] = self.size.map(|n| u32::try_from(n).map_err(io::Error::other));
+        let [width, height] = self
+            .size
+            .map(|n| u32::try_from(n).map_err(io::Error::other));
         // Grey, deflate, the usual filters, not interlaced.
         let kind = [self.depth, 0, 0, 0, 0];
-        put(&mut png, *b"IHDR", &[&width?.to_be_bytes()[..], &height?.to_be_bytes(), &kind].concat());
+        put(
+            &mut png,
+            *b"IHDR",
+            &[&width?.to_be_bytes()[..], &height?.to_be_bytes(), &kind].concat(),
+        );
         if let Some([x, y]) = self.density {
             const METRE: u8 = 1;
-            put(&mut png, *b"pHYs", &[&x.to_be_bytes()[..], &y.to_be_bytes(), &[METRE]].concat());
+            put(
+                &mut png,
+                *b"pHYs",
+                &[&x.to_be_bytes()[..], &y.to_be_bytes(), &[METRE]].concat(),
+            );
         }
-        let mut packed = ZlibEncoder::new(Vec::with_capacity(rows.len() / 16), Compression::new(LEVEL));
+        let mut packed =
+            ZlibEncoder::new(Vec::with_capacity(rows.len() / 16), Compression::new(LEVEL));
         packed.write_all(rows)?;
         put(&mut png, *b"IDAT", &packed.finish()?);
         put(&mut png, *b"IEND", &[]);
@@ -58,7 +69,11 @@ mod tests {
 
     #[test]
     fn the_smallest_picture_is_known_byte_by_byte() {
-        let frame = PngFrame { size: [1, 1], depth: 1, density: None };
+        let frame = PngFrame {
+            size: [1, 1],
+            depth: 1,
+            density: None,
+        };
         let png = frame.png(&[0, 0x80]).unwrap();
         // Its head and its end are those of any 1 × 1 picture of 1 bit.
         let head = b"\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x01\0\0\0\0\x37\x6e\xf9\x24";

@@ -23,7 +23,9 @@ pub(super) fn folder(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
-    write(source, dtype, options, |name, bytes| folder.write(name, |out| out.write_all(bytes)))
+    write(source, dtype, options, |name, bytes| {
+        folder.write(name, |out| out.write_all(bytes))
+    })
 }
 
 #[cfg(feature = "npz")]
@@ -34,7 +36,9 @@ pub(super) fn archive(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let mut archive = crate::container::ArchiveWriter::new(out);
-    write(source, dtype, options, |name, bytes| archive.store(name, bytes))?;
+    write(source, dtype, options, |name, bytes| {
+        archive.store(name, bytes)
+    })?;
     archive.finish()
 }
 
@@ -47,7 +51,11 @@ fn write(
 ) -> io::Result<()> {
     let [nx, ny, nz] = source.dims();
     let depth = if dtype == Dtype::Bit { 1 } else { 8 };
-    let frame = PngFrame { size: [nx, ny], depth, density: json::density(source) };
+    let frame = PngFrame {
+        size: [nx, ny],
+        depth,
+        density: json::density(source),
+    };
     let digits = (nz - 1).to_string().len().max(DIGITS);
     let names: Vec<_> = (0..nz).map(|k| format!("{k:0digits$}.png")).collect();
     put(INDEX, json::text(source, dtype, &names).as_bytes())?;
@@ -70,7 +78,11 @@ fn write(
 fn rows(cells: CellsRef, k: usize, dtype: Dtype) -> io::Result<Vec<u8>> {
     let [nx, ny, _] = cells.dims();
     let bits = cells.occupied().map_err(io::Error::other)?;
-    let width = if dtype == Dtype::Bit { nx.div_ceil(8) } else { nx };
+    let width = if dtype == Dtype::Bit {
+        nx.div_ceil(8)
+    } else {
+        nx
+    };
     let mut rows = vec![0; ny * (1 + width)];
     for (n, row) in rows.chunks_exact_mut(1 + width).enumerate() {
         let j = ny - 1 - n;
@@ -79,7 +91,9 @@ fn rows(cells: CellsRef, k: usize, dtype: Dtype) -> io::Result<Vec<u8>> {
             _ if dtype == Dtype::Bit => {
                 // The first pixel is the highest bit of a byte.
                 let bytes = bits.row(j, k).iter().flat_map(|word| word.to_le_bytes());
-                row.iter_mut().zip(bytes).for_each(|(pixels, byte)| *pixels = byte.reverse_bits());
+                row.iter_mut()
+                    .zip(bytes)
+                    .for_each(|(pixels, byte)| *pixels = byte.reverse_bits());
             }
             CellsRef::Labels(labels) => labels.row(j, k, row),
             _ => {

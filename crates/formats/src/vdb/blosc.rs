@@ -64,7 +64,11 @@ pub(super) fn unpack(chunk: &[u8], out: &mut [u8]) -> Option<()> {
         } else {
             &mut *out
         };
-        let stream = if is_split { block / width } else { target.len() };
+        let stream = if is_split {
+            block / width
+        } else {
+            target.len()
+        };
         for part in target.chunks_mut(stream.max(1)) {
             let packed = number(chunk, at)?;
             let bytes = chunk.get(at + 4..(at + 4).checked_add(packed)?)?;
@@ -91,7 +95,11 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
 fn unsort(sorted: &[u8], width: usize, out: &mut [u8]) {
     let count = sorted.len() / width;
     for (place, bytes) in sorted.chunks_exact(count.max(1)).take(width).enumerate() {
-        out.iter_mut().skip(place).step_by(width).zip(bytes).for_each(|(out, byte)| *out = *byte);
+        out.iter_mut()
+            .skip(place)
+            .step_by(width)
+            .zip(bytes)
+            .for_each(|(out, byte)| *out = *byte);
     }
     let whole = count * width;
     out[whole..].copy_from_slice(&sorted[whole..]);
@@ -104,7 +112,8 @@ fn unpack_lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<()> {
         let token = take_byte(&mut bytes)?;
         let literals = take_length(usize::from(token >> 4), &mut bytes)?;
         let (some, rest) = bytes.split_at_checked(literals)?;
-        out.get_mut(length..length.checked_add(literals)?)?.copy_from_slice(some);
+        out.get_mut(length..length.checked_add(literals)?)?
+            .copy_from_slice(some);
         length += literals;
         bytes = rest;
         if bytes.is_empty() {
@@ -177,7 +186,12 @@ mod tests {
     fn chunk(flags: u8, length: u32, streams: &[&[u8]]) -> Vec<u8> {
         let mut chunk = vec![2, 1, flags, 4];
         let body: usize = streams.iter().map(|stream| 4 + stream.len()).sum();
-        for number in [length, length, (HEADER + 4 + body) as u32, (HEADER + 4) as u32] {
+        for number in [
+            length,
+            length,
+            (HEADER + 4 + body) as u32,
+            (HEADER + 4) as u32,
+        ] {
             chunk.extend(number.to_le_bytes());
         }
         for stream in streams {
@@ -207,7 +221,11 @@ mod tests {
         assert!(out.chunks(4).all(|value| value == [1, 2, 3, 4]));
         // Two values and a byte, in one stream.
         let mut out = vec![0; 9];
-        unpack(&chunk(flags | ONE_STREAM, 9, &[&[1, 5, 2, 6, 3, 7, 4, 8, 9]]), &mut out).unwrap();
+        unpack(
+            &chunk(flags | ONE_STREAM, 9, &[&[1, 5, 2, 6, 3, 7, 4, 8, 9]]),
+            &mut out,
+        )
+        .unwrap();
         assert_eq!(out, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
         let whole = chunk(flags, 512, &streams);
         for cut in 0..whole.len() {

@@ -48,7 +48,12 @@ pub(super) struct ColumnLeaves {
 }
 
 impl ColumnLeaves {
-    pub(super) fn of(cells: TreeCells, column: [usize; 2], k: usize, is_zipped: bool) -> io::Result<Self> {
+    pub(super) fn of(
+        cells: TreeCells,
+        column: [usize; 2],
+        k: usize,
+        is_zipped: bool,
+    ) -> io::Result<Self> {
         let mut all = Self::default();
         // Its memory is only worth it for values.
         let mut packer = None;
@@ -61,7 +66,8 @@ impl ColumnLeaves {
                     put_mask(&active, &mut all.heads);
                     let start = all.blocks.len();
                     if cells.tree != TreeType::Bool {
-                        let values: Vec<u8> = values.each(&active).flat_map(u32::to_le_bytes).collect();
+                        let values: Vec<u8> =
+                            values.each(&active).flat_map(u32::to_le_bytes).collect();
                         let packer = packer.get_or_insert_with(|| Packer::new(is_zipped));
                         put_values(&active, &minus, &values, packer, &mut all.blocks)?;
                     }
@@ -94,14 +100,20 @@ impl ColumnLeaves {
 
     /// Counts the active cells of a leaf at `first`, relative to the column.
     fn count(&mut self, mask: &LeafMask, first: [usize; 3]) {
-        self.active += mask.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-        let moved = |bounds: CellBounds| bounds.map(|cell| std::array::from_fn(|n| first[n] + cell[n]));
+        self.active += mask
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum::<u64>();
+        let moved =
+            |bounds: CellBounds| bounds.map(|cell| std::array::from_fn(|n| first[n] + cell[n]));
         self.bounds = joined(self.bounds, bounds_of(mask).map(moved));
     }
 
     /// The tile that all its leaves are.
     pub(super) fn tile(&self) -> Option<TreeTile> {
-        self.tiles.filter(|(_, count)| *count == LEAVES * LEAVES).map(|(tile, _)| tile)
+        self.tiles
+            .filter(|(_, count)| *count == LEAVES * LEAVES)
+            .map(|(tile, _)| tile)
     }
 }
 

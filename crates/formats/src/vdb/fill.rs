@@ -25,7 +25,8 @@ fn raised(n: i32) -> usize {
 impl ActiveBounds {
     /// The lowest and the highest active cell.
     pub(super) fn cells(&self) -> Option<[[i64; 3]; 2]> {
-        self.0.map(|bounds| bounds.map(|cell| cell.map(|n| n as i64 + i64::from(i32::MIN))))
+        self.0
+            .map(|bounds| bounds.map(|cell| cell.map(|n| n as i64 + i64::from(i32::MIN))))
     }
 
     fn add(&mut self, origin: [i32; 3], within: CellBounds) {
@@ -82,7 +83,9 @@ impl TreeFill {
     ) -> Result<Self> {
         let is_fog = metadata.dims.is_some() && metadata.background.is_none();
         let store = match tree {
-            TreeType::Int32 => TreeStore::Labels(RowValues::new(dims, metadata.legend.as_ref(), room)?),
+            TreeType::Int32 => {
+                TreeStore::Labels(RowValues::new(dims, metadata.legend.as_ref(), room)?)
+            }
             TreeType::Float if !is_fog => {
                 let background = f32::from_bits(canonical(f32::from_bits(background)));
                 let mut field = room.field(dims)?.with_background(background);
@@ -94,7 +97,13 @@ impl TreeFill {
             }
             _ => TreeStore::Bits(room.bits(dims)?),
         };
-        Ok(Self { base, dims, store, pending: Vec::new(), buffers })
+        Ok(Self {
+            base,
+            dims,
+            store,
+            pending: Vec::new(),
+            buffers,
+        })
     }
 
     /// Reads the values of the leaves that are left; the cells, and where the values end.
@@ -162,14 +171,18 @@ impl TreeStore {
 /// The label that a whole number is.
 fn label(bits: u32) -> Result<u8> {
     u8::try_from(bits).map_err(|_| {
-        let text = format!("a cell has the value {}; labels are 1 to 255", bits.cast_signed());
+        let text = format!(
+            "a cell has the value {}; labels are 1 to 255",
+            bits.cast_signed()
+        );
         Error::input(Code::V004, text)
     })
 }
 
 impl TreeVisitor for TreeFill {
     fn tile(&mut self, tile: TileBox) -> Result<()> {
-        let [columns, rows, layers] = [0, 1, 2].map(|axis| self.range(axis, tile.origin[axis], tile.side));
+        let [columns, rows, layers] =
+            [0, 1, 2].map(|axis| self.range(axis, tile.origin[axis], tile.side));
         for (k, j) in layers.flat_map(|k| rows.clone().map(move |j| (k, j))) {
             match &mut self.store {
                 TreeStore::Bits(_) if tile.bits << 1 == 0 => return Ok(()),
@@ -178,7 +191,9 @@ impl TreeVisitor for TreeFill {
                     field.row_mut(j, k)[columns.clone()].fill(f32::from_bits(tile.bits))
                 }
                 store @ TreeStore::Labels(_) => {
-                    columns.clone().try_for_each(|i| store.set([i, j, k], tile.bits))?;
+                    columns
+                        .clone()
+                        .try_for_each(|i| store.set([i, j, k], tile.bits))?;
                 }
             }
         }
@@ -187,7 +202,11 @@ impl TreeVisitor for TreeFill {
 
     fn leaf(&mut self, walk: &mut TreeWalk, origin: [i32; 3], mask: &LeafMask) -> Result<()> {
         self.pending.push((origin, *mask));
-        if self.pending.len() == LEAVES { self.read_pending(walk) } else { Ok(()) }
+        if self.pending.len() == LEAVES {
+            self.read_pending(walk)
+        } else {
+            Ok(())
+        }
     }
 }
 

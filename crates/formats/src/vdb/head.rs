@@ -17,7 +17,11 @@ pub(super) const UUID: u64 = 21;
 /// A uuid of a form of one's own, version 8 of RFC 9562.
 pub(super) fn uuid([a, b, c, d]: [u32; 4]) -> String {
     let [b, low] = [b >> 16, b & 0xfff];
-    format!("{a:08x}-{b:04x}-8{low:03x}-a{:03x}-{:04x}{d:08x}", c >> 20, c & 0xffff)
+    format!(
+        "{a:08x}-{b:04x}-8{low:03x}-a{:03x}-{:04x}{d:08x}",
+        c >> 20,
+        c & 0xffff
+    )
 }
 
 fn put_text(text: &str, out: &mut Vec<u8>) {
@@ -28,7 +32,9 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
 /// Everything before the grid; uuid and offsets are zeros.
 pub(super) fn file_head(source: &dyn CellSource, tree: TreeType) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
-    VERSIONS.iter().for_each(|version| head.extend_from_slice(&version.to_le_bytes()));
+    VERSIONS
+        .iter()
+        .for_each(|version| head.extend_from_slice(&version.to_le_bytes()));
     head.push(1);
     head.extend_from_slice(uuid([0; 4]).as_bytes());
     // No metadata of the file, and one grid.
@@ -45,14 +51,22 @@ pub(super) fn file_head(source: &dyn CellSource, tree: TreeType) -> Vec<u8> {
 /// The name of the grid as other programs expect it, and its class.
 fn name_and_class(source: &dyn CellSource, tree: TreeType) -> [&'static str; 2] {
     let CellType::Field { background } = source.cell_type() else {
-        return if tree == TreeType::Float { ["density", "fog volume"] } else { ["voxels", "unknown"] };
+        return if tree == TreeType::Float {
+            ["density", "fog volume"]
+        } else {
+            ["voxels", "unknown"]
+        };
     };
     let record = source.record();
     let is_distance = record.rule_name.as_deref() == Some("distance");
     let is_signed = is_distance && record.field("variant") == Some("signed");
     let is_band = background.is_finite() && background > 0.0;
     let is_cubic = source.lattice().is_none_or(Lattice::is_cubic);
-    let class = if is_signed && is_band && is_cubic { "level set" } else { "unknown" };
+    let class = if is_signed && is_band && is_cubic {
+        "level set"
+    } else {
+        "unknown"
+    };
     [if is_distance { "distance" } else { "values" }, class]
 }
 
@@ -65,13 +79,21 @@ pub(super) fn grid_head(
     is_zipped: bool,
 ) -> Vec<u8> {
     let [name, class] = name_and_class(source, tree);
-    let packed = if is_zipped { "zip + active values" } else { "active values" };
+    let packed = if is_zipped {
+        "zip + active values"
+    } else {
+        "active values"
+    };
     // What OpenVDB has for no cells.
     let [low, high] = match spool.bounds {
         Some(bounds) => bounds.map(|cell| cell.map(|n| n as i32)),
         None => [[i32::MAX; 3], [i32::MIN; 3]],
     };
-    let cell = |cell: [i32; 3]| cell.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>();
+    let cell = |cell: [i32; 3]| {
+        cell.iter()
+            .flat_map(|n| n.to_le_bytes())
+            .collect::<Vec<_>>()
+    };
     let text = |text: &str| text.as_bytes().to_vec();
     let entries = [
         ("class", "string", text(class)),
@@ -79,7 +101,11 @@ pub(super) fn grid_head(
         ("file_bbox_max", "vec3i", cell(high)),
         ("file_bbox_min", "vec3i", cell(low)),
         ("file_compression", "string", text(packed)),
-        ("file_voxel_count", "int64", spool.active.to_le_bytes().to_vec()),
+        (
+            "file_voxel_count",
+            "int64",
+            spool.active.to_le_bytes().to_vec(),
+        ),
         ("is_saved_as_half_float", "bool", vec![0]),
         ("name", "string", text(name)),
         (JSON, "string", text(&described(source, dtype))),
@@ -102,12 +128,29 @@ fn put_map(lattice: Option<&Lattice>, out: &mut Vec<u8>) {
     let is_cubic = lattice.is_none_or(Lattice::is_cubic);
     let (centre, step) = match lattice.map(centre_and_step) {
         Some((centre, step)) => (centre, step),
-        None => ([(); 3].map(|()| Rational::new(1, 2)), [(); 3].map(|()| Rational::ONE)),
+        None => (
+            [(); 3].map(|()| Rational::new(1, 2)),
+            [(); 3].map(|()| Rational::ONE),
+        ),
     };
     let centre = centre.each_ref().map(Rational::to_f64);
     let step = step.each_ref().map(Rational::to_f64);
-    put_text(if is_cubic { "UniformScaleTranslateMap" } else { "ScaleTranslateMap" }, out);
+    put_text(
+        if is_cubic {
+            "UniformScaleTranslateMap"
+        } else {
+            "ScaleTranslateMap"
+        },
+        out,
+    );
     let inverse = step.map(|size| 1.0 / size);
-    let doubles = [centre, step, step, inverse, inverse.map(|n| n * n), inverse.map(|n| n / 2.0)];
+    let doubles = [
+        centre,
+        step,
+        step,
+        inverse,
+        inverse.map(|n| n * n),
+        inverse.map(|n| n / 2.0),
+    ];
     out.extend(doubles.as_flattened().iter().flat_map(|n| n.to_le_bytes()));
 }

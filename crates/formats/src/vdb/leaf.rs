@@ -23,9 +23,10 @@ pub(super) type CellBounds = [[usize; 3]; 2];
 /// The smallest box that holds both.
 pub(super) fn joined(one: Option<CellBounds>, other: Option<CellBounds>) -> Option<CellBounds> {
     match (one, other) {
-        (Some([a, b]), Some([c, d])) => {
-            Some([std::array::from_fn(|n| a[n].min(c[n])), std::array::from_fn(|n| b[n].max(d[n]))])
-        }
+        (Some([a, b]), Some([c, d])) => Some([
+            std::array::from_fn(|n| a[n].min(c[n])),
+            std::array::from_fn(|n| b[n].max(d[n])),
+        ]),
         (one, other) => one.or(other),
     }
 }
@@ -35,9 +36,20 @@ pub(super) fn bounds_of(mask: &LeafMask) -> Option<CellBounds> {
     let first = mask.iter().position(|word| *word != 0)?;
     let last = mask.iter().rposition(|word| *word != 0)?;
     let plane = mask.iter().fold(0, |plane, word| plane | word);
-    let column = plane.to_le_bytes().iter().fold(0, |column, byte| column | byte);
-    let low = [first, plane.trailing_zeros() as usize / SIDE, column.trailing_zeros() as usize];
-    let high = [last, 7 - plane.leading_zeros() as usize / SIDE, 7 - column.leading_zeros() as usize];
+    let column = plane
+        .to_le_bytes()
+        .iter()
+        .fold(0, |column, byte| column | byte);
+    let low = [
+        first,
+        plane.trailing_zeros() as usize / SIDE,
+        column.trailing_zeros() as usize,
+    ];
+    let high = [
+        last,
+        7 - plane.leading_zeros() as usize / SIDE,
+        7 - column.leading_zeros() as usize,
+    ];
     Some([low, high])
 }
 
@@ -87,8 +99,8 @@ impl LeafValues<'_> {
     /// The value of all cells of a leaf, if they are all active and have one.
     fn uniform(&self, active: &LeafMask) -> Option<u32> {
         let first = self.get([0; 3]);
-        let is_one =
-            *active == ALL && (matches!(self, Self::One(_)) || self.each(active).all(|value| value == first));
+        let is_one = *active == ALL
+            && (matches!(self, Self::One(_)) || self.each(active).all(|value| value == first));
         is_one.then_some(first)
     }
 }
@@ -116,7 +128,9 @@ impl<'a> TreeCells<'a> {
 
     /// The labels of the block whose first cell is `(64 n, j, k)`.
     fn labels(&self, n: usize, j: usize, k: usize) -> Option<LabelBlock> {
-        let CellsRef::Labels(labels) = self.cells else { return None };
+        let CellsRef::Labels(labels) = self.cells else {
+            return None;
+        };
         if self.tree != TreeType::Int32 {
             return None;
         }
@@ -151,7 +165,9 @@ impl<'a> TreeCells<'a> {
             for byte in (0..SIDE).filter(|byte| any >> (8 * byte) & 0xff != 0) {
                 let values = match (self.cells, &labels) {
                     (_, Some(labels)) => LeafValues::Labels(labels, SIDE * byte),
-                    (CellsRef::Field(field), _) => LeafValues::Field(field, [64 * n + SIDE * byte, j, k]),
+                    (CellsRef::Field(field), _) => {
+                        LeafValues::Field(field, [64 * n + SIDE * byte, j, k])
+                    }
                     _ if self.tree == TreeType::Float => LeafValues::One(1_f32.to_bits()),
                     _ => LeafValues::One(1),
                 };
@@ -168,7 +184,8 @@ impl<'a> TreeCells<'a> {
         let mut active = [[0; SIDE]; SIDE];
         let mut minus = active;
         let mut any = 0;
-        for (y, z) in (0..SIDE.min(ny - j)).flat_map(|y| (0..SIDE.min(nz - k)).map(move |z| (y, z))) {
+        for (y, z) in (0..SIDE.min(ny - j)).flat_map(|y| (0..SIDE.min(nz - k)).map(move |z| (y, z)))
+        {
             let [one, other] = self.words(j + y, k + z, n);
             (active[y][z], minus[y][z]) = (one, other);
             any |= one | other;
@@ -193,7 +210,9 @@ fn field_words(field: &Field, j: usize, k: usize, n: usize) -> [u64; 2] {
     }
     let row = &field.row(j, k)[64 * n..];
     let cells = row.iter().take(64).enumerate();
-    let minus = cells.fold(0, |word, (i, value)| word | u64::from(field.is_negated(*value)) << i);
+    let minus = cells.fold(0, |word, (i, value)| {
+        word | u64::from(field.is_negated(*value)) << i
+    });
     [differ & !minus, minus]
 }
 
@@ -201,8 +220,9 @@ fn field_words(field: &Field, j: usize, k: usize, n: usize) -> [u64; 2] {
 fn mask_of(words: &WordBlock, byte: usize) -> LeafMask {
     let mut mask = [0; SIDE];
     for (y, rows) in words.iter().enumerate() {
-        let square =
-            rows.iter().enumerate().fold(0, |all, (z, row)| all | (row >> (8 * byte) & 0xff) << (8 * z));
+        let square = rows.iter().enumerate().fold(0, |all, (z, row)| {
+            all | (row >> (8 * byte) & 0xff) << (8 * z)
+        });
         if square == 0 {
             continue;
         }
@@ -233,7 +253,10 @@ mod tests {
         for n in 0..64 {
             assert_eq!(transposed(1 << n), 1 << (n % 8 * 8 + n / 8));
         }
-        assert_eq!(transposed(0x8000_0000_0000_0f01), 1 | 1 << 1 | 1 << 9 | 1 << 17 | 1 << 25 | 1 << 63);
+        assert_eq!(
+            transposed(0x8000_0000_0000_0f01),
+            1 | 1 << 1 | 1 << 9 | 1 << 17 | 1 << 25 | 1 << 63
+        );
     }
 
     #[test]
@@ -242,7 +265,10 @@ mod tests {
         for cell in [[9, 8, 0], [10, 11, 8], [15, 9, 3]] {
             bits.set(cell);
         }
-        let cells = TreeCells { cells: (&bits).into(), tree: TreeType::Bool };
+        let cells = TreeCells {
+            cells: (&bits).into(),
+            tree: TreeType::Bool,
+        };
         let mut found = vec![];
         for k in [0, 8] {
             let mut take = |place, content, _: LeafValues| {
@@ -256,10 +282,19 @@ mod tests {
         low[7] = 1 << (8 + 3);
         let mut high = [0; 8];
         high[2] = 1 << (3 * 8);
-        let content = |active| LeafContent::Cells { active, minus: [0; 8] };
-        assert_eq!(found, [([1, 1], 0, content(low)), ([1, 1], 8, content(high))]);
+        let content = |active| LeafContent::Cells {
+            active,
+            minus: [0; 8],
+        };
+        assert_eq!(
+            found,
+            [([1, 1], 0, content(low)), ([1, 1], 8, content(high))]
+        );
         assert_eq!(bounds_of(&low), Some([[1, 0, 0], [7, 1, 3]]));
         assert_eq!(bounds_of(&[0; 8]), None);
-        assert_eq!(joined(bounds_of(&low), bounds_of(&high)), Some([[1, 0, 0], [7, 3, 3]]));
+        assert_eq!(
+            joined(bounds_of(&low), bounds_of(&high)),
+            Some([[1, 0, 0], [7, 3, 3]])
+        );
     }
 }

@@ -84,7 +84,10 @@ pub(super) const FORMAT: Format = Format {
     memory: |dims, _, threads, _| spool::bytes_at_once(dims, threads),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
-    reader: Some(Reader { cells: read::read, describe: read::describe }),
+    reader: Some(Reader {
+        cells: read::read,
+        describe: read::describe,
+    }),
     ..Format::BASE
 };
 
@@ -131,8 +134,17 @@ impl TreeType {
 }
 
 /// At most this: every leaf that can be there, none packed.
-fn size(dims: [usize; 3], dtype: Dtype, occupied: Option<u64>, choices: &[Choice]) -> Option<FileSize> {
-    let nodes = |side: usize| dims.iter().map(|n| n.div_ceil(side) as u128).product::<u128>();
+fn size(
+    dims: [usize; 3],
+    dtype: Dtype,
+    occupied: Option<u64>,
+    choices: &[Choice],
+) -> Option<FileSize> {
+    let nodes = |side: usize| {
+        dims.iter()
+            .map(|n| n.div_ceil(side) as u128)
+            .product::<u128>()
+    };
     let leaves = match dtype {
         Dtype::F32 => nodes(leaf::SIDE),
         _ => nodes(leaf::SIDE).min(occupied?.into()),

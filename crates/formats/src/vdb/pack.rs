@@ -14,7 +14,10 @@ pub(super) struct Packer {
 impl Packer {
     pub(super) fn new(is_zipped: bool) -> Self {
         let deflate = is_zipped.then(|| Compress::new(Compression::fast(), true));
-        Self { deflate, packed: Vec::new() }
+        Self {
+            deflate,
+            packed: Vec::new(),
+        }
     }
 
     /// Appends `bytes` to `out`.
@@ -45,13 +48,17 @@ pub(super) struct Unpacker {
 
 impl Unpacker {
     pub(super) fn new() -> Self {
-        Self { inflate: Decompress::new(true) }
+        Self {
+            inflate: Decompress::new(true),
+        }
     }
 
     /// Fills `out` with what the zlib stream `packed` holds; whether that is exactly as long.
     pub(super) fn fill(&mut self, packed: &[u8], out: &mut [u8]) -> io::Result<bool> {
         self.inflate.reset(true);
-        let status = self.inflate.decompress(packed, out, FlushDecompress::Finish)?;
+        let status = self
+            .inflate
+            .decompress(packed, out, FlushDecompress::Finish)?;
         Ok(status == Status::StreamEnd && self.inflate.total_out() == out.len() as u64)
     }
 }
@@ -84,8 +91,16 @@ mod tests {
             let mut back = vec![0; bytes.len()];
             assert!(unpacker.fill(&out[8..], &mut back).unwrap() && back == bytes);
             assert!(!unpacker.fill(&out[8..], &mut back[1..]).unwrap_or(false));
-            assert!(!unpacker.fill(&out[8..], &mut vec![0; bytes.len() + 1]).unwrap_or(false));
-            assert!(!unpacker.fill(&out[8..out.len() - 1], &mut back).unwrap_or(false));
+            assert!(
+                !unpacker
+                    .fill(&out[8..], &mut vec![0; bytes.len() + 1])
+                    .unwrap_or(false)
+            );
+            assert!(
+                !unpacker
+                    .fill(&out[8..out.len() - 1], &mut back)
+                    .unwrap_or(false)
+            );
             zipped += 1;
         }
         assert_eq!(zipped, 2);

@@ -60,7 +60,10 @@ fn metadata(source: &mut VoxelSource, wanted: &str) -> Result<Option<String>> {
         }
         let length = u64::from(source.u32()?);
         if length > source.left() {
-            let why = format!("the file ends early: the metadata '{}' have {length} bytes", sanitize(&name));
+            let why = format!(
+                "the file ends early: the metadata '{}' have {length} bytes",
+                sanitize(&name)
+            );
             return Err(source.error(Code::V002, why));
         }
         source.seek(source.position() + length)?;
@@ -76,7 +79,9 @@ fn file_head(source: &mut VoxelSource) -> Result<bool> {
     }
     let version = source.u32()?;
     if !(222..=225).contains(&version) {
-        return Err(other(format!("version {version} of the format; 222 to 225 are read")));
+        return Err(other(format!(
+            "version {version} of the format; 222 to 225 are read"
+        )));
     }
     let [_, _] = [source.u32()?, source.u32()?];
     let [has_offsets] = source.bytes()?;
@@ -89,7 +94,10 @@ fn file_head(source: &mut VoxelSource) -> Result<bool> {
 fn tree_of(name: &str) -> Option<(TreeType, bool)> {
     let whole = name.strip_suffix(HALF);
     let name = whole.unwrap_or(name);
-    TreeType::ALL.into_iter().find(|tree| tree.name() == name).map(|tree| (tree, whole.is_some()))
+    TreeType::ALL
+        .into_iter()
+        .find(|tree| tree.name() == name)
+        .map(|tree| (tree, whole.is_some()))
 }
 
 impl VdbGrid {
@@ -124,7 +132,9 @@ impl VdbGrid {
         if has_offsets && source.left() > 0 {
             return Err(source.error(Code::V005, "bytes follow the last grid"));
         }
-        let Some((tree, start, offsets)) = found else { return Err(none_fits(&kinds)) };
+        let Some((tree, start, offsets)) = found else {
+            return Err(none_fits(&kinds));
+        };
         source.seek(start)?;
         Self::read_head(source, tree, offsets, is_last)
     }
@@ -141,13 +151,28 @@ impl VdbGrid {
         }
         let compression = source.u32()?;
         if compression > 7 || compression & (ZIP | BLOSC) == ZIP | BLOSC {
-            return Err(source.error(Code::V003, format!("compression {compression} is not known")));
+            return Err(source.error(
+                Code::V003,
+                format!("compression {compression} is not known"),
+            ));
         }
         let json = metadata(source, JSON)?;
         let (centre, steps) = map(source)?;
-        let coding = ValueCoding { tree, is_half, compression };
+        let coding = ValueCoding {
+            tree,
+            is_half,
+            compression,
+        };
         let buffers = offsets.map(|[_, buffers, end]| [buffers, end]);
-        Ok(Self { coding, json, centre, steps, topology: source.position(), buffers, is_last })
+        Ok(Self {
+            coding,
+            json,
+            centre,
+            steps,
+            topology: source.position(),
+            buffers,
+            is_last,
+        })
     }
 
     /// Reads the tree without the values of leaves: the box of the active cells, the background and where the values begin.
@@ -165,10 +190,18 @@ impl VdbGrid {
     }
 
     /// The grid as our JSON says it, if all active cells are in it; else as the box of these.
-    fn place(&self, active: Option<[[i64; 3]; 2]>, background: u32, buffers: u64) -> Result<TreeOutline> {
+    fn place(
+        &self,
+        active: Option<[[i64; 3]; 2]>,
+        background: u32,
+        buffers: u64,
+    ) -> Result<TreeOutline> {
         let metadata = match &self.json {
             Some(json) => Metadata::from_json(json).map_err(|why| {
-                Error::input(Code::V007, format!("what the file says of the cells is broken: {why}"))
+                Error::input(
+                    Code::V007,
+                    format!("what the file says of the cells is broken: {why}"),
+                )
             })?,
             None => Metadata::default(),
         };
@@ -179,14 +212,29 @@ impl VdbGrid {
         if let Some(dims) = metadata.dims.filter(is_within) {
             let frame = self.frame([0; 3], dims)?;
             let metadata = self.described(metadata, &frame)?;
-            return Ok(TreeOutline { base: [0; 3], frame, metadata, background, buffers });
+            return Ok(TreeOutline {
+                base: [0; 3],
+                frame,
+                metadata,
+                background,
+                buffers,
+            });
         }
         let [low, high] = active.ok_or_else(|| other("a grid without active cells"))?;
         let dims = std::array::from_fn(|n| (high[n] - low[n] + 1) as usize);
         let frame = self.frame(low, dims)?;
         let lattice = Some(frame.lattice.clone());
-        let metadata = Metadata { lattice, ..Metadata::default() };
-        Ok(TreeOutline { base: low, frame, metadata, background, buffers })
+        let metadata = Metadata {
+            lattice,
+            ..Metadata::default()
+        };
+        Ok(TreeOutline {
+            base: low,
+            frame,
+            metadata,
+            background,
+            buffers,
+        })
     }
 
     fn frame(&self, first: [i64; 3], dims: [usize; 3]) -> Result<ImageFrame> {
@@ -200,8 +248,15 @@ impl VdbGrid {
 
     /// What our JSON says, with its lattice if the map was not changed since.
     fn described(&self, mut metadata: Metadata, frame: &ImageFrame) -> Result<Metadata> {
-        let unit =
-            [0, 1, 2].map(|n| [0, 1, 2].map(|axis| if n == axis { Rational::ONE } else { Rational::ZERO }));
+        let unit = [0, 1, 2].map(|n| {
+            [0, 1, 2].map(|axis| {
+                if n == axis {
+                    Rational::ONE
+                } else {
+                    Rational::ZERO
+                }
+            })
+        });
         let half = [(); 3].map(|()| Rational::new(1, 2));
         // So is written where nothing is known.
         let is_said = metadata.lattice.is_some() || (&self.centre, &self.steps) != (&half, &unit);
@@ -213,18 +268,26 @@ impl VdbGrid {
 /// Offsets go forwards, and are within the file.
 fn check_offsets(source: &VoxelSource, start: u64, [grid, buffers, end]: [u64; 3]) -> Result<()> {
     if end > source.len() {
-        let text = format!("the file ends early: a grid ends at byte {end}, of {}", source.len());
+        let text = format!(
+            "the file ends early: a grid ends at byte {end}, of {}",
+            source.len()
+        );
         return Err(source.error(Code::V002, text));
     }
     if start <= grid && grid <= buffers && buffers <= end {
         return Ok(());
     }
-    Err(source.error(Code::V003, format!("parts of a grid at bytes {grid}, {buffers} and {end}")))
+    Err(source.error(
+        Code::V003,
+        format!("parts of a grid at bytes {grid}, {buffers} and {end}"),
+    ))
 }
 
 fn none_fits(kinds: &[(String, String)]) -> Error {
-    let kinds: Vec<_> =
-        kinds.iter().map(|(name, kind)| format!("'{}' is a {}", sanitize(name), sanitize(kind))).collect();
+    let kinds: Vec<_> = kinds
+        .iter()
+        .map(|(name, kind)| format!("'{}' is a {}", sanitize(name), sanitize(kind)))
+        .collect();
     let text = match kinds.is_empty() {
         true => "no grid is in the file".to_string(),
         false => format!("no grid of bool, int32 or float: {}", kinds.join(", ")),
@@ -278,7 +341,9 @@ fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
 }
 
 /// So many rows of numbers.
-fn doubles<const N: usize, const ROWS: usize>(source: &mut VoxelSource) -> Result<[[f64; N]; ROWS]> {
+fn doubles<const N: usize, const ROWS: usize>(
+    source: &mut VoxelSource,
+) -> Result<[[f64; N]; ROWS]> {
     let mut all = [[0.0; N]; ROWS];
     for number in all.as_flattened_mut() {
         *number = f64::from_le_bytes(source.bytes()?);
@@ -301,10 +366,22 @@ struct TreeOutline {
 pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let grid = VdbGrid::read(source)?;
     let outline = grid.outline(source)?;
-    let TreeOutline { base, frame, metadata, background, buffers } = outline;
+    let TreeOutline {
+        base,
+        frame,
+        metadata,
+        background,
+        buffers,
+    } = outline;
     let coding = grid.coding;
-    let bits = if coding.tree == TreeType::Bool { 8 } else { 256 };
-    source.room.check_proportion(frame.dims(), bits, source.len())?;
+    let bits = if coding.tree == TreeType::Bool {
+        8
+    } else {
+        256
+    };
+    source
+        .room
+        .check_proportion(frame.dims(), bits, source.len())?;
     let kind = (coding.tree, background);
     let mut fill = TreeFill::new(base, frame.dims(), kind, &metadata, source.room, buffers)?;
     source.seek(grid.topology)?;
@@ -312,19 +389,27 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     walk.topology(&mut fill)?;
     let (cells, end) = fill.finish(&mut walk)?;
     if grid.buffers.is_some_and(|[_, said]| said != end) {
-        return Err(
-            source.error(Code::V005, format!("the values of cells end at byte {end}, not where they should"))
-        );
+        return Err(source.error(
+            Code::V005,
+            format!("the values of cells end at byte {end}, not where they should"),
+        ));
     }
     if grid.is_last && grid.buffers.is_none() && end < source.len() {
         return Err(source.error(Code::V005, "bytes follow the last grid"));
     }
     let cells = frame.turned(cells)?;
-    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+    Ok(Voxels {
+        cells,
+        lattice: metadata.lattice,
+        record: metadata.record,
+    })
 }
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let outline = VdbGrid::read(source)?.outline(source)?;
     let dims = Some(outline.frame.lattice.dims());
-    Ok(Metadata { dims, ..outline.metadata })
+    Ok(Metadata {
+        dims,
+        ..outline.metadata
+    })
 }

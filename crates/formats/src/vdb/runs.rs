@@ -19,7 +19,10 @@ pub(super) struct LeafRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RunContent {
     Tile(TreeTile),
-    Leaves { heads: Range<u64>, blocks: Range<u64> },
+    Leaves {
+        heads: Range<u64>,
+        blocks: Range<u64>,
+    },
 }
 
 impl LeafRun {
@@ -57,13 +60,18 @@ pub(super) fn uppers(runs: &[LeafRun]) -> impl Iterator<Item = &[LeafRun]> {
 
 /// The lowest cell of a child of the root.
 pub(super) fn upper_origin(runs: &[LeafRun]) -> [i32; 3] {
-    runs.first().map_or([0; 3], |run| run.upper().map(|n| n as i32 * UPPER as i32))
+    runs.first()
+        .map_or([0; 3], |run| run.upper().map(|n| n as i32 * UPPER as i32))
 }
 
 /// The lowest cell of the leaf at this place in a node of leaves.
 pub(super) fn leaf_origin(runs: &[LeafRun], place: usize) -> [i32; 3] {
     let node = runs.first().map_or([0; 3], LeafRun::node);
-    let within = [place / (LEAVES * LEAVES), place / LEAVES % LEAVES, place % LEAVES];
+    let within = [
+        place / (LEAVES * LEAVES),
+        place / LEAVES % LEAVES,
+        place % LEAVES,
+    ];
     std::array::from_fn(|n| node[n] as i32 * MIDDLE as i32 + (SIDE * within[n]) as i32)
 }
 
@@ -71,24 +79,43 @@ pub(super) fn leaf_origin(runs: &[LeafRun], place: usize) -> [i32; 3] {
 pub(super) fn nodes(runs: &[LeafRun]) -> impl Iterator<Item = (usize, NodeSlot, &[LeafRun])> {
     runs.chunk_by(|a, b| a.node() == b.node()).map(|runs| {
         let tile = uniform(runs.iter().map(|run| tile_of(&run.content)), LEAVES);
-        (runs[0].place_of_node(), tile.map_or(NodeSlot::Child, NodeSlot::Tile), runs)
+        (
+            runs[0].place_of_node(),
+            tile.map_or(NodeSlot::Child, NodeSlot::Tile),
+            runs,
+        )
     })
 }
 
 /// The tile in the stead of a child of the root, if all its nodes are that tile.
 pub(super) fn upper_tile(runs: &[LeafRun]) -> Option<TreeTile> {
-    let tile = |slot| if let NodeSlot::Tile(tile) = slot { Some(tile) } else { None };
-    uniform(nodes(runs).map(|(_, slot, _)| tile(slot)), (NODES * NODES * NODES) as usize)
+    let tile = |slot| {
+        if let NodeSlot::Tile(tile) = slot {
+            Some(tile)
+        } else {
+            None
+        }
+    };
+    uniform(
+        nodes(runs).map(|(_, slot, _)| tile(slot)),
+        (NODES * NODES * NODES) as usize,
+    )
 }
 
 fn tile_of(content: &RunContent) -> Option<TreeTile> {
-    if let RunContent::Tile(tile) = content { Some(*tile) } else { None }
+    if let RunContent::Tile(tile) = content {
+        Some(*tile)
+    } else {
+        None
+    }
 }
 
 /// What all are, if there are so many.
 fn uniform(mut tiles: impl Iterator<Item = Option<TreeTile>>, count: usize) -> Option<TreeTile> {
     let first = tiles.next()??;
-    let others = tiles.map_while(|tile| (tile == Some(first)).then_some(())).count();
+    let others = tiles
+        .map_while(|tile| (tile == Some(first)).then_some(()))
+        .count();
     (others + 1 == count).then_some(first)
 }
 
@@ -99,7 +126,12 @@ impl LeafRun {
         let layers = (LEAVES as u32) * NODES;
         let columns = (0..NODES).flat_map(|x| (NODES..2 * NODES).map(move |y| [x, y]));
         let places = columns.flat_map(|[x, y]| (0..layers).map(move |layer| [x, y, layer]));
-        places.map(|place| Self { place, content: RunContent::Tile(tile) }).collect()
+        places
+            .map(|place| Self {
+                place,
+                content: RunContent::Tile(tile),
+            })
+            .collect()
     }
 }
 
@@ -111,13 +143,24 @@ mod tests {
     fn children_of_the_root_are_tiles_if_all_their_cells_are_one() {
         let tile = TreeTile::Active(7);
         let mut runs = LeafRun::upper_of(tile);
-        assert_eq!((upper_tile(&runs), upper_origin(&runs)), (Some(tile), [0, 4096, 0]));
+        assert_eq!(
+            (upper_tile(&runs), upper_origin(&runs)),
+            (Some(tile), [0, 4096, 0])
+        );
         assert_eq!((uppers(&runs).count(), nodes(&runs).count()), (1, 32768));
         let (place, slot, of_node) = nodes(&runs).last().unwrap();
-        assert_eq!((place, slot, of_node.len()), (32767, NodeSlot::Tile(tile), 16));
+        assert_eq!(
+            (place, slot, of_node.len()),
+            (32767, NodeSlot::Tile(tile), 16)
+        );
         runs[5].content = RunContent::Tile(TreeTile::Minus);
         assert_eq!(upper_tile(&runs), None);
-        assert_eq!(nodes(&runs).filter(|(_, slot, _)| *slot == NodeSlot::Child).count(), 1);
+        assert_eq!(
+            nodes(&runs)
+                .filter(|(_, slot, _)| *slot == NodeSlot::Child)
+                .count(),
+            1
+        );
         runs[5].content = RunContent::Tile(tile);
         runs.pop();
         assert_eq!(upper_tile(&runs), None);

@@ -25,7 +25,11 @@ const COLUMN_BYTES: usize = 600_000;
 
 /// The bytes that all columns of a grid, those being made and the temporary files take in memory at most.
 pub(super) fn bytes_at_once(dims: [usize; 3], threads: usize) -> u64 {
-    let [x, y, z] = [dims[0].div_ceil(MIDDLE), dims[1].div_ceil(MIDDLE), dims[2].div_ceil(SIDE)];
+    let [x, y, z] = [
+        dims[0].div_ceil(MIDDLE),
+        dims[1].div_ceil(MIDDLE),
+        dims[2].div_ceil(SIDE),
+    ];
     let all = x as u64 * y as u64 * z as u64 * size_of::<LeafRun>() as u64;
     // A list that grows is twice as long as what is in it.
     2 * (all + 2 * SPOOL as u64) + (COLUMNS_PER_THREAD * threads * COLUMN_BYTES) as u64
@@ -39,7 +43,10 @@ struct Appended {
 
 impl Appended {
     fn new() -> Self {
-        Self { file: SpooledTempFile::new(SPOOL), length: 0 }
+        Self {
+            file: SpooledTempFile::new(SPOOL),
+            length: 0,
+        }
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
@@ -79,7 +86,13 @@ impl Spool {
         progress: &dyn Progress,
     ) -> io::Result<Self> {
         let [heads, blocks] = [Appended::new(), Appended::new()];
-        let mut all = Self { heads, blocks, runs: Vec::new(), active: 0, bounds: None };
+        let mut all = Self {
+            heads,
+            blocks,
+            runs: Vec::new(),
+            active: 0,
+            bounds: None,
+        };
         progress.begin("write", source.dims()[2].div_ceil(SIDE) as u64);
         while let Some(slab) = next(source)? {
             if slab.first % SIDE != 0 {
@@ -100,7 +113,10 @@ impl Spool {
         is_zipped: bool,
         progress: &dyn Progress,
     ) -> io::Result<()> {
-        let cells = TreeCells { cells: slab.cells, tree };
+        let cells = TreeCells {
+            cells: slab.cells,
+            tree,
+        };
         let [nx, ny, layers] = slab.cells.dims();
         let [columns, rows] = [nx, ny].map(|n| n.div_ceil(MIDDLE));
         let all = layers.div_ceil(SIDE) * columns * rows;
@@ -108,7 +124,12 @@ impl Spool {
         for first in (0..all).step_by(count) {
             cancelled(progress)?;
             let batch = first..all.min(first + count);
-            let place = |n: usize| ([n % columns, n / columns % rows], n / (columns * rows) * SIDE);
+            let place = |n: usize| {
+                (
+                    [n % columns, n / columns % rows],
+                    n / (columns * rows) * SIDE,
+                )
+            };
             let made = par::map_range(batch.clone(), |n| {
                 let (column, k) = place(n);
                 ColumnLeaves::of(cells, column, k, is_zipped)
@@ -127,7 +148,8 @@ impl Spool {
         self.active += column.active;
         let [x, y, z] = place.map(|n| n as usize);
         let first = [MIDDLE * x, MIDDLE * y, SIDE * z];
-        let moved = |bounds: CellBounds| bounds.map(|cell| std::array::from_fn(|n| first[n] + cell[n]));
+        let moved =
+            |bounds: CellBounds| bounds.map(|cell| std::array::from_fn(|n| first[n] + cell[n]));
         self.bounds = joined(self.bounds, column.bounds.map(moved));
         let content = match column.tile() {
             Some(tile) => RunContent::Tile(tile),
@@ -156,7 +178,8 @@ impl Spool {
             let z = run.place[2] % LEAVES as u32;
             match &run.content {
                 RunContent::Tile(tile) => {
-                    let places = (0..(LEAVES * LEAVES) as u32).map(|n| place_in([0, n, z], LEAVES as u32));
+                    let places =
+                        (0..(LEAVES * LEAVES) as u32).map(|n| place_in([0, n, z], LEAVES as u32));
                     leaves.extend(places.map(|place| (place, SpooledLeaf::Tile(*tile))));
                 }
                 RunContent::Leaves { heads, blocks } => {

@@ -62,7 +62,11 @@ pub(super) fn put_node(
     }
     put_mask(&children, out);
     put_mask(&active, out);
-    let taken: Vec<u64> = children.iter().zip(&active).map(|(child, active)| child | active).collect();
+    let taken: Vec<u64> = children
+        .iter()
+        .zip(&active)
+        .map(|(child, active)| child | active)
+        .collect();
     put_values(&taken, &minus, &values, packer, out)
 }
 
@@ -75,7 +79,11 @@ pub(super) fn put_values(
     packer: &mut Packer,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    let others: Vec<u64> = taken.iter().zip(minus).map(|(taken, minus)| !(taken | minus)).collect();
+    let others: Vec<u64> = taken
+        .iter()
+        .zip(minus)
+        .map(|(taken, minus)| !(taken | minus))
+        .collect();
     let has = |mask: &[u64]| mask.iter().any(|word| *word != 0);
     match (has(minus), has(&others)) {
         (false, _) => out.push(0),

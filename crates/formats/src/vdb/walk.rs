@@ -59,7 +59,14 @@ pub(super) struct TreeWalk<'a, 'b> {
 impl<'a, 'b> TreeWalk<'a, 'b> {
     pub(super) fn new(source: &'a mut VoxelSource<'b>, coding: ValueCoding) -> Self {
         let (values, bytes) = (Vec::new(), Vec::new());
-        Self { source, coding, background: 0, values, bytes, unpacker: Unpacker::new() }
+        Self {
+            source,
+            coding,
+            background: 0,
+            values,
+            bytes,
+            unpacker: Unpacker::new(),
+        }
     }
 
     fn broken(&self, why: impl Into<String>) -> Error {
@@ -89,7 +96,12 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
             let origin = self.origin_of_root(&mut last)?;
             let bits = self.value()?;
             let [is_active] = self.source.bytes()?;
-            let tile = TileBox { origin, side: UPPER, bits, is_active: is_active != 0 };
+            let tile = TileBox {
+                origin,
+                side: UPPER,
+                bits,
+                is_active: is_active != 0,
+            };
             if tile.is_active || bits != self.background {
                 visitor.tile(tile)?;
             }
@@ -122,7 +134,11 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         let along = side / child;
         let children = self.mask(along.pow(3))?;
         let active = self.mask(along.pow(3))?;
-        if children.iter().zip(&active).any(|(child, active)| child & active != 0) {
+        if children
+            .iter()
+            .zip(&active)
+            .any(|(child, active)| child & active != 0)
+        {
             return Err(self.broken("a node has an active tile where it has a child"));
         }
         self.read_values(&active)?;
@@ -134,10 +150,18 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
             let is_at = |mask: &[u64]| mask[n / 64] >> (n % 64) & 1 == 1;
             let is_active = is_at(&active);
             if !is_at(&children) && (is_active || self.values[n] != self.background) {
-                visitor.tile(TileBox { origin: place(n), side: child, bits: self.values[n], is_active })?;
+                visitor.tile(TileBox {
+                    origin: place(n),
+                    side: child,
+                    bits: self.values[n],
+                    is_active,
+                })?;
             }
         }
-        for n in children.iter().enumerate().flat_map(|(n, word)| bits_of(*word).map(move |bit| 64 * n + bit))
+        for n in children
+            .iter()
+            .enumerate()
+            .flat_map(|(n, word)| bits_of(*word).map(move |bit| 64 * n + bit))
         {
             if side == UPPER {
                 self.node(place(n), child, visitor)?;
@@ -151,7 +175,12 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
 
     fn mask(&mut self, places: usize) -> Result<Vec<u64>> {
         let bytes = self.source.vec(places as u64 / 8)?;
-        Ok(bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
+        Ok(bytes
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|bytes| u64::from_le_bytes(*bytes))
+            .collect())
     }
 
     fn leaf_mask(&mut self) -> Result<LeafMask> {
@@ -168,11 +197,14 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         }
         let said = self.origin()?;
         if said != origin {
-            return Err(self.broken(format!("the leaf at {origin:?} says that it is at {said:?}")));
+            return Err(self.broken(format!(
+                "the leaf at {origin:?} says that it is at {said:?}"
+            )));
         }
         let values = self.leaf_mask()?;
         self.values.clear();
-        self.values.extend((0..LEAF_CELLS).map(|n| (values[n / 64] >> (n % 64) & 1) as u32));
+        self.values
+            .extend((0..LEAF_CELLS).map(|n| (values[n / 64] >> (n % 64) & 1) as u32));
         Ok(())
     }
 
@@ -199,14 +231,25 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         if kind > 6 {
             return Err(self.broken(format!("inactive values of kind {kind}, not 0 to 6")));
         }
-        let mut others = [if kind == 0 { self.background } else { self.negative() }, self.background];
+        let mut others = [
+            if kind == 0 {
+                self.background
+            } else {
+                self.negative()
+            },
+            self.background,
+        ];
         if matches!(kind, 2 | 4 | 5) {
             others[0] = self.value()?;
         }
         if kind == 5 {
             others[1] = self.value()?;
         }
-        let which = if matches!(kind, 3..=5) { self.mask(places)? } else { Vec::new() };
+        let which = if matches!(kind, 3..=5) {
+            self.mask(places)?
+        } else {
+            Vec::new()
+        };
         let is_masked = self.coding.compression & ACTIVE != 0 && kind != 6;
         let active_count: usize = active.iter().map(|word| word.count_ones() as usize).sum();
         self.read_data(if is_masked { active_count } else { places })?;
@@ -214,7 +257,10 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         let mut data = self.bytes.chunks_exact(unit);
         self.values.clear();
         for n in 0..places {
-            let is_at = |mask: &[u64]| mask.get(n / 64).is_some_and(|word| word >> (n % 64) & 1 == 1);
+            let is_at = |mask: &[u64]| {
+                mask.get(n / 64)
+                    .is_some_and(|word| word >> (n % 64) & 1 == 1)
+            };
             self.values.push(match !is_masked || is_at(active) {
                 true => data.next().map_or(0, decoded),
                 false => others[usize::from(is_at(&which))],
@@ -225,7 +271,11 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
 
     /// The bytes of a value among others.
     fn unit(&self) -> usize {
-        if self.coding.is_half && self.coding.tree == TreeType::Float { 2 } else { self.coding.tree.width() }
+        if self.coding.is_half && self.coding.tree == TreeType::Float {
+            2
+        } else {
+            self.coding.tree.width()
+        }
     }
 
     /// Reads the bytes of so many values.
@@ -244,7 +294,10 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         if length <= 0 {
             return match length.unsigned_abs() == need {
                 true => self.source.fill(&mut self.bytes),
-                false => Err(self.broken(format!("{} bytes of values, not {need}", length.unsigned_abs()))),
+                false => Err(self.broken(format!(
+                    "{} bytes of values, not {need}",
+                    length.unsigned_abs()
+                ))),
             };
         }
         if length.unsigned_abs() > MOST_PACKED * need + 256 {
@@ -253,11 +306,16 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         let packed = self.source.vec(length.unsigned_abs())?;
         let is_right = match self.coding.compression & BLOSC != 0 {
             true => blosc::unpack(&packed, &mut self.bytes).is_some(),
-            false => self.unpacker.fill(&packed, &mut self.bytes).unwrap_or(false),
+            false => self
+                .unpacker
+                .fill(&packed, &mut self.bytes)
+                .unwrap_or(false),
         };
         match is_right {
             true => Ok(()),
-            false => Err(self.broken("packed values are broken, or packed in a way that is not read")),
+            false => {
+                Err(self.broken("packed values are broken, or packed in a way that is not read"))
+            }
         }
     }
 }

@@ -28,7 +28,9 @@ pub(super) fn write(
     let tree = TreeType::of(dtype, options.choices);
     let is_zipped = tree.is_zipped(source.cell_type().kind(), options.choices);
     if source.dims().iter().any(|&n| n > 1 << 30) {
-        return Err(io::Error::other(Error::usage("a .vdb has at most 2^30 cells along an axis")));
+        return Err(io::Error::other(Error::usage(
+            "a .vdb has at most 2^30 cells along an axis",
+        )));
     }
     let spool = Spool::collect(source, tree, is_zipped, options.progress)?;
     let before = file_head(source, tree);
@@ -38,7 +40,15 @@ pub(super) fn write(
         _ => 0,
     };
     let packer = Packer::new(is_zipped);
-    let mut writer = TreeWriter { out: SummedSink { out, sum: Crc::new() }, spool, tree, packer };
+    let mut writer = TreeWriter {
+        out: SummedSink {
+            out,
+            sum: Crc::new(),
+        },
+        spool,
+        tree,
+        packer,
+    };
     let runs = std::mem::take(&mut writer.spool.runs);
     writer.out.put(&before)?;
     writer.out.put(&grid)?;
@@ -91,13 +101,23 @@ struct TreeWriter<'a> {
 
 impl TreeWriter<'_> {
     /// Writes everything but the values of cells.
-    fn topology(&mut self, runs: &[LeafRun], background: u32, options: &SaveOptions) -> io::Result<()> {
+    fn topology(
+        &mut self,
+        runs: &[LeafRun],
+        background: u32,
+        options: &SaveOptions,
+    ) -> io::Result<()> {
         let mut root = 1_u32.to_le_bytes().to_vec();
         put_value(self.tree, background, &mut root);
-        let tiles: Vec<_> =
-            uppers(runs).filter_map(|runs| Some((upper_origin(runs), upper_tile(runs)?))).collect();
+        let tiles: Vec<_> = uppers(runs)
+            .filter_map(|runs| Some((upper_origin(runs), upper_tile(runs)?)))
+            .collect();
         let children = uppers(runs).count() - tiles.len();
-        root.extend([tiles.len(), children].iter().flat_map(|n| (*n as u32).to_le_bytes()));
+        root.extend(
+            [tiles.len(), children]
+                .iter()
+                .flat_map(|n| (*n as u32).to_le_bytes()),
+        );
         for (origin, tile) in tiles {
             let (value, is_active) = match tile {
                 TreeTile::Active(value) => (value, 1),
@@ -151,7 +171,9 @@ impl TreeWriter<'_> {
             cancelled(options.progress)?;
             bytes.clear();
             for (place, leaf) in self.spool.leaves(runs, Some(&mut values))? {
-                let SpooledLeaf::Cells(mask, range) = leaf else { continue };
+                let SpooledLeaf::Cells(mask, range) = leaf else {
+                    continue;
+                };
                 put_mask(&mask, &mut bytes);
                 if self.tree == TreeType::Bool {
                     put_origin(leaf_origin(runs, place), &mut bytes);
@@ -182,17 +204,36 @@ mod tests {
     fn tiles_of_the_root_are_a_place_a_value_and_a_state() {
         let none = Voxels::new(BitGrid::new([1; 3]).unwrap());
         let background = 3_f32.to_bits();
-        for (tile, value, is_active) in
-            [(TreeTile::Active(9), 9, 1), (TreeTile::Minus, (-3_f32).to_bits(), 0)]
-        {
-            let spool = Spool::collect(&mut InMemory::new(&none), TreeType::Float, true, &()).unwrap();
+        for (tile, value, is_active) in [
+            (TreeTile::Active(9), 9, 1),
+            (TreeTile::Minus, (-3_f32).to_bits(), 0),
+        ] {
+            let spool =
+                Spool::collect(&mut InMemory::new(&none), TreeType::Float, true, &()).unwrap();
             let mut file = Cursor::new(Vec::new());
-            let out = SummedSink { out: &mut file, sum: Crc::new() };
-            let mut writer = TreeWriter { out, spool, tree: TreeType::Float, packer: Packer::new(true) };
-            writer.topology(&LeafRun::upper_of(tile), background, &SaveOptions::default()).unwrap();
+            let out = SummedSink {
+                out: &mut file,
+                sum: Crc::new(),
+            };
+            let mut writer = TreeWriter {
+                out,
+                spool,
+                tree: TreeType::Float,
+                packer: Packer::new(true),
+            };
+            writer
+                .topology(
+                    &LeafRun::upper_of(tile),
+                    background,
+                    &SaveOptions::default(),
+                )
+                .unwrap();
             // Buffers, background, tiles, children, place, value.
             let numbers = [1, background, 1, 0, 0, 4096, 0, value];
-            let expected = numbers.iter().flat_map(|n| n.to_le_bytes()).chain([is_active]);
+            let expected = numbers
+                .iter()
+                .flat_map(|n| n.to_le_bytes())
+                .chain([is_active]);
             assert!(file.into_inner().into_iter().eq(expected), "{tile:?}");
         }
     }

@@ -43,18 +43,28 @@ impl Cuts {
             true => world[axis] / TILE,
             false => usize::MAX,
         });
-        Self { dims, first, per_piece }
+        Self {
+            dims,
+            first,
+            per_piece,
+        }
     }
 
     /// The cells of tile `n` along an axis.
     pub(super) fn tile(&self, axis: usize, n: usize) -> Range<usize> {
-        let start = if n == 0 { 0 } else { self.first[axis] + (n - 1) * TILE };
+        let start = if n == 0 {
+            0
+        } else {
+            self.first[axis] + (n - 1) * TILE
+        };
         start..self.dims[axis].min(self.first[axis] + n * TILE)
     }
 
     /// How many tiles there are along an axis.
     pub(super) fn tiles(&self, axis: usize) -> usize {
-        1 + self.dims[axis].saturating_sub(self.first[axis]).div_ceil(TILE)
+        1 + self.dims[axis]
+            .saturating_sub(self.first[axis])
+            .div_ceil(TILE)
     }
 
     /// How many pieces there are along each axis.
@@ -72,13 +82,20 @@ impl Cuts {
     fn piece(&self, number: [usize; 3]) -> ScenePiece {
         let tiles: [Range<usize>; 3] = std::array::from_fn(|axis| {
             let start = number[axis].saturating_mul(self.per_piece[axis]);
-            start..self.tiles(axis).min(start.saturating_add(self.per_piece[axis]))
+            start
+                ..self
+                    .tiles(axis)
+                    .min(start.saturating_add(self.per_piece[axis]))
         });
         let cells = std::array::from_fn(|axis| {
             let Range { start, end } = tiles[axis];
             self.tile(axis, start).start..self.tile(axis, end - 1).end
         });
-        ScenePiece { number, tiles, cells }
+        ScenePiece {
+            number,
+            tiles,
+            cells,
+        }
     }
 }
 
@@ -116,7 +133,11 @@ impl ScenePiece {
 /// The files beside the output.
 pub(super) fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
     let turn = if shape.is_y_up { Turn::YUp } else { Turn::None };
-    Cuts::new(shape.dims, turn, shape.choices).all().skip(1).map(|piece| piece.path(path)).collect()
+    Cuts::new(shape.dims, turn, shape.choices)
+        .all()
+        .skip(1)
+        .map(|piece| piece.path(path))
+        .collect()
 }
 
 #[cfg(test)]
@@ -167,7 +188,19 @@ mod tests {
             .map(|path| path.display().to_string())
             .collect();
         assert_eq!(names.len(), 5);
-        assert_eq!((&*names[0], &*names[4]), ("a/big-1-0-0.vox", "a/big-2-0-1.vox"));
-        assert!(companions(Path::new("a/big.vox"), &OutputShape { choices: &[], ..shape }).is_empty());
+        assert_eq!(
+            (&*names[0], &*names[4]),
+            ("a/big-1-0-0.vox", "a/big-2-0-1.vox")
+        );
+        assert!(
+            companions(
+                Path::new("a/big.vox"),
+                &OutputShape {
+                    choices: &[],
+                    ..shape
+                }
+            )
+            .is_empty()
+        );
     }
 }

@@ -20,7 +20,11 @@ pub(super) enum Shell {
 impl Shell {
     /// The one that is chosen.
     pub(super) fn of(choices: &[Choice]) -> Self {
-        if choices.contains(&Choice::VoxHull) { Self::Hull } else { Self::Whole }
+        if choices.contains(&Choice::VoxHull) {
+            Self::Hull
+        } else {
+            Self::Whole
+        }
     }
 }
 
@@ -51,11 +55,15 @@ impl CarriedLayers {
                 let all = other.occupied()?;
                 let mut bits = BitGrid::new(dims)?;
                 let words = bits.words().len();
-                bits.words_mut().copy_from_slice(&all.words()[all.words().len() - words..]);
+                bits.words_mut()
+                    .copy_from_slice(&all.words()[all.words().len() - words..]);
                 bits.into()
             }
         };
-        Ok(Self { first: slab.first + start, cells })
+        Ok(Self {
+            first: slab.first + start,
+            cells,
+        })
     }
 }
 
@@ -75,7 +83,12 @@ impl<'a> SceneLayers<'a> {
         shell: Shell,
         nz: usize,
     ) -> Self {
-        Self { carried, slab, shell, nz }
+        Self {
+            carried,
+            slab,
+            shell,
+            nz,
+        }
     }
 
     /// Room for the labels of a row.
@@ -86,7 +99,11 @@ impl<'a> SceneLayers<'a> {
     /// Behind the last layer whose voxels are known.
     pub(super) fn end(&self) -> usize {
         let end = self.slab.first + self.slab.cells.dims()[2];
-        if self.shell == Shell::Hull && end < self.nz { end - 1 } else { end }
+        if self.shell == Shell::Hull && end < self.nz {
+            end - 1
+        } else {
+            end
+        }
     }
 
     /// The cells that have layer `k` of the grid, and its number there.
@@ -116,7 +133,11 @@ impl<'a> SceneLayers<'a> {
         }
         if self.shell == Shell::Hull && voxels != [0; TILE_WORDS] {
             let beside = self.beside([j, k]);
-            for (n, voxels) in voxels.iter_mut().enumerate().filter(|(_, voxels)| **voxels != 0) {
+            for (n, voxels) in voxels
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, voxels)| **voxels != 0)
+            {
                 *voxels &= !inner(row, &beside, first + n);
             }
         }
@@ -131,20 +152,26 @@ impl<'a> SceneLayers<'a> {
         first: usize,
         mut each: impl FnMut(usize, usize, u64),
     ) -> bool {
-        let (CellsRef::Bits(bits), Shell::Whole) = (self.slab.cells, self.shell) else { return false };
+        let (CellsRef::Bits(bits), Shell::Whole) = (self.slab.cells, self.shell) else {
+            return false;
+        };
         let k = k - self.slab.first;
         let width = bits.row_words();
         let Some(noted) = bits.noted(k) else {
             let last = width.min(first + TILE_WORDS);
             for j in js {
                 let row = bits.row(j, k)[first..last].iter().enumerate();
-                row.filter(|(_, word)| **word != 0).for_each(|(n, word)| each(j, n, *word));
+                row.filter(|(_, word)| **word != 0)
+                    .for_each(|(n, word)| each(j, n, *word));
             }
             return true;
         };
         let start = noted.partition_point(|(place, _)| *place < js.start * width);
         let (mut j, mut row) = (js.start, js.start * width);
-        for &(place, word) in noted[start..].iter().take_while(|(place, _)| *place < js.end * width) {
+        for &(place, word) in noted[start..]
+            .iter()
+            .take_while(|(place, _)| *place < js.end * width)
+        {
             while place >= row + width {
                 (j, row) = (j + 1, row + width);
             }
@@ -163,7 +190,11 @@ impl<'a> SceneLayers<'a> {
             if j > 0 { self.row(j - 1, k) } else { &[] },
             if j + 1 < ny { self.row(j + 1, k) } else { &[] },
             if k > 0 { self.row(j, k - 1) } else { &[] },
-            if k + 1 < self.nz { self.row(j, k + 1) } else { &[] },
+            if k + 1 < self.nz {
+                self.row(j, k + 1)
+            } else {
+                &[]
+            },
         ]
     }
 
@@ -177,9 +208,14 @@ impl<'a> SceneLayers<'a> {
         row: &mut [u8],
     ) -> [u64; TILE_WORDS] {
         let mut words = [0; TILE_WORDS];
-        let (CellsRef::Labels(labels), k) = self.at(k) else { return words };
+        let (CellsRef::Labels(labels), k) = self.at(k) else {
+            return words;
+        };
         if labels.is_in_planes() {
-            words.iter_mut().zip(labels.words(place, j, k).skip(first)).for_each(|(word, of)| *word = of);
+            words
+                .iter_mut()
+                .zip(labels.words(place, j, k).skip(first))
+                .for_each(|(word, of)| *word = of);
             return words;
         }
         labels.row(j, k, row);
@@ -191,7 +227,9 @@ impl<'a> SceneLayers<'a> {
 
     /// The labels of row `(j, k)`, if cells have some: `row` has room for them.
     pub(super) fn labels(&self, [j, k]: [usize; 2], row: &mut [u8]) -> Option<&'a Labels> {
-        let (CellsRef::Labels(labels), k) = self.at(k) else { return None };
+        let (CellsRef::Labels(labels), k) = self.at(k) else {
+            return None;
+        };
         if !labels.is_in_planes() {
             labels.row(j, k, row);
         }
@@ -204,5 +242,7 @@ fn inner(row: &[u64], beside: &[&[u64]; 4], n: usize) -> u64 {
     let word = |n: usize| row.get(n).copied().unwrap_or(0);
     let before = if n > 0 { word(n - 1) >> 63 } else { 0 };
     let along = (word(n) << 1 | before) & (word(n) >> 1 | word(n + 1) << 63);
-    beside.iter().fold(along, |all, row| all & row.get(n).copied().unwrap_or(0))
+    beside
+        .iter()
+        .fold(along, |all, row| all & row.get(n).copied().unwrap_or(0))
 }

@@ -96,7 +96,10 @@ pub(super) const FORMAT: Format = Format {
     },
     write: Write::Several(cuts::companions, write::write),
     annotate,
-    reader: Some(Reader { cells: read::read, describe: read::describe }),
+    reader: Some(Reader {
+        cells: read::read,
+        describe: read::describe,
+    }),
     ..Format::BASE
 };
 
@@ -104,8 +107,10 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     if lattice.is_none_or(Lattice::is_cubic) {
         return Ok(());
     }
-    Err(Error::usage("a .vox file cannot hold cells that are not cubes")
-        .with_hint("give one cell size for all axes, or save as .npz"))
+    Err(
+        Error::usage("a .vox file cannot hold cells that are not cubes")
+            .with_hint("give one cell size for all axes, or save as .npz"),
+    )
 }
 
 fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
@@ -113,9 +118,9 @@ fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     if x <= wx && y <= wy && z <= wz {
         return Vec::new();
     }
-    let text = format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
-    let hint =
-        hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"];
+    let text =
+        format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
+    let hint = hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"];
     vec![Finding::new(Code::W004, text).with_hint(hint)]
 }
 
@@ -128,7 +133,11 @@ const HULL_DIGEST: &str = "hull_of";
 /// Says of a hull that it is one, not the cells that the rule makes: in its name, and by their digest, which is not that
 /// of the file.
 fn annotate(_: Dtype, metadata: &mut Metadata) {
-    let is_hull = |words: &String| words.split(", ").any(|words| words == Choice::VoxHull.words());
+    let is_hull = |words: &String| {
+        words
+            .split(", ")
+            .any(|words| words == Choice::VoxHull.words())
+    };
     if !metadata.extra.get(CHOICES).is_some_and(is_hull) {
         return;
     }
@@ -136,9 +145,17 @@ fn annotate(_: Dtype, metadata: &mut Metadata) {
     if let Some(cells) = metadata.extra.remove(CELLS) {
         metadata.extra.insert(HULL_DIGEST.into(), cells);
     }
-    let rule = metadata.record.rule_name.take().unwrap_or_else(|| "cells".into());
+    let rule = metadata
+        .record
+        .rule_name
+        .take()
+        .unwrap_or_else(|| "cells".into());
     let is_said = rule.starts_with(HULL_OF);
-    metadata.record.rule_name = Some(if is_said { rule } else { format!("{HULL_OF}{rule}") });
+    metadata.record.rule_name = Some(if is_said {
+        rule
+    } else {
+        format!("{HULL_OF}{rule}")
+    });
 }
 
 /// How the cells of a grid stand in a scene, where z is up.
@@ -153,7 +170,11 @@ enum Turn {
 impl Turn {
     /// The turn of a grid of this record.
     fn of(record: &Record) -> Self {
-        if record.transform("up") == Some("y") { Self::YUp } else { Self::None }
+        if record.transform("up") == Some("y") {
+            Self::YUp
+        } else {
+            Self::None
+        }
     }
 
     /// The cells per axis of the scene, for those of a grid or a tile.

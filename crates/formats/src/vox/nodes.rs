@@ -10,7 +10,9 @@ const MOST_LAYERS: usize = 32;
 
 /// The names of the layers: one for each label that has a name of its own, unless these are too many.
 pub(super) fn layers(cells: &CellType) -> Vec<String> {
-    let CellType::Labels(legend) = cells else { return vec![] };
+    let CellType::Labels(legend) = cells else {
+        return vec![];
+    };
     let labels = legend.labels();
     // Colours are named by their numbers.
     let is_named = !legend.is_standard() && labels.iter().all(|label| !label.name.starts_with('#'));
@@ -22,7 +24,12 @@ pub(super) fn layers(cells: &CellType) -> Vec<String> {
 
 /// The root: it turns nothing and carries the attribute.
 pub(super) fn root(json: &str) -> Vec<u8> {
-    transform(0, &attributes(&[(ATTRIBUTE, json)]), [1, 0], &attributes(&[]))
+    transform(
+        0,
+        &attributes(&[(ATTRIBUTE, json)]),
+        [1, 0],
+        &attributes(&[]),
+    )
 }
 
 /// The group of so many tiles: tile `n` is nodes `2n + 2` and `2n + 3`.
@@ -39,14 +46,18 @@ pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec
     let id = 2 * n + 2;
     let first: [usize; 3] = std::array::from_fn(|a| tile.origin[a] - piece.cells[a].start);
     // The corner of the tile that is lowest in the scene.
-    let ends = [0, 1].map(|end| turn.place([0, 1, 2].map(|a| first[a] + end * (tile.size[a] - 1)), dims));
+    let ends =
+        [0, 1].map(|end| turn.place([0, 1, 2].map(|a| first[a] + end * (tile.size[a] - 1)), dims));
     let [x, y, z]: [i64; 3] = std::array::from_fn(|a| {
         let half = i64::from(tile.even_size(turn)[a] / 2);
         ends[0][a].min(ends[1][a]) as i64 + half - shift[a] as i64
     });
     let frame = attributes(&[("_t", &format!("{x} {y} {z}"))]);
     let layer = tile.layer.unwrap_or(0) as u32;
-    [transform(id, &attributes(&[]), [id + 1, layer], &frame), numbers([id + 1, 0, 1, n, 0])]
+    [
+        transform(id, &attributes(&[]), [id + 1, layer], &frame),
+        numbers([id + 1, 0, 1, n, 0]),
+    ]
 }
 
 fn transform(id: u32, attributes: &[u8], [child, layer]: [u32; 2], frame: &[u8]) -> Vec<u8> {
@@ -57,7 +68,12 @@ fn transform(id: u32, attributes: &[u8], [child, layer]: [u32; 2], frame: &[u8])
 
 /// A layer that viewers list.
 pub(super) fn layer(id: u32, name: &str) -> Vec<u8> {
-    [&numbers([id])[..], &attributes(&[("_name", name)]), &numbers([u32::MAX])].concat()
+    [
+        &numbers([id])[..],
+        &attributes(&[("_name", name)]),
+        &numbers([u32::MAX]),
+    ]
+    .concat()
 }
 
 fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {
@@ -78,12 +94,20 @@ pub(super) fn palette(cells: CellType) -> Vec<u8> {
     // The first entry is colour 1.
     let mut put = |value: u8, [r, g, b]: [u8; 3]| colours[usize::from(value) - 1] = [r, g, b, 0xff];
     for label in [Label::SURFACE, Label::INTERIOR] {
-        label.standard_colour().into_iter().for_each(|colour| put(label.value, colour));
+        label
+            .standard_colour()
+            .into_iter()
+            .for_each(|colour| put(label.value, colour));
     }
     if let CellType::Labels(legend) = cells {
         let labels = legend.labels();
         labels.iter().for_each(|label| {
-            put(label.value, label.standard_colour().unwrap_or(legend.colour(label.value)))
+            put(
+                label.value,
+                label
+                    .standard_colour()
+                    .unwrap_or(legend.colour(label.value)),
+            )
         });
         if labels.is_empty() {
             (1..=255).for_each(|value| put(value, legend.colour(value)));

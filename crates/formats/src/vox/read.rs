@@ -54,11 +54,19 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         }
     };
     if dims.contains(&0) {
-        return Err(Error::input(Code::V007, format!("the attribute {ATTRIBUTE} says {dims:?} cells")));
+        return Err(Error::input(
+            Code::V007,
+            format!("the attribute {ATTRIBUTE} says {dims:?} cells"),
+        ));
     }
     // Bits and short legends take a few bits a cell, other labels a byte.
-    let is_bytes = metadata.legend.as_ref().is_some_and(|legend| !(1..=4).contains(&legend.labels().len()));
-    source.room.check_proportion(dims, if is_bytes { 8 } else { 1 }, source.len())?;
+    let is_bytes = metadata
+        .legend
+        .as_ref()
+        .is_some_and(|legend| !(1..=4).contains(&legend.labels().len()));
+    source
+        .room
+        .check_proportion(dims, if is_bytes { 8 } else { 1 }, source.len())?;
     let mut cells: Cells = match metadata.legend {
         Some(legend) => source.room.labels(dims, legend, 0)?.into(),
         None => source.room.bits(dims)?.into(),
@@ -73,16 +81,26 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         }
         Ok(())
     })?;
-    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+    Ok(Voxels {
+        cells,
+        lattice: metadata.lattice,
+        record: metadata.record,
+    })
 }
 
 /// The place of a voxel in a scene of these dims, counted from its lowest corner.
 fn place_of(at: [i64; 3], shift: [i64; 3], dims: [usize; 3]) -> Result<[usize; 3]> {
-    let place: [Option<usize>; 3] =
-        std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
+    let place: [Option<usize>; 3] = std::array::from_fn(|a| {
+        usize::try_from(at[a] + shift[a])
+            .ok()
+            .filter(|n| *n < dims[a])
+    });
     let [Some(x), Some(y), Some(z)] = place else {
-        return Err(Error::input(Code::V009, format!("the voxel at {at:?} is outside the grid"))
-            .with_hint("the scene was changed since it was saved"));
+        return Err(Error::input(
+            Code::V009,
+            format!("the voxel at {at:?} is outside the grid"),
+        )
+        .with_hint("the scene was changed since it was saved"));
     };
     Ok([x, y, z])
 }
@@ -105,14 +123,20 @@ fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
     let found = match (chunks.nodes.is_empty(), chunks.models.len()) {
         (true, 1) => vec![(0, Motion::NONE)],
         (true, 0) => return Err(Error::input(Code::V008, "the file has no model")),
-        (true, n) => return Err(Error::input(Code::V008, format!("{n} models and no scene to place them"))),
+        (true, n) => {
+            return Err(Error::input(
+                Code::V008,
+                format!("{n} models and no scene to place them"),
+            ));
+        }
         (false, _) => placements(&chunks.nodes)?,
     };
     let mut placed = 0;
     let mut uses = Vec::new();
     for (number, motion) in found {
         let model = chunks.models.get(number as usize);
-        let model = model.ok_or_else(|| Error::input(Code::V008, format!("there is no model {number}")))?;
+        let model =
+            model.ok_or_else(|| Error::input(Code::V008, format!("there is no model {number}")))?;
         placed += u64::from(model.voxels);
         uses.push((model, motion));
     }
@@ -136,17 +160,25 @@ fn read_chunks(source: &mut VoxelSource) -> Result<Chunks> {
         ));
     }
     if children != source.left() {
-        let code = if children > source.left() { Code::V002 } else { Code::V003 };
+        let code = if children > source.left() {
+            Code::V002
+        } else {
+            Code::V003
+        };
         let left = source.left();
-        return Err(source.error(code, format!("{children} more bytes are expected, {left} follow")));
+        return Err(source.error(
+            code,
+            format!("{children} more bytes are expected, {left} follow"),
+        ));
     }
     let mut chunks = Chunks::default();
     while source.left() > 0 {
         let (id, content, children) = chunk_header(source)?;
         if content + children > source.left() {
-            return Err(
-                source.error(Code::V002, format!("a chunk of {} bytes is cut short", content + children))
-            );
+            return Err(source.error(
+                Code::V002,
+                format!("a chunk of {} bytes is cut short", content + children),
+            ));
         }
         let next = source.position() + content + children;
         chunks.take(id, content, source)?;
@@ -170,19 +202,31 @@ impl Chunks {
         match id {
             ChunkId::Size => {
                 let content = source.vec(length)?;
-                let size = (|fields: &mut Fields| Some([fields.u32()?, fields.u32()?, fields.u32()?]))(
-                    &mut Fields(&content),
-                );
+                let size =
+                    (|fields: &mut Fields| Some([fields.u32()?, fields.u32()?, fields.u32()?]))(
+                        &mut Fields(&content),
+                    );
                 let size = size.filter(|size| size.iter().all(|n| (1..=TILE as u32).contains(n)));
-                self.size = Some(size.ok_or_else(|| broken(Code::V003, "is not three sizes of 1 to 256"))?);
+                self.size =
+                    Some(size.ok_or_else(|| broken(Code::V003, "is not three sizes of 1 to 256"))?);
             }
             ChunkId::Xyzi => {
                 let voxels = source.u32()?;
                 if 4 + 4 * u64::from(voxels) != length {
-                    return Err(broken(Code::V003, &format!("{voxels} voxels do not take {length} bytes")));
+                    return Err(broken(
+                        Code::V003,
+                        &format!("{voxels} voxels do not take {length} bytes"),
+                    ));
                 }
-                let size = self.size.take().ok_or_else(|| broken(Code::V003, "has no SIZE before it"))?;
-                self.models.push(Model { size, start: source.position(), voxels });
+                let size = self
+                    .size
+                    .take()
+                    .ok_or_else(|| broken(Code::V003, "has no SIZE before it"))?;
+                self.models.push(Model {
+                    size,
+                    start: source.position(),
+                    voxels,
+                });
             }
             ChunkId::NTrn | ChunkId::NGrp | ChunkId::NShp => {
                 let content = source.vec(length)?;
@@ -199,12 +243,19 @@ impl Chunks {
     }
 
     fn node(&mut self, kind: ChunkId, fields: &mut Fields) -> Result<Option<(u32, SceneNode)>> {
-        let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else { return Ok(None) };
-        let attribute = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
+        let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else {
+            return Ok(None);
+        };
+        let attribute = attributes
+            .iter()
+            .find(|(key, _)| id == 0 && key == ATTRIBUTE);
         if let Some((_, json)) = attribute {
             let metadata = Metadata::from_json(json);
             self.metadata = Some(metadata.map_err(|why| {
-                Error::input(Code::V007, format!("the attribute {ATTRIBUTE} is broken: {why}"))
+                Error::input(
+                    Code::V007,
+                    format!("the attribute {ATTRIBUTE} is broken: {why}"),
+                )
             })?);
         }
         let node = match kind {
@@ -261,7 +312,10 @@ impl Fields<'_> {
 }
 
 /// For scenes of others: the size of the box of all voxels, and what to add to a position in it.
-fn occupied_box(source: &mut VoxelSource, uses: &[(&Model, Motion)]) -> Result<([usize; 3], [i64; 3])> {
+fn occupied_box(
+    source: &mut VoxelSource,
+    uses: &[(&Model, Motion)],
+) -> Result<([usize; 3], [i64; 3])> {
     let mut low = [i64::MAX; 3];
     let mut high = [i64::MIN; 3];
     for_each_voxel(source, uses, |at, _| {
@@ -276,7 +330,10 @@ fn occupied_box(source: &mut VoxelSource, uses: &[(&Model, Motion)]) -> Result<(
             "the scene has no voxels, so nothing says the size of its grid",
         ));
     }
-    Ok((std::array::from_fn(|a| (high[a] - low[a] + 1) as usize), low.map(|n| -n)))
+    Ok((
+        std::array::from_fn(|a| (high[a] - low[a] + 1) as usize),
+        low.map(|n| -n),
+    ))
 }
 
 /// Calls `act` with the position and colour of every voxel of every use of a model.
@@ -295,7 +352,9 @@ fn for_each_voxel(
             for [x, y, z, colour] in &buffer[..n] {
                 let at = [*x, *y, *z];
                 if (0..3).any(|a| u32::from(at[a]) >= model.size[a]) {
-                    return Err(source.error(Code::V009, format!("the voxel {at:?} is outside its model")));
+                    return Err(
+                        source.error(Code::V009, format!("the voxel {at:?} is outside its model"))
+                    );
                 }
                 // Colour 0 is empty.
                 if *colour != 0 {

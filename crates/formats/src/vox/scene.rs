@@ -25,7 +25,11 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    pub(super) const NONE: Self = Self { from: [0, 1, 2], sign: [1; 3], by: [0; 3] };
+    pub(super) const NONE: Self = Self {
+        from: [0, 1, 2],
+        sign: [1; 3],
+        by: [0; 3],
+    };
 
     /// From the attributes of a frame; `None` if they make no sense.
     pub(super) fn parse(attributes: &[(String, String)]) -> Option<Self> {
@@ -57,15 +61,21 @@ impl Motion {
         std::array::from_fn(|a| {
             let from = self.from[a];
             let centred = i64::from(at[from]) - i64::from(size[from] / 2);
-            let turned = if self.sign[a] > 0 { centred } else { -1 - centred };
+            let turned = if self.sign[a] > 0 {
+                centred
+            } else {
+                -1 - centred
+            };
             turned + self.by[a]
         })
     }
 }
 
 fn parse_move(text: &str) -> Option<[i64; 3]> {
-    let values: Vec<i64> =
-        text.split_whitespace().map(|n| n.parse::<i32>().ok().map(i64::from)).collect::<Option<_>>()?;
+    let values: Vec<i64> = text
+        .split_whitespace()
+        .map(|n| n.parse::<i32>().ok().map(i64::from))
+        .collect::<Option<_>>()?;
     values.try_into().ok()
 }
 
@@ -92,9 +102,15 @@ pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, M
         }
         match nodes.get(&id) {
             None => return Err(broken(format!("the scene has no node {id}"))),
-            Some(SceneNode::Transform { child, motion: inner }) => {
+            Some(SceneNode::Transform {
+                child,
+                motion: inner,
+            }) => {
                 let both = motion.after(inner);
-                open.push((*child, both.ok_or_else(|| broken(format!("node {id} is too far out")))?));
+                open.push((
+                    *child,
+                    both.ok_or_else(|| broken(format!("node {id} is too far out")))?,
+                ));
             }
             Some(SceneNode::Group(children)) => {
                 open.extend(children.iter().rev().map(|child| (*child, motion)))
@@ -136,11 +152,18 @@ mod tests {
 
     #[test]
     fn scenes_that_are_no_trees_are_refused() {
-        let still = |child| SceneNode::Transform { child, motion: Motion::NONE };
+        let still = |child| SceneNode::Transform {
+            child,
+            motion: Motion::NONE,
+        };
         for nodes in [
             vec![],
             vec![(0, still(0))],
-            vec![(0, still(1)), (1, SceneNode::Group(vec![2, 2])), (2, SceneNode::Shape(0))],
+            vec![
+                (0, still(1)),
+                (1, SceneNode::Group(vec![2, 2])),
+                (2, SceneNode::Shape(0)),
+            ],
             vec![(0, still(1)), (1, SceneNode::Group(vec![0]))],
         ] {
             let error = placements(&nodes.into_iter().collect()).unwrap_err();

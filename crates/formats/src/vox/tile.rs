@@ -43,7 +43,11 @@ pub(super) fn tiles_of(
     let each = labels.max(1);
     let tiles = par::map_range(0..tx * ty * zs.len() * each, |n| {
         let (n, layer) = (n / each, (labels > 0).then_some(n % each));
-        let number = [xs.start + n % tx, ys.start + n / tx % ty, zs.start + n / (tx * ty)];
+        let number = [
+            xs.start + n % tx,
+            ys.start + n / tx % ty,
+            zs.start + n / (tx * ty),
+        ];
         let mut tile = Tile::new(number, cuts, layer);
         tile.count(layers);
         tile
@@ -55,8 +59,17 @@ impl Tile {
     /// The tile of this number on each axis.
     pub(super) fn new(number: [usize; 3], cuts: &Cuts, layer: Option<usize>) -> Self {
         let cells: [Range<usize>; 3] = std::array::from_fn(|axis| cuts.tile(axis, number[axis]));
-        let [origin, size] = [cells.clone().map(|cells| cells.start), cells.map(|cells| cells.len())];
-        Self { origin, size, layer, voxels: 0, parts: vec![] }
+        let [origin, size] = [
+            cells.clone().map(|cells| cells.start),
+            cells.map(|cells| cells.len()),
+        ];
+        Self {
+            origin,
+            size,
+            layer,
+            voxels: 0,
+            parts: vec![],
+        }
     }
 
     /// Counts the voxels, and divides the layers into parts.
@@ -66,7 +79,10 @@ impl Tile {
             let mut voxels = 0;
             if !self.each_word(layers, k, |_, _, word| voxels += word.count_ones()) {
                 let of_row = |j| {
-                    self.words(layers, [j, k], &mut row).iter().map(|word| word.count_ones()).sum::<u32>()
+                    self.words(layers, [j, k], &mut row)
+                        .iter()
+                        .map(|word| word.count_ones())
+                        .sum::<u32>()
                 };
                 voxels = (0..self.size[1]).map(of_row).sum();
             }
@@ -76,7 +92,10 @@ impl Tile {
                     part.layers.end = k + 1;
                     part.voxels += voxels;
                 }
-                _ => self.parts.push(TilePart { layers: k..k + 1, voxels }),
+                _ => self.parts.push(TilePart {
+                    layers: k..k + 1,
+                    voxels,
+                }),
             }
         }
     }
@@ -98,7 +117,10 @@ impl Tile {
         let mut words = layers.voxels(at, first);
         if let Some(layer) = self.layer.filter(|_| words != [0; TILE_WORDS]) {
             let of_label = layers.of_label(layer, at, first, row);
-            words.iter_mut().zip(of_label).for_each(|(word, of)| *word &= of);
+            words
+                .iter_mut()
+                .zip(of_label)
+                .for_each(|(word, of)| *word &= of);
         }
         words
     }
@@ -123,9 +145,16 @@ impl Tile {
     }
 
     /// Calls `each` with the words of layer `k` of the tile that are not zero, with their row in the tile, if its cells are plain.
-    fn each_word(&self, layers: &SceneLayers, k: usize, mut each: impl FnMut(usize, usize, u64)) -> bool {
+    fn each_word(
+        &self,
+        layers: &SceneLayers,
+        k: usize,
+        mut each: impl FnMut(usize, usize, u64),
+    ) -> bool {
         let [x, y, z] = self.origin;
-        layers.each_word((y..y + self.size[1], z + k), x / 64, |j, n, word| each(j - y, n, word))
+        layers.each_word((y..y + self.size[1], z + k), x / 64, |j, n, word| {
+            each(j - y, n, word)
+        })
     }
 
     /// Adds the voxels of row `(j, k)`: of labels in planes one label after the other, else x fastest.
@@ -143,7 +172,9 @@ impl Tile {
         // No turn moves cells along x.
         let [_, y, z] = turn.place([0, j, k], self.size);
         let at = self.row([j, k]);
-        let Some(labels) = layers.labels(at, row) else { return push(voxels, words, [y, z], |_| PLAIN) };
+        let Some(labels) = layers.labels(at, row) else {
+            return push(voxels, words, [y, z], |_| PLAIN);
+        };
         let legend = labels.legend().labels();
         if let Some(layer) = self.layer {
             push(voxels, words, [y, z], |_| legend[layer].value);
@@ -166,7 +197,12 @@ impl Tile {
 }
 
 /// Adds the voxels of a row of a tile, of the colour of each column.
-fn push(voxels: &mut Vec<u8>, row: [u64; TILE_WORDS], [y, z]: [usize; 2], colour: impl Fn(usize) -> u8) {
+fn push(
+    voxels: &mut Vec<u8>,
+    row: [u64; TILE_WORDS],
+    [y, z]: [usize; 2],
+    colour: impl Fn(usize) -> u8,
+) {
     for (n, word) in row.into_iter().enumerate().filter(|(_, word)| *word != 0) {
         push_word(voxels, (n, word), [y, z], &colour);
     }

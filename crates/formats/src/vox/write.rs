@@ -74,14 +74,20 @@ pub(super) fn write(
         while next_tile < form.cuts.tiles(2) && form.cuts.tile(2, next_tile).end <= layers.end() {
             next_tile += 1;
         }
-        let is_here = |piece: &ScenePiece| piece.tiles[2].start < next_tile && first < piece.tiles[2].end;
+        let is_here =
+            |piece: &ScenePiece| piece.tiles[2].start < next_tile && first < piece.tiles[2].end;
         for piece in form.cuts.all().filter(is_here) {
             let number = piece.number;
             let mut scene = match open.remove(&number) {
                 Some(scene) => scene,
                 None => SceneFile::open(piece, &mut out, path, companions)?,
             };
-            scene.add(&layers, first..next_tile, &form, (&mut count, options.progress))?;
+            scene.add(
+                &layers,
+                first..next_tile,
+                &form,
+                (&mut count, options.progress),
+            )?;
             match is_split && scene.piece.tiles[2].end <= next_tile {
                 true => scene.finish(&form, None, path, companions)?,
                 false => drop(open.insert(number, scene)),
@@ -91,14 +97,17 @@ pub(super) fn write(
         carried = last.transpose().map_err(io::Error::other)?;
     }
     // All of a grid has its digest, which is known now.
-    open.into_values().try_for_each(|scene| scene.finish(&form, Some(source.digest()), path, companions))
+    open.into_values()
+        .try_for_each(|scene| scene.finish(&form, Some(source.digest()), path, companions))
 }
 
 impl SceneForm {
     fn new(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Self {
         let mut metadata = metadata(source, dtype);
         if !options.choices.is_empty() {
-            metadata.extra.insert(CHOICES.into(), Choice::list(options.choices));
+            metadata
+                .extra
+                .insert(CHOICES.into(), Choice::list(options.choices));
         }
         let layers = nodes::layers(&source.cell_type());
         // What pieces and digests add to the JSON is short; nodes of layers take 40 bytes beside their names.
@@ -123,7 +132,9 @@ impl SceneForm {
         if slab.first.is_multiple_of(TILE) && (end.is_multiple_of(TILE) || end == self.dims[2]) {
             return Ok(());
         }
-        Err(Error::usage(format!("a .vox file is made of slabs of {TILE} layers")))
+        Err(Error::usage(format!(
+            "a .vox file is made of slabs of {TILE} layers"
+        )))
     }
 
     /// Lengths are 32 bits, so a file ends at 4 GiB. Nodes of a tile take less than 300 bytes.
@@ -132,21 +143,28 @@ impl SceneForm {
         if super::FORMAT.max_bytes.is_none_or(|most| bytes <= most) {
             return Ok(());
         }
-        Err(Error::too_large(format!("{voxels} voxels do not fit a .vox file, which ends at 4 GiB"))
-            .with_hint("use larger cells, or save as .npz"))
+        Err(Error::too_large(format!(
+            "{voxels} voxels do not fit a .vox file, which ends at 4 GiB"
+        ))
+        .with_hint("use larger cells, or save as .npz"))
     }
 
     /// What the file of a piece says of itself.
     fn about(&self, piece: &ScenePiece, digest: Option<Digest>) -> Result<String> {
         let mut metadata = self.metadata.clone();
-        digest.into_iter().for_each(|digest| put_digest(digest, &mut metadata));
+        digest
+            .into_iter()
+            .for_each(|digest| put_digest(digest, &mut metadata));
         if piece.dims() != self.dims {
             let list = |numbers: [usize; 3]| numbers.map(|n| n.to_string()).join(",");
             metadata.dims = Some(piece.dims());
-            let region = |lattice: &voxelize_core::grid::Lattice| lattice.region(piece.cells.clone());
+            let region =
+                |lattice: &voxelize_core::grid::Lattice| lattice.region(piece.cells.clone());
             metadata.lattice = metadata.lattice.as_ref().map(region).transpose()?;
             metadata.extra.insert("piece".into(), piece.words("-"));
-            metadata.extra.insert("piece_first".into(), list(piece.origin()));
+            metadata
+                .extra
+                .insert("piece_first".into(), list(piece.origin()));
             metadata.extra.insert("whole_dims".into(), list(self.dims));
         }
         super::annotate(Dtype::U8, &mut metadata);
@@ -170,7 +188,13 @@ impl<'a> SceneFile<'a> {
                 (Box::<BufWriter<File>>::new(buffered), Some(file))
             }
         };
-        Ok(Self { piece, chunks: ChunkFile::new(sink)?, companion, tiles: vec![], voxels: 0 })
+        Ok(Self {
+            piece,
+            chunks: ChunkFile::new(sink)?,
+            companion,
+            tiles: vec![],
+            voxels: 0,
+        })
     }
 
     /// Writes the models of those of its tiles that have these numbers along z, one for each layer, if there are any.
@@ -187,11 +211,14 @@ impl<'a> SceneFile<'a> {
         let voxels: u64 = tiles.iter().map(|tile| u64::from(tile.voxels)).sum();
         self.voxels += voxels;
         *count += voxels;
-        form.check_length(self.voxels, self.tiles.len() + tiles.len()).map_err(io::Error::other)?;
+        form.check_length(self.voxels, self.tiles.len() + tiles.len())
+            .map_err(io::Error::other)?;
         progress.begin("write", *count);
         for tile in &tiles {
-            self.chunks.put(ChunkId::Size, &numbers(tile.even_size(form.turn)))?;
-            self.chunks.begin(ChunkId::Xyzi, 4 + 4 * u64::from(tile.voxels))?;
+            self.chunks
+                .put(ChunkId::Size, &numbers(tile.even_size(form.turn)))?;
+            self.chunks
+                .begin(ChunkId::Xyzi, 4 + 4 * u64::from(tile.voxels))?;
             self.chunks.write(&tile.voxels.to_le_bytes())?;
             for parts in tile.parts().chunks(2 * par::current_threads()) {
                 cancelled(progress)?;
@@ -214,22 +241,32 @@ impl<'a> SceneFile<'a> {
         companions: &Companions,
     ) -> io::Result<()> {
         if self.tiles.is_empty() {
-            let tile = Tile::new(self.piece.tiles.clone().map(|tiles| tiles.start), &form.cuts, None);
-            self.chunks.put(ChunkId::Size, &numbers(tile.even_size(form.turn)))?;
+            let tile = Tile::new(
+                self.piece.tiles.clone().map(|tiles| tiles.start),
+                &form.cuts,
+                None,
+            );
+            self.chunks
+                .put(ChunkId::Size, &numbers(tile.even_size(form.turn)))?;
             self.chunks.put(ChunkId::Xyzi, &numbers([0]))?;
             self.tiles.push(tile);
         }
         let json = form.about(&self.piece, digest).map_err(io::Error::other)?;
         self.chunks.put(ChunkId::NTrn, &nodes::root(&json))?;
-        self.chunks.put(ChunkId::NGrp, &nodes::group(self.tiles.len()))?;
+        self.chunks
+            .put(ChunkId::NGrp, &nodes::group(self.tiles.len()))?;
         for (n, tile) in self.tiles.iter().enumerate() {
             let [transform, shape] = nodes::place(n as u32, tile, form.turn, &self.piece);
             self.chunks.put(ChunkId::NTrn, &transform)?;
             self.chunks.put(ChunkId::NShp, &shape)?;
         }
         let names = form.layers.iter().map(String::as_str);
-        for (n, name) in names.chain(form.layers.is_empty().then_some("voxels")).enumerate() {
-            self.chunks.put(ChunkId::Layr, &nodes::layer(n as u32, name))?;
+        for (n, name) in names
+            .chain(form.layers.is_empty().then_some("voxels"))
+            .enumerate()
+        {
+            self.chunks
+                .put(ChunkId::Layr, &nodes::layer(n as u32, name))?;
         }
         self.chunks.put(ChunkId::Rgba, &form.palette)?;
         self.chunks.finish()?;
@@ -256,21 +293,36 @@ mod tests {
         let voxels = Voxels::new(bits);
         let written = |choices: &[Choice]| {
             let mut out = Cursor::new(Vec::new());
-            let options = SaveOptions { choices, ..SaveOptions::default() };
+            let options = SaveOptions {
+                choices,
+                ..SaveOptions::default()
+            };
             let path = (Path::new("-"), &Companions::none());
-            let result = write(&mut InMemory::new(&voxels), &mut out, Dtype::U8, &options, path);
+            let result = write(
+                &mut InMemory::new(&voxels),
+                &mut out,
+                Dtype::U8,
+                &options,
+                path,
+            );
             (result, out.into_inner().len())
         };
         let (refused, bytes) = written(&[]);
         let error = crate::place::failure(refused.unwrap_err());
         assert_eq!(
             (error.kind(), error.message()),
-            (Kind::TooLarge, "1074790400 voxels do not fit a .vox file, which ends at 4 GiB")
+            (
+                Kind::TooLarge,
+                "1074790400 voxels do not fit a .vox file, which ends at 4 GiB"
+            )
         );
         assert!(bytes < 100, "{bytes}");
         // All but 1022 × 1022 × 1023 voxels are inside.
         let (result, bytes) = written(&[Choice::VoxHull]);
         let hull = 1024 * 1024 * 1025 - 1022 * 1022 * 1023;
-        assert!(result.is_ok() && bytes.abs_diff(4 * hull) < 20_000, "{result:?} {bytes}");
+        assert!(
+            result.is_ok() && bytes.abs_diff(4 * hull) < 20_000,
+            "{result:?} {bytes}"
+        );
     }
 }

@@ -13,7 +13,10 @@ pub(super) struct BitWriter<W: Write> {
 
 impl<W: Write> BitWriter<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out, rest: Vec::new() }
+        Self {
+            out,
+            rest: Vec::new(),
+        }
     }
 
     /// Writes the cells of the last byte.
@@ -25,13 +28,21 @@ impl<W: Write> BitWriter<W> {
 
 /// The first cell of each eight becomes the highest bit.
 fn packed(cells: &[u8]) -> Vec<u8> {
-    let words = cells.chunks(64).map(|cells| (gather(cells), cells.len().div_ceil(8)));
-    words.flat_map(|(word, n)| word.to_le_bytes().map(u8::reverse_bits).into_iter().take(n)).collect()
+    let words = cells
+        .chunks(64)
+        .map(|cells| (gather(cells), cells.len().div_ceil(8)));
+    words
+        .flat_map(|(word, n)| word.to_le_bytes().map(u8::reverse_bits).into_iter().take(n))
+        .collect()
 }
 
 impl<W: Write> Write for BitWriter<W> {
     fn write(&mut self, cells: &[u8]) -> io::Result<usize> {
-        let first = if self.rest.is_empty() { 0 } else { cells.len().min(8 - self.rest.len()) };
+        let first = if self.rest.is_empty() {
+            0
+        } else {
+            cells.len().min(8 - self.rest.len())
+        };
         self.rest.extend_from_slice(&cells[..first]);
         if self.rest.len() == 8 {
             self.out.write_all(&packed(&self.rest))?;
@@ -57,7 +68,11 @@ pub(super) struct BitReader<R: Read> {
 
 impl<R: Read> BitReader<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input, cells: Vec::new(), next: 0 }
+        Self {
+            input,
+            cells: Vec::new(),
+            next: 0,
+        }
     }
 }
 
@@ -74,7 +89,8 @@ impl<R: Read> Read for BitReader<R> {
                     *byte = found.reverse_bits();
                 }
                 let cells = spread(u64::from_le_bytes(word));
-                self.cells.extend_from_slice(&cells.as_flattened()[..8 * eight.len()]);
+                self.cells
+                    .extend_from_slice(&cells.as_flattened()[..8 * eight.len()]);
             }
         }
         let count = out.len().min(self.cells.len() - self.next);
@@ -90,14 +106,21 @@ mod tests {
 
     #[test]
     fn bits_come_back_however_they_are_cut() {
-        let cells: Vec<u8> = (0..100_003_usize).map(|n| u8::from(n * n % 7 < 3)).collect();
+        let cells: Vec<u8> = (0..100_003_usize)
+            .map(|n| u8::from(n * n % 7 < 3))
+            .collect();
         for cut in [1, 3, 8, 13, 64, 4097, 100_003] {
             let mut bits = vec![];
             let mut writer = BitWriter::new(&mut bits);
-            cells.chunks(cut).for_each(|some| writer.write_all(some).unwrap());
+            cells
+                .chunks(cut)
+                .for_each(|some| writer.write_all(some).unwrap());
             writer.finish().unwrap();
             assert_eq!(bits.len(), cells.len().div_ceil(8));
-            assert!((0..cells.len()).all(|n| bits[n / 8] >> (7 - n % 8) & 1 == cells[n]), "{cut}");
+            assert!(
+                (0..cells.len()).all(|n| bits[n / 8] >> (7 - n % 8) & 1 == cells[n]),
+                "{cut}"
+            );
             let mut back = vec![0; cells.len()];
             BitReader::new(&*bits).read_exact(&mut back).unwrap();
             assert!(back == cells);

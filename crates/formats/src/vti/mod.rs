@@ -41,6 +41,9 @@ pub(super) const FORMAT: Format = Format {
     memory: |_, _, threads, choices| packed::memory(threads, choices),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
-    reader: Some(Reader { cells: read::read, describe: read::describe }),
+    reader: Some(Reader {
+        cells: read::read,
+        describe: read::describe,
+    }),
     ..Format::BASE
 };

@@ -63,30 +63,48 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 
 /// The attribute of this name.
 fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>> {
-    let found = element.try_get_attribute(name).map_err(|error| broken(format!("its XML: {error}")))?;
+    let found = element
+        .try_get_attribute(name)
+        .map_err(|error| broken(format!("its XML: {error}")))?;
     let text = |attribute: quick_xml::events::attributes::Attribute| {
-        attribute.normalized_value(XmlVersion::Implicit1_0).map(|text| text.trim().to_string())
+        attribute
+            .normalized_value(XmlVersion::Implicit1_0)
+            .map(|text| text.trim().to_string())
     };
-    found.map(text).transpose().map_err(|error| broken(format!("its XML: {error}")))
+    found
+        .map(text)
+        .transpose()
+        .map_err(|error| broken(format!("its XML: {error}")))
 }
 
 /// So many numbers in an attribute.
 fn numbers<const N: usize>(element: &BytesStart, name: &str) -> Result<Option<[Rational; N]>> {
-    let Some(text) = attribute(element, name)? else { return Ok(None) };
-    let found: Option<Vec<_>> =
-        text.split_whitespace().map(|word| Rational::parse_decimal(word).ok()).collect();
+    let Some(text) = attribute(element, name)? else {
+        return Ok(None);
+    };
+    let found: Option<Vec<_>> = text
+        .split_whitespace()
+        .map(|word| Rational::parse_decimal(word).ok())
+        .collect();
     let found = found.and_then(|found| <[Rational; N]>::try_from(found).ok());
-    found.map(Some).ok_or_else(|| broken(format!("{name} is '{}', not {N} numbers", sanitize(&text))))
+    found
+        .map(Some)
+        .ok_or_else(|| broken(format!("{name} is '{}', not {N} numbers", sanitize(&text))))
 }
 
 impl VtiHeader {
     fn read(source: &mut VoxelSource) -> Result<Self> {
         source.seek(0)?;
         let mut text = Vec::new();
-        source.take(MAX_HEAD).read_to_end(&mut text).map_err(failure)?;
+        source
+            .take(MAX_HEAD)
+            .read_to_end(&mut text)
+            .map_err(failure)?;
         let mut header = Self::default();
         let appended = find(&text, b"<AppendedData");
-        let xml = appended.and_then(|at| Some(at + find(&text[at..], b">")? + 1)).unwrap_or(text.len());
+        let xml = appended
+            .and_then(|at| Some(at + find(&text[at..], b">")? + 1))
+            .unwrap_or(text.len());
         header.begin = appended.and_then(|at| Some((at + find(&text[at..], b"_")? + 1) as u64));
         let xml = String::from_utf8_lossy(&text[..xml]);
         // What stands in for bytes that are no text may be longer than these.
@@ -107,12 +125,15 @@ impl VtiHeader {
                         "FieldData" => "fields",
                         _ => place,
                     };
-                    is_json = place == "fields" && attribute(&element, "Name")?.as_deref() == Some(JSON);
+                    is_json =
+                        place == "fields" && attribute(&element, "Name")?.as_deref() == Some(JSON);
                     header.take(&element, place)?;
                 }
                 Ok(Event::Text(codes)) if is_json => {
                     is_json = false;
-                    let bytes = codes.split_ascii_whitespace().map_while(|code| code.parse().ok());
+                    let bytes = codes
+                        .split_ascii_whitespace()
+                        .map_while(|code| code.parse().ok());
                     let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
                     header.json = String::from_utf8(bytes).ok();
                 }
@@ -121,14 +142,21 @@ impl VtiHeader {
                 Err(_) if text.len() as u64 == MAX_HEAD && header.extent.is_some() => break,
                 Err(error) => {
                     let error = broken(format!("its XML: {error}"));
-                    return Err(if is_as_in_file { error.at_byte(reader.error_position()) } else { error });
+                    return Err(if is_as_in_file {
+                        error.at_byte(reader.error_position())
+                    } else {
+                        error
+                    });
                 }
                 Ok(_) => {}
             }
         }
         match header.is_little {
             None => Err(Error::input(Code::V001, "not a file of VTK")),
-            Some(false) => Err(Error::input(Code::V004, "a big-endian image; save it as little-endian")),
+            Some(false) => Err(Error::input(
+                Code::V004,
+                "a big-endian image; save it as little-endian",
+            )),
             Some(true) => Ok(header),
         }
     }
@@ -142,16 +170,22 @@ impl VtiHeader {
                     let text = format!("a {} of VTK, not an ImageData", sanitize(&kind));
                     return Err(Error::input(Code::V004, text).with_hint("save it as .vti"));
                 }
-                self.is_little = Some(attribute(element, "byte_order")?.as_deref() != Some("BigEndian"));
+                self.is_little =
+                    Some(attribute(element, "byte_order")?.as_deref() != Some("BigEndian"));
                 self.is_wide = attribute(element, "header_type")?.as_deref() == Some("UInt64");
                 self.compressor = attribute(element, "compressor")?.unwrap_or_default();
             }
             "ImageData" => {
                 let extent = attribute(element, "WholeExtent")?.unwrap_or_default();
-                let ends: Option<Vec<i64>> =
-                    extent.split_whitespace().map(|word| word.parse::<i32>().ok().map(i64::from)).collect();
+                let ends: Option<Vec<i64>> = extent
+                    .split_whitespace()
+                    .map(|word| word.parse::<i32>().ok().map(i64::from))
+                    .collect();
                 let ends = ends.and_then(|ends| <[i64; 6]>::try_from(ends).ok());
-                let why = format!("WholeExtent is '{}', not six whole numbers", sanitize(&extent));
+                let why = format!(
+                    "WholeExtent is '{}', not six whole numbers",
+                    sanitize(&extent)
+                );
                 self.extent = Some(ends.ok_or_else(|| broken(why))?);
                 self.origin = numbers(element, "Origin")?;
                 self.spacing = numbers(element, "Spacing")?;
@@ -161,7 +195,9 @@ impl VtiHeader {
             "DataArray" if place != "fields" => {
                 let components = attribute(element, "NumberOfComponents")?;
                 let offset = match attribute(element, "format")?.as_deref() {
-                    Some("appended") => attribute(element, "offset")?.and_then(|text| text.parse().ok()),
+                    Some("appended") => {
+                        attribute(element, "offset")?.and_then(|text| text.parse().ok())
+                    }
                     _ => None,
                 };
                 self.arrays.push(ArrayElement {
@@ -180,7 +216,10 @@ impl VtiHeader {
     /// The array of the cells: ours, else the first of cells, else the first of points.
     fn array(&self) -> Option<&ArrayElement> {
         let one = |is_right: &dyn Fn(&&ArrayElement) -> bool| {
-            self.arrays.iter().filter(|array| array.components == 1).find(is_right)
+            self.arrays
+                .iter()
+                .filter(|array| array.components == 1)
+                .find(is_right)
         };
         one(&|array| !array.is_of_points && array.name == CELLS)
             .or_else(|| one(&|array| !array.is_of_points))
@@ -191,12 +230,16 @@ impl VtiHeader {
         let extent = self.extent.ok_or_else(|| broken("no ImageData"))?;
         let is_of_points = self.array().is_some_and(|array| array.is_of_points);
         let more = i64::from(is_of_points);
-        let dims = [0, 2, 4].map(|n| usize::try_from(extent[n + 1] - extent[n] + more).unwrap_or(0));
+        let dims =
+            [0, 2, 4].map(|n| usize::try_from(extent[n + 1] - extent[n] + more).unwrap_or(0));
         if dims.contains(&0) {
             let text = format!("WholeExtent is {extent:?}: no cells");
             return Err(Error::input(Code::V004, text));
         }
-        let sizes = self.spacing.clone().unwrap_or([Rational::ONE, Rational::ONE, Rational::ONE]);
+        let sizes = self
+            .spacing
+            .clone()
+            .unwrap_or([Rational::ONE, Rational::ONE, Rational::ONE]);
         let step = |n: usize| -> [Rational; 3] {
             std::array::from_fn(|row| match &self.direction {
                 Some(direction) => &direction[3 * row + n] * &sizes[n],
@@ -205,7 +248,10 @@ impl VtiHeader {
             })
         };
         let steps = [step(0), step(1), step(2)];
-        let mut centre = self.origin.clone().unwrap_or([Rational::ZERO, Rational::ZERO, Rational::ZERO]);
+        let mut centre =
+            self.origin
+                .clone()
+                .unwrap_or([Rational::ZERO, Rational::ZERO, Rational::ZERO]);
         for (n, step) in steps.iter().enumerate() {
             // The first point, or the middle between it and the next.
             let first = &Rational::from(extent[2 * n]) + &Rational::new(1 - more, 2);
@@ -226,7 +272,11 @@ impl VtiHeader {
 
     /// A number of the header of data: 32 or 64 bits.
     fn number(&self, source: &mut VoxelSource) -> Result<u64> {
-        if self.is_wide { source.bytes().map(u64::from_le_bytes) } else { source.u32().map(u64::from) }
+        if self.is_wide {
+            source.bytes().map(u64::from_le_bytes)
+        } else {
+            source.u32().map(u64::from)
+        }
     }
 }
 
@@ -242,10 +292,16 @@ struct ZlibReader<'a, 'b> {
 impl<'a, 'b> ZlibReader<'a, 'b> {
     /// Reads the lengths of the blocks; in all they must be as long as `need`.
     fn new(header: &VtiHeader, source: &'a mut VoxelSource<'b>, need: u64) -> Result<Self> {
-        let [count, size, last] = [header.number(source)?, header.number(source)?, header.number(source)?];
+        let [count, size, last] = [
+            header.number(source)?,
+            header.number(source)?,
+            header.number(source)?,
+        ];
         let width = if header.is_wide { 8 } else { 4 };
-        let whole =
-            count.saturating_sub(u64::from(last > 0)).checked_mul(size).and_then(|n| n.checked_add(last));
+        let whole = count
+            .saturating_sub(u64::from(last > 0))
+            .checked_mul(size)
+            .and_then(|n| n.checked_add(last));
         if size > MAX_BLOCK || whole != Some(need) {
             let text = format!(
                 "{count} blocks of {size} bytes, the last of {last}, are not the {need} of the cells"
@@ -253,15 +309,23 @@ impl<'a, 'b> ZlibReader<'a, 'b> {
             return Err(source.error(Code::V005, text));
         }
         if count.saturating_mul(width) > source.left() {
-            return Err(source
-                .error(Code::V002, format!("the file ends early: {count} lengths of blocks are expected")));
+            return Err(source.error(
+                Code::V002,
+                format!("the file ends early: {count} lengths of blocks are expected"),
+            ));
         }
         let mut blocks = Vec::new();
         for n in 0..count {
-            let length = if last > 0 && n + 1 == count { last } else { size };
+            let length = if last > 0 && n + 1 == count {
+                last
+            } else {
+                size
+            };
             blocks.push((header.number(source)?, length));
         }
-        let packed = blocks.iter().fold(0_u64, |sum, (packed, _)| sum.saturating_add(*packed));
+        let packed = blocks
+            .iter()
+            .fold(0_u64, |sum, (packed, _)| sum.saturating_add(*packed));
         if packed > source.left() {
             let left = source.left();
             return Err(source.error(
@@ -270,7 +334,12 @@ impl<'a, 'b> ZlibReader<'a, 'b> {
             ));
         }
         blocks.reverse();
-        Ok(Self { source, blocks, block: Vec::new(), next: 0 })
+        Ok(Self {
+            source,
+            blocks,
+            block: Vec::new(),
+            next: 0,
+        })
     }
 }
 
@@ -316,23 +385,28 @@ fn check_end(source: &mut VoxelSource, header: &VtiHeader) -> Result<()> {
     if header.arrays.len() > 1 && left > MOST {
         source.seek(source.len() - MOST)?;
     } else if left > MOST {
-        return Err(
-            source.error(Code::V005, format!("{left} bytes follow the cells, where the file should end"))
-        );
+        return Err(source.error(
+            Code::V005,
+            format!("{left} bytes follow the cells, where the file should end"),
+        ));
     }
     let end = source.vec(source.left())?;
     let end = String::from_utf8_lossy(&end);
     let words: Vec<_> = end.split_ascii_whitespace().collect();
     let is_right = match words.as_slice() {
-        [before @ .., "</AppendedData>", "</VTKFile>"] => before.is_empty() || header.arrays.len() > 1,
+        [before @ .., "</AppendedData>", "</VTKFile>"] => {
+            before.is_empty() || header.arrays.len() > 1
+        }
         _ => false,
     };
     // Ours ends with a line feed.
     if is_right && (header.json.is_none() || end.ends_with('\n')) {
         return Ok(());
     }
-    Err(source
-        .error(Code::V002, "the file does not end with </AppendedData> and </VTKFile> behind the cells"))
+    Err(source.error(
+        Code::V002,
+        "the file does not end with </AppendedData> and </VTKFile> behind the cells",
+    ))
 }
 
 pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
@@ -344,9 +418,13 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         .ok_or_else(|| Error::input(Code::V004, "an image without an array of single numbers"))?;
     let dtype = dtype(array)?;
     let is_known = matches!(&*header.compressor, "" | "vtkZLibDataCompressor");
-    let (Some(begin), Some(offset), "raw", true, true) =
-        (header.begin, array.offset, &*header.encoding, is_known, header.pieces < 2)
-    else {
+    let (Some(begin), Some(offset), "raw", true, true) = (
+        header.begin,
+        array.offset,
+        &*header.encoding,
+        is_known,
+        header.pieces < 2,
+    ) else {
         let error = Error::input(
             Code::V004,
             "only images of one piece with appended raw data, packed by zlib or not at all, are read",
@@ -357,13 +435,22 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     source.seek(begin.saturating_add(offset))?;
     let room = source.room;
     let cells = |input: &mut dyn Read| match dtype {
-        Dtype::Bit => cells_of(&mut BitReader::new(input), &frame, Dtype::U8, &metadata, room),
+        Dtype::Bit => cells_of(
+            &mut BitReader::new(input),
+            &frame,
+            Dtype::U8,
+            &metadata,
+            room,
+        ),
         _ => cells_of(input, &frame, dtype, &metadata, room),
     };
     let cells = if header.compressor.is_empty() {
         let bytes = header.number(source)?;
         if bytes != need {
-            return Err(source.error(Code::V005, format!("{bytes} bytes are not the {need} of the cells")));
+            return Err(source.error(
+                Code::V005,
+                format!("{bytes} bytes are not the {need} of the cells"),
+            ));
         }
         if bytes > source.left() {
             let left = source.left();
@@ -377,7 +464,11 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         cells(&mut ZlibReader::new(&header, source, need)?)?
     };
     check_end(source, &header)?;
-    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+    Ok(Voxels {
+        cells,
+        lattice: metadata.lattice,
+        record: metadata.record,
+    })
 }
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {

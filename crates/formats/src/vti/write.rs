@@ -44,7 +44,11 @@ pub(super) fn bytes_of(dims: [usize; 3], dtype: Dtype) -> Option<u64> {
 
 /// Everything before the cells.
 fn head(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
-    let compressor = if is_packed { " compressor=\"vtkZLibDataCompressor\"" } else { "" };
+    let compressor = if is_packed {
+        " compressor=\"vtkZLibDataCompressor\""
+    } else {
+        ""
+    };
     let extent = source.dims().map(|n| format!("0 {n}")).join(" ");
     let words = |values: [f64; 3]| values.map(|value| value.to_string()).join(" ");
     let doubles = |values: &[Rational; 3]| words(values.each_ref().map(Rational::to_f64));

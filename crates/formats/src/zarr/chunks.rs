@@ -22,7 +22,8 @@ pub(super) type FileRows = BTreeMap<[usize; 2], Vec<(usize, PathBuf)>>;
 impl ZarrArray {
     /// All files that have cells of the array: so much is read, however large it says it is.
     pub(super) fn files(&self) -> Result<FileRows> {
-        let counts: [usize; 3] = std::array::from_fn(|axis| self.shape[axis].div_ceil(self.shard[axis]));
+        let counts: [usize; 3] =
+            std::array::from_fn(|axis| self.shape[axis].div_ceil(self.shard[axis]));
         let mut rows = FileRows::new();
         for ([z, y, x], path) in self.named_files()? {
             // A larger array may have been cut.
@@ -41,16 +42,31 @@ impl ZarrArray {
         };
         if !self.names.are_folders {
             let place = |(name, path): (String, PathBuf)| {
-                let name = if self.names.has_prefix { name.strip_prefix("c.")? } else { &name };
+                let name = if self.names.has_prefix {
+                    name.strip_prefix("c.")?
+                } else {
+                    &name
+                };
                 Some((numbers(&name.split('.').collect::<Vec<_>>())?, path))
             };
-            return Ok(entries(&self.folder)?.into_iter().filter_map(place).collect());
+            return Ok(entries(&self.folder)?
+                .into_iter()
+                .filter_map(place)
+                .collect());
         }
-        let root = if self.names.has_prefix { self.folder.join("c") } else { self.folder.clone() };
+        let root = if self.names.has_prefix {
+            self.folder.join("c")
+        } else {
+            self.folder.clone()
+        };
         let mut found = vec![];
         for (z, layer) in numbered(&root)? {
             for (y, row) in numbered(&layer)? {
-                found.extend(numbered(&row)?.into_iter().map(|(x, path)| ([z, y, x], path)));
+                found.extend(
+                    numbered(&row)?
+                        .into_iter()
+                        .map(|(x, path)| ([z, y, x], path)),
+                );
             }
         }
         Ok(found)
@@ -66,7 +82,10 @@ impl ZarrArray {
     /// # Errors
     /// If they are too many.
     pub(super) fn chunk_bytes(&self) -> Result<usize> {
-        let all = self.chunk.iter().try_fold(self.width(), |all, n| all.checked_mul(*n));
+        let all = self
+            .chunk
+            .iter()
+            .try_fold(self.width(), |all, n| all.checked_mul(*n));
         all.filter(|all| *all <= MOST).ok_or_else(|| {
             let [z, y, x] = self.chunk;
             Error::too_large(format!("a chunk has {z} × {y} × {x} cells"))
@@ -79,15 +98,21 @@ impl ZarrArray {
         // The length before each step.
         let mut lengths = vec![length];
         for codec in &self.codecs {
-            lengths.push(lengths[lengths.len() - 1] + if *codec == ByteCodec::Crc32c { 4 } else { 0 });
+            lengths
+                .push(lengths[lengths.len() - 1] + if *codec == ByteCodec::Crc32c { 4 } else { 0 });
         }
         let steps = self.codecs.iter().zip(lengths).rev();
-        let bytes = steps.into_iter().try_fold(bytes, |bytes, (codec, length)| match codec {
-            ByteCodec::Gzip => gunzip(&bytes, length).map_err(failure),
-            ByteCodec::Crc32c => checked(bytes),
-        })?;
+        let bytes = steps
+            .into_iter()
+            .try_fold(bytes, |bytes, (codec, length)| match codec {
+                ByteCodec::Gzip => gunzip(&bytes, length).map_err(failure),
+                ByteCodec::Crc32c => checked(bytes),
+            })?;
         if bytes.len() != length {
-            let text = format!("a chunk has {} bytes, not the {length} of its cells", bytes.len());
+            let text = format!(
+                "a chunk has {} bytes, not the {length} of its cells",
+                bytes.len()
+            );
             return Err(Error::input(Code::V005, text));
         }
         Ok(bytes)
@@ -99,7 +124,10 @@ fn checked(mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     let sum = bytes.split_off(bytes.len().saturating_sub(4));
     match sum == crc32c(&bytes).to_le_bytes() {
         true => Ok(bytes),
-        false => Err(Error::input(Code::V003, "a checksum is not that of the bytes before it")),
+        false => Err(Error::input(
+            Code::V003,
+            "a checksum is not that of the bytes before it",
+        )),
     }
 }
 
@@ -116,12 +144,17 @@ fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
 }
 
 fn numbered(folder: &Path) -> Result<Vec<(usize, PathBuf)>> {
-    Ok(entries(folder)?.into_iter().filter_map(|(name, path)| Some((number(&name)?, path))).collect())
+    Ok(entries(folder)?
+        .into_iter()
+        .filter_map(|(name, path)| Some((number(&name)?, path)))
+        .collect())
 }
 
 /// A whole number without a sign or zeros before it.
 fn number(text: &str) -> Option<usize> {
-    text.parse().ok().filter(|number: &usize| number.to_string() == text)
+    text.parse()
+        .ok()
+        .filter(|number: &usize| number.to_string() == text)
 }
 
 /// A file of an array, with the places of its chunks.
@@ -148,7 +181,9 @@ impl ArrayFile {
         let read = || {
             let mut file = regular_file(&self.path)?;
             let mut bytes = vec![0; length as usize];
-            file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut bytes)).map_err(failure)?;
+            file.seek(SeekFrom::Start(offset))
+                .and_then(|_| file.read_exact(&mut bytes))
+                .map_err(failure)?;
             Ok(bytes)
         };
         read().map_err(|error: Error| error.in_file(&self.path))
@@ -186,19 +221,43 @@ fn places(path: &Path, array: &ZarrArray) -> Result<Vec<[u64; 2]>> {
 }
 
 /// The index of a shard.
-fn index(file: &mut File, length: u64, counts: [usize; 3], sharding: Sharding) -> Result<Vec<[u64; 2]>> {
-    let count = counts.iter().fold(1_u64, |all, n| all.saturating_mul(*n as u64));
-    let size = count.saturating_mul(16).saturating_add(if sharding.has_checksum { 4 } else { 0 });
+fn index(
+    file: &mut File,
+    length: u64,
+    counts: [usize; 3],
+    sharding: Sharding,
+) -> Result<Vec<[u64; 2]>> {
+    let count = counts
+        .iter()
+        .fold(1_u64, |all, n| all.saturating_mul(*n as u64));
+    let size = count
+        .saturating_mul(16)
+        .saturating_add(if sharding.has_checksum { 4 } else { 0 });
     if size > length {
-        let text =
-            format!("the file ends early: {count} places of chunks are expected, {length} bytes are there");
+        let text = format!(
+            "the file ends early: {count} places of chunks are expected, {length} bytes are there"
+        );
         return Err(Error::input(Code::V002, text));
     }
-    let start = if sharding.is_index_at_end { length - size } else { 0 };
+    let start = if sharding.is_index_at_end {
+        length - size
+    } else {
+        0
+    };
     let mut bytes = vec![0; size as usize];
-    file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes)).map_err(failure)?;
-    let bytes =
-        if sharding.has_checksum { checked(bytes).map_err(|error| error.at_byte(start))? } else { bytes };
-    let numbers: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    file.seek(SeekFrom::Start(start))
+        .and_then(|_| file.read_exact(&mut bytes))
+        .map_err(failure)?;
+    let bytes = if sharding.has_checksum {
+        checked(bytes).map_err(|error| error.at_byte(start))?
+    } else {
+        bytes
+    };
+    let numbers: Vec<u64> = bytes
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|bytes| u64::from_le_bytes(*bytes))
+        .collect();
     Ok(numbers.as_chunks::<2>().0.to_vec())
 }

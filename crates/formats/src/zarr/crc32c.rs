@@ -23,7 +23,9 @@ const TABLE: [u32; 256] = {
 
 /// The checksum of `bytes`.
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |sum, byte| sum >> 8 ^ TABLE[usize::from(sum as u8 ^ byte)])
+    !bytes.iter().fold(!0, |sum, byte| {
+        sum >> 8 ^ TABLE[usize::from(sum as u8 ^ byte)]
+    })
 }
 
 #[cfg(test)]
@@ -36,7 +38,10 @@ mod tests {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
         assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
         assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
-        assert_eq!(crc32c(&std::array::from_fn::<u8, 32, _>(|n| n as u8)), 0x46dd_794e);
+        assert_eq!(
+            crc32c(&std::array::from_fn::<u8, 32, _>(|n| n as u8)),
+            0x46dd_794e
+        );
         assert_eq!(crc32c(&[]), 0);
     }
 }

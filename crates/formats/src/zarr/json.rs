@@ -25,7 +25,9 @@ const UNITS: [(&str, &str); 6] = [
 
 /// The node of the group, with so many levels.
 pub(super) fn group(source: &dyn CellSource, dtype: Dtype, levels: usize) -> String {
-    let datasets: Vec<_> = (0..levels).map(|level| dataset(source.lattice(), level)).collect();
+    let datasets: Vec<_> = (0..levels)
+        .map(|level| dataset(source.lattice(), level))
+        .collect();
     let name = source.record().input.as_deref().unwrap_or("voxels");
     let mut image = json!({ "name": name, "axes": axes(source), "datasets": datasets });
     if levels > 1 {
@@ -59,7 +61,10 @@ fn dataset(lattice: Option<&Lattice>, level: usize) -> Value {
     let half = Rational::new(1, 2);
     let factor = Rational::from(1_i64 << level);
     let place = |axis: usize| match lattice {
-        Some(lattice) => (lattice.origin()[axis].clone(), &lattice.spacing()[axis] * &factor),
+        Some(lattice) => (
+            lattice.origin()[axis].clone(),
+            &lattice.spacing()[axis] * &factor,
+        ),
         None => (Rational::ZERO, factor.clone()),
     };
     let scale: Vec<f64> = [2, 1, 0].map(|axis| place(axis).1.to_f64()).into();
@@ -82,7 +87,9 @@ fn image_label(legend: &Legend) -> Value {
     let mut colours = vec![];
     let mut names = vec![];
     for label in legend.labels() {
-        let [r, g, b] = label.standard_colour().unwrap_or(legend.colour(label.value));
+        let [r, g, b] = label
+            .standard_colour()
+            .unwrap_or(legend.colour(label.value));
         colours.push(json!({ "label-value": label.value, "rgba": [r, g, b, 255] }));
         names.push(json!({ "label-value": label.value, "name": label.name }));
     }
@@ -101,7 +108,11 @@ pub(super) fn array(
     options: &SaveOptions,
 ) -> String {
     let [nx, ny, nz] = dims;
-    let shard = [layers, ny.next_multiple_of(CHUNK), nx.next_multiple_of(CHUNK)];
+    let shard = [
+        layers,
+        ny.next_multiple_of(CHUNK),
+        nx.next_multiple_of(CHUNK),
+    ];
     let (data_type, fill) = match dtype {
         Dtype::F32 => ("float32", number(background)),
         Dtype::Bool => ("bool", Value::from(false)),

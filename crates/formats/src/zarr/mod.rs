@@ -73,12 +73,19 @@ pub(super) const FORMAT: Format = Format {
     size: |dims, dtype, _, choices| {
         // Levels are an eighth, a sixty-fourth and so on of the grid.
         let all = dense::bytes_for(dims, dtype)?;
-        Some(FileSize::at_most(if choices.contains(&Choice::NoPyramid) { all } else { all + all / 7 }))
+        Some(FileSize::at_most(if choices.contains(&Choice::NoPyramid) {
+            all
+        } else {
+            all + all / 7
+        }))
     },
     memory: |_, dtype, threads, _| write::bytes_at_once(dtype, threads),
     write: Write::Folder(&LAYOUT, write::write),
     annotate: npy::annotate,
-    reader: Some(Reader { cells: read::read, describe: read::describe }),
+    reader: Some(Reader {
+        cells: read::read,
+        describe: read::describe,
+    }),
     ..Format::BASE
 };
 
@@ -93,5 +100,7 @@ fn levels(dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
 /// The layers of smaller levels that wait until a shard is full.
 fn pending(dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
     let smaller = levels(dims, choices).into_iter().skip(1);
-    smaller.map(|[nx, ny, nz]| [nx, ny, nz.min(CHUNK)]).collect()
+    smaller
+        .map(|[nx, ny, nz]| [nx, ny, nz.min(CHUNK)])
+        .collect()
 }

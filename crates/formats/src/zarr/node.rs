@@ -79,39 +79,54 @@ fn broken(message: impl Into<String>) -> Error {
 /// A word of a node, for messages.
 fn word(value: Option<&Value>) -> String {
     value.map_or("not there".into(), |value| {
-        format!("'{}'", sanitize(value.as_str().unwrap_or(&value.to_string())))
+        format!(
+            "'{}'",
+            sanitize(value.as_str().unwrap_or(&value.to_string()))
+        )
     })
 }
 
 /// The name of a codec, a grid or an encoding, and what configures it.
 fn named(value: &Value) -> (&str, &Value) {
     let name = value.get("name").unwrap_or(value);
-    (name.as_str().unwrap_or_default(), value.get("configuration").unwrap_or(&Value::Null))
+    (
+        name.as_str().unwrap_or_default(),
+        value.get("configuration").unwrap_or(&Value::Null),
+    )
 }
 
 impl ZarrImage {
     /// The image of a group, or the array that is named.
     pub(super) fn open(source: &mut VoxelSource) -> Result<Self> {
         let Some(folder) = source.folder.clone() else {
-            return Err(unfit("a node of Zarr alone: its cells are in other files of its folder"));
+            return Err(unfit(
+                "a node of Zarr alone: its cells are in other files of its folder",
+            ));
         };
         let node = parse(source.vec(source.len().min(MAX_NODE + 1))?)?;
         let attributes = node.get("attributes").unwrap_or(&Value::Null);
         let (array, places) = match node.get("node_type").and_then(Value::as_str) {
             Some("array") => (ZarrArray::parse(folder, &node, None)?, None),
             Some("group") => {
-                let image = attributes.pointer(&format!("/{OME}/multiscales/0")).ok_or_else(|| {
-                    unfit("a group of Zarr without an image of OME")
-                        .with_hint("name the folder of an array in it")
-                })?;
+                let image = attributes
+                    .pointer(&format!("/{OME}/multiscales/0"))
+                    .ok_or_else(|| {
+                        unfit("a group of Zarr without an image of OME")
+                            .with_hint("name the folder of an array in it")
+                    })?;
                 let path = image.pointer("/datasets/0/path").and_then(Value::as_str);
-                let folder =
-                    dataset(&folder, path.ok_or_else(|| broken("the image of OME has no dataset"))?)?;
+                let folder = dataset(
+                    &folder,
+                    path.ok_or_else(|| broken("the image of OME has no dataset"))?,
+                )?;
                 let array = node_of(&folder)?;
                 if array.get("node_type").and_then(Value::as_str) != Some("array") {
                     return Err(unfit("the dataset of an image is not an array").in_file(folder));
                 }
-                (ZarrArray::parse(folder, &array, image.get("axes"))?, Some(image))
+                (
+                    ZarrArray::parse(folder, &array, image.get("axes"))?,
+                    Some(image),
+                )
             }
             _ => {
                 return Err(unfit(format!(
@@ -126,7 +141,11 @@ impl ZarrImage {
         // A grid without a lattice has a place here, as OME asks for one.
         let is_said = places.is_some() && (metadata.dims.is_none() || metadata.lattice.is_some());
         metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
-        Ok(Self { array, frame, metadata })
+        Ok(Self {
+            array,
+            frame,
+            metadata,
+        })
     }
 }
 
@@ -138,7 +157,10 @@ fn parse(text: Vec<u8>) -> Result<Value> {
         serde_json::from_slice(&text).map_err(|why| broken(format!("{NODE} is no JSON: {why}")))?;
     match node.get("zarr_format").and_then(Value::as_u64) {
         Some(3) => Ok(node),
-        _ => Err(unfit(format!("zarr_format is {}, not 3", word(node.get("zarr_format"))))),
+        _ => Err(unfit(format!(
+            "zarr_format is {}, not 3",
+            word(node.get("zarr_format"))
+        ))),
     }
 }
 
@@ -147,7 +169,10 @@ fn node_of(folder: &Path) -> Result<Value> {
     let path = folder.join(NODE);
     let read = || {
         let mut text = vec![];
-        regular_file(&path)?.take(MAX_NODE + 1).read_to_end(&mut text).map_err(failure)?;
+        regular_file(&path)?
+            .take(MAX_NODE + 1)
+            .read_to_end(&mut text)
+            .map_err(failure)?;
         parse(text)
     };
     read().map_err(|error: Error| error.in_file(&path))
@@ -170,9 +195,12 @@ fn dataset(group: &Path, path: &str) -> Result<PathBuf> {
         return Err(refused("is not below its group"));
     }
     for part in Path::new(path).components() {
-        let Component::Normal(name) = part else { return Err(refused("is not below its group")) };
+        let Component::Normal(name) = part else {
+            return Err(refused("is not below its group"));
+        };
         folder.push(name);
-        let found = fs::symlink_metadata(&folder).map_err(|error| failure(error).in_file(&folder))?;
+        let found =
+            fs::symlink_metadata(&folder).map_err(|error| failure(error).in_file(&folder))?;
         if !found.is_dir() {
             return Err(refused("is not a folder"));
         }
@@ -184,7 +212,10 @@ impl ZarrArray {
     /// The array that `node` describes; `axes` are those of OME.
     fn parse(folder: PathBuf, node: &Value, axes: Option<&Value>) -> Result<Self> {
         let shape = node.get("shape").and_then(three).ok_or_else(|| {
-            unfit(format!("its shape is {}, not three axes with cells", word(node.get("shape"))))
+            unfit(format!(
+                "its shape is {}, not three axes with cells",
+                word(node.get("shape"))
+            ))
         })?;
         let dtype = match node.get("data_type").and_then(Value::as_str) {
             Some("uint8") => Dtype::U8,
@@ -193,18 +224,40 @@ impl ZarrArray {
             _ => return Err(other_type(node.get("data_type"))),
         };
         let fill = fill(dtype, node.get("fill_value").unwrap_or(&Value::Null));
-        let fill =
-            fill.ok_or_else(|| broken(format!("its fill_value is {}", word(node.get("fill_value")))))?;
+        let fill = fill.ok_or_else(|| {
+            broken(format!(
+                "its fill_value is {}",
+                word(node.get("fill_value"))
+            ))
+        })?;
         let (grid, configuration) = named(node.get("chunk_grid").unwrap_or(&Value::Null));
-        let shard = configuration.get("chunk_shape").and_then(three).filter(|_| grid == "regular");
+        let shard = configuration
+            .get("chunk_shape")
+            .and_then(three)
+            .filter(|_| grid == "regular");
         let shard = shard.ok_or_else(|| unfit("its chunks are no regular grid of three axes"))?;
-        if node.get("storage_transformers").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
+        if node
+            .get("storage_transformers")
+            .and_then(Value::as_array)
+            .is_some_and(|all| !all.is_empty())
+        {
             return Err(unfit("it has storage transformers"));
         }
         let names = chunk_names(node.get("chunk_key_encoding"))?;
         let (chunk, sharding, codecs) = encoding(shard, dtype, node.get("codecs"))?;
         let axes = axes_of(axes.or(node.get("dimension_names")));
-        Ok(Self { folder, shape, dtype, fill, names, shard, chunk, sharding, codecs, axes })
+        Ok(Self {
+            folder,
+            shape,
+            dtype,
+            fill,
+            names,
+            shard,
+            chunk,
+            sharding,
+            codecs,
+            axes,
+        })
     }
 
     /// The bytes of a cell.
@@ -216,23 +269,35 @@ impl ZarrArray {
     fn frame(&self, image: Option<&Value>) -> Result<ImageFrame> {
         let mut scale = [Rational::ONE, Rational::ONE, Rational::ONE];
         let mut centre = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
-        let of_level = image.and_then(|image| image.pointer("/datasets/0/coordinateTransformations"));
+        let of_level =
+            image.and_then(|image| image.pointer("/datasets/0/coordinateTransformations"));
         let of_all = image.and_then(|image| image.get("coordinateTransformations"));
-        let all = [of_level, of_all].into_iter().flatten().filter_map(Value::as_array);
+        let all = [of_level, of_all]
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_array);
         for step in all.flatten() {
             let kind = step.get("type").and_then(Value::as_str).unwrap_or_default();
             let numbers = || {
                 let numbers = step.get(kind).and_then(Value::as_array)?;
-                let numbers: Option<Vec<_>> =
-                    numbers.iter().map(|number| Rational::from_f64(number.as_f64()?)).collect();
+                let numbers: Option<Vec<_>> = numbers
+                    .iter()
+                    .map(|number| Rational::from_f64(number.as_f64()?))
+                    .collect();
                 <[Rational; 3]>::try_from(numbers?).ok()
             };
-            let broken = || unfit(format!("a transformation of its coordinates is {}", word(Some(step))));
+            let broken = || {
+                unfit(format!(
+                    "a transformation of its coordinates is {}",
+                    word(Some(step))
+                ))
+            };
             match kind {
                 "identity" => {}
                 "scale" => {
-                    let factors =
-                        numbers().filter(|all| !all.iter().any(Rational::is_zero)).ok_or_else(broken)?;
+                    let factors = numbers()
+                        .filter(|all| !all.iter().any(Rational::is_zero))
+                        .ok_or_else(broken)?;
                     for (axis, factor) in factors.iter().enumerate() {
                         scale[axis] = &scale[axis] * factor;
                         centre[axis] = &centre[axis] * factor;
@@ -247,7 +312,10 @@ impl ZarrArray {
             }
         }
         let mut place = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
-        self.axes.iter().zip(centre).for_each(|(axis, centre)| place[*axis] = centre);
+        self.axes
+            .iter()
+            .zip(centre)
+            .for_each(|(axis, centre)| place[*axis] = centre);
         // An image counts from the fastest axis.
         let steps = [2, 1, 0].map(|n| {
             let mut step = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
@@ -262,14 +330,21 @@ impl ZarrArray {
 /// Three whole numbers above 0.
 fn three(value: &Value) -> Option<[usize; 3]> {
     let numbers = value.as_array()?;
-    let numbers: Option<Vec<usize>> =
-        numbers.iter().map(|number| usize::try_from(number.as_u64()?).ok().filter(|n| *n > 0)).collect();
+    let numbers: Option<Vec<usize>> = numbers
+        .iter()
+        .map(|number| usize::try_from(number.as_u64()?).ok().filter(|n| *n > 0))
+        .collect();
     numbers?.try_into().ok()
 }
 
 fn other_type(value: Option<&Value>) -> Error {
-    unfit(format!("its cells are of type {}, not uint8, bool or float32", word(value)))
-        .with_hint(hint!["save them as uint8 or float32"; "{} takes the grid of any type" Like = "FOLDER"])
+    unfit(format!(
+        "its cells are of type {}, not uint8, bool or float32",
+        word(value)
+    ))
+    .with_hint(
+        hint!["save them as uint8 or float32"; "{} takes the grid of any type" Like = "FOLDER"],
+    )
 }
 
 /// The bytes of the fill value.
@@ -282,7 +357,9 @@ fn fill(dtype: Dtype, value: &Value) -> Option<Vec<u8>> {
                 Some("NaN") => f32::NAN,
                 Some("Infinity") => f32::INFINITY,
                 Some("-Infinity") => f32::NEG_INFINITY,
-                Some(bits) => f32::from_bits(u32::from_str_radix(bits.strip_prefix("0x")?, 16).ok()?),
+                Some(bits) => {
+                    f32::from_bits(u32::from_str_radix(bits.strip_prefix("0x")?, 16).ok()?)
+                }
             };
             float.to_le_bytes().to_vec()
         }
@@ -298,7 +375,10 @@ fn chunk_names(value: Option<&Value>) -> Result<ChunkNames> {
         ("default", Some(".")) | ("v2", None | Some(".")) => false,
         _ => return Err(unfit(format!("its chunk_key_encoding is {}", word(value)))),
     };
-    Ok(ChunkNames { has_prefix: name == "default", are_folders })
+    Ok(ChunkNames {
+        has_prefix: name == "default",
+        are_folders,
+    })
 }
 
 /// The shape of a chunk, how files hold several, and how one is packed.
@@ -307,13 +387,23 @@ fn encoding(
     dtype: Dtype,
     codecs: Option<&Value>,
 ) -> Result<([usize; 3], Option<Sharding>, Vec<ByteCodec>)> {
-    let codecs = codecs.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let [only] = codecs else { return Ok((shard, None, byte_codecs(codecs, dtype)?)) };
+    let codecs = codecs
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let [only] = codecs else {
+        return Ok((shard, None, byte_codecs(codecs, dtype)?));
+    };
     let ("sharding_indexed", configuration) = named(only) else {
         return Ok((shard, None, byte_codecs(codecs, dtype)?));
     };
-    let list =
-        |key: &str| configuration.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let list = |key: &str| {
+        configuration
+            .get(key)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    };
     let chunk = configuration.get("chunk_shape").and_then(three);
     let chunk = chunk.filter(|chunk| (0..3).all(|axis| shard[axis].is_multiple_of(chunk[axis])));
     let chunk = chunk.ok_or_else(|| broken("its shards are not whole chunks"))?;
@@ -325,16 +415,26 @@ fn encoding(
     let is_index_at_end = match configuration.get("index_location").and_then(Value::as_str) {
         None | Some("end") => true,
         Some("start") => false,
-        Some(_) => return Err(broken("the indices of its shards are neither at the start nor at the end")),
+        Some(_) => {
+            return Err(broken(
+                "the indices of its shards are neither at the start nor at the end",
+            ));
+        }
     };
-    let sharding = Sharding { is_index_at_end, has_checksum };
+    let sharding = Sharding {
+        is_index_at_end,
+        has_checksum,
+    };
     Ok((chunk, Some(sharding), byte_codecs(list("codecs"), dtype)?))
 }
 
 /// The steps after the first, which turns cells into bytes, little-endian.
 fn byte_codecs(codecs: &[Value], dtype: Dtype) -> Result<Vec<ByteCodec>> {
     let unknown = |codec: &Value| {
-        let text = format!("its cells are encoded by {}", word(Some(codec.get("name").unwrap_or(codec))));
+        let text = format!(
+            "its cells are encoded by {}",
+            word(Some(codec.get("name").unwrap_or(codec)))
+        );
         unfit(text).with_hint(
             hint!["save it with the codecs bytes and gzip, in the order of C"; "{} takes the grid of any array" Like = "FOLDER"],
         )
@@ -356,7 +456,11 @@ fn byte_codecs(codecs: &[Value], dtype: Dtype) -> Result<Vec<ByteCodec>> {
         _ => Err(unknown(codec)),
     };
     let steps = codecs.map(step).collect::<Result<Vec<_>>>()?;
-    match steps.iter().filter(|step| **step == ByteCodec::Gzip).count() {
+    match steps
+        .iter()
+        .filter(|step| **step == ByteCodec::Gzip)
+        .count()
+    {
         0 | 1 => Ok(steps),
         _ => Err(unfit("its cells are packed twice")),
     }
@@ -370,8 +474,10 @@ fn axes_of(names: Option<&Value>) -> [usize; 3] {
         "z" | "Z" => Some(2),
         _ => None,
     };
-    let axes: Option<Vec<usize>> =
-        names.and_then(Value::as_array).and_then(|all| all.iter().map(axis).collect());
+    let axes: Option<Vec<usize>> = names
+        .and_then(Value::as_array)
+        .and_then(|all| all.iter().map(axis).collect());
     let axes = axes.and_then(|axes| <[usize; 3]>::try_from(axes).ok());
-    axes.filter(|axes| (0..3).all(|axis| axes.contains(&axis))).unwrap_or([2, 1, 0])
+    axes.filter(|axes| (0..3).all(|axis| axes.contains(&axis)))
+        .unwrap_or([2, 1, 0])
 }

@@ -37,10 +37,14 @@ pub(super) fn levels(dims: [usize; 3]) -> Vec<[usize; 3]> {
 pub(super) fn method(kind: CellKind) -> (&'static str, &'static str) {
     match kind {
         CellKind::Bits => ("any", "a cell is occupied if one of its eight is"),
-        CellKind::Labels => {
-            ("mode", "a cell has the most frequent label of its occupied eight, or the smallest of these")
-        }
-        CellKind::Field => ("mean", "a cell has the mean of the finite values of its eight"),
+        CellKind::Labels => (
+            "mode",
+            "a cell has the most frequent label of its occupied eight, or the smallest of these",
+        ),
+        CellKind::Field => (
+            "mean",
+            "a cell has the mean of the finite values of its eight",
+        ),
     }
 }
 
@@ -71,16 +75,24 @@ fn reduce_bits(from: &BitGrid, layers: Range<usize>, to: &mut BitGrid, at: usize
     let ny = from.dims()[1];
     let row_words = to.row_words();
     let size = to.layer_words();
-    let targets = to.words_mut()[at * size..].chunks_mut(size).take(layers.len().div_ceil(2));
-    par::map(targets.enumerate().collect(), |(k, target): (usize, &mut [u64])| {
-        for (j, target) in target.chunks_mut(row_words).enumerate() {
-            let rows = rows_of(ny, &layers, j, k).map(|(j, k)| from.row(j, k));
-            let any = |n: usize| rows.clone().fold(0, |word, row| word | row.get(n).copied().unwrap_or(0));
-            for (n, word) in target.iter_mut().enumerate() {
-                *word = half(any(2 * n)) | half(any(2 * n + 1)) << 32;
+    let targets = to.words_mut()[at * size..]
+        .chunks_mut(size)
+        .take(layers.len().div_ceil(2));
+    par::map(
+        targets.enumerate().collect(),
+        |(k, target): (usize, &mut [u64])| {
+            for (j, target) in target.chunks_mut(row_words).enumerate() {
+                let rows = rows_of(ny, &layers, j, k).map(|(j, k)| from.row(j, k));
+                let any = |n: usize| {
+                    rows.clone()
+                        .fold(0, |word, row| word | row.get(n).copied().unwrap_or(0))
+                };
+                for (n, word) in target.iter_mut().enumerate() {
+                    *word = half(any(2 * n)) | half(any(2 * n + 1)) << 32;
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// Bit `n` is set if bit `2 n` or `2 n + 1` of `word` is.
@@ -99,7 +111,12 @@ fn reduce_labels(from: &Labels, layers: Range<usize>, to: &mut Labels, at: usize
         let mut values = vec![0; nx * ny];
         let mut rows = [(); 4].map(|()| vec![0; 2 * nx]);
         for (j, target) in values.chunks_mut(nx).enumerate() {
-            reduce_row(from, rows_of(from.dims()[1], &layers, j, k), &mut rows, target);
+            reduce_row(
+                from,
+                rows_of(from.dims()[1], &layers, j, k),
+                &mut rows,
+                target,
+            );
         }
         values
     };
@@ -109,7 +126,8 @@ fn reduce_labels(from: &Labels, layers: Range<usize>, to: &mut Labels, at: usize
         let some = first..count.min(first + par::current_threads());
         for (n, layer) in par::map_range(some, made).into_iter().enumerate() {
             for (j, row) in layer.chunks(nx).enumerate() {
-                to.put_row(j, at + first + n, row).expect("both levels have one legend");
+                to.put_row(j, at + first + n, row)
+                    .expect("both levels have one legend");
             }
         }
     }
@@ -122,7 +140,10 @@ fn reduce_row(
     rows: &mut [Vec<u8>; 4],
     target: &mut [u8],
 ) {
-    if places.clone().all(|(j, k)| from.occupied().row(j, k).iter().all(|word| *word == 0)) {
+    if places
+        .clone()
+        .all(|(j, k)| from.occupied().row(j, k).iter().all(|word| *word == 0))
+    {
         return;
     }
     let mut places = places;
@@ -149,21 +170,31 @@ fn most_frequent(cells: [[u8; 2]; 4]) -> u8 {
     values.sort_unstable();
     let occupied = values.chunk_by(|a, b| a == b).filter(|run| run[0] != 0);
     // Of equally frequent ones this gives the last.
-    occupied.rev().max_by_key(|run| run.len()).map_or(0, |run| run[0])
+    occupied
+        .rev()
+        .max_by_key(|run| run.len())
+        .map_or(0, |run| run[0])
 }
 
 fn reduce_field(from: &Field, layers: Range<usize>, to: &mut Field, at: usize) {
     let [nx, ny, _] = to.dims();
-    let targets = to.values_mut()[at * nx * ny..].chunks_mut(nx * ny).take(layers.len().div_ceil(2));
-    par::map(targets.enumerate().collect(), |(k, target): (usize, &mut [f32])| {
-        for (j, target) in target.chunks_mut(nx).enumerate() {
-            let rows = rows_of(from.dims()[1], &layers, j, k).map(|(j, k)| from.row(j, k));
-            for (n, value) in target.iter_mut().enumerate() {
-                let cells = rows.clone().flat_map(|row| &row[2 * n..row.len().min(2 * n + 2)]);
-                *value = mean(cells.copied());
+    let targets = to.values_mut()[at * nx * ny..]
+        .chunks_mut(nx * ny)
+        .take(layers.len().div_ceil(2));
+    par::map(
+        targets.enumerate().collect(),
+        |(k, target): (usize, &mut [f32])| {
+            for (j, target) in target.chunks_mut(nx).enumerate() {
+                let rows = rows_of(from.dims()[1], &layers, j, k).map(|(j, k)| from.row(j, k));
+                for (n, value) in target.iter_mut().enumerate() {
+                    let cells = rows
+                        .clone()
+                        .flat_map(|row| &row[2 * n..row.len().min(2 * n + 2)]);
+                    *value = mean(cells.copied());
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 fn mean(values: impl Iterator<Item = f32> + Clone) -> f32 {
@@ -187,13 +218,19 @@ mod tests {
     #[test]
     fn a_level_is_half_as_long_rounded_up() {
         assert_eq!(levels([128, 5, 1]), [[128, 5, 1]]);
-        assert_eq!(levels([300, 45, 1]), [[300, 45, 1], [150, 23, 1], [75, 12, 1]]);
+        assert_eq!(
+            levels([300, 45, 1]),
+            [[300, 45, 1], [150, 23, 1], [75, 12, 1]]
+        );
         assert_eq!(levels([4096, 4095, 4097]).len(), 7);
     }
 
     #[test]
     fn pairs_of_bits_become_one() {
-        assert_eq!((half(0), half(!0), half(1 << 63), half(2)), (0, 0xffff_ffff, 1 << 31, 1));
+        assert_eq!(
+            (half(0), half(!0), half(1 << 63), half(2)),
+            (0, 0xffff_ffff, 1 << 31, 1)
+        );
         for n in 0..64 {
             assert_eq!(half(1 << n), 1 << (n / 2), "{n}");
         }

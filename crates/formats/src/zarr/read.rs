@@ -18,12 +18,18 @@ const CHUNKS_PER_THREAD: usize = 4;
 const MOST: usize = 2 << 30;
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
-    let ZarrImage { frame, metadata, .. } = ZarrImage::open(source)?;
+    let ZarrImage {
+        frame, metadata, ..
+    } = ZarrImage::open(source)?;
     Ok(frame.describe(metadata))
 }
 
 pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
-    let ZarrImage { array, frame, metadata } = ZarrImage::open(source)?;
+    let ZarrImage {
+        array,
+        frame,
+        metadata,
+    } = ZarrImage::open(source)?;
     let room = source.room;
     let dims = frame.dims();
     let bits = 8 * array.width() as u128;
@@ -31,9 +37,13 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut row = ChunkRow::new(&array)?;
     let cells = match array.dtype {
         Dtype::F32 => {
-            let [fill] = array.fill.as_chunks::<4>().0 else { unreachable!("a float has four bytes") };
+            let [fill] = array.fill.as_chunks::<4>().0 else {
+                unreachable!("a float has four bytes")
+            };
             let fill = f32::from_le_bytes(*fill);
-            let mut field = room.field(dims)?.with_background(metadata.background.unwrap_or(fill));
+            let mut field = room
+                .field(dims)?
+                .with_background(metadata.background.unwrap_or(fill));
             if fill.to_bits() != 0 {
                 field.values_mut().fill(fill);
             }
@@ -45,11 +55,17 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         }
         _ => {
             let mut values = RowValues::new(dims, metadata.legend.as_ref(), room)?;
-            row.each(&array.files()?, |[j, k], cells| values.put_rows(k * dims[1] + j, cells))?;
+            row.each(&array.files()?, |[j, k], cells| {
+                values.put_rows(k * dims[1] + j, cells)
+            })?;
             frame.placed(values.cells, &metadata)?
         }
     };
-    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+    Ok(Voxels {
+        cells,
+        lattice: metadata.lattice,
+        record: metadata.record,
+    })
 }
 
 /// Puts the values of some rows into a field, from row `(j, k)` on.
@@ -79,13 +95,22 @@ struct ChunkPlace<'a> {
 impl<'a> ChunkRow<'a> {
     fn new(array: &'a ZarrArray) -> Result<Self> {
         let chunk_bytes = array.chunk_bytes()?;
-        let row = Self { array, chunk_bytes, cells: Vec::new() };
+        let row = Self {
+            array,
+            chunk_bytes,
+            cells: Vec::new(),
+        };
         let [layers, rows] = row.size([0, 0]);
         let nx = array.shape[2];
-        match [layers, rows, nx].iter().try_fold(array.width(), |all, n| all.checked_mul(*n)) {
+        match [layers, rows, nx]
+            .iter()
+            .try_fold(array.width(), |all, n| all.checked_mul(*n))
+        {
             Some(bytes) if bytes <= MOST => Ok(row),
-            _ => Err(Error::too_large(format!("a row of chunks has {layers} × {rows} × {nx} cells"))
-                .with_hint("save it in smaller chunks")),
+            _ => Err(Error::too_large(format!(
+                "a row of chunks has {layers} × {rows} × {nx} cells"
+            ))
+            .with_hint("save it in smaller chunks")),
         }
     }
 
@@ -96,16 +121,26 @@ impl<'a> ChunkRow<'a> {
     }
 
     /// Reads every row of chunks, and hands on its cells: some rows that follow each other, from row `(j, k)` on.
-    fn each(&mut self, files: &FileRows, mut put: impl FnMut([usize; 2], &[u8]) -> Result<()>) -> Result<()> {
+    fn each(
+        &mut self,
+        files: &FileRows,
+        mut put: impl FnMut([usize; 2], &[u8]) -> Result<()>,
+    ) -> Result<()> {
         let array = self.array;
         // Cells that are not stored need not be put where they are so from the first.
         let is_sparse = array.dtype == Dtype::F32 || array.fill == [0];
         let counts = [0, 1].map(|axis| array.shape[axis].div_ceil(array.shard[axis]));
         let all = (0..counts[0]).flat_map(|z| (0..counts[1]).map(move |y| [z, y]));
-        let places: Vec<_> = if is_sparse { files.keys().copied().collect() } else { all.collect() };
+        let places: Vec<_> = if is_sparse {
+            files.keys().copied().collect()
+        } else {
+            all.collect()
+        };
         for [z, y] in places {
             let found = files.get(&[z, y]).map(Vec::as_slice).unwrap_or_default();
-            let found = found.iter().map(|(x, path)| Ok((*x, ArrayFile::open(path.clone(), array)?)));
+            let found = found
+                .iter()
+                .map(|(x, path)| Ok((*x, ArrayFile::open(path.clone(), array)?)));
             let found = found.collect::<Result<Vec<_>>>()?;
             let [layers, rows, _] = array.chunks_of_file();
             for n in 0..layers * rows {
@@ -125,12 +160,20 @@ impl<'a> ChunkRow<'a> {
 
     /// The chunks that are stored of row `n` of each file, and lie in the array.
     fn stored<'f>(&self, files: &'f [(usize, ArrayFile)], n: usize) -> Vec<ChunkPlace<'f>> {
-        let ZarrArray { chunk, shape, shard, .. } = self.array;
+        let ZarrArray {
+            chunk,
+            shape,
+            shard,
+            ..
+        } = self.array;
         let count = shard[2] / chunk[2];
         let of_file = |(x, file): &'f (usize, ArrayFile)| {
             let first = x * shard[2];
-            let place =
-                move |m: usize| ChunkPlace { file, number: n * count + m, first: first + m * chunk[2] };
+            let place = move |m: usize| ChunkPlace {
+                file,
+                number: n * count + m,
+                first: first + m * chunk[2],
+            };
             (0..count).map(place)
         };
         let is_stored = |place: &ChunkPlace| place.first < shape[2] && place.file.has(place.number);
@@ -140,16 +183,23 @@ impl<'a> ChunkRow<'a> {
     /// Reads the row that begins at row `(j, k)` of the array.
     fn read(&mut self, place: [usize; 2], chunks: &[ChunkPlace]) -> Result<&Self> {
         let [layers, rows] = self.size(place);
-        let ZarrArray { chunk, shape, fill, .. } = self.array;
+        let ZarrArray {
+            chunk, shape, fill, ..
+        } = self.array;
         let width = fill.len();
         self.cells.clear();
         for some in chunks.chunks(CHUNKS_PER_THREAD * par::current_threads()) {
-            let packed =
-                some.iter().map(|place| place.file.read(place.number)).collect::<Result<Vec<_>>>()?;
-            let unpacked = par::map(some.iter().zip(packed).collect(), |(place, bytes): (&ChunkPlace, _)| {
-                let cells = self.array.decoded(bytes, self.chunk_bytes);
-                cells.map_err(|error| place.file.about(place.number, error))
-            });
+            let packed = some
+                .iter()
+                .map(|place| place.file.read(place.number))
+                .collect::<Result<Vec<_>>>()?;
+            let unpacked = par::map(
+                some.iter().zip(packed).collect(),
+                |(place, bytes): (&ChunkPlace, _)| {
+                    let cells = self.array.decoded(bytes, self.chunk_bytes);
+                    cells.map_err(|error| place.file.about(place.number, error))
+                },
+            );
             let unpacked = unpacked.into_iter().collect::<Result<Vec<_>>>()?;
             if self.cells.is_empty() {
                 // Not before there are cells for it: only a node may claim so many.
@@ -174,7 +224,10 @@ impl<'a> ChunkRow<'a> {
     ) -> Result<()> {
         let [layers, _] = self.size([j, k]);
         let layer = self.cells.len() / layers;
-        self.cells.chunks(layer).enumerate().try_for_each(|(n, cells)| put([j, k + n], cells))
+        self.cells
+            .chunks(layer)
+            .enumerate()
+            .try_for_each(|(n, cells)| put([j, k + n], cells))
     }
 
     /// Hands on the row that begins at row `(j, k)`, of which nothing is stored.

@@ -82,7 +82,9 @@ pub(super) fn write_arrays(
 ) -> io::Result<()> {
     for (level, (dims, layers)) in levels.iter().zip(shards).enumerate() {
         let text = json::array(*dims, *layers, background(cells), dtype, options);
-        folder.write(&format!("{level}/{NODE}"), |out| out.write_all(text.as_bytes()))?;
+        folder.write(&format!("{level}/{NODE}"), |out| {
+            out.write_all(text.as_bytes())
+        })?;
     }
     Ok(())
 }
@@ -117,9 +119,13 @@ impl ShardLayout {
 
     /// The names of the shards.
     pub(super) fn names(&self) -> impl Iterator<Item = String> {
-        self.0.iter().enumerate().flat_map(|(level, LevelLayers { layers, shard, .. })| {
-            (layers.start / shard..layers.end.div_ceil(*shard)).map(move |z| shard_name(level, z))
-        })
+        self.0
+            .iter()
+            .enumerate()
+            .flat_map(|(level, LevelLayers { layers, shard, .. })| {
+                (layers.start / shard..layers.end.div_ceil(*shard))
+                    .map(move |z| shard_name(level, z))
+            })
     }
 }
 
@@ -137,10 +143,25 @@ pub(super) fn write_shards(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let background = background(source.cell_type());
-    let LevelLayers { layers, shard: height, .. } = &layout.0[0];
-    let pending = layout.0[1..].iter().map(|level| PendingLayers::new(level, source.cell_type(), dtype));
-    let pending = pending.map(|one| one.map(Some)).collect::<Result<Vec<_>>>().map_err(io::Error::other)?;
-    let mut shards = ShardWriter { files, options, background, levels: &layout.0, pending };
+    let LevelLayers {
+        layers,
+        shard: height,
+        ..
+    } = &layout.0[0];
+    let pending = layout.0[1..]
+        .iter()
+        .map(|level| PendingLayers::new(level, source.cell_type(), dtype));
+    let pending = pending
+        .map(|one| one.map(Some))
+        .collect::<Result<Vec<_>>>()
+        .map_err(io::Error::other)?;
+    let mut shards = ShardWriter {
+        files,
+        options,
+        background,
+        levels: &layout.0,
+        pending,
+    };
     options.progress.begin("write", layers.len() as u64);
     while let Some(slab) = next(source)? {
         let cells = match slab.cells {
@@ -155,7 +176,11 @@ pub(super) fn write_shards(
             return Err(io::Error::other(Error::usage(text)));
         }
         for first in (0..count).step_by(*height) {
-            let window = LayerWindow { cells, first, count: (*height).min(count - first) };
+            let window = LayerWindow {
+                cells,
+                first,
+                count: (*height).min(count - first),
+            };
             shards.add(0, window, slab.first + first)?;
             options.progress.advance(window.count as u64);
         }
@@ -175,14 +200,25 @@ struct PendingLayers {
 
 impl PendingLayers {
     fn new(level: &LevelLayers, cells: CellType, dtype: Dtype) -> Result<Self> {
-        let LevelLayers { dims: [nx, ny, _], layers, shard } = level;
+        let LevelLayers {
+            dims: [nx, ny, _],
+            layers,
+            shard,
+        } = level;
         let dims = [*nx, *ny, layers.len().min(*shard)];
         let cells = match cells {
             CellType::Field { background } => Field::new(dims, background)?.into(),
-            CellType::Labels(legend) if dtype == Dtype::U8 => Labels::new(dims, legend.clone())?.into(),
+            CellType::Labels(legend) if dtype == Dtype::U8 => {
+                Labels::new(dims, legend.clone())?.into()
+            }
             _ => BitGrid::new(dims)?.into(),
         };
-        Ok(Self { cells, first: layers.start, count: 0, end: layers.end })
+        Ok(Self {
+            cells,
+            first: layers.start,
+            count: 0,
+            end: layers.end,
+        })
     }
 
     /// Number of layers that still fit.
@@ -220,17 +256,30 @@ impl ShardWriter<'_> {
     /// Takes the layers of one shard of a level, the first of which is layer `z`.
     fn add(&mut self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         self.write(level, window, z / self.levels[level].shard)?;
-        let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else { return Ok(()) };
+        let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else {
+            return Ok(());
+        };
         // A shard of the next level may end within this window.
         let mut left = window;
         while left.count > 0 {
             cancelled(self.options.progress)?;
-            let some = LayerWindow { count: left.count.min(2 * pending.room()), ..left };
+            let some = LayerWindow {
+                count: left.count.min(2 * pending.room()),
+                ..left
+            };
             reduce(some, &mut pending.cells, pending.count);
             pending.count += some.count.div_ceil(2);
-            left = LayerWindow { first: left.first + some.count, count: left.count - some.count, ..left };
+            left = LayerWindow {
+                first: left.first + some.count,
+                count: left.count - some.count,
+                ..left
+            };
             if pending.is_full() {
-                let window = LayerWindow { cells: pending.cells.as_ref(), first: 0, count: pending.count };
+                let window = LayerWindow {
+                    cells: pending.cells.as_ref(),
+                    first: 0,
+                    count: pending.count,
+                };
                 self.add(level + 1, window, pending.first)?;
                 pending.clear().map_err(io::Error::other)?;
             }
@@ -243,8 +292,13 @@ impl ShardWriter<'_> {
     fn write(&self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         let layers = self.levels[level].shard;
         let [nx, ny, _] = window.cells.dims().map(|n| n.div_ceil(CHUNK));
-        let chunk =
-            |n: usize| ShardChunk { window, x: n % nx, y: n / nx, layers, background: self.background };
+        let chunk = |n: usize| ShardChunk {
+            window,
+            x: n % nx,
+            y: n / nx,
+            layers,
+            background: self.background,
+        };
         let is_stored = par::map_range(0..nx * ny, |n| !chunk(n).is_empty());
         let stored: Vec<_> = (0..nx * ny).filter(|n| is_stored[*n]).collect();
         let name = shard_name(level, z);
@@ -252,7 +306,13 @@ impl ShardWriter<'_> {
             return self.files.leave_out(&name);
         }
         let is_packed = !self.options.has(Choice::Uncompressed);
-        let encoded = |n| if is_packed { gzip(&chunk(n).bytes()) } else { Ok(chunk(n).bytes()) };
+        let encoded = |n| {
+            if is_packed {
+                gzip(&chunk(n).bytes())
+            } else {
+                Ok(chunk(n).bytes())
+            }
+        };
         self.files.write(&name, &mut |out| {
             let mut places = vec![[NOT_STORED; 2]; nx * ny];
             let mut offset = 0;
@@ -265,7 +325,11 @@ impl ShardWriter<'_> {
                     offset += bytes.len() as u64;
                 }
             }
-            let index: Vec<u8> = places.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
+            let index: Vec<u8> = places
+                .iter()
+                .flatten()
+                .flat_map(|number| number.to_le_bytes())
+                .collect();
             out.write_all(&index)?;
             out.write_all(&crc32c(&index).to_le_bytes())
         })
@@ -289,7 +353,8 @@ impl ShardChunk<'_> {
         let end = self.window.cells.dims()[1].min(start + CHUNK);
         let first = self.window.first;
         let place = move |j: usize, k: usize| ((k - first) * CHUNK + j - start) * CHUNK;
-        (first..first + self.window.count).flat_map(move |k| (start..end).map(move |j| (j, k, place(j, k))))
+        (first..first + self.window.count)
+            .flat_map(move |k| (start..end).map(move |j| (j, k, place(j, k))))
     }
 
     /// Its words in a row of bits.
@@ -307,15 +372,19 @@ impl ShardChunk<'_> {
     fn is_empty(&self) -> bool {
         let is_clear = |bits: &BitGrid| {
             let words = self.words(bits);
-            self.rows().all(|(j, k, _)| bits.row(j, k)[words.clone()].iter().all(|word| *word == 0))
+            self.rows()
+                .all(|(j, k, _)| bits.row(j, k)[words.clone()].iter().all(|word| *word == 0))
         };
         match self.window.cells {
             CellsRef::Bits(bits) => is_clear(bits),
             CellsRef::Labels(labels) => is_clear(labels.occupied()),
             CellsRef::Field(field) => {
                 let fill = canonical(self.background);
-                self.rows()
-                    .all(|(j, k, _)| self.values(field, j, k).iter().all(|value| canonical(*value) == fill))
+                self.rows().all(|(j, k, _)| {
+                    self.values(field, j, k)
+                        .iter()
+                        .all(|value| canonical(*value) == fill)
+                })
             }
         }
     }
@@ -326,11 +395,13 @@ impl ShardChunk<'_> {
             CellsRef::Bits(bits) => self.spread(bits, |n, j, k, cells| {
                 cells.copy_from_slice(&spread(bits.row(j, k)[n]).as_flattened()[..cells.len()]);
             }),
-            CellsRef::Labels(labels) => {
-                self.spread(labels.occupied(), |n, j, k, cells| labels.word_values(n, j, k, cells))
-            }
+            CellsRef::Labels(labels) => self.spread(labels.occupied(), |n, j, k, cells| {
+                labels.word_values(n, j, k, cells)
+            }),
             CellsRef::Field(field) => {
-                let mut bytes = canonical(self.background).to_le_bytes().repeat(CHUNK * CHUNK * self.layers);
+                let mut bytes = canonical(self.background)
+                    .to_le_bytes()
+                    .repeat(CHUNK * CHUNK * self.layers);
                 for (j, k, at) in self.rows() {
                     let places = bytes[4 * at..].as_chunks_mut::<4>().0;
                     for (place, value) in places.iter_mut().zip(self.values(field, j, k)) {

@@ -58,7 +58,14 @@ impl BlockClusters {
             #[inline(always)]
             || {
                 let Self { places, gaps, seen } = self;
-                seen.resize(MOST_SEEN + 1, SeenCluster { cluster: 0, lane: 0, squares: [0.0; LANES] });
+                seen.resize(
+                    MOST_SEEN + 1,
+                    SeenCluster {
+                        cluster: 0,
+                        lane: 0,
+                        squares: [0.0; LANES],
+                    },
+                );
                 let mut look = Look::new(near, tree, seen, low);
                 let points = look.rows.map(
                     #[inline(always)]
@@ -78,7 +85,9 @@ impl BlockClusters {
                 }
                 let mut first = [0.0; LANES];
                 of.store_slice(&mut first);
-                let may_be = nearest.simd_le(f32x16::from_slice(simd, &look.most)).to_bitmask();
+                let may_be = nearest
+                    .simd_le(f32x16::from_slice(simd, &look.most))
+                    .to_bitmask();
                 for lane in bits_of(may_be) {
                     look.see::<S, SCALAR>(simd, places[first[lane] as usize], lane);
                 }
@@ -88,7 +97,8 @@ impl BlockClusters {
                     if n % 4 == 3 {
                         most = f32x16::from_slice(simd, &look.most);
                     }
-                    let near = !f32x16::from_slice(simd, &**gaps).simd_gt(most).to_bitmask() & look.cells;
+                    let near =
+                        !f32x16::from_slice(simd, &**gaps).simd_gt(most).to_bitmask() & look.cells;
                     let seen = of.simd_eq(f32x16::splat(simd, n as f32)).to_bitmask();
                     for lane in bits_of(near & !seen) {
                         if look.waiting == MOST_SEEN {
@@ -145,7 +155,17 @@ impl<'a> Look<'a> {
                 rows[a][lane] = near.centres[a][cell[a].min(near.cells[a] - 1)];
             }
         }
-        Self { near, tree, seen, low, rows, cells, most, last: None, waiting: 0 }
+        Self {
+            near,
+            tree,
+            seen,
+            low,
+            rows,
+            cells,
+            most,
+            last: None,
+            waiting: 0,
+        }
     }
 
     /// Measures the triangles of a cluster from one cell.
@@ -165,8 +185,16 @@ impl<'a> Look<'a> {
     /// Tells of the triangles that are near enough.
     #[inline(always)]
     fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
-        for SeenCluster { cluster, lane, squares } in &self.seen[..self.waiting] {
-            let near = !f32x16::from_slice(simd, squares).simd_gt(self.most[*lane]).to_bitmask() & 0xffff;
+        for SeenCluster {
+            cluster,
+            lane,
+            squares,
+        } in &self.seen[..self.waiting]
+        {
+            let near = !f32x16::from_slice(simd, squares)
+                .simd_gt(self.most[*lane])
+                .to_bitmask()
+                & 0xffff;
             for triangle in bits_of(near) {
                 let [x, y, z] = cell(self.low, *lane);
                 found((z * SIDE + y) * SIDE + x, place_of(*cluster, triangle));
@@ -180,7 +208,11 @@ impl<'a> Look<'a> {
 /// The cell of a lane in the block whose first cell is `low`.
 #[inline(always)]
 fn cell(low: [usize; 3], lane: usize) -> [usize; 3] {
-    [low[0] + lane % BLOCK[0], low[1] + lane / BLOCK[0] % BLOCK[1], low[2] + lane / BLOCK[0] / BLOCK[1]]
+    [
+        low[0] + lane % BLOCK[0],
+        low[1] + lane / BLOCK[0] % BLOCK[1],
+        low[2] + lane / BLOCK[0] / BLOCK[1],
+    ]
 }
 
 const _: () = assert!(BLOCK[0] * BLOCK[1] * BLOCK[2] == LANES);

@@ -87,7 +87,8 @@ impl CellLanes {
     pub fn bytes() -> u128 {
         (MOST_CLUSTERS * size_of::<[f32; LANES]>()
             + MOST_TRIANGLES * size_of::<NearTriangle>()
-            + MOST_MEASURED * (size_of::<MeasuredLayer>() + LANES * size_of::<f32>())) as u128
+            + MOST_MEASURED * (size_of::<MeasuredLayer>() + LANES * size_of::<f32>()))
+            as u128
     }
 
     /// Lists the triangles of these clusters that may be the nearest of a cell, the nearest to the middle first; whether
@@ -100,7 +101,10 @@ impl CellLanes {
         tree: &TriangleTree,
         listed: &[ListedGroup],
     ) -> bool {
-        let clusters = listed.iter().map(|group| group.lanes.count_ones() as usize).sum::<usize>();
+        let clusters = listed
+            .iter()
+            .map(|group| group.lanes.count_ones() as usize)
+            .sum::<usize>();
         if clusters > MOST_CLUSTERS {
             return false;
         }
@@ -123,7 +127,10 @@ impl CellLanes {
         self.triangles.clear();
         for (place, squares) in places().zip(&self.squares) {
             // What is no number is not left out: its distance is not known.
-            let lanes = !f32x16::from_slice(simd, &**squares).simd_gt(most).to_bitmask() & 0xffff;
+            let lanes = !f32x16::from_slice(simd, &**squares)
+                .simd_gt(most)
+                .to_bitmask()
+                & 0xffff;
             if self.triangles.len() + lanes.count_ones() as usize > MOST_TRIANGLES {
                 return false;
             }
@@ -138,13 +145,16 @@ impl CellLanes {
             });
             self.triangles.extend(triangles);
         }
-        self.triangles.sort_unstable_by(|a, b| a.squared.total_cmp(&b.squared));
+        self.triangles
+            .sort_unstable_by(|a, b| a.squared.total_cmp(&b.squared));
         true
     }
 
     /// A cluster near the brick, if any is.
     pub fn hint(&self) -> Option<u32> {
-        self.triangles.first().map(|triangle| triangle.place / LANES as u32)
+        self.triangles
+            .first()
+            .map(|triangle| triangle.place / LANES as u32)
     }
 
     /// Finds the cells that a listed triangle may be the nearest of; `found` gets each with the triangle's place.
@@ -164,7 +174,10 @@ impl CellLanes {
         for n in 0..self.triangles.len() {
             let frame = self.triangles[n].frame;
             let from_middles = frames::squared_from(simd, &frame, middles);
-            let near_to = !from_middles.simd_gt(f32x16::from_slice(simd, &far)).to_bitmask() & 0xffff;
+            let near_to = !from_middles
+                .simd_gt(f32x16::from_slice(simd, &far))
+                .to_bitmask()
+                & 0xffff;
             for at in bits_of(near_to) {
                 let [low_x, low_y, low_z] = low(at);
                 let x = f32x16::from_slice(simd, &boxes.layer[0][low_x / BOX[0]]);
@@ -192,7 +205,11 @@ impl CellLanes {
                     squared.store_slice(&mut *squares);
                     self.layers.push(squares);
                     let at = [at as u8, layer as u8];
-                    self.measured.push(MeasuredLayer { triangle: n as u16, lanes: lanes as u16, at });
+                    self.measured.push(MeasuredLayer {
+                        triangle: n as u16,
+                        lanes: lanes as u16,
+                        at,
+                    });
                 }
                 if is_nearer {
                     let worst = worst.reduce_max().sqrt() * ROUNDED;
@@ -206,11 +223,22 @@ impl CellLanes {
     /// Tells of the cells that are still near enough.
     #[inline(always)]
     fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
-        for (MeasuredLayer { triangle, lanes, at }, squares) in self.measured.iter().zip(&self.layers) {
+        for (
+            MeasuredLayer {
+                triangle,
+                lanes,
+                at,
+            },
+            squares,
+        ) in self.measured.iter().zip(&self.layers)
+        {
             let [at, layer] = at.map(usize::from);
             let most = f32x16::from_slice(simd, &self.most[at][layer]);
             // As above, for what is no number.
-            let near = !f32x16::from_slice(simd, &**squares).simd_gt(most).to_bitmask() & u64::from(*lanes);
+            let near = !f32x16::from_slice(simd, &**squares)
+                .simd_gt(most)
+                .to_bitmask()
+                & u64::from(*lanes);
             let [x, y, z] = low(at);
             let first = ((z + layer) * SIDE + y) * SIDE + x;
             for lane in bits_of(near) {
@@ -235,7 +263,11 @@ impl Boxes {
         for axis in 0..2 {
             for half in 0..2 {
                 boxes.layer[axis][half] = std::array::from_fn(|lane| {
-                    let within = if axis == 0 { lane % BOX[0] } else { lane / BOX[0] };
+                    let within = if axis == 0 {
+                        lane % BOX[0]
+                    } else {
+                        lane / BOX[0]
+                    };
                     near.centres[axis][last[axis].min(half * BOX[axis] + within)]
                 });
             }
@@ -269,7 +301,10 @@ fn low(at: usize) -> [usize; 3] {
 pub fn ball([low, high]: [[f32; 3]; 2]) -> ([f32; 3], f32) {
     let middle = [0, 1, 2].map(|a| (low[a] + high[a]) / 2.0);
     let half = [0, 1, 2].map(|a| (high[a] - low[a]) / 2.0);
-    (middle, (half[0] * half[0] + half[1] * half[1] + half[2] * half[2]).sqrt() * ROUNDED)
+    (
+        middle,
+        (half[0] * half[0] + half[1] * half[1] + half[2] * half[2]).sqrt() * ROUNDED,
+    )
 }
 
 /// A triangle that is farther, squared, from the middle of a ball is farther than `most` from all its points.

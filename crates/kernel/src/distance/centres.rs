@@ -42,21 +42,32 @@ impl CentreLattice {
     /// The centres of so many cells along each axis: the coordinate of the first, and the step from one to the next.
     pub fn new(axes: [(Rational, Rational, usize); 3]) -> Self {
         let centres = axes.each_ref().map(|(first, step, cells)| {
-            (0..*cells).map(|i| (first + &(step * &Rational::from(i as i64))).to_f64()).collect()
+            (0..*cells)
+                .map(|i| (first + &(step * &Rational::from(i as i64))).to_f64())
+                .collect()
         });
         let exact = ExactCentres::new(axes.map(|(first, step, _)| [first, step]));
-        Self { centres, short: exact.short(), exact }
+        Self {
+            centres,
+            short: exact.short(),
+            exact,
+        }
     }
 
     /// Which of two triangles is nearer to the centre of a cell, exactly: less if the first is. Of equally near ones
     /// `ties` decides, as far as it does not ask for their numbers.
     pub fn nearer(&self, cell: [usize; 3], triangles: [&Triangle; 2], ties: TieBreak) -> Ordering {
         let digits = triangles.map(|triangle| triangle.map(|vertex| vertex.map(digits)));
-        let short = self.short.as_ref().and_then(|short| short.relative(cell, &digits));
-        short.and_then(|short| order(&short, ties)).unwrap_or_else(|| {
-            let exact = self.exact.relative(cell, &digits);
-            order(&exact, ties).expect("integers of any size are never too short")
-        })
+        let short = self
+            .short
+            .as_ref()
+            .and_then(|short| short.relative(cell, &digits));
+        short
+            .and_then(|short| order(&short, ties))
+            .unwrap_or_else(|| {
+                let exact = self.exact.relative(cell, &digits);
+                order(&exact, ties).expect("integers of any size are never too short")
+            })
     }
 }
 
@@ -71,25 +82,43 @@ fn order<T: Wide>(triangles: &[[[T; 3]; 3]; 2], ties: TieBreak) -> Option<Orderi
 /// The digits of a coordinate.
 fn digits(value: f32) -> Digits {
     let (mantissa, exponent) = mantissa_and_exponent(value);
-    let zeros = if mantissa == 0 { 0 } else { mantissa.trailing_zeros() };
+    let zeros = if mantissa == 0 {
+        0
+    } else {
+        mantissa.trailing_zeros()
+    };
     (mantissa >> zeros, exponent + zeros as i32)
 }
 
 /// The power of two below one that all coordinates of triangles are multiples of.
 fn finest(digits: &[[[Digits; 3]; 3]; 2]) -> usize {
-    let exponents = digits.iter().flatten().flatten().filter(|(mantissa, _)| *mantissa != 0);
-    exponents.map(|(_, exponent)| -exponent).max().unwrap_or(0).max(0) as usize
+    let exponents = digits
+        .iter()
+        .flatten()
+        .flatten()
+        .filter(|(mantissa, _)| *mantissa != 0);
+    exponents
+        .map(|(_, exponent)| -exponent)
+        .max()
+        .unwrap_or(0)
+        .max(0) as usize
 }
 
 impl ExactCentres<IBig> {
     /// The first coordinate and the step of each axis, over one denominator.
     fn new(axes: [[Rational; 2]; 3]) -> Self {
-        let denominator = axes.iter().flatten().fold(IBig::from(1), |product, number| {
-            let scaled = number * &Rational::from_wide(product.clone());
-            product * IBig::from(scaled.denominator().clone())
-        });
-        let whole =
-            |number: &Rational| (number * &Rational::from_wide(denominator.clone())).numerator().clone();
+        let denominator = axes
+            .iter()
+            .flatten()
+            .fold(IBig::from(1), |product, number| {
+                let scaled = number * &Rational::from_wide(product.clone());
+                product * IBig::from(scaled.denominator().clone())
+            });
+        let whole = |number: &Rational| {
+            (number * &Rational::from_wide(denominator.clone()))
+                .numerator()
+                .clone()
+        };
         let shift = denominator.trailing_zeros().unwrap_or(0);
         Self {
             first: axes.each_ref().map(|[first, _]| whole(first)),
@@ -102,7 +131,8 @@ impl ExactCentres<IBig> {
     /// These centres in 128 bits, if they fit.
     fn short(&self) -> Option<ExactCentres<i128>> {
         let short = |value: &IBig| i128::try_from(value).ok();
-        let all = |values: &[IBig; 3]| Some([short(&values[0])?, short(&values[1])?, short(&values[2])?]);
+        let all =
+            |values: &[IBig; 3]| Some([short(&values[0])?, short(&values[1])?, short(&values[2])?]);
         Some(ExactCentres {
             first: all(&self.first)?,
             step: all(&self.step)?,
@@ -126,7 +156,11 @@ impl ExactCentres<IBig> {
 
 impl ExactCentres<i128> {
     /// The vertices of triangles relative to the centre of a cell, in one unit, if all are short.
-    fn relative(&self, cell: [usize; 3], digits: &[[[Digits; 3]; 3]; 2]) -> Option<[[[i128; 3]; 3]; 2]> {
+    fn relative(
+        &self,
+        cell: [usize; 3],
+        digits: &[[[Digits; 3]; 3]; 2],
+    ) -> Option<[[[i128; 3]; 3]; 2]> {
         let shift = self.shift.max(finest(digits));
         let mut relative = [[[0; 3]; 3]; 2];
         for axis in 0..3 {

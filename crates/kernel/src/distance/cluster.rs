@@ -14,7 +14,10 @@ pub struct Cluster {
 
 impl Cluster {
     /// No triangles.
-    pub const EMPTY: Self = Self { vertices: [[0.0; LANES]; 9], numbers: [0; LANES] };
+    pub const EMPTY: Self = Self {
+        vertices: [[0.0; LANES]; 9],
+        numbers: [0; LANES],
+    };
 
     /// Makes it the triangles of these numbers, one to sixteen.
     pub fn fill(&mut self, triangles: &[Triangle], number: impl Fn(usize) -> u32) {

@@ -81,7 +81,11 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     let rest = any_across(simd, x);
     // Of a needle rounding is all that was left along x, and no small part of the rest.
     let y = without(direction(twice, height.sqrt(), wide, rest), x);
-    let z = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]];
+    let z = [
+        x[1] * y[2] - x[2] * y[1],
+        x[2] * y[0] - x[0] * y[2],
+        x[0] * y[1] - x[1] * y[0],
+    ];
 
     let along = dot(v, x);
     let across = is_flat.select(zero, dot(v, y).max(zero));
@@ -133,7 +137,11 @@ pub fn squared_from<S: Simd>(simd: S, frame: &TriangleFrame, points: [f32x16<S>;
 }
 
 #[inline(always)]
-fn distances<S: Simd>(simd: S, row: impl Fn(usize) -> f32x16<S>, point: [f32x16<S>; 3]) -> f32x16<S> {
+fn distances<S: Simd>(
+    simd: S,
+    row: impl Fn(usize) -> f32x16<S>,
+    point: [f32x16<S>; 3],
+) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
     let w = [row(0) - point[0], row(1) - point[1], row(2) - point[2]];
     // The axes are turned round with the difference.
@@ -150,7 +158,8 @@ fn distances<S: Simd>(simd: S, row: impl Fn(usize) -> f32x16<S>, point: [f32x16<
     let (right, right_out) = off_line([x - length, y], second, row(18), zero);
     let least = base.min(left.mul_add(left, left_out * left_out));
     let least = least.min(right.mul_add(right, right_out * right_out));
-    let inside = beyond.simd_le(zero) & y.simd_ge(zero) & left_out.simd_ge(zero) & right_out.simd_le(zero);
+    let inside =
+        beyond.simd_le(zero) & y.simd_ge(zero) & left_out.simd_ge(zero) & right_out.simd_le(zero);
     z.mul_add(z, inside.select(zero, least))
 }
 
@@ -192,7 +201,11 @@ fn direction<S: Simd>(
 #[inline(always)]
 fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     let along = dot(v, x);
-    [v[0] - along * x[0], v[1] - along * x[1], v[2] - along * x[2]]
+    [
+        v[0] - along * x[0],
+        v[1] - along * x[1],
+        v[2] - along * x[2],
+    ]
 }
 
 /// Any direction across another: that of its least component, made orthogonal.
@@ -218,7 +231,13 @@ fn any_across<S: Simd>(simd: S, x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
 fn side<S: Simd>([x, y]: [f32x16<S>; 2], other: [f32x16<S>; 2]) -> ([f32x16<S>; 2], f32x16<S>) {
     let length = x.mul_add(x, y * y).sqrt();
     let is_line = length.simd_gt(TINY);
-    ([is_line.select(x / length, other[0]), is_line.select(y / length, other[1])], length)
+    (
+        [
+            is_line.select(x / length, other[0]),
+            is_line.select(y / length, other[1]),
+        ],
+        length,
+    )
 }
 
 #[cfg(test)]
@@ -263,8 +282,14 @@ mod tests {
                     let c = [0, 1, 2].map(|i| a[i] + t * d[i] + width * next());
                     let middle = [0, 1, 2].map(|i| a[i] + 0.5 * d[i]);
                     // Beside the origin coordinates are as small as the width.
-                    let shapes =
-                        [[a, b, c], [a, a, b], [a, a, a], [a, b, middle], [p, q, d], [d.map(|c| -c), d, p]];
+                    let shapes = [
+                        [a, b, c],
+                        [a, a, b],
+                        [a, a, a],
+                        [a, b, middle],
+                        [p, q, d],
+                        [d.map(|c| -c), d, p],
+                    ];
                     shapes[n % 11 % 6].map(|vertex| vertex.map(|c| size * c))
                 })
                 .collect();
@@ -274,17 +299,23 @@ mod tests {
                 let [a, b, c] = triangles[round as usize % 16];
                 let s = next();
                 let t = next();
-                [0, 1, 2].map(|i| a[i] + s * (b[i] - a[i]) + t * (c[i] - a[i]) + size * width * 0.1 * next())
+                [0, 1, 2].map(|i| {
+                    a[i] + s * (b[i] - a[i]) + t * (c[i] - a[i]) + size * width * 0.1 * next()
+                })
             };
             for level in Level::available() {
                 for (number, found) in measured(level, &triangles, point) {
                     let triangle = &triangles[number as usize];
                     let true_one = squared_distance(point.map(f64::from), triangle).sqrt();
-                    let reach =
-                        |n: usize| triangle.iter().map(|v| v[n].abs()).fold(0.0, f32::max) + point[n].abs();
+                    let reach = |n: usize| {
+                        triangle.iter().map(|v| v[n].abs()).fold(0.0, f32::max) + point[n].abs()
+                    };
                     let allowed = f64::from(ERROR * (0..3).map(reach).sum::<f32>() + FLOOR);
                     let off = (f64::from(found) - true_one).abs() / allowed;
-                    assert!(off < 1.0, "{level:?} {point:?} {found} {true_one} {triangle:?}");
+                    assert!(
+                        off < 1.0,
+                        "{level:?} {point:?} {found} {true_one} {triangle:?}"
+                    );
                     worst = worst.max(off);
                     compared += 1;
                 }

@@ -114,7 +114,10 @@ impl LocalBrick {
         }
         let lanes = |group: usize| (1 << LANES.min(self.clusters.len() - group * LANES)) - 1;
         list.clear();
-        list.extend((0..groups).map(|group| ListedGroup { group: group as u32, lanes: lanes(group) }));
+        list.extend((0..groups).map(|group| ListedGroup {
+            group: group as u32,
+            lanes: lanes(group),
+        }));
         self.places.clear();
         self.places.resize(self.clusters.len(), NONE);
         self.frames.clear();
@@ -123,7 +126,9 @@ impl LocalBrick {
         self.gaps.clear();
         self.gaps.reserve_exact(groups);
         self.has_unknown = false;
-        let own: f32 = (0..3).map(|a| self.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs()))).sum();
+        let own: f32 = (0..3)
+            .map(|a| self.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs())))
+            .sum();
         let reach = reach.iter().sum::<f32>() + own;
         let far = origin.iter().map(|c| c.abs()).sum::<f32>();
         self.error = ERROR * reach + CENTRE * far + FLOOR;
@@ -158,7 +163,10 @@ impl LocalBrick {
     /// The lowest and the highest centre of the cells from `low` to before `high`.
     #[inline(always)]
     pub fn corners(&self, low: [usize; 3], high: [usize; 3]) -> [[f32; 3]; 2] {
-        [[0, 1, 2].map(|a| self.centres[a][low[a]]), [0, 1, 2].map(|a| self.centres[a][high[a] - 1])]
+        [
+            [0, 1, 2].map(|a| self.centres[a][low[a]]),
+            [0, 1, 2].map(|a| self.centres[a][high[a] - 1]),
+        ]
     }
 
     /// An upper bound of the least squared distance of the clusters of a list from a point; more than `start` where all
@@ -181,8 +189,10 @@ impl LocalBrick {
                 self.gaps.clear();
                 for listed in list {
                     let group = listed.group as usize;
-                    let (boxes, oriented) =
-                        (rows(simd, &self.boxes[group]), rows(simd, &self.oriented[group]));
+                    let (boxes, oriented) = (
+                        rows(simd, &self.boxes[group]),
+                        rows(simd, &self.oriented[group]),
+                    );
                     let gap = gap(simd, boxes, oriented, points);
                     let mut stored = [0.0; LANES];
                     gap.store_slice(&mut stored);
@@ -193,7 +203,8 @@ impl LocalBrick {
                 }
                 // The cluster with the least gap is mostly about the nearest. If it is not of the list, its distance is a bound
                 // all the same.
-                let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES).trailing_zeros();
+                let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES)
+                    .trailing_zeros();
                 if nearest.reduce_min() > start {
                     return f32::INFINITY;
                 }
@@ -204,9 +215,15 @@ impl LocalBrick {
                     return least;
                 }
                 for (listed, gaps) in list.iter().zip(0..) {
-                    let near =
-                        !f32x16::from_slice(simd, &*self.gaps[gaps]).simd_gt(start).to_bitmask() as u32;
-                    for place in (ListedGroup { lanes: listed.lanes & near, ..*listed }).places() {
+                    let near = !f32x16::from_slice(simd, &*self.gaps[gaps])
+                        .simd_gt(start)
+                        .to_bitmask() as u32;
+                    for place in (ListedGroup {
+                        lanes: listed.lanes & near,
+                        ..*listed
+                    })
+                    .places()
+                    {
                         least = least.min(self.see::<S, SCALAR>(simd, tree, place, point).least);
                     }
                 }
@@ -262,7 +279,10 @@ impl LocalBrick {
         };
         // What is no number is not counted: its distance is not known.
         let infinity = f32x16::splat(simd, f32::INFINITY);
-        let least = squared.simd_lt(infinity).select(squared, infinity).reduce_min();
+        let least = squared
+            .simd_lt(infinity)
+            .select(squared, infinity)
+            .reduce_min();
         MeasuredCluster { squared, least }
     }
 
@@ -301,8 +321,8 @@ impl LocalBrick {
 
     /// The bytes that it takes at most, with so many clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
-        let groups =
-            clusters.div_ceil(LANES as u128) * (size_of::<BoxGroup>() + size_of::<OrientedGroup>()) as u128;
+        let groups = clusters.div_ceil(LANES as u128)
+            * (size_of::<BoxGroup>() + size_of::<OrientedGroup>()) as u128;
         let frames = (clusters.min(KEPT as u128) + 1) * size_of::<TriangleFrames>() as u128;
         let each = 2 * size_of::<u32>() as u128;
         // Lists that grow take up to twice what is in them.

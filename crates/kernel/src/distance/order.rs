@@ -58,7 +58,11 @@ impl<'a> OrderedTriangles<'a> {
             waiting.push((middle, end));
             waiting.push((start, middle));
         }
-        Self { triangles, order, ranges }
+        Self {
+            triangles,
+            order,
+            ranges,
+        }
     }
 
     /// Makes clusters of all patches; `share` runs the jobs, in any order.
@@ -68,7 +72,8 @@ impl<'a> OrderedTriangles<'a> {
         scale: f32,
         share: impl FnOnce(Vec<ClusterJob>),
     ) -> (Vec<Cluster>, Vec<Surround>) {
-        let count = |ranges: &[Range<usize>]| ranges.iter().map(|range| range.len().div_ceil(LANES)).sum();
+        let count =
+            |ranges: &[Range<usize>]| ranges.iter().map(|range| range.len().div_ceil(LANES)).sum();
         let total = count(&self.ranges);
         let mut clusters = vec![Cluster::EMPTY; total];
         let mut surrounds = vec![Surround::default(); total];
@@ -77,7 +82,14 @@ impl<'a> OrderedTriangles<'a> {
         for ranges in self.ranges.chunks(JOB) {
             let (clusters, later) = rest.0.split_at_mut(count(ranges));
             let (surrounds, after) = rest.1.split_at_mut(clusters.len());
-            jobs.push(ClusterJob { patches: self, ranges, scale, level, clusters, surrounds });
+            jobs.push(ClusterJob {
+                patches: self,
+                ranges,
+                scale,
+                level,
+                clusters,
+                surrounds,
+            });
             rest = (later, after);
         }
         share(jobs);
@@ -89,7 +101,9 @@ impl ClusterJob<'_> {
     /// Makes the clusters.
     pub fn run(self) {
         let Self {
-            patches: OrderedTriangles { triangles, order, .. },
+            patches: OrderedTriangles {
+                triangles, order, ..
+            },
             ranges,
             scale,
             level,
@@ -101,7 +115,9 @@ impl ClusterJob<'_> {
         for range in ranges {
             middles.clear();
             middles.extend(
-                order[range.clone()].iter().map(|keyed| TriangleMiddle::new(triangles, keyed.number)),
+                order[range.clone()]
+                    .iter()
+                    .map(|keyed| TriangleMiddle::new(triangles, keyed.number)),
             );
             let count = middles.len().div_ceil(LANES);
             halve(triangles, &mut middles, &mut clusters[done..done + count]);
@@ -127,7 +143,8 @@ struct TriangleMiddle {
 impl TriangleMiddle {
     fn new(triangles: &[Triangle], number: u32) -> Self {
         let [a, b, c] = &triangles[number as usize];
-        let middle = [0, 1, 2].map(|n| a[n].min(b[n]).min(c[n]) / 2.0 + a[n].max(b[n]).max(c[n]) / 2.0);
+        let middle =
+            [0, 1, 2].map(|n| a[n].min(b[n]).min(c[n]) / 2.0 + a[n].max(b[n]).max(c[n]) / 2.0);
         Self { middle, number }
     }
 }
@@ -141,12 +158,22 @@ fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [C
     let mut high = [f32::NEG_INFINITY; 3];
     for TriangleMiddle { middle, .. } in &*patch {
         for n in 0..3 {
-            low[n] = if middle[n] < low[n] { middle[n] } else { low[n] };
-            high[n] = if middle[n] > high[n] { middle[n] } else { high[n] };
+            low[n] = if middle[n] < low[n] {
+                middle[n]
+            } else {
+                low[n]
+            };
+            high[n] = if middle[n] > high[n] {
+                middle[n]
+            } else {
+                high[n]
+            };
         }
     }
     let extent = |axis: usize| high[axis] - low[axis];
-    let axis = (0..3).max_by(|a, b| extent(*a).total_cmp(&extent(*b))).unwrap_or(0);
+    let axis = (0..3)
+        .max_by(|a, b| extent(*a).total_cmp(&extent(*b)))
+        .unwrap_or(0);
     let half = (patch.len() / 2).next_multiple_of(LANES);
     patch.select_nth_unstable_by(half, |a, b| a.middle[axis].total_cmp(&b.middle[axis]));
     let (low, high) = patch.split_at_mut(half);
@@ -167,10 +194,14 @@ const DIGIT: u32 = 11;
 
 /// The triangles by their keys: a counting sort by each digit, the lowest first.
 fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
-    let extent = (0..3).map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a])).fold(0.0, f64::max);
+    let extent = (0..3)
+        .map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a]))
+        .fold(0.0, f64::max);
     let scale = if extent > 0.0 { 1024.0 / extent } else { 0.0 };
-    let key =
-        |(n, triangle): (usize, &Triangle)| Keyed { key: key(triangle, bounds, scale), number: n as u32 };
+    let key = |(n, triangle): (usize, &Triangle)| Keyed {
+        key: key(triangle, bounds, scale),
+        number: n as u32,
+    };
     let mut order: Vec<Keyed> = triangles.iter().enumerate().map(key).collect();
     let mut sorted = vec![Keyed::default(); order.len()];
     for shift in [0, DIGIT, 2 * DIGIT] {
@@ -202,6 +233,9 @@ fn key(triangle: &Triangle, bounds: &Bounds, scale: f64) -> u32 {
         let middle = ((low + high) / 2.0 - f64::from(bounds.min[axis])) * scale;
         (middle as u64).min(1023)
     });
-    let size = [4.0, 32.0, 256.0].into_iter().filter(|least| longest > *least).count() as u32;
+    let size = [4.0, 32.0, 256.0]
+        .into_iter()
+        .filter(|least| longest > *least)
+        .count() as u32;
     size << 30 | morton::code(middle) as u32
 }

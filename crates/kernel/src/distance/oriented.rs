@@ -22,7 +22,11 @@ pub type OrientedGroup = Aligned<[[f32; LANES]; ROWS]>;
 /// No boxes: at no known distance, so lanes of these are masked.
 pub const NO_ORIENTED: OrientedGroup = {
     let mut rows = [[0.0; LANES]; ROWS];
-    (rows[0], rows[1], rows[2]) = ([f32::INFINITY; LANES], [f32::INFINITY; LANES], [f32::INFINITY; LANES]);
+    (rows[0], rows[1], rows[2]) = (
+        [f32::INFINITY; LANES],
+        [f32::INFINITY; LANES],
+        [f32::INFINITY; LANES],
+    );
     Aligned(rows)
 };
 
@@ -48,7 +52,11 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             }
             let side = |n: usize| [v[n][0] - v[0][0], v[n][1] - v[0][1], v[n][2] - v[0][2]];
             let [a, b] = [side(1), side(2)];
-            let normals = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+            let normals = [
+                a[1] * b[2] - a[2] * b[1],
+                a[2] * b[0] - a[0] * b[2],
+                a[0] * b[1] - a[1] * b[0],
+            ];
             let sum = |of: f32x16<S>| of.as_array().iter().map(|c| f64::from(*c)).sum();
             let across = unit([sum(normals[0]), sum(normals[1]), sum(normals[2])]);
             // Halfway between the ends along the axes, from the middle of the bounds on.
@@ -60,13 +68,21 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             // The longest side of all is the first of its triangle.
             let squared = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
             let longest = squared.reduce_max();
-            let lane = (squared.simd_ge(longest).to_bitmask() | 1 << (LANES - 1)).trailing_zeros() as usize;
-            let extent = (0..3).map(|n| bounds[3 + n] - bounds[n]).fold(0.0, f32::max);
+            let lane = (squared.simd_ge(longest).to_bitmask() | 1 << (LANES - 1)).trailing_zeros()
+                as usize;
+            let extent = (0..3)
+                .map(|n| bounds[3 + n] - bounds[n])
+                .fold(0.0, f32::max);
             let are_long = 4.0 * longest > extent * extent;
-            let axes = axes(across, are_long.then(|| [0, 1, 2].map(|n| f64::from(a[n].as_array()[lane]))));
+            let axes = axes(
+                across,
+                are_long.then(|| [0, 1, 2].map(|n| f64::from(a[n].as_array()[lane]))),
+            );
             let from = [0, 1, 2].map(|n| bounds[n] / 2.0 + bounds[3 + n] / 2.0);
-            let mut oriented =
-                [from[0], from[1], from[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+            let mut oriented = [
+                from[0], from[1], from[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+                0.0,
+            ];
             for (k, axis) in axes.into_iter().enumerate() {
                 let [low, high] = ends(simd, v, from, axis);
                 for n in 0..3 {
@@ -83,7 +99,10 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             if !oriented.iter().all(|value| value.is_finite()) {
                 oriented = std::array::from_fn(|row| if row < 12 { 0.0 } else { f32::INFINITY });
             }
-            Surround { bounds: with_noise(bounds), oriented }
+            Surround {
+                bounds: with_noise(bounds),
+                oriented,
+            }
         },
     )
 }
@@ -103,13 +122,21 @@ fn with_noise(bounds: [f32; 6]) -> [f32; 6] {
 
 /// The least and the greatest of vertices along an axis, from a point on.
 #[inline(always)]
-fn ends<S: Simd>(simd: S, vertices: [[f32x16<S>; 3]; 3], from: [f32; 3], axis: [f32; 3]) -> [f32; 2] {
+fn ends<S: Simd>(
+    simd: S,
+    vertices: [[f32x16<S>; 3]; 3],
+    from: [f32; 3],
+    axis: [f32; 3],
+) -> [f32; 2] {
     let mut along = [f32x16::splat(simd, 0.0); 3];
     for n in 0..3 {
         let [x, y, z] = vertices[n];
         along[n] = (x - from[0]) * axis[0] + (y - from[1]) * axis[1] + (z - from[2]) * axis[2];
     }
-    [along[0].min(along[1]).min(along[2]).reduce_min(), along[0].max(along[1]).max(along[2]).reduce_max()]
+    [
+        along[0].min(along[1]).min(along[2]).reduce_min(),
+        along[0].max(along[1]).max(along[2]).reduce_max(),
+    ]
 }
 
 /// A vector of length one, and two across it. The first of these is along a side as far as that is across, if one is given at
@@ -117,10 +144,16 @@ fn ends<S: Simd>(simd: S, vertices: [[f32x16<S>; 3]; 3], from: [f32; 3], axis: [
 /// of space, as clusters are cut at planes across such axes.
 fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
     let [x, y, z] = across;
-    let least = if x.abs() <= y.abs().min(z.abs()) { 0 } else { 1 + usize::from(z.abs() < y.abs()) };
+    let least = if x.abs() <= y.abs().min(z.abs()) {
+        0
+    } else {
+        1 + usize::from(z.abs() < y.abs())
+    };
     let rest = |v: [f64; 3]| minus(v, across.map(|c| c * dot(v, across)));
     let is_across = |side: &[f64; 3]| 2.0 * dot(rest(*side), rest(*side)) > dot(*side, *side);
-    let along = side.filter(is_across).unwrap_or([0, 1, 2].map(|n| f64::from(u8::from(n == least))));
+    let along = side
+        .filter(is_across)
+        .unwrap_or([0, 1, 2].map(|n| f64::from(u8::from(n == least))));
     let second = unit(rest(along));
     [across, second, cross(across, second)].map(|axis| axis.map(|c| c as f32))
 }
@@ -128,7 +161,11 @@ fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
 /// A vector over its length; any, where it has none.
 fn unit(v: [f64; 3]) -> [f64; 3] {
     let unit = v.map(|c| c / dot(v, v).sqrt());
-    if unit.iter().all(|c| c.is_finite()) { unit } else { [0.0, 0.0, 1.0] }
+    if unit.iter().all(|c| c.is_finite()) {
+        unit
+    } else {
+        [0.0, 0.0, 1.0]
+    }
 }
 
 /// The squared gaps between oriented boxes, of which `row` has the numbers, and points, lane by lane: no more than the
@@ -143,7 +180,10 @@ pub fn gaps_to_oriented<S: Simd>(
     let [x, y, z] = [points[0] - row(0), points[1] - row(1), points[2] - row(2)];
     let mut sum = zero;
     for k in 0..3 {
-        let along = x.mul_add(row(3 + 3 * k), y.mul_add(row(4 + 3 * k), z * row(5 + 3 * k)));
+        let along = x.mul_add(
+            row(3 + 3 * k),
+            y.mul_add(row(4 + 3 * k), z * row(5 + 3 * k)),
+        );
         let beyond = (along.abs() - row(12 + k)).max(zero);
         sum = beyond.mul_add(beyond, sum);
     }
@@ -198,19 +238,28 @@ mod tests {
             let tree = TriangleTree::of(&triangles, 1.0);
             let far = 4.0 * next();
             let point = [far * next() + shift, far * next(), far * next()];
-            let of_all = triangles.iter().map(|t| squared_distance(point.map(f64::from), t));
+            let of_all = triangles
+                .iter()
+                .map(|t| squared_distance(point.map(f64::from), t));
             let least = of_all.fold(f64::INFINITY, f64::min).sqrt();
             // What the search allows: an error of the sizes of the points around the middle of a brick.
-            let error = f64::from(crate::distance::frames::ERROR) * 3.0 * (8.0 + f64::from(shift) * 1e-3);
+            let error =
+                f64::from(crate::distance::frames::ERROR) * 3.0 * (8.0 + f64::from(shift) * 1e-3);
             for level in Level::available() {
                 let [of_box, of_oriented] =
                     measured(level, &tree, point).map(|squared| f64::from(squared).sqrt());
-                assert!(of_oriented <= least + error, "{level:?} {round}: {of_oriented} {least}");
+                assert!(
+                    of_oriented <= least + error,
+                    "{level:?} {round}: {of_oriented} {least}"
+                );
                 closer += usize::from(of_oriented > of_box);
                 compared += 1;
             }
         }
-        assert!(compared >= 2000 && closer > compared / 10, "{compared} {closer}");
+        assert!(
+            compared >= 2000 && closer > compared / 10,
+            "{compared} {closer}"
+        );
     }
 
     #[test]

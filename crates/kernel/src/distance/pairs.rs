@@ -64,7 +64,11 @@ impl WaitingPairs {
         found: &mut SquaredBrick,
         nearest: &mut Option<NearestTriangles>,
     ) {
-        let squared = if SCALAR { self.squared_one_by_one() } else { squared(simd, &self.rows) };
+        let squared = if SCALAR {
+            self.squared_one_by_one()
+        } else {
+            squared(simd, &self.rows)
+        };
         for n in 0..self.count {
             let cell = usize::from(self.cells[n]);
             let best = &mut found.squared[cell];
@@ -80,7 +84,13 @@ impl WaitingPairs {
     /// By the definition, where there are no lanes.
     fn squared_one_by_one(&self) -> [f64; PAIRS] {
         std::array::from_fn(|lane| {
-            let of = |n: usize| [self.rows[n][lane], self.rows[n + 1][lane], self.rows[n + 2][lane]];
+            let of = |n: usize| {
+                [
+                    self.rows[n][lane],
+                    self.rows[n + 1][lane],
+                    self.rows[n + 2][lane],
+                ]
+            };
             squared_distance(of(0), &[3, 6, 9].map(|n| of(n).map(|v| v as f32)))
         })
     }
@@ -107,7 +117,11 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
     let (a, b) = ordered(a, b);
 
     let from = [less(point, a), less(point, b), less(point, c)];
-    let ends = [dot(from[0], from[0]), dot(from[1], from[1]), dot(from[2], from[2])];
+    let ends = [
+        dot(from[0], from[0]),
+        dot(from[1], from[1]),
+        dot(from[2], from[2]),
+    ];
     let ab = less(b, a);
     let ac = less(c, a);
     let bc = less(c, b);
@@ -122,12 +136,19 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
     let plane = height * height / size;
     let turned_a = cross(normal, from[0]);
     let turned_b = cross(normal, from[1]);
-    let within =
-        dot(ab, turned_a).simd_le(zero) & dot(ac, turned_a).simd_ge(zero) & dot(bc, turned_b).simd_le(zero);
+    let within = dot(ab, turned_a).simd_le(zero)
+        & dot(ac, turned_a).simd_ge(zero)
+        & dot(bc, turned_b).simd_le(zero);
     let is_first = first[1].simd_ge(second[1]);
-    let [along, length] = [is_first.select(first[0], second[0]), is_first.select(first[1], second[1])];
+    let [along, length] = [
+        is_first.select(first[0], second[0]),
+        is_first.select(first[1], second[1]),
+    ];
     let is_longer = length.simd_ge(third[1]);
-    let [along, length] = [is_longer.select(along, third[0]), is_longer.select(length, third[1])];
+    let [along, length] = [
+        is_longer.select(along, third[0]),
+        is_longer.select(length, third[1]),
+    ];
     let between = along.simd_ge(zero) & along.simd_le(length);
     let is_wide = size.simd_gt(first[1] * second[1] * NARROW);
     let is_face = is_wide & within & between & plane.simd_lt(edges);
@@ -141,8 +162,16 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
 fn ordered<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> (Lanes3<S>, Lanes3<S>) {
     let swap = b[0].simd_lt(a[0])
         | (b[0].simd_eq(a[0]) & (b[1].simd_lt(a[1]) | (b[1].simd_eq(a[1]) & b[2].simd_lt(a[2]))));
-    let low = [swap.select(b[0], a[0]), swap.select(b[1], a[1]), swap.select(b[2], a[2])];
-    let high = [swap.select(a[0], b[0]), swap.select(a[1], b[1]), swap.select(a[2], b[2])];
+    let low = [
+        swap.select(b[0], a[0]),
+        swap.select(b[1], a[1]),
+        swap.select(b[2], a[2]),
+    ];
+    let high = [
+        swap.select(a[0], b[0]),
+        swap.select(a[1], b[1]),
+        swap.select(a[2], b[2]),
+    ];
     (low, high)
 }
 
@@ -158,7 +187,11 @@ fn side<S: Simd>(
     let along = dot(from, edge);
     let length = dot(edge, edge);
     let part = along / length;
-    let across = [from[0] - part * edge[0], from[1] - part * edge[1], from[2] - part * edge[2]];
+    let across = [
+        from[0] - part * edge[0],
+        from[1] - part * edge[1],
+        from[2] - part * edge[2],
+    ];
     let inner = along.simd_lt(length).select(dot(across, across), end);
     [along, length, along.simd_gt(zero).select(inner, start)]
 }
@@ -180,7 +213,11 @@ fn dot<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> f64x8<S> {
 
 #[inline(always)]
 fn cross<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
 }
 
 #[inline(always)]
@@ -197,9 +234,17 @@ fn cross_with_errors<S: Simd>(simd: S, a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> 
     let mut result = a;
     for (n, (i, j)) in [(1, 2), (2, 0), (0, 1)].into_iter().enumerate() {
         let p = a[i] * b[j];
-        let p_off = error(p, [a_halves[0][i], a_halves[1][i]], [b_halves[0][j], b_halves[1][j]]);
+        let p_off = error(
+            p,
+            [a_halves[0][i], a_halves[1][i]],
+            [b_halves[0][j], b_halves[1][j]],
+        );
         let q = a[j] * b[i];
-        let q_off = error(q, [a_halves[0][j], a_halves[1][j]], [b_halves[0][i], b_halves[1][i]]);
+        let q_off = error(
+            q,
+            [a_halves[0][j], a_halves[1][j]],
+            [b_halves[0][i], b_halves[1][i]],
+        );
         result[n] = (p - q) + (p_off - q_off);
     }
     result
@@ -239,11 +284,22 @@ mod tests {
             // Few steps make many equal coordinates, edges without length and points on faces.
             let steps = [1, 2, 8, 1 << 23][round % 4];
             let mut rows = Aligned([[0.0; PAIRS]; 12]);
-            rows.as_flattened_mut().iter_mut().for_each(|value| *value = f64::from(number(steps)));
-            for level in Level::available().into_iter().filter(|level| *level != Level::Scalar) {
+            rows.as_flattened_mut()
+                .iter_mut()
+                .for_each(|value| *value = f64::from(number(steps)));
+            for level in Level::available()
+                .into_iter()
+                .filter(|level| *level != Level::Scalar)
+            {
                 let found = measured(level, &rows);
                 for lane in 0..PAIRS {
-                    let of = |n: usize| [rows[3 * n][lane], rows[3 * n + 1][lane], rows[3 * n + 2][lane]];
+                    let of = |n: usize| {
+                        [
+                            rows[3 * n][lane],
+                            rows[3 * n + 1][lane],
+                            rows[3 * n + 2][lane],
+                        ]
+                    };
                     let triangle = [1, 2, 3].map(|n| of(n).map(|v| v as f32));
                     let defined = squared_distance(of(0), &triangle);
                     assert_eq!(

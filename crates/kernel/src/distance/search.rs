@@ -64,7 +64,10 @@ impl<'a> BrickSearch<'a> {
             tree,
             lattice,
             limit,
-            found: SquaredBrick { squared: [f64::INFINITY; CELLS], nearest: [NONE; CELLS] },
+            found: SquaredBrick {
+                squared: [f64::INFINITY; CELLS],
+                nearest: [NONE; CELLS],
+            },
             near: LocalBrick::default(),
             lists: Default::default(),
             few: CellLanes::default(),
@@ -80,15 +83,20 @@ impl<'a> BrickSearch<'a> {
     /// Finds the nearest triangles as well; `ties` decides among those equally near.
     #[must_use]
     pub fn with_nearest(self, ties: TieBreak) -> Self {
-        Self { nearest: Some(NearestTriangles::new(self.tree, self.lattice, ties)), ..self }
+        Self {
+            nearest: Some(NearestTriangles::new(self.tree, self.lattice, ties)),
+            ..self
+        }
     }
 
     /// The bytes that a search takes at most, for so many triangles.
     pub fn bytes_for(triangles: usize) -> u128 {
         let clusters = clusters_for(triangles);
         // Lists that grow take up to twice what is in them.
-        let lists =
-            2 * (DEPTHS as u128 + 1) * clusters.div_ceil(LANES as u128) * size_of::<ListedGroup>() as u128;
+        let lists = 2
+            * (DEPTHS as u128 + 1)
+            * clusters.div_ceil(LANES as u128)
+            * size_of::<ListedGroup>() as u128;
         lists
             + LocalBrick::bytes_for(clusters)
             + BlockClusters::bytes_for(clusters)
@@ -131,7 +139,8 @@ impl<'a> BrickSearch<'a> {
             nearest.place(first, self.near.reach);
         }
         self.parts::<S, SCALAR>(simd, first);
-        self.waiting.measure::<S, SCALAR>(simd, &mut self.found, &mut self.nearest);
+        self.waiting
+            .measure::<S, SCALAR>(simd, &mut self.found, &mut self.nearest);
         if let Some(nearest) = &self.nearest {
             nearest.numbers(&mut self.found.nearest);
         }
@@ -140,7 +149,12 @@ impl<'a> BrickSearch<'a> {
 
     /// Goes to the brick, or larger box, of these cells.
     fn place(&mut self, first: [usize; 3], cells: [usize; 3]) {
-        let Self { lattice, near, tree, .. } = self;
+        let Self {
+            lattice,
+            near,
+            tree,
+            ..
+        } = self;
         let scale = tree.scale;
         for axis in 0..3 {
             let centres = &lattice.centres[axis];
@@ -153,7 +167,10 @@ impl<'a> BrickSearch<'a> {
             // Of a larger box only the ends.
             near.centres[axis][SIDE - 1] = local(high);
             let inner = centres[first[axis]..end].iter().take(SIDE);
-            near.centres[axis].iter_mut().zip(inner).for_each(|(to, centre)| *to = local(*centre));
+            near.centres[axis]
+                .iter_mut()
+                .zip(inner)
+                .for_each(|(to, centre)| *to = local(*centre));
             near.centres[axis][near.cells[axis].min(SIDE) - 1] = local(high);
         }
     }
@@ -172,11 +189,14 @@ impl<'a> BrickSearch<'a> {
                 for axis in 0..3 {
                     let row = &self.near.centres[axis];
                     let [first, last] = [row[0], row[self.near.cells[axis].min(SIDE) - 1]];
-                    let slack = 4.0 * f32::EPSILON * (origin[axis].abs() + first.abs() + last.abs());
-                    (low[axis], high[axis]) = (origin[axis] + first - slack, origin[axis] + last + slack);
+                    let slack =
+                        4.0 * f32::EPSILON * (origin[axis].abs() + first.abs() + last.abs());
+                    (low[axis], high[axis]) =
+                        (origin[axis] + first - slack, origin[axis] + last + slack);
                     let reach = (origin[axis] - low[axis]).max(high[axis] - origin[axis]) + slack;
                     half += reach * reach;
-                    let [below, above] = [0, 3].map(|n| (self.tree.bounds[n + axis] - origin[axis]).abs());
+                    let [below, above] =
+                        [0, 3].map(|n| (self.tree.bounds[n + axis] - origin[axis]).abs());
                     sizes += below.max(above) + reach; // T of docs/distance.md
                 }
                 let limit = (self.limit * f64::from(scale)) as f32;
@@ -191,7 +211,15 @@ impl<'a> BrickSearch<'a> {
                 let most = [widened * widened, from_middle * from_middle];
                 self.near.clusters.clear();
                 let Self { tree, near, .. } = self;
-                visit(simd, tree, &mut near.clusters, any, [low, high], origin, most);
+                visit(
+                    simd,
+                    tree,
+                    &mut near.clusters,
+                    any,
+                    [low, high],
+                    origin,
+                    most,
+                );
             },
         )
     }
@@ -205,7 +233,8 @@ impl<'a> BrickSearch<'a> {
                 let mut most = f32::INFINITY;
                 if self.hint != NONE {
                     let hint = self.hint as usize;
-                    most = farthest(simd, &tree.levels[0][hint / LANES], point).as_array()[hint % LANES];
+                    most = farthest(simd, &tree.levels[0][hint / LANES], point).as_array()
+                        [hint % LANES];
                 }
                 let mut stack = vec![(tree.levels.len() - 1, 0)];
                 while let Some((level, group)) = stack.pop() {
@@ -231,13 +260,20 @@ impl<'a> BrickSearch<'a> {
 
     /// Measures the cells of the brick. The first list has its clusters.
     fn parts<S: Simd, const SCALAR: bool>(&mut self, simd: S, first: [usize; 3]) {
-        let all = Part { low: [0; 3], high: self.near.cells };
-        let Some(list) = self.narrowed::<S, SCALAR>(simd, 0, all) else { return };
+        let all = Part {
+            low: [0; 3],
+            high: self.near.cells,
+        };
+        let Some(list) = self.narrowed::<S, SCALAR>(simd, 0, all) else {
+            return;
+        };
         if !SCALAR && self.few::<S>(simd, list, first) {
             return;
         }
         for part in all.cut([SIDE / 2; 3]) {
-            let Some(list) = self.narrowed::<S, SCALAR>(simd, list, part) else { continue };
+            let Some(list) = self.narrowed::<S, SCALAR>(simd, list, part) else {
+                continue;
+            };
             for block in part.cut(BLOCK) {
                 self.block::<S, SCALAR>(simd, list, block, first);
             }
@@ -253,7 +289,17 @@ impl<'a> BrickSearch<'a> {
         simd.vectorize(
             #[inline(always)]
             || {
-                let Self { tree, lattice, near, lists, few, waiting, found, nearest, .. } = self;
+                let Self {
+                    tree,
+                    lattice,
+                    near,
+                    lists,
+                    few,
+                    waiting,
+                    found,
+                    nearest,
+                    ..
+                } = self;
                 if !few.list(simd, near, tree, &lists[list]) {
                     // Where triangles are many, they are so in the bricks beside it.
                     self.crowded = MOST_CROWDED.min(self.crowded + 1);
@@ -275,14 +321,25 @@ impl<'a> BrickSearch<'a> {
     }
 
     /// The list of the clusters of a list that may be the nearest of a cell of a part, if there are any.
-    fn narrowed<S: Simd, const SCALAR: bool>(&mut self, simd: S, list: usize, part: Part) -> Option<usize> {
+    fn narrowed<S: Simd, const SCALAR: bool>(
+        &mut self,
+        simd: S,
+        list: usize,
+        part: Part,
+    ) -> Option<usize> {
         if self.lists[list].len() <= FEW {
             return Some(list);
         }
         let corners = self.near.corners(part.low, part.high);
         let reach = self.reach::<S, SCALAR>(simd, list, corners)?;
         let (from, to) = self.lists.split_at_mut(list + 1);
-        self.near.narrow(simd, &from[list], corners, wider(reach * reach, self.near.error), &mut to[0]);
+        self.near.narrow(
+            simd,
+            &from[list],
+            corners,
+            wider(reach * reach, self.near.error),
+            &mut to[0],
+        );
         Some(list + 1)
     }
 
@@ -294,7 +351,9 @@ impl<'a> BrickSearch<'a> {
         list: usize,
         corners: [[f32; 3]; 2],
     ) -> Option<f32> {
-        let Self { tree, near, lists, .. } = self;
+        let Self {
+            tree, near, lists, ..
+        } = self;
         let limit = near.limit.sqrt() * ROUNDED;
         let (middle, radius) = ball(corners);
         let start = (limit + radius) * (limit + radius);
@@ -306,10 +365,29 @@ impl<'a> BrickSearch<'a> {
     }
 
     /// Measures the cells of a block: with the clusters of a list that may be the nearest.
-    fn block<S: Simd, const SCALAR: bool>(&mut self, simd: S, list: usize, block: Part, first: [usize; 3]) {
+    fn block<S: Simd, const SCALAR: bool>(
+        &mut self,
+        simd: S,
+        list: usize,
+        block: Part,
+        first: [usize; 3],
+    ) {
         let corners = self.near.corners(block.low, block.high);
-        let Some(reach) = self.reach::<S, SCALAR>(simd, list, corners) else { return };
-        let Self { tree, lattice, near, lists, blocks, waiting, found, nearest, hint, .. } = self;
+        let Some(reach) = self.reach::<S, SCALAR>(simd, list, corners) else {
+            return;
+        };
+        let Self {
+            tree,
+            lattice,
+            near,
+            lists,
+            blocks,
+            waiting,
+            found,
+            nearest,
+            hint,
+            ..
+        } = self;
         let (_, radius) = ball(corners);
         let most = square_beyond(reach, radius, near.error);
         near.within(simd, &lists[list], most, &mut blocks.places);
@@ -333,7 +411,10 @@ impl Part {
             starts(1).flat_map(move |y| {
                 starts(0).map(move |x| {
                     let low = [x, y, z];
-                    Self { low, high: [0, 1, 2].map(|a| high[a].min(low[a] + size[a])) }
+                    Self {
+                        low,
+                        high: [0, 1, 2].map(|a| high[a].min(low[a] + size[a])),
+                    }
                 })
             })
         })
@@ -354,13 +435,22 @@ fn visit<S: Simd>(
     let middle = splats(simd)(middle);
     let mut stack = vec![(tree.levels.len() - 1, 0)];
     while let Some((level, group)) = stack.pop() {
-        let mut far = gaps(simd, &tree.levels[level][group], corners).simd_gt(most).to_bitmask() | !0xffff;
+        let mut far = gaps(simd, &tree.levels[level][group], corners)
+            .simd_gt(most)
+            .to_bitmask()
+            | !0xffff;
         if level == 0 && far != !0 {
             let oriented = gaps_to_oriented(simd, rows(simd, &tree.oriented[group]), middle);
             far |= oriented.simd_gt(from_middle).to_bitmask();
         }
-        let below = if level == 0 { tree.clusters.len() } else { tree.levels[level - 1].len() };
-        let nodes = bits_of(!far).map(|lane| group * LANES + lane).filter(|node| *node < below);
+        let below = if level == 0 {
+            tree.clusters.len()
+        } else {
+            tree.levels[level - 1].len()
+        };
+        let nodes = bits_of(!far)
+            .map(|lane| group * LANES + lane)
+            .filter(|node| *node < below);
         if level == 0 {
             found.extend(nodes.map(|cluster| cluster as u32));
             if any && !found.is_empty() {
@@ -390,7 +480,11 @@ mod tests {
             match n % 7 {
                 0 => [a, b, a],
                 1 => [a, a, a],
-                2 => [a, near([0, 1, 2].map(|i| (a[i] + b[i]) / 2.0), 1e-5 * size), b],
+                2 => [
+                    a,
+                    near([0, 1, 2].map(|i| (a[i] + b[i]) / 2.0), 1e-5 * size),
+                    b,
+                ],
                 _ => [a, b, near(a, size)],
             }
         });
@@ -404,17 +498,31 @@ mod tests {
     }
 
     /// The same with one tie-break.
-    fn check_by(ties: TieBreak, triangles: &[Triangle], axes: [Axis; 3], limit: f64, level: Level) -> usize {
+    fn check_by(
+        ties: TieBreak,
+        triangles: &[Triangle],
+        axes: [Axis; 3],
+        limit: f64,
+        level: Level,
+    ) -> usize {
         let tree = TriangleTree::of(triangles, axes[0].1);
         let lattice = lattice(axes);
         let mut search = BrickSearch::new(&tree, &lattice, limit).with_nearest(ties);
         let [nx, ny, nz] = lattice.centres.each_ref().map(Vec::len);
-        let coordinates = triangles.iter().flatten().flatten().map(|c| f64::from(c.abs()));
-        let reach = coordinates.chain(lattice.centres.iter().flatten().map(|c| c.abs())).fold(0.0, f64::max);
+        let coordinates = triangles
+            .iter()
+            .flatten()
+            .flatten()
+            .map(|c| f64::from(c.abs()));
+        let reach = coordinates
+            .chain(lattice.centres.iter().flatten().map(|c| c.abs()))
+            .fold(0.0, f64::max);
         let mut valued = 0;
         let mut cells = 0;
         for (z, y, x) in (0..nz).step_by(SIDE).flat_map(|z| {
-            (0..ny).step_by(SIDE).flat_map(move |y| (0..nx).step_by(SIDE).map(move |x| (z, y, x)))
+            (0..ny)
+                .step_by(SIDE)
+                .flat_map(move |y| (0..nx).step_by(SIDE).map(move |x| (z, y, x)))
         }) {
             let found = search.brick(level, [x, y, z]);
             for n in 0..CELLS {
@@ -423,16 +531,26 @@ mod tests {
                     continue;
                 }
                 let point = [0, 1, 2].map(|a| lattice.centres[a][at[a]]);
-                let of_all = || triangles.iter().map(|triangle| squared_distance(point, triangle));
+                let of_all = || {
+                    triangles
+                        .iter()
+                        .map(|triangle| squared_distance(point, triangle))
+                };
                 let best = of_all().fold(f64::INFINITY, f64::min);
                 cells += 1;
                 if best.sqrt() <= limit {
                     // Exactly the first, of those that may be.
                     let most = best.sqrt() * (1.0 + 1e-9) + 1e-13 * reach;
-                    let may_be = of_all().zip(0_u32..).filter(|(squared, _)| squared.sqrt() <= most);
+                    let may_be = of_all()
+                        .zip(0_u32..)
+                        .filter(|(squared, _)| squared.sqrt() <= most);
                     let first = may_be.map(|(_, number)| number).reduce(|first, number| {
                         let both = [first, number].map(|number| &triangles[number as usize]);
-                        if lattice.nearer(at, both, ties).is_le() { first } else { number }
+                        if lattice.nearer(at, both, ties).is_le() {
+                            first
+                        } else {
+                            number
+                        }
                     });
                     assert!(found, "{at:?}");
                     let found = (search.found.squared[n], search.found.nearest[n]);
@@ -478,14 +596,29 @@ mod tests {
                 .into_iter()
                 .map(|triangle| triangle.map(|v| v.map(|c| c * scale + shift)))
                 .collect();
-            let of = |first: f64| axis(11, first * f64::from(scale) + f64::from(shift), f64::from(scale));
+            let of = |first: f64| {
+                axis(
+                    11,
+                    first * f64::from(scale) + f64::from(shift),
+                    f64::from(scale),
+                )
+            };
             for limit in [2.5 * f64::from(scale), f64::INFINITY] {
-                assert!(check(&triangles, [of(0.1), of(3.0), of(2.0)], limit, Level::best()) > 100);
+                assert!(
+                    check(
+                        &triangles,
+                        [of(0.1), of(3.0), of(2.0)],
+                        limit,
+                        Level::best()
+                    ) > 100
+                );
             }
         }
         // One triangle larger than floats can square, one small.
-        let triangles =
-            [[[-2e38; 3], [2e38; 3], [2e38, -2e38, 0.0]], [[3.0; 3], [4.0, 3.0, 3.0], [3.0, 4.0, 3.0]]];
+        let triangles = [
+            [[-2e38; 3], [2e38; 3], [2e38, -2e38, 0.0]],
+            [[3.0; 3], [4.0, 3.0, 3.0], [3.0, 4.0, 3.0]],
+        ];
         let of = || axis(9, 0.0, 1.0);
         check(&triangles, [of(), of(), of()], 2.0, Level::best());
         check(&triangles, [of(), of(), of()], f64::INFINITY, Level::best());
@@ -496,15 +629,25 @@ mod tests {
         let at = |u: usize, v: usize| {
             let u = u as f32 / 60.0 * std::f32::consts::TAU;
             let v = v as f32 / 40.0 * std::f32::consts::PI;
-            [20.0 * u.cos() * v.sin(), 20.0 * u.sin() * v.sin(), 20.0 * v.cos()]
+            [
+                20.0 * u.cos() * v.sin(),
+                20.0 * u.sin() * v.sin(),
+                20.0 * v.cos(),
+            ]
         };
         let corners = (0..40).flat_map(|v| (0..60).map(move |u| (u, v)));
         let triangles: Vec<_> = corners
             .flat_map(|(u, v)| {
-                [[at(u, v), at(u + 1, v), at(u, v + 1)], [at(u + 1, v + 1), at(u, v + 1), at(u + 1, v)]]
+                [
+                    [at(u, v), at(u + 1, v), at(u, v + 1)],
+                    [at(u + 1, v + 1), at(u, v + 1), at(u + 1, v)],
+                ]
             })
             .collect();
         let of = || axis(8, -3.5, 1.0);
-        assert_eq!(check(&triangles, [of(), of(), of()], f64::INFINITY, Level::best()), CELLS);
+        assert_eq!(
+            check(&triangles, [of(), of(), of()], f64::INFINITY, Level::best()),
+            CELLS
+        );
     }
 }

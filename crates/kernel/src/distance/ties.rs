@@ -40,7 +40,14 @@ pub fn place_of(cluster: u32, lane: usize) -> u32 {
 
 impl<'a> NearestTriangles<'a> {
     pub fn new(tree: &'a TriangleTree, lattice: &'a CentreLattice, ties: TieBreak) -> Self {
-        Self { tree, lattice, ties, nearest: [NONE; CELLS], first: [0; 3], slack: 0.0 }
+        Self {
+            tree,
+            lattice,
+            ties,
+            nearest: [NONE; CELLS],
+            first: [0; 3],
+            slack: 0.0,
+        }
     }
 
     /// Goes to a brick. The coordinates of its centres, and of triangles relative to them, are no larger than `reach`.
@@ -77,7 +84,11 @@ impl<'a> NearestTriangles<'a> {
         let cell: [usize; 3] = std::array::from_fn(|axis| self.first[axis] + cell[axis]);
         let point = std::array::from_fn(|axis| self.lattice.centres[axis][cell[axis]]);
         let [triangle, other] = [place, other].map(|place| self.triangle(place));
-        let (first, last) = if number < other_number { (&triangle, &other) } else { (&other, &triangle) };
+        let (first, last) = if number < other_number {
+            (&triangle, &other)
+        } else {
+            (&other, &triangle)
+        };
         let is_first = self.is_first(cell, point, [first, last]);
         is_first == (number < other_number)
     }
@@ -99,7 +110,11 @@ impl<'a> NearestTriangles<'a> {
     /// The numbers of the nearest triangles of the cells of the brick.
     pub fn numbers(&self, nearest: &mut [u32; CELLS]) {
         for (number, place) in nearest.iter_mut().zip(self.nearest) {
-            *number = if place == NONE { NONE } else { self.number(place) };
+            *number = if place == NONE {
+                NONE
+            } else {
+                self.number(place)
+            };
         }
     }
 

@@ -45,9 +45,13 @@ impl TriangleTree {
         level: Level,
         share: impl FnOnce(Vec<ClusterJob>),
     ) -> Self {
-        assert!(!triangles.is_empty() && u32::try_from(triangles.len()).is_ok(), "triangles without numbers");
+        assert!(
+            !triangles.is_empty() && u32::try_from(triangles.len()).is_ok(),
+            "triangles without numbers"
+        );
         let scale = (-(cell.log2().floor())).clamp(-126.0, 126.0).exp2() as f32;
-        let (clusters, surrounds) = OrderedTriangles::new(triangles, bounds).clusters(level, scale, share);
+        let (clusters, surrounds) =
+            OrderedTriangles::new(triangles, bounds).clusters(level, scale, share);
         let mut levels = vec![group(surrounds.iter().map(|surround| surround.bounds))];
         while let Some(last) = levels.last().filter(|last| last.len() > 1) {
             levels.push(group(last.iter().map(bounds_of)));
@@ -59,7 +63,13 @@ impl TriangleTree {
             }
         }
         let bounds = bounds_of(&levels.last().expect("there is one")[0]);
-        Self { clusters, levels, oriented, scale, bounds }
+        Self {
+            clusters,
+            levels,
+            oriented,
+            scale,
+            bounds,
+        }
     }
 
     /// The bytes it takes for so many triangles, with those that building takes.
@@ -78,7 +88,13 @@ impl TriangleTree {
     /// The tree of these triangles, made by one thread.
     pub fn of(triangles: &[Triangle], cell: f64) -> Self {
         let one_by_one = |jobs: Vec<ClusterJob>| jobs.into_iter().for_each(ClusterJob::run);
-        Self::new(triangles, &Bounds::of(triangles), cell, Level::best(), one_by_one)
+        Self::new(
+            triangles,
+            &Bounds::of(triangles),
+            cell,
+            Level::best(),
+            one_by_one,
+        )
     }
 }
 
@@ -96,7 +112,13 @@ fn group(bounds: impl ExactSizeIterator<Item = [f32; 6]>) -> Vec<BoxGroup> {
 fn bounds_of(group: &BoxGroup) -> [f32; 6] {
     let least = |row: &[f32; LANES]| row.iter().copied().fold(f32::INFINITY, f32::min);
     let most = |row: &[f32; LANES]| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    [0, 1, 2, 3, 4, 5].map(|n| if n < 3 { least(&group[n]) } else { most(&group[n]) })
+    [0, 1, 2, 3, 4, 5].map(|n| {
+        if n < 3 {
+            least(&group[n])
+        } else {
+            most(&group[n])
+        }
+    })
 }
 
 /// The squared gaps between sixteen bounds and a box.
@@ -115,7 +137,9 @@ pub fn gaps_to_boxes<S: Simd>(
     let zero = f32x16::splat(simd, 0.0);
     let mut sum = zero;
     for axis in 0..3 {
-        let gap = (row(axis) - high[axis]).max(low[axis] - row(3 + axis)).max(zero);
+        let gap = (row(axis) - high[axis])
+            .max(low[axis] - row(3 + axis))
+            .max(zero);
         sum = gap.mul_add(gap, sum);
     }
     sum
@@ -142,8 +166,9 @@ mod tests {
     fn every_triangle_is_in_a_cluster_within_its_bounds() {
         let at = |n: usize| (n * 7919 % 1009) as f32;
         let corner = |n: usize| [at(n), at(n + 1), at(n + 2)];
-        let triangles: Vec<_> =
-            (0..3001).map(|n| [corner(n), corner(n).map(|c| c + 1.0), corner(5 * n)]).collect();
+        let triangles: Vec<_> = (0..3001)
+            .map(|n| [corner(n), corner(n).map(|c| c + 1.0), corner(5 * n)])
+            .collect();
         let tree = TriangleTree::of(&triangles, 0.3);
         let mut seen = vec![0; triangles.len()];
         for (n, cluster) in tree.clusters.iter().enumerate() {
@@ -152,7 +177,9 @@ mod tests {
                 let triangle = cluster.triangle(lane);
                 seen[cluster.numbers[lane] as usize] += 1;
                 let mut sorted = [triangle, triangles[cluster.numbers[lane] as usize]];
-                sorted.iter_mut().for_each(|t| t.sort_by(|a, b| a.partial_cmp(b).unwrap()));
+                sorted
+                    .iter_mut()
+                    .for_each(|t| t.sort_by(|a, b| a.partial_cmp(b).unwrap()));
                 assert_eq!(sorted[0], sorted[1]);
                 let within = |v: [f32; 3]| {
                     (0..3).all(|a| {
@@ -164,7 +191,14 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|count| *count >= 1));
-        assert!(tree.clusters.len() < 250, "{} clusters", tree.clusters.len());
-        assert_eq!((tree.levels.len(), tree.levels[1].len(), tree.scale), (2, 1, 4.0));
+        assert!(
+            tree.clusters.len() < 250,
+            "{} clusters",
+            tree.clusters.len()
+        );
+        assert_eq!(
+            (tree.levels.len(), tree.levels[1].len(), tree.scale),
+            (2, 1, 4.0)
+        );
     }
 }

@@ -49,7 +49,9 @@ impl RowPlaces {
     #[inline(always)]
     pub(super) fn row<S: Simd>(&self, j: S::f64s, k: S::f64s) -> S::f64s {
         let brick = (j * (1.0 / self.side)).floor();
-        brick * self.bricks + (j - brick * self.side) * self.side + (k - self.layers[0]) * self.layer
+        brick * self.bricks
+            + (j - brick * self.side) * self.side
+            + (k - self.layers[0]) * self.layer
             - self.before
     }
 }
@@ -84,7 +86,11 @@ struct WallBand<S: Simd> {
 /// The one or the other point.
 #[inline(always)]
 pub(super) fn select<S: Simd>(lanes: S::mask64s, p: LanePoint<S>, q: LanePoint<S>) -> LanePoint<S> {
-    [lanes.select(p[0], q[0]), lanes.select(p[1], q[1]), lanes.select(p[2], q[2])]
+    [
+        lanes.select(p[0], q[0]),
+        lanes.select(p[1], q[1]),
+        lanes.select(p[2], q[2]),
+    ]
 }
 
 /// Puts two corners in order along an axis; an exchange turns the sign.
@@ -97,7 +103,12 @@ fn order<S: Simd>(axis: usize, [p, q]: [LanePoint<S>; 2], sign: &mut S::f64s) ->
 
 /// Where edges from `p` up to `q` meet a wall; `inverse` is one over their extent along the axis.
 #[inline(always)]
-fn cut<S: Simd>(axis: usize, [p, q]: [&LanePoint<S>; 2], inverse: S::f64s, wall: S::f64s) -> LanePoint<S> {
+fn cut<S: Simd>(
+    axis: usize,
+    [p, q]: [&LanePoint<S>; 2],
+    inverse: S::f64s,
+    wall: S::f64s,
+) -> LanePoint<S> {
     let t = (wall - p[axis]) * inverse;
     let mut point = [wall; 3];
     for a in 0..3 {
@@ -157,11 +168,19 @@ impl<S: Simd> WallBand<S> {
         let short = [one / (b[axis] - a[axis]), one / (c[axis] - b[axis])];
         let low_ends = [
             select::<S>(is_first, a, cut::<S>(axis, [&a, &c], long, low)),
-            select::<S>(is_first, a, cut_short::<S>(axis, &sorted, short, low, is_above_low)),
+            select::<S>(
+                is_first,
+                a,
+                cut_short::<S>(axis, &sorted, short, low, is_above_low),
+            ),
         ];
         let high_ends = [
             select::<S>(is_last, c, cut::<S>(axis, [&a, &c], long, high)),
-            select::<S>(is_last, c, cut_short::<S>(axis, &sorted, short, high, is_above_high)),
+            select::<S>(
+                is_last,
+                c,
+                cut_short::<S>(axis, &sorted, short, high, is_above_high),
+            ),
         ];
         let is_more = is_there & !is_last & high.simd_lt(end);
         let is_one_more = (high + one).simd_ge(c[axis]);
@@ -186,14 +205,24 @@ impl<S: Simd> WallBand<S> {
 
 /// The numbers of a triangle that is to be cut across z.
 #[inline(always)]
-pub(super) fn whole<S: Simd>([a, b, c]: &[LanePoint<S>; 3], rest: [S::f64s; 2]) -> [S::f64s; WHOLE] {
-    [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], rest[0], rest[1]]
+pub(super) fn whole<S: Simd>(
+    [a, b, c]: &[LanePoint<S>; 3],
+    rest: [S::f64s; 2],
+) -> [S::f64s; WHOLE] {
+    [
+        a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], rest[0], rest[1],
+    ]
 }
 
 /// The numbers of one that is to be cut across y.
 #[inline(always)]
-pub(super) fn layer<S: Simd>([a, b, c]: &[LanePoint<S>; 3], rest: [S::f64s; 3]) -> [S::f64s; LAYER] {
-    [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], rest[0], rest[1], rest[2]]
+pub(super) fn layer<S: Simd>(
+    [a, b, c]: &[LanePoint<S>; 3],
+    rest: [S::f64s; 3],
+) -> [S::f64s; LAYER] {
+    [
+        a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], rest[0], rest[1], rest[2],
+    ]
 }
 
 /// The numbers of a part in a row.
@@ -230,15 +259,38 @@ pub(super) fn cut_layers<S: Simd>(
         let [a0, a1, a2, b0, b1, b2, c0, c1, c2, sign, start] = from.pop(simd);
         let corners = [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]];
         let band = WallBand::new(simd, 2, corners, sign, start, places.layers[1]);
-        let WallBand { low_ends: [l0, s0], high_ends: [l1, s1], bend, bend_above, sorted, sign, .. } = band;
+        let WallBand {
+            low_ends: [l0, s0],
+            high_ends: [l1, s1],
+            bend,
+            bend_above,
+            sorted,
+            sign,
+            ..
+        } = band;
         let rest = [sign, band.low, start_of_rows];
-        to.push::<S>(layer::<S>(&[l0, s0, bend], rest), band.is_there & !band.is_first);
-        to.push::<S>(layer::<S>(&[l0, bend, s1], rest), band.is_there & band.is_bent);
-        to.push::<S>(layer::<S>(&[l0, s1, l1], rest), band.is_there & !band.is_last);
+        to.push::<S>(
+            layer::<S>(&[l0, s0, bend], rest),
+            band.is_there & !band.is_first,
+        );
+        to.push::<S>(
+            layer::<S>(&[l0, bend, s1], rest),
+            band.is_there & band.is_bent,
+        );
+        to.push::<S>(
+            layer::<S>(&[l0, s1, l1], rest),
+            band.is_there & !band.is_last,
+        );
         let rest = [sign, band.high, start_of_rows];
         let is_bent_above = sorted[1][2].simd_gt(band.high);
-        to.push::<S>(layer::<S>(&[l1, s1, bend_above], rest), band.has_last & is_bent_above);
-        to.push::<S>(layer::<S>(&[l1, bend_above, sorted[2]], rest), band.has_last);
+        to.push::<S>(
+            layer::<S>(&[l1, s1, bend_above], rest),
+            band.has_last & is_bent_above,
+        );
+        to.push::<S>(
+            layer::<S>(&[l1, bend_above, sorted[2]], rest),
+            band.has_last,
+        );
         from.push::<S>(whole::<S>(&sorted, [sign, band.high]), band.has_more);
     }
 }
@@ -256,7 +308,15 @@ pub(super) fn cut_rows<S: Simd>(
         let [a0, a1, a2, b0, b1, b2, c0, c1, c2, sign, k, start] = from.pop(simd);
         let corners = [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]];
         let band = WallBand::new(simd, 1, corners, sign, start, places.rows[1]);
-        let WallBand { low_ends: [l0, s0], high_ends: [l1, s1], bend, bend_above, sorted, sign, .. } = band;
+        let WallBand {
+            low_ends: [l0, s0],
+            high_ends: [l1, s1],
+            bend,
+            bend_above,
+            sorted,
+            sign,
+            ..
+        } = band;
         let row = places.row::<S>(band.low, k);
         let second = select::<S>(band.is_first, bend, s0);
         let third = select::<S>(band.is_first, s1, bend);
@@ -265,7 +325,10 @@ pub(super) fn cut_rows<S: Simd>(
         let has_five = band.is_there & band.is_bent & !band.is_first & !band.is_last;
         to.push::<S>(part::<S>([bend, s1, l1, l1], sign, row), has_five);
         let row = places.row::<S>(band.high, k);
-        to.push::<S>(part::<S>([l1, s1, bend_above, sorted[2]], sign, row), band.has_last);
+        to.push::<S>(
+            part::<S>([l1, s1, bend_above, sorted[2]], sign, row),
+            band.has_last,
+        );
         from.push::<S>(layer::<S>(&sorted, [sign, k, band.high]), band.has_more);
     }
 }

@@ -30,7 +30,14 @@ impl<B> SumBricks<B> {
     /// None yet, of these layers of cells along x and y from the first ones to the last.
     pub(super) fn new(first: [i64; 2], cells: [i64; 2], layers: Range<i64>) -> Self {
         let [x, y] = [0, 1].map(|a| (cells[a] as usize).div_ceil(SIDE) - first[a] as usize / SIDE);
-        Self { first, cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] }
+        Self {
+            first,
+            cells,
+            layers,
+            count: x,
+            places: vec![NONE; x * y],
+            bricks: vec![],
+        }
     }
 
     /// The bytes of those of a layer of a lattice of these dims, at most.
@@ -41,7 +48,11 @@ impl<B> SumBricks<B> {
     }
 
     /// The brick of a cell, made if it is new, and the number of the cell in it; `None` beside the lattice.
-    pub(super) fn at(&mut self, [i, j, k]: [i64; 3], make: impl FnOnce() -> B) -> Option<(&mut B, usize)> {
+    pub(super) fn at(
+        &mut self,
+        [i, j, k]: [i64; 3],
+        make: impl FnOnce() -> B,
+    ) -> Option<(&mut B, usize)> {
         let [nx, ny] = self.cells;
         let [x, y] = self.first;
         if !(x..nx).contains(&i) || !(y..ny).contains(&j) {
@@ -62,6 +73,11 @@ impl<B> SumBricks<B> {
         let row = (k - self.layers.start as usize) * SIDE + j % SIDE;
         let before = self.first[1] as usize / SIDE;
         let places = &self.places[(j / SIDE - before) * self.count..][..self.count];
-        (places.iter().map(|place| self.bricks.get(*place as usize).map(|brick| &**brick)), row)
+        (
+            places
+                .iter()
+                .map(|place| self.bricks.get(*place as usize).map(|brick| &**brick)),
+            row,
+        )
     }
 }

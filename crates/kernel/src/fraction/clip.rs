@@ -29,7 +29,10 @@ pub(super) struct Polygon {
 impl Polygon {
     /// One without corners.
     pub(super) const fn empty() -> Self {
-        Self { corners: [[0.0; 3]; MOST], count: 0 }
+        Self {
+            corners: [[0.0; 3]; MOST],
+            count: 0,
+        }
     }
 
     /// Makes it a triangle.
@@ -92,18 +95,25 @@ pub(super) fn split(whole: &Polygon, axis: usize, wall: f64, [below, above]: [&m
 
 /// Where the edge from `p` to `q` meets a wall that is between them.
 fn cut(p: &IndexPoint, q: &IndexPoint, axis: usize, wall: f64) -> IndexPoint {
-    let (p, q) = if p.partial_cmp(q) == Some(Ordering::Greater) { (q, p) } else { (p, q) };
+    let (p, q) = if p.partial_cmp(q) == Some(Ordering::Greater) {
+        (q, p)
+    } else {
+        (p, q)
+    };
     let t = (wall - p[axis]) / (q[axis] - p[axis]);
-    let mut point = [0, 1, 2].map(|a| (p[a] + t * (q[a] - p[a])).clamp(p[a].min(q[a]), p[a].max(q[a])));
+    let mut point =
+        [0, 1, 2].map(|a| (p[a] + t * (q[a] - p[a])).clamp(p[a].min(q[a]), p[a].max(q[a])));
     point[axis] = wall;
     point
 }
 
 /// The least and the greatest coordinate along an axis.
 pub(super) fn extent(corners: &[IndexPoint], axis: usize) -> [f64; 2] {
-    corners.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], corner| {
-        [low.min(corner[axis]), high.max(corner[axis])]
-    })
+    corners
+        .iter()
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], corner| {
+            [low.min(corner[axis]), high.max(corner[axis])]
+        })
 }
 
 /// Farther away than any cell of a lattice.
@@ -165,8 +175,14 @@ mod tests {
                 compared += 1;
             }
         }
-        assert_eq!((compared, cells([1.0, 2.5]), cells([2.0, 2.0])), (320, 1..3, 2..3));
-        assert_eq!((cells([-1e300, 1.5]).end, cells([-0.5, 1e300]).start), (2, -1));
+        assert_eq!(
+            (compared, cells([1.0, 2.5]), cells([2.0, 2.0])),
+            (320, 1..3, 2..3)
+        );
+        assert_eq!(
+            (cells([-1e300, 1.5]).end, cells([-0.5, 1e300]).start),
+            (2, -1)
+        );
     }
 
     #[test]
@@ -216,7 +232,10 @@ mod tests {
                     halves += 1;
                 }
             }
-            assert!((0..2).all(|n| (sum[n] - wanted[n]).abs() < 1e-12), "{sum:?} {wanted:?}");
+            assert!(
+                (0..2).all(|n| (sum[n] - wanted[n]).abs() < 1e-12),
+                "{sum:?} {wanted:?}"
+            );
         }
         assert!(parts > 2_000 && halves > 200, "{parts} {halves}");
     }

@@ -57,9 +57,21 @@ impl CutCells {
     /// None yet, of so many cells along x and y, from this row on.
     pub(super) fn new(cells: [i64; 2], first_row: usize) -> Self {
         let cells = cells.map(|n| n as usize);
-        let counts = [cells[0].div_ceil(SIDE), cells[1].div_ceil(SIDE) - first_row / SIDE];
+        let counts = [
+            cells[0].div_ceil(SIDE),
+            cells[1].div_ceil(SIDE) - first_row / SIDE,
+        ];
         let places = vec![NONE; counts[0] * counts[1] * LAYERS];
-        Self { cells, first_row, counts, places, groups: vec![], made: 0, listed: vec![], ends: vec![] }
+        Self {
+            cells,
+            first_row,
+            counts,
+            places,
+            groups: vec![],
+            made: 0,
+            listed: vec![],
+            ends: vec![],
+        }
     }
 
     /// Places before the first row of bricks.
@@ -93,7 +105,9 @@ impl CutCells {
     /// Adds a piece to the cell at a place: its number in its brick, the bricks x fastest.
     #[inline(always)]
     pub(super) fn add(&mut self, place: usize, area: i64, moment: i64, is_cut: bool) {
-        let Some(number) = self.places.get_mut(place / CELLS) else { return };
+        let Some(number) = self.places.get_mut(place / CELLS) else {
+            return;
+        };
         if *number == NONE {
             *number = make(&mut self.groups, &mut self.made);
         }
@@ -110,7 +124,8 @@ impl CutCells {
         self.ends.clear();
         for row in self.places.chunks(self.counts[0]) {
             let made = (0..).zip(row).filter(|(_, number)| **number != NONE);
-            self.listed.extend(made.map(|(place, number)| [place, *number]));
+            self.listed
+                .extend(made.map(|(place, number)| [place, *number]));
             self.ends.push(self.listed.len());
         }
     }
@@ -124,7 +139,11 @@ impl CutCells {
 
     /// The sums of cells along row `j` in a brick, and the first of them, unless all are zero.
     #[inline(always)]
-    pub(super) fn row(&self, [place, number]: &ListedBrick, j: usize) -> Option<(usize, &[PieceSum; SIDE])> {
+    pub(super) fn row(
+        &self,
+        [place, number]: &ListedBrick,
+        j: usize,
+    ) -> Option<(usize, &[PieceSum; SIDE])> {
         let brick = &self.groups[*number as usize / GROUP][*number as usize % GROUP];
         let sums = brick[j % SIDE * SIDE..].first_chunk::<SIDE>()?;
         let mut any = 0;
@@ -143,7 +162,12 @@ fn make(groups: &mut Vec<Box<[CutBrick; GROUP]>>, made: &mut usize) -> u32 {
     let number = *made;
     if number / GROUP == groups.len() {
         let bricks = vec![[PieceSum::default(); CELLS]; GROUP];
-        groups.push(bricks.into_boxed_slice().try_into().expect("so many bricks"));
+        groups.push(
+            bricks
+                .into_boxed_slice()
+                .try_into()
+                .expect("so many bricks"),
+        );
     }
     groups[number / GROUP][number % GROUP].fill(PieceSum::default());
     *made += 1;

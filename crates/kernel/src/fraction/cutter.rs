@@ -20,11 +20,20 @@ pub(super) struct PieceCutter {
 impl PieceCutter {
     /// Of no layers yet.
     pub(super) fn new(is_oriented: bool) -> Self {
-        Self { layers: 0..0, parts: Box::new([const { Polygon::empty() }; 7]), is_oriented }
+        Self {
+            layers: 0..0,
+            parts: Box::new([const { Polygon::empty() }; 7]),
+            is_oriented,
+        }
     }
 
     /// Adds the pieces of a triangle to sums.
-    pub(super) fn add(&mut self, frame: &KernelLattice, triangle: &Triangle, sums: &mut impl PieceTaker) {
+    pub(super) fn add(
+        &mut self,
+        frame: &KernelLattice,
+        triangle: &Triangle,
+        sums: &mut impl PieceTaker,
+    ) {
         let mut corners = placed(frame, triangle);
         if !self.is_oriented && corners[2] < corners[1] {
             corners.swap(1, 2);
@@ -45,7 +54,10 @@ impl PieceCutter {
         if mine.is_empty() {
             return;
         }
-        if [&x, &y, &all].iter().all(|cells| cells.end - cells.start == 1) {
+        if [&x, &y, &all]
+            .iter()
+            .all(|cells| cells.end - cells.start == 1)
+        {
             // Most triangles of a scan.
             sums.add([x.start, y.start, all.start], &corners, extents);
             return;
@@ -69,7 +81,13 @@ impl PieceCutter {
     }
 
     /// Adds the part of the triangle in layer `k`, which is this one of the parts.
-    fn add_layer(&mut self, frame: &KernelLattice, which: usize, k: i64, sums: &mut impl PieceTaker) {
+    fn add_layer(
+        &mut self,
+        frame: &KernelLattice,
+        which: usize,
+        k: i64,
+        sums: &mut impl PieceTaker,
+    ) {
         let corners = self.parts[which].corners();
         if corners.len() < 3 {
             return;
@@ -79,7 +97,9 @@ impl PieceCutter {
             self.add_row(frame, which, [all.start, k], sums);
             return;
         }
-        let (layers, [part, other, ..]) = self.parts.split_at_mut(3) else { return };
+        let (layers, [part, other, ..]) = self.parts.split_at_mut(3) else {
+            return;
+        };
         if all.end - all.start == 2 {
             split(&layers[which], 1, (all.start + 1) as f64, [part, other]);
             self.add_row(frame, 3, [all.start, k], sums);
@@ -94,8 +114,16 @@ impl PieceCutter {
     }
 
     /// Adds the part of the triangle in a row of cells, which is this one of the parts.
-    fn add_row(&mut self, frame: &KernelLattice, which: usize, [j, k]: [i64; 2], sums: &mut impl PieceTaker) {
-        let (rows, [piece, other]) = self.parts.split_at_mut(5) else { return };
+    fn add_row(
+        &mut self,
+        frame: &KernelLattice,
+        which: usize,
+        [j, k]: [i64; 2],
+        sums: &mut impl PieceTaker,
+    ) {
+        let (rows, [piece, other]) = self.parts.split_at_mut(5) else {
+            return;
+        };
         let row = &rows[which];
         if row.corners().len() < 3 {
             return;
@@ -110,7 +138,11 @@ impl PieceCutter {
             split(row, 0, (all.start + 1) as f64, [piece, other]);
             for (i, half) in [(all.start, piece), (all.start + 1, other)] {
                 if half.corners().len() > 2 {
-                    sums.add([i, j, k], half.corners(), [walls(i), extents[1], extents[2]]);
+                    sums.add(
+                        [i, j, k],
+                        half.corners(),
+                        [walls(i), extents[1], extents[2]],
+                    );
                 }
             }
             return;

@@ -59,7 +59,11 @@ fn enter_rows<S: Simd>(
     places: &RowPlaces,
     to: &mut EnterLists,
 ) {
-    let EnterLists { whole: wholes, layer: layers, cells } = to;
+    let EnterLists {
+        whole: wholes,
+        layer: layers,
+        cells,
+    } = to;
     let zero = S::f64s::splat(simd, 0.0);
     let one = S::f64s::splat(simd, 1.0);
     let start_of_rows = S::f64s::splat(simd, places.rows[0]);
@@ -68,7 +72,8 @@ fn enter_rows<S: Simd>(
         let mut corners: [LanePoint<S>; 3] = [[one; 3]; 3];
         for axis in 0..3 {
             for corner in 0..3 {
-                corners[corner][axis] = place(simd, &frame.axes[axis], &rows[3 * corner + axis], first);
+                corners[corner][axis] =
+                    place(simd, &frame.axes[axis], &rows[3 * corner + axis], first);
             }
         }
         let [a, b, c] = corners;
@@ -76,8 +81,16 @@ fn enter_rows<S: Simd>(
         let left = (1_u64 << (count - first).min(S::f64s::LEN)) - 1;
         first += S::f64s::LEN;
 
-        let low = [a[0].min(b[0]).min(c[0]), a[1].min(b[1]).min(c[1]), a[2].min(b[2]).min(c[2])];
-        let high = [a[0].max(b[0]).max(c[0]), a[1].max(b[1]).max(c[1]), a[2].max(b[2]).max(c[2])];
+        let low = [
+            a[0].min(b[0]).min(c[0]),
+            a[1].min(b[1]).min(c[1]),
+            a[2].min(b[2]).min(c[2]),
+        ];
+        let high = [
+            a[0].max(b[0]).max(c[0]),
+            a[1].max(b[1]).max(c[1]),
+            a[2].max(b[2]).max(c[2]),
+        ];
         let [i, j, k] = [low[0].floor(), low[1].floor(), low[2].floor()];
         // Triangles in a wall across y or z have no area along x.
         let is_there = S::mask64s::from_bitmask(simd, left)
@@ -92,14 +105,25 @@ fn enter_rows<S: Simd>(
             & i.simd_ge(zero)
             & i.simd_lt(S::f64s::splat(simd, cells.cells[0] as f64));
         if is_in_cell.any_true() {
-            let twice = twice_area::<S>([b[1] - a[1], b[2] - a[2]], [c[1] - a[1], c[2] - a[2]]) * sign;
+            let twice =
+                twice_area::<S>([b[1] - a[1], b[2] - a[2]], [c[1] - a[1], c[2] - a[2]]) * sign;
             let moment = twice * ((a[0] - i) + (b[0] - i) + (c[0] - i));
             let row = places.row::<S>(j, k) + one;
-            add_piece::<S>(simd, cells, is_in_cell, [row, i], [twice, moment], high[0].simd_gt(i));
+            add_piece::<S>(
+                simd,
+                cells,
+                is_in_cell,
+                [row, i],
+                [twice, moment],
+                high[0].simd_gt(i),
+            );
         }
         let start = S::f64s::splat(simd, places.layers[0]);
         wholes.push::<S>(whole::<S>(&corners, [sign, start]), is_there & !is_in_layer);
-        layers.push::<S>(layer::<S>(&corners, [sign, k, start_of_rows]), is_in_layer & !is_in_cell);
+        layers.push::<S>(
+            layer::<S>(&corners, [sign, k, start_of_rows]),
+            is_in_layer & !is_in_cell,
+        );
     }
 }
 
@@ -120,7 +144,11 @@ fn world_rows<S: Simd>(simd: S, axes: Vertices<S>) -> WorldRows {
     let mut rows = [[0.0; LANES]; 10];
     let corners = [a, b, c];
     for row in 0..10 {
-        let numbers = if row < 9 { corners[row / 3][row % 3] } else { sign };
+        let numbers = if row < 9 {
+            corners[row / 3][row % 3]
+        } else {
+            sign
+        };
         let (low, high) = numbers.widen();
         low.store_slice(&mut rows[row][..LANES / 2]);
         high.store_slice(&mut rows[row][LANES / 2..]);
@@ -153,7 +181,9 @@ fn place<S: Simd>(simd: S, axis: &KernelAxis, world: &[f64; LANES], first: usize
     }
     let twice = index * 2.0;
     let off = (twice - twice.round_ties_even()).abs();
-    let near = off.simd_le(S::f64s::splat(simd, 2.0 * axis.margin)).to_bitmask();
+    let near = off
+        .simd_le(S::f64s::splat(simd, 2.0 * axis.margin))
+        .to_bitmask();
     if near == 0 {
         return index;
     }

@@ -21,7 +21,10 @@ impl<const ROWS: usize> LaneList<ROWS> {
 
     /// An empty one.
     pub(super) fn new() -> Self {
-        Self { rows: Box::new([[0.0; MOST + WIDEST]; ROWS]), count: 0 }
+        Self {
+            rows: Box::new([[0.0; MOST + WIDEST]; ROWS]),
+            count: 0,
+        }
     }
 
     /// The items in it.
@@ -47,7 +50,9 @@ impl<const ROWS: usize> LaneList<ROWS> {
             }
         } else {
             for row in 0..ROWS {
-                item[row].compress(lanes).store_slice(&mut self.rows[row][self.count..][..S::f64s::LEN]);
+                item[row]
+                    .compress(lanes)
+                    .store_slice(&mut self.rows[row][self.count..][..S::f64s::LEN]);
             }
         }
         self.count += bits.count_ones() as usize;

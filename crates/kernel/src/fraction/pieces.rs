@@ -51,10 +51,17 @@ pub(super) fn add_parts<S: Simd>(
             moment += twice * (x[0] + x[n + 1] + x[n + 2]);
         }
         let is_long = (high - first).simd_gt(one);
-        add_piece::<S>(simd, cells, lanes & !is_long, [row, first], [area, moment], high.simd_gt(first));
+        add_piece::<S>(
+            simd,
+            cells,
+            lanes & !is_long,
+            [row, first],
+            [area, moment],
+            high.simd_gt(first),
+        );
         let long = [
-            x[0], p1, p2, x[1], q1, q2, x[2], r1, r2, x[3], s1, s2, row, first, zero, zero, zero, area,
-            moment,
+            x[0], p1, p2, x[1], q1, q2, x[2], r1, r2, x[3], s1, s2, row, first, zero, zero, zero,
+            area, moment,
         ];
         to.push::<S>(long, lanes & is_long);
     }
@@ -72,22 +79,59 @@ pub(super) fn add_long_parts<S: Simd>(
     let end = S::f64s::splat(simd, cells.cells[0] as f64);
     while list.count() >= least {
         let mut long = list.pop(simd);
-        let [p0, p1, p2, q0, q1, q2, r0, r1, r2, s0, s1, s2, row, first, done, area_done, moment_done, ..] =
-            long;
+        let [
+            p0,
+            p1,
+            p2,
+            q0,
+            q1,
+            q2,
+            r0,
+            r1,
+            r2,
+            s0,
+            s1,
+            s2,
+            row,
+            first,
+            done,
+            area_done,
+            moment_done,
+            ..,
+        ] = long;
         let lanes = row.simd_ge(one);
         let wall = done + one;
         let high = p0.max(q0).max(r0.max(s0));
-        let corners = [[p0 - wall, p1, p2], [q0 - wall, q1, q2], [r0 - wall, r1, r2], [s0 - wall, s1, s2]];
+        let corners = [
+            [p0 - wall, p1, p2],
+            [q0 - wall, q1, q2],
+            [r0 - wall, r1, r2],
+            [s0 - wall, s1, s2],
+        ];
         let [area_below, moment_below] = below_wall::<S>(simd, &corners, wall);
         let area = area_below - area_done;
         let moment = moment_below - moment_done - done * (area * 3.0);
-        add_piece::<S>(simd, cells, lanes, [row, first + done], [area, moment], lanes);
+        add_piece::<S>(
+            simd,
+            cells,
+            lanes,
+            [row, first + done],
+            [area, moment],
+            lanes,
+        );
         let next = first + wall;
         let lanes = lanes & next.simd_lt(end);
         let is_last = (wall + one).simd_ge(high);
         let area = long[17] - area_below;
         let moment = long[18] - moment_below - wall * (area * 3.0);
-        add_piece::<S>(simd, cells, lanes & is_last, [row, next], [area, moment], lanes);
+        add_piece::<S>(
+            simd,
+            cells,
+            lanes & is_last,
+            [row, next],
+            [area, moment],
+            lanes,
+        );
         (long[14], long[15], long[16]) = (wall, area_below, moment_below);
         list.push::<S>(long, lanes & !is_last);
     }
@@ -112,12 +156,18 @@ fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s
     for n in 1..CORNERS {
         let next = (n + 1) % CORNERS;
         let leaves = is_below[n] & !is_below[next];
-        up = [select::<S>(leaves, corners[n], up[0]), select::<S>(leaves, corners[next], up[1])];
+        up = [
+            select::<S>(leaves, corners[n], up[0]),
+            select::<S>(leaves, corners[next], up[1]),
+        ];
     }
     let mut down = [corners[0], corners[CORNERS - 1]];
     for n in 1..CORNERS {
         let comes = !is_below[n - 1] & is_below[n];
-        down = [select::<S>(comes, corners[n], down[0]), select::<S>(comes, corners[n - 1], down[1])];
+        down = [
+            select::<S>(comes, corners[n], down[0]),
+            select::<S>(comes, corners[n - 1], down[1]),
+        ];
     }
     let [up, down] = [meet::<S>(up), meet::<S>(down)];
     let mut across = [[zero; 2]; CORNERS];
@@ -128,7 +178,10 @@ fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s
     let [mut area, mut moment] = [zero; 2];
     for n in 0..CORNERS {
         let next = (n + 1) % CORNERS;
-        let from = [is_below[n].select(across[n][0], down[0]), is_below[n].select(across[n][1], down[1])];
+        let from = [
+            is_below[n].select(across[n][0], down[0]),
+            is_below[n].select(across[n][1], down[1]),
+        ];
         let from_x = is_below[n].select(corners[n][0], zero);
         let twice = is_below[next].select(twice_area::<S>(from, across[next]), zero);
         area += twice;

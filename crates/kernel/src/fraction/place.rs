@@ -37,7 +37,11 @@ pub(super) fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     }
     let (wall, is_on) = axis.map.floor(v, index);
     let wall = wall as f64;
-    if is_on { wall } else { index.clamp(wall.next_up(), (wall + 1.0).next_down()) }
+    if is_on {
+        wall
+    } else {
+        index.clamp(wall.next_up(), (wall + 1.0).next_down())
+    }
 }
 
 /// Whether the index coordinates of all numbers are exact without a closer look.
@@ -88,7 +92,11 @@ impl LayerBins {
                 next[layer as usize] += 1;
             }
         }
-        Self { starts, numbers, tall }
+        Self {
+            starts,
+            numbers,
+            tall,
+        }
     }
 
     /// The layers of bricks that a triangle reaches, first and last; the last is before the first if there are none.
@@ -107,9 +115,13 @@ impl LayerBins {
 
     /// The triangles of a layer of bricks: those in at most two layers in the order of their numbers, and the others.
     pub fn of_layer(&self, layer: usize) -> (&[u32], Vec<u32>) {
-        let is_there = |(_, [first, last]): &&(u32, [u32; 2])| (*first..=*last).contains(&(layer as u32));
+        let is_there =
+            |(_, [first, last]): &&(u32, [u32; 2])| (*first..=*last).contains(&(layer as u32));
         let tall = self.tall.iter().filter(is_there).map(|(n, _)| *n).collect();
-        (&self.numbers[self.starts[layer]..self.starts[layer + 1]], tall)
+        (
+            &self.numbers[self.starts[layer]..self.starts[layer + 1]],
+            tall,
+        )
     }
 }
 
@@ -132,10 +144,20 @@ mod tests {
             (Rational::ZERO, Rational::new(1, 4)),
         ] {
             let map = AxisMap::new(origin.clone(), spacing.clone(), Snap::None);
-            let axes = [(); 3].map(|()| LatticeAxis { map: map.clone(), cells: 400, closed: false });
+            let axes = [(); 3].map(|()| LatticeAxis {
+                map: map.clone(),
+                cells: 400,
+                closed: false,
+            });
             let far = (&origin + &(&spacing * &Rational::from(400))).to_f32();
-            let frame =
-                KernelLattice::new(axes, &Bounds { min: [origin.to_f32(); 3], max: [far; 3] }, Ties::None);
+            let frame = KernelLattice::new(
+                axes,
+                &Bounds {
+                    min: [origin.to_f32(); 3],
+                    max: [far; 3],
+                },
+                Ties::None,
+            );
             let axis = &frame.axes[0];
             for wall in 0..400 {
                 let nearest = map.half_plane(2 * wall).to_f32();
@@ -144,7 +166,11 @@ mod tests {
                     let exact = map.index(v);
                     let floor = exact.floor().expect("small");
                     assert_eq!(index.floor() as i64, floor, "{v} {origin} {spacing}");
-                    assert_eq!(index.fract() == 0.0, exact.is_whole(), "{v} {origin} {spacing}");
+                    assert_eq!(
+                        index.fract() == 0.0,
+                        exact.is_whole(),
+                        "{v} {origin} {spacing}"
+                    );
                     on_walls += u32::from(exact.is_whole());
                     moved += u32::from(axis.index(v) != index);
                 }

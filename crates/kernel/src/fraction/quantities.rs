@@ -95,7 +95,12 @@ impl QuantitySums {
         let [x, y, z] = sides;
         let faces = [y * z, z * x, x * y];
         let largest = faces[0].max(faces[1]).max(faces[2]);
-        Self { bricks, faces: faces.map(|face| face / largest), largest, ends }
+        Self {
+            bricks,
+            faces: faces.map(|face| face / largest),
+            largest,
+            ends,
+        }
     }
 }
 
@@ -103,13 +108,17 @@ impl PieceTaker for QuantitySums {
     fn add(&mut self, mut cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
         let vector = area_vector(corners);
         for axis in 0..2 {
-            let is_below = self.ends.map_or(vector[axis] > 0.0, |ends| cell[axis] == ends[axis]);
+            let is_below = self
+                .ends
+                .map_or(vector[axis] > 0.0, |ends| cell[axis] == ends[axis]);
             if is_below && is_on_wall(extents[axis]) {
                 cell[axis] -= 1;
             }
         }
         let origin = cell.map(|n| n as f64);
-        let Some((sums, n)) = self.bricks.at(cell, || [QuantitySum::default(); CELLS]) else { return };
+        let Some((sums, n)) = self.bricks.at(cell, || [QuantitySum::default(); CELLS]) else {
+            return;
+        };
         let sum = &mut sums[n];
         let [mut moment, mut square] = [[0.0; 3]; 2];
         each_triangle(corners, |triangle, twice| {
@@ -136,7 +145,11 @@ fn each_triangle(corners: &[IndexPoint], mut take: impl FnMut([&IndexPoint; 3], 
     let from_first = |corner: &IndexPoint| [0, 1, 2].map(|axis| corner[axis] - first[axis]);
     for pair in corners[1..].windows(2) {
         let [p, q] = [from_first(&pair[0]), from_first(&pair[1])];
-        let twice = [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]];
+        let twice = [
+            p[1] * q[2] - p[2] * q[1],
+            p[2] * q[0] - p[0] * q[2],
+            p[0] * q[1] - p[1] * q[0],
+        ];
         take([first, &pair[0], &pair[1]], twice);
     }
 }
@@ -144,7 +157,9 @@ fn each_triangle(corners: &[IndexPoint], mut take: impl FnMut([&IndexPoint; 3], 
 /// The area vector of a polygon.
 pub(super) fn area_vector(corners: &[IndexPoint]) -> [f64; 3] {
     let mut sum = [0.0; 3];
-    each_triangle(corners, |_, twice| (0..3).for_each(|axis| sum[axis] += twice[axis]));
+    each_triangle(corners, |_, twice| {
+        (0..3).for_each(|axis| sum[axis] += twice[axis])
+    });
     sum.map(|twice| twice / 2.0)
 }
 
@@ -157,13 +172,19 @@ impl QuantitySums {
         mean: CellMean,
         numbers: &mut [f32],
     ) {
-        const NONE: QuantitySum =
-            QuantitySum { area_vector: [0; 3], moment: [0; 3], square: [0; 3], area: 0 };
+        const NONE: QuantitySum = QuantitySum {
+            area_vector: [0; 3],
+            moment: [0; 3],
+            square: [0; 3],
+            area: 0,
+        };
         let sum = sum.unwrap_or(&NONE);
         for (axis, number) in numbers.iter_mut().enumerate() {
             let exact = match quantity {
                 Quantity::Area => sum.area as f64 / UNITS * self.largest,
-                Quantity::Normal => sum.area_vector[axis] as f64 / UNITS * self.faces[axis] * self.largest,
+                Quantity::Normal => {
+                    sum.area_vector[axis] as f64 / UNITS * self.faces[axis] * self.largest
+                }
                 Quantity::Faces => sum.low_face(axis, mean) as f64 / UNITS,
                 Quantity::Centroid => sum.centroid(axis, mean),
             };
@@ -181,9 +202,16 @@ impl QuantitySum {
 
     /// The open share of the low face, in units: as shares of cells are, without its sign, and 1 at most.
     fn low_face(&self, axis: usize, mean: CellMean) -> i64 {
-        let open = mean.units.wrapping_sub(self.moment[axis]).wrapping_add(self.area_vector[axis]);
+        let open = mean
+            .units
+            .wrapping_sub(self.moment[axis])
+            .wrapping_add(self.area_vector[axis]);
         let is_inverted = mean.is_inverted || (mean.units < 0 && without_sign(mean.units) > 0);
-        without_sign(if is_inverted && open < -NEAR { open.saturating_neg() } else { open })
+        without_sign(if is_inverted && open < -NEAR {
+            open.saturating_neg()
+        } else {
+            open
+        })
     }
 
     /// The centroid from the middle of the cell; NaN where nothing is inside.
@@ -191,7 +219,10 @@ impl QuantitySum {
         if without_sign(mean.units) == 0 && !mean.is_inverted {
             return f64::NAN;
         }
-        let twice = mean.units.wrapping_sub(self.moment[axis]).wrapping_add(self.square[axis]);
+        let twice = mean
+            .units
+            .wrapping_sub(self.moment[axis])
+            .wrapping_add(self.square[axis]);
         (twice as f64 / (2.0 * mean.units as f64) - 0.5).clamp(-0.5, 0.5)
     }
 }
@@ -214,7 +245,11 @@ mod tests {
         let is_round = random.index(2) == 0;
         let mut corner = |axis: usize, side: f64| {
             let radius = random.within(0.2, 1.9);
-            let radius = if is_round { (radius * 4.0).ceil() / 4.0 } else { radius };
+            let radius = if is_round {
+                (radius * 4.0).ceil() / 4.0
+            } else {
+                radius
+            };
             let mut corner = [2.0_f64; 3];
             corner[axis] += side * radius;
             corner.map(|c| c as f32)
@@ -222,7 +257,11 @@ mod tests {
         let corners = [0, 1, 2].map(|axis| [corner(axis, -1.0), corner(axis, 1.0)]);
         let face = |n: usize| {
             let [x, y, z] = [0, 1, 2].map(|axis| corners[axis][n >> axis & 1]);
-            if n.count_ones() % 2 == 1 { [x, y, z] } else { [x, z, y] }
+            if n.count_ones() % 2 == 1 {
+                [x, y, z]
+            } else {
+                [x, z, y]
+            }
         };
         (0..8).map(face).collect()
     }
@@ -234,12 +273,21 @@ mod tests {
         for _ in 0..200 {
             let triangles = octahedron(&mut random);
             let map = || AxisMap::new(Rational::ZERO, Rational::ONE, Snap::None);
-            let axes = [(); 3].map(|()| LatticeAxis { map: map(), cells: N, closed: true });
+            let axes = [(); 3].map(|()| LatticeAxis {
+                map: map(),
+                cells: N,
+                closed: true,
+            });
             let frame = KernelLattice::new(axes, &Bounds::of(&triangles), Ties::None);
             assert_eq!(LayerBins::range(&frame, &triangles[0]), [0, 0]);
-            let mut sums = LayerSums::new(&frame, [0; 2], Level::best()).with_quantities(&frame, [1.0; 3]);
+            let mut sums =
+                LayerSums::new(&frame, [0; 2], Level::best()).with_quantities(&frame, [1.0; 3]);
             sums.begin(0..N);
-            sums.add(&frame, &triangles, &Vec::from_iter(0..triangles.len() as u32));
+            sums.add(
+                &frame,
+                &triangles,
+                &Vec::from_iter(0..triangles.len() as u32),
+            );
             sums.end();
             let found = sums.quantity_sums();
             let at = |[i, j, k]: [usize; 3]| &found[(k * N + j) * N + i];
@@ -248,7 +296,11 @@ mod tests {
                 .iter()
                 .map(|triangle| {
                     let corners = triangle.map(|corner| corner.map(f64::from));
-                    area_vector(&corners).iter().map(|n| n * n).sum::<f64>().sqrt()
+                    area_vector(&corners)
+                        .iter()
+                        .map(|n| n * n)
+                        .sum::<f64>()
+                        .sqrt()
                 })
                 .sum();
             assert!((area / wanted - 1.0).abs() < 1e-12, "{area} {wanted}");
@@ -264,7 +316,13 @@ mod tests {
                     next[axis] += 1;
                     let (low, high) = (at(cell), at(next));
                     let face = |(units, sum): &(i64, QuantitySum)| {
-                        sum.low_face(axis, CellMean { units: *units, is_inverted: false })
+                        sum.low_face(
+                            axis,
+                            CellMean {
+                                units: *units,
+                                is_inverted: false,
+                            },
+                        )
                     };
                     let flow = face(high) - face(low) + low.1.area_vector[axis];
                     assert!((flow as f64 / UNITS).abs() < 1e-9, "{cell:?} {axis}");

@@ -24,7 +24,8 @@ impl OddCells {
         self.cells += other.cells;
         self.doubtful += other.doubtful;
         let off = |mean: f64| (mean - mean.clamp(0.0, 1.0)).abs();
-        let is_farther = |(mean, _): &(f64, _)| self.farthest.is_none_or(|(most, _)| off(*mean) > off(most));
+        let is_farther =
+            |(mean, _): &(f64, _)| self.farthest.is_none_or(|(most, _)| off(*mean) > off(most));
         if let Some(farther) = other.farthest.filter(is_farther) {
             self.farthest = Some(farther);
         }
@@ -41,7 +42,11 @@ impl OddCells {
 
     /// Adds some cells whose mean is beyond 0 … 1.
     pub(super) fn add_odd(&mut self, mean: f64, cells: usize, first: [usize; 3]) {
-        self.add(Self { cells: cells as u64, farthest: Some((mean, first)), doubtful: 0 });
+        self.add(Self {
+            cells: cells as u64,
+            farthest: Some((mean, first)),
+            doubtful: 0,
+        });
     }
 }
 
@@ -74,12 +79,19 @@ fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
 
 /// Makes `values` the shares of the cells of row `(j, k)`, in this layer of the bricks.
 #[inline(always)]
-pub(super) fn fill(cells: &CutCells, [j, k, layer]: [usize; 3], values: &mut [f32], odd: &mut OddCells) {
+pub(super) fn fill(
+    cells: &CutCells,
+    [j, k, layer]: [usize; 3],
+    values: &mut [f32],
+    odd: &mut OddCells,
+) {
     // The covered share of the wall between two cells.
     let mut cover = 0_i64;
     let mut done = 0;
     for brick in cells.bricks_along([j, layer]) {
-        let Some((first, sums)) = cells.row(brick, j) else { continue };
+        let Some((first, sums)) = cells.row(brick, j) else {
+            continue;
+        };
         if done < first {
             cover = whole(cover);
             values[done..first].fill(share(cover));
@@ -132,11 +144,23 @@ pub(super) fn fill_from(
 pub(super) fn odd_cut_cells(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<usize> {
     let means = means(cells, [j, layer]);
     let mut found = vec![];
-    for (first, sums) in cells.bricks_along([j, layer]).iter().filter_map(|brick| cells.row(brick, j)) {
+    for (first, sums) in cells
+        .bricks_along([j, layer])
+        .iter()
+        .filter_map(|brick| cells.row(brick, j))
+    {
         let is_cut = |(n, sum): &(usize, &PieceSum)| {
-            sum.cut().is_some() && means.get(first + n).is_some_and(|mean| is_odd_or_doubtful(*mean))
+            sum.cut().is_some()
+                && means
+                    .get(first + n)
+                    .is_some_and(|mean| is_odd_or_doubtful(*mean))
         };
-        found.extend(sums.iter().enumerate().filter(is_cut).map(|(n, _)| first + n));
+        found.extend(
+            sums.iter()
+                .enumerate()
+                .filter(is_cut)
+                .map(|(n, _)| first + n),
+        );
     }
     found
 }
@@ -146,7 +170,9 @@ pub(super) fn means(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<i64> {
     let mut cover = 0;
     let mut means = vec![];
     for brick in cells.bricks_along([j, layer]) {
-        let Some((first, sums)) = cells.row(brick, j) else { continue };
+        let Some((first, sums)) = cells.row(brick, j) else {
+            continue;
+        };
         if means.len() < first {
             cover = whole(cover);
             means.resize(first, cover);

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::bands::{LAYER, LAYERS_OF_BAND, PART, ROWS_OF_BAND, RowPlaces, WHOLE, cut_layers, cut_rows};
+use super::bands::{
+    LAYER, LAYERS_OF_BAND, PART, ROWS_OF_BAND, RowPlaces, WHOLE, cut_layers, cut_rows,
+};
 use super::bricks::{CELLS, SIDE, SumBricks};
 use super::cut_cells::CutCells;
 use super::cutter::{PieceCutter, end};
@@ -44,7 +46,13 @@ impl LayerSums {
     /// before them counts as in the whole lattice: the numbers are the same.
     pub fn new(frame: &KernelLattice, first: [usize; 2], level: Level) -> Self {
         let cut = Some(CutSums::new(frame, first[1]));
-        Self { level, layers: 0..0, first, cut, quantities: None }
+        Self {
+            level,
+            layers: 0..0,
+            first,
+            cut,
+            quantities: None,
+        }
     }
 
     /// With other numbers of cells that have these sides, too.
@@ -54,7 +62,10 @@ impl LayerSums {
         let first = self.first.map(|n| n as i64);
         let bricks = SumBricks::new(first, [0, 1].map(|a| frame.axes[a].cells), 0..0);
         let ends = (!is_oriented).then(|| [0, 1].map(|a| end(&frame.axes[a])));
-        self.quantities = Some((PieceCutter::new(is_oriented), QuantitySums::new(bricks, sides, ends)));
+        self.quantities = Some((
+            PieceCutter::new(is_oriented),
+            QuantitySums::new(bricks, sides, ends),
+        ));
         self
     }
 
@@ -77,7 +88,11 @@ impl LayerSums {
 
     /// The bytes of those of other numbers, at most.
     pub fn bytes_of_quantities(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
-        SumBricks::<[QuantitySum; CELLS]>::bytes_for([first[0] % SIDE + nx, first[1] % SIDE + ny, nz])
+        SumBricks::<[QuantitySum; CELLS]>::bytes_for([
+            first[0] % SIDE + nx,
+            first[1] % SIDE + ny,
+            nz,
+        ])
     }
 
     /// Begins with other layers, at most [`LAYERS`] of them.
@@ -88,7 +103,8 @@ impl LayerSums {
         }
         if let Some((cutter, sums)) = &mut self.quantities {
             cutter.layers = layers.start as i64..layers.end as i64;
-            sums.bricks = SumBricks::new(sums.bricks.first, sums.bricks.cells, cutter.layers.clone());
+            sums.bricks =
+                SumBricks::new(sums.bricks.first, sums.bricks.cells, cutter.layers.clone());
         }
         self.layers = layers;
     }
@@ -99,7 +115,9 @@ impl LayerSums {
             cut.add(frame, self.level, &self.layers, (triangles, numbers));
         }
         if let Some((cutter, sums)) = &mut self.quantities {
-            numbers.iter().for_each(|n| cutter.add(frame, &triangles[*n as usize], sums));
+            numbers
+                .iter()
+                .for_each(|n| cutter.add(frame, &triangles[*n as usize], sums));
         }
     }
 
@@ -138,7 +156,9 @@ impl LayerSums {
     ) -> (UnitedCells, Vec<[u32; 3]>) {
         let mut united = UnitedCells::default();
         let mut inverted = vec![];
-        let Some(cut) = &self.cut else { return (united, inverted) };
+        let Some(cut) = &self.cut else {
+            return (united, inverted);
+        };
         let [nx, ny] = cut.cells.cells;
         let [x, y] = self.first;
         let mut shared = parts.map_or_else(Vec::new, |parts| {
@@ -147,7 +167,11 @@ impl LayerSums {
         shared.retain(|[_, j, i]| *i as usize >= x && *j as usize >= y);
         let mut found = shared.clone();
         if odd.cells + odd.doubtful > 0 {
-            for (k, j) in self.layers.clone().flat_map(|k| (y..ny).map(move |j| (k, j))) {
+            for (k, j) in self
+                .layers
+                .clone()
+                .flat_map(|k| (y..ny).map(move |j| (k, j)))
+            {
                 let mut cells = rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]);
                 cells.retain(|i| *i >= x);
                 found.extend(cells.into_iter().map(|i| [k as u32, j as u32, i as u32]));
@@ -184,9 +208,10 @@ impl LayerSums {
 
     /// How often the mesh winds around the points of the cells of a row on average, in units.
     fn means(&self, [j, k]: [usize; 2], cells: usize) -> Vec<i64> {
-        self.cut
-            .as_ref()
-            .map_or_else(|| vec![0; cells], |cut| rows::means(&cut.cells, [j, k - self.layers.start]))
+        self.cut.as_ref().map_or_else(
+            || vec![0; cells],
+            |cut| rows::means(&cut.cells, [j, k - self.layers.start]),
+        )
     }
 
     /// Makes each of the arrays the numbers of the cells of a row: so many to a cell as its quantity has. Without the shares
@@ -197,7 +222,9 @@ impl LayerSums {
         inverted: &[[u32; 3]],
         arrays: &mut [(Quantity, &mut [f32])],
     ) {
-        let Some((_, quantities)) = &self.quantities else { return };
+        let Some((_, quantities)) = &self.quantities else {
+            return;
+        };
         let cells = quantities.bricks.cells[0] as usize;
         let first = self.first[0];
         let means = self.means(place, cells);
@@ -215,7 +242,12 @@ impl LayerSums {
                         units: means[cell],
                         is_inverted: inverted.binary_search(&[k, j, cell as u32]).is_ok(),
                     };
-                    quantities.put(*quantity, sums.map(|sums| &sums[cell % SIDE]), mean, numbers);
+                    quantities.put(
+                        *quantity,
+                        sums.map(|sums| &sums[cell % SIDE]),
+                        mean,
+                        numbers,
+                    );
                 }
             }
         }
@@ -227,14 +259,24 @@ impl LayerSums {
         let (_, quantities) = self.quantities.as_ref().expect("quantities");
         let [nx, ny] = quantities.bricks.cells.map(|n| n as usize);
         let mut all = vec![];
-        for (j, k) in self.layers.clone().flat_map(|k| (0..ny).map(move |j| (j, k))) {
+        for (j, k) in self
+            .layers
+            .clone()
+            .flat_map(|k| (0..ny).map(move |j| (j, k)))
+        {
             let means = self.means([j, k], nx);
             let (bricks, row) = quantities.bricks.row([j, k]);
             let bricks: Vec<_> = bricks.collect();
             let sum = |i: usize| {
-                bricks[i / SIDE].map_or_else(QuantitySum::default, |sums| sums[row * SIDE + i % SIDE])
+                bricks[i / SIDE]
+                    .map_or_else(QuantitySum::default, |sums| sums[row * SIDE + i % SIDE])
             };
-            all.extend(means.into_iter().enumerate().map(|(i, mean)| (mean, sum(i))));
+            all.extend(
+                means
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, mean)| (mean, sum(i))),
+            );
         }
         all
     }
@@ -279,9 +321,19 @@ impl CutSums {
         let places = self.places(layers);
         let mut numbers = numbers;
         while !numbers.is_empty() {
-            let Self { whole, layer, cells, .. } = self;
-            let to = &mut EnterLists { whole, layer, cells };
-            let done = on_level!(level, simd => enter(simd, frame, triangles, numbers, &places, to));
+            let Self {
+                whole,
+                layer,
+                cells,
+                ..
+            } = self;
+            let to = &mut EnterLists {
+                whole,
+                layer,
+                cells,
+            };
+            let done =
+                on_level!(level, simd => enter(simd, frame, triangles, numbers, &places, to));
             numbers = &numbers[done..];
             while !self.whole.has_room(LANES) || !self.layer.has_room(LANES) {
                 self.step(level, layers, false);
@@ -302,7 +354,14 @@ impl CutSums {
     fn step(&mut self, level: Level, layers: &Range<usize>, is_end: bool) {
         let places = &self.places(layers);
         let least = if is_end { 1 } else { WIDEST };
-        let Self { whole, layer, parts, long, cells, .. } = self;
+        let Self {
+            whole,
+            layer,
+            parts,
+            long,
+            cells,
+            ..
+        } = self;
         if !long.has_room(LONG_OF_STEP) || (is_end && long.count() > 0) {
             on_level!(level, simd => add_long_parts(simd, long, cells, least));
         } else if !parts.has_room(ROWS_OF_BAND) || (is_end && parts.count() > 0) {
@@ -328,7 +387,11 @@ mod tests {
     fn frame(triangles: &[Triangle]) -> KernelLattice {
         let map = || AxisMap::new(Rational::ZERO, Rational::ONE, Snap::None);
         let cells = [CELLS_ACROSS[0], CELLS_ACROSS[1], LAYERS];
-        let axes = cells.map(|cells| LatticeAxis { map: map(), cells, closed: false });
+        let axes = cells.map(|cells| LatticeAxis {
+            map: map(),
+            cells,
+            closed: false,
+        });
         KernelLattice::new(axes, &Bounds::of(triangles), Ties::None)
     }
 
@@ -343,7 +406,11 @@ mod tests {
     }
 
     /// The sums of every cell, as far as it has any.
-    fn sums(frame: &KernelLattice, level: Level, triangles: &[Triangle]) -> (LayerSums, Vec<[i64; 2]>) {
+    fn sums(
+        frame: &KernelLattice,
+        level: Level,
+        triangles: &[Triangle],
+    ) -> (LayerSums, Vec<[i64; 2]>) {
         let mut sums = LayerSums::new(frame, [0; 2], level).with_quantities(frame, [1.0; 3]);
         // What was there before does not count.
         sums.begin(0..LAYERS);
@@ -357,7 +424,11 @@ mod tests {
         for (j, k) in (0..LAYERS).flat_map(|k| (0..ny).map(move |j| (j, k))) {
             let mut row = vec![[0; 2]; nx.next_multiple_of(SIDE)];
             let cells = &sums.cut.as_ref().expect("shares").cells;
-            for (first, some) in cells.bricks_along([j, k]).iter().filter_map(|brick| cells.row(brick, j)) {
+            for (first, some) in cells
+                .bricks_along([j, k])
+                .iter()
+                .filter_map(|brick| cells.row(brick, j))
+            {
                 for (n, sum) in some.iter().enumerate() {
                     row[first + n] = [sum.area, sum.moment];
                 }
@@ -384,7 +455,10 @@ mod tests {
                 }
                 let [area, moment] = pieces.along_x();
                 let off = [found[0].abs_diff(area), (found[1] >> 1).abs_diff(moment)];
-                assert!(off.iter().all(|off| *off < MOST), "{n}: {found:?}, {area}, {moment}");
+                assert!(
+                    off.iter().all(|off| *off < MOST),
+                    "{n}: {found:?}, {area}, {moment}"
+                );
                 compared += u64::from(area != 0);
             }
         }
@@ -399,11 +473,19 @@ mod tests {
             let mut triangles = triangles(&mut random);
             if n % 3 == 0 {
                 // Corners, edges and faces on walls.
-                triangles.iter_mut().flatten().flatten().for_each(|c| *c = (*c * 2.0).round() / 2.0);
+                triangles
+                    .iter_mut()
+                    .flatten()
+                    .flatten()
+                    .for_each(|c| *c = (*c * 2.0).round() / 2.0);
             }
             let frame = frame(&triangles);
             let wanted = sums(&frame, Level::Scalar, &triangles).1;
-            let turned: Vec<_> = random.shuffled(&triangles).into_iter().map(|[p, q, r]| [q, r, p]).collect();
+            let turned: Vec<_> = random
+                .shuffled(&triangles)
+                .into_iter()
+                .map(|[p, q, r]| [q, r, p])
+                .collect();
             for level in Level::available() {
                 for triangles in [&triangles, &turned] {
                     assert_eq!(sums(&frame, level, triangles).1, wanted, "{level:?}");

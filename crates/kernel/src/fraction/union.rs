@@ -29,9 +29,21 @@ const MOST_DIVISIONS: u32 = 5;
 /// Points to count from: another is taken where rounding near the mesh has spoiled a count. They are roots of primes less
 /// whole numbers, which no rational plane holds: facets of short coordinates do not pass through them.
 const STARTS: [IndexPoint; 3] = [
-    [0.414_213_562_373_095, 0.732_050_807_568_877, 0.236_067_977_499_790],
-    [0.645_751_311_064_591, 0.316_624_790_355_400, 0.605_551_275_463_989],
-    [0.123_105_625_617_661, 0.358_898_943_540_674, 0.795_831_523_312_719],
+    [
+        0.414_213_562_373_095,
+        0.732_050_807_568_877,
+        0.236_067_977_499_790,
+    ],
+    [
+        0.645_751_311_064_591,
+        0.316_624_790_355_400,
+        0.605_551_275_463_989,
+    ],
+    [
+        0.123_105_625_617_661,
+        0.358_898_943_540_674,
+        0.795_831_523_312_719,
+    ],
 ];
 
 /// How far the mean of a cell may be from what the lines say about it: the rounding of both.
@@ -68,7 +80,11 @@ struct Facet {
 
 impl Facet {
     fn new(corners: CellTriangle, count: i32) -> Self {
-        Self { plane: plane(&corners), corners, count }
+        Self {
+            plane: plane(&corners),
+            corners,
+            count,
+        }
     }
 
     /// The axis to which it is most nearly perpendicular.
@@ -86,7 +102,9 @@ impl Facet {
     /// Facets, each of them once, from triangles of which equal ones follow each other.
     fn each(triangles: &[CellTriangle]) -> Vec<Self> {
         let groups = triangles.chunk_by(|f, g| f == g);
-        groups.map(|group| Self::new(group[0], group.len() as i32)).collect()
+        groups
+            .map(|group| Self::new(group[0], group.len() as i32))
+            .collect()
     }
 }
 
@@ -101,10 +119,17 @@ pub(super) fn union_in_cell(triangles: &[CellTriangle], mean: f64, is_shared: bo
         return CellUnion::Simple;
     }
     let coordinates = triangles.as_flattened().as_flattened();
-    let largest = coordinates.iter().fold(1.0, |most: f64, c| most.max(c.abs()));
+    let largest = coordinates
+        .iter()
+        .fold(1.0, |most: f64, c| most.max(c.abs()));
     let rounding = ROUNDING * largest * all.len() as f64;
     for start in STARTS {
-        let mut sweep = CellSweep { all: &all, start, found: Volumes::new(), lists: SweepLists::default() };
+        let mut sweep = CellSweep {
+            all: &all,
+            start,
+            found: Volumes::new(),
+            lists: SweepLists::default(),
+        };
         sweep.column(&(0..all.len()).collect::<Vec<_>>(), [[0.0, 1.0]; 2], 0);
         if let Some(found) = sweep.found.union(mean, rounding) {
             return found;
@@ -119,7 +144,13 @@ pub(super) fn union_in_cell(triangles: &[CellTriangle], mean: f64, is_shared: bo
 pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
     for triangle in &mut triangles {
         // The least corner first, so that equal triangles are equal.
-        let least = (0..3).fold(0, |least, n| if triangle[n] < triangle[least] { n } else { least });
+        let least = (0..3).fold(0, |least, n| {
+            if triangle[n] < triangle[least] {
+                n
+            } else {
+                least
+            }
+        });
         triangle.rotate_left(least);
     }
     triangles.sort_unstable_by(|f, g| f.partial_cmp(g).unwrap_or(std::cmp::Ordering::Equal));
@@ -136,7 +167,8 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
         // Nothing winds around what is beyond the bounds, where the line comes from.
         let (mut before, mut own) = (0, None);
         for (other, facet) in all.iter().enumerate() {
-            let Some((at, sign)) = crossing_on_line(&facet.corners, axes, [point[axes[0]], point[axes[1]]])
+            let Some((at, sign)) =
+                crossing_on_line(&facet.corners, axes, [point[axes[0]], point[axes[1]]])
             else {
                 continue;
             };
@@ -158,8 +190,9 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
 
 /// Whether no two facets cross, and each is there once.
 fn are_apart(all: &[Facet]) -> bool {
-    let is_alone =
-        |(n, one): (usize, &Facet)| one.count == 1 && all[..n].iter().all(|other| !may_cross(other, one));
+    let is_alone = |(n, one): (usize, &Facet)| {
+        one.count == 1 && all[..n].iter().all(|other| !may_cross(other, one))
+    };
     all.iter().enumerate().all(is_alone)
 }
 
@@ -178,9 +211,12 @@ fn have_two_windings(all: &[Facet]) -> bool {
         if corners.len() < 3 {
             continue;
         }
-        let middle = [0, 1, 2].map(|a| corners.iter().map(|p| p[a]).sum::<f64>() / corners.len() as f64);
+        let middle =
+            [0, 1, 2].map(|a| corners.iter().map(|p| p[a]).sum::<f64>() / corners.len() as f64);
         // Where rounding may have spoiled a count, volumes decide.
-        let Some(sides) = windings_beside(all, n, &middle) else { return false };
+        let Some(sides) = windings_beside(all, n, &middle) else {
+            return false;
+        };
         for side in sides {
             least = least.min(side);
             most = most.max(side);
@@ -195,16 +231,24 @@ fn windings_beside(all: &[Facet], n: usize, point: &IndexPoint) -> Option<[i32; 
     let start = STARTS[0];
     let last = all[n].last_axis();
     let [first, second] = [(last + 1) % 3, (last + 2) % 3];
-    let along =
-        |axes: [usize; 3], at: [f64; 2]| surely_between(&line(all, axes, at), start[axes[2]], point[axes[2]]);
+    let along = |axes: [usize; 3], at: [f64; 2]| {
+        surely_between(&line(all, axes, at), start[axes[2]], point[axes[2]])
+    };
     let mut before = along([second, last, first], [start[second], start[last]])?
         + along([first, last, second], [point[first], start[last]])?;
     let at = [point[first], point[second]];
     let own = line(&all[n..=n], [first, second, last], at).pop()?.1;
     for others in [&all[..n], &all[n + 1..]] {
-        before += surely_between(&line(others, [first, second, last], at), start[last], point[last])?;
+        before += surely_between(
+            &line(others, [first, second, last], at),
+            start[last],
+            point[last],
+        )?;
     }
-    Some([before, before + if start[last] < point[last] { own } else { -own }])
+    Some([
+        before,
+        before + if start[last] < point[last] { own } else { -own },
+    ])
 }
 
 /// Windings from the start on that have a volume of their own, to either side.
@@ -221,7 +265,11 @@ struct Volumes {
 
 impl Volumes {
     fn new() -> Self {
-        Self { of: [0.0; 2 * WINDINGS as usize + 1], mean: 0.0, sampled: 0.0 }
+        Self {
+            of: [0.0; 2 * WINDINGS as usize + 1],
+            mean: 0.0,
+            sampled: 0.0,
+        }
     }
 
     fn add(&mut self, winding: i32, volume: f64) {
@@ -242,12 +290,19 @@ impl Volumes {
         let last = self.of.iter().rposition(is_there).unwrap_or(0);
         if last <= first + 1 && self.sampled == 0.0 {
             let least = first as i32 - WINDINGS + start;
-            return Some(if least == -1 && mean < 0.0 { CellUnion::Inverted } else { CellUnion::Simple });
+            return Some(if least == -1 && mean < 0.0 {
+                CellUnion::Inverted
+            } else {
+                CellUnion::Simple
+            });
         }
         let outside = self.of[(WINDINGS - start) as usize];
         // A count that went wrong in part of the cell has changed the mean by as much.
         let error = off + self.sampled + rounding;
-        Some(CellUnion::Share { share: (1.0 - outside).clamp(0.0, 1.0), error })
+        Some(CellUnion::Share {
+            share: (1.0 - outside).clamp(0.0, 1.0),
+            error,
+        })
     }
 }
 
@@ -279,7 +334,11 @@ impl CellSweep<'_> {
     /// Adds the volumes of a column between some y and some z, with these of the facets in it.
     fn column(&mut self, facets: &[usize], [y, z]: [[f64; 2]; 2], divisions: u32) {
         let pairs = (facets.len() <= MOST_FACETS).then(|| self.pairs(facets, [y, z]));
-        let most = if divisions < MOST_DIVISIONS { MOST_PAIRS } else { MOST_PAIRS_AT_LAST };
+        let most = if divisions < MOST_DIVISIONS {
+            MOST_PAIRS
+        } else {
+            MOST_PAIRS_AT_LAST
+        };
         let is_too_much = pairs.as_ref().is_none_or(|pairs| pairs.len() > most);
         if is_too_much && divisions < MOST_DIVISIONS {
             let halves = |[low, high]: [f64; 2]| {
@@ -309,7 +368,12 @@ impl CellSweep<'_> {
             let middle = f64::midpoint(z[0], z[1]);
             self.cut(facets, middle);
             let winding = moved + between(&up, z0, middle);
-            self.row(f64::midpoint(y[0], y[1]), within, winding, (y[1] - y[0]) * (z[1] - z[0]));
+            self.row(
+                f64::midpoint(y[0], y[1]),
+                within,
+                winding,
+                (y[1] - y[0]) * (z[1] - z[0]),
+            );
             return;
         }
         let pairs = pairs.unwrap_or_default();
@@ -337,7 +401,14 @@ impl CellSweep<'_> {
 
     /// Adds the plane of the sections, of some thickness, between some y. The winding number is that at the start of the
     /// column in it, whose y is `within`.
-    fn plane(&mut self, pairs: &[[usize; 2]], y: [f64; 2], within: f64, winding: i32, thickness: f64) {
+    fn plane(
+        &mut self,
+        pairs: &[[usize; 2]],
+        y: [f64; 2],
+        within: f64,
+        winding: i32,
+        thickness: f64,
+    ) {
         let mut rows = std::mem::take(&mut self.lists.rows);
         rows.clear();
         rows.extend(y);
@@ -355,10 +426,17 @@ impl CellSweep<'_> {
                 }
             }
         }
-        let find = |n: usize| self.lists.sections.binary_search_by_key(&n, |(facet, ..)| *facet).ok();
+        let find = |n: usize| {
+            self.lists
+                .sections
+                .binary_search_by_key(&n, |(facet, ..)| *facet)
+                .ok()
+        };
         for [m, n] in pairs {
             if let (Some(m), Some(n)) = (find(*m), find(*n)) {
-                meeting(&self.lists.sections[m].2, &self.lists.sections[n].2).into_iter().for_each(&mut add);
+                meeting(&self.lists.sections[m].2, &self.lists.sections[n].2)
+                    .into_iter()
+                    .for_each(&mut add);
             }
         }
         rows.sort_unstable_by(f64::total_cmp);
@@ -371,7 +449,12 @@ impl CellSweep<'_> {
 
     /// Adds the volumes along a row of this y in the plane of the sections, and of this cross-section.
     fn row(&mut self, y: f64, within: f64, winding: i32, area: f64) {
-        let SweepLists { sections, across, along, .. } = &mut self.lists;
+        let SweepLists {
+            sections,
+            across,
+            along,
+            ..
+        } = &mut self.lists;
         let [x0, ..] = self.start;
         across.clear();
         along.clear();
@@ -386,7 +469,11 @@ impl CellSweep<'_> {
             }
         }
         along.sort_unstable_by(|p, q| p.0.total_cmp(&q.0));
-        let before: i32 = along.iter().filter(|(x, _)| *x < x0).map(|(_, sign)| sign).sum();
+        let before: i32 = along
+            .iter()
+            .filter(|(x, _)| *x < x0)
+            .map(|(_, sign)| sign)
+            .sum();
         let mut winding = winding + between(across, within, y) - before;
         let mut from = 0.0;
         for (x, sign) in &*along {
@@ -400,12 +487,16 @@ impl CellSweep<'_> {
 
     /// The pairs of facets in a column that may cross.
     fn pairs(&self, facets: &[usize], [y, z]: [[f64; 2]; 2]) -> Vec<[usize; 2]> {
-        let boxes: Vec<_> = facets.iter().map(|n| clipped(&self.all[*n].corners, [y, z])).collect();
+        let boxes: Vec<_> = facets
+            .iter()
+            .map(|n| clipped(&self.all[*n].corners, [y, z]))
+            .collect();
         let mut pairs = vec![];
         for (at, m) in facets.iter().enumerate() {
             for (other, n) in facets.iter().enumerate().skip(at + 1) {
                 let meet = (0..3).all(|a| {
-                    boxes[at][a][0].max(boxes[other][a][0]) <= boxes[at][a][1].min(boxes[other][a][1])
+                    boxes[at][a][0].max(boxes[other][a][0])
+                        <= boxes[at][a][1].min(boxes[other][a][1])
                 });
                 if meet && may_cross(&self.all[*m], &self.all[*n]) {
                     pairs.push([*m, *n]);
@@ -448,7 +539,9 @@ impl CellSweep<'_> {
         for n in facets {
             for x in &wall_planes[..2] {
                 for y in &wall_planes[2..] {
-                    height_in([&self.all[*n].plane, x, y], &[*n]).into_iter().for_each(&mut add);
+                    height_in([&self.all[*n].plane, x, y], &[*n])
+                        .into_iter()
+                        .for_each(&mut add);
                 }
             }
         }
@@ -470,7 +563,9 @@ impl CellSweep<'_> {
                 }
             }
             for wall in &wall_planes {
-                height_in([&f.plane, &g.plane, wall], &[*m, *n]).into_iter().for_each(&mut add);
+                height_in([&f.plane, &g.plane, wall], &[*m, *n])
+                    .into_iter()
+                    .for_each(&mut add);
             }
             // Of three that cross each other, the one whose numbers are in order.
             let mut thirds = crossed[place(m)] & crossed[place(n)];
@@ -478,7 +573,9 @@ impl CellSweep<'_> {
                 let third = facets[thirds.trailing_zeros() as usize];
                 thirds &= thirds - 1;
                 let planes = [&f.plane, &g.plane, &self.all[third].plane];
-                height_in(planes, &[*m, *n, third]).into_iter().for_each(&mut add);
+                height_in(planes, &[*m, *n, third])
+                    .into_iter()
+                    .for_each(&mut add);
             }
         }
         levels.sort_unstable_by(f64::total_cmp);
@@ -517,27 +614,32 @@ fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
             let normal = cross(&along, &other);
             let sizes = cross_sizes(&along.map(f64::abs), &other.map(f64::abs));
             // The range of a facet across the plane, except for its corners in a plane through a shared corner.
-            let range = |corners: &CellTriangle, [from, to]: [&IndexPoint; 2], base: &IndexPoint| {
-                let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-                for point in
-                    corners.iter().filter(|point| corner.is_none() || (*point != from && *point != to))
-                {
-                    let (height, error) = height(&normal, &sizes, base, point);
-                    low = low.min(height - error);
-                    high = high.max(height + error);
-                }
-                [low, high]
-            };
+            let range =
+                |corners: &CellTriangle, [from, to]: [&IndexPoint; 2], base: &IndexPoint| {
+                    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+                    for point in corners
+                        .iter()
+                        .filter(|point| corner.is_none() || (*point != from && *point != to))
+                    {
+                        let (height, error) = height(&normal, &sizes, base, point);
+                        low = low.min(height - error);
+                        high = high.max(height + error);
+                    }
+                    [low, high]
+                };
             let [first, second] = match corner {
                 None => [range(&f.corners, [p, q], p), range(&g.corners, [r, s], p)],
-                Some(corner) if [p, q].contains(&corner) && [r, s].contains(&corner) => {
-                    [range(&f.corners, [p, q], corner), range(&g.corners, [r, s], corner)]
-                }
+                Some(corner) if [p, q].contains(&corner) && [r, s].contains(&corner) => [
+                    range(&f.corners, [p, q], corner),
+                    range(&g.corners, [r, s], corner),
+                ],
                 Some(_) => continue,
             };
             let are_apart = match corner {
                 None => first[1] < second[0] || second[1] < first[0],
-                Some(_) => (first[1] < 0.0 && second[0] > 0.0) || (second[1] < 0.0 && first[0] > 0.0),
+                Some(_) => {
+                    (first[1] < 0.0 && second[0] > 0.0) || (second[1] < 0.0 && first[0] > 0.0)
+                }
             };
             if are_apart {
                 return true;
@@ -581,13 +683,22 @@ fn is_beside(facet: &Facet, other: &Facet) -> bool {
         }
         // Away from the facet, whose corners are counterclockwise around its normal.
         let edge = minus(q, p);
-        sides(&cross(&edge, normal), &cross_sizes(&edge.map(f64::abs), sizes), p)[0]
+        sides(
+            &cross(&edge, normal),
+            &cross_sizes(&edge.map(f64::abs), sizes),
+            p,
+        )[0]
     })
 }
 
 /// The product of a normal and the way to a point from a base in the plane, and its error bound. `sizes` are the sums
 /// of the sizes of the products that make the normal, which was rounded eight times at most.
-fn height(normal: &IndexPoint, sizes: &IndexPoint, base: &IndexPoint, point: &IndexPoint) -> (f64, f64) {
+fn height(
+    normal: &IndexPoint,
+    sizes: &IndexPoint,
+    base: &IndexPoint,
+    point: &IndexPoint,
+) -> (f64, f64) {
     let way = minus(point, base);
     let size = dot(sizes, &way.map(f64::abs));
     (dot(normal, &way), 32.0 * U * size + f64::MIN_POSITIVE)
@@ -622,7 +733,10 @@ fn section(facet: &CellTriangle, axis: usize, s: f64) -> Option<Section> {
 /// Where a section, or an edge, is at `t` along an axis, as a coordinate along another axis; and 1 if it goes up there. In
 /// a plane across z, that is by how much the winding number is greater beyond it along x, and smaller along y.
 fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> WindingStep {
-    (point_on(p, q, axis, t)[along], if p[axis] < t { 1 } else { -1 })
+    (
+        point_on(p, q, axis, t)[along],
+        if p[axis] < t { 1 } else { -1 },
+    )
 }
 
 /// Where facets are crossed along a line: the last of the axes, through these coordinates along the other two.
@@ -655,15 +769,27 @@ pub(super) fn crossing_on_line(
 /// By how much the winding number changes from one coordinate on a line to another.
 fn between(crossings: &[WindingStep], from: f64, to: f64) -> i32 {
     let sum = |low: f64, high: f64| -> i32 {
-        crossings.iter().filter(|(at, _)| low < *at && *at < high).map(|(_, sign)| sign).sum()
+        crossings
+            .iter()
+            .filter(|(at, _)| low < *at && *at < high)
+            .map(|(_, sign)| sign)
+            .sum()
     };
-    if from < to { sum(from, to) } else { -sum(to, from) }
+    if from < to {
+        sum(from, to)
+    } else {
+        -sum(to, from)
+    }
 }
 
 /// The same, unless a crossing is so close to either end that rounding may have moved it beyond.
 fn surely_between(crossings: &[WindingStep], from: f64, to: f64) -> Option<i32> {
     let is_close = |(at, _): &WindingStep| (at - from).abs() < CLOSE || (at - to).abs() < CLOSE;
-    if crossings.iter().any(is_close) { None } else { Some(between(crossings, from, to)) }
+    if crossings.iter().any(is_close) {
+        None
+    } else {
+        Some(between(crossings, from, to))
+    }
 }
 
 /// The y at which two sections cross.
@@ -689,14 +815,24 @@ fn plane([a, b, c]: &CellTriangle) -> FacetPlane {
     let [p, q] = [minus(b, a), minus(c, a)];
     let normal = cross(&p, &q);
     let sizes = cross_sizes(&p.map(f64::abs), &q.map(f64::abs));
-    FacetPlane { normal, sizes, offset: dot(&normal, a), size: dot(&sizes, &a.map(f64::abs)) }
+    FacetPlane {
+        normal,
+        sizes,
+        offset: dot(&normal, a),
+        size: dot(&sizes, &a.map(f64::abs)),
+    }
 }
 
 /// A wall across an axis.
 fn wall_plane(axis: usize, wall: f64) -> FacetPlane {
     let mut normal = [0.0; 3];
     normal[axis] = 1.0;
-    FacetPlane { normal, sizes: normal, offset: wall, size: wall.abs() }
+    FacetPlane {
+        normal,
+        sizes: normal,
+        offset: wall,
+        size: wall.abs(),
+    }
 }
 
 fn minus(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
@@ -708,27 +844,42 @@ fn dot(p: &IndexPoint, q: &IndexPoint) -> f64 {
 }
 
 fn cross(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
-    [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+    [
+        p[1] * q[2] - p[2] * q[1],
+        p[2] * q[0] - p[0] * q[2],
+        p[0] * q[1] - p[1] * q[0],
+    ]
 }
 
 /// The sizes of the products of a cross product, added.
 fn cross_sizes(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
-    [p[1] * q[2] + p[2] * q[1], p[2] * q[0] + p[0] * q[2], p[0] * q[1] + p[1] * q[0]]
+    [
+        p[1] * q[2] + p[2] * q[1],
+        p[2] * q[0] + p[0] * q[2],
+        p[0] * q[1] + p[1] * q[0],
+    ]
 }
 
 /// The point of three planes, and its error bound along each axis; `None` if they have no single one. Determinants are
 /// off by at most 24 roundings of what is added in them.
 fn common([l, m, n]: [&FacetPlane; 3]) -> Option<(IndexPoint, IndexPoint)> {
-    let [mn, nl, lm] =
-        [cross(&m.normal, &n.normal), cross(&n.normal, &l.normal), cross(&l.normal, &m.normal)];
+    let [mn, nl, lm] = [
+        cross(&m.normal, &n.normal),
+        cross(&n.normal, &l.normal),
+        cross(&l.normal, &m.normal),
+    ];
     let inverse = 1.0 / dot(&l.normal, &mn);
-    let point = [0, 1, 2].map(|i| (l.offset * mn[i] + m.offset * nl[i] + n.offset * lm[i]) * inverse);
+    let point =
+        [0, 1, 2].map(|i| (l.offset * mn[i] + m.offset * nl[i] + n.offset * lm[i]) * inverse);
     if !point.iter().all(|c| c.is_finite()) {
         return None;
     }
     const ROUNDED: f64 = 24.0 * U;
-    let [s, t, u] =
-        [cross_sizes(&m.sizes, &n.sizes), cross_sizes(&n.sizes, &l.sizes), cross_sizes(&l.sizes, &m.sizes)];
+    let [s, t, u] = [
+        cross_sizes(&m.sizes, &n.sizes),
+        cross_sizes(&n.sizes, &l.sizes),
+        cross_sizes(&l.sizes, &m.sizes),
+    ];
     let off = ROUNDED * dot(&l.sizes, &s) * inverse.abs();
     let error = [0, 1, 2].map(|i| {
         let above = ROUNDED * (l.size * s[i] + m.size * t[i] + n.size * u[i]) * inverse.abs();
@@ -762,7 +913,11 @@ mod tests {
     }
 
     fn across(p: Whole, q: Whole) -> Whole {
-        [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+        [
+            p[1] * q[2] - p[2] * q[1],
+            p[2] * q[0] - p[0] * q[2],
+            p[0] * q[1] - p[1] * q[0],
+        ]
     }
 
     fn normal([a, b, c]: [Whole; 3]) -> Whole {
@@ -805,7 +960,8 @@ mod tests {
             // The plane of the other, and those through its edges at right angles to it, for triangles in one plane.
             let n = normal(other);
             let mut planes = vec![(n, other[0])];
-            planes.extend((0..3).map(|i| (across(less(other[(i + 1) % 3], other[i]), n), other[i])));
+            planes
+                .extend((0..3).map(|i| (across(less(other[(i + 1) % 3], other[i]), n), other[i])));
             for (n, base) in planes {
                 for i in 0..3 {
                     let [p, q] = [facet[i], facet[(i + 1) % 3]];
@@ -817,7 +973,9 @@ mod tests {
                 }
             }
         }
-        points.into_iter().any(|point| is_in(point, f) && is_in(point, g) && !is_shared(point, &shared))
+        points
+            .into_iter()
+            .any(|point| is_in(point, f) && is_in(point, g) && !is_shared(point, &shared))
     }
 
     #[test]
@@ -842,7 +1000,8 @@ mod tests {
             f.rotate_left(n / 9 % 3);
             g.rotate_left(n / 27 % 3);
             // In eighths, which are exact, and in tenths, which are not, but for pairs that cross either way.
-            let scaled = |t: [Whole; 3], scale: f64| Facet::new(t.map(|v| v.map(|c| c as f64 * scale)), 1);
+            let scaled =
+                |t: [Whole; 3], scale: f64| Facet::new(t.map(|v| v.map(|c| c as f64 * scale)), 1);
             let found = may_cross(&scaled(f, 0.125), &scaled(g, 0.125));
             if do_cross(f, g) {
                 assert!(found, "{f:?} {g:?}");
@@ -853,7 +1012,10 @@ mod tests {
             }
         }
         assert!(crossing.iter().all(|n| *n > 1_000), "{crossing:?}");
-        assert!(sure * 100 > apart * 95, "{sure} of {apart} that do not cross are surely apart");
+        assert!(
+            sure * 100 > apart * 95,
+            "{sure} of {apart} that do not cross are surely apart"
+        );
     }
 
     /// The triangles of a tetrahedron, outwards.
@@ -869,9 +1031,21 @@ mod tests {
     #[test]
     fn overlaps_of_few_triangles_are_found() {
         let box_of = |low: f64, high: f64| {
-            let corner = move |n: usize| [0, 1, 2].map(move |a| if n >> a & 1 == 1 { high } else { low });
-            let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-            faces.map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).concat().into_iter().map(move |t| t.map(corner))
+            let corner =
+                move |n: usize| [0, 1, 2].map(move |a| if n >> a & 1 == 1 { high } else { low });
+            let faces = [
+                [0, 2, 3, 1],
+                [4, 5, 7, 6],
+                [0, 1, 5, 4],
+                [2, 6, 7, 3],
+                [0, 4, 6, 2],
+                [1, 3, 7, 5],
+            ];
+            faces
+                .map(|[a, b, c, d]| [[a, b, c], [a, c, d]])
+                .concat()
+                .into_iter()
+                .map(move |t| t.map(corner))
         };
         let alone: Vec<_> = box_of(0.0, 1.0).collect();
         let inner: Vec<_> = box_of(0.25, 0.75).collect();
@@ -885,7 +1059,11 @@ mod tests {
             ("a box with a hole", [alone.clone(), hole].concat(), false),
             ("a box in a box", [alone.clone(), inner].concat(), true),
             ("a box twice", [alone.clone(), alone].concat(), true),
-            ("two that touch, one inside out", [first, turned].concat(), true),
+            (
+                "two that touch, one inside out",
+                [first, turned].concat(),
+                true,
+            ),
         ] {
             assert_eq!(may_overlap_itself(triangles), overlaps, "{name}");
         }

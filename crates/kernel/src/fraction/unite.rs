@@ -66,7 +66,12 @@ impl UnitedCells {
             }
             CellUnion::Share { share, error } => {
                 *value = share as f32;
-                self.add(Self { cells: 1, first: Some(cell), error, unknown: 0 });
+                self.add(Self {
+                    cells: 1,
+                    first: Some(cell),
+                    error,
+                    unknown: 0,
+                });
             }
             CellUnion::Unknown => self.unknown += 1,
         }
@@ -87,7 +92,10 @@ impl PartBricks {
     /// Of a lattice with so many cells along x and y.
     fn new(cells: [i64; 2]) -> Self {
         let [x, y] = cells.map(|n| (n as usize).div_ceil(SIDE));
-        Self { count: x, parts: vec![NO_PART; x * y] }
+        Self {
+            count: x,
+            parts: vec![NO_PART; x * y],
+        }
     }
 
     /// The bricks within the extents of a triangle.
@@ -107,7 +115,11 @@ impl PartBricks {
         for brick in self.near(corners) {
             let its = &mut self.parts[brick];
             let is_other = *its != NO_PART && *its != part;
-            *its = if is_other || part & OVERLAPS_ITSELF != 0 { SEVERAL } else { part };
+            *its = if is_other || part & OVERLAPS_ITSELF != 0 {
+                SEVERAL
+            } else {
+                part
+            };
         }
     }
 
@@ -163,11 +175,22 @@ pub(super) fn shared_cells(
 ) -> Vec<[u32; 3]> {
     let cells = [0, 1].map(|a| frame.axes[a].cells);
     let mut bricks = PartBricks::new(cells);
-    let numbers = || lists.into_iter().flatten().map(|n| *n as usize).filter(|n| parts[*n] != NO_PART);
+    let numbers = || {
+        lists
+            .into_iter()
+            .flatten()
+            .map(|n| *n as usize)
+            .filter(|n| parts[*n] != NO_PART)
+    };
     numbers().for_each(|n| bricks.add(&placed(frame, &triangles[n]), parts[n]));
     let mut cutter = PieceCutter::new(true);
     cutter.layers = layers.start as i64..layers.end as i64;
-    let mut cells = CellsOfParts { part: NO_PART, cells, bricks, found: vec![] };
+    let mut cells = CellsOfParts {
+        part: NO_PART,
+        cells,
+        bricks,
+        found: vec![],
+    };
     for n in numbers() {
         if cells.bricks.has_several(&placed(frame, &triangles[n])) {
             cells.part = parts[n];
@@ -177,7 +200,10 @@ pub(super) fn shared_cells(
     cells.merge();
     let by_cell = cells.found.chunk_by(|p, q| p[..3] == q[..3]);
     let is_shared = |group: &&[[u32; 4]]| group.len() > 1 || group[0][3] & OVERLAPS_ITSELF != 0;
-    by_cell.filter(is_shared).map(|group| [group[0][0], group[0][1], group[0][2]]).collect()
+    by_cell
+        .filter(is_shared)
+        .map(|group| [group[0][0], group[0][1], group[0][2]])
+        .collect()
 }
 
 /// Hands on the triangles near each of some cells, which are in the order of k, j and i.
@@ -217,8 +243,9 @@ pub(super) fn each_union(
                 continue;
             }
             rest = &rest[skip(rest, [k, j, *x.start()])..];
-            while let Some(cell) =
-                rest.first().filter(|cell| cell[0] == k && cell[1] == j && cell[2] <= *x.end())
+            while let Some(cell) = rest
+                .first()
+                .filter(|cell| cell[0] == k && cell[1] == j && cell[2] <= *x.end())
             {
                 if meets(&corners, cell) {
                     near.push(((cells.len() - rest.len()) as u32, *n));
@@ -235,7 +262,8 @@ pub(super) fn each_union(
         let origin = low_corner(&cell);
         facets.clear();
         facets.extend(group.iter().map(|(_, n)| {
-            placed(frame, &triangles[*n as usize]).map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]))
+            placed(frame, &triangles[*n as usize])
+                .map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]))
         }));
         // In an order of their own, so that no other one changes a bit.
         facets.sort_unstable_by(|f, g| f.partial_cmp(g).unwrap_or(std::cmp::Ordering::Equal));
@@ -253,9 +281,16 @@ fn meets(corners: &[IndexPoint; 3], cell: &[u32; 3]) -> bool {
     let low = low_corner(cell);
     let [p, q, r] = corners.map(|corner| [0, 1, 2].map(|a| corner[a] - low[a] - 0.5));
     let [d, e] = [q, r].map(|corner| [0, 1, 2].map(|a| corner[a] - p[a]));
-    let n = [d[1] * e[2] - d[2] * e[1], d[2] * e[0] - d[0] * e[2], d[0] * e[1] - d[1] * e[0]];
+    let n = [
+        d[1] * e[2] - d[2] * e[1],
+        d[2] * e[0] - d[0] * e[2],
+        d[0] * e[1] - d[1] * e[0],
+    ];
     let far = (n[0] * p[0] + n[1] * p[1] + n[2] * p[2]).abs();
-    let size = [p, q, r].as_flattened().iter().fold(0.0_f64, |most, c| most.max(c.abs()));
+    let size = [p, q, r]
+        .as_flattened()
+        .iter()
+        .fold(0.0_f64, |most, c| most.max(c.abs()));
     // With u = 2^-53, n is off by at most 32 u s², and the distance times n by 168 u s³.
     far <= (n[0].abs() + n[1].abs() + n[2].abs()) / 2.0 + 2.0_f64.powi(-44) * size * size * size
 }

@@ -29,6 +29,10 @@ pub(super) fn whole(sum: i64) -> i64 {
 /// A mean or a share without its sign, unless that is of rounding, and 1 at most; in units.
 pub(super) fn without_sign(mean: i64) -> i64 {
     const ONE: i64 = UNITS as i64;
-    let inside = if mean < -LIMIT { mean.saturating_neg() } else { mean };
+    let inside = if mean < -LIMIT {
+        mean.saturating_neg()
+    } else {
+        mean
+    };
     inside.clamp(0, ONE)
 }

@@ -65,7 +65,12 @@ impl BallTest {
     /// `grain` if `error` is zero. The centres of cells to test are those whose coordinates differ from those of the
     /// vertices by at most `reach`, which is above the radius.
     #[inline(always)]
-    pub fn new([a, b, c]: [[f64; 3]; 3], [error, grain]: [f64; 2], ball: &BallRadius, reach: f64) -> Self {
+    pub fn new(
+        [a, b, c]: [[f64; 3]; 3],
+        [error, grain]: [f64; 2],
+        ball: &BallRadius,
+        reach: f64,
+    ) -> Self {
         let ab = minus(b, a);
         let ac = minus(c, a);
         let bc = minus(c, b);
@@ -88,7 +93,12 @@ impl BallTest {
         let edge = most(ab).max(most(ac)).max(most(bc));
         let grain = grain.min(ball.grain);
         if error > 0.0 || !is_exact(reach, edge, grain) {
-            this.bound(error + 8.0 * U * reach, edge, reach, [a == b, b == c, c == a]);
+            this.bound(
+                error + 8.0 * U * reach,
+                edge,
+                reach,
+                [a == b, b == c, c == a],
+            );
         }
         // The foot on an edge without length is nowhere.
         for n in 0..3 {
@@ -105,8 +115,13 @@ impl BallTest {
         let edge = edge + 4.0 * e;
         let quantum = e * edge * reach;
         let line = quantum * (320.0 * reach + 1700.0 * edge);
-        self.near =
-            [120.0 * e * reach, line, line, line, quantum * edge * edge * (1300.0 * reach + 370.0 * edge)];
+        self.near = [
+            120.0 * e * reach,
+            line,
+            line,
+            line,
+            quantum * edge * edge * (1300.0 * reach + 370.0 * edge),
+        ];
         let end = e * (13.0 * reach + 68.0 * edge);
         // Between equal vertices nothing is computed, so nothing rounds.
         self.ends = no_length.map(|none| if none { 0.0 } else { end });
@@ -114,7 +129,8 @@ impl BallTest {
         let side = e * edge * edge * (560.0 * reach + 600.0 * edge);
         self.sides = if no_length.contains(&true) { 0.0 } else { side };
         if e > reach * SMALL {
-            (self.near, self.ends, self.sides) = ([f64::INFINITY; 5], [f64::INFINITY; 3], f64::INFINITY);
+            (self.near, self.ends, self.sides) =
+                ([f64::INFINITY; 5], [f64::INFINITY; 3], f64::INFINITY);
         }
     }
 
@@ -122,8 +138,11 @@ impl BallTest {
     #[inline(always)]
     pub fn decide<S: Simd>(&self, simd: S, centre: [f64x8<S>; 3]) -> Decided {
         let splat = |value: f64| f64x8::splat(simd, value);
-        let [x, y, z] =
-            [splat(self.a[0]) - centre[0], splat(self.a[1]) - centre[1], splat(self.a[2]) - centre[2]];
+        let [x, y, z] = [
+            splat(self.a[0]) - centre[0],
+            splat(self.a[1]) - centre[1],
+            splat(self.a[2]) - centre[2],
+        ];
         let [ab2, bc2, ca2] = self.squared;
         let k = self.product;
         let aa = x * x + y * y + z * z;
@@ -138,8 +157,11 @@ impl BallTest {
         let starts = [p, difference + (k - ab2), -(q + ca2)];
         let ends = [-(p + ab2), -(difference + (ca2 - k)), q];
         // Twice the area of the projected triangle less the part beyond an edge.
-        let sides =
-            [q * ab2 - p * k, ends[0] * bc2 - starts[1] * (ab2 - k), ends[1] * ca2 - starts[2] * (ca2 - k)];
+        let sides = [
+            q * ab2 - p * k,
+            ends[0] * bc2 - starts[1] * (ab2 - k),
+            ends[1] * ca2 - starts[2] * (ca2 - k),
+        ];
         let away = [aa - self.rr, bb - self.rr, cc - self.rr];
         let lines = [
             aa * ab2 - p * p - self.rr * ab2,
@@ -184,7 +206,10 @@ impl BallTest {
             joined &= close | sides[n].simd_lt(splat(-side));
             within |= close & starts[n].simd_le(splat(-start)) & ends[n].simd_le(splat(-start));
         }
-        Decided { within: (within | joined).to_bitmask(), outside: outside.to_bitmask() }
+        Decided {
+            within: (within | joined).to_bitmask(),
+            outside: outside.to_bitmask(),
+        }
     }
 }
 
@@ -223,14 +248,17 @@ mod tests {
     fn case(random: &mut Random, n: u64) -> ([[i64; 3]; 3], i64) {
         let step = [1, PART / 2, PART, 1][n as usize % 4];
         let [a, mut b, mut c] = [(); 3].map(|()| corner(random, step));
-        let step_of =
-            |a: [i64; 3], b: [i64; 3], t: i64| std::array::from_fn(|i| a[i] + (b[i] - a[i]) / PART * t);
+        let step_of = |a: [i64; 3], b: [i64; 3], t: i64| {
+            std::array::from_fn(|i| a[i] + (b[i] - a[i]) / PART * t)
+        };
         match n / 4 % 8 {
             0 => c = a,
             1 => c = b,
             2 => c = step_of(a, b, random.whole(0, PART - 1)),
             3 => {
-                c = std::array::from_fn(|i| step_of(a, b, random.whole(0, PART - 1))[i] + random.whole(-1, 1))
+                c = std::array::from_fn(|i| {
+                    step_of(a, b, random.whole(0, PART - 1))[i] + random.whole(-1, 1)
+                })
             }
             4 | 5 => {
                 (b[n as usize / 64 % 3], c[n as usize / 64 % 3]) =
@@ -257,7 +285,8 @@ mod tests {
     /// decides ten times as often.
     #[test]
     fn what_is_sure_is_right() {
-        let soak: u64 = std::env::var("VOXELIZE_BALL_SOAK").map_or(1, |n| n.parse().expect("a whole number"));
+        let soak: u64 =
+            std::env::var("VOXELIZE_BALL_SOAK").map_or(1, |n| n.parse().expect("a whole number"));
         let levels = Level::available();
         let mut random = Random::new(0x5eed_0ff5);
         let mut decisions = 0u64;
@@ -270,17 +299,31 @@ mod tests {
             let centre: [[i64; 8]; 3] = [(); 3].map(|()| [(); 8].map(|()| random.whole(-6, 6)));
             let to_cells = |c: i64| c as f64 / PART as f64;
             let r = to_cells(radius);
-            let grain = [0.5, 0.25, 0.125, 1.0 / PART as f64].into_iter().find(|g| (r / g).fract() == 0.0);
-            let ball = BallRadius { radius: r, squared: r * r, grain: grain.unwrap_or(0.0) };
-            let finest =
-                if triangle.iter().flatten().all(|c| c % (PART / 2) == 0) { 0.5 } else { to_cells(1) };
+            let grain = [0.5, 0.25, 0.125, 1.0 / PART as f64]
+                .into_iter()
+                .find(|g| (r / g).fract() == 0.0);
+            let ball = BallRadius {
+                radius: r,
+                squared: r * r,
+                grain: grain.unwrap_or(0.0),
+            };
+            let finest = if triangle.iter().flatten().all(|c| c % (PART / 2) == 0) {
+                0.5
+            } else {
+                to_cells(1)
+            };
             // Now and then the coordinates may be off by more than they are.
             let error = if n % 5 == 0 { 1e-12 } else { 0.0 };
-            let test = BallTest::new(triangle.map(|v| v.map(to_cells)), [error, finest], &ball, 32.0);
+            let test = BallTest::new(
+                triangle.map(|v| v.map(to_cells)),
+                [error, finest],
+                &ball,
+                32.0,
+            );
             let is_exact = test.near[0] == 0.0;
             let expected = (0..8).fold(0u64, |mask, lane| {
-                let relative =
-                    triangle.map(|v| std::array::from_fn(|i| i128::from(v[i] - centre[i][lane] * PART)));
+                let relative = triangle
+                    .map(|v| std::array::from_fn(|i| i128::from(v[i] - centre[i][lane] * PART)));
                 touching += u64::from(
                     is_within(&relative, &radius.into())
                         && (radius == 0 || !is_within(&relative, &(radius - 1).into())),
@@ -288,14 +331,19 @@ mod tests {
                 mask | u64::from(is_within(&relative, &radius.into())) << lane
             });
             for &level in &levels {
-                let Decided { within: yes, outside: no } =
-                    decided(level, &test, centre.map(|c| c.map(|n| n as f64)));
+                let Decided {
+                    within: yes,
+                    outside: no,
+                } = decided(level, &test, centre.map(|c| c.map(|n| n as f64)));
                 assert_eq!(
                     (yes & !expected, no & expected),
                     (0, 0),
                     "{level:?} {triangle:?} {radius} {centre:?}"
                 );
-                assert!(!is_exact || yes | no == 0xff, "{triangle:?} {radius} {centre:?}");
+                assert!(
+                    !is_exact || yes | no == 0xff,
+                    "{triangle:?} {radius} {centre:?}"
+                );
                 decisions += 8;
                 sure += u64::from((yes | no).count_ones());
                 within += u64::from(yes.count_ones());

@@ -27,12 +27,24 @@ struct ExactBall<T> {
 impl<'a> LazyBall<'a> {
     /// The triangle relative to the centre of cell `base`.
     pub fn new(offset: &'a OffsetLattice, triangle: &'a Triangle, base: [i64; 3]) -> Self {
-        Self { offset, triangle, base, narrow: None, wide: None }
+        Self {
+            offset,
+            triangle,
+            base,
+            narrow: None,
+            wide: None,
+        }
     }
 
     /// Whether the centre of a cell, relative to the base, is within the radius.
     pub fn is_within(&mut self, cell: [i64; 3]) -> bool {
-        let Self { offset, triangle, base, narrow, wide } = self;
+        let Self {
+            offset,
+            triangle,
+            base,
+            narrow,
+            wide,
+        } = self;
         let narrow = narrow.get_or_insert_with(|| ExactBall::narrow(offset, triangle, *base));
         if let Some(answer) = narrow.as_ref().and_then(|ball| ball.decide(cell)) {
             return answer;
@@ -68,14 +80,20 @@ impl ExactBall<i128> {
         for (axis, side) in &scaled {
             unit = common_multiple(unit, axis.unit.checked_mul(side[1])?)?;
         }
-        let mut this = Self { vertices: [[0; 3]; 3], sides: [0; 3], radius: 0 };
+        let mut this = Self {
+            vertices: [[0; 3]; 3],
+            sides: [0; 3],
+            radius: 0,
+        };
         this.radius = radius[0].checked_mul(unit / radius[1])?;
         for (axis, (coordinates, side)) in scaled.iter().enumerate() {
             let factor = (unit / (coordinates.unit * side[1])).checked_mul(side[0])?;
             this.sides[axis] = coordinates.unit.checked_mul(factor)?;
             // The unit is even.
-            let centre =
-                coordinates.unit.checked_mul(base[axis].into())?.checked_add(coordinates.unit / 2)?;
+            let centre = coordinates
+                .unit
+                .checked_mul(base[axis].into())?
+                .checked_add(coordinates.unit / 2)?;
             for (vertex, value) in this.vertices.iter_mut().zip(coordinates.values) {
                 vertex[axis] = value.checked_sub(centre)?.checked_mul(factor)?;
             }
@@ -85,10 +103,18 @@ impl ExactBall<i128> {
 
     /// The answer, if 128 bits are enough for it.
     fn decide(&self, cell: [i64; 3]) -> Option<bool> {
-        let near = |a: usize| self.sides[a].checked_mul(cell[a].into()).is_some_and(|c| fits(c, 100));
+        let near = |a: usize| {
+            self.sides[a]
+                .checked_mul(cell[a].into())
+                .is_some_and(|c| fits(c, 100))
+        };
         let near = (0..3).all(near) && self.vertices.iter().flatten().all(|c| fits(*c, 100));
         let relative = near.then(|| self.relative(cell))?;
-        relative.iter().flatten().all(|c| fits(*c, FITS[0])).then(|| is_within(&relative, &self.radius))
+        relative
+            .iter()
+            .flatten()
+            .all(|c| fits(*c, FITS[0]))
+            .then(|| is_within(&relative, &self.radius))
     }
 }
 
@@ -108,7 +134,10 @@ impl ExactBall<IBig> {
             product * IBig::from(scaled.denominator().clone())
         });
         let unit = Rational::from_wide(unit);
-        let whole: Vec<IBig> = numbers.iter().map(|n| (n * &unit).numerator().clone()).collect();
+        let whole: Vec<IBig> = numbers
+            .iter()
+            .map(|n| (n * &unit).numerator().clone())
+            .collect();
         let at = |axis: usize, n: usize| whole[1 + 4 * axis + n].clone();
         Self {
             vertices: std::array::from_fn(|v| std::array::from_fn(|axis| at(axis, 1 + v))),

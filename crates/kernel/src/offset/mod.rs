@@ -62,12 +62,25 @@ impl OffsetLattice {
         let mut grain = 0.0;
         if is_cubic && scaled.is_f64() {
             let powers = (1..=10).map(|n| 0.5f64.powi(n));
-            grain = powers.into_iter().find(|grain| (double / grain).fract() == 0.0).unwrap_or(0.0);
+            grain = powers
+                .into_iter()
+                .find(|grain| (double / grain).fract() == 0.0)
+                .unwrap_or(0.0);
         }
         let squared = (&scaled * &scaled).to_f64().min(LARGEST * LARGEST);
-        let ball = BallRadius { radius: double, squared, grain };
+        let ball = BallRadius {
+            radius: double,
+            squared,
+            grain,
+        };
         let lattice = KernelLattice::new(axes, bounds, Ties::Both);
-        Self { lattice, sides: sides.map(|side| side.to_f64()), ball, radius, ratios }
+        Self {
+            lattice,
+            sides: sides.map(|side| side.to_f64()),
+            ball,
+            radius,
+            ratios,
+        }
     }
 
     /// The longest side of a cell.
@@ -108,7 +121,15 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         let bricks = Bricks::new(target, threads);
         let places = Places::new(target.shape());
         let pending = Pending::default();
-        Self { offset, triangles, bricks, places, parts: vec![], pending, snapped: 0 }
+        Self {
+            offset,
+            triangles,
+            bricks,
+            places,
+            parts: vec![],
+            pending,
+            snapped: 0,
+        }
     }
 
     /// Occupies the cells of these layers whose centres are within the radius of one of these triangles.
@@ -133,7 +154,9 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
     #[inline(always)]
     fn cover_triangle<S: Simd>(&mut self, simd: S, triangle: &'a Triangle) {
         let offset = self.offset;
-        let Some(setup) = Setup::new(&offset.lattice, triangle) else { return };
+        let Some(setup) = Setup::new(&offset.lattice, triangle) else {
+            return;
+        };
         if self.bricks.layers.contains(&setup.base[2].max(0)) {
             self.snapped += u64::from(setup.snapped);
         }
@@ -141,15 +164,23 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         let near = |a: usize| setup.base[a].clamp(0, offset.lattice.axes[a].cells - 1);
         let base = [near(0), near(1), near(2)];
         let shift = [0, 1, 2].map(|a: usize| (setup.base[a] - base[a]) as f64 - 0.5);
-        let vertex = |v: usize| [0, 1, 2].map(|a: usize| (setup.u[a][v] + shift[a]) * offset.sides[a]);
+        let vertex =
+            |v: usize| [0, 1, 2].map(|a: usize| (setup.u[a][v] + shift[a]) * offset.sides[a]);
         let vertices = [0, 1, 2].map(vertex);
         let extent = extent(&vertices);
         let ball = &offset.ball;
         let longest = offset.longest_side();
-        let farthest = vertices.iter().flatten().fold(0.0, |most: f64, c| c.abs().max(most));
+        let farthest = vertices
+            .iter()
+            .flatten()
+            .fold(0.0, |most: f64, c| c.abs().max(most));
         // Halves and multiples of the grain add up exactly where they are as short as that.
         let is_exact = setup.error == 0.0 && farthest < (1 << 30) as f64 && ball.grain > 0.0;
-        let error = if is_exact { 0.0 } else { (setup.error + 4.0 * U * farthest) * longest };
+        let error = if is_exact {
+            0.0
+        } else {
+            (setup.error + 4.0 * U * farthest) * longest
+        };
         // No centre that is tested is farther from a vertex: a piece, its ball, and a cell to spare.
         let reach = 3.0 * extent + ball.radius + 4.0 * longest;
         let mut target = TargetTriangle {
@@ -169,7 +200,9 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         }
         while let Some(part) = self.parts.pop() {
             let piece = TrianglePiece::new(offset, &part, base, error, slab);
-            let Some(ranges) = piece.ranges(&self.bricks) else { continue };
+            let Some(ranges) = piece.ranges(&self.bricks) else {
+                continue;
+            };
             if piece.is_too_long(largest) {
                 self.parts.extend(halves(&part));
             } else {
@@ -181,7 +214,9 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
 
     /// Has all cells tested that are not occupied: doubles hardly know where the triangle is.
     fn test_all<S: Simd>(&mut self, simd: S, piece: &TrianglePiece, target: &mut TargetTriangle) {
-        let Some([x, y, z]) = piece.ranges(&self.bricks) else { return };
+        let Some([x, y, z]) = piece.ranges(&self.bricks) else {
+            return;
+        };
         for (k, j) in (z[0]..=z[1]).flat_map(|k| (y[0]..=y[1]).map(move |j| (k, j))) {
             for i in x[0]..=x[1] {
                 if !self.bricks.has([i, j, k]) {
@@ -194,7 +229,10 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
     /// Has a cell tested, when there are enough to test.
     #[inline(always)]
     fn ask<S: Simd>(&mut self, simd: S, cell: [i64; 3], target: &mut TargetTriangle) {
-        if self.pending.push([0, 1, 2].map(|a: usize| cell[a] - target.base[a])) {
+        if self
+            .pending
+            .push([0, 1, 2].map(|a: usize| cell[a] - target.base[a]))
+        {
             // Not inlined: it is long.
             simd.vectorize(
                 #[inline(always)]
@@ -210,13 +248,21 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         if count == 0 {
             return;
         }
-        let cells = self.pending.cells.each_ref().map(|cells| f32x16::from_slice(simd, cells).widen());
+        let cells = self
+            .pending
+            .cells
+            .each_ref()
+            .map(|cells| f32x16::from_slice(simd, cells).widen());
         let [x, y, z] = target.sides;
-        let low = target.test.decide(simd, [cells[0].0 * x, cells[1].0 * y, cells[2].0 * z]);
+        let low = target
+            .test
+            .decide(simd, [cells[0].0 * x, cells[1].0 * y, cells[2].0 * z]);
         let mut within = low.within;
         let mut unsure = !(low.within | low.outside) & 0xff;
         if count > 8 {
-            let high = target.test.decide(simd, [cells[0].1 * x, cells[1].1 * y, cells[2].1 * z]);
+            let high = target
+                .test
+                .decide(simd, [cells[0].1 * x, cells[1].1 * y, cells[2].1 * z]);
             within |= high.within << 8;
             unsure |= (!(high.within | high.outside) & 0xff) << 8;
         }
@@ -242,7 +288,9 @@ pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
 /// The largest difference of coordinates.
 fn extent(vertices: &[[f64; 3]; 3]) -> f64 {
     let [a, b, c] = vertices;
-    (0..3).fold(0.0, |most, i| (a[i].max(b[i]).max(c[i]) - a[i].min(b[i]).min(c[i])).max(most))
+    (0..3).fold(0.0, |most, i| {
+        (a[i].max(b[i]).max(c[i]) - a[i].min(b[i]).min(c[i])).max(most)
+    })
 }
 
 /// The unit normal of a triangle whose coordinates are off by `error`; `None` if its direction is not sure.
@@ -263,7 +311,11 @@ fn halves([a, b, c]: &[[f64; 3]; 3]) -> [[[f64; 3]; 3]; 2] {
     let length = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
     let [p, q, r] = turns.into_iter().fold(turns[0], |best, turn| {
-        if length(turn[0], turn[1]) > length(best[0], best[1]) { turn } else { best }
+        if length(turn[0], turn[1]) > length(best[0], best[1]) {
+            turn
+        } else {
+            best
+        }
     });
     let middle = std::array::from_fn(|i| 0.5 * (p[i] + q[i]));
     [[*p, middle, *r], [middle, *q, *r]]

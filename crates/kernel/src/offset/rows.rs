@@ -15,7 +15,9 @@ use super::{OffsetLattice, Offsetter, TargetTriangle};
 const LANES: usize = 16;
 
 /// The row of each lane.
-const ROWS: [f32; LANES] = [0., 1., 2., 3., 4., 5., 6., 7., 0., 1., 2., 3., 4., 5., 6., 7.];
+const ROWS: [f32; LANES] = [
+    0., 1., 2., 3., 4., 5., 6., 7., 0., 1., 2., 3., 4., 5., 6., 7.,
+];
 
 /// The relative error bound of floats, with room to spare.
 const SLACK: f64 = 1.0 / (1 << 18) as f64;
@@ -70,7 +72,11 @@ impl Places {
         let beyond = nz.next_multiple_of(SIDE) - nz;
         let last = full.len() - shape.per_layer;
         full[last..].fill(!(0xff >> beyond) as u8);
-        Self { shape, full, open: vec![shape.per_layer as u32; shape.brick_layers()] }
+        Self {
+            shape,
+            full,
+            open: vec![shape.per_layer as u32; shape.brick_layers()],
+        }
     }
 
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
@@ -122,7 +128,11 @@ impl TrianglePiece {
     ) -> Self {
         let [a, b, c] = part;
         let centre: [f64; 3] = std::array::from_fn(|i| (a[i] + b[i] + c[i]) * (1.0 / 3.0));
-        let away = |v: &[f64; 3]| (0..3).map(|i| (v[i] - centre[i]) * (v[i] - centre[i])).sum::<f64>();
+        let away = |v: &[f64; 3]| {
+            (0..3)
+                .map(|i| (v[i] - centre[i]) * (v[i] - centre[i]))
+                .sum::<f64>()
+        };
         let size = away(a).max(away(b)).max(away(c)).sqrt();
         let middle = std::array::from_fn(|i| base[i] as f64 + centre[i] / offset.sides[i]);
         let far = middle.iter().fold(1.0, |most: f64, c| c.abs().max(most));
@@ -134,7 +144,10 @@ impl TrianglePiece {
         let extent = std::array::from_fn(|i| {
             let least = a[i].min(b[i]).min(c[i]);
             let most = a[i].max(b[i]).max(c[i]);
-            [centre[i] - least + radius + slack, most - centre[i] + radius + slack]
+            [
+                centre[i] - least + radius + slack,
+                most - centre[i] + radius + slack,
+            ]
         });
         Self {
             middle,
@@ -157,7 +170,12 @@ impl TrianglePiece {
     /// Whether it is longer than its rows are worth: a needle's are few, however long it is.
     #[inline(always)]
     pub fn is_too_long(&self, largest: f64) -> bool {
-        self.size > if self.needle.is_some() { largest.max(NEEDLE) } else { largest }
+        self.size
+            > if self.needle.is_some() {
+                largest.max(NEEDLE)
+            } else {
+                largest
+            }
     }
 
     /// The cells of the grid that its ball may hold, and the box around it, per axis; `None` if there are none.
@@ -166,7 +184,8 @@ impl TrianglePiece {
         let mut ranges = [[0; 2]; 3];
         let limits = bricks.ranges();
         for axis in 0..3 {
-            let [below, above] = self.extent[axis].map(|half| half / self.sides[axis] * (1.0 + SLACK));
+            let [below, above] =
+                self.extent[axis].map(|half| half / self.sides[axis] * (1.0 + SLACK));
             let low = ((self.middle[axis] - below).ceil() as i64).max(limits[axis].start);
             let high = ((self.middle[axis] + above).floor() as i64).min(limits[axis].end - 1);
             if low > high {
@@ -184,7 +203,10 @@ impl Needle {
     fn of([a, b, c]: &[[f64; 3]; 3], centre: [f64; 3], size: f64, radius: f64) -> Option<Self> {
         let edges = [minus(*b, *a), minus(*c, *b), minus(*a, *c)];
         let squares = edges.map(|edge| dot(edge, edge));
-        let longest = (0..3).fold(0, |best, n| if squares[n] > squares[best] { n } else { best });
+        let longest = (0..3).fold(
+            0,
+            |best, n| if squares[n] > squares[best] { n } else { best },
+        );
         let length = squares[longest].sqrt();
         let direction = edges[longest].map(|c| c / length);
         let aside = |v: &[f64; 3]| {
@@ -194,7 +216,10 @@ impl Needle {
         };
         let width = aside(a).max(aside(b)).max(aside(c)).sqrt();
         // Not so for a point, whose direction is no number.
-        (8.0 * width < size).then_some(Self { direction, reach: (radius + width) * (1.0 + SLACK) })
+        (8.0 * width < size).then_some(Self {
+            direction,
+            reach: (radius + width) * (1.0 + SLACK),
+        })
     }
 }
 
@@ -276,7 +301,8 @@ impl Offsetter<'_, '_, '_> {
                     continue;
                 }
                 let k = corner + 2 * pair;
-                let (outer, inner) = rows.cells(simd, piece, n, k, layers, self.places.shape.dims[0]);
+                let (outer, inner) =
+                    rows.cells(simd, piece, n, k, layers, self.places.shape.dims[0]);
                 self.put(simd, [n, column, k], number, [outer, inner], target);
                 if piece.outer > 12.0 {
                     self.look_for_full(simd, [n, k], number, rows.rows);
@@ -330,11 +356,16 @@ impl Offsetter<'_, '_, '_> {
     #[inline(always)]
     fn look_for_full<S: Simd>(&mut self, simd: S, [n, k]: [i64; 2], number: usize, rows: u64) {
         let layer = (k - self.places.shape.first) as usize % SIDE;
-        let Some(brick) = self.bricks.peek(number) else { return };
+        let Some(brick) = self.bricks.peek(number) else {
+            return;
+        };
         let all = u64x8::splat(simd, cells_of_word(n, self.places.shape.dims[0]));
         let mut full = 0;
         for half in 0..2 {
-            let empty = u64x8::from_slice(simd, &brick[layer + half]).simd_lt(all).to_bitmask() & rows;
+            let empty = u64x8::from_slice(simd, &brick[layer + half])
+                .simd_lt(all)
+                .to_bitmask()
+                & rows;
             full |= u8::from(empty == 0) << (layer + half);
         }
         self.places.fill(number, full);
@@ -346,11 +377,15 @@ impl<S: Simd> BrickRows<S> {
     fn new(simd: S, piece: &TrianglePiece, column: i64, ny: usize) -> Self {
         let first = column * SIDE as i64;
         let side = piece.sides[1];
-        let dy =
-            f32x16::from_slice(simd, &ROWS) * side as f32 + ((first as f64 - piece.middle[1]) * side) as f32;
+        let dy = f32x16::from_slice(simd, &ROWS) * side as f32
+            + ((first as f64 - piece.middle[1]) * side) as f32;
         let reach = piece.outer + 8.0 * side;
         let slack2 = reach * reach * SLACK;
-        let inner2 = if piece.inner > 0.0 { piece.inner * piece.inner - slack2 } else { -1.0 };
+        let inner2 = if piece.inner > 0.0 {
+            piece.inner * piece.inner - slack2
+        } else {
+            -1.0
+        };
         let scale = 1.0 / piece.sides[0];
         Self {
             dy,
@@ -377,9 +412,16 @@ impl<S: Simd> BrickRows<S> {
     ) -> (RowCells<S>, RowCells<S>) {
         let splat = |value: f32| f32x16::splat(simd, value);
         let second = mask32x16::from_bitmask(simd, 0xff00);
-        let pair = |values: [f64; 2]| second.select(splat(values[1] as f32), splat(values[0] as f32));
+        let pair =
+            |values: [f64; 2]| second.select(splat(values[1] as f32), splat(values[0] as f32));
         let dz = [k, k + 1].map(|k| (k as f64 - piece.middle[2]) * piece.sides[2]);
-        let taken = [k, k + 1].map(|k| if layers[0] <= k && k <= layers[1] { self.rows } else { 0 });
+        let taken = [k, k + 1].map(|k| {
+            if layers[0] <= k && k <= layers[1] {
+                self.rows
+            } else {
+                0
+            }
+        });
         let taken = taken[0] | taken[1] << SIDE;
         let middle = splat((piece.middle[0] - (64 * n) as f64) as f32);
         let zero = splat(0.0);
@@ -389,12 +431,20 @@ impl<S: Simd> BrickRows<S> {
         let mut low = middle - half;
         let mut high = middle + half;
         if let Some(normal) = piece.normal {
-            let along = if normal[0] < 0.0 { normal[0].min(-LEAST) } else { normal[0].max(LEAST) };
+            let along = if normal[0] < 0.0 {
+                normal[0].min(-LEAST)
+            } else {
+                normal[0].max(LEAST)
+            };
             let steep = 1.0 / (along * piece.sides[0]);
             let width = (piece.radius + piece.outer * 2.0 * LEAST) * steep.abs();
-            let lean = (self.dy * normal[1] as f32 + pair(dz.map(|dz| dz * normal[2]))) * steep as f32;
+            let lean =
+                (self.dy * normal[1] as f32 + pair(dz.map(|dz| dz * normal[2]))) * steep as f32;
             let width = (lean.abs() + width as f32) * (SLACK as f32) + width as f32 + self.slack;
-            (low, high) = (low.max(middle - lean - width), high.min(middle - lean + width));
+            (low, high) = (
+                low.max(middle - lean - width),
+                high.min(middle - lean + width),
+            );
         }
         let mut rows = taken & outer.simd_ge(zero).to_bitmask();
         if let Some(needle) = &piece.needle {
@@ -409,7 +459,13 @@ impl<S: Simd> BrickRows<S> {
         let inner = pair(dz.map(|dz| self.inner2 - dz * dz)) - self.dy2;
         let half = inner.max(zero).sqrt() * self.scale - self.slack;
         let rows = taken & inner.simd_gt(zero).to_bitmask();
-        let inner = words(simd, (middle - half).ceil(), (middle + half).floor(), rows, cells_of_word(n, nx));
+        let inner = words(
+            simd,
+            (middle - half).ceil(),
+            (middle + half).floor(),
+            rows,
+            cells_of_word(n, nx),
+        );
         (outer, inner)
     }
 }
@@ -443,9 +499,15 @@ impl<S: Simd> BrickRows<S> {
         let slack2 = far * far * (4.0 * SLACK) as f32;
         if steep < LEAST_STEEP {
             let reach = needle.reach + piece.size * steep.max(0.0).sqrt();
-            let rows = (self.dy2 + dz2).simd_le((reach * reach) as f32 + slack2).to_bitmask();
+            let rows = (self.dy2 + dz2)
+                .simd_le((reach * reach) as f32 + slack2)
+                .to_bitmask();
             let none = self.dy * 0.0;
-            return NearLine { rows, low: none - 1e9, high: none + 1e9 };
+            return NearLine {
+                rows,
+                low: none - 1e9,
+                high: none + 1e9,
+            };
         }
         let q = self.dy * d1 as f32 + dz * d2 as f32;
         let b = q * along as f32;

@@ -18,7 +18,8 @@ const KINDS: usize = 3;
 /// If the work is cancelled.
 pub(super) fn contacts(search: &Search, welded: &Welded) -> Result<[Sites; KINDS]> {
     let triangles = search.mesh.triangles();
-    let marks: [TriangleMarks; KINDS] = std::array::from_fn(|_| TriangleMarks::new(triangles.len()));
+    let marks: [TriangleMarks; KINDS] =
+        std::array::from_fn(|_| TriangleMarks::new(triangles.len()));
     let new = || ContactCounts {
         queues: ContactQueues::new(triangles, &welded.triangles),
         found: MeetingCounts {
@@ -28,9 +29,16 @@ pub(super) fn contacts(search: &Search, welded: &Welded) -> Result<[Sites; KINDS
             first: std::array::from_fn(|_| Least::new(search.most)),
         },
     };
-    let examined = search.mesh.examine_contacts(welded, (search.pairs, search.progress), &new)?;
-    examined.distinct.iter().for_each(|distinct| marks.iter().for_each(|marks| marks.copy(distinct)));
-    let MeetingCounts { counts, mut first, .. } = examined.found.finished();
+    let examined = search
+        .mesh
+        .examine_contacts(welded, (search.pairs, search.progress), &new)?;
+    examined
+        .distinct
+        .iter()
+        .for_each(|distinct| marks.iter().for_each(|marks| marks.copy(distinct)));
+    let MeetingCounts {
+        counts, mut first, ..
+    } = examined.found.finished();
     Ok(std::array::from_fn(|kind| Sites {
         count: counts[kind],
         places: counts[kind],
@@ -45,7 +53,10 @@ type PairPlace = ([[u32; 3]; 2], [u32; 2]);
 
 fn sites(first: Least<PairPlace>, welded: &Welded) -> Vec<Site> {
     let site = |(vertices, numbers): PairPlace| {
-        Site::new(meeting_point(&vertices.map(|key| welded.corners(&key))), numbers)
+        Site::new(
+            meeting_point(&vertices.map(|key| welded.corners(&key))),
+            numbers,
+        )
     };
     first.into_sorted().into_iter().map(site).collect()
 }
@@ -67,20 +78,26 @@ struct MeetingCounts<'a> {
 impl<'a> ContactCounts<'a> {
     /// The counts of all pairs that were taken.
     fn finished(mut self) -> MeetingCounts<'a> {
-        self.queues.finish(|pair, meeting| self.found.add(pair, meeting));
+        self.queues
+            .finish(|pair, meeting| self.found.add(pair, meeting));
         self.found
     }
 }
 
 impl Findings for ContactCounts<'_> {
     fn take(&mut self, pair: Pair) {
-        self.queues.take(pair, |pair, meeting| self.found.add(pair, meeting));
+        self.queues
+            .take(pair, |pair, meeting| self.found.add(pair, meeting));
     }
 
     fn join(&mut self, other: Self) {
         let other = other.finished();
         (0..KINDS).for_each(|kind| self.found.counts[kind] += other.counts[kind]);
-        self.found.first.iter_mut().zip(other.first).for_each(|(first, other)| first.join(other));
+        self.found
+            .first
+            .iter_mut()
+            .zip(other.first)
+            .for_each(|(first, other)| first.join(other));
     }
 }
 

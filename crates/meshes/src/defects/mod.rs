@@ -56,14 +56,25 @@ impl Defects {
         let mesh = search.mesh;
         let welded = Welded::of(mesh.triangles())?;
         search.progress.check()?;
-        let topology = Topology { search, welded: &welded }.defects();
+        let topology = Topology {
+            search,
+            welded: &welded,
+        }
+        .defects();
         search.progress.check()?;
-        let shapes = Shapes { search, welded: &welded };
+        let shapes = Shapes {
+            search,
+            welded: &welded,
+        };
         let (degenerate, needles) = shapes.degenerate_and_needles();
         let [crossing, touching, overlapping] = contacts::contacts(search, &welded)?;
         let duplicates = shapes.duplicates();
         let crowded = [&topology.crowded_edges, &topology.crowded_vertices];
-        let none = |sites: &[&Sites]| sites.iter().all(|sites| sites.count == 0 && !sites.is_partial);
+        let none = |sites: &[&Sites]| {
+            sites
+                .iter()
+                .all(|sites| sites.count == 0 && !sites.is_partial)
+        };
         let is_simple = none(&[&topology.open, &topology.reversed]) && none(&crowded);
         let is_crossed = !none(&[&duplicates, &crossing, &overlapping]);
         let look = ShellSearch {
@@ -82,7 +93,10 @@ impl Defects {
             crossing,
             touching,
             overlapping,
-            thin: search.thin.map(|thickness| walls::thin(search, &welded, thickness)).transpose()?,
+            thin: search
+                .thin
+                .map(|thickness| walls::thin(search, &welded, thickness))
+                .transpose()?,
         })
     }
 }

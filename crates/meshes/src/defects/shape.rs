@@ -22,10 +22,15 @@ pub(super) struct Shapes<'a> {
 impl Shapes<'_> {
     /// Triangles with the same three vertices, whatever way round; all but one of them count.
     pub(super) fn duplicates(&self) -> Sites {
-        let all = (0_u32..).zip(&self.welded.triangles).map(|(n, triangle)| (ascending(*triangle), n));
+        let all = (0_u32..)
+            .zip(&self.welded.triangles)
+            .map(|(n, triangle)| (ascending(*triangle), n));
         let sorted = counted::sorted(all, self.welded.points.len(), |one| one.0[0]);
         let mut found = Sites::default();
-        for copies in sorted.chunk_by(|one, next| one.0 == next.0).filter(|copies| copies.len() > 1) {
+        for copies in sorted
+            .chunk_by(|one, next| one.0 == next.0)
+            .filter(|copies| copies.len() > 1)
+        {
             let triangles: Vec<u32> = copies.iter().map(|(_, n)| *n).collect();
             let corners = self.welded.corners(&copies[0].0);
             found.add(self.search.most, &triangles, || {
@@ -39,17 +44,25 @@ impl Shapes<'_> {
     /// Triangles without area, and needles.
     pub(super) fn degenerate_and_needles(&self) -> (Sites, Sites) {
         let chunks = self.search.mesh.triangles().chunks(CHUNK).collect();
-        let shapes =
-            par::map(chunks, |chunk: &[Triangle]| chunk.iter().map(TriangleShape::of).collect::<Vec<_>>());
+        let shapes = par::map(chunks, |chunk: &[Triangle]| {
+            chunk.iter().map(TriangleShape::of).collect::<Vec<_>>()
+        });
         let of = |shape: TriangleShape| {
-            let here = shapes.iter().flatten().enumerate().filter(|(_, its)| **its == shape);
-            let mut here: Vec<([u32; 3], u32)> =
-                here.map(|(n, _)| (ascending(self.welded.triangles[n]), n as u32)).collect();
+            let here = shapes
+                .iter()
+                .flatten()
+                .enumerate()
+                .filter(|(_, its)| **its == shape);
+            let mut here: Vec<([u32; 3], u32)> = here
+                .map(|(n, _)| (ascending(self.welded.triangles[n]), n as u32))
+                .collect();
             here.sort_unstable();
             let mut found = Sites::default();
             for (vertices, n) in here {
                 let corners = self.welded.corners(&vertices);
-                found.add(self.search.most, &[n], || Site::new(centroid(&corners), [n]));
+                found.add(self.search.most, &[n], || {
+                    Site::new(centroid(&corners), [n])
+                });
             }
             found.finished()
         };
@@ -86,7 +99,10 @@ fn is_needle(triangle: &Triangle) -> bool {
     const RATIO: f64 = (NEEDLE * NEEDLE) as f64;
     let [a, b, c] = triangle.map(|v| v.map(f64::from));
     let [ab, bc, ca] = [minus(b, a), minus(c, b), minus(a, c)];
-    let square = [ab, bc, ca].iter().map(|edge| dot(*edge, *edge)).fold(0.0, f64::max);
+    let square = [ab, bc, ca]
+        .iter()
+        .map(|edge| dot(*edge, *edge))
+        .fold(0.0, f64::max);
     let mut least = 0.0;
     let mut most = 0.0;
     for (i, j) in [(1, 2), (2, 0), (0, 1)] {
@@ -110,13 +126,18 @@ fn is_needle(triangle: &Triangle) -> bool {
 fn is_exactly_needle(triangle: &Triangle) -> bool {
     let exact = |c: f32| Rational::from_f32(c).unwrap_or(Rational::ZERO);
     let [a, b, c] = triangle.map(|v| v.map(exact));
-    let less =
-        |p: &[Rational; 3], q: &[Rational; 3]| -> [Rational; 3] { std::array::from_fn(|i| &p[i] - &q[i]) };
+    let less = |p: &[Rational; 3], q: &[Rational; 3]| -> [Rational; 3] {
+        std::array::from_fn(|i| &p[i] - &q[i])
+    };
     let square = |v: &[Rational; 3]| (0..3).fold(Rational::ZERO, |sum, i| sum + &v[i] * &v[i]);
     let [ab, bc, ca] = [less(&b, &a), less(&c, &b), less(&a, &c)];
     let product = |i: usize, j: usize| &(&ab[i] * &bc[j]) - &(&ab[j] * &bc[i]);
     let normal = square(&[product(1, 2), product(2, 0), product(0, 1)]);
-    let longest = [&ab, &bc, &ca].map(square).into_iter().max().unwrap_or(Rational::ZERO);
+    let longest = [&ab, &bc, &ca]
+        .map(square)
+        .into_iter()
+        .max()
+        .unwrap_or(Rational::ZERO);
     &longest * &longest > &Rational::from(NEEDLE * NEEDLE) * &normal
 }
 
@@ -130,8 +151,12 @@ pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
     let square = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
     let pairs = found.iter().flat_map(|p| found.iter().map(move |q| [p, q]));
     let farthest = pairs.max_by(|a, b| square(a[0], a[1]).total_cmp(&square(b[0], b[1])));
-    let closest =
-        || tri_tri::closest_points(&s.map(|v| v.map(|c| c as f32)), &t.map(|v| v.map(|c| c as f32)));
+    let closest = || {
+        tri_tri::closest_points(
+            &s.map(|v| v.map(|c| c as f32)),
+            &t.map(|v| v.map(|c| c as f32)),
+        )
+    };
     let [p, q] = farthest.map_or_else(closest, |[p, q]| [*p, *q]);
     std::array::from_fn(|i| (p[i] + q[i]) / 2.0)
 }
@@ -179,7 +204,11 @@ mod tests {
             for turn in 0..3 {
                 let mut turned = triangle;
                 turned.rotate_left(turn);
-                assert_eq!((is_needle(&turned), is_exactly_needle(&turned)), (is, is), "{triangle:?}");
+                assert_eq!(
+                    (is_needle(&turned), is_exactly_needle(&turned)),
+                    (is, is),
+                    "{triangle:?}"
+                );
             }
         }
     }
@@ -192,7 +221,11 @@ mod tests {
         for n in 0..4000 {
             let thin = [1.0, 1e-3, 1e-6][n % 3];
             let triangle: Triangle = [(); 3].map(|()| [next(), next() * thin, next() * thin]);
-            assert_eq!(is_needle(&triangle), is_exactly_needle(&triangle), "{triangle:?}");
+            assert_eq!(
+                is_needle(&triangle),
+                is_exactly_needle(&triangle),
+                "{triangle:?}"
+            );
             seen[usize::from(is_needle(&triangle))] += 1;
         }
         assert!(seen.iter().all(|n| *n > 500), "{seen:?}");

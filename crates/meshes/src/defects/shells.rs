@@ -41,7 +41,10 @@ pub(super) fn shells(
     search: &Search,
     welded: &Welded,
     found: &TopologyDefects,
-    ShellSearch { with_nested, is_apart }: ShellSearch,
+    ShellSearch {
+        with_nested,
+        is_apart,
+    }: ShellSearch,
 ) -> Result<ShellDefects> {
     let all = &search.components.components;
     let is_shell = |n: usize| found.closed[n] && found.oriented[n] && all[n].volume != 0.0;
@@ -56,11 +59,15 @@ pub(super) fn shells(
     let triangles = |n: usize| &members.1[members.0[n]..members.0[n + 1]];
     let samples = |n: usize| {
         // By their vertices, so that the order of the triangles does not matter.
-        let mut own: Vec<_> = triangles(n).iter().map(|t| ascending(welded.triangles[*t as usize])).collect();
+        let mut own: Vec<_> = triangles(n)
+            .iter()
+            .map(|t| ascending(welded.triangles[*t as usize]))
+            .collect();
         own.sort_unstable();
         let count = if is_apart { 1 } else { own.len().min(SAMPLES) };
-        let sampled: Vec<Triangle> =
-            (0..count).map(|i| welded.corners(&own[i * own.len() / count])).collect();
+        let sampled: Vec<Triangle> = (0..count)
+            .map(|i| welded.corners(&own[i * own.len() / count]))
+            .collect();
         sampled
     };
     let of_shells: Vec<u32> = shells.iter().flat_map(|n| triangles(*n)).copied().collect();
@@ -80,7 +87,9 @@ pub(super) fn shells(
         let around = around?;
         if all[n].volume < 0.0 && around < 0.75 {
             let bounds = &all[n].bounds;
-            let at = std::array::from_fn(|i| (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0);
+            let at = std::array::from_fn(|i| {
+                (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0
+            });
             let site = || Site::new(at, triangles(n).iter().copied());
             shells_found.inside_out.add(search.most, triangles(n), site);
         }

@@ -46,7 +46,12 @@ impl Site {
                 named.push(triangle);
             }
         }
-        Self { at, triangles: named, length: None, edges: None }
+        Self {
+            at,
+            triangles: named,
+            length: None,
+            edges: None,
+        }
     }
 }
 

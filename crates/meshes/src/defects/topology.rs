@@ -64,7 +64,11 @@ impl Topology<'_> {
             found.oriented[component] &= all.is_balanced();
             found.closed[component] &= !all.is_open();
             found.unbalanced_edges += u64::from(!all.is_balanced());
-            let whole = || group.iter().filter(|side| !is_folded(&welded.triangles[side.place as usize / 3]));
+            let whole = || {
+                group
+                    .iter()
+                    .filter(|side| !is_folded(&welded.triangles[side.place as usize / 3]))
+            };
             found.not_manifold_edges += u64::from(!self.edge_use(whole()).is_manifold());
             fans.join(whole());
             if all.is_open() {
@@ -73,12 +77,18 @@ impl Topology<'_> {
             if self.is_crack(group) && !all.is_open() {
                 let triangles: Vec<u32> = group.iter().map(|side| side.place / 3).collect();
                 let at = middle(group[0].ends.map(|n| self.point(n)));
-                found.cracks.add(most, &triangles, || Site::new(at, triangles.iter().copied()));
+                found.cracks.add(most, &triangles, || {
+                    Site::new(at, triangles.iter().copied())
+                });
             }
             if all.is_reversed() || self.edge_use(whole()).is_crowded() {
                 let triangles: Vec<u32> = group.iter().map(|side| side.place / 3).collect();
-                let site =
-                    || Site::new(middle(group[0].ends.map(|n| self.point(n))), triangles.iter().copied());
+                let site = || {
+                    Site::new(
+                        middle(group[0].ends.map(|n| self.point(n))),
+                        triangles.iter().copied(),
+                    )
+                };
                 if self.edge_use(whole()).is_crowded() {
                     found.crowded_edges.add(most, &triangles, site);
                 }
@@ -89,7 +99,11 @@ impl Topology<'_> {
         }
         found.open = self.loops(&odd, &sides);
         found.crowded_vertices = fans.split(self);
-        for sites in [&mut found.crowded_edges, &mut found.reversed, &mut found.cracks] {
+        for sites in [
+            &mut found.crowded_edges,
+            &mut found.reversed,
+            &mut found.cracks,
+        ] {
             *sites = std::mem::take(sites).finished();
         }
         found
@@ -100,25 +114,37 @@ impl Topology<'_> {
         let [one, other] = sides else { return false };
         let triangles = &self.welded.triangles;
         one.is_forth(triangles) != other.is_forth(triangles)
-            && ![one, other].iter().any(|side| is_folded(&triangles[side.place as usize / 3]))
+            && ![one, other]
+                .iter()
+                .any(|side| is_folded(&triangles[side.place as usize / 3]))
             && !self.is_crack(sides)
     }
 
     fn edge_use<'b>(&self, sides: impl Iterator<Item = &'b Side>) -> EdgeUse {
         let mut edge = EdgeUse { forth: 0, back: 0 };
         for side in sides {
-            *(if side.is_forth(&self.welded.triangles) { &mut edge.forth } else { &mut edge.back }) += 1;
+            *(if side.is_forth(&self.welded.triangles) {
+                &mut edge.forth
+            } else {
+                &mut edge.back
+            }) += 1;
         }
         edge
     }
 
     /// Whether an edge is there an odd number of times by the numbers that the file has for its ends.
     fn is_crack(&self, sides: &[Side]) -> bool {
-        let Some(numbers) = self.search.mesh.vertex_numbers() else { return false };
+        let Some(numbers) = self.search.mesh.vertex_numbers() else {
+            return false;
+        };
         let numbered = |side: &Side| {
             let (triangle, corner) = (numbers[side.place as usize / 3], side.place as usize % 3);
             let [from, to] = [triangle[corner], triangle[(corner + 1) % 3]];
-            if side.is_forth(&self.welded.triangles) { [from, to] } else { [to, from] }
+            if side.is_forth(&self.welded.triangles) {
+                [from, to]
+            } else {
+                [to, from]
+            }
         };
         if let [one, other] = sides {
             return numbered(one) != numbered(other);
@@ -132,10 +158,15 @@ impl Topology<'_> {
     fn loops(&self, odd: &[[u32; 2]], sides: &[Side]) -> Sites {
         let triangles_at = |ends: [u32; 2]| {
             let from = sides.partition_point(|side| side.ends < ends);
-            sides[from..].iter().take_while(move |side| side.ends == ends).map(|side| side.place / 3)
+            sides[from..]
+                .iter()
+                .take_while(move |side| side.ends == ends)
+                .map(|side| side.place / 3)
         };
         let mut found = Sites::default();
-        found.triangles.extend(odd.iter().flat_map(|ends| triangles_at(*ends)));
+        found
+            .triangles
+            .extend(odd.iter().flat_map(|ends| triangles_at(*ends)));
         for circuit in boundary::circuits(odd, Way::Either) {
             found.places += 1;
             if found.first.len() == self.search.most {
@@ -171,7 +202,10 @@ struct Fans<'a> {
 
 impl<'a> Fans<'a> {
     fn new(welded: &'a Welded) -> Self {
-        Self { welded, forest: (0..3 * welded.triangles.len() as u32).collect() }
+        Self {
+            welded,
+            forest: (0..3 * welded.triangles.len() as u32).collect(),
+        }
     }
 
     /// Joins the corners at both ends of an edge.
@@ -191,7 +225,11 @@ impl<'a> Fans<'a> {
         let triangle = side.place / 3 * 3;
         let n = side.place % 3;
         let [from, to] = [side.place, triangle + (n + 1) % 3];
-        if side.is_forth(&self.welded.triangles) { [from, to] } else { [to, from] }
+        if side.is_forth(&self.welded.triangles) {
+            [from, to]
+        } else {
+            [to, from]
+        }
     }
 
     /// The vertices that are in more than one fan.
@@ -208,7 +246,9 @@ impl<'a> Fans<'a> {
         }
         let mut around: Vec<[u32; 2]> = vec![];
         for n in (0..welded.triangles.len()).filter(whole) {
-            let split = welded.triangles[n].into_iter().filter(|vertex| fans[*vertex as usize] > 1);
+            let split = welded.triangles[n]
+                .into_iter()
+                .filter(|vertex| fans[*vertex as usize] > 1);
             around.extend(split.map(|vertex| [vertex, n as u32]));
         }
         around.sort_unstable();
@@ -216,7 +256,9 @@ impl<'a> Fans<'a> {
         for fan in around.chunk_by(|one, next| one[0] == next[0]) {
             let triangles: Vec<u32> = fan.iter().map(|[_, n]| *n).collect();
             let at = topology.point(fan[0][0]).map(f64::from);
-            found.add(topology.search.most, &triangles, || Site::new(at, triangles.iter().copied()));
+            found.add(topology.search.most, &triangles, || {
+                Site::new(at, triangles.iter().copied())
+            });
         }
         found.finished()
     }

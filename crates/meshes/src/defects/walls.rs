@@ -30,8 +30,12 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
         return Ok(Sites::default());
     }
     let tree = PairTree::new(triangles);
-    let mut order: Vec<([u32; 3], u32)> =
-        welded.triangles.iter().zip(0..).map(|(triangle, n)| (ascending(*triangle), n)).collect();
+    let mut order: Vec<([u32; 3], u32)> = welded
+        .triangles
+        .iter()
+        .zip(0..)
+        .map(|(triangle, n)| (ascending(*triangle), n))
+        .collect();
     order.sort_unstable();
     let most = search.pairs.pairs(triangles.len());
     let mut least = vec![];
@@ -52,7 +56,10 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
         for ((vertices, n), ray) in block.iter().zip(walls) {
             let ray = ray?;
             compared += ray.compared;
-            least.extend(ray.nearest.map(|distance| (distance.to_bits(), *vertices, *n)));
+            least.extend(
+                ray.nearest
+                    .map(|distance| (distance.to_bits(), *vertices, *n)),
+            );
         }
         looked_at += block.len();
     }
@@ -60,10 +67,16 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
     drop((tree, order));
     // Bits of distances have their order.
     least.sort_unstable();
-    let mut found = Sites { is_partial, ..Sites::default() };
+    let mut found = Sites {
+        is_partial,
+        ..Sites::default()
+    };
     for (bits, vertices, n) in least {
         let site = Site::new(centroid(&welded.corners(&vertices)), [n]);
-        found.add(search.most, &[n], || Site { length: Some(f64::from_bits(bits)), ..site });
+        found.add(search.most, &[n], || Site {
+            length: Some(f64::from_bits(bits)),
+            ..site
+        });
     }
     Ok(found.finished())
 }
@@ -86,7 +99,15 @@ impl WallRay {
         let [from, to] = [segment[0], segment[1]].map(|v| v.map(f64::from));
         let along = minus(to, from);
         let length = dot(along, along).sqrt();
-        Self { segment, from, inverse: along.map(|c| 1.0 / c), thickness, length, nearest: None, compared: 0 }
+        Self {
+            segment,
+            from,
+            inverse: along.map(|c| 1.0 / c),
+            thickness,
+            length,
+            nearest: None,
+            compared: 0,
+        }
     }
 
     /// Looks for the nearest triangle, in near boxes first.
@@ -117,7 +138,8 @@ impl WallRay {
 
     /// Whether a box entered at this share of the segment is farther than the nearest triangle.
     fn is_behind(&self, entry: f64) -> bool {
-        self.nearest.is_some_and(|nearest| (entry - OFF) * self.length > nearest)
+        self.nearest
+            .is_some_and(|nearest| (entry - OFF) * self.length > nearest)
     }
 
     fn measure(&mut self, triangle: &Triangle, entry: f64) {
@@ -142,17 +164,30 @@ impl WallRay {
             let highest = &boxes[3 + axis];
             if inverse.is_infinite() {
                 for lane in 0..LANES {
-                    hit[lane] &= f64::from(lowest[lane]) <= from && f64::from(highest[lane]) >= from;
+                    hit[lane] &=
+                        f64::from(lowest[lane]) <= from && f64::from(highest[lane]) >= from;
                 }
                 continue;
             }
-            let (near, far) = if inverse > 0.0 { (lowest, highest) } else { (highest, lowest) };
+            let (near, far) = if inverse > 0.0 {
+                (lowest, highest)
+            } else {
+                (highest, lowest)
+            };
             for lane in 0..LANES {
                 let entry = (f64::from(near[lane]) - from) * inverse;
                 let exit = (f64::from(far[lane]) - from) * inverse;
                 // Selections of one instruction, as nothing is NaN.
-                entries[lane] = if entry > entries[lane] { entry } else { entries[lane] };
-                exits[lane] = if exit < exits[lane] { exit } else { exits[lane] };
+                entries[lane] = if entry > entries[lane] {
+                    entry
+                } else {
+                    entries[lane]
+                };
+                exits[lane] = if exit < exits[lane] {
+                    exit
+                } else {
+                    exits[lane]
+                };
             }
         }
         (0..LANES).rev().fold(0, |mask, lane| {
@@ -183,7 +218,10 @@ fn segment(triangle: &Triangle, length: f64) -> Triangle {
 /// This triangle with its least vertex first.
 fn turned(&[a, b, c]: &Triangle) -> Triangle {
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
-    turns.into_iter().reduce(|least, other| if other < least { other } else { least }).expect("three")
+    turns
+        .into_iter()
+        .reduce(|least, other| if other < least { other } else { least })
+        .expect("three")
 }
 
 /// How far along a segment it meets a triangle that faces the same way (Möller and Trumbore 1997).

@@ -50,12 +50,23 @@ pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
         let lowest = &boxes[axis];
         let highest = &boxes[3 + axis];
         for lane in 0..LANES {
-            let begins = if lowest[lane] <= high[axis] { u32::MAX } else { 0 };
-            let ends = if highest[lane] >= low[axis] { u32::MAX } else { 0 };
+            let begins = if lowest[lane] <= high[axis] {
+                u32::MAX
+            } else {
+                0
+            };
+            let ends = if highest[lane] >= low[axis] {
+                u32::MAX
+            } else {
+                0
+            };
             meets[lane] &= begins & ends;
         }
     }
-    meets.iter().zip(BITS).fold(0, |mask, (meets, bit)| mask | meets & bit)
+    meets
+        .iter()
+        .zip(BITS)
+        .fold(0, |mask, (meets, bit)| mask | meets & bit)
 }
 
 /// The squared gaps between sixteen boxes and one.

@@ -12,7 +12,10 @@ pub struct Least<T> {
 impl<T: Ord> Least<T> {
     /// Creates an empty collection of at most `most` items.
     pub fn new(most: usize) -> Self {
-        Self { most, kept: BinaryHeap::new() }
+        Self {
+            most,
+            kept: BinaryHeap::new(),
+        }
     }
 
     /// Adds an item, and drops the greatest one if there are too many.

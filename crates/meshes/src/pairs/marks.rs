@@ -11,7 +11,11 @@ pub struct TriangleMarks(Vec<AtomicU64>);
 impl TriangleMarks {
     /// None of so many triangles.
     pub fn new(triangles: usize) -> Self {
-        Self((0..triangles.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
+        Self(
+            (0..triangles.div_ceil(64))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+        )
     }
 
     /// Marks triangle `n`.
@@ -38,6 +42,8 @@ impl TriangleMarks {
 
     /// The numbers of the triangles, ascending.
     pub fn numbers(&self) -> Vec<u32> {
-        (0..64 * self.0.len() as u32).filter(|n| self.has(*n)).collect()
+        (0..64 * self.0.len() as u32)
+            .filter(|n| self.has(*n))
+            .collect()
     }
 }

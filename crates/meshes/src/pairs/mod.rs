@@ -67,8 +67,9 @@ impl PairLimit {
     /// The warning that the limit of places was reached, for so many triangles.
     pub fn finding_of_places(self, triangles: usize) -> Finding {
         let most = grouped(self.places(triangles));
-        let text =
-            format!("more than {most} pairs of triangles meet; shared volume is not looked for at so many");
+        let text = format!(
+            "more than {most} pairs of triangles meet; shared volume is not looked for at so many"
+        );
         Finding::new(Code::W014, text)
     }
 
@@ -155,10 +156,18 @@ pub fn examine<A: Findings>(
     is_left_out: &(impl Fn(&Triangle) -> bool + Sync),
     exam: &Exam<A>,
 ) -> Result<Examined<A>> {
-    let most = exam.limit.pairs(pairs.lists().iter().map(|list| list.len()).sum());
-    let budget = PairBudget { most, examined: AtomicU64::new(0), is_spent: AtomicBool::new(false) };
+    let most = exam
+        .limit
+        .pairs(pairs.lists().iter().map(|list| list.len()).sum());
+    let budget = PairBudget {
+        most,
+        examined: AtomicU64::new(0),
+        is_spent: AtomicBool::new(false),
+    };
     let found = match pairs {
-        PairsOf::One(triangles, vertices) => within((triangles, vertices), is_left_out, &budget, exam),
+        PairsOf::One(triangles, vertices) => {
+            within((triangles, vertices), is_left_out, &budget, exam)
+        }
         PairsOf::Two(trees) => by_tree(&PairSearch::two(*trees), &|n| n, &budget, exam),
     };
     if budget.is_spent.load(Ordering::Relaxed) {
@@ -167,7 +176,11 @@ pub fn examine<A: Findings>(
         refuse_more(count as u64 * sweep::BYTES, exam.max_bytes)?;
         return sweep::sweep(pairs, is_left_out, most, exam);
     }
-    Ok(Examined { found: found?, is_all: true, distinct: vec![] })
+    Ok(Examined {
+        found: found?,
+        is_all: true,
+        distinct: vec![],
+    })
 }
 
 /// Refuses work that takes more memory than is left for it.
@@ -179,7 +192,9 @@ pub fn refuse_more(need: u64, left: Option<u64>) -> Result<()> {
         Some(left) => {
             let need = bytes(need);
             let left = bytes(left);
-            let error = Error::too_large(format!("the comparison needs {need} more, {left} are left for it"));
+            let error = Error::too_large(format!(
+                "the comparison needs {need} more, {left} are left for it"
+            ));
             Err(error.with_hint(hint!["raise {}" MaxMemory | "compare fewer meshes at a time"]))
         }
         None => Ok(()),
@@ -198,7 +213,9 @@ impl PairBudget {
         let before = self.examined.fetch_add(pairs, Ordering::Relaxed);
         if before.saturating_add(pairs) > self.most {
             self.is_spent.store(true, Ordering::Relaxed);
-            return Err(Error::too_large("more pairs of triangles than are examined"));
+            return Err(Error::too_large(
+                "more pairs of triangles than are examined",
+            ));
         }
         Ok(())
     }
@@ -228,8 +245,14 @@ fn within<A: Findings>(
 /// The numbers below `count` that are in none of these lists.
 fn others(count: usize, lists: &[&[u32]]) -> Vec<u32> {
     let mut is_other = vec![true; count];
-    lists.iter().copied().flatten().for_each(|n| is_other[*n as usize] = false);
-    (0..count as u32).filter(|n| is_other[*n as usize]).collect()
+    lists
+        .iter()
+        .copied()
+        .flatten()
+        .for_each(|n| is_other[*n as usize] = false);
+    (0..count as u32)
+        .filter(|n| is_other[*n as usize])
+        .collect()
 }
 
 /// The pairs of a star.
@@ -244,7 +267,12 @@ fn of_star<A: Findings>(
     let arcs = star.arcs(triangles);
     let members: Vec<_> = edges.iter().map(|(_, places)| places.as_slice()).collect();
     let tree = PairTree::with_stars(&arcs, &others(arcs.len(), &members), &members);
-    let mut found = by_tree(&PairSearch::one(&tree), &|n| star.members[n as usize], budget, exam)?;
+    let mut found = by_tree(
+        &PairSearch::one(&tree),
+        &|n| star.members[n as usize],
+        budget,
+        exam,
+    )?;
     drop(tree);
     for (end, places) in &edges {
         let directions = star.directions(triangles, end, places);
@@ -262,7 +290,14 @@ fn by_tree<A: Findings>(
     budget: &PairBudget,
     exam: &Exam<A>,
 ) -> Result<A> {
-    let visitor = || BoxPairs { found: (exam.new)(), number, budget, exam, pairs: 0, steps: 0 };
+    let visitor = || BoxPairs {
+        found: (exam.new)(),
+        number,
+        budget,
+        exam,
+        pairs: 0,
+        steps: 0,
+    };
     let tasks = search.tasks(&visitor());
     exam.progress.begin(exam.phase, tasks.len() as u64);
     let found = par::share(&tasks, |next| {
@@ -280,7 +315,9 @@ fn by_tree<A: Findings>(
 /// The findings of all threads.
 fn joined<A: Findings>(found: Vec<Result<A>>, exam: &Exam<A>) -> Result<A> {
     let mut all = (exam.new)();
-    found.into_iter().try_for_each(|found| found.map(|found| all.join(found)))?;
+    found
+        .into_iter()
+        .try_for_each(|found| found.map(|found| all.join(found)))?;
     Ok(all)
 }
 
@@ -321,11 +358,18 @@ impl<A: Findings> PairVisitor for BoxPairs<'_, A> {
 
     fn step(&mut self) -> Result<()> {
         self.steps += 1;
-        if self.pairs + self.steps > CHECKED { self.look() } else { Ok(()) }
+        if self.pairs + self.steps > CHECKED {
+            self.look()
+        } else {
+            Ok(())
+        }
     }
 
     fn take(&mut self, [a, b]: [u32; 2]) {
         self.pairs += 1;
-        self.found.take(Pair { numbers: [(self.number)(a), (self.number)(b)], count: 1 });
+        self.found.take(Pair {
+            numbers: [(self.number)(a), (self.number)(b)],
+            count: 1,
+        });
     }
 }

@@ -42,7 +42,12 @@ impl RaySample {
     pub fn displaced(at: ExactPoint, leans: Vec<ExactPoint>) -> Self {
         let approximate = fractions::rounded(&at);
         let is_exact = at.each_ref().map(Rational::is_f64);
-        Self { at, leans, approximate, is_exact }
+        Self {
+            at,
+            leans,
+            approximate,
+            is_exact,
+        }
     }
 
     /// The middle of a triangle, seen from both of its sides.
@@ -95,13 +100,15 @@ impl RaySample {
         let along_y = q64[1] - p64[1];
         let along_z = q64[2] - p64[2];
         let sum = along_y * (z - p64[2]) - along_z * (y - p64[1]);
-        let size = along_y.abs() * (z.abs() + p64[2].abs()) + along_z.abs() * (y.abs() + p64[1].abs());
+        let size =
+            along_y.abs() * (z.abs() + p64[2].abs()) + along_z.abs() * (y.abs() + p64[1].abs());
         if sum.abs() > BOUND * size {
             return if sum > 0.0 { 1 } else { -1 };
         }
         // Exactly zero: of meshes whose faces are parallel to the axes, often.
-        let is_level =
-            |i: usize, along: f64| along == 0.0 || self.is_exact[i] && self.approximate[i] == p64[i];
+        let is_level = |i: usize, along: f64| {
+            along == 0.0 || self.is_exact[i] && self.approximate[i] == p64[i]
+        };
         if self.leans.is_empty() && is_level(2, along_y) && is_level(1, along_z) {
             let displaced = [-along_z, along_y].into_iter().find(|c| *c != 0.0);
             return displaced.map_or(0, |c| if c > 0.0 { 1 } else { -1 });
@@ -109,7 +116,8 @@ impl RaySample {
         let [p, q] = [p, q].map(|v| exact(*v));
         let e = minus(&q, &p);
         let turn = |v: &ExactPoint| &(&e[1] * &v[2]) - &(&e[2] * &v[1]);
-        let displaced = std::iter::once(turn(&minus(&self.at, &p))).chain(self.leans.iter().map(turn));
+        let displaced =
+            std::iter::once(turn(&minus(&self.at, &p))).chain(self.leans.iter().map(turn));
         first_sign(displaced.chain([-&e[2], e[1].clone()]))
     }
 
@@ -145,14 +153,19 @@ impl PairTree<'_> {
     pub fn crossings(&self, sample: &RaySample) -> RayCount {
         let [x, y, z] = sample.approximate.map(|c| [c.next_down(), c.next_up()]);
         let is_ahead = |boxes: &LaneBoxes, lane: usize| {
-            let [_, low_y, low_z, high_x, high_y, high_z] = boxes.each_ref().map(|row| f64::from(row[lane]));
+            let [_, low_y, low_z, high_x, high_y, high_z] =
+                boxes.each_ref().map(|row| f64::from(row[lane]));
             low_y <= y[1] && low_z <= z[1] && high_x >= x[0] && high_y >= y[0] && high_z >= z[0]
         };
         let hit = |boxes: &LaneBoxes| {
-            (0..LANES).fold(0, |hits, lane| hits | u32::from(is_ahead(boxes, lane)) << lane)
+            (0..LANES).fold(0, |hits, lane| {
+                hits | u32::from(is_ahead(boxes, lane)) << lane
+            })
         };
         let mut found = RayCount::default();
-        self.visit(&|_| true, &hit, &mut |number| match sample.crosses(&self.triangles[number as usize]) {
+        self.visit(&|_| true, &hit, &mut |number| match sample
+            .crosses(&self.triangles[number as usize])
+        {
             Some(RayCrossing::Ahead(turn)) => {
                 found.turns += i64::from(turn);
                 found.count += 1;
@@ -169,7 +182,10 @@ impl PairTree<'_> {
 
 /// The sign of the first number that has one.
 fn first_sign(numbers: impl Iterator<Item = Rational>) -> i8 {
-    numbers.map(|number| fractions::sign(&number)).find(|sign| *sign != 0).unwrap_or(0)
+    numbers
+        .map(|number| fractions::sign(&number))
+        .find(|sign| *sign != 0)
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -178,10 +194,22 @@ mod tests {
 
     /// The twelve triangles of a box, outwards.
     fn cuboid(low: [f32; 3], high: [f32; 3]) -> Vec<Triangle> {
-        let corner = |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] });
-        let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let corner =
+            |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] });
+        let faces = [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ];
         let halves = |[a, b, c, d]: [usize; 4]| [[a, b, c], [a, c, d]];
-        faces.into_iter().flat_map(halves).map(|t| t.map(corner)).collect()
+        faces
+            .into_iter()
+            .flat_map(halves)
+            .map(|t| t.map(corner))
+            .collect()
     }
 
     #[test]
@@ -199,9 +227,15 @@ mod tests {
                     // Displaced upwards, it is beside the upper face.
                     let meets = (1..3).all(|a| low[a] <= [x, y, z][a] && [x, y, z][a] < high[a]);
                     let ahead = u64::from(meets && x < low[0]) + u64::from(meets && x < high[0]);
-                    let on = [(low[0], -1), (high[0], 1)].into_iter().filter(|(face, _)| meets && x == *face);
+                    let on = [(low[0], -1), (high[0], 1)]
+                        .into_iter()
+                        .filter(|(face, _)| meets && x == *face);
                     let on: Vec<i64> = on.map(|(_, turn)| turn).collect();
-                    assert_eq!((found.count, found.turns), (ahead, (ahead % 2) as i64), "{x} {y} {z}");
+                    assert_eq!(
+                        (found.count, found.turns),
+                        (ahead, (ahead % 2) as i64),
+                        "{x} {y} {z}"
+                    );
                     assert_eq!(
                         (found.on_surface, found.turns_on_surface),
                         (on.len() as u64, on.iter().sum())

@@ -44,7 +44,10 @@ pub struct PairSearch<'a> {
 impl<'a> PairSearch<'a> {
     /// Pairs of a triangle of each tree.
     pub fn two(trees: [&'a PairTree<'a>; 2]) -> Self {
-        Self { triangles: trees.map(|tree| tree.triangles), roots: trees.map(|tree| &tree.root) }
+        Self {
+            triangles: trees.map(|tree| tree.triangles),
+            roots: trees.map(|tree| &tree.root),
+        }
     }
 
     /// Pairs of triangles of one tree, but for those of a star.
@@ -95,10 +98,18 @@ impl<'a> PairSearch<'a> {
         let side = usize::from(a.is_leaf() || !b.is_leaf() && b.count > a.count);
         let (divided, kept) = if side == 0 { (a, b) } else { (b, a) };
         let parts = divided.parts(self.triangles[side]);
-        let near = visitor.near(&parts.boxes, &kept.bounds, &mut gaps) & lanes_below(parts.nodes.len());
+        let near =
+            visitor.near(&parts.boxes, &kept.bounds, &mut gaps) & lanes_below(parts.nodes.len());
         for n in lanes(near) {
             let node = &parts.nodes[n];
-            take(if side == 0 { [node, kept] } else { [kept, node] }, gaps[n]);
+            take(
+                if side == 0 {
+                    [node, kept]
+                } else {
+                    [kept, node]
+                },
+                gaps[n],
+            );
         }
     }
 
@@ -120,7 +131,9 @@ impl<'a> PairSearch<'a> {
         if std::ptr::eq(a, b) {
             let mut parts = Vec::with_capacity(LANES * (LANES + 1) / 2);
             self.divide(pair, visitor, &mut |part, _| parts.push(part));
-            return parts.into_iter().try_for_each(|part| self.visit(part, visitor));
+            return parts
+                .into_iter()
+                .try_for_each(|part| self.visit(part, visitor));
         }
         let mut near = [(0.0, pair); LANES];
         let mut count = 0;
@@ -154,7 +167,8 @@ impl<'a> PairSearch<'a> {
     fn visit_leaves<V: PairVisitor>(&self, [a, b]: NodePair, visitor: &mut V) {
         let [first, second] = [(0, a), (1, b)].map(|(n, node)| node.parts(self.triangles[n]));
         let mut gaps = [0.0; LANES];
-        let near = visitor.near(&first.boxes, &b.bounds, &mut gaps) & lanes_below(first.numbers.len());
+        let near =
+            visitor.near(&first.boxes, &b.bounds, &mut gaps) & lanes_below(first.numbers.len());
         for lane in lanes(near) {
             let others = visitor.near(&second.boxes, &own_box(&first.boxes, lane), &mut gaps);
             for m in lanes(others & lanes_below(second.numbers.len())) {

@@ -33,13 +33,17 @@ pub(super) fn stars(
 ) -> Vec<Star> {
     let highest = vertices.as_flattened().iter().max().copied().unwrap_or(0);
     let mut counts = vec![0_u8; highest as usize + 1];
-    vertices.as_flattened().iter().for_each(|v| counts[*v as usize] = counts[*v as usize].saturating_add(1));
+    vertices
+        .as_flattened()
+        .iter()
+        .for_each(|v| counts[*v as usize] = counts[*v as usize].saturating_add(1));
     if counts.iter().all(|count| usize::from(*count) <= MANY) {
         return vec![];
     }
     let is_crowded = |v: &u32| usize::from(counts[*v as usize]) > MANY;
     let own = (0..).zip(vertices.iter().zip(triangles));
-    let own = own.filter(|(_, (own, triangle))| own.iter().any(is_crowded) && !is_left_out(triangle));
+    let own =
+        own.filter(|(_, (own, triangle))| own.iter().any(is_crowded) && !is_left_out(triangle));
     let corners = own.flat_map(|(n, (own, triangle))| [0, 1, 2].map(|i| (own[i], triangle[i], n)));
     largest_first(corners.filter(|(v, ..)| is_crowded(v)).collect())
         .into_iter()
@@ -51,9 +55,16 @@ pub(super) fn stars(
 /// left out.
 fn largest_first<K: Ord + Copy>(mut named: Vec<(K, Point, u32)>) -> Vec<(Point, Vec<u32>)> {
     named.sort_unstable_by_key(|(key, _, n)| (*key, *n));
-    let mut groups: Vec<_> = named.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > MANY).collect();
+    let mut groups: Vec<_> = named
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|group| group.len() > MANY)
+        .collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-    let highest = named.iter().map(|(_, _, n)| *n as usize + 1).max().unwrap_or(0);
+    let highest = named
+        .iter()
+        .map(|(_, _, n)| *n as usize + 1)
+        .max()
+        .unwrap_or(0);
     let mut taken = vec![false; highest];
     let mut found = vec![];
     for group in groups {
@@ -77,7 +88,9 @@ impl Star {
     /// A box around the arc of each member, as three points.
     pub(super) fn arcs(&self, triangles: &[Triangle]) -> Vec<Triangle> {
         let arc = |n: &u32| {
-            let [p, q] = self.others(&triangles[*n as usize]).map(|v| unit(&away(&v, &self.centre)));
+            let [p, q] = self
+                .others(&triangles[*n as usize])
+                .map(|v| unit(&away(&v, &self.centre)));
             let chord = minus(p, q);
             // No point of an arc is farther from its chord than that is in the middle.
             let rise = 1.0 - (1.0 - dot(chord, chord) / 4.0).max(0.0).sqrt();
@@ -89,13 +102,20 @@ impl Star {
     /// Edges of the star with many triangles: the places of these among the members, each with one edge at most.
     pub(super) fn edges(&self, triangles: &[Triangle]) -> Vec<(Point, Vec<u32>)> {
         let ends = (0..).zip(&self.members);
-        let ends = ends
-            .flat_map(|(place, n)| self.others(&triangles[*n as usize]).map(|v| (point_key(v), v, place)));
+        let ends = ends.flat_map(|(place, n)| {
+            self.others(&triangles[*n as usize])
+                .map(|v| (point_key(v), v, place))
+        });
         largest_first(ends.collect())
     }
 
     /// A box around the direction in which each of these members is, seen along the edge to `end`, as three points.
-    pub(super) fn directions(&self, triangles: &[Triangle], end: &Point, places: &[u32]) -> Vec<Triangle> {
+    pub(super) fn directions(
+        &self,
+        triangles: &[Triangle],
+        end: &Point,
+        places: &[u32],
+    ) -> Vec<Triangle> {
         let edge = unit(&away(end, &self.centre));
         let direction = |place: &u32| {
             let [p, q] = self.others(&triangles[self.members[*place as usize] as usize]);
@@ -108,7 +128,11 @@ impl Star {
             let off = length / width / (1_u64 << 48) as f64;
             let at = unit(&across);
             // All of the circle where it is too near to the edge to tell, and where that is not a number.
-            if off < 0.5 { box_around(&at, &at, 2.0 * off) } else { box_around(&[-1.0; 3], &[1.0; 3], 0.0) }
+            if off < 0.5 {
+                box_around(&at, &at, 2.0 * off)
+            } else {
+                box_around(&[-1.0; 3], &[1.0; 3], 0.0)
+            }
         };
         places.iter().map(direction).collect()
     }

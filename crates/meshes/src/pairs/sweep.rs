@@ -30,10 +30,19 @@ pub(crate) struct DistinctTriangles {
 
 impl DistinctTriangles {
     fn of(triangles: &[Triangle], is_left_out: &impl Fn(&Triangle) -> bool) -> Self {
-        let kept = (0_u32..).zip(triangles).filter(|(_, triangle)| !is_left_out(triangle));
-        let mut keyed: Vec<_> = kept.map(|(n, triangle)| (TriangleKey::of(triangle), n)).collect();
+        let kept = (0_u32..)
+            .zip(triangles)
+            .filter(|(_, triangle)| !is_left_out(triangle));
+        let mut keyed: Vec<_> = kept
+            .map(|(n, triangle)| (TriangleKey::of(triangle), n))
+            .collect();
         keyed.sort_unstable();
-        let mut distinct = Self { keys: vec![], triangles: vec![], numbers: vec![], starts: vec![] };
+        let mut distinct = Self {
+            keys: vec![],
+            triangles: vec![],
+            numbers: vec![],
+            starts: vec![],
+        };
         for copies in keyed.chunk_by(|a, b| a.0 == b.0) {
             distinct.starts.push(distinct.numbers.len() as u32);
             distinct.keys.push(copies[0].0);
@@ -65,13 +74,22 @@ pub(super) fn sweep<A: Findings>(
     most: u64,
     exam: &Exam<A>,
 ) -> Result<Examined<A>> {
-    let mut lists: Vec<_> =
-        pairs.lists().iter().map(|list| DistinctTriangles::of(list, is_left_out)).collect();
+    let mut lists: Vec<_> = pairs
+        .lists()
+        .iter()
+        .map(|list| DistinctTriangles::of(list, is_left_out))
+        .collect();
     exam.progress.check()?;
     let places = places(&lists);
     lists.iter_mut().for_each(|list| list.keys = vec![]);
-    let trees: Vec<_> = lists.iter().map(|list| PairTree::new(&list.triangles)).collect();
-    let sweep = Sweep { lists: &lists, trees: &trees };
+    let trees: Vec<_> = lists
+        .iter()
+        .map(|list| PairTree::new(&list.triangles))
+        .collect();
+    let sweep = Sweep {
+        lists: &lists,
+        trees: &trees,
+    };
     let mut found = (exam.new)();
     let mut left = most;
     exam.progress.begin(exam.phase, places.len() as u64);
@@ -85,7 +103,11 @@ pub(super) fn sweep<A: Findings>(
         }
     }
     drop(trees);
-    Ok(Examined { found, is_all, distinct: lists })
+    Ok(Examined {
+        found,
+        is_all,
+        distinct: lists,
+    })
 }
 
 /// A set of vertices in the order of all: its number in each list that has it, and how many are before it.
@@ -100,9 +122,14 @@ fn places(lists: &[DistinctTriangles]) -> Vec<SweepPlace> {
     let mut before = [0; 2];
     let mut places = vec![];
     loop {
-        let next: [Option<&TriangleKey>; 2] =
-            std::array::from_fn(|n| lists.get(n).and_then(|list| list.keys.get(before[n] as usize)));
-        let Some(least) = next.into_iter().flatten().min() else { return places };
+        let next: [Option<&TriangleKey>; 2] = std::array::from_fn(|n| {
+            lists
+                .get(n)
+                .and_then(|list| list.keys.get(before[n] as usize))
+        });
+        let Some(least) = next.into_iter().flatten().min() else {
+            return places;
+        };
         let own = [0, 1].map(|n| (next[n] == Some(least)).then_some(before[n]));
         places.push(SweepPlace { own, before });
         (0..2).for_each(|n| before[n] += u32::from(own[n].is_some()));
@@ -122,9 +149,14 @@ impl Sweep<'_> {
             let Some(own) = *own else { continue };
             let other = if is_one { 0 } else { 1 - side };
             let triangle = &self.lists[side].triangles[own as usize];
-            visit_earlier(&self.trees[other], triangle, place.before[other], &mut |n| {
-                take(if side == 0 { [own, n] } else { [n, own] });
-            });
+            visit_earlier(
+                &self.trees[other],
+                triangle,
+                place.before[other],
+                &mut |n| {
+                    take(if side == 0 { [own, n] } else { [n, own] });
+                },
+            );
         }
         if let [Some(a), Some(b)] = place.own {
             take([a, b]);
@@ -132,7 +164,12 @@ impl Sweep<'_> {
     }
 
     /// How many of these triangles have no more pairs than are left, together.
-    fn within(&self, places: &[SweepPlace], left: &mut u64, progress: &dyn Progress) -> Result<usize> {
+    fn within(
+        &self,
+        places: &[SweepPlace],
+        left: &mut u64,
+        progress: &dyn Progress,
+    ) -> Result<usize> {
         let counts = par::map_range(0..places.len(), |n| {
             progress.check()?;
             let mut count = 0;
@@ -177,7 +214,10 @@ impl Sweep<'_> {
         let lists = [&self.lists[0], self.lists.get(1).unwrap_or(&self.lists[0])];
         let copies = |n: usize| lists[n].copies(distinct[n] as usize);
         let count = copies(0).len() as u64 * copies(1).len() as u64;
-        Pair { numbers: [copies(0)[0], copies(1)[0]], count }
+        Pair {
+            numbers: [copies(0)[0], copies(1)[0]],
+            count,
+        }
     }
 }
 

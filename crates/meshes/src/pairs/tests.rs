@@ -17,7 +17,10 @@ struct SeenPairs {
 impl Findings for SeenPairs {
     fn take(&mut self, pair: Pair) {
         let [a, b] = pair.numbers;
-        let keys = pair_key([&self.triangles[0][a as usize], &self.triangles[1][b as usize]]);
+        let keys = pair_key([
+            &self.triangles[0][a as usize],
+            &self.triangles[1][b as usize],
+        ]);
         self.pairs.push((keys, pair.count));
     }
 
@@ -27,13 +30,30 @@ impl Findings for SeenPairs {
 }
 
 /// The pairs that are examined, sorted, and whether these are all.
-fn seen(lists: [&[Triangle]; 2], is_one: bool, limit: PairLimit) -> (Vec<([TriangleKey; 2], u64)>, bool) {
+fn seen(
+    lists: [&[Triangle]; 2],
+    is_one: bool,
+    limit: PairLimit,
+) -> (Vec<([TriangleKey; 2], u64)>, bool) {
     let lists = if is_one { [lists[0]; 2] } else { lists };
-    let new = || SeenPairs { triangles: lists.map(<[_]>::to_vec), pairs: vec![] };
-    let exam = Exam { phase: "pairs", progress: &(), limit, max_bytes: None, new: &new };
+    let new = || SeenPairs {
+        triangles: lists.map(<[_]>::to_vec),
+        pairs: vec![],
+    };
+    let exam = Exam {
+        phase: "pairs",
+        progress: &(),
+        limit,
+        max_bytes: None,
+        new: &new,
+    };
     let trees = lists.map(PairTree::new);
     let vertices = Welded::of(lists[0]).unwrap().triangles;
-    let pairs = if is_one { PairsOf::One(lists[0], &vertices) } else { PairsOf::Two([&trees[0], &trees[1]]) };
+    let pairs = if is_one {
+        PairsOf::One(lists[0], &vertices)
+    } else {
+        PairsOf::Two([&trees[0], &trees[1]])
+    };
     let examined = examine(&pairs, &|_| false, &exam).unwrap();
     let mut pairs = examined.found.pairs;
     pairs.sort_unstable();
@@ -52,7 +72,11 @@ fn soup(random: &mut Random, count: usize, is_whole: bool) -> Vec<Triangle> {
         let size = if n % 40 == 7 { 0.9 } else { 0.2 };
         [(); 3].map(|()| {
             let v: Point = at.map(|c| c + size * (random.unit() - 0.5));
-            if is_whole { v.map(|c| (c * 8.0).round() / 8.0) } else { v }
+            if is_whole {
+                v.map(|c| (c * 8.0).round() / 8.0)
+            } else {
+                v
+            }
         })
     };
     (0..count).map(triangle).collect()
@@ -64,7 +88,10 @@ fn two_lists_give_all_pairs_whose_bounds_meet() {
     let mut count = 0;
     for n in 0..12 {
         let [a, b] = [40 + 30 * n, 300 - 20 * n].map(|count| soup(&mut random, count, n % 2 == 0));
-        let all = a.iter().flat_map(|s| b.iter().map(move |t| (s, t))).filter(|(s, t)| do_meet(s, t));
+        let all = a
+            .iter()
+            .flat_map(|s| b.iter().map(move |t| (s, t)))
+            .filter(|(s, t)| do_meet(s, t));
         let mut wanted: Vec<_> = all.map(|(s, t)| (pair_key([s, t]), 1)).collect();
         wanted.sort_unstable();
         let found = seen([&a, &b], false, PairLimit::All);
@@ -79,17 +106,28 @@ fn contacts(triangles: &[Triangle]) -> (Vec<[TriangleKey; 2]>, usize) {
     let (given, is_all) = seen([triangles, triangles], true, PairLimit::All);
     assert!(is_all);
     let of = |keys: &[TriangleKey; 2]| {
-        let triangle = |key: &TriangleKey| *triangles.iter().find(|t| TriangleKey::of(t) == *key).unwrap();
+        let triangle = |key: &TriangleKey| {
+            *triangles
+                .iter()
+                .find(|t| TriangleKey::of(t) == *key)
+                .unwrap()
+        };
         let [s, t] = &keys.each_ref().map(triangle);
         beyond_shared([s, t], [s, t]).is_some()
     };
-    (given.iter().map(|(keys, _)| *keys).filter(of).collect(), given.len())
+    (
+        given.iter().map(|(keys, _)| *keys).filter(of).collect(),
+        given.len(),
+    )
 }
 
 fn contacts_by_all_pairs(triangles: &[Triangle]) -> Vec<[TriangleKey; 2]> {
-    let pairs = (0..triangles.len()).flat_map(|i| (0..i).map(move |j| [&triangles[i], &triangles[j]]));
-    let mut all: Vec<_> =
-        pairs.filter(|[s, t]| beyond_shared([s, t], [s, t]).is_some()).map(pair_key).collect();
+    let pairs =
+        (0..triangles.len()).flat_map(|i| (0..i).map(move |j| [&triangles[i], &triangles[j]]));
+    let mut all: Vec<_> = pairs
+        .filter(|[s, t]| beyond_shared([s, t], [s, t]).is_some())
+        .map(pair_key)
+        .collect();
     all.sort_unstable();
     all
 }
@@ -100,7 +138,11 @@ fn star(random: &mut Random, count: usize, sort: usize) -> Vec<Triangle> {
     let point = |random: &mut Random| -> Point {
         loop {
             let v: Point = match sort / 3 {
-                0 => [random.unit() - 0.5, random.unit() - 0.5, random.unit() - 0.5],
+                0 => [
+                    random.unit() - 0.5,
+                    random.unit() - 0.5,
+                    random.unit() - 0.5,
+                ],
                 1 => [(); 3].map(|()| random.below(5) as f32 - 2.0),
                 _ => [random.unit() - 0.5, random.unit() - 0.5, 0.0],
             };
@@ -112,7 +154,11 @@ fn star(random: &mut Random, count: usize, sort: usize) -> Vec<Triangle> {
     let ends = [point(random), point(random)];
     let mut all = vec![];
     while all.len() < count {
-        let first = if random.below(2) == 0 { ends[random.below(2) as usize] } else { point(random) };
+        let first = if random.below(2) == 0 {
+            ends[random.below(2) as usize]
+        } else {
+            point(random)
+        };
         let second = if random.below(3) == 0 {
             // Near to the first, so that most are narrow.
             std::array::from_fn(|i| first[i] * 0.9 + point(random)[i] * 0.1)
@@ -136,7 +182,11 @@ fn stars_give_all_pairs_that_have_more_in_common() {
         for around in [70, 200, 400] {
             let mut triangles = star(&mut random, around, sort);
             // Some that are not of the star pass through it.
-            triangles.extend(soup(&mut random, 60, false).iter().map(|t| t.map(|v| v.map(|c| c - 0.5))));
+            triangles.extend(
+                soup(&mut random, 60, false)
+                    .iter()
+                    .map(|t| t.map(|v| v.map(|c| c - 0.5))),
+            );
             let triangles = random.shuffled(&triangles);
             let (found, given) = contacts(&triangles);
             assert_eq!(found, contacts_by_all_pairs(&triangles), "{sort} {around}");
@@ -144,7 +194,10 @@ fn stars_give_all_pairs_that_have_more_in_common() {
             skipped += around * (around - 1) / 2 - given.min(around * (around - 1) / 2);
         }
     }
-    assert!(count.iter().all(|count| *count > 1000) && skipped > 30_000, "{count:?} {skipped}");
+    assert!(
+        count.iter().all(|count| *count > 1000) && skipped > 30_000,
+        "{count:?} {skipped}"
+    );
 }
 
 #[test]
@@ -155,8 +208,12 @@ fn fans_take_few_pairs() {
         [c as f32, s as f32, 0.25]
     };
     for count in [1000, 4000] {
-        let fan: Vec<Triangle> = (0..count).map(|n| [[0.0; 3], rim(n, count), rim(n + 1, count)]).collect();
-        let book: Vec<Triangle> = (0..count).map(|n| [[0.0; 3], [0.0, 0.0, 1.0], rim(n, count)]).collect();
+        let fan: Vec<Triangle> = (0..count)
+            .map(|n| [[0.0; 3], rim(n, count), rim(n + 1, count)])
+            .collect();
+        let book: Vec<Triangle> = (0..count)
+            .map(|n| [[0.0; 3], [0.0, 0.0, 1.0], rim(n, count)])
+            .collect();
         for star in [fan, book] {
             let given = seen([&star, &star], true, PairLimit::All).0.len();
             assert!(given < 40 * count, "{given} pairs of {count} triangles");
@@ -183,15 +240,24 @@ fn limited_searches_give_the_same_pairs_in_every_order() {
                 partial += usize::from(!is_all && !wanted.is_empty());
                 for threads in [1, 3] {
                     let [c, d] = [&a, &b].map(|list| random.shuffled(list));
-                    let again = |lists| par::with_threads(threads, || seen(lists, is_one, limit)).unwrap();
+                    let again =
+                        |lists| par::with_threads(threads, || seen(lists, is_one, limit)).unwrap();
                     assert_eq!(again([&c, &d]), (wanted.clone(), is_all), "{n} {most}");
                     if !is_one {
-                        assert_eq!(again([&d, &c]), (wanted.clone(), is_all), "{n} {most}, swapped");
+                        assert_eq!(
+                            again([&d, &c]),
+                            (wanted.clone(), is_all),
+                            "{n} {most}, swapped"
+                        );
                     }
                 }
                 if !is_one && !is_all {
                     // They are among all of them.
-                    assert!(wanted.iter().all(|(keys, _)| all.iter().any(|(known, _)| known == keys)));
+                    assert!(
+                        wanted
+                            .iter()
+                            .all(|(keys, _)| all.iter().any(|(known, _)| known == keys))
+                    );
                 }
             }
         }
@@ -206,8 +272,17 @@ fn copies_count_as_often_as_they_are_there() {
     let mut copies = distinct.clone();
     (0..400).for_each(|_| copies.push(distinct[random.below(60) as usize]));
     let meets = |([s, t], count): &([TriangleKey; 2], u64)| {
-        let of = |key: &TriangleKey| *distinct.iter().find(|t| TriangleKey::of(t) == *key).unwrap();
-        if meeting(&of(s), &of(t)) == Meeting::Apart { 0 } else { *count }
+        let of = |key: &TriangleKey| {
+            *distinct
+                .iter()
+                .find(|t| TriangleKey::of(t) == *key)
+                .unwrap()
+        };
+        if meeting(&of(s), &of(t)) == Meeting::Apart {
+            0
+        } else {
+            *count
+        }
     };
     let sum = |limit| {
         let (pairs, is_all) = seen([&copies, &distinct], false, limit);
@@ -233,7 +308,10 @@ fn trees_of_volumes_stay_within_their_memory() {
             let triangles: Vec<Triangle> = (0..count).map(triangle).collect();
             let tree = PairTree::new(&triangles);
             let bytes = tree.bytes();
-            assert!(bytes <= PairTree::bytes_for(count) + 4096, "{count} {size}: {bytes}");
+            assert!(
+                bytes <= PairTree::bytes_for(count) + 4096,
+                "{count} {size}: {bytes}"
+            );
         }
     }
 }

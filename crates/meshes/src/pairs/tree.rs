@@ -62,7 +62,10 @@ impl<'a> PairTree<'a> {
 
     /// The tree of some triangles, and of stars that have others, each a node of its own.
     pub(super) fn with_stars(triangles: &'a [Triangle], numbers: &[u32], stars: &[&[u32]]) -> Self {
-        Self { triangles, root: root(triangles, numbers, stars) }
+        Self {
+            triangles,
+            root: root(triangles, numbers, stars),
+        }
     }
 
     /// Gives the triangles whose bounds meet a box.
@@ -113,16 +116,32 @@ fn root(triangles: &[Triangle], numbers: &[u32], stars: &[&[u32]]) -> BinNode {
         cells = CellKeys::new(&bounds, bits);
         (order, starts) = cells.sorted(triangles, numbers);
     }
-    let bins = starts.windows(2).map(|w| &order[w[0]..w[1]]).filter(|bin| !bin.is_empty());
+    let bins = starts
+        .windows(2)
+        .map(|w| &order[w[0]..w[1]])
+        .filter(|bin| !bin.is_empty());
     let bins: Vec<&[u32]> = bins.collect();
-    let keys: Vec<u32> = bins.iter().map(|bin| cells.key(&triangles[bin[0] as usize])).collect();
+    let keys: Vec<u32> = bins
+        .iter()
+        .map(|bin| cells.key(&triangles[bin[0] as usize]))
+        .collect();
     let shares: Vec<_> = bins.chunks(256).collect();
     let nodes = par::map(shares, |bins: &[&[u32]]| {
-        bins.iter().map(|bin| BinNode::of(triangles, bin.to_vec())).collect::<Vec<_>>()
+        bins.iter()
+            .map(|bin| BinNode::of(triangles, bin.to_vec()))
+            .collect::<Vec<_>>()
     });
-    let mut nodes: Vec<(u32, BinNode)> = keys.into_iter().zip(nodes.into_iter().flatten()).collect();
-    let star = |own: &[u32]| BinNode { is_star: true, ..BinNode::of(triangles, own.to_vec()) };
-    nodes.extend(stars.iter().map(|own| (cells.key(&triangles[own[0] as usize]), star(own))));
+    let mut nodes: Vec<(u32, BinNode)> =
+        keys.into_iter().zip(nodes.into_iter().flatten()).collect();
+    let star = |own: &[u32]| BinNode {
+        is_star: true,
+        ..BinNode::of(triangles, own.to_vec())
+    };
+    nodes.extend(
+        stars
+            .iter()
+            .map(|own| (cells.key(&triangles[own[0] as usize]), star(own))),
+    );
     nodes.sort_by_key(|(key, _)| *key);
     while nodes.len() > LANES {
         nodes = blocks(nodes);
@@ -139,22 +158,33 @@ fn blocks(nodes: Vec<(u32, BinNode)>) -> Vec<(u32, BinNode)> {
             _ => larger.push((key >> 3, vec![node])),
         }
     }
-    larger.into_iter().map(|(key, block)| (key, BinNode::around(block))).collect()
+    larger
+        .into_iter()
+        .map(|(key, block)| (key, BinNode::around(block)))
+        .collect()
 }
 
 fn bounds_of(triangles: &[Triangle], numbers: &[u32]) -> Bounds {
     let shares = numbers.chunks(CHUNK).collect();
     let bounds = par::map(shares, |some: &[u32]| {
-        some.iter().fold(Bounds::EMPTY, |all, n| triangles[*n as usize].iter().fold(all, Bounds::with))
+        some.iter().fold(Bounds::EMPTY, |all, n| {
+            triangles[*n as usize].iter().fold(all, Bounds::with)
+        })
     });
     bounds.iter().fold(Bounds::EMPTY, |all, one| all.union(one))
 }
 
 /// The box around boxes.
 fn around<'a>(all: impl Iterator<Item = &'a [[f32; 3]; 2]>) -> [[f32; 3]; 2] {
-    all.fold([Bounds::EMPTY.min, Bounds::EMPTY.max], |[low, high], [l, h]| {
-        [std::array::from_fn(|a| low[a].min(l[a])), std::array::from_fn(|a| high[a].max(h[a]))]
-    })
+    all.fold(
+        [Bounds::EMPTY.min, Bounds::EMPTY.max],
+        |[low, high], [l, h]| {
+            [
+                std::array::from_fn(|a| low[a].min(l[a])),
+                std::array::from_fn(|a| high[a].max(h[a])),
+            ]
+        },
+    )
 }
 
 #[cfg(test)]
@@ -176,26 +206,53 @@ impl PairTree<'_> {
 
 impl BinNode {
     fn of(triangles: &[Triangle], numbers: Vec<u32>) -> Self {
-        let own = |bounds: Bounds, n: &u32| triangles[*n as usize].iter().fold(bounds, Bounds::with);
+        let own =
+            |bounds: Bounds, n: &u32| triangles[*n as usize].iter().fold(bounds, Bounds::with);
         let bounds = numbers.iter().fold(Bounds::EMPTY, own);
         let bounds = [bounds.min, bounds.max];
-        Self { bounds, count: numbers.len(), is_star: false, numbers, parts: OnceLock::new() }
+        Self {
+            bounds,
+            count: numbers.len(),
+            is_star: false,
+            numbers,
+            parts: OnceLock::new(),
+        }
     }
 
     /// Triangles of a cell that is divided; a leaf has its parts at once.
     fn of_boxed(boxed: &[BoxedTriangle]) -> Self {
         let bounds = around(boxed.iter().map(|own| &own.bounds));
         let numbers: Vec<u32> = boxed.iter().map(|own| own.number).collect();
-        let parts = if boxed.len() <= LANES { BinParts::of(boxed).into() } else { OnceLock::new() };
-        Self { bounds, count: numbers.len(), is_star: false, numbers, parts }
+        let parts = if boxed.len() <= LANES {
+            BinParts::of(boxed).into()
+        } else {
+            OnceLock::new()
+        };
+        Self {
+            bounds,
+            count: numbers.len(),
+            is_star: false,
+            numbers,
+            parts,
+        }
     }
 
     fn around(nodes: Vec<Self>) -> Self {
         let bounds = around(nodes.iter().map(|node| &node.bounds));
         let count = nodes.iter().map(|node| node.count).sum();
         let boxes = lane_boxes(nodes.iter().map(|node| node.bounds));
-        let parts = OnceLock::from(BinParts { boxes, nodes, numbers: vec![] });
-        Self { bounds, count, is_star: false, numbers: vec![], parts }
+        let parts = OnceLock::from(BinParts {
+            boxes,
+            nodes,
+            numbers: vec![],
+        });
+        Self {
+            bounds,
+            count,
+            is_star: false,
+            numbers: vec![],
+            parts,
+        }
     }
 
     /// Whether it is divided into triangles.
@@ -206,13 +263,21 @@ impl BinNode {
     /// Its children.
     pub(crate) fn parts(&self, triangles: &[Triangle]) -> &BinParts {
         self.parts.get_or_init(|| {
-            let mut boxed: Vec<_> = self.numbers.iter().map(|n| BoxedTriangle::of(triangles, *n)).collect();
+            let mut boxed: Vec<_> = self
+                .numbers
+                .iter()
+                .map(|n| BoxedTriangle::of(triangles, *n))
+                .collect();
             if self.is_leaf() {
                 return BinParts::of(&boxed);
             }
             let mut nodes = vec![];
             divide(&mut boxed, LANES, &mut nodes);
-            BinParts { boxes: lane_boxes(nodes.iter().map(|node| node.bounds)), nodes, numbers: vec![] }
+            BinParts {
+                boxes: lane_boxes(nodes.iter().map(|node| node.bounds)),
+                nodes,
+                numbers: vec![],
+            }
         })
     }
 }
@@ -221,7 +286,11 @@ impl BinParts {
     /// At most sixteen triangles.
     fn of(boxed: &[BoxedTriangle]) -> Self {
         let boxes = lane_boxes(boxed.iter().map(|own| own.bounds));
-        Self { boxes, nodes: vec![], numbers: boxed.iter().map(|own| own.number).collect() }
+        Self {
+            boxes,
+            nodes: vec![],
+            numbers: boxed.iter().map(|own| own.number).collect(),
+        }
     }
 }
 
@@ -257,13 +326,25 @@ fn divide(boxed: &mut [BoxedTriangle], most: usize, nodes: &mut Vec<BinNode>) {
     for own in boxed.iter() {
         for axis in 0..3 {
             let middle = own.middle(axis);
-            low[axis] = if middle < low[axis] { middle } else { low[axis] };
-            high[axis] = if middle > high[axis] { middle } else { high[axis] };
+            low[axis] = if middle < low[axis] {
+                middle
+            } else {
+                low[axis]
+            };
+            high[axis] = if middle > high[axis] {
+                middle
+            } else {
+                high[axis]
+            };
         }
     }
     let extents: [f32; 3] = std::array::from_fn(|axis| high[axis] - low[axis]);
-    let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(0);
-    let half = (boxed.len() / 2).next_multiple_of(LANES).min(boxed.len() - 1);
+    let axis = (0..3)
+        .max_by(|a, b| extents[*a].total_cmp(&extents[*b]))
+        .unwrap_or(0);
+    let half = (boxed.len() / 2)
+        .next_multiple_of(LANES)
+        .min(boxed.len() - 1);
     boxed.select_nth_unstable_by(half, |a, b| a.middle(axis).total_cmp(&b.middle(axis)));
     let (first, rest) = boxed.split_at_mut(half);
     divide(first, most / 2, nodes);
@@ -280,9 +361,19 @@ struct CellKeys {
 
 impl CellKeys {
     fn new(bounds: &Bounds, bits: u32) -> Self {
-        let extent = (0..3).map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a])).fold(0.0, f64::max);
-        let scale = if extent > 0.0 { f64::from(1 << bits) / extent } else { 0.0 };
-        Self { low: bounds.min.map(f64::from), scale, bits }
+        let extent = (0..3)
+            .map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a]))
+            .fold(0.0, f64::max);
+        let scale = if extent > 0.0 {
+            f64::from(1 << bits) / extent
+        } else {
+            0.0
+        };
+        Self {
+            low: bounds.min.map(f64::from),
+            scale,
+            bits,
+        }
     }
 
     /// Bits of the cell of its middle, and of how large it is.
@@ -295,17 +386,24 @@ impl CellKeys {
             let middle = ((low + high) / 2.0 - self.low[axis]) * self.scale;
             (middle as u64).min((1 << self.bits) - 1)
         });
-        let size = [1.0, 4.0, 16.0].into_iter().filter(|least| longest > *least).count() as u32;
+        let size = [1.0, 4.0, 16.0]
+            .into_iter()
+            .filter(|least| longest > *least)
+            .count() as u32;
         size << (3 * self.bits) | morton::code(middle) as u32
     }
 
     /// The numbers of triangles by their cells, and where cells begin.
     fn sorted(&self, triangles: &[Triangle], numbers: &[u32]) -> (Vec<u32>, Vec<usize>) {
         let keys = par::map(numbers.chunks(CHUNK).collect(), |some: &[u32]| {
-            some.iter().map(|n| self.key(&triangles[*n as usize])).collect::<Vec<_>>()
+            some.iter()
+                .map(|n| self.key(&triangles[*n as usize]))
+                .collect::<Vec<_>>()
         });
         let mut starts = vec![0; (4 << (3 * self.bits)) + 1];
-        keys.iter().flatten().for_each(|key| starts[*key as usize + 1] += 1);
+        keys.iter()
+            .flatten()
+            .for_each(|key| starts[*key as usize + 1] += 1);
         for n in 1..starts.len() {
             starts[n] += starts[n - 1];
         }

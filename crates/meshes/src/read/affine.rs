@@ -7,8 +7,11 @@ use voxelize_core::geom::Point;
 pub(super) struct Affine(pub [[f64; 4]; 3]);
 
 impl Affine {
-    pub(super) const IDENTITY: Self =
-        Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
+    pub(super) const IDENTITY: Self = Self([
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
+    ]);
 
     /// This map behind `first`.
     pub(super) fn after(&self, first: &Self) -> Self {
@@ -22,7 +25,8 @@ impl Affine {
 
     /// Where a point goes, rounded once.
     pub(super) fn apply(&self, [x, y, z]: [f64; 3]) -> Point {
-        self.0.map(|[a, b, c, shift]| (a * x + b * y + c * z + shift) as f32)
+        self.0
+            .map(|[a, b, c, shift]| (a * x + b * y + c * z + shift) as f32)
     }
 
     pub(super) fn is_mirror(&self) -> bool {
@@ -37,9 +41,20 @@ mod tests {
 
     #[test]
     fn maps_follow_each_other() {
-        let double = Affine([[2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, -2.0, 0.0]]);
-        let shift = Affine([[1.0, 0.0, 0.0, 5.0], [0.0, 1.0, 0.0, 6.0], [0.0, 0.0, 1.0, 7.0]]);
-        assert_eq!(double.after(&shift).apply([1.0, 1.0, 1.0]), [13.0, 14.0, -16.0]);
+        let double = Affine([
+            [2.0, 0.0, 0.0, 1.0],
+            [0.0, 2.0, 0.0, 0.0],
+            [0.0, 0.0, -2.0, 0.0],
+        ]);
+        let shift = Affine([
+            [1.0, 0.0, 0.0, 5.0],
+            [0.0, 1.0, 0.0, 6.0],
+            [0.0, 0.0, 1.0, 7.0],
+        ]);
+        assert_eq!(
+            double.after(&shift).apply([1.0, 1.0, 1.0]),
+            [13.0, 14.0, -16.0]
+        );
         assert_eq!(shift.after(&double).apply([1.0, 1.0, 1.0]), [8.0, 8.0, 5.0]);
         assert!(double.is_mirror() && !shift.is_mirror() && !double.after(&double).is_mirror());
     }

@@ -34,7 +34,8 @@ pub(super) fn has_contacts(corners: &[[f64; 2]], limit: usize) -> bool {
                 continue;
             }
             let ([a, b], [c, d]) = (side(one), side(other));
-            let is_crossed = area(a, b, c) * area(a, b, d) <= 0.0 && area(c, d, a) * area(c, d, b) <= 0.0;
+            let is_crossed =
+                area(a, b, c) * area(a, b, d) <= 0.0 && area(c, d, a) * area(c, d, b) <= 0.0;
             found += usize::from(is_crossed);
             if found > limit {
                 return true;
@@ -49,12 +50,17 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
     let count = corners.len();
     let mut next: Vec<usize> = (1..count).chain([0]).collect();
     let mut previous: Vec<usize> = (0..count).map(|n| (n + count - 1) % count).collect();
-    let total: f64 = (1..count - 1).map(|n| area(corners[0], corners[n], corners[n + 1])).sum();
+    let total: f64 = (1..count - 1)
+        .map(|n| area(corners[0], corners[n], corners[n + 1]))
+        .sum();
     let sign = if total < 0.0 { -1.0 } else { 1.0 };
     let turn = |a: usize, b: usize, c: usize| sign * area(corners[a], corners[b], corners[c]);
-    let is_reflex = |n: usize, next: &[usize], previous: &[usize]| turn(previous[n], n, next[n]) <= 0.0;
+    let is_reflex =
+        |n: usize, next: &[usize], previous: &[usize]| turn(previous[n], n, next[n]) <= 0.0;
     // Only these may lie in an ear; some of them no longer do.
-    let mut reflex: Vec<usize> = (0..count).filter(|n| is_reflex(*n, &next, &previous)).collect();
+    let mut reflex: Vec<usize> = (0..count)
+        .filter(|n| is_reflex(*n, &next, &previous))
+        .collect();
     let mut is_left = vec![true; count];
     let mut steps = 0;
     let mut missed = 0;

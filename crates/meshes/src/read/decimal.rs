@@ -32,7 +32,10 @@ impl Decimal {
             [b'+', rest @ ..] => (false, rest),
             rest => (false, rest),
         };
-        let end = unsigned.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(unsigned.len());
+        let end = unsigned
+            .iter()
+            .position(|byte| matches!(byte, b'e' | b'E'))
+            .unwrap_or(unsigned.len());
         let (digits, power) = unsigned.split_at(end);
         let mut mantissa = 0_i128;
         let mut exponent = 0;
@@ -43,7 +46,9 @@ impl Decimal {
                 b'.' if !has_point => has_point = true,
                 b'0'..=b'9' => {
                     count += 1;
-                    mantissa = mantissa.checked_mul(10)?.checked_add(i128::from(byte - b'0'))?;
+                    mantissa = mantissa
+                        .checked_mul(10)?
+                        .checked_add(i128::from(byte - b'0'))?;
                     exponent -= i32::from(has_point);
                 }
                 _ => return None,
@@ -53,8 +58,11 @@ impl Decimal {
             return None;
         }
         if let [_, power @ ..] = power {
-            exponent +=
-                std::str::from_utf8(power).ok()?.parse::<i32>().ok().filter(|power| power.abs() < 100)?;
+            exponent += std::str::from_utf8(power)
+                .ok()?
+                .parse::<i32>()
+                .ok()
+                .filter(|power| power.abs() < 100)?;
         }
         // Zeros at the end make exponents of equal numbers differ.
         while mantissa != 0 && mantissa % 10 == 0 {
@@ -62,12 +70,19 @@ impl Decimal {
             exponent += 1;
         }
         let exponent = if mantissa == 0 { 0 } else { exponent };
-        Some(Self { mantissa: if is_negative { -mantissa } else { mantissa }, exponent })
+        Some(Self {
+            mantissa: if is_negative { -mantissa } else { mantissa },
+            exponent,
+        })
     }
 
     /// The shortest decimal that is nearest to a double.
     fn of(value: f64) -> Option<Self> {
-        if value.is_finite() { Self::parse(format!("{value:e}").as_bytes()) } else { None }
+        if value.is_finite() {
+            Self::parse(format!("{value:e}").as_bytes())
+        } else {
+            None
+        }
     }
 
     /// This number less another.
@@ -77,7 +92,10 @@ impl Decimal {
             let power = u32::try_from(number.exponent - exponent).ok()?;
             number.mantissa.checked_mul(10_i128.checked_pow(power)?)
         };
-        Some(Self { mantissa: scaled(self)?.checked_sub(scaled(other)?)?, exponent })
+        Some(Self {
+            mantissa: scaled(self)?.checked_sub(scaled(other)?)?,
+            exponent,
+        })
     }
 
     fn compare(self, other: Self) -> Option<Ordering> {
@@ -88,7 +106,10 @@ impl Decimal {
     fn to_f32(self) -> f32 {
         let mut text = String::with_capacity(48);
         let written = write!(text, "{}e{}", self.mantissa, self.exponent);
-        written.ok().and_then(|()| number::of(text.as_bytes())).unwrap_or(f32::NAN)
+        written
+            .ok()
+            .and_then(|()| number::of(text.as_bytes()))
+            .unwrap_or(f32::NAN)
     }
 
     /// The number of a rational that is a decimal of a usual length.
@@ -96,7 +117,10 @@ impl Decimal {
         let mut scaled = value.clone();
         let ten = Rational::from(10);
         for places in 0..20 {
-            if let Some(whole) = scaled.floor().filter(|whole| Rational::from(*whole) == scaled) {
+            if let Some(whole) = scaled
+                .floor()
+                .filter(|whole| Rational::from(*whole) == scaled)
+            {
                 return Self::parse(format!("{whole}e-{places}").as_bytes());
             }
             scaled = &scaled * &ten;
@@ -132,14 +156,20 @@ pub(super) struct Watched {
 
 impl Default for Watched {
     fn default() -> Self {
-        Self { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3], least: [None; 3] }
+        Self {
+            min: [f32::INFINITY; 3],
+            max: [f32::NEG_INFINITY; 3],
+            least: [None; 3],
+        }
     }
 }
 
 impl Watched {
     /// Whether the mesh is far along each axis. Once it is far along none, no more vertices change that.
     fn far(&self) -> [bool; 3] {
-        let longest = (0..3).map(|axis| self.max[axis] - self.min[axis]).fold(0.0, f32::max);
+        let longest = (0..3)
+            .map(|axis| self.max[axis] - self.min[axis])
+            .fold(0.0, f32::max);
         [0, 1, 2].map(|axis| self.min[axis].abs().max(self.max[axis].abs()) > FAR * longest)
     }
 
@@ -207,7 +237,9 @@ impl Placement {
 
     /// The point near the mesh, now that all of it was read as it is; none if it is not far.
     pub(super) fn found(&self) -> Option<[Rational; 3]> {
-        let Self::Watching(watched) = self else { return None };
+        let Self::Watching(watched) = self else {
+            return None;
+        };
         let far = watched.far();
         if !far.contains(&true) {
             return None;
@@ -222,7 +254,13 @@ impl Placement {
 
 /// The decimal that a word is; of a long one, that of the nearest double.
 fn decimal(word: &[u8]) -> Option<Decimal> {
-    let double = || std::str::from_utf8(word).ok()?.parse().ok().and_then(Decimal::of);
+    let double = || {
+        std::str::from_utf8(word)
+            .ok()?
+            .parse()
+            .ok()
+            .and_then(Decimal::of)
+    };
     Decimal::parse(word).or_else(double)
 }
 
@@ -249,9 +287,22 @@ mod tests {
             ("0", "1e-5", -1e-5),
             ("+12.50", "12.5", 0.0),
         ] {
-            assert_eq!(parsed(a).minus(parsed(b)).unwrap().to_f32(), expected, "{a} - {b}");
+            assert_eq!(
+                parsed(a).minus(parsed(b)).unwrap().to_f32(),
+                expected,
+                "{a} - {b}"
+            );
         }
-        for text in ["", "-", "1e", "1.2.3", "x", "1e200", "nan", "12345678901234567890123456"] {
+        for text in [
+            "",
+            "-",
+            "1e",
+            "1.2.3",
+            "x",
+            "1e200",
+            "nan",
+            "12345678901234567890123456",
+        ] {
             assert_eq!(Decimal::parse(text.as_bytes()), None, "{text}");
         }
     }
@@ -276,9 +327,15 @@ mod tests {
                     placement.coordinate(axis, word.as_bytes());
                 }
             }
-            placement.found().map(|point| point.map(|value| value.to_f64()))
+            placement
+                .found()
+                .map(|point| point.map(|value| value.to_f64()))
         };
-        let far = [["450123.4", "0.5", "10"], ["450133.4", "0.25", "20"], ["450123.9", "0", "10.5"]];
+        let far = [
+            ["450123.4", "0.5", "10"],
+            ["450133.4", "0.25", "20"],
+            ["450123.9", "0", "10.5"],
+        ];
         let mut turned = far;
         turned.reverse();
         assert_eq!(found(&far), Some([450123.4, 0.0, 0.0]));
@@ -286,7 +343,11 @@ mod tests {
         assert_eq!(found(&[["1", "2", "3"], ["2", "2", "3"]]), None);
         assert_eq!(found(&[["450123.4", "1", "1"], ["0", "0", "0"]]), None);
         assert_eq!(found(&[]), None);
-        let one = found(&[["450123.4", "1", "1"], ["nan", "0", "0"], ["450124", "1", "2"]]);
+        let one = found(&[
+            ["450123.4", "1", "1"],
+            ["nan", "0", "0"],
+            ["450124", "1", "2"],
+        ]);
         assert_eq!(one, Some([450123.4, 0.0, 0.0]));
     }
 }

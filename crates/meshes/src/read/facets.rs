@@ -71,7 +71,9 @@ fn chunk_ends(text: &[u8]) -> Vec<usize> {
     let mut ends = vec![];
     let mut at = CHUNK;
     while at < text.len() {
-        let Some(found) = text[at..].windows(WORD.len()).position(|word| word == WORD) else { break };
+        let Some(found) = text[at..].windows(WORD.len()).position(|word| word == WORD) else {
+            break;
+        };
         ends.push(at + found + WORD.len());
         at += found + CHUNK;
     }

@@ -33,12 +33,18 @@ impl<'a> Gunzip<'a> {
     /// The content of `packed`; `read` counts the bytes taken from there.
     pub(super) fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
         let packed = BufReader::with_capacity(64 << 10, CountedReader(packed, Rc::clone(&read)));
-        Self { member: Some(GzDecoder::new(packed)), triage, read }
+        Self {
+            member: Some(GzDecoder::new(packed)),
+            triage,
+            read,
+        }
     }
 
     /// After the end of a member: is there another?
     fn next_member(&mut self) -> io::Result<()> {
-        let Some(member) = self.member.take() else { return Ok(()) };
+        let Some(member) = self.member.take() else {
+            return Ok(());
+        };
         let mut packed = member.into_inner();
         let next = packed.fill_buf()?;
         if next.is_empty() {
@@ -68,8 +74,16 @@ impl Read for Gunzip<'_> {
                     let error = Error::input(Code::S003, "cut short: the gzip data has no end");
                     self.found(error.at_byte(self.read.get()))?;
                 }
-                Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
-                    self.found(Error::input(Code::S011, format!("the gzip data is damaged: {error}")))?;
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::InvalidInput | ErrorKind::InvalidData
+                    ) =>
+                {
+                    self.found(Error::input(
+                        Code::S011,
+                        format!("the gzip data is damaged: {error}"),
+                    ))?;
                 }
                 result => return result,
             }

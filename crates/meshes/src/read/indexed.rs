@@ -8,7 +8,9 @@ use super::room::Room;
 use super::shares::{ColourRange, WrittenColour};
 use super::triage::Triage;
 use crate::colours::{WHITE, channel};
-use crate::{Mesh, MeshColours, MeshParts, MeshTexture, PartKind, TexturePlace, TextureWrap, not_finite};
+use crate::{
+    Mesh, MeshColours, MeshParts, MeshTexture, PartKind, TexturePlace, TextureWrap, not_finite,
+};
 use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_core::par::Progress;
@@ -87,7 +89,10 @@ impl<'a> Indexed<'a> {
 
     /// Heard by `progress`, which may cancel.
     pub(super) fn heard_by(self, progress: &'a dyn Progress) -> Self {
-        Self { progress: Some(progress), ..self }
+        Self {
+            progress: Some(progress),
+            ..self
+        }
     }
 
     /// With the numbers of the vertices of each triangle, if they are wanted.
@@ -114,11 +119,16 @@ impl<'a> Indexed<'a> {
     /// Room for so many vertices and triangles more, all of which are known to be there.
     pub(super) fn expect(&mut self, vertices: u64, triangles: u64) -> Result<()> {
         let all = self.triangles.len() as u64 + triangles;
-        self.room.admit(all, self.beside() + size_of::<Point>() as u64 * vertices)?;
+        self.room
+            .admit(all, self.beside() + size_of::<Point>() as u64 * vertices)?;
         let counts = [vertices, triangles].map(usize::try_from);
-        let [Ok(vertices), Ok(triangles)] = counts else { return Ok(()) };
-        let reserved =
-            self.vertices.try_reserve_exact(vertices).and(self.triangles.try_reserve_exact(triangles));
+        let [Ok(vertices), Ok(triangles)] = counts else {
+            return Ok(());
+        };
+        let reserved = self
+            .vertices
+            .try_reserve_exact(vertices)
+            .and(self.triangles.try_reserve_exact(triangles));
         reserved.map_err(|_| Error::too_large("more triangles than the system provides memory for"))
     }
 
@@ -150,7 +160,10 @@ impl<'a> Indexed<'a> {
     pub(super) fn into_mesh(self) -> Result<Mesh> {
         let count = self.triangles.len();
         let colours = self.paint.into_colours(count)?;
-        let named = [(PartKind::Object, self.objects), (PartKind::Material, self.materials)];
+        let named = [
+            (PartKind::Object, self.objects),
+            (PartKind::Material, self.materials),
+        ];
         let mut mesh = Mesh::of_finite(self.triangles.into());
         for (kind, naming) in named {
             if let Some(parts) = naming.into_parts(count) {
@@ -171,7 +184,11 @@ impl<'a> Indexed<'a> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
         if let (Some(bad), None) = (bad, &self.not_finite) {
             let error = not_finite(*bad);
-            let error = if let FilePosition::Of(_) = place { error } else { place.of(error) };
+            let error = if let FilePosition::Of(_) = place {
+                error
+            } else {
+                place.of(error)
+            };
             self.not_finite = Some((self.vertices.len(), error));
         }
         self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
@@ -188,7 +205,10 @@ impl<'a> Indexed<'a> {
         let paint = &mut self.paint.vertices;
         if paint.capacity() <= last {
             let more = (last + 1).max(512);
-            self.room.admit(self.triangles.capacity() as u64, self.beside() + 6 * more as u64)?;
+            self.room.admit(
+                self.triangles.capacity() as u64,
+                self.beside() + 6 * more as u64,
+            )?;
             self.paint.vertices.reserve_exact(more);
         }
         self.paint.vertices.resize(last, WHITE);
@@ -202,8 +222,13 @@ impl<'a> Indexed<'a> {
         if there <= place {
             let more = (place + 1).max(2 * there).max(512);
             let bytes = size_of::<WrittenColour>() * (there + more);
-            self.room.admit(self.triangles.capacity() as u64, self.beside() + bytes as u64)?;
-            self.paint.written.reserve_exact(more - self.paint.written.len());
+            self.room.admit(
+                self.triangles.capacity() as u64,
+                self.beside() + bytes as u64,
+            )?;
+            self.paint
+                .written
+                .reserve_exact(more - self.paint.written.len());
         }
         if self.paint.written.len() <= place {
             self.paint.written.resize(place + 1, NO_COLOUR);
@@ -229,7 +254,10 @@ impl<'a> Indexed<'a> {
             if faces.len() == faces.capacity() {
                 let more = faces.capacity().max(512);
                 let bytes = size_of::<WrittenColour>() * (faces.capacity() + more);
-                self.room.admit(self.triangles.capacity() as u64, self.beside() + bytes as u64)?;
+                self.room.admit(
+                    self.triangles.capacity() as u64,
+                    self.beside() + bytes as u64,
+                )?;
                 self.paint.written_faces.reserve_exact(more);
             }
             self.paint.written_faces.push(colour);
@@ -258,11 +286,16 @@ impl<'a> Indexed<'a> {
         let budget = picture::Budget {
             texels: picture::MAX_TEXELS.saturating_sub(self.paint.texels),
             broken: picture::MAX_BROKEN_TEXELS.saturating_sub(self.paint.broken),
-            bytes: self.room.left(self.triangles.capacity() as u64, self.beside()),
+            bytes: self
+                .room
+                .left(self.triangles.capacity() as u64, self.beside()),
         };
         let decoded = bytes.and_then(|bytes| {
             let held = bytes.as_ref().len() as u64;
-            let budget = picture::Budget { bytes: budget.bytes.saturating_sub(held), ..budget };
+            let budget = picture::Budget {
+                bytes: budget.bytes.saturating_sub(held),
+                ..budget
+            };
             picture::decode(bytes.as_ref(), budget, &mut self.paint.broken)
         });
         let texture = |(size, texels)| Ok((size, MeshTexture::new(size, texels, wrap)?));
@@ -334,8 +367,10 @@ impl<'a> Indexed<'a> {
             let more = self.vertices.capacity().max(512);
             // While they move, both are there.
             let bytes = (self.vertices.len() + more) as u64 * size_of::<Point>() as u64;
-            self.room.admit(self.triangles.capacity() as u64, self.beside() + bytes)?;
-            let too_many = |_| Error::too_large("more vertices than the system provides memory for");
+            self.room
+                .admit(self.triangles.capacity() as u64, self.beside() + bytes)?;
+            let too_many =
+                |_| Error::too_large("more vertices than the system provides memory for");
             self.vertices.try_reserve_exact(more).map_err(too_many)?;
         }
         self.vertices.push(point);
@@ -346,8 +381,11 @@ impl<'a> Indexed<'a> {
     pub(super) fn triangle(&mut self, corners: [i64; 3], place: FilePosition<'_>) -> Result<()> {
         let is_plain = self.numbered.is_none() && !self.paint.is_needed();
         if is_plain && self.triangles.len() < self.triangles.capacity() {
-            let at =
-                |n: i64| self.vertices.get(usize::try_from(n).ok()?).filter(|vertex| vertex[0].is_finite());
+            let at = |n: i64| {
+                self.vertices
+                    .get(usize::try_from(n).ok()?)
+                    .filter(|vertex| vertex[0].is_finite())
+            };
             let [a, b, c] = corners.map(at);
             if let (Some(a), Some(b), Some(c)) = (a, b, c) {
                 self.triangles.push([*a, *b, *c]);
@@ -370,7 +408,8 @@ impl<'a> Indexed<'a> {
         let mut damage = None;
         for corner in corners {
             if let (Ok(place), true) = (&corner, has_places) {
-                self.places.push(usize::try_from(*place).unwrap_or(usize::MAX));
+                self.places
+                    .push(usize::try_from(*place).unwrap_or(usize::MAX));
             }
             let corner = corner.and_then(|place| self.at(place));
             match corner {
@@ -388,46 +427,65 @@ impl<'a> Indexed<'a> {
         }
         let count = self.polygon.len();
         let is_short = damage.is_none() && count < 3;
-        let short =
-            || Error::input(Code::S006, format!("a polygon of {count} corners, not of three or more"));
+        let short = || {
+            Error::input(
+                Code::S006,
+                format!("a polygon of {count} corners, not of three or more"),
+            )
+        };
         if let Some(error) = damage.or_else(|| is_short.then(short)) {
             let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
             let error = error.at_triangle(triangle);
             let is_placed = error.line().is_some() || error.byte().is_some();
-            self.triage.found(if is_placed { error } else { place.of(error) })?;
+            self.triage
+                .found(if is_placed { error } else { place.of(error) })?;
             self.triage.drop_triangle(self.triangles.len());
             self.paint.forget_next();
-            return self.room.admit(self.triangles.capacity() as u64, self.beside());
+            return self
+                .room
+                .admit(self.triangles.capacity() as u64, self.beside());
         }
         let beside = self.beside();
         if let (true, Some(progress)) = (count > MANY_CORNERS, self.progress) {
             progress.check()?;
         }
         let cut = self.cutter.cut(&self.polygon);
-        self.room.grow(&mut self.triangles, cut.len(), u64::MAX, beside)?;
+        self.room
+            .grow(&mut self.triangles, cut.len(), u64::MAX, beside)?;
         let before = self.triangles.len();
-        self.triangles.extend(cut.iter().map(|places| places.map(|n| self.polygon[n as usize])));
+        self.triangles.extend(
+            cut.iter()
+                .map(|places| places.map(|n| self.polygon[n as usize])),
+        );
         if let Some(numbered) = &mut self.numbered {
             let more = numbered.missing(cut.len());
-            self.room.admit(self.triangles.capacity() as u64, beside + more)?;
+            self.room
+                .admit(self.triangles.capacity() as u64, beside + more)?;
             numbered.add(cut, &self.places);
         }
         if self.paint.is_needed() {
             let more = self.paint.missing(before + cut.len());
-            self.room.admit(self.triangles.capacity() as u64, beside + 2 * more)?;
-            self.paint.add(before, cut, &self.places, self.polygon.len());
+            self.room
+                .admit(self.triangles.capacity() as u64, beside + 2 * more)?;
+            self.paint
+                .add(before, cut, &self.places, self.polygon.len());
         }
         Ok(())
     }
 
     fn at(&self, place: i64) -> Result<Point> {
-        match usize::try_from(place).ok().and_then(|place| self.vertices.get(place)) {
+        match usize::try_from(place)
+            .ok()
+            .and_then(|place| self.vertices.get(place))
+        {
             Some(vertex) if vertex[0].is_finite() => Ok(*vertex),
             Some(_) => Err(self.not_finite_at(place)),
             None => {
                 let count = self.vertices.len();
-                let text =
-                    format!("vertex {} is not there: {count} come before", place.saturating_add(self.first));
+                let text = format!(
+                    "vertex {} is not there: {count} come before",
+                    place.saturating_add(self.first)
+                );
                 Err(Error::input(Code::S012, text))
             }
         }
@@ -437,7 +495,10 @@ impl<'a> Indexed<'a> {
     fn not_finite_at(&self, place: i64) -> Error {
         match &self.not_finite {
             Some((first, error)) if i64::try_from(*first) == Ok(place) => error.clone(),
-            _ => Error::input(Code::S004, format!("vertex {} is not finite", place + self.first)),
+            _ => Error::input(
+                Code::S004,
+                format!("vertex {} is not finite", place + self.first),
+            ),
         }
     }
 
@@ -445,7 +506,10 @@ impl<'a> Indexed<'a> {
     fn beside(&self) -> u64 {
         let vertices = self.vertices.capacity() * size_of::<Point>();
         let named = self.objects.bytes() + self.materials.bytes();
-        let numbered = self.numbered.as_ref().map_or(0, |numbered| numbered.missing(0));
+        let numbered = self
+            .numbered
+            .as_ref()
+            .map_or(0, |numbered| numbered.missing(0));
         vertices as u64 + self.held + named + self.triage.bytes() + self.paint.bytes() + numbered
     }
 
@@ -457,7 +521,8 @@ impl<'a> Indexed<'a> {
 
     /// Refuses what has been read, and so many bytes more, where that is too much.
     pub(super) fn admit(&self, more: u64) -> Result<()> {
-        self.room.admit(self.triangles.capacity() as u64, self.beside() + more)
+        self.room
+            .admit(self.triangles.capacity() as u64, self.beside() + more)
     }
 }
 
@@ -475,7 +540,11 @@ impl VertexNumbers {
     /// The bytes of what there is, and of so many triangles more, while they move.
     fn missing(&self, more: usize) -> u64 {
         let (there, need) = (self.triangles.capacity(), self.triangles.len() + more);
-        let count = if need > there { there + need.max(2 * there) } else { there };
+        let count = if need > there {
+            there + need.max(2 * there)
+        } else {
+            there
+        };
         (count * size_of::<[u32; 3]>()) as u64
     }
 
@@ -591,7 +660,8 @@ impl Colouring {
                 texture,
                 corners: corners.map(|n| self.next_places[n as usize]),
             };
-            self.places.extend(cut.iter().map(|corners| Some(placed(corners))));
+            self.places
+                .extend(cut.iter().map(|corners| Some(placed(corners))));
         }
         if self.is_written() && self.next.is_none() {
             self.add_written(before, cut, places);
@@ -599,7 +669,9 @@ impl Colouring {
         }
         let next = self.next;
         let colour = |corner: u32| {
-            let vertex = places.get(corner as usize).and_then(|place| self.vertices.get(*place));
+            let vertex = places
+                .get(corner as usize)
+                .and_then(|place| self.vertices.get(*place));
             match (vertex.copied(), self.base) {
                 (Some(colour), Some(base)) => multiplied(colour, base),
                 (Some(colour), None) | (None, Some(colour)) => colour,
@@ -608,7 +680,8 @@ impl Colouring {
         };
         for corners in cut {
             let own = next.map(|next| corners.map(|corner| next[corner as usize % 3]));
-            self.triangles.push(own.unwrap_or_else(|| corners.map(colour)));
+            self.triangles
+                .push(own.unwrap_or_else(|| corners.map(colour)));
         }
         self.forget_next();
     }
@@ -616,15 +689,24 @@ impl Colouring {
     /// Adds those of a face whose colours are known when the whole file is.
     fn add_written(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize]) {
         self.places_written.resize(before, [NO_PLACE; 3]);
-        let face = self.next_written.then(|| FACES + self.written_faces.len() as u32 - 1);
-        let base = if face.is_some() { WHITE } else { self.base.unwrap_or(WHITE) };
+        let face = self
+            .next_written
+            .then(|| FACES + self.written_faces.len() as u32 - 1);
+        let base = if face.is_some() {
+            WHITE
+        } else {
+            self.base.unwrap_or(WHITE)
+        };
         let vertex = |corner: u32| {
-            let place = places.get(corner as usize).and_then(|place| u32::try_from(*place).ok());
+            let place = places
+                .get(corner as usize)
+                .and_then(|place| u32::try_from(*place).ok());
             place.filter(|place| *place < FACES).unwrap_or(NO_PLACE)
         };
         for corners in cut {
             self.triangles.push([base; 3]);
-            self.places_written.push(corners.map(|corner| face.unwrap_or_else(|| vertex(corner))));
+            self.places_written
+                .push(corners.map(|corner| face.unwrap_or_else(|| vertex(corner))));
         }
     }
 
@@ -636,7 +718,9 @@ impl Colouring {
             } else {
                 (&self.written, place, self.vertex_range.full())
             };
-            let colour = colours.get(place as usize).filter(|colour| !colour[0].is_nan())?;
+            let colour = colours
+                .get(place as usize)
+                .filter(|colour| !colour[0].is_nan())?;
             Some(colour.map(|value| channel(f64::from(value) / f64::from(full))))
         };
         for (triangle, places) in self.triangles.iter_mut().zip(&self.places_written) {
@@ -654,16 +738,20 @@ impl Colouring {
         }
         self.apply_written();
         self.triangles.resize(triangles, [WHITE; 3]);
-        MeshColours::new(self.triangles).with_textures(self.textures, self.places).map(Some)
+        MeshColours::new(self.triangles)
+            .with_textures(self.textures, self.places)
+            .map(Some)
     }
 
     fn bytes(&self) -> u64 {
         let places = self.places.capacity() * size_of::<Option<TexturePlace>>();
-        let written =
-            self.written.capacity() + self.written_faces.capacity() + self.places_written.capacity();
+        let written = self.written.capacity()
+            + self.written_faces.capacity()
+            + self.places_written.capacity();
         let written = size_of::<WrittenColour>() * written;
         3 * self.texels
-            + (3 * self.vertices.capacity() + 9 * self.triangles.capacity() + places + written) as u64
+            + (3 * self.vertices.capacity() + 9 * self.triangles.capacity() + places + written)
+                as u64
     }
 }
 
@@ -730,6 +818,10 @@ impl Naming {
 
 /// The damage of a word that is no number.
 pub(super) fn no_number(word: &[u8], what: &str) -> Error {
-    let found = if word.is_empty() { "the end of the line".into() } else { format!("'{}'", sanitize(word)) };
+    let found = if word.is_empty() {
+        "the end of the line".into()
+    } else {
+        format!("'{}'", sanitize(word))
+    };
     Error::input(Code::S007, format!("found {found} where {what} should be"))
 }

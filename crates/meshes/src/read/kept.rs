@@ -15,7 +15,10 @@ pub(super) struct KeptStream {
 
 impl KeptStream {
     pub(super) fn new(max_memory: Option<u64>) -> Self {
-        Self { max_memory, bytes: RefCell::new(Some(vec![])) }
+        Self {
+            max_memory,
+            bytes: RefCell::new(Some(vec![])),
+        }
     }
 
     /// Forgets them: they are not read once more.

@@ -62,17 +62,24 @@ impl<'a, R: Read> Lines<'a, R> {
 
     /// These lines, of which some go on in the next where they end in `\`.
     pub(super) fn joining(self, continuation: fn(&[u8]) -> Continuation) -> Self {
-        Self { continuation, ..self }
+        Self {
+            continuation,
+            ..self
+        }
     }
 
     /// Goes to the next line; false at the end.
     pub(super) fn advance(&mut self) -> Result<bool> {
-        let Some(found) = self.piece()? else { return Ok(false) };
+        let Some(found) = self.piece()? else {
+            return Ok(false);
+        };
         self.number = self.count;
         self.current = found;
         self.joined.clear();
         let line = self.piece_at(found);
-        let Some(start) = continued(line) else { return Ok(true) };
+        let Some(start) = continued(line) else {
+            return Ok(true);
+        };
         let follows = (self.continuation)(start);
         if follows == Continuation::Ends {
             return Ok(true);
@@ -81,7 +88,9 @@ impl<'a, R: Read> Lines<'a, R> {
         self.joined.extend_from_slice(&start);
         loop {
             self.joined.push(b' ');
-            let Some(found) = self.piece()? else { return Ok(true) };
+            let Some(found) = self.piece()? else {
+                return Ok(true);
+            };
             let piece = &self.buffer[found.0..found.1];
             if follows == Continuation::Numbers && !begins_with_number(piece) {
                 // The next line stands for itself.
@@ -102,7 +111,11 @@ impl<'a, R: Read> Lines<'a, R> {
 
     /// The line, with those in which it goes on.
     pub(super) fn line(&self) -> &[u8] {
-        if self.joined.is_empty() { self.piece_at(self.current) } else { &self.joined }
+        if self.joined.is_empty() {
+            self.piece_at(self.current)
+        } else {
+            &self.joined
+        }
     }
 
     /// Its number, from 1.
@@ -113,7 +126,11 @@ impl<'a, R: Read> Lines<'a, R> {
     /// A piece of the text, less a byte order mark at the beginning of all.
     fn piece_at(&self, (from, to): (usize, usize)) -> &[u8] {
         let piece = &self.buffer[from..to];
-        if self.count == 1 { piece.strip_prefix(b"\xef\xbb\xbf").unwrap_or(piece) } else { piece }
+        if self.count == 1 {
+            piece.strip_prefix(b"\xef\xbb\xbf").unwrap_or(piece)
+        } else {
+            piece
+        }
     }
 
     /// Where the text up to the next line end is.
@@ -130,7 +147,8 @@ impl<'a, R: Read> Lines<'a, R> {
                     self.refill()?;
                     continue;
                 }
-                let is_pair = self.buffer[to] == b'\r' && self.buffer[..self.end].get(to + 1) == Some(&b'\n');
+                let is_pair =
+                    self.buffer[to] == b'\r' && self.buffer[..self.end].get(to + 1) == Some(&b'\n');
                 self.at = to + 1 + usize::from(is_pair);
                 self.count += 1;
                 return Ok(Some((from, to)));
@@ -193,8 +211,14 @@ fn begins_with_number(line: &[u8]) -> bool {
 
 /// The first word of a line; empty if there is none.
 pub(super) fn first_word(line: &[u8]) -> &[u8] {
-    let start = line.iter().position(|byte| !is_blank(*byte)).unwrap_or(line.len());
-    let end = line[start..].iter().position(|byte| is_blank(*byte)).map_or(line.len(), |n| start + n);
+    let start = line
+        .iter()
+        .position(|byte| !is_blank(*byte))
+        .unwrap_or(line.len());
+    let end = line[start..]
+        .iter()
+        .position(|byte| is_blank(*byte))
+        .map_or(line.len(), |n| start + n);
     &line[start..end]
 }
 
@@ -208,13 +232,27 @@ pub(super) fn whole(digits: &[u8]) -> Option<i64> {
     if digits.is_empty() || digits.len() > 18 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    Some(sign * digits.iter().fold(0, |n, digit| 10 * n + i64::from(digit - b'0')))
+    Some(
+        sign * digits
+            .iter()
+            .fold(0, |n, digit| 10 * n + i64::from(digit - b'0')),
+    )
 }
 
 /// The first word of a line, and what follows; empty at its end, or where a comment begins.
 pub(super) fn next_word(line: &[u8]) -> (&[u8], &[u8]) {
-    let start = line.iter().position(|byte| !is_blank(*byte)).unwrap_or(line.len());
+    let start = line
+        .iter()
+        .position(|byte| !is_blank(*byte))
+        .unwrap_or(line.len());
     let rest = &line[start..];
-    let end = rest.iter().position(|byte| is_blank(*byte)).unwrap_or(rest.len());
-    if rest.first() == Some(&b'#') { (&[], &[]) } else { rest.split_at(end) }
+    let end = rest
+        .iter()
+        .position(|byte| is_blank(*byte))
+        .unwrap_or(rest.len());
+    if rest.first() == Some(&b'#') {
+        (&[], &[])
+    } else {
+        rest.split_at(end)
+    }
 }

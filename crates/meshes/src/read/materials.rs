@@ -84,7 +84,10 @@ impl TextureMap {
                 if n >= fewest && number.is_none() {
                     break;
                 }
-                values.get_mut(n).into_iter().for_each(|known| *known = number);
+                values
+                    .get_mut(n)
+                    .into_iter()
+                    .for_each(|known| *known = number);
                 if word == b"-clamp" && value == b"on" {
                     map.wrap = TextureWrap::Clamp;
                 }
@@ -106,7 +109,10 @@ impl TextureMap {
 
     /// The place in the picture, from its upper left corner.
     pub(super) fn place(&self, [u, v]: [f32; 2]) -> [f32; 2] {
-        [u * self.scale[0] + self.offset[0], 1.0 - (v * self.scale[1] + self.offset[1])]
+        [
+            u * self.scale[0] + self.offset[0],
+            1.0 - (v * self.scale[1] + self.offset[1]),
+        ]
     }
 }
 
@@ -138,9 +144,14 @@ impl<'a> MaterialLibrary<'a> {
         if self.folder.is_none() {
             self.is_incomplete = true;
             let shown = sanitize(files.join(" ").as_bytes());
-            let error = Error::input(Code::S110, format!("{shown}: a stream has no files beside it"));
-            return indexed
-                .no_colours(&error.with_hint("name the file of the mesh in place of a pipe"), place);
+            let error = Error::input(
+                Code::S110,
+                format!("{shown}: a stream has no files beside it"),
+            );
+            return indexed.no_colours(
+                &error.with_hint("name the file of the mesh in place of a pipe"),
+                place,
+            );
         }
         for file in files {
             if let Some(error) = self.read_file(&file, indexed)? {
@@ -155,9 +166,15 @@ impl<'a> MaterialLibrary<'a> {
     fn files(&self, line: &str) -> Vec<String> {
         let bare = without_comment(line);
         let is_there = |name: &String| {
-            ways(name).iter().any(|way| self.folder.is_some_and(|folder| folder.has_file(way)))
+            ways(name)
+                .iter()
+                .any(|way| self.folder.is_some_and(|folder| folder.has_file(way)))
         };
-        let whole = [line.to_string(), bare.to_string(), without_note(line).to_string()];
+        let whole = [
+            line.to_string(),
+            bare.to_string(),
+            without_note(line).to_string(),
+        ];
         if let Some(whole) = whole.iter().find(|whole| is_there(whole)) {
             return vec![whole.clone()];
         }
@@ -168,7 +185,11 @@ impl<'a> MaterialLibrary<'a> {
                 part.push(' ');
             }
             part += word;
-            if word.to_ascii_lowercase().trim_end_matches('"').ends_with(".mtl") {
+            if word
+                .to_ascii_lowercase()
+                .trim_end_matches('"')
+                .ends_with(".mtl")
+            {
                 parts.push(std::mem::take(&mut part));
             }
         }
@@ -179,7 +200,11 @@ impl<'a> MaterialLibrary<'a> {
             return parts;
         }
         let words: Vec<String> = bare.split_ascii_whitespace().map(str::to_string).collect();
-        if words.iter().any(is_there) { words } else { vec![bare.to_string()] }
+        if words.iter().any(is_there) {
+            words
+        } else {
+            vec![bare.to_string()]
+        }
     }
 
     /// Learns the materials of a file; returns why it cannot be read, if so.
@@ -193,7 +218,9 @@ impl<'a> MaterialLibrary<'a> {
         let admit = |length| indexed.admit(2 * length);
         let (way, text) = match read_first(self.folder, &ways(name), MAX_MATERIALS + 1, admit) {
             Ok(found) => found,
-            Err(error) if matches!(error.kind(), Kind::TooLarge | Kind::Usage) => return Err(error),
+            Err(error) if matches!(error.kind(), Kind::TooLarge | Kind::Usage) => {
+                return Err(error);
+            }
             Err(error) => return Ok(Some(error)),
         };
         if text.len() as u64 > MAX_MATERIALS {
@@ -229,13 +256,18 @@ impl<'a> MaterialLibrary<'a> {
                     let name = text(rest);
                     let short = without_note(&name);
                     if short != name {
-                        self.short.entry(short.to_string()).or_insert_with(|| name.clone());
+                        self.short
+                            .entry(short.to_string())
+                            .or_insert_with(|| name.clone());
                     }
                     self.known.entry(name.clone()).or_default();
                     current = Some(name);
                 }
                 b"map_kd" if let (true, Some(name)) = (self.reads_textures, &current) => {
-                    let map = TextureMap { folder: folder.to_string(), ..TextureMap::of(rest) };
+                    let map = TextureMap {
+                        folder: folder.to_string(),
+                        ..TextureMap::of(rest)
+                    };
                     self.known.entry(name.clone()).or_default().map = Some(map);
                 }
                 b"kd" => {
@@ -281,7 +313,10 @@ impl<'a> MaterialLibrary<'a> {
         indexed: &mut Indexed,
         line: u64,
     ) -> Result<Option<u32>> {
-        let key = (format!("{}{}", map.folder, map.file), map.wrap == TextureWrap::Clamp);
+        let key = (
+            format!("{}{}", map.folder, map.file),
+            map.wrap == TextureWrap::Clamp,
+        );
         if let Some(known) = self.pictures.get(&key) {
             return Ok(*known);
         }
@@ -293,7 +328,9 @@ impl<'a> MaterialLibrary<'a> {
                 names.insert(n, format!("{}{name}", map.folder));
             }
         }
-        let found = read_first(self.folder, &names, picture::MAX_BYTES, |length| indexed.admit(length));
+        let found = read_first(self.folder, &names, picture::MAX_BYTES, |length| {
+            indexed.admit(length)
+        });
         let bytes = found.map(|(_, bytes)| bytes);
         let picture = indexed.add_picture(bytes, [map.wrap; 2], FilePosition::Line(line))?;
         self.pictures.insert(key, picture);
@@ -303,7 +340,8 @@ impl<'a> MaterialLibrary<'a> {
 
 /// Whether a line of a file of materials names a picture.
 fn is_picture(keyword: &[u8]) -> bool {
-    keyword.starts_with(b"map_") || matches!(keyword, b"bump" | b"disp" | b"decal" | b"refl" | b"norm")
+    keyword.starts_with(b"map_")
+        || matches!(keyword, b"bump" | b"disp" | b"decal" | b"refl" | b"norm")
 }
 
 /// What may follow a line of a file of materials that ends in a backslash.
@@ -321,7 +359,11 @@ fn written(rest: &[u8], range: &mut ColourRange) -> Option<WrittenColour> {
     let (r, rest) = next_word(rest);
     let (g, rest) = next_word(rest);
     let (b, _) = next_word(rest);
-    if g.is_empty() { range.colour([r, r, r, b""]) } else { range.colour([r, g, b, b""]) }
+    if g.is_empty() {
+        range.colour([r, r, r, b""])
+    } else {
+        range.colour([r, g, b, b""])
+    }
 }
 
 /// The first of these files that can be read, and its name; the error is about the first of all.
@@ -335,7 +377,9 @@ pub(super) fn read_first(
     for name in names {
         match read_beside(folder, name, most, &admit) {
             Ok(bytes) => return Ok((name.clone(), bytes)),
-            Err(error) if matches!(error.kind(), Kind::TooLarge | Kind::Usage) => return Err(error),
+            Err(error) if matches!(error.kind(), Kind::TooLarge | Kind::Usage) => {
+                return Err(error);
+            }
             Err(error) => first = first.or(Some(error)),
         }
     }
@@ -344,7 +388,10 @@ pub(super) fn read_first(
 
 /// The ways to read the name of a file: as it is, with the slashes of other systems, and without the folder.
 pub(super) fn ways(name: &str) -> Vec<String> {
-    let bare = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
+    let bare = name
+        .strip_prefix('"')
+        .and_then(|name| name.strip_suffix('"'))
+        .unwrap_or(name);
     let slashes = bare.replace('\\', "/");
     let slashes = slashes.strip_suffix('/').unwrap_or(&slashes).trim_end();
     let last = slashes.rsplit('/').next().unwrap_or(slashes);
@@ -365,7 +412,10 @@ fn text(rest: &[u8]) -> String {
 /// A name without the comment behind it: `#` between blanks, or at the end. That of `Material #25` stays.
 pub(super) fn without_comment(name: &str) -> &str {
     let is_comment = |at: &usize| {
-        let [before, behind] = [name[..*at].chars().next_back(), name[at + 1..].chars().next()];
+        let [before, behind] = [
+            name[..*at].chars().next_back(),
+            name[at + 1..].chars().next(),
+        ];
         before.is_some_and(char::is_whitespace) && behind.is_none_or(char::is_whitespace)
     };
     match name.match_indices('#').map(|(at, _)| at).find(is_comment) {
@@ -376,7 +426,12 @@ pub(super) fn without_comment(name: &str) -> &str {
 
 /// A name up to the first word that begins with `#`.
 fn without_note(name: &str) -> &str {
-    let begins_word = |at: &usize| name[..*at].chars().next_back().is_some_and(char::is_whitespace);
+    let begins_word = |at: &usize| {
+        name[..*at]
+            .chars()
+            .next_back()
+            .is_some_and(char::is_whitespace)
+    };
     match name.match_indices('#').map(|(at, _)| at).find(begins_word) {
         Some(at) => name[..at].trim_end(),
         None => name,
@@ -403,8 +458,14 @@ mod tests {
             ("maps\\a.png", plain("maps\\a.png")),
             ("-blendu on -bm 0.5 -imfchan m a.png", plain("a.png")),
             ("-mm 0 1 a.png", plain("a.png")),
-            ("-s 2 3 1 -o 0.5 a b.png", map("a b.png", [2.0, 3.0], [0.5, 0.0], TextureWrap::Repeat)),
-            ("-clamp on -t 1 7.png", map("7.png", [1.0; 2], [0.0; 2], TextureWrap::Clamp)),
+            (
+                "-s 2 3 1 -o 0.5 a b.png",
+                map("a b.png", [2.0, 3.0], [0.5, 0.0], TextureWrap::Repeat),
+            ),
+            (
+                "-clamp on -t 1 7.png",
+                map("7.png", [1.0; 2], [0.0; 2], TextureWrap::Clamp),
+            ),
             ("-s", plain("")),
         ] {
             assert_eq!(TextureMap::of(words.as_bytes()), expected, "{words}");
@@ -436,7 +497,11 @@ mod tests {
             ("Material #25 # x", "Material #25", "Material"),
             ("#1", "#1", "#1"),
         ] {
-            assert_eq!((without_comment(name), without_note(name)), (without, short), "{name}");
+            assert_eq!(
+                (without_comment(name), without_note(name)),
+                (without, short),
+                "{name}"
+            );
         }
     }
 }

@@ -87,7 +87,12 @@ struct Content {
 impl Content {
     /// Of a format that states neither the unit nor the axis that points up.
     fn new(mesh: Mesh, bytes: u64) -> Self {
-        Self { mesh, bytes, unit: None, up: None }
+        Self {
+            mesh,
+            bytes,
+            unit: None,
+            up: None,
+        }
     }
 }
 
@@ -171,7 +176,10 @@ impl<'a> ReadOptions<'a> {
     /// With at most so many bytes of memory for the triangles.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
-        Self { max_memory: bytes.into(), ..self }
+        Self {
+            max_memory: bytes.into(),
+            ..self
+        }
     }
 
     /// With pictures on triangles, or without.
@@ -183,7 +191,10 @@ impl<'a> ReadOptions<'a> {
     /// With the numbers of vertices, or without.
     #[must_use]
     pub fn vertex_numbers(self, vertex_numbers: bool) -> Self {
-        Self { vertex_numbers, ..self }
+        Self {
+            vertex_numbers,
+            ..self
+        }
     }
 
     /// With coordinates relative to this point.
@@ -264,9 +275,21 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         // A pipe has no length, and files that the system generates on reading report 0.
         let whole = metadata.is_file() && metadata.len() > 0;
         // It is read once more only if it can be.
-        let near = if metadata.is_file() { near } else { ReadNear::Origin };
-        let source = if whole { MeshBytes::file(&file, metadata.len()) } else { MeshBytes::stream(&file) };
-        choose_and_read(source?.at(path, options.companions), path, &options.near(near))
+        let near = if metadata.is_file() {
+            near
+        } else {
+            ReadNear::Origin
+        };
+        let source = if whole {
+            MeshBytes::file(&file, metadata.len())
+        } else {
+            MeshBytes::stream(&file)
+        };
+        choose_and_read(
+            source?.at(path, options.companions),
+            path,
+            &options.near(near),
+        )
     };
     near_mesh(options, read).map_err(|error: Error| error.in_file(path))
 }
@@ -300,17 +323,23 @@ fn near_mesh(options: &ReadOptions, read: impl Fn(ReadNear) -> Result<Loaded>) -
 /// Reads a stream; as long as its mesh may be far from the origin, its bytes are kept to be read once more.
 fn read_twice(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
     let kept = Rc::new(KeptStream::new(options.max_memory));
-    let first = MeshBytes::stream(KeepingReader { input, kept: Rc::clone(&kept) })
-        .and_then(|source| choose_kept(source, Path::new(name), options, Some(&kept)))?;
+    let first = MeshBytes::stream(KeepingReader {
+        input,
+        kept: Rc::clone(&kept),
+    })
+    .and_then(|source| choose_kept(source, Path::new(name), options, Some(&kept)))?;
     if first.near.iter().all(|value| *value == Rational::ZERO) {
         return Ok(first);
     }
     let near = first.near.clone();
     drop(first);
     let bytes = kept.take()?;
-    let left = options.max_memory.map(|most| most.saturating_sub(bytes.len() as u64));
+    let left = options
+        .max_memory
+        .map(|most| most.saturating_sub(bytes.len() as u64));
     let options = options.memory(left).near(ReadNear::Point(&near));
-    MeshBytes::stream(&bytes[..]).and_then(|source| choose_and_read(source, Path::new(name), &options))
+    MeshBytes::stream(&bytes[..])
+        .and_then(|source| choose_and_read(source, Path::new(name), &options))
 }
 
 fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Result<Loaded> {
@@ -340,22 +369,53 @@ fn choose_kept(
     let is_zip = source.head().bytes.starts_with(b"PK");
     let content = (format.read)(source, options, &triage).map_err(|error| {
         // What lies in a zip that is no 3MF is known by its extension.
-        let other = if is_zip && error.code() == Code::S002 { refuse::by_extension(path) } else { None };
+        let other = if is_zip && error.code() == Code::S002 {
+            refuse::by_extension(path)
+        } else {
+            None
+        };
         other.unwrap_or_else(|| triage.advised(error))
     })?;
-    let Content { mut mesh, bytes, unit, up } = content;
+    let Content {
+        mut mesh,
+        bytes,
+        unit,
+        up,
+    } = content;
     let findings = triage.finish(mesh.triangles().len())?;
     let dropped = triage.count_dropped();
     mesh.dropped = triage.take_dropped().into();
-    let packing = if packed.is_some() { Packing::Gzip } else { Packing::None };
+    let packing = if packed.is_some() {
+        Packing::Gzip
+    } else {
+        Packing::None
+    };
     let bytes = packed.map_or(bytes, |packed| packed.length());
     let near = triage.near();
-    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings, unit, up, near })
+    Ok(Loaded {
+        mesh,
+        format: format.name,
+        bytes,
+        packing,
+        dropped,
+        findings,
+        unit,
+        up,
+        near,
+    })
 }
 
 /// Returns the format of an input. More of a text is looked at if its beginning does not tell.
-fn choose(source: &mut MeshBytes, path: &Path, options: &ReadOptions) -> Result<&'static InputFormat> {
-    let guessed = |head: &Head, guess| INPUTS.iter().find(|format| (format.recognise)(head) == guess);
+fn choose(
+    source: &mut MeshBytes,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<&'static InputFormat> {
+    let guessed = |head: &Head, guess| {
+        INPUTS
+            .iter()
+            .find(|format| (format.recognise)(head) == guess)
+    };
     // A part of what the mesh may take.
     let most = options.max_memory.unwrap_or(u64::MAX) / 4;
     loop {

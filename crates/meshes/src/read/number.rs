@@ -3,8 +3,8 @@
 
 /// Powers of ten that doubles hold exactly.
 const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
 /// The number that `text` begins with and the bytes it takes; none if it needs a closer look.
@@ -34,7 +34,11 @@ pub(super) fn short(text: &[u8]) -> Option<(f32, usize)> {
         if at == start || at > start + 4 {
             return None;
         }
-        exponent += if negative { -(power as i64) } else { power as i64 };
+        exponent += if negative {
+            -(power as i64)
+        } else {
+            power as i64
+        };
     }
     let value = nearest(mantissa, exponent)?;
     Some((if text[0] == b'-' { -value } else { value }, at))
@@ -67,7 +71,11 @@ fn nearest(mantissa: u64, exponent: i64) -> Option<f32> {
     if mantissa > 1 << 53 {
         return None;
     }
-    let value = if exponent < 0 { mantissa as f64 / power } else { mantissa as f64 * power };
+    let value = if exponent < 0 {
+        mantissa as f64 / power
+    } else {
+        mantissa as f64 * power
+    };
     let is_normal = (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&value);
     (is_normal && value.to_bits() & REST != MIDDLE).then_some(value as f32)
 }
@@ -100,7 +108,11 @@ mod tests {
     fn agrees(text: &str) -> bool {
         let expected: Result<f32, _> = text.parse();
         let found = of(text.as_bytes());
-        assert_eq!(found.map(f32::to_bits), expected.ok().map(f32::to_bits), "{text}");
+        assert_eq!(
+            found.map(f32::to_bits),
+            expected.ok().map(f32::to_bits),
+            "{text}"
+        );
         short(text.as_bytes()).is_some_and(|(_, length)| length == text.len())
     }
 
@@ -121,15 +133,27 @@ mod tests {
                 format!("{middle:e}"),
                 format!("{:e}", middle.next_up()),
                 format!("{:e}", middle.next_down()),
-                format!("{}.{}e{}", random.below(1000), random.below(1 << 30), random.below(60) as i64 - 30),
+                format!(
+                    "{}.{}e{}",
+                    random.below(1000),
+                    random.below(1 << 30),
+                    random.below(60) as i64 - 30
+                ),
                 format!("-{}{:09}", random.below(1 << 30), random.below(1 << 30)),
-                format!("0.{:0>1$}", random.below(1 << 24), random.below(14) as usize),
+                format!(
+                    "0.{:0>1$}",
+                    random.below(1 << 24),
+                    random.below(14) as usize
+                ),
             ] {
                 short += u64::from(agrees(&text));
                 all += 1;
             }
         }
-        assert!(short > all / 4 && short < all, "{short} of {all} were short");
+        assert!(
+            short > all / 4 && short < all,
+            "{short} of {all} were short"
+        );
     }
 
     #[test]

@@ -44,7 +44,10 @@ fn recognise(head: &Head) -> Guess {
     if !head.is_text() {
         return Guess::No;
     }
-    let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
+    let text = head
+        .bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head.bytes);
     // No line but those of OBJ was seen.
     let mut is_pure = true;
     let mut has_words = false;
@@ -70,7 +73,11 @@ fn recognise(head: &Head) -> Guess {
     }
     // Comments may fill all that is looked at.
     let is_empty = !has_words && text.trim_ascii_start().starts_with(b"#");
-    if is_empty || is_pure && is_likely { Guess::Maybe } else { Guess::No }
+    if is_empty || is_pure && is_likely {
+        Guess::Maybe
+    } else {
+        Guess::No
+    }
 }
 
 /// How many numbers the words of a line begin with, up to three.
@@ -150,13 +157,16 @@ impl ObjReader<'_> {
         };
         match word {
             b"v" => {
-                self.indexed.vertex_of(&mut next, FilePosition::Line(number))?;
+                self.indexed
+                    .vertex_of(&mut next, FilePosition::Line(number))?;
                 let words = [next(), next(), next(), next()];
                 if words[2].is_empty() {
                     return Ok(());
                 }
                 match self.indexed.vertex_range().colour(words) {
-                    Some(colour) => self.indexed.colour_written(self.indexed.count() as usize - 1, colour),
+                    Some(colour) => self
+                        .indexed
+                        .colour_written(self.indexed.count() as usize - 1, colour),
                     None => Ok(()),
                 }
             }
@@ -164,7 +174,8 @@ impl ObjReader<'_> {
                 let place = [next(), next()].map(|word| number::of(word).unwrap_or(0.0));
                 if self.places.len() == self.places.capacity() {
                     let more = self.places.capacity().max(512);
-                    self.indexed.hold(2 * (more * size_of::<[f32; 2]>()) as u64)?;
+                    self.indexed
+                        .hold(2 * (more * size_of::<[f32; 2]>()) as u64)?;
                     self.places.reserve_exact(more);
                 }
                 self.places.push(place);
@@ -174,21 +185,31 @@ impl ObjReader<'_> {
                 self.know_material()?;
                 let count = self.indexed.count() as i64;
                 if let (true, Some(map)) = (self.indexed.has_texture(), &self.map) {
-                    let corners = words.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
+                    let corners = words
+                        .split(|byte| is_blank(*byte))
+                        .filter(|word| !word.is_empty());
                     let places = corners.map_while(|word| texture_place(word, &self.places));
-                    self.indexed.place_next(places.map(|place| map.place(place)));
+                    self.indexed
+                        .place_next(places.map(|place| map.place(place)));
                 }
                 let corners = std::iter::from_fn(|| Some(next()).filter(|word| !word.is_empty()));
-                self.indexed.face(corners.map(|word| place(word, count)), FilePosition::Line(number))
+                self.indexed.face(
+                    corners.map(|word| place(word, count)),
+                    FilePosition::Line(number),
+                )
             }
             b"o" => self.begin_object(rest),
             b"g" if !self.has_objects => self.indexed.begin_object(name(rest)),
             b"usemtl" => self.begin_material(rest, number),
             b"mtllib" => self.read_materials(rest, number),
             b"p" | b"l" | b"curv" | b"curv2" | b"surf" => {
-                let text = format!("'{}': points, lines and free-form surfaces are left out", sanitize(word));
-                self.triage
-                    .found_all(Code::S107, 1, || Error::input(Code::S107, text.clone()).at_line(number))
+                let text = format!(
+                    "'{}': points, lines and free-form surfaces are left out",
+                    sanitize(word)
+                );
+                self.triage.found_all(Code::S107, 1, || {
+                    Error::input(Code::S107, text.clone()).at_line(number)
+                })
             }
             b"" => match line.trim_ascii_start().strip_prefix(b"#MRGB") {
                 Some(colours) => self.paint(colours),
@@ -202,13 +223,15 @@ impl ObjReader<'_> {
     /// Gives the next vertices the colours of a comment of ZBrush: eight digits each, the first two of which are a mask.
     fn paint(&mut self, line: &[u8]) -> Result<()> {
         for digits in line.trim_ascii().chunks_exact(8) {
-            let colour =
-                std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let colour = std::str::from_utf8(digits)
+                .ok()
+                .and_then(|digits| u32::from_str_radix(digits, 16).ok());
             let Some(colour) = colour else { return Ok(()) };
             let [_, r, g, b] = colour.to_be_bytes();
             let range = self.indexed.vertex_range();
             range.see(255.0, false);
-            self.indexed.colour_written(self.painted, [r, g, b].map(f32::from))?;
+            self.indexed
+                .colour_written(self.painted, [r, g, b].map(f32::from))?;
             self.painted += 1;
         }
         Ok(())
@@ -217,11 +240,14 @@ impl ObjReader<'_> {
     /// Learns the materials of files. The next faces may be of one of them.
     fn read_materials(&mut self, rest: &[u8], number: u64) -> Result<()> {
         self.materials.read(rest, &mut self.indexed, number)?;
-        let Some(name) = self.material.take() else { return Ok(()) };
+        let Some(name) = self.material.take() else {
+            return Ok(());
+        };
         self.begin_material(&name, number)?;
         if self.late > 0 && self.unknown.is_none() {
             let text = format!("mtllib follows {} faces of its materials", self.late);
-            self.indexed.no_colours(&Error::input(Code::S110, text), FilePosition::Line(number))?;
+            self.indexed
+                .no_colours(&Error::input(Code::S110, text), FilePosition::Line(number))?;
             self.late = 0;
         }
         Ok(())
@@ -229,7 +255,9 @@ impl ObjReader<'_> {
 
     /// Notes that the next face is of a material that is not known.
     fn know_material(&mut self) -> Result<()> {
-        let Some(line) = self.unknown else { return Ok(()) };
+        let Some(line) = self.unknown else {
+            return Ok(());
+        };
         if !self.materials.is_named {
             self.late += 1;
             return Ok(());
@@ -239,23 +267,31 @@ impl ObjReader<'_> {
             // Which is noted.
             return Ok(());
         }
-        let name = self.materials.name(self.material.as_deref().unwrap_or_default());
+        let name = self
+            .materials
+            .name(self.material.as_deref().unwrap_or_default());
         let text = format!("no file of materials has '{}'", sanitize(name.as_bytes()));
-        self.indexed.no_colours(&Error::input(Code::S110, text), FilePosition::Line(line))
+        self.indexed
+            .no_colours(&Error::input(Code::S110, text), FilePosition::Line(line))
     }
 
     /// Goes on with the material that the rest of a line names. Its colour counts where it has no picture.
     fn begin_material(&mut self, rest: &[u8], number: u64) -> Result<()> {
         let name = self.materials.name(rest);
         let material = self.materials.get(&name).cloned();
-        self.unknown = if material.is_none() { Some(number) } else { None };
+        self.unknown = if material.is_none() {
+            Some(number)
+        } else {
+            None
+        };
         let material = material.unwrap_or_default();
         let texture = match &material.map {
             Some(map) => self.materials.picture(map, &mut self.indexed, number)?,
             None => None,
         };
         self.indexed.set_texture(texture);
-        self.indexed.set_base_colour(material.colour.filter(|_| texture.is_none()));
+        self.indexed
+            .set_base_colour(material.colour.filter(|_| texture.is_none()));
         self.map = material.map;
         self.material = Some(rest.to_vec());
         self.indexed.begin_material(name)
@@ -279,7 +315,11 @@ fn name(rest: &[u8]) -> String {
 /// The place in a picture that a word such as `7/2/1` or `-1/-1` names.
 fn texture_place(word: &[u8], places: &[[f32; 2]]) -> Option<[f32; 2]> {
     let named = whole(word.split(|byte| *byte == b'/').nth(1)?)?;
-    let place = if named < 0 { places.len() as i64 + named } else { named - 1 };
+    let place = if named < 0 {
+        places.len() as i64 + named
+    } else {
+        named - 1
+    };
     places.get(usize::try_from(place).ok()?).copied()
 }
 

@@ -36,10 +36,15 @@ pub(super) const FORMAT: InputFormat = InputFormat {
 };
 
 fn recognise(head: &Head) -> Guess {
-    let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
+    let text = head
+        .bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head.bytes);
     let lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
     let mut lines = lines.filter(|line| !next_word(line).0.is_empty());
-    let Some(line) = lines.next() else { return Guess::No };
+    let Some(line) = lines.next() else {
+        return Guess::No;
+    };
     let (word, rest) = next_word(line);
     let Some((keyword, glued)) = split_keyword(word) else {
         let is_whole = head.length == Some(head.bytes.len() as u64);
@@ -53,10 +58,22 @@ fn recognise(head: &Head) -> Guess {
         return Guess::Sure;
     }
     // A word of a language, unless numbers follow.
-    let next = if glued.is_empty() { next_word(rest).0 } else { glued };
-    let next = if next.is_empty() { lines.next().map_or(next, |line| next_word(line).0) } else { next };
+    let next = if glued.is_empty() {
+        next_word(rest).0
+    } else {
+        glued
+    };
+    let next = if next.is_empty() {
+        lines.next().map_or(next, |line| next_word(line).0)
+    } else {
+        next
+    };
     let is_usual = next.is_empty() || whole(next).is_some() || next.eq_ignore_ascii_case(b"BINARY");
-    if is_usual && head.is_text() { Guess::Sure } else { Guess::No }
+    if is_usual && head.is_text() {
+        Guess::Sure
+    } else {
+        Guess::No
+    }
 }
 
 /// The keyword that a word begins with, and the number that follows without a blank. The keyword is `OFF` with what says how
@@ -76,24 +93,42 @@ fn split_keyword(word: &[u8]) -> Option<(&[u8], &[u8])> {
 fn without_keyword<'a>(first: &[u8], mut lines: impl Iterator<Item = &'a [u8]>) -> Guess {
     let mut counts = OffWords(first);
     let mut count = || whole(counts.next_word()).filter(|count| *count > 0);
-    let (Some(vertices), Some(_)) = (count(), count()) else { return Guess::No };
+    let (Some(vertices), Some(_)) = (count(), count()) else {
+        return Guess::No;
+    };
     let edges = counts.next_word();
     if whole(edges).is_none() || !counts.next_word().is_empty() || vertices < 3 {
         return Guess::No;
     }
     for _ in 0..vertices {
-        let Some(line) = lines.next() else { return Guess::Maybe };
-        if OffWords(line).take(3).filter(|word| number::of(word).is_some()).count() < 3 {
+        let Some(line) = lines.next() else {
+            return Guess::Maybe;
+        };
+        if OffWords(line)
+            .take(3)
+            .filter(|word| number::of(word).is_some())
+            .count()
+            < 3
+        {
             return Guess::No;
         }
     }
-    let Some(face) = lines.next() else { return Guess::Maybe };
+    let Some(face) = lines.next() else {
+        return Guess::Maybe;
+    };
     let mut words = OffWords(face);
     let corners = whole(words.next_word()).filter(|corners| (3..=vertices).contains(corners));
-    let Some(corners) = corners.and_then(|corners| usize::try_from(corners).ok()) else { return Guess::No };
-    let is_corner = |word: &&[u8]| whole(word).is_some_and(|corner| (0..vertices).contains(&corner));
+    let Some(corners) = corners.and_then(|corners| usize::try_from(corners).ok()) else {
+        return Guess::No;
+    };
+    let is_corner =
+        |word: &&[u8]| whole(word).is_some_and(|corner| (0..vertices).contains(&corner));
     let found = words.take(corners).filter(is_corner).count();
-    if found == corners { Guess::Sure } else { Guess::No }
+    if found == corners {
+        Guess::Sure
+    } else {
+        Guess::No
+    }
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
@@ -128,7 +163,10 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         match whole(count).filter(|count| *count >= 0) {
             Some(corners) => {
                 let mut behind = OffWords(words.0);
-                behind.by_ref().take(usize::try_from(corners).unwrap_or(0)).for_each(drop);
+                behind
+                    .by_ref()
+                    .take(usize::try_from(corners).unwrap_or(0))
+                    .for_each(drop);
                 if let Some(colour) = behind.colour(indexed.face_range()) {
                     indexed.colour_next_written(colour)?;
                 }
@@ -145,7 +183,10 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         }
     }
     if joined.has_next || to_next(&mut lines)? {
-        let text = format!("'{}' follows the last face", sanitize(first_word(lines.line())));
+        let text = format!(
+            "'{}' follows the last face",
+            sanitize(first_word(lines.line()))
+        );
         triage.found(Error::input(Code::S005, text).at_line(lines.number()))?;
         while lines.advance()? {}
     }
@@ -153,7 +194,10 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 }
 
 fn cut_short(what: &str, n: u64, count: u64) -> Error {
-    Error::input(Code::S003, format!("cut short: {what} {n} of {count} is missing"))
+    Error::input(
+        Code::S003,
+        format!("cut short: {what} {n} of {count} is missing"),
+    )
 }
 
 /// Goes to the next line that says something.
@@ -183,21 +227,30 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     let mut words = OffWords(lines.line());
     let (first, rest) = next_word(words.0);
     let (keyword, glued) = split_keyword(first).unwrap_or((b"", first));
-    words.0 = if glued.is_empty() { rest } else { &words.0[words.0.len() - rest.len() - glued.len()..] };
+    words.0 = if glued.is_empty() {
+        rest
+    } else {
+        &words.0[words.0.len() - rest.len() - glued.len()..]
+    };
     // `nOFF` counts its coordinates; `noff` is `NOFF` in lower case.
     if keyword.contains(&b'4') || keyword.contains(&b'n') && keyword.ends_with(b"OFF") {
         return refused("OFF of other than three coordinates");
     }
     let keyword = keyword.to_ascii_uppercase();
     let has_normals = keyword.contains(&b'N');
-    let layout =
-        OffLayout { has_colours: keyword.contains(&b'C'), before_colours: if has_normals { 3 } else { 0 } };
+    let layout = OffLayout {
+        has_colours: keyword.contains(&b'C'),
+        before_colours: if has_normals { 3 } else { 0 },
+    };
     if words.0.trim_ascii().eq_ignore_ascii_case(b"BINARY") {
         return refused("binary OFF");
     }
     if next_word(words.0).0.is_empty() {
         if !to_next(lines)? {
-            return Err(Error::input(Code::S003, "cut short: it has no numbers of vertices and faces"));
+            return Err(Error::input(
+                Code::S003,
+                "cut short: it has no numbers of vertices and faces",
+            ));
         }
         words = OffWords(lines.line());
     }
@@ -206,7 +259,13 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
         let found = whole(word).and_then(|count| u64::try_from(count).ok());
         found.ok_or_else(|| no_number(word, what).at_line(lines.number()))
     };
-    Ok(([count("the number of vertices")?, count("the number of faces")?], layout))
+    Ok((
+        [
+            count("the number of vertices")?,
+            count("the number of faces")?,
+        ],
+        layout,
+    ))
 }
 
 /// The longest face of several lines.
@@ -254,7 +313,9 @@ impl Joined {
 /// How many corners of a face are not in its first line.
 fn missing_corners(line: &[u8]) -> usize {
     let mut words = OffWords(line);
-    let corners = whole(words.next_word()).and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    let corners = whole(words.next_word())
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(0);
     corners - words.take(corners).count()
 }
 
@@ -281,6 +342,10 @@ impl<'a> OffWords<'a> {
     /// none.
     fn colour(&mut self, range: &mut ColourRange) -> Option<WrittenColour> {
         let words = [(); 4].map(|()| self.next_word());
-        if words[2].is_empty() { None } else { range.colour(words) }
+        if words[2].is_empty() {
+            None
+        } else {
+            range.colour(words)
+        }
     }
 }

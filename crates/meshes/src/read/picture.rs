@@ -53,10 +53,16 @@ pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<D
     let [width, height] = open.size;
     let texels = u64::from(width) * u64::from(height);
     if texels > budget.texels {
-        return Err(Error::input(Code::S110, format!("a picture of {width} x {height}, which is too large")));
+        return Err(Error::input(
+            Code::S110,
+            format!("a picture of {width} x {height}, which is too large"),
+        ));
     }
     if texels > budget.broken {
-        return Err(Error::input(Code::S110, "too many large pictures are broken"));
+        return Err(Error::input(
+            Code::S110,
+            "too many large pictures are broken",
+        ));
     }
     // As it is in the file, twice, and as it will be.
     let need = 2 * open.samples.len_of(texels) + 3 * texels + open.extra_bytes(texels, bytes);
@@ -120,7 +126,9 @@ impl Samples {
         if channels < 3 {
             texels.map(|texel| [number(texel, 0); 3]).collect()
         } else {
-            texels.map(|texel| [0, 1, 2].map(|channel| number(texel, channel))).collect()
+            texels
+                .map(|texel| [0, 1, 2].map(|channel| number(texel, channel)))
+                .collect()
         }
     }
 }
@@ -132,23 +140,35 @@ impl<'a> OpenPicture<'a> {
         const HEADER: u64 = 1 << 24;
 
         let limit = HEADER + 2 * bytes.len() as u64;
-        let limits = png::Limits { bytes: usize::try_from(limit.min(budget.bytes)).unwrap_or(usize::MAX) };
+        let limits = png::Limits {
+            bytes: usize::try_from(limit.min(budget.bytes)).unwrap_or(usize::MAX),
+        };
         let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
         // Their unpacked size is no part of the picture.
         decoder.set_ignore_iccp_chunk(true);
         decoder.set_ignore_text_chunk(true);
         decoder.set_transformations(png::Transformations::EXPAND);
         let reader = match decoder.read_info() {
-            Err(png::DecodingError::LimitsExceeded) if budget.bytes < limit => return Err(too_large(limit)),
+            Err(png::DecodingError::LimitsExceeded) if budget.bytes < limit => {
+                return Err(too_large(limit));
+            }
             other => other.map_err(damaged)?,
         };
         let (colour, depth) = reader.output_color_type();
         let samples = Samples {
             channels: colour.samples(),
-            bytes: if depth == png::BitDepth::Sixteen { 2 } else { 1 },
+            bytes: if depth == png::BitDepth::Sixteen {
+                2
+            } else {
+                1
+            },
         };
         let size = [reader.info().width, reader.info().height];
-        Ok(Self { size, samples, decoder: Decoder::Png(Box::new(reader)) })
+        Ok(Self {
+            size,
+            samples,
+            decoder: Decoder::Png(Box::new(reader)),
+        })
     }
 
     fn jpeg(bytes: &'a [u8]) -> Result<Self> {
@@ -164,7 +184,10 @@ impl<'a> OpenPicture<'a> {
         let size = [width as u32, height as u32];
         Ok(Self {
             size,
-            samples: Samples { channels: 3, bytes: 1 },
+            samples: Samples {
+                channels: 3,
+                bytes: 1,
+            },
             decoder: Decoder::Jpeg(Box::new(decoder)),
         })
     }
@@ -174,7 +197,11 @@ impl<'a> OpenPicture<'a> {
         let (width, height) = decoder.dimensions();
         let channels = if decoder.has_alpha() { 4 } else { 3 };
         let samples = Samples { channels, bytes: 1 };
-        Ok(Self { size: [width, height], samples, decoder: Decoder::WebP(Box::new(decoder)) })
+        Ok(Self {
+            size: [width, height],
+            samples,
+            decoder: Decoder::WebP(Box::new(decoder)),
+        })
     }
 
     /// Bytes that the decoder takes beside the picture.
@@ -189,16 +216,25 @@ impl<'a> OpenPicture<'a> {
 
 #[cfg(feature = "textures")]
 fn damaged(error: impl std::fmt::Display) -> Error {
-    Error::input(Code::S110, format!("its picture: {}", sanitize(error.to_string().as_bytes())))
+    Error::input(
+        Code::S110,
+        format!("its picture: {}", sanitize(error.to_string().as_bytes())),
+    )
 }
 
 #[cfg(feature = "textures")]
 fn too_large(need: u64) -> Error {
-    Error::too_large(format!("a picture needs {}, more than is allowed", voxelize_core::text::bytes(need)))
+    Error::too_large(format!(
+        "a picture needs {}, more than is allowed",
+        voxelize_core::text::bytes(need)
+    ))
 }
 
 #[cfg(not(feature = "textures"))]
 pub(super) fn decode(_: &[u8], _: Budget, _: &mut u64) -> Result<DecodedImage> {
     use voxelize_core::error::{Code, Error};
-    Err(Error::input(Code::S110, "pictures need the feature 'textures' of this library"))
+    Err(Error::input(
+        Code::S110,
+        "pictures need the feature 'textures' of this library",
+    ))
 }

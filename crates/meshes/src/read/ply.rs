@@ -55,7 +55,9 @@ const MAX_HEADER: usize = 1 << 20;
 const BLOCK: usize = 256 << 10;
 
 fn recognise(head: &Head) -> Guess {
-    let is_it = [&b"ply\n"[..], b"ply\r", b"ply "].iter().any(|magic| head.bytes.starts_with(magic));
+    let is_it = [&b"ply\n"[..], b"ply\r", b"ply "]
+        .iter()
+        .any(|magic| head.bytes.starts_with(magic));
     if is_it { Guess::Sure } else { Guess::No }
 }
 
@@ -116,10 +118,22 @@ impl Property {
         let plain = name.strip_prefix(b"diffuse_").unwrap_or(name);
         let names = [[&b"red"[..], b"r"], [b"green", b"g"], [b"blue", b"b"]];
         let channel = names.iter().position(|names| names.contains(&plain));
-        let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == name);
-        let names = [[&b"s"[..], b"u", b"texture_u", b"texture_s"], [b"t", b"v", b"texture_v", b"texture_t"]];
+        let axis = [&b"x"[..], b"y", b"z"]
+            .iter()
+            .position(|axis| *axis == name);
+        let names = [
+            [&b"s"[..], b"u", b"texture_u", b"texture_s"],
+            [b"t", b"v", b"texture_v", b"texture_t"],
+        ];
         let texture = names.iter().position(|names| names.contains(&name));
-        Self { name: name.to_vec(), list, scalar, axis, channel, texture }
+        Self {
+            name: name.to_vec(),
+            list,
+            scalar,
+            axis,
+            channel,
+            texture,
+        }
     }
 }
 
@@ -132,12 +146,16 @@ struct Element {
 impl Element {
     /// The bytes that one takes at least, with empty lists.
     fn least_bytes(&self) -> u64 {
-        self.properties.iter().map(|property| property.list.unwrap_or(property.scalar).size() as u64).sum()
+        self.properties
+            .iter()
+            .map(|property| property.list.unwrap_or(property.scalar).size() as u64)
+            .sum()
     }
 
     /// Whether coordinates of these vertices are doubles.
     fn has_doubles(&self) -> bool {
-        let is_double = |property: &Property| property.axis.is_some() && property.scalar == Scalar::F64;
+        let is_double =
+            |property: &Property| property.axis.is_some() && property.scalar == Scalar::F64;
         self.kind() == ElementKind::Vertex && self.properties.iter().any(is_double)
     }
 
@@ -154,7 +172,8 @@ impl Element {
     fn corners(&self) -> Option<usize> {
         let is_list = |property: &&Property| property.list.is_some();
         let named = |property: &Property| {
-            property.list.is_some() && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
+            property.list.is_some()
+                && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
         };
         let found = self.properties.iter().position(named);
         let is_whole = |property: &Property| {
@@ -162,7 +181,10 @@ impl Element {
         };
         let only = || {
             let is_single = self.properties.iter().filter(is_list).count() == 1;
-            self.properties.iter().position(is_whole).filter(|_| is_single)
+            self.properties
+                .iter()
+                .position(is_whole)
+                .filter(|_| is_single)
         };
         found.or_else(only)
     }
@@ -170,7 +192,13 @@ impl Element {
     /// The type of its numbers, if it is a list of that type alone, whose length is a byte.
     fn short_list(&self) -> Option<Scalar> {
         match &self.properties[..] {
-            [Property { list: Some(Scalar::U8), scalar, .. }] => Some(*scalar),
+            [
+                Property {
+                    list: Some(Scalar::U8),
+                    scalar,
+                    ..
+                },
+            ] => Some(*scalar),
             _ => None,
         }
     }
@@ -187,14 +215,24 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let whole = source.length();
     let folder = source.folder();
     let mut reader = source.into_reader();
-    let PlyHeader { form, elements, pictures, bytes: length, lines } = header(&mut reader)?;
+    let PlyHeader {
+        form,
+        elements,
+        pictures,
+        bytes: length,
+        lines,
+    } = header(&mut reader)?;
     let mut indexed = Indexed::new(options.max_memory, triage, 0)
         .numbered(options.vertex_numbers)
         .heard_by(options.progress);
     let wanted = if options.textures { &pictures[..] } else { &[] };
     let mut pictures = PlyPictures::read(wanted, folder, &mut indexed)?;
     let bytes = if form == PlyForm::Text {
-        let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
+        let mut values = TextValues {
+            lines: Lines::new(reader, options.progress),
+            before: lines,
+            at: 0,
+        };
         read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
         length + values.lines.bytes
     } else {
@@ -208,11 +246,21 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         let most = whole.unwrap_or(0).saturating_sub(length);
         let expected = |name: &[u8], least: u64| {
             let of = elements.iter().filter(|element| element.name == name);
-            of.map(|element| element.count.min(most / element.least_bytes().max(least))).max().unwrap_or(0)
+            of.map(|element| element.count.min(most / element.least_bytes().max(least)))
+                .max()
+                .unwrap_or(0)
         };
         indexed.expect(expected(b"vertex", 3), expected(b"face", 6))?;
-        let mut values =
-            ByteValues { reader, progress, is_big, buffer, at: 0, end: 0, before: length, element: length };
+        let mut values = ByteValues {
+            reader,
+            progress,
+            is_big,
+            buffer,
+            at: 0,
+            end: 0,
+            before: length,
+            element: length,
+        };
         read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
         values.before + values.end as u64
     };
@@ -234,18 +282,31 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
     let mut order = None;
     let mut elements: Vec<Element> = vec![];
     let mut pictures = vec![];
-    let mut lines = HeaderLines { reader, line: vec![], ahead: None, ends_in_cr: false, bytes: 0 };
+    let mut lines = HeaderLines {
+        reader,
+        line: vec![],
+        ahead: None,
+        ends_in_cr: false,
+        bytes: 0,
+    };
     for at in 1_u64.. {
         lines.advance(at)?;
         let mut rest = &lines.line[..];
         let mut next = || {
-            let start = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
-            let end = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
+            let start = rest
+                .iter()
+                .position(|byte| !byte.is_ascii_whitespace())
+                .unwrap_or(rest.len());
+            let end = rest[start..]
+                .iter()
+                .position(u8::is_ascii_whitespace)
+                .unwrap_or(rest.len() - start);
             let (word, behind) = rest[start..].split_at(end);
             rest = behind;
             word
         };
-        let bad = |what: &str| Error::input(Code::S006, format!("a header of PLY: {what}")).at_line(at);
+        let bad =
+            |what: &str| Error::input(Code::S006, format!("a header of PLY: {what}")).at_line(at);
         match next() {
             b"comment" if next().eq_ignore_ascii_case(b"TextureFile") => {
                 pictures.push((String::from_utf8_lossy(rest.trim_ascii()).into_owned(), at));
@@ -263,12 +324,24 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
                 let name = next().to_vec();
                 let count = whole(next()).and_then(|count| u64::try_from(count).ok());
                 let count = count.ok_or_else(|| bad("an element without its count"))?;
-                elements.push(Element { name, count, properties: vec![] });
+                elements.push(Element {
+                    name,
+                    count,
+                    properties: vec![],
+                });
             }
             b"property" => {
                 let first = next();
-                let list = if first == b"list" { Some(Scalar::of(next())) } else { None };
-                let scalar = if list.is_some() { Scalar::of(next()) } else { Scalar::of(first) };
+                let list = if first == b"list" {
+                    Some(Scalar::of(next()))
+                } else {
+                    None
+                };
+                let scalar = if list.is_some() {
+                    Scalar::of(next())
+                } else {
+                    Scalar::of(first)
+                };
                 let (Some(scalar), true) = (scalar, list != Some(None)) else {
                     return Err(bad("a property of an unknown type"));
                 };
@@ -276,16 +349,27 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
                 let Some(element) = elements.last_mut() else {
                     return Err(bad("a property before the first element"));
                 };
-                element.properties.push(Property::new(&name, list.flatten(), scalar));
+                element
+                    .properties
+                    .push(Property::new(&name, list.flatten(), scalar));
             }
             b"end_header" => {
                 let form = order.ok_or_else(|| bad("it names no format"))?;
-                return Ok(PlyHeader { form, elements, pictures, bytes: lines.bytes as u64, lines: at });
+                return Ok(PlyHeader {
+                    form,
+                    elements,
+                    pictures,
+                    bytes: lines.bytes as u64,
+                    lines: at,
+                });
             }
             other => return Err(bad(&format!("'{}' is no keyword", sanitize(other)))),
         }
     }
-    Err(Error::input(Code::S003, "cut short: the header does not end"))
+    Err(Error::input(
+        Code::S003,
+        "cut short: the header does not end",
+    ))
 }
 
 /// The lines of a header, read byte by byte, as what follows the last one may be binary.
@@ -324,7 +408,10 @@ impl<R: Read> HeaderLines<'_, R> {
 
     fn byte(&mut self, at: u64) -> Result<u8> {
         if self.bytes == MAX_HEADER {
-            return Err(Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes")).at_line(at));
+            return Err(
+                Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes"))
+                    .at_line(at),
+            );
         }
         let mut byte = [0];
         if fill(self.reader, &mut byte)? == 0 {
@@ -400,19 +487,29 @@ struct EarlyFaces {
 impl EarlyFaces {
     fn push(&mut self, face: Early, corners: &[i64], indexed: &mut Indexed) -> Result<()> {
         let before = (self.corners.capacity(), self.faces.capacity());
-        let need = |there: usize, length: usize| if length > there { length.max(2 * there) } else { there };
+        let need = |there: usize, length: usize| {
+            if length > there {
+                length.max(2 * there)
+            } else {
+                there
+            }
+        };
         let after = (
             need(before.0, self.corners.len() + corners.len()),
             need(before.1, self.faces.len() + 1).max(512),
         );
         if after != before {
-            let more = (after.0 - before.0) * size_of::<i64>() + (after.1 - before.1) * size_of::<Early>();
+            let more =
+                (after.0 - before.0) * size_of::<i64>() + (after.1 - before.1) * size_of::<Early>();
             indexed.hold(more as u64)?;
             self.corners.reserve_exact(after.0 - self.corners.len());
             self.faces.reserve_exact(after.1 - self.faces.len());
         }
         self.corners.extend_from_slice(corners);
-        self.faces.push(Early { end: self.corners.len(), ..face });
+        self.faces.push(Early {
+            end: self.corners.len(),
+            ..face
+        });
         Ok(())
     }
 
@@ -422,7 +519,10 @@ impl EarlyFaces {
         for face in self.faces {
             let corners = &self.corners[begin..face.end];
             begin = face.end;
-            let values = ElementValues { colour: face.colour, ..ElementValues::default() };
+            let values = ElementValues {
+                colour: face.colour,
+                ..ElementValues::default()
+            };
             add_face(face.kind, corners, &values, face.place, indexed, pictures)?;
         }
         Ok(())
@@ -444,21 +544,37 @@ fn read_elements(
         let is_polygon = matches!(kind, ElementKind::Face | ElementKind::Strips);
         let places = element.corners().filter(|_| is_polygon);
         if is_polygon && element.count > 0 && places.is_none() {
-            return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
+            return Err(Error::input(
+                Code::S006,
+                "polygons of PLY without a list vertex_indices",
+            ));
         }
-        let is_early =
-            elements[n..].iter().any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
+        let is_early = elements[n..]
+            .iter()
+            .any(|later| later.kind() == ElementKind::Vertex && later.count > 0);
         let is_simple = kind == ElementKind::Face && !is_early && pictures.numbers.is_empty();
         let short = element.short_list().filter(|_| is_simple);
         let is_plain = matches!(short, Some(Scalar::I32 | Scalar::U32));
-        let number =
-            |bits: u32| if short == Some(Scalar::I32) { i64::from(bits as i32) } else { i64::from(bits) };
+        let number = |bits: u32| {
+            if short == Some(Scalar::I32) {
+                i64::from(bits as i32)
+            } else {
+                i64::from(bits)
+            }
+        };
         // Without properties its count says nothing.
-        let count = if element.properties.is_empty() { 0 } else { element.count };
+        let count = if element.properties.is_empty() {
+            0
+        } else {
+            element.count
+        };
         for n in 0..count {
             if !values.begin()? {
-                let text =
-                    format!("cut short: {} {n} of {} is missing", sanitize(&element.name), element.count);
+                let text = format!(
+                    "cut short: {} {n} of {} is missing",
+                    sanitize(&element.name),
+                    element.count
+                );
                 triage.found(values.place().of(Error::input(Code::S003, text)))?;
                 early.add_to(indexed, pictures)?;
                 return values.finish();
@@ -484,7 +600,16 @@ fn read_elements(
                     }
                 }
                 Ok(read) if is_polygon && is_early => {
-                    early.push(Early { kind, end: 0, colour: read.colour, place }, &list, indexed)?;
+                    early.push(
+                        Early {
+                            kind,
+                            end: 0,
+                            colour: read.colour,
+                            place,
+                        },
+                        &list,
+                        indexed,
+                    )?;
                 }
                 Ok(read) if is_polygon => add_face(kind, &list, &read, place, indexed, pictures)?,
                 Ok(_) => {}
@@ -552,7 +677,13 @@ struct ElementValues {
 
 impl Default for ElementValues {
     fn default() -> Self {
-        Self { point: [f32::NAN; 3], colour: None, texture: [None; 2], corners: vec![], picture: 0 }
+        Self {
+            point: [f32::NAN; 3],
+            colour: None,
+            texture: [None; 2],
+            corners: vec![],
+            picture: 0,
+        }
     }
 }
 
@@ -564,20 +695,31 @@ struct PlyPictures {
 }
 
 impl PlyPictures {
-    fn read(names: &[(String, u64)], folder: Option<MeshFolder>, indexed: &mut Indexed) -> Result<Self> {
+    fn read(
+        names: &[(String, u64)],
+        folder: Option<MeshFolder>,
+        indexed: &mut Indexed,
+    ) -> Result<Self> {
         let mut numbers = vec![];
         for (name, line) in names {
-            let found = read_first(folder, &ways(name), picture::MAX_BYTES, |length| indexed.admit(length));
+            let found = read_first(folder, &ways(name), picture::MAX_BYTES, |length| {
+                indexed.admit(length)
+            });
             let bytes = found.map(|(_, bytes)| bytes);
             let wrap = [TextureWrap::Repeat; 2];
             numbers.push(indexed.add_picture(bytes, wrap, FilePosition::Line(*line))?);
         }
-        Ok(Self { numbers, places: vec![] })
+        Ok(Self {
+            numbers,
+            places: vec![],
+        })
     }
 
     /// Adds the place of the next vertex.
     fn place_vertex(&mut self, place: [Option<f32>; 2], indexed: &mut Indexed) -> Result<()> {
-        let ([Some(u), Some(v)], false) = (place, self.numbers.is_empty()) else { return Ok(()) };
+        let ([Some(u), Some(v)], false) = (place, self.numbers.is_empty()) else {
+            return Ok(());
+        };
         let before = indexed.count() as usize - 1;
         if before >= self.places.capacity() {
             let more = (before + 1).max(2 * self.places.capacity()).max(512);
@@ -591,10 +733,16 @@ impl PlyPictures {
 
     /// Places the corners of the next face: each by its own numbers, or by those of the vertices.
     fn place_face(&self, corners: &[i64], values: &ElementValues, indexed: &mut Indexed) {
-        let Some(Some(number)) = self.numbers.get(values.picture) else { return };
+        let Some(Some(number)) = self.numbers.get(values.picture) else {
+            return;
+        };
         indexed.set_texture(Some(*number));
         let (own, _) = values.corners.as_chunks::<2>();
-        let vertex = |corner: &i64| usize::try_from(*corner).ok().and_then(|corner| self.places.get(corner));
+        let vertex = |corner: &i64| {
+            usize::try_from(*corner)
+                .ok()
+                .and_then(|corner| self.places.get(corner))
+        };
         let upwards = |[u, v]: &[f32; 2]| [*u, 1.0 - *v];
         if own.len() == corners.len() {
             indexed.place_next(own.iter().map(upwards));
@@ -635,16 +783,32 @@ fn read_element(
         let is_float = matches!(property.scalar, Scalar::F32 | Scalar::F64);
         let Some(length) = property.list else {
             match property {
-                Property { axis: Some(axis), scalar, .. } if kind == ElementKind::Vertex => {
+                Property {
+                    axis: Some(axis),
+                    scalar,
+                    ..
+                } if kind == ElementKind::Vertex => {
                     read.point[*axis] = values.coordinate(*axis, *scalar, indexed.triage())?;
                 }
-                Property { channel: Some(channel), scalar, .. } if is_float => {
+                Property {
+                    channel: Some(channel),
+                    scalar,
+                    ..
+                } if is_float => {
                     shares[*channel] = Some(values.float(*scalar)?);
                 }
-                Property { channel: Some(channel), scalar, .. } => {
+                Property {
+                    channel: Some(channel),
+                    scalar,
+                    ..
+                } => {
                     bytes[*channel] = Some(channel_of(values, *scalar)?);
                 }
-                Property { texture: Some(axis), scalar, .. } if kind == ElementKind::Vertex && is_float => {
+                Property {
+                    texture: Some(axis),
+                    scalar,
+                    ..
+                } if kind == ElementKind::Vertex && is_float => {
                     read.texture[*axis] = Some(values.float(*scalar)?);
                 }
                 Property { name, scalar, .. } if name == b"texnumber" && !is_float => {
@@ -656,7 +820,10 @@ fn read_element(
         };
         let count = values.whole(length)?;
         let Ok(count) = u64::try_from(count) else {
-            return Err(Error::input(Code::S007, format!("a list of {count} numbers")));
+            return Err(Error::input(
+                Code::S007,
+                format!("a list of {count} numbers"),
+            ));
         };
         if places == Some(n) {
             // As many as are there: the length alone allocates nothing.
@@ -746,7 +913,9 @@ impl<R: Read> Values for TextValues<'_, R> {
 
     fn coordinate(&mut self, axis: usize, _: Scalar, triage: &Triage) -> Result<f32> {
         let word = self.word();
-        triage.coordinate(axis, word).ok_or_else(|| no_number(word, "a coordinate"))
+        triage
+            .coordinate(axis, word)
+            .ok_or_else(|| no_number(word, "a coordinate"))
     }
 
     fn float(&mut self, _: Scalar) -> Result<f32> {
@@ -763,7 +932,10 @@ impl<R: Read> Values for TextValues<'_, R> {
         match self.word() {
             b"" => Ok(()),
             word => {
-                let text = format!("'{}' follows the last number of the element", sanitize(word));
+                let text = format!(
+                    "'{}' follows the last number of the element",
+                    sanitize(word)
+                );
                 Err(Error::input(Code::S006, text))
             }
         }
@@ -806,9 +978,14 @@ impl<R: Read> ByteValues<'_, R> {
     /// The next bytes, in the order of little-endian numbers.
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
         if self.end - self.at < N && !self.refill(N)? {
-            return Err(Error::input(Code::S003, "cut short: it ends within an element"));
+            return Err(Error::input(
+                Code::S003,
+                "cut short: it ends within an element",
+            ));
         }
-        let mut bytes: [u8; N] = self.buffer[self.at..self.at + N].try_into().expect("so many bytes");
+        let mut bytes: [u8; N] = self.buffer[self.at..self.at + N]
+            .try_into()
+            .expect("so many bytes");
         self.at += N;
         if self.is_big {
             bytes.reverse();
@@ -879,7 +1056,10 @@ impl<R: Read> Values for ByteValues<'_, R> {
                     _ => f64::from_le_bytes(self.take()?),
                 };
                 if value.fract() != 0.0 || value.abs() > 1e15 {
-                    return Err(Error::input(Code::S007, format!("{value} where a whole number should be")));
+                    return Err(Error::input(
+                        Code::S007,
+                        format!("{value} where a whole number should be"),
+                    ));
                 }
                 value as i64
             }
@@ -892,7 +1072,11 @@ impl<R: Read> Values for ByteValues<'_, R> {
             return None;
         }
         let number = |bytes: &[u8; 4]| {
-            if self.is_big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) }
+            if self.is_big {
+                u32::from_be_bytes(*bytes)
+            } else {
+                u32::from_le_bytes(*bytes)
+            }
         };
         let numbers: [u32; 3] = std::array::from_fn(|n| number(&head[1..].as_chunks().0[n]));
         self.at += head.len();
@@ -903,7 +1087,10 @@ impl<R: Read> Values for ByteValues<'_, R> {
         let mut left = count.saturating_mul(scalar.size() as u64);
         while left > 0 {
             if self.at == self.end && !self.refill(1)? {
-                return Err(Error::input(Code::S003, "cut short: it ends within an element"));
+                return Err(Error::input(
+                    Code::S003,
+                    "cut short: it ends within an element",
+                ));
             }
             let step = left.min((self.end - self.at) as u64);
             self.at += step as usize;

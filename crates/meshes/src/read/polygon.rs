@@ -30,7 +30,13 @@ pub(super) struct PolygonCutter {
 
 impl PolygonCutter {
     pub(super) fn new() -> Self {
-        Self { earcut: Earcut::new(), flat: vec![], ears: vec![], sides: vec![], triangles: vec![] }
+        Self {
+            earcut: Earcut::new(),
+            flat: vec![],
+            ears: vec![],
+            sides: vec![],
+            triangles: vec![],
+        }
     }
 
     /// The triangles of a polygon of at least three corners, by the places of corners; as many as there are corners, less
@@ -85,27 +91,41 @@ impl PolygonCutter {
         }
         let points: Vec<Point> = part.iter().map(|n| corners[*n as usize]).collect();
         self.cut_whole(&points);
-        all.extend(self.triangles.iter().map(|triangle| triangle.map(|n| part[n as usize])));
+        all.extend(
+            self.triangles
+                .iter()
+                .map(|triangle| triangle.map(|n| part[n as usize])),
+        );
     }
 
     /// Cuts ears; false if they do not make up the polygon.
     fn cut_ears(&mut self, corners: &[Point]) -> bool {
-        let Some(axis) = largest_side(corners) else { return false };
+        let Some(axis) = largest_side(corners) else {
+            return false;
+        };
         let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
         self.flat.clear();
-        self.flat.extend(corners.iter().map(|corner| [f64::from(corner[u]), f64::from(corner[v])]));
-        if corners.len() > LONG && clip::has_contacts(&self.flat, FEW_CONTACTS + corners.len() / 256) {
+        self.flat.extend(
+            corners
+                .iter()
+                .map(|corner| [f64::from(corner[u]), f64::from(corner[v])]),
+        );
+        if corners.len() > LONG
+            && clip::has_contacts(&self.flat, FEW_CONTACTS + corners.len() / 256)
+        {
             clip::cut(&self.flat, &mut self.triangles);
             return true;
         }
         self.ears.clear();
-        self.earcut.earcut::<u32>(self.flat.iter().copied(), &[], &mut self.ears);
-        self.triangles.extend(self.ears.as_chunks().0.iter().map(|ear: &[u32; 3]| {
-            // In the order of the polygon.
-            let mut ear = *ear;
-            ear.sort_unstable();
-            ear
-        }));
+        self.earcut
+            .earcut::<u32>(self.flat.iter().copied(), &[], &mut self.ears);
+        self.triangles
+            .extend(self.ears.as_chunks().0.iter().map(|ear: &[u32; 3]| {
+                // In the order of the polygon.
+                let mut ear = *ear;
+                ear.sort_unstable();
+                ear
+            }));
         self.keep_all_corners(corners.len() as u32)
     }
 
@@ -113,19 +133,29 @@ impl PolygonCutter {
     /// if the ears have no such outline.
     fn keep_all_corners(&mut self, count: u32) -> bool {
         self.sides.clear();
-        self.sides.extend(self.triangles.iter().flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]));
+        self.sides.extend(
+            self.triangles
+                .iter()
+                .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]),
+        );
         self.sides.sort_unstable();
         let all = std::mem::take(&mut self.sides);
         let is_single = |side: &[u32; 2]| all.binary_search(&[side[1], side[0]]).is_err();
         self.sides.extend(all.iter().filter(|side| is_single(side)));
         // Around the polygon, each from where the last one ended, and back to the first.
-        let Some([first, _]) = self.sides.first().copied() else { return false };
+        let Some([first, _]) = self.sides.first().copied() else {
+            return false;
+        };
         let mut at = first;
         for &[from, to] in &self.sides {
             if from != at || to <= from && to != first {
                 return false;
             }
-            let ahead = if to > from { to - from } else { to + count - from };
+            let ahead = if to > from {
+                to - from
+            } else {
+                to + count - from
+            };
             let corner = |n: u32| (from + n) % count;
             self.triangles.extend((2..=ahead).map(|n| {
                 let mut left_out = [corner(0), corner(n - 1), corner(n)];
@@ -148,7 +178,10 @@ const FEW_CONTACTS: usize = 64;
 /// Whether a polygon goes along a side twice in the same direction.
 fn repeats_a_side(corners: &[Point]) -> bool {
     let next = corners.iter().cycle().skip(1);
-    let sides = corners.iter().zip(next).map(|(from, to)| [bits(*from), bits(*to)]);
+    let sides = corners
+        .iter()
+        .zip(next)
+        .map(|(from, to)| [bits(*from), bits(*to)]);
     let mut sides: Vec<_> = sides.filter(|[from, to]| from != to).collect();
     sides.sort_unstable();
     sides.windows(2).any(|pair| pair[0] == pair[1])
@@ -201,18 +234,40 @@ mod tests {
         }
         let count = corners.len() as u32;
         for n in 0..count {
-            assert_eq!(sides.remove(&[n, (n + 1) % count]), Some(1), "side {n} of {corners:?}");
+            assert_eq!(
+                sides.remove(&[n, (n + 1) % count]),
+                Some(1),
+                "side {n} of {corners:?}"
+            );
             assert_eq!(sides.remove(&[(n + 1) % count, n]), Some(-1));
         }
-        assert!(sides.values().all(|n| *n == 0), "{triangles:?} of {corners:?}");
+        assert!(
+            sides.values().all(|n| *n == 0),
+            "{triangles:?} of {corners:?}"
+        );
     }
 
     #[test]
     fn concave_polygons_are_covered_once() {
         // An L, a comb, a star; in every plane, from every corner, both ways round.
-        let l: &[[f32; 2]] = &[[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [1.0, 1.0], [1.0, 4.0], [0.0, 4.0]];
-        let comb: &[[f32; 2]] =
-            &[[0.0, 0.0], [7.0, 0.0], [7.0, 5.0], [6.0, 1.0], [4.0, 5.0], [3.0, 1.0], [1.0, 5.0], [0.0, 5.0]];
+        let l: &[[f32; 2]] = &[
+            [0.0, 0.0],
+            [4.0, 0.0],
+            [4.0, 1.0],
+            [1.0, 1.0],
+            [1.0, 4.0],
+            [0.0, 4.0],
+        ];
+        let comb: &[[f32; 2]] = &[
+            [0.0, 0.0],
+            [7.0, 0.0],
+            [7.0, 5.0],
+            [6.0, 1.0],
+            [4.0, 5.0],
+            [3.0, 1.0],
+            [1.0, 5.0],
+            [0.0, 5.0],
+        ];
         let line: &[[f32; 2]] = &[
             [0.0, 0.0],
             [1.0, 0.0],
@@ -238,8 +293,11 @@ mod tests {
                     check(&corners);
                     if axis == 2 {
                         let mut cutter = PolygonCutter::new();
-                        let areas: Vec<f64> =
-                            cutter.cut(&corners).iter().map(|t| area(&corners, t)).collect();
+                        let areas: Vec<f64> = cutter
+                            .cut(&corners)
+                            .iter()
+                            .map(|t| area(&corners, t))
+                            .collect();
                         assert!(areas.iter().all(|area| *area >= 0.0), "{areas:?}");
                         assert_eq!(areas.iter().sum::<f64>(), whole, "{corners:?}");
                     }
@@ -253,13 +311,21 @@ mod tests {
     #[test]
     fn a_polygon_that_goes_round_again_is_cut_in_time() {
         let triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        let square = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+        let square = [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.0, 1.0, 0.0],
+        ];
         for round in [&triangle[..], &square] {
             for count in [300, 20_000] {
                 let corners: Vec<Point> = round.iter().copied().cycle().take(count).collect();
                 check(&corners);
                 let triangles = PolygonCutter::new().cut(&corners).to_vec();
-                let found: f64 = triangles.iter().map(|triangle| area(&corners, triangle)).sum();
+                let found: f64 = triangles
+                    .iter()
+                    .map(|triangle| area(&corners, triangle))
+                    .sum();
                 assert!(found >= (count / round.len()) as f64, "{found} of {count}");
             }
         }
@@ -270,13 +336,17 @@ mod tests {
         let mut random = Random::new(5);
         let triangle = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0_f32]];
         for count in [400, 8000] {
-            let around = |n: usize, by: f32| [triangle[n % 3][0] * by, triangle[n % 3][1] * by, 0.0];
-            let shrinking: Vec<Point> =
-                (0..count).map(|n| around(n, 1.0 - n as f32 / (count + 100) as f32)).collect();
-            let shaken: Vec<Point> =
-                (0..count).map(|n| around(n, 1.0 + random.below(1000) as f32 * 1e-5)).collect();
-            let scattered: Vec<Point> =
-                (0..count).map(|_| [random.below(1000) as f32, random.below(1000) as f32, 0.0]).collect();
+            let around =
+                |n: usize, by: f32| [triangle[n % 3][0] * by, triangle[n % 3][1] * by, 0.0];
+            let shrinking: Vec<Point> = (0..count)
+                .map(|n| around(n, 1.0 - n as f32 / (count + 100) as f32))
+                .collect();
+            let shaken: Vec<Point> = (0..count)
+                .map(|n| around(n, 1.0 + random.below(1000) as f32 * 1e-5))
+                .collect();
+            let scattered: Vec<Point> = (0..count)
+                .map(|_| [random.below(1000) as f32, random.below(1000) as f32, 0.0])
+                .collect();
             for corners in [shrinking, shaken, scattered] {
                 check(&corners);
             }
@@ -286,13 +356,22 @@ mod tests {
     #[test]
     fn a_long_polygon_with_holes_is_covered_once() {
         // A plate with holes in rows, each joined to the one before by a bridge from its first corner.
-        let mut corners: Vec<Point> =
-            vec![[0.0, 0.0, 0.0], [40.0, 0.0, 0.0], [40.0, 40.0, 0.0], [0.0, 40.0, 0.0]];
+        let mut corners: Vec<Point> = vec![
+            [0.0, 0.0, 0.0],
+            [40.0, 0.0, 0.0],
+            [40.0, 40.0, 0.0],
+            [0.0, 40.0, 0.0],
+        ];
         let mut back = vec![[0.0, 0.0, 0.0]];
         corners.push([0.0, 0.0, 0.0]);
         for n in 1..39_u16 {
             let at = f32::from(n);
-            let hole = [[at, at, 0.0], [at, at + 0.5, 0.0], [at + 0.5, at + 0.5, 0.0], [at + 0.5, at, 0.0]];
+            let hole = [
+                [at, at, 0.0],
+                [at, at + 0.5, 0.0],
+                [at + 0.5, at + 0.5, 0.0],
+                [at + 0.5, at, 0.0],
+            ];
             // Half of the hole on the way there, half of it on the way back.
             corners.extend([hole[0], hole[1], hole[2]]);
             back.extend([hole[0], hole[3], hole[2]]);
@@ -311,8 +390,14 @@ mod tests {
         let areas: Vec<f64> = cutter.cut(&long).iter().map(|t| area(&long, t)).collect();
         let whole: f64 = areas.iter().sum();
         let covered: f64 = areas.iter().map(|area| area.abs()).sum();
-        assert!((covered - whole).abs() < 1e-9 * whole, "{covered} for {whole}");
-        assert!((whole - 2.0 * (1600.0 - 38.0 * 0.25)).abs() < 1e-6, "{whole}");
+        assert!(
+            (covered - whole).abs() < 1e-9 * whole,
+            "{covered} for {whole}"
+        );
+        assert!(
+            (whole - 2.0 * (1600.0 - 38.0 * 0.25)).abs() < 1e-6,
+            "{whole}"
+        );
     }
 
     #[test]
@@ -321,8 +406,9 @@ mod tests {
         for n in 0..20_000 {
             let count = 4 + random.below(9) as usize;
             let grid = [2, 3, 50][n % 3];
-            let corners: Vec<Point> =
-                (0..count).map(|_| [(); 3].map(|()| random.below(grid) as f32)).collect();
+            let corners: Vec<Point> = (0..count)
+                .map(|_| [(); 3].map(|()| random.below(grid) as f32))
+                .collect();
             check(&corners);
         }
     }

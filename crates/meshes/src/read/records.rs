@@ -57,12 +57,23 @@ impl Looked {
 
 impl Odd {
     fn of(records: &[[u8; RECORD]], first: u64, is_odd: impl Fn(&[u8; RECORD]) -> bool) -> Self {
-        let odd = || records.iter().enumerate().filter(|(_, record)| is_odd(record));
-        Self { count: odd().count() as u64, first: odd().next().map(|(n, _)| first + n as u64) }
+        let odd = || {
+            records
+                .iter()
+                .enumerate()
+                .filter(|(_, record)| is_odd(record))
+        };
+        Self {
+            count: odd().count() as u64,
+            first: odd().next().map(|(n, _)| first + n as u64),
+        }
     }
 
     fn and(&self, other: &Self) -> Self {
-        Self { count: self.count + other.count, first: self.first.or(other.first) }
+        Self {
+            count: self.count + other.count,
+            first: self.first.or(other.first),
+        }
     }
 }
 
@@ -84,7 +95,9 @@ pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Lo
     }
     let mut looked = Looked::default();
     if normals & TOP_BITS != 0 {
-        looked.normals = Odd::of(records, first, |record| normal_carry(record) & TOP_BITS != 0);
+        looked.normals = Odd::of(records, first, |record| {
+            normal_carry(record) & TOP_BITS != 0
+        });
     }
     if attributes != 0 {
         looked.attributes = Odd::of(records, first, |record| record[ATTRIBUTES..] != [0, 0]);
@@ -98,7 +111,8 @@ pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Lo
 
 #[inline(always)]
 fn vertices(record: &[u8; RECORD]) -> Triangle {
-    let float = |n: usize| f32::from_le_bytes(std::array::from_fn(|i| record[VERTICES + 4 * n + i]));
+    let float =
+        |n: usize| f32::from_le_bytes(std::array::from_fn(|i| record[VERTICES + 4 * n + i]));
     std::array::from_fn(|vertex| std::array::from_fn(|axis| float(3 * vertex + axis)))
 }
 
@@ -131,7 +145,9 @@ pub(super) fn look_like_triangles(block: &[u8], normals: Normals) -> bool {
         is_normal && vertices(record).as_flattened().iter().all(|c| is_usual(*c))
     };
     let alike = records.iter().filter(looks_like_one).count();
-    let is_blank = records.iter().all(|record| vertices(record) == Triangle::default());
+    let is_blank = records
+        .iter()
+        .all(|record| vertices(record) == Triangle::default());
     10 * alike >= 9 * records.len() && !is_blank
 }
 
@@ -148,5 +164,7 @@ fn first_odd(triangles: &[Triangle], first: u64) -> Error {
     let place = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);
     let triangle = first + (place / 9) as u64;
     let byte = length_for(triangle) + (VERTICES + place % 9 * 4) as u64;
-    not_finite(coordinates[place]).at_triangle(triangle).at_byte(byte)
+    not_finite(coordinates[place])
+        .at_triangle(triangle)
+        .at_byte(byte)
 }

@@ -45,7 +45,8 @@ const VOXELS: &str = "it holds voxels, and a mesh is expected";
 const SCAN: &str =
     "it holds voxels, and a mesh is expected; saved as .nrrd or .nii.gz, its grid can be taken";
 const PARAVIEW: &str = "in ParaView: Extract Surface, then File, Save Data as STL or PLY";
-const MESHIO: &str = "'meshio convert' makes PLY of its surface; so does ParaView with Extract Surface";
+const MESHIO: &str =
+    "'meshio convert' makes PLY of its surface; so does ParaView with Extract Surface";
 const SOLVER: &str = "export the surface as STL from the preprocessor, or with ParaView or meshio";
 const POINTS: &str =
     "it holds points without triangles: make a mesh of them first, as MeshLab or CloudCompare do";
@@ -58,7 +59,14 @@ const fn other(
     signs: &'static [Sign],
     hint: &'static str,
 ) -> Other {
-    Other { name, extensions, signs, is_container: false, is_no_mesh: false, hint }
+    Other {
+        name,
+        extensions,
+        signs,
+        is_container: false,
+        is_no_mesh: false,
+        hint,
+    }
 }
 
 const fn container(
@@ -67,7 +75,14 @@ const fn container(
     signs: &'static [Sign],
     hint: &'static str,
 ) -> Other {
-    Other { name, extensions, signs, is_container: true, is_no_mesh: false, hint }
+    Other {
+        name,
+        extensions,
+        signs,
+        is_container: true,
+        is_no_mesh: false,
+        hint,
+    }
 }
 
 const fn no_mesh_of(
@@ -76,7 +91,14 @@ const fn no_mesh_of(
     signs: &'static [Sign],
     hint: &'static str,
 ) -> Other {
-    Other { name, extensions, signs, is_container: false, is_no_mesh: true, hint }
+    Other {
+        name,
+        extensions,
+        signs,
+        is_container: false,
+        is_no_mesh: true,
+        hint,
+    }
 }
 
 use Sign::{Begins, Bytes, Element, Line, Test};
@@ -85,11 +107,31 @@ static OTHERS: &[Other] = &[
     #[cfg(not(feature = "3mf"))]
     other("3MF", &["3mf"], &[], EXPORT),
     // Scenes.
-    other("AMF", &["amf"], &[Element("amf")], "export 3MF, which followed it, or binary STL"),
-    other("Blender", &["blend"], &[Bytes(0, b"BLENDER")], "in Blender: File, Export, glTF 2.0 or STL"),
+    other(
+        "AMF",
+        &["amf"],
+        &[Element("amf")],
+        "export 3MF, which followed it, or binary STL",
+    ),
+    other(
+        "Blender",
+        &["blend"],
+        &[Bytes(0, b"BLENDER")],
+        "in Blender: File, Export, glTF 2.0 or STL",
+    ),
     other("Collada", &["dae"], &[Element("COLLADA")], SCENE),
-    other("FBX", &["fbx"], &[Bytes(0, b"Kaydara FBX Binary"), Begins("; FBX")], SCENE),
-    other("USD", &["usd", "usda", "usdc", "usdz"], &[Bytes(0, b"PXR-USDC"), Begins("#usda")], SCENE),
+    other(
+        "FBX",
+        &["fbx"],
+        &[Bytes(0, b"Kaydara FBX Binary"), Begins("; FBX")],
+        SCENE,
+    ),
+    other(
+        "USD",
+        &["usd", "usda", "usdc", "usdz"],
+        &[Bytes(0, b"PXR-USDC"), Begins("#usda")],
+        SCENE,
+    ),
     other(
         "VRML or X3D",
         &["wrl", "vrml", "x3d", "x3dv", "x3db"],
@@ -103,10 +145,30 @@ static OTHERS: &[Other] = &[
         &[Test(is_3ds)],
         "open it in 3ds Max or an older Blender, and export glTF (.glb) or STL",
     ),
-    other("LightWave", &["lwo", "lws"], &[Bytes(8, b"LWO"), Begins("LWSC")], SCENE),
-    other("Cinema 4D", &["c4d"], &[Bytes(0, b"QC4DC4D6"), Bytes(8, b"XC4D")], SCENE),
-    other("Maya", &["ma", "mb"], &[Begins("//Maya"), Bytes(8, b"Maya")], SCENE),
-    other("Houdini", &["bgeo", "geo", "hip"], &[Begins("PGEOMETRY"), Bytes(0, b"\x7fNSJb")], SCENE),
+    other(
+        "LightWave",
+        &["lwo", "lws"],
+        &[Bytes(8, b"LWO"), Begins("LWSC")],
+        SCENE,
+    ),
+    other(
+        "Cinema 4D",
+        &["c4d"],
+        &[Bytes(0, b"QC4DC4D6"), Bytes(8, b"XC4D")],
+        SCENE,
+    ),
+    other(
+        "Maya",
+        &["ma", "mb"],
+        &[Begins("//Maya"), Bytes(8, b"Maya")],
+        SCENE,
+    ),
+    other(
+        "Houdini",
+        &["bgeo", "geo", "hip"],
+        &[Begins("PGEOMETRY"), Bytes(0, b"\x7fNSJb")],
+        SCENE,
+    ),
     other("Alembic", &["abc"], &[Bytes(0, b"Ogawa")], SCENE),
     other(
         "SketchUp",
@@ -115,17 +177,47 @@ static OTHERS: &[Other] = &[
         "in SketchUp: File, Export, 3D Model, as STL, OBJ or GLB",
     ),
     other("3ds Max", &["max"], &[], SCENE),
-    other("an ASE file of 3ds Max", &["ase", "ask"], &[Begins("*3DSMAX")], SCENE),
+    other(
+        "an ASE file of 3ds Max",
+        &["ase", "ask"],
+        &[Begins("*3DSMAX")],
+        SCENE,
+    ),
     other("DirectX", &["x"], &[Bytes(0, b"xof 0")], SCENE),
-    other("AC3D", &["ac", "ac3d"], &[Bytes(0, b"AC3Db"), Bytes(0, b"AC3Dc")], SCENE),
+    other(
+        "AC3D",
+        &["ac", "ac3d"],
+        &[Bytes(0, b"AC3Db"), Bytes(0, b"AC3Dc")],
+        SCENE,
+    ),
     other("MilkShape", &["ms3d"], &[Bytes(0, b"MS3D000000")], GAME),
     other("Blitz3D", &["b3d"], &[Bytes(0, b"BB3D")], GAME),
     other("MD2 of Quake II", &["md2"], &[Bytes(0, b"IDP2")], GAME),
     other("MD3 of Quake III", &["md3"], &[Bytes(0, b"IDP3")], GAME),
-    other("MDL", &["mdl"], &[Bytes(0, b"IDPO"), Bytes(0, b"IDST")], GAME),
-    other("MD5 of Doom 3", &["md5mesh", "md5anim"], &[Begins("MD5Version")], GAME),
-    other("PMX or PMD of MikuMikuDance", &["pmx", "pmd"], &[Bytes(0, b"PMX "), Bytes(0, b"Pmd\0")], GAME),
-    other("OGRE", &["mesh.xml"], &[Bytes(2, b"[MeshSerializer"), Element("mesh")], GAME),
+    other(
+        "MDL",
+        &["mdl"],
+        &[Bytes(0, b"IDPO"), Bytes(0, b"IDST")],
+        GAME,
+    ),
+    other(
+        "MD5 of Doom 3",
+        &["md5mesh", "md5anim"],
+        &[Begins("MD5Version")],
+        GAME,
+    ),
+    other(
+        "PMX or PMD of MikuMikuDance",
+        &["pmx", "pmd"],
+        &[Bytes(0, b"PMX "), Bytes(0, b"Pmd\0")],
+        GAME,
+    ),
+    other(
+        "OGRE",
+        &["mesh.xml"],
+        &[Bytes(2, b"[MeshSerializer"), Element("mesh")],
+        GAME,
+    ),
     other("SMD of Source", &["smd"], &[], GAME),
     other(
         "Unreal",
@@ -142,8 +234,18 @@ static OTHERS: &[Other] = &[
         &[Bytes(0, b"DRACO")],
         "export GLB: Draco in it is read; 'draco_decoder -i FILE -o mesh.ply' makes PLY of it",
     ),
-    other("CTM", &["ctm"], &[Bytes(0, b"OCTM")], "MeshLab or 'ctmconv FILE mesh.ply' makes PLY of it"),
-    other("U3D", &["u3d"], &[Bytes(0, b"U3D\0")], "export glTF (.glb) or STL from the program that made it"),
+    other(
+        "CTM",
+        &["ctm"],
+        &[Bytes(0, b"OCTM")],
+        "MeshLab or 'ctmconv FILE mesh.ply' makes PLY of it",
+    ),
+    other(
+        "U3D",
+        &["u3d"],
+        &[Bytes(0, b"U3D\0")],
+        "export glTF (.glb) or STL from the program that made it",
+    ),
     other(
         "3D Tiles",
         &["b3dm", "i3dm", "cmpt"],
@@ -157,7 +259,12 @@ static OTHERS: &[Other] = &[
         &[Test(is_ifc), Element("ifcXML")],
         "'IfcConvert FILE mesh.glb' of IfcOpenShell makes glTF of it; so does Blender with Bonsai",
     ),
-    other("STEP", &["step", "stp", "stpz", "p21"], &[Begins("ISO-10303-21")], FREE_CAD),
+    other(
+        "STEP",
+        &["step", "stp", "stpz", "p21"],
+        &[Begins("ISO-10303-21")],
+        FREE_CAD,
+    ),
     other("IGES", &["iges", "igs"], &[Test(is_iges)], FREE_CAD),
     other(
         "DXF",
@@ -165,7 +272,12 @@ static OTHERS: &[Other] = &[
         &[Bytes(0, b"AutoCAD Binary DXF"), Test(is_dxf)],
         "export STL from the CAD program: STLOUT in AutoCAD; Blender and FreeCAD open DXF, too",
     ),
-    other("DWG", &["dwg"], &[Test(is_dwg)], "export STL from the CAD program: STLOUT in AutoCAD"),
+    other(
+        "DWG",
+        &["dwg"],
+        &[Test(is_dwg)],
+        "export STL from the CAD program: STLOUT in AutoCAD",
+    ),
     other(
         "Rhino 3DM",
         &["3dm"],
@@ -179,25 +291,64 @@ static OTHERS: &[Other] = &[
         &[Begins("**ABCDEFGHIJKLMNOPQRSTUVWXYZ"), Bytes(0, b"PS\0\0")],
         FREE_CAD,
     ),
-    other("ACIS", &["sat", "sab"], &[Bytes(0, b"ACIS BinaryFile"), Bytes(0, b"ASM BinaryFile")], CAD),
+    other(
+        "ACIS",
+        &["sat", "sab"],
+        &[Bytes(0, b"ACIS BinaryFile"), Bytes(0, b"ASM BinaryFile")],
+        CAD,
+    ),
     other(
         "BREP of Open CASCADE",
         &["brep", "brp"],
         &[Begins("DBRep_DrawableShape"), Begins("CASCADE Topology")],
         FREE_CAD,
     ),
-    other("SolidWorks", &["sldprt", "sldasm"], &[], "in SolidWorks: File, Save As, STL or 3MF"),
-    other("Inventor", &["ipt", "iam"], &[], "in Inventor: File, Export, CAD Format, STL"),
+    other(
+        "SolidWorks",
+        &["sldprt", "sldasm"],
+        &[],
+        "in SolidWorks: File, Save As, STL or 3MF",
+    ),
+    other(
+        "Inventor",
+        &["ipt", "iam"],
+        &[],
+        "in Inventor: File, Export, CAD Format, STL",
+    ),
     other("Solid Edge", &["par", "psm"], &[], CAD),
-    other("CATIA", &["catpart", "catproduct", "cgr"], &[Bytes(0, b"V5_CFV2")], CAD),
+    other(
+        "CATIA",
+        &["catpart", "catproduct", "cgr"],
+        &[Bytes(0, b"V5_CFV2")],
+        CAD,
+    ),
     other("Creo or NX", &["prt"], &[Begins("#UGC:2")], CAD),
-    other("FreeCAD", &["fcstd"], &[], "in FreeCAD: File, Export, as STL or 3MF"),
-    other("Fusion", &["f3d", "f3z"], &[], "in Fusion: File, Export, STL or 3MF"),
-    other("OpenSCAD", &["scad"], &[], "'openscad -o mesh.stl FILE' makes STL of it"),
+    other(
+        "FreeCAD",
+        &["fcstd"],
+        &[],
+        "in FreeCAD: File, Export, as STL or 3MF",
+    ),
+    other(
+        "Fusion",
+        &["f3d", "f3z"],
+        &[],
+        "in Fusion: File, Export, STL or 3MF",
+    ),
+    other(
+        "OpenSCAD",
+        &["scad"],
+        &[],
+        "'openscad -o mesh.stl FILE' makes STL of it",
+    ),
     other(
         "G-code",
         &["gcode", "gco", "bgcode"],
-        &[Bytes(0, b"GCDE"), Begins("; generated by"), Begins(";FLAVOR:")],
+        &[
+            Bytes(0, b"GCDE"),
+            Begins("; generated by"),
+            Begins(";FLAVOR:"),
+        ],
         "it holds the paths of a printer: take the mesh that was sliced",
     ),
     // Simulation.
@@ -207,14 +358,24 @@ static OTHERS: &[Other] = &[
         &[Begins("$MeshFormat"), Begins("$NOD"), Begins("$Comments")],
         "in Gmsh: File, Export, as STL; 'gmsh FILE -2 -o mesh.stl' does it, too",
     ),
-    other("a mesh of ANSYS Fluent", &["cas"], &[Test(is_fluent)], SOLVER),
+    other(
+        "a mesh of ANSYS Fluent",
+        &["cas"],
+        &[Test(is_fluent)],
+        SOLVER,
+    ),
     other(
         "Medit",
         &["mesh", "meshb"],
         &[Begins("MeshVersionFormatted")],
         "Gmsh opens it: 'gmsh FILE -2 -o mesh.stl'; 'meshio convert' makes PLY of it",
     ),
-    other("MFEM", &[], &[Begins("MFEM mesh")], "in GLVis or ParaView: save the surface as STL"),
+    other(
+        "MFEM",
+        &[],
+        &[Begins("MFEM mesh")],
+        "in GLVis or ParaView: save the surface as STL",
+    ),
     other(
         "Nastran",
         &["nas", "bdf", "fem"],
@@ -232,12 +393,22 @@ static OTHERS: &[Other] = &[
     ),
     other("Abaqus", &["inp"], &[Test(is_abaqus)], SOLVER),
     other("LS-DYNA", &["k", "key", "dyn"], &[Line("*KEYWORD")], SOLVER),
-    other("ANSYS", &["cdb"], &[Begins("/COM,ANSYS"), Begins("/PREP7")], SOLVER),
+    other(
+        "ANSYS",
+        &["cdb"],
+        &[Begins("/COM,ANSYS"), Begins("/PREP7")],
+        SOLVER,
+    ),
     other("UNV of I-DEAS", &["unv", "unf"], &[Test(is_unv)], SOLVER),
     other(
         "Tecplot",
         &["tec", "plt"],
-        &[Bytes(0, b"#!TDV"), Begins("TITLE     ="), Begins("TITLE=\""), Begins("TITLE = \"")],
+        &[
+            Bytes(0, b"#!TDV"),
+            Begins("TITLE     ="),
+            Begins("TITLE=\""),
+            Begins("TITLE = \""),
+        ],
         PARAVIEW,
     ),
     other("SU2", &["su2"], &[Line("NDIME=")], MESHIO),
@@ -248,12 +419,22 @@ static OTHERS: &[Other] = &[
         "in COMSOL: export the mesh as STL",
     ),
     other("FLAC3D", &["f3grid"], &[Begins("* FLAC3D")], MESHIO),
-    other("OpenFOAM", &[], &[Line("FoamFile")], "'foamToSurface surface.stl' writes the surface of the case"),
+    other(
+        "OpenFOAM",
+        &[],
+        &[Line("FoamFile")],
+        "'foamToSurface surface.stl' writes the surface of the case",
+    ),
     other("AVS-UCD", &["avs", "ucd"], &[], MESHIO),
     other("XDMF", &["xdmf", "xmf"], &[Element("Xdmf")], PARAVIEW),
     other("CGNS", &["cgns"], &[], PARAVIEW),
     other("Exodus", &["e", "exo", "ex2"], &[], PARAVIEW),
-    other("MED of Salome", &["med"], &[], "in Salome: export the mesh as STL"),
+    other(
+        "MED of Salome",
+        &["med"],
+        &[],
+        "in Salome: export the mesh as STL",
+    ),
     other(
         "VTK",
         &["vtk", "vtp", "vtu", "vti", "vtm", "vtr", "vts"],
@@ -276,9 +457,19 @@ static OTHERS: &[Other] = &[
     other("GOCAD", &["ts"], &[Begins("GOCAD ")], GEOLOGY),
     other("LAS", &["las", "laz"], &[Bytes(0, b"LASF")], POINTS),
     other("E57", &["e57"], &[Bytes(0, b"ASTM-E57")], POINTS),
-    other("PCD", &["pcd"], &[Begins("# .PCD"), Line("FIELDS x y z")], POINTS),
+    other(
+        "PCD",
+        &["pcd"],
+        &[Begins("# .PCD"), Line("FIELDS x y z")],
+        POINTS,
+    ),
     other("a tile of points", &["pnts"], &[Bytes(0, b"pnts")], POINTS),
-    other("a list of points", &["xyz", "pts", "ptx", "asc"], &[], POINTS),
+    other(
+        "a list of points",
+        &["xyz", "pts", "ptx", "asc"],
+        &[],
+        POINTS,
+    ),
     // Medicine.
     other(
         "GIFTI",
@@ -303,27 +494,66 @@ static OTHERS: &[Other] = &[
     other(
         "NIfTI",
         &["nii", "hdr"],
-        &[Bytes(344, b"n+1\0"), Bytes(344, b"ni1\0"), Bytes(4, b"n+2\0")],
+        &[
+            Bytes(344, b"n+1\0"),
+            Bytes(344, b"ni1\0"),
+            Bytes(4, b"n+2\0"),
+        ],
         VOXELS,
     ),
-    other("MetaImage", &["mha", "mhd"], &[Bytes(0, b"ObjectType")], SCAN),
+    other(
+        "MetaImage",
+        &["mha", "mhd"],
+        &[Bytes(0, b"ObjectType")],
+        SCAN,
+    ),
     other("DICOM", &["dcm"], &[Bytes(128, b"DICM")], SCAN),
     other("MGH of FreeSurfer", &["mgh", "mgz"], &[], SCAN),
     other("binvox", &["binvox"], &[Bytes(0, b"#binvox")], VOXELS),
     other("OpenVDB", &["vdb"], &[Bytes(0, b" BDV")], VOXELS),
     other("OctoMap", &["bt", "ot"], &[Bytes(0, b"# Octomap")], VOXELS),
     other("MagicaVoxel", &["vox"], &[Bytes(0, b"VOX ")], VOXELS),
-    other("a NumPy array", &["npy", "npz"], &[Bytes(0, b"\x93NUMPY")], VOXELS),
+    other(
+        "a NumPy array",
+        &["npy", "npz"],
+        &[Bytes(0, b"\x93NUMPY")],
+        VOXELS,
+    ),
     // Files that hold others.
-    container("HDF5", &["h5", "hdf5", "mnc"], &[Bytes(0, b"\x89HDF\r\n")], VOXELS),
-    container("NetCDF", &["nc"], &[Bytes(0, b"CDF\x01"), Bytes(0, b"CDF\x02")], PARAVIEW),
+    container(
+        "HDF5",
+        &["h5", "hdf5", "mnc"],
+        &[Bytes(0, b"\x89HDF\r\n")],
+        VOXELS,
+    ),
+    container(
+        "NetCDF",
+        &["nc"],
+        &[Bytes(0, b"CDF\x01"), Bytes(0, b"CDF\x02")],
+        PARAVIEW,
+    ),
     container("bzip2", &["bz2"], &[Bytes(0, b"BZh")], DECOMPRESS),
     container("xz", &["xz"], &[Bytes(0, b"\xfd7zXZ")], DECOMPRESS),
-    container("Zstandard", &["zst"], &[Bytes(0, b"\x28\xb5\x2f\xfd")], DECOMPRESS),
-    container("7z", &["7z"], &[Bytes(0, b"7z\xbc\xaf\x27\x1c")], DECOMPRESS),
+    container(
+        "Zstandard",
+        &["zst"],
+        &[Bytes(0, b"\x28\xb5\x2f\xfd")],
+        DECOMPRESS,
+    ),
+    container(
+        "7z",
+        &["7z"],
+        &[Bytes(0, b"7z\xbc\xaf\x27\x1c")],
+        DECOMPRESS,
+    ),
     container("RAR", &["rar"], &[Bytes(0, b"Rar!")], DECOMPRESS),
     container("tar", &["tar"], &[Bytes(257, b"ustar")], DECOMPRESS),
-    container("zip", &["zip"], &[Bytes(0, b"PK\x03\x04"), Bytes(0, b"PK\x05\x06")], DECOMPRESS),
+    container(
+        "zip",
+        &["zip"],
+        &[Bytes(0, b"PK\x03\x04"), Bytes(0, b"PK\x05\x06")],
+        DECOMPRESS,
+    ),
     container(
         "a file of SolidWorks, Inventor or another program of Windows",
         &[],
@@ -333,7 +563,12 @@ static OTHERS: &[Other] = &[
     // No meshes.
     other("PNG", &["png"], &[Bytes(0, b"\x89PNG")], MESH),
     other("JPEG", &["jpg", "jpeg"], &[Bytes(0, b"\xff\xd8\xff")], MESH),
-    other("TIFF", &["tif", "tiff"], &[Bytes(0, b"II*\0"), Bytes(0, b"MM\0*")], MESH),
+    other(
+        "TIFF",
+        &["tif", "tiff"],
+        &[Bytes(0, b"II*\0"), Bytes(0, b"MM\0*")],
+        MESH,
+    ),
     other("PDF", &["pdf"], &[Bytes(0, b"%PDF")], MESH),
     no_mesh_of("a program", &[], &[Bytes(0, b"\x7fELF")], MESH),
     no_mesh_of(
@@ -348,9 +583,24 @@ static OTHERS: &[Other] = &[
         &[Begins("version https://git-lfs")],
         "'git lfs pull' fetches the file",
     ),
-    no_mesh_of("a file of materials", &["mtl"], &[], "name the OBJ that it belongs to"),
-    other("UTF-32 text", &[], &[Bytes(0, b"\xff\xfe\0\0"), Bytes(0, b"\0\0\xfe\xff")], UTF8),
-    other("UTF-16 text", &[], &[Bytes(0, b"\xff\xfe"), Bytes(0, b"\xfe\xff"), Test(is_utf16)], UTF8),
+    no_mesh_of(
+        "a file of materials",
+        &["mtl"],
+        &[],
+        "name the OBJ that it belongs to",
+    ),
+    other(
+        "UTF-32 text",
+        &[],
+        &[Bytes(0, b"\xff\xfe\0\0"), Bytes(0, b"\0\0\xfe\xff")],
+        UTF8,
+    ),
+    other(
+        "UTF-16 text",
+        &[],
+        &[Bytes(0, b"\xff\xfe"), Bytes(0, b"\xfe\xff"), Test(is_utf16)],
+        UTF8,
+    ),
 ];
 
 const UTF8: &str = "save it as UTF-8 or plain ASCII";
@@ -358,14 +608,21 @@ const UTF8: &str = "save it as UTF-8 or plain ASCII";
 impl Sign {
     fn is_in(&self, head: &Head) -> bool {
         let text = || {
-            let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
+            let text = head
+                .bytes
+                .strip_prefix(b"\xef\xbb\xbf")
+                .unwrap_or(head.bytes);
             text[..text.len().min(LOOKED_AT)].trim_ascii_start()
         };
         let begins = |text: &[u8], word: &str| {
-            text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+            text.get(..word.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
         };
         match self {
-            Self::Bytes(at, bytes) => head.bytes.get(*at..).is_some_and(|rest| rest.starts_with(bytes)),
+            Self::Bytes(at, bytes) => head
+                .bytes
+                .get(*at..)
+                .is_some_and(|rest| rest.starts_with(bytes)),
             Self::Begins(word) => begins(text(), word),
             Self::Line(word) => head.is_text() && lines(text()).any(|line| begins(line, word)),
             Self::Element(name) => {
@@ -386,7 +643,9 @@ impl Sign {
 const LOOKED_AT: usize = 4096;
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
+    text.split(|byte| matches!(byte, b'\n' | b'\r'))
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty())
 }
 
 /// The first lines of a text, without blanks around them; none of other files.
@@ -401,28 +660,43 @@ fn first_lines<'a, const N: usize>(head: &Head<'a>) -> Option<[&'a [u8]; N]> {
 
 /// A main chunk as long as the file, or one whose first chunk is a version or a scene.
 fn is_3ds(head: &Head) -> bool {
-    let Some([b'M', b'M', a, b, c, d, e, f]) = head.bytes.first_chunk() else { return false };
+    let Some([b'M', b'M', a, b, c, d, e, f]) = head.bytes.first_chunk() else {
+        return false;
+    };
     let length = u32::from_le_bytes([*a, *b, *c, *d]);
     let first = u16::from_le_bytes([*e, *f]);
-    head.length == Some(u64::from(length)) && length > 6 || matches!(first, 0x0002 | 0x3d3d | 0xafff)
+    head.length == Some(u64::from(length)) && length > 6
+        || matches!(first, 0x0002 | 0x3d3d | 0xafff)
 }
 
 fn is_ifc(head: &Head) -> bool {
     let start = &head.bytes[..head.bytes.len().min(LOOKED_AT)];
     let is_step = start.trim_ascii_start().starts_with(b"ISO-10303-21");
-    is_step && start.windows(5).any(|window| window == b"('IFC" || window == b"(\"IFC")
+    is_step
+        && start
+            .windows(5)
+            .any(|window| window == b"('IFC" || window == b"(\"IFC")
 }
 
 /// Records of 80 columns, the first of which is a line of the start section.
 fn is_iges(head: &Head) -> bool {
-    let Some(line) = head.bytes.split(|byte| matches!(byte, b'\n' | b'\r')).next() else { return false };
-    line.get(72..80).is_some_and(|end| end.starts_with(b"S") && end[1..].trim_ascii() == b"1".as_slice())
+    let Some(line) = head
+        .bytes
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
+        .next()
+    else {
+        return false;
+    };
+    line.get(72..80)
+        .is_some_and(|end| end.starts_with(b"S") && end[1..].trim_ascii() == b"1".as_slice())
         || line.get(72..80) == Some(b"S0000001")
 }
 
 /// Pairs of a code and a value, of which the first begins a section or is a comment.
 fn is_dxf(head: &Head) -> bool {
-    let Some([code, value]) = first_lines::<2>(head) else { return false };
+    let Some([code, value]) = first_lines::<2>(head) else {
+        return false;
+    };
     code == b"0" && value.eq_ignore_ascii_case(b"SECTION")
         || code == b"999"
             && first_lines::<4>(head).is_some_and(|lines| lines[2] == b"0" || lines[2] == b"999")
@@ -430,7 +704,10 @@ fn is_dxf(head: &Head) -> bool {
 
 fn is_dwg(head: &Head) -> bool {
     head.bytes.starts_with(b"AC10")
-        && head.bytes.get(4..6).is_some_and(|version| version.iter().all(u8::is_ascii_digit))
+        && head
+            .bytes
+            .get(4..6)
+            .is_some_and(|version| version.iter().all(u8::is_ascii_digit))
 }
 
 fn is_jt(head: &Head) -> bool {
@@ -440,38 +717,63 @@ fn is_jt(head: &Head) -> bool {
 
 /// Sections in parentheses, of which the first is a comment, a header or the dimensions.
 fn is_fluent(head: &Head) -> bool {
-    let Some([line]) = first_lines::<1>(head) else { return false };
-    [&b"(0 \""[..], b"(1 \"", b"(2 2)", b"(2 3)"].iter().any(|start| line.starts_with(start))
+    let Some([line]) = first_lines::<1>(head) else {
+        return false;
+    };
+    [&b"(0 \""[..], b"(1 \"", b"(2 2)", b"(2 3)"]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 /// Keywords behind a star; two stars begin a comment.
 fn is_abaqus(head: &Head) -> bool {
     let text = &head.bytes[..head.bytes.len().min(LOOKED_AT)];
     let keyword = lines(text).find(|line| !line.starts_with(b"**"));
-    let known = ["*HEADING", "*NODE", "*PART", "*PREPRINT", "*ELEMENT", "*INCLUDE"];
+    let known = [
+        "*HEADING",
+        "*NODE",
+        "*PART",
+        "*PREPRINT",
+        "*ELEMENT",
+        "*INCLUDE",
+    ];
     head.is_text()
         && keyword.is_some_and(|line| {
-            let word = line.split(|byte| matches!(byte, b',' | b' ')).next().unwrap_or_default();
-            known.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+            let word = line
+                .split(|byte| matches!(byte, b',' | b' '))
+                .next()
+                .unwrap_or_default();
+            known
+                .iter()
+                .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
         })
 }
 
 /// Data sets between lines of -1.
 fn is_unv(head: &Head) -> bool {
-    let Some([mark, set]) = first_lines::<2>(head) else { return false };
+    let Some([mark, set]) = first_lines::<2>(head) else {
+        return false;
+    };
     mark == b"-1" && !set.is_empty() && set.len() <= 6 && set.iter().all(u8::is_ascii_digit)
 }
 
 /// Three counts and the names of classes.
 fn is_gts(head: &Head) -> bool {
     let line = first_lines::<1>(head).map(|[line]| line);
-    line.is_some_and(|line| line.windows(9).any(|window| window == b"GtsVertex" || window == b"GtsSurfac"))
+    line.is_some_and(|line| {
+        line.windows(9)
+            .any(|window| window == b"GtsVertex" || window == b"GtsSurfac")
+    })
 }
 
 /// `P`, six numbers of a surface and its count of points.
 fn is_mni(head: &Head) -> bool {
-    let Some([line]) = first_lines::<1>(head) else { return false };
-    let mut words = line.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
+    let Some([line]) = first_lines::<1>(head) else {
+        return false;
+    };
+    let mut words = line
+        .split(|byte| is_blank(*byte))
+        .filter(|word| !word.is_empty());
     let is_polygons = words.next() == Some(b"P");
     let numbers = words.filter(|word| number::of(word).is_some()).count();
     is_polygons && numbers >= 6
@@ -481,19 +783,29 @@ fn is_mni(head: &Head) -> bool {
 fn is_utf16(head: &Head) -> bool {
     let start = &head.bytes[..head.bytes.len().min(256) & !1];
     let is_text = |byte: u8| byte.is_ascii_graphic() || is_blank(byte);
-    let is = |text: usize| start.chunks_exact(2).all(|pair| is_text(pair[text]) && pair[1 - text] == 0);
+    let is = |text: usize| {
+        start
+            .chunks_exact(2)
+            .all(|pair| is_text(pair[text]) && pair[1 - text] == 0)
+    };
     start.len() >= 8 && (is(0) || is(1))
 }
 
 /// The error for a file whose content is another format. The extension names what lies in a container.
 pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
-    let other = OTHERS.iter().find(|other| other.signs.iter().any(|sign| sign.is_in(head)))?;
+    let other = OTHERS
+        .iter()
+        .find(|other| other.signs.iter().any(|sign| sign.is_in(head)))?;
     if other.is_container
         && let Some(inner) = by_extension(path)
     {
         return Some(inner);
     }
-    let what = if other.is_no_mesh { "not a mesh" } else { "which is not supported" };
+    let what = if other.is_no_mesh {
+        "not a mesh"
+    } else {
+        "which is not supported"
+    };
     let message = format!("this is {}, {what}", other.name);
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
@@ -501,7 +813,9 @@ pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
 /// The error for a file whose extension is that of another format.
 pub(super) fn by_extension(path: &Path) -> Option<Error> {
     let extension = extension(path);
-    let other = OTHERS.iter().find(|other| other.extensions.contains(&extension.as_str()))?;
+    let other = OTHERS
+        .iter()
+        .find(|other| other.extensions.contains(&extension.as_str()))?;
     let message = match other.is_no_mesh {
         true => format!("{} is no mesh", other.name),
         false => format!("{} is not supported", other.name),
@@ -521,8 +835,11 @@ pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
 
 /// The error for text that no format knows.
 pub(super) fn unknown() -> Error {
-    Error::input(Code::S002, "text that is neither ASCII STL, which begins with 'solid', nor OBJ")
-        .with_hint(EXPORT)
+    Error::input(
+        Code::S002,
+        "text that is neither ASCII STL, which begins with 'solid', nor OBJ",
+    )
+    .with_hint(EXPORT)
 }
 
 /// The error for a folder, which depends on what lies in it.
@@ -531,7 +848,9 @@ pub(super) fn folder(path: &Path) -> Error {
         let mut meshes = 0;
         for entry in path.read_dir().map_err(|e| unreadable(&e))? {
             let entry = entry.map_err(|e| unreadable(&e))?.path();
-            let known = INPUTS.iter().any(|i| i.extensions.contains(&extension(&entry).as_str()));
+            let known = INPUTS
+                .iter()
+                .any(|i| i.extensions.contains(&extension(&entry).as_str()));
             meshes += usize::from(known && !entry.is_dir());
         }
         Ok(meshes)
@@ -539,19 +858,31 @@ pub(super) fn folder(path: &Path) -> Error {
     match count() {
         Err(error) => error,
         Ok(0) => {
-            let mut extensions: Vec<_> =
-                INPUTS.iter().flat_map(|i| i.extensions).map(|e| format!(".{e}")).collect();
+            let mut extensions: Vec<_> = INPUTS
+                .iter()
+                .flat_map(|i| i.extensions)
+                .map(|e| format!(".{e}"))
+                .collect();
             extensions.dedup();
-            Error::input(Code::S010, format!("no mesh ({}) in this folder", extensions.join(", ")))
+            Error::input(
+                Code::S010,
+                format!("no mesh ({}) in this folder", extensions.join(", ")),
+            )
         }
         Ok(1) => Error::usage("a folder, with 1 mesh in it; name the file"),
-        Ok(n) => Error::usage(format!("a folder, with {n} meshes in it; one file is expected")),
+        Ok(n) => Error::usage(format!(
+            "a folder, with {n} meshes in it; one file is expected"
+        )),
     }
 }
 
 /// The extension in lower case, or nothing; of a `.gz`, the extension of its content.
 fn extension(path: &Path) -> String {
-    let of = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let of = |path: &Path| {
+        path.extension()
+            .map(|e| e.to_string_lossy().to_lowercase())
+            .unwrap_or_default()
+    };
     match of(path).as_str() {
         "gz" => of(&path.with_extension("")),
         extension => extension.to_string(),

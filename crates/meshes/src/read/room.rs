@@ -44,13 +44,16 @@ impl Room {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let target = (2 * triangles.capacity()).min(most).max(need);
         let extra = target - triangles.len();
-        triangles.try_reserve_exact(extra).map_err(|_| does_not_fit(target as u64))
+        triangles
+            .try_reserve_exact(extra)
+            .map_err(|_| does_not_fit(target as u64))
     }
 
     /// Returns how many bytes more fit, after so many triangles and so many bytes next to them.
     pub(super) fn left(&self, count: u64, beside: u64) -> u64 {
         let taken = count.saturating_mul(TRIANGLE).saturating_add(beside);
-        self.max_memory.map_or(u64::MAX, |limit| limit.saturating_sub(taken))
+        self.max_memory
+            .map_or(u64::MAX, |limit| limit.saturating_sub(taken))
     }
 
     /// Refuses so many triangles, and so many bytes beside them, if they are too many.
@@ -62,11 +65,15 @@ impl Room {
         }
         let need = bytes(need);
         let limit = bytes(limit);
-        Err(Error::too_large(format!("{count} triangles need {need}, but only {limit} are allowed")))
+        Err(Error::too_large(format!(
+            "{count} triangles need {need}, but only {limit} are allowed"
+        )))
     }
 }
 
 fn does_not_fit(count: u64) -> Error {
     let need = bytes(u128::from(count) * u128::from(TRIANGLE));
-    Error::too_large(format!("{count} triangles need {need}, more than the system provides"))
+    Error::too_large(format!(
+        "{count} triangles need {need}, more than the system provides"
+    ))
 }

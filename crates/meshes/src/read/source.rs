@@ -30,7 +30,11 @@ impl Head<'_> {
     /// among the bytes of its numbers and in the two of attributes, mostly 0, after each triangle.
     pub(super) fn is_text(&self) -> bool {
         let near = &self.bytes[..self.bytes.len().min(1024)];
-        near.iter().filter(|&&byte| byte < b' ' && !is_blank(byte)).count() * 50 <= near.len()
+        near.iter()
+            .filter(|&&byte| byte < b' ' && !is_blank(byte))
+            .count()
+            * 50
+            <= near.len()
     }
 }
 
@@ -82,13 +86,19 @@ impl Packed {
 
 /// The file at `path` is in the folder or below after all links are followed.
 fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     Ok(path.canonicalize()?.starts_with(folder.canonicalize()?))
 }
 
 /// Tells of a file that a mesh names, whether or not it is opened.
 pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> {
-    folder.map_or(Ok(()), |folder| (folder.companions)(&folder.path.join(name)))
+    folder.map_or(Ok(()), |folder| {
+        (folder.companions)(&folder.path.join(name))
+    })
 }
 
 /// Opens a file that a mesh names, which must lie in the folder of the mesh or below; and its length.
@@ -96,7 +106,9 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let shown = sanitize(name.as_bytes());
     let refused = |what: &str| Error::input(Code::S008, format!("it is in '{shown}', {what}"));
     let path = Path::new(name);
-    let is_below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let is_below = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if name.contains("://") || !is_below {
         return Err(refused("which is not below the folder of the mesh"));
     }
@@ -105,7 +117,9 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     (folder.companions)(&path)?;
     let beside = |error| unreadable(&error).about(&shown);
     if !is_below_folder(folder.path, &path).map_err(beside)? {
-        return Err(refused("which is a link to a place that is not below the folder of the mesh"));
+        return Err(refused(
+            "which is a link to a place that is not below the folder of the mesh",
+        ));
     }
     let is_file = |metadata: &std::fs::Metadata| match metadata.is_file() {
         true => Ok(()),
@@ -130,9 +144,13 @@ pub(super) fn read_beside(
     let count = most.min(there);
     admit(count)?;
     let mut bytes = vec![];
-    let reserved = usize::try_from(count).ok().filter(|count| bytes.try_reserve_exact(*count).is_ok());
+    let reserved = usize::try_from(count)
+        .ok()
+        .filter(|count| bytes.try_reserve_exact(*count).is_ok());
     reserved.ok_or_else(|| Error::too_large("more bytes than the system provides memory for"))?;
-    file.take(count).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    file.take(count)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(&error))?;
     Ok(bytes)
 }
 
@@ -161,13 +179,22 @@ impl<'a> MeshBytes<'a> {
         let filled = fill(&mut rest, &mut head)?;
         head.truncate(filled);
         let length = (filled < HEAD).then_some(filled as u64);
-        Ok(Self { head, length, rest: Box::new(rest), file: None, packed: None, folder: None })
+        Ok(Self {
+            head,
+            length,
+            rest: Box::new(rest),
+            file: None,
+            packed: None,
+            folder: None,
+        })
     }
 
     /// Looks at eight times as many bytes of at most `most`; false if there are no more.
     pub(super) fn lengthen_head(&mut self, most: u64) -> Result<bool> {
         let known = self.head.len();
-        let longest = usize::try_from(most).unwrap_or(usize::MAX).min(LONGEST_HEAD);
+        let longest = usize::try_from(most)
+            .unwrap_or(usize::MAX)
+            .min(LONGEST_HEAD);
         let wanted = (8 * known).min(longest);
         if self.length.is_some_and(|length| length <= known as u64) || wanted <= known {
             return Ok(false);
@@ -186,7 +213,10 @@ impl<'a> MeshBytes<'a> {
         if !gzip::recognise(&self.head) {
             return Ok(self);
         }
-        let packed = Packed { length: self.length, read: Rc::default() };
+        let packed = Packed {
+            length: self.length,
+            read: Rc::default(),
+        };
         let read = Rc::clone(&packed.read);
         let folder = self.folder;
         let mut source = Self::stream(Gunzip::new(Box::new(self.into_reader()), triage, read))?;
@@ -201,7 +231,10 @@ impl<'a> MeshBytes<'a> {
 
     /// The evidence for the format.
     pub(super) fn head(&self) -> Head<'_> {
-        Head { bytes: &self.head, length: self.length }
+        Head {
+            bytes: &self.head,
+            length: self.length,
+        }
     }
 
     /// The number of bytes, where known.
@@ -218,7 +251,11 @@ impl<'a> MeshBytes<'a> {
     ///
     /// # Errors
     /// Before they take more than `max_memory`.
-    pub(super) fn into_bytes(self, max_memory: Option<u64>, progress: &dyn Progress) -> Result<Vec<u8>> {
+    pub(super) fn into_bytes(
+        self,
+        max_memory: Option<u64>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<u8>> {
         const BLOCK: usize = 1 << 20;
         let limit = max_memory.unwrap_or(u64::MAX);
         let mut reader = self.into_reader();
@@ -230,7 +267,9 @@ impl<'a> MeshBytes<'a> {
             // While they move, both are there.
             if 2 * read as u64 + more as u64 > limit {
                 let limit = text::bytes(limit);
-                return Err(Error::too_large(format!("it is read as a whole, and only {limit} are allowed")));
+                return Err(Error::too_large(format!(
+                    "it is read as a whole, and only {limit} are allowed"
+                )));
             }
             bytes
                 .try_reserve_exact(more)
@@ -298,7 +337,10 @@ pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
 /// The error for a file the system does not give us.
 pub(super) fn unreadable(error: &io::Error) -> Error {
     // An error of one of our readers.
-    if let Some(finding) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+    if let Some(finding) = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Error>())
+    {
         return finding.clone();
     }
     let message = match error.kind() {

@@ -42,18 +42,41 @@ pub(super) const FORMAT: InputFormat = InputFormat {
 };
 
 fn recognise(head: &Head) -> Guess {
-    let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
-    let start = text.iter().position(|&byte| !is_blank(byte)).unwrap_or(text.len());
-    let word = text[start..].split(|&byte| is_blank(byte)).next().unwrap_or_default();
-    if word.eq_ignore_ascii_case(b"solid") && head.is_text() { Guess::Sure } else { Guess::No }
+    let text = head
+        .bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head.bytes);
+    let start = text
+        .iter()
+        .position(|&byte| !is_blank(byte))
+        .unwrap_or(text.len());
+    let word = text[start..]
+        .split(|&byte| is_blank(byte))
+        .next()
+        .unwrap_or_default();
+    if word.eq_ignore_ascii_case(b"solid") && head.is_text() {
+        Guess::Sure
+    } else {
+        Guess::No
+    }
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let threads = par::current_threads();
-    let is_long = source.length().is_none_or(|length| length > facets::CHUNK as u64);
-    let block = if is_long && threads > 1 { 4 * threads * facets::CHUNK } else { 0 };
+    let is_long = source
+        .length()
+        .is_none_or(|length| length > facets::CHUNK as u64);
+    let block = if is_long && threads > 1 {
+        4 * threads * facets::CHUNK
+    } else {
+        0
+    };
     // Bytes read ahead are not counted elsewhere: a small part of a limit.
-    let block = block.min(options.max_memory.map_or(usize::MAX, |bytes| (bytes / 16) as usize));
+    let block = block.min(
+        options
+            .max_memory
+            .map_or(usize::MAX, |bytes| (bytes / 16) as usize),
+    );
     let words = Words::new(source.into_reader(), block, options.progress)?;
     let room = Room::new(options.max_memory);
     let mut parser = Parser {
@@ -69,8 +92,13 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     parser.text()?;
     parser.end_part();
     let bytes = parser.words.bytes();
-    let Parser { triangles, parts, .. } = parser;
-    Ok(Content::new(Mesh::of_finite(triangles.into()).with_parts(PartKind::Object, parts)?, bytes))
+    let Parser {
+        triangles, parts, ..
+    } = parser;
+    Ok(Content::new(
+        Mesh::of_finite(triangles.into()).with_parts(PartKind::Object, parts)?,
+        bytes,
+    ))
 }
 
 /// Words on their way to triangles.
@@ -147,7 +175,12 @@ impl<R: Read> Parser<'_, R> {
         if self.words.word() != b"solid" {
             self.unusual("keywords are not in lower case", line)?;
         }
-        let Name { text, length, is_utf8, begun } = self.name()?;
+        let Name {
+            text,
+            length,
+            is_utf8,
+            begun,
+        } = self.name()?;
         self.parts.name(text);
         if begun != Begun::Nothing {
             self.unusual("a facet begins on the line of 'solid'", line)?;
@@ -161,7 +194,9 @@ impl<R: Read> Parser<'_, R> {
         }
         self.facets(begun)?;
         loop {
-            let Some(Name { text, begun, .. }) = self.end_name(line)? else { return Ok(()) };
+            let Some(Name { text, begun, .. }) = self.end_name(line)? else {
+                return Ok(());
+            };
             self.another(self.words.line())?;
             self.parts.name(text);
             self.facets(begun)?;
@@ -183,12 +218,16 @@ impl<R: Read> Parser<'_, R> {
         self.solids += 1;
         if self.solids > 1 || !self.triangles.is_empty() {
             self.end_part();
-            self.room.admit(self.triangles.capacity() as u64, self.triage.bytes() + self.parts.bytes())?;
+            self.room.admit(
+                self.triangles.capacity() as u64,
+                self.triage.bytes() + self.parts.bytes(),
+            )?;
         }
         if self.solids == 1 {
             return Ok(());
         }
-        let error = || Error::input(Code::S104, "another solid; all are read as one mesh").at_line(line);
+        let error =
+            || Error::input(Code::S104, "another solid; all are read as one mesh").at_line(line);
         self.triage.found_all(Code::S104, 1, error)
     }
 
@@ -202,7 +241,12 @@ impl<R: Read> Parser<'_, R> {
     fn name(&mut self) -> Result<Name> {
         const LOOP: [&str; 3] = ["facet", "outer", "loop"];
         let line = self.words.line();
-        let mut name = Name { text: String::new(), length: 0, is_utf8: true, begun: Begun::Nothing };
+        let mut name = Name {
+            text: String::new(),
+            length: 0,
+            is_utf8: true,
+            begun: Begun::Nothing,
+        };
         // Where the last words that match LOOP begin in the text.
         let mut loop_at = 0;
         // The number of last words that match LOOP.
@@ -223,7 +267,11 @@ impl<R: Read> Parser<'_, R> {
                 break;
             }
             let follows = LOOP.get(matched).is_some_and(|word| self.words.is(word));
-            matched = if follows { matched + 1 } else { usize::from(self.words.is("facet")) };
+            matched = if follows {
+                matched + 1
+            } else {
+                usize::from(self.words.is("facet"))
+            };
             if matched == 1 {
                 loop_at = name.text.len();
             }
@@ -275,7 +323,8 @@ impl<R: Read> Parser<'_, R> {
                     self.triage.found(damage)?;
                     if self.within {
                         self.triage.drop_triangle(self.triangles.len());
-                        self.room.admit(self.triangles.capacity() as u64, self.triage.bytes())?;
+                        self.room
+                            .admit(self.triangles.capacity() as u64, self.triage.bytes())?;
                     }
                     if !self.resume()? {
                         return Ok(());
@@ -293,14 +342,27 @@ impl<R: Read> Parser<'_, R> {
         let text = self.words.rest();
         // Threads look ahead for nothing if one of them finds something else.
         let smooth = self.stumbled != Some(self.words.bytes());
-        let threads = if smooth && text.len() > facets::CHUNK { Threads::All } else { Threads::One };
-        let Plain { parts, length, to_end } = facets::plain(text, threads);
+        let threads = if smooth && text.len() > facets::CHUNK {
+            Threads::All
+        } else {
+            Threads::One
+        };
+        let Plain {
+            parts,
+            length,
+            to_end,
+        } = facets::plain(text, threads);
         for part in parts {
-            self.room.grow(&mut self.triangles, part.len(), u64::MAX, 0)?;
+            self.room
+                .grow(&mut self.triangles, part.len(), u64::MAX, 0)?;
             self.triangles.extend(part);
         }
         self.words.skip(length);
-        self.stumbled = if to_end { None } else { Some(self.words.bytes()) };
+        self.stumbled = if to_end {
+            None
+        } else {
+            Some(self.words.bytes())
+        };
         Ok(())
     }
 
@@ -377,14 +439,20 @@ impl<R: Read> Parser<'_, R> {
             }
             numbers += u32::from(number::of(self.words.word()).is_some_and(f32::is_finite));
         }
-        if numbers == 3 { Ok(()) } else { self.no_normal(line) }
+        if numbers == 3 {
+            Ok(())
+        } else {
+            self.no_normal(line)
+        }
     }
 
     fn no_normal(&self, line: u64) -> Result<()> {
         let triangle = self.number();
         let error = || {
             let says = "normal is missing, malformed, NaN or infinite; normals are ignored";
-            Error::input(Code::S103, says).at_triangle(triangle).at_line(line)
+            Error::input(Code::S103, says)
+                .at_triangle(triangle)
+                .at_line(line)
         };
         self.triage.found_all(Code::S103, 1, error)
     }
@@ -401,9 +469,14 @@ impl<R: Read> Parser<'_, R> {
             if self.words.is("vertex") || self.words.is("endloop") {
                 return Err(self.syntax(format!("a vertex has {axis} coordinates, not 3")));
             }
-            let value = self.triage.coordinate(axis, self.words.word()).ok_or_else(|| self.no_number())?;
+            let value = self
+                .triage
+                .coordinate(axis, self.words.word())
+                .ok_or_else(|| self.no_number())?;
             if !value.is_finite() {
-                return Err(not_finite(value).at_triangle(self.number()).at_line(self.words.line()));
+                return Err(not_finite(value)
+                    .at_triangle(self.number())
+                    .at_line(self.words.line()));
             }
             *coordinate = value;
         }
@@ -412,19 +485,29 @@ impl<R: Read> Parser<'_, R> {
 
     /// Goes to the next word, which must be there.
     fn need(&mut self, wanted: &str) -> Result<()> {
-        if self.words.advance()? { Ok(()) } else { Err(self.missing(wanted)) }
+        if self.words.advance()? {
+            Ok(())
+        } else {
+            Err(self.missing(wanted))
+        }
     }
 
     fn expect(&mut self, keyword: &str) -> Result<()> {
         if !self.words.advance()? {
             return Err(self.missing(&format!("'{keyword}'")));
         }
-        if self.words.is(keyword) { Ok(()) } else { Err(self.unexpected(&format!("'{keyword}'"))) }
+        if self.words.is(keyword) {
+            Ok(())
+        } else {
+            Err(self.unexpected(&format!("'{keyword}'")))
+        }
     }
 
     fn missing(&self, wanted: &str) -> Error {
         let whole = self.triangles.len();
-        self.cut_short(format!("{wanted} is missing, after {whole} whole triangles"))
+        self.cut_short(format!(
+            "{wanted} is missing, after {whole} whole triangles"
+        ))
     }
 
     /// The error for a word that should be another. At the end it may be half of the right one, if it
@@ -441,11 +524,15 @@ impl<R: Read> Parser<'_, R> {
         let word = self.words.word();
         let found = sanitize(word);
         if self.words.at_end() {
-            return self.cut_short(format!("it ends in '{found}', where a coordinate should be"));
+            return self.cut_short(format!(
+                "it ends in '{found}', where a coordinate should be"
+            ));
         }
-        let error = Error::input(Code::S007, format!("'{found}' is not a number")).at_line(self.words.line());
+        let error = Error::input(Code::S007, format!("'{found}' is not a number"))
+            .at_line(self.words.line());
         if word.contains(&b',') {
-            return error.with_hint("numbers need a decimal point, not a comma, and blanks between them");
+            return error
+                .with_hint("numbers need a decimal point, not a comma, and blanks between them");
         }
         if word[0] != b'd' && word.iter().any(|byte| matches!(byte, b'd' | b'D')) {
             return error.with_hint("exponents are written 1e3, not 1d3");

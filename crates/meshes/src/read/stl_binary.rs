@@ -73,7 +73,8 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let head = source.head();
     let count = count(head.bytes).ok_or_else(|| {
         let length = head.bytes.len();
-        let says = format!("cut short: a binary STL has at least {HEADER} bytes, this has {length}");
+        let says =
+            format!("cut short: a binary STL has at least {HEADER} bytes, this has {length}");
         Error::input(Code::S003, says).at_byte(length as u64)
     })?;
     let start = head.bytes.to_vec();
@@ -87,7 +88,12 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let mut attributes = if options.textures { Some(vec![]) } else { None };
     let (triangles, looked, length) = match (source.length(), source.as_file()) {
         (Some(length), Some(file)) => {
-            let taken = Claim { count, length, at_least: "" }.settle(triage)?;
+            let taken = Claim {
+                count,
+                length,
+                at_least: "",
+            }
+            .settle(triage)?;
             let found = read_positioned(file, taken, options, triage);
             let (triangles, looked) = found.map_err(|error| triage.refused(error))?;
             if let (Some(attributes), true) = (&mut attributes, looked.attributes.count > 0) {
@@ -96,16 +102,37 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
             (triangles, looked, length)
         }
         (Some(length), None) if !triage.is_lenient() => {
-            Claim { count, length, at_least: "" }.settle(triage)?;
-            read_in_order(source.into_reader(), count, &start, &mut attributes, options, triage)?
+            Claim {
+                count,
+                length,
+                at_least: "",
+            }
+            .settle(triage)?;
+            read_in_order(
+                source.into_reader(),
+                count,
+                &start,
+                &mut attributes,
+                options,
+                triage,
+            )?
         }
-        _ => read_in_order(source.into_reader(), count, &start, &mut attributes, options, triage)?,
+        _ => read_in_order(
+            source.into_reader(),
+            count,
+            &start,
+            &mut attributes,
+            options,
+            triage,
+        )?,
     };
     let is_painted = looked.attributes.count > 0 && looked.not_finite.is_none();
-    let colours = attributes.filter(|_| is_painted).and_then(|mut attributes| {
-        attributes.truncate(triangles.len());
-        stl_colours::colours(&start[..HEADER - 4], &attributes)
-    });
+    let colours = attributes
+        .filter(|_| is_painted)
+        .and_then(|mut attributes| {
+            attributes.truncate(triangles.len());
+            stl_colours::colours(&start[..HEADER - 4], &attributes)
+        });
     note(&start[..HEADER - 4], &looked, colours.is_some(), triage)?;
     let mesh = match looked.not_finite {
         Some(first) => drop_not_finite(triangles, &first, options, triage)?,
@@ -134,7 +161,9 @@ impl Claim {
         let rest = self.length.saturating_sub(HEADER as u64);
         let whole = rest / RECORD as u64;
         let left = rest % RECORD as u64;
-        let Some(error) = self.finding(whole) else { return Ok(self.count) };
+        let Some(error) = self.finding(whole) else {
+            return Ok(self.count);
+        };
         triage.found(error)?;
         if self.count > whole || self.count == 0 {
             if left > 0 {
@@ -146,11 +175,21 @@ impl Claim {
     }
 
     fn finding(&self, whole: u64) -> Option<Error> {
-        let Self { count, length, at_least } = *self;
+        let Self {
+            count,
+            length,
+            at_least,
+        } = *self;
         let expected = length_for(count);
         let (code, what) = match length {
-            _ if length < expected => (Code::S003, format!("cut short by {} bytes", expected - length)),
-            _ if length > expected => (Code::S005, format!("{at_least}{} bytes too many", length - expected)),
+            _ if length < expected => (
+                Code::S003,
+                format!("cut short by {} bytes", expected - length),
+            ),
+            _ if length > expected => (
+                Code::S005,
+                format!("{at_least}{} bytes too many", length - expected),
+            ),
             _ => return None,
         };
         let claimed = triangles(count, "");
@@ -175,11 +214,21 @@ fn read_positioned(
 ) -> Result<(Zeroed<Triangle>, Looked)> {
     let mut triangles = Room::new(options.max_memory).exactly(count)?;
     // A few parts for each thread, so that one that is slow to start does not hold up the rest.
-    let parts = if triangles.len() < SPLIT { 1 } else { 4 * par::current_threads() };
+    let parts = if triangles.len() < SPLIT {
+        1
+    } else {
+        4 * par::current_threads()
+    };
     let size = triangles.len().div_ceil(parts).max(1);
     let lenient = triage.is_lenient();
-    let work = triangles.chunks_mut(size).enumerate().map(|(n, part)| (n * size, part)).collect();
-    let parts = par::map(work, |(first, part)| read_part(file, first, part, options, lenient));
+    let work = triangles
+        .chunks_mut(size)
+        .enumerate()
+        .map(|(n, part)| (n * size, part))
+        .collect();
+    let parts = par::map(work, |(first, part)| {
+        read_part(file, first, part, options, lenient)
+    });
     // The error of the first part is the one of the smallest triangle.
     let mut looked = Looked::default();
     for part in parts {
@@ -214,7 +263,12 @@ fn read_part(
 }
 
 /// Reads the attributes of all triangles, which the file is long enough for.
-fn read_attributes(file: &File, count: u64, attributes: &mut Vec<u16>, options: &ReadOptions) -> Result<()> {
+fn read_attributes(
+    file: &File,
+    count: u64,
+    attributes: &mut Vec<u16>,
+    options: &ReadOptions,
+) -> Result<()> {
     // With the colours that they become.
     Room::new(options.max_memory).admit(count, PAINT * count)?;
     let mut buffer = vec![0; BLOCK * RECORD];
@@ -234,7 +288,9 @@ const PAINT: u64 = (size_of::<u16>() + size_of::<[[u8; 3]; 3]>()) as u64;
 
 fn attributes_of(block: &[u8]) -> impl Iterator<Item = u16> {
     let records = block.as_chunks::<RECORD>().0;
-    records.iter().map(|record| u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]]))
+    records
+        .iter()
+        .map(|record| u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]]))
 }
 
 /// Ends the reading at a coordinate that is not finite, unless its triangle will be dropped.
@@ -268,23 +324,45 @@ fn read_in_order(
         if first >= count && !lenient {
             // Looked at no further than a block: the stream may have no end.
             let after = fill(&mut reader, &mut buffer)?;
-            let at_least = if after == buffer.len() { "at least " } else { "" };
+            let at_least = if after == buffer.len() {
+                "at least "
+            } else {
+                ""
+            };
             break (length_for(first) + after as u64, at_least);
         }
-        let left = if first < count { count - first } else { BLOCK as u64 };
+        let left = if first < count {
+            count - first
+        } else {
+            BLOCK as u64
+        };
         let wanted = left.min(BLOCK as u64) as usize * RECORD;
         let filled = fill(&mut reader, &mut buffer[..wanted])?;
         let whole = filled / RECORD;
-        let painted = attributes.as_ref().map_or(0, |known| PAINT * (known.len() + whole) as u64);
-        room.grow(&mut triangles, whole, if lenient { u64::MAX } else { count }, painted)?;
+        let painted = attributes
+            .as_ref()
+            .map_or(0, |known| PAINT * (known.len() + whole) as u64);
+        room.grow(
+            &mut triangles,
+            whole,
+            if lenient { u64::MAX } else { count },
+            painted,
+        )?;
         triangles.resize(first as usize + whole, [[0.0; 3]; 3]);
         let block = &buffer[..whole * RECORD];
         if let Some(attributes) = attributes {
             attributes.extend(attributes_of(block));
         }
-        let looked = admit(decode(block, &mut triangles[first as usize..], first), lenient)
-            .map_err(|error| triage.refused(error))?;
-        let part = if first < count { &mut within } else { &mut beyond };
+        let looked = admit(
+            decode(block, &mut triangles[first as usize..], first),
+            lenient,
+        )
+        .map_err(|error| triage.refused(error))?;
+        let part = if first < count {
+            &mut within
+        } else {
+            &mut beyond
+        };
         *part = std::mem::take(part).and(looked);
         options.progress.advance(block.len() as u64);
         if filled < wanted {
@@ -292,32 +370,66 @@ fn read_in_order(
         }
     };
     refuse_others(count, length, head)?;
-    let taken = Claim { count, length, at_least }.settle(triage)?;
+    let taken = Claim {
+        count,
+        length,
+        at_least,
+    }
+    .settle(triage)?;
     triangles.truncate(taken as usize);
-    Ok((triangles.into(), if taken > count { within.and(beyond) } else { within }, length))
+    Ok((
+        triangles.into(),
+        if taken > count {
+            within.and(beyond)
+        } else {
+            within
+        },
+        length,
+    ))
 }
 
 /// Notes oddities of the header and of the bytes that are not vertices.
 fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> Result<()> {
-    if header.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
-        triage
-            .found(Error::input(Code::S101, "the header begins with 'solid', but it is binary").at_byte(0))?;
+    if header
+        .trim_ascii_start()
+        .get(..5)
+        .is_some_and(|word| word.eq_ignore_ascii_case(b"solid"))
+    {
+        triage.found(
+            Error::input(
+                Code::S101,
+                "the header begins with 'solid', but it is binary",
+            )
+            .at_byte(0),
+        )?;
     }
-    let ignored: &[&str] = if has_colours { &["MATERIAL="] } else { &["COLOR=", "MATERIAL="] };
+    let ignored: &[&str] = if has_colours {
+        &["MATERIAL="]
+    } else {
+        &["COLOR=", "MATERIAL="]
+    };
     for word in ignored {
-        if let Some(byte) = header.windows(word.len()).position(|found| found == word.as_bytes()) {
+        if let Some(byte) = header
+            .windows(word.len())
+            .position(|found| found == word.as_bytes())
+        {
             let says = format!("the header has {word}, as Magics writes it; colours are ignored");
             triage.found(Error::input(Code::S102, says).at_byte(byte as u64))?;
         }
     }
     let attributes = "attribute bytes are not zero; they may be colours and are ignored";
     let normals = "normal is NaN or infinite; normals are ignored";
-    for (code, says, odd) in
-        [(Code::S102, attributes, &looked.attributes), (Code::S103, normals, &looked.normals)]
-    {
+    for (code, says, odd) in [
+        (Code::S102, attributes, &looked.attributes),
+        (Code::S103, normals, &looked.normals),
+    ] {
         let is_known = code == Code::S102 && has_colours;
         if let Some(first) = odd.first.filter(|_| !is_known) {
-            let error = || Error::input(code, says).at_triangle(first).at_byte(length_for(first));
+            let error = || {
+                Error::input(code, says)
+                    .at_triangle(first)
+                    .at_byte(length_for(first))
+            };
             triage.found_all(code, odd.count, error)?;
         }
     }
@@ -336,7 +448,11 @@ fn drop_not_finite(
     let mut kept = 0;
     for n in 0..all {
         let triangle = triangles[n];
-        if triangle.as_flattened().iter().all(|coordinate| coordinate.is_finite()) {
+        if triangle
+            .as_flattened()
+            .iter()
+            .all(|coordinate| coordinate.is_finite())
+        {
             triangles[kept] = triangle;
             kept += 1;
         } else {

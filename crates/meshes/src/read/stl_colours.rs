@@ -23,7 +23,12 @@ pub(super) fn colours(header: &[u8], attributes: &[u16]) -> Option<Vec<[[u8; 3];
         }
     };
     let has_colours = part.is_some() || attributes.iter().any(|attribute| attribute & OWN != 0);
-    has_colours.then(|| attributes.iter().map(|attribute| [colour_of(*attribute); 3]).collect())
+    has_colours.then(|| {
+        attributes
+            .iter()
+            .map(|attribute| [colour_of(*attribute); 3])
+            .collect()
+    })
 }
 
 /// Five bits as eight.
@@ -42,14 +47,23 @@ mod tests {
         let plain = &[b' '; 80][..];
         let magics = &b"binary COLOR=\x01\x02\x03\xff and more"[..];
         for (header, attributes, expected) in [
-            (plain, &[0x8000 | 31 << 10, 0x8000 | 31][..], Some(vec![red, blue])),
+            (
+                plain,
+                &[0x8000 | 31 << 10, 0x8000 | 31][..],
+                Some(vec![red, blue]),
+            ),
             (plain, &[0x8000 | 31 << 10, 7], Some(vec![red, WHITE])),
             (plain, &[7, 0], None),
-            (magics, &[31, 31 << 10, 0x8000], Some(vec![red, blue, [1, 2, 3]])),
+            (
+                magics,
+                &[31, 31 << 10, 0x8000],
+                Some(vec![red, blue, [1, 2, 3]]),
+            ),
             (magics, &[], Some(vec![])),
         ] {
             let found = colours(header, attributes);
-            let expected = expected.map(|colours| colours.into_iter().map(|colour| [colour; 3]).collect());
+            let expected =
+                expected.map(|colours| colours.into_iter().map(|colour| [colour; 3]).collect());
             assert_eq!(found, expected, "{attributes:?}");
         }
         assert_eq!([0, 1, 16, 31].map(channel), [0, 8, 132, 255]);

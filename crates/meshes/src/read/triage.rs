@@ -76,7 +76,10 @@ impl Default for CoordinatePlace {
 
 impl Triage {
     pub(super) fn new(tolerance: Tolerance) -> Self {
-        Self { tolerance, ..Self::default() }
+        Self {
+            tolerance,
+            ..Self::default()
+        }
     }
 
     /// Coordinates are relative to this point. The bytes of a stream are forgotten when it is known to be the origin.
@@ -111,7 +114,11 @@ impl Triage {
     /// The coordinate that a word is along an axis; none if it is no number.
     #[inline]
     pub(super) fn coordinate(&self, axis: usize, word: &[u8]) -> Option<f32> {
-        if self.is_plain() { number::of(word) } else { self.far_coordinate(axis, word) }
+        if self.is_plain() {
+            number::of(word)
+        } else {
+            self.far_coordinate(axis, word)
+        }
     }
 
     #[cold]
@@ -132,7 +139,8 @@ impl Triage {
         if self.is_plain() {
             return value as f32;
         }
-        self.coordinate(axis, format!("{value:e}").as_bytes()).unwrap_or(value as f32)
+        self.coordinate(axis, format!("{value:e}").as_bytes())
+            .unwrap_or(value as f32)
     }
 
     /// The point that coordinates are relative to, or, where that was to be found out, should be.
@@ -155,7 +163,12 @@ impl Triage {
     }
 
     /// Notes `count` findings at once, of which the first makes the error.
-    pub(super) fn found_all(&self, code: Code, count: u64, first: impl Fn() -> Error) -> Result<()> {
+    pub(super) fn found_all(
+        &self,
+        code: Code,
+        count: u64,
+        first: impl Fn() -> Error,
+    ) -> Result<()> {
         let severity = self.tolerance.severity(code);
         if severity == Severity::Error {
             return Err(self.refused(first()));
@@ -163,25 +176,38 @@ impl Triage {
         let mut findings = self.findings.borrow_mut();
         match findings.iter_mut().find(|finding| finding.code() == code) {
             Some(known) => known.count += count,
-            None => findings.push(Finding { severity, first: first(), count }),
+            None => findings.push(Finding {
+                severity,
+                first: first(),
+                count,
+            }),
         }
         Ok(())
     }
 
     /// An error that ended the reading, and that leniency would have noted.
     pub(super) fn refused(&self, error: Error) -> Error {
-        self.is_refused.set(error.code().info().lenient != Severity::Error);
+        self.is_refused
+            .set(error.code().info().lenient != Severity::Error);
         error
     }
 
     /// An error that ended the reading, with advice that helps: leniency does not help where it decides nothing.
     pub(super) fn advised(&self, error: Error) -> Error {
         let advice = error.code().info().advice;
-        let names_lenient = |step: &Step| step.settings.iter().any(|setting| setting.option == Opt::Lenient);
+        let names_lenient = |step: &Step| {
+            step.settings
+                .iter()
+                .any(|setting| setting.option == Opt::Lenient)
+        };
         if self.is_refused.get() || error.hint().is_some() || !advice.iter().any(names_lenient) {
             return error;
         }
-        let steps = advice.iter().filter(|step| !names_lenient(step)).cloned().collect();
+        let steps = advice
+            .iter()
+            .filter(|step| !names_lenient(step))
+            .cloned()
+            .collect();
         error.with_hint(Hint { steps })
     }
 
@@ -217,7 +243,10 @@ impl Triage {
         if triangles == 0
             && let Some(damage) = findings.iter().find(is_damage)
         {
-            return Err(damage.first.clone().with_hint("it has no intact triangle: export it again"));
+            return Err(damage
+                .first
+                .clone()
+                .with_hint("it has no intact triangle: export it again"));
         }
         findings.sort_by_key(|finding| finding.code());
         Ok(findings)

@@ -41,8 +41,20 @@ impl<'a, R: Read> Words<'a, R> {
         let again = false;
         let marked = false;
         let lone_cr = None;
-        let mut words =
-            Self { reader, progress, buffer, start, at, end, ended, line, bytes, again, lone_cr, marked };
+        let mut words = Self {
+            reader,
+            progress,
+            buffer,
+            start,
+            at,
+            end,
+            ended,
+            line,
+            bytes,
+            again,
+            lone_cr,
+            marked,
+        };
         words.refill()?;
         if words.buffer[..words.end].starts_with(MARK) {
             (words.start, words.at, words.marked) = (MARK.len(), MARK.len(), true);
@@ -130,8 +142,11 @@ impl<'a, R: Read> Words<'a, R> {
         let skipped = &self.buffer[from..self.at];
         let count = |byte: u8| skipped.iter().filter(|b| **b == byte).count() as u64;
         let cr = count(b'\r');
-        let pairs =
-            if cr == 0 { 0 } else { skipped.windows(2).filter(|pair| *pair == b"\r\n").count() as u64 };
+        let pairs = if cr == 0 {
+            0
+        } else {
+            skipped.windows(2).filter(|pair| *pair == b"\r\n").count() as u64
+        };
         if cr > pairs {
             self.lone_cr.get_or_insert(self.line);
         }
@@ -166,7 +181,10 @@ impl<'a, R: Read> Words<'a, R> {
     fn refill(&mut self) -> Result<bool> {
         self.progress.check()?;
         if self.start == 0 && self.end == self.buffer.len() {
-            return Err(Error::input(Code::S006, format!("a word of over {BLOCK} bytes")).at_line(self.line));
+            return Err(
+                Error::input(Code::S006, format!("a word of over {BLOCK} bytes"))
+                    .at_line(self.line),
+            );
         }
         self.buffer.copy_within(self.start..self.end, 0);
         (self.at, self.end, self.start) = (self.at - self.start, self.end - self.start, 0);

@@ -99,14 +99,26 @@ impl Repaired {
         let turned = both.filter(|(turned, given)| turned != given).count() as u64;
         let net = boundary::net(&sides, |side| patches.is_forth(side.place));
         let circuits = boundary::circuits(&net, Way::Along);
-        for (triangle, _) in sheets.triangles.iter_mut().zip(&patches.turned).filter(|(_, turned)| **turned) {
+        for (triangle, _) in sheets
+            .triangles
+            .iter_mut()
+            .zip(&patches.turned)
+            .filter(|(_, turned)| **turned)
+        {
             triangle.swap(1, 2);
         }
         step()?;
         Ok(Self {
             ragged,
-            triangles: sheets.triangles.iter().map(|triangle| sheets.corners(triangle)).collect(),
-            boundary: circuits.iter().map(|circuit| boundary::of(circuit, &sheets.points)).collect(),
+            triangles: sheets
+                .triangles
+                .iter()
+                .map(|triangle| sheets.corners(triangle))
+                .collect(),
+            boundary: circuits
+                .iter()
+                .map(|circuit| boundary::of(circuit, &sheets.points))
+                .collect(),
             degenerate: mesh.degenerate(),
             duplicates: sheets.duplicates,
             patches: patches.count() as u64,
@@ -130,11 +142,17 @@ impl Repaired {
             return Ok((closed, caps));
         }
         let all = || self.triangles.iter().zip(&self.ragged);
-        let whole = all().filter(|(_, ragged)| !**ragged).map(|(triangle, _)| *triangle);
+        let whole = all()
+            .filter(|(_, ragged)| !**ragged)
+            .map(|(triangle, _)| *triangle);
         let mut closed: Vec<Triangle> = whole.collect();
         let mut caps = boundary::caps(&boundary::boundary(&closed)?);
         closed.extend(&caps);
-        caps.extend(all().filter(|(_, ragged)| **ragged).map(|([a, b, c], _)| [*a, *c, *b]));
+        caps.extend(
+            all()
+                .filter(|(_, ragged)| **ragged)
+                .map(|([a, b, c], _)| [*a, *c, *b]),
+        );
         Ok((closed, caps))
     }
 
@@ -161,8 +179,11 @@ fn turn(patches: &mut Patches, sheets: &Sheets, progress: &dyn Progress) -> Resu
             patches.turn(face.patch);
         }
     }
-    let inside_out =
-        if faces.iter().any(|face| face.is_body) { kept < 0.0 } else { is_inside_out(&faces, sheets) };
+    let inside_out = if faces.iter().any(|face| face.is_body) {
+        kept < 0.0
+    } else {
+        is_inside_out(&faces, sheets)
+    };
     for face in faces.iter().filter(|face| !face.is_body) {
         if (face.as_given < 0.0) != inside_out {
             patches.turn(face.patch);

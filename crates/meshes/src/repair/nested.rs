@@ -38,7 +38,8 @@ pub(super) fn outwards(
         if let Some(outer) = around[n] {
             let face = &faces[n];
             let other = &faces[outer];
-            let alike = face.fitted && other.fitted && face.given_outwards() == other.given_outwards();
+            let alike =
+                face.fitted && other.fitted && face.given_outwards() == other.given_outwards();
             outwards[n] = outwards[outer] == alike;
         }
     }
@@ -47,7 +48,11 @@ pub(super) fn outwards(
 
 /// Bodies by the size of their volume, then by number.
 fn by_volume(faces: &[Face], a: usize, b: usize) -> Ordering {
-    faces[a].volume.abs().total_cmp(&faces[b].volume.abs()).then(a.cmp(&b))
+    faces[a]
+        .volume
+        .abs()
+        .total_cmp(&faces[b].volume.abs())
+        .then(a.cmp(&b))
 }
 
 /// The smallest body around each: the smallest come first, and look at those alone that have none yet.
@@ -68,7 +73,10 @@ fn around(
         progress.check()?;
         let face = &faces[outer];
         let start = from_left.partition_point(|n| from(n) < face.bounds.min[0]);
-        let met = from_left[start..].iter().copied().take_while(|n| from(n) <= face.bounds.max[0]);
+        let met = from_left[start..]
+            .iter()
+            .copied()
+            .take_while(|n| from(n) <= face.bounds.max[0]);
         let is_candidate = |n: &usize| {
             around[*n].is_none() && holds(face, &faces[*n]) && by_volume(faces, *n, outer).is_lt()
         };
@@ -76,7 +84,10 @@ fn around(
         if candidates.is_empty() {
             continue;
         }
-        let all = patches.members(outer).iter().map(|n| oriented(patches, sheets, *n));
+        let all = patches
+            .members(outer)
+            .iter()
+            .map(|n| oriented(patches, sheets, *n));
         let winding = Winding::about(all.collect(), 0.0, progress)?;
         let is_within = par::map_range(0..candidates.len(), |n| {
             progress.check()?;
@@ -102,7 +113,8 @@ fn seen(winding: &Winding, patches: &Patches, sheets: &Sheets, patch: usize) -> 
     let members = patches.members(patch);
     let count = members.len().min(SAMPLES);
     let from = |n: usize| {
-        let [a, b, c] = sheets.exact_corners(&sheets.triangles[members[n * members.len() / count] as usize]);
+        let [a, b, c] =
+            sheets.exact_corners(&sheets.triangles[members[n * members.len() / count] as usize]);
         let centre = std::array::from_fn(|i| (a[i] + b[i] + c[i]) / 3.0);
         winding.at(&centre, ENOUGH, |_| Ordering::Equal).value
     };

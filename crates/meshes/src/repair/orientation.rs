@@ -67,7 +67,14 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
         face.area += area;
         face.as_given += if turned_as_given(n) { area } else { -area };
         given += usize::from(turned_as_given(n));
-        of_members += volume(&if patches.turned[*n as usize] { [a, c, b] } else { [a, b, c] }, &middle);
+        of_members += volume(
+            &if patches.turned[*n as usize] {
+                [a, c, b]
+            } else {
+                [a, b, c]
+            },
+            &middle,
+        );
     }
     face.fitted = given == 0 || given == members.len();
     // One triangle is flat.
@@ -100,21 +107,31 @@ fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
 /// The corners of a triangle as it is turned.
 pub(super) fn oriented(patches: &Patches, sheets: &Sheets, n: u32) -> [[f64; 3]; 3] {
     let [a, b, c] = sheets.exact_corners(&sheets.triangles[n as usize]);
-    if patches.turned[n as usize] { [a, c, b] } else { [a, b, c] }
+    if patches.turned[n as usize] {
+        [a, c, b]
+    } else {
+        [a, b, c]
+    }
 }
 
 /// Whether triangles that bound no body, as they were given, have a volume below zero, and one that is
 /// more than the sides of a crumpled sheet make up.
 pub(super) fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
-    let bounds = faces.iter().fold(Bounds::EMPTY, |all, face| all.union(&face.bounds));
+    let bounds = faces
+        .iter()
+        .fold(Bounds::EMPTY, |all, face| all.union(&face.bounds));
     if bounds.is_empty() {
         return false;
     }
     let middle = middle(&bounds);
-    let given = sheets.triangles.iter().zip(&sheets.given_turned).map(|(triangle, turned)| {
-        let its = volume(&sheets.exact_corners(triangle), &middle);
-        if *turned { -its } else { its }
-    });
+    let given = sheets
+        .triangles
+        .iter()
+        .zip(&sheets.given_turned)
+        .map(|(triangle, turned)| {
+            let its = volume(&sheets.exact_corners(triangle), &middle);
+            if *turned { -its } else { its }
+        });
     let area: f64 = faces.iter().map(|face| face.area).sum();
     given.sum::<f64>() < -area * extent(&bounds) / 64.0
 }
@@ -136,6 +153,7 @@ fn middle(bounds: &Bounds) -> [f64; 3] {
 
 /// The diagonal of a box.
 fn extent(bounds: &Bounds) -> f64 {
-    let sides: [f64; 3] = std::array::from_fn(|i| f64::from(bounds.max[i]) - f64::from(bounds.min[i]));
+    let sides: [f64; 3] =
+        std::array::from_fn(|i| f64::from(bounds.max[i]) - f64::from(bounds.min[i]));
     dot(sides, sides).sqrt()
 }

@@ -43,15 +43,22 @@ const OF_EACH: f64 = 1.0 / (1_u64 << 48) as f64;
 ///
 /// # Errors
 /// If there are more than 1.4 thousand million triangles, memory is not there, or the work is cancelled.
-pub fn outward_patch<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Result<Option<Cow<'a, [Triangle]>>> {
+pub fn outward_patch<'a>(
+    mesh: &'a Mesh,
+    progress: &dyn Progress,
+) -> Result<Option<Cow<'a, [Triangle]>>> {
     weld::refuse_more(mesh.triangles().len())?;
     if mesh.closedness() != Closedness::Oriented || mesh.volume() <= 0.0 {
         return Ok(None);
     }
     progress.check()?;
-    let Some(triangles) = without_collapsed(mesh) else { return Ok(None) };
+    let Some(triangles) = without_collapsed(mesh) else {
+        return Ok(None);
+    };
     let bounds = mesh.bounds();
-    let extent: f64 = (0..3).map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a])).sum();
+    let extent: f64 = (0..3)
+        .map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a]))
+        .sum();
     let least = OF_AREA * at_most_area(&triangles) * extent
         + OF_EACH * mesh.triangles().len() as f64 * extent.powi(3);
     if mesh.volume() <= least {
@@ -68,7 +75,9 @@ fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
         return Some(triangles.into());
     }
     let is_collapsed = |[a, b, c]: &Triangle| (a == b) | (b == c) | (c == a);
-    let collapsed: Vec<usize> = (0..triangles.len()).filter(|n| is_collapsed(&triangles[*n])).collect();
+    let collapsed: Vec<usize> = (0..triangles.len())
+        .filter(|n| is_collapsed(&triangles[*n]))
+        .collect();
     if collapsed.len() as u64 != mesh.degenerate() {
         return None;
     }
@@ -84,13 +93,20 @@ fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
 
 /// An upper bound of the area of triangles, by the sizes of two of their edges along the axes.
 fn at_most_area(triangles: &[Triangle]) -> f64 {
-    let areas = par::map(triangles.chunks(CHUNK).collect(), |triangles: &[Triangle]| {
-        let area = |[a, b, c]: &Triangle| {
-            let size = |p: &Point| (0..3).map(|i| (f64::from(p[i]) - f64::from(a[i])).abs()).sum::<f64>();
-            size(b) * size(c)
-        };
-        triangles.iter().map(area).sum::<f64>()
-    });
+    let areas = par::map(
+        triangles.chunks(CHUNK).collect(),
+        |triangles: &[Triangle]| {
+            let area = |[a, b, c]: &Triangle| {
+                let size = |p: &Point| {
+                    (0..3)
+                        .map(|i| (f64::from(p[i]) - f64::from(a[i])).abs())
+                        .sum::<f64>()
+                };
+                size(b) * size(c)
+            };
+            triangles.iter().map(area).sum::<f64>()
+        },
+    );
     areas.iter().sum::<f64>() / 2.0
 }
 
@@ -124,9 +140,10 @@ struct ChunkSides {
 /// no two of these have one hash.
 fn are_one_by_distinct_edges(triangles: &[Triangle]) -> bool {
     let chunks: Vec<&[Triangle]> = triangles.chunks(CHUNK).collect();
-    let chunks = par::map(chunks.into_iter().zip(0..).collect(), |(triangles, n): (_, u32)| {
-        ChunkSides::of(triangles, n * CHUNK as u32)
-    });
+    let chunks = par::map(
+        chunks.into_iter().zip(0..).collect(),
+        |(triangles, n): (_, u32)| ChunkSides::of(triangles, n * CHUNK as u32),
+    );
     let joined = par::map_range(0..PARTS, |part| {
         let count: usize = chunks.iter().map(|chunk| chunk.forth[part].len()).sum();
         // At least a quarter of the slots stays free.
@@ -171,7 +188,9 @@ impl ChunkSides {
     /// Of triangles, the first of which has this number.
     fn of(triangles: &[Triangle], first: u32) -> Self {
         let usual = 3 * triangles.len() / PARTS / 2;
-        let mut forth: SideParts = (0..PARTS).map(|_| Vec::with_capacity(usual + usual / 4)).collect();
+        let mut forth: SideParts = (0..PARTS)
+            .map(|_| Vec::with_capacity(usual + usual / 4))
+            .collect();
         let mut back: SideParts = vec![vec![]; PARTS];
         let part = |edge: u64| (edge >> (64 - PARTS.trailing_zeros())) as usize;
         let mut forest: Vec<u32> = (0..triangles.len() as u32).collect();
@@ -184,8 +203,14 @@ impl ChunkSides {
                 let from = ends[n];
                 let to = ends[(n + 1) % 3];
                 let [low, high] = [from.min(to), from.max(to)];
-                let edge = union_find::folded(low ^ 0x9e37_79b9_7f4a_7c15, high ^ 0xbf58_476d_1ce4_e5b9) | 1;
-                let side = HashedSide { edge, triangle, is_forth: from <= to };
+                let edge =
+                    union_find::folded(low ^ 0x9e37_79b9_7f4a_7c15, high ^ 0xbf58_476d_1ce4_e5b9)
+                        | 1;
+                let side = HashedSide {
+                    edge,
+                    triangle,
+                    is_forth: from <= to,
+                };
                 if side.is_forth {
                     forth[part(edge)].push((edge, first + triangle));
                 }
@@ -201,10 +226,17 @@ impl ChunkSides {
                 *place = side;
             }
         }
-        for side in waiting.iter().filter(|side| side.edge != 0 && !side.is_forth) {
+        for side in waiting
+            .iter()
+            .filter(|side| side.edge != 0 && !side.is_forth)
+        {
             back[part(side.edge)].push((side.edge, first + side.triangle));
         }
-        Self { forth, back, forest }
+        Self {
+            forth,
+            back,
+            forest,
+        }
     }
 }
 
@@ -218,7 +250,11 @@ mod tests {
     fn sorted(triangles: &[Triangle]) -> Vec<[[u32; 3]; 3]> {
         let turned = |[a, b, c]: &Triangle| {
             let turns = [[*a, *b, *c], [*b, *c, *a], [*c, *a, *b]];
-            turns.map(|turn| turn.map(|point| point.map(|c| (c + 0.0).to_bits()))).into_iter().min().unwrap()
+            turns
+                .map(|turn| turn.map(|point| point.map(|c| (c + 0.0).to_bits())))
+                .into_iter()
+                .min()
+                .unwrap()
         };
         let mut all: Vec<_> = triangles.iter().map(turned).collect();
         all.sort_unstable();
@@ -232,10 +268,28 @@ mod tests {
         if let Some(patch) = &patch {
             let repaired = Repaired::new(&mesh).unwrap();
             assert_eq!(sorted(&repaired.triangles), sorted(patch));
-            assert_eq!(patch.len() as u64 + mesh.degenerate(), mesh.triangles().len() as u64);
-            let Repaired { degenerate, duplicates, patches, turned, cavities, not_orientable, .. } = repaired;
             assert_eq!(
-                [degenerate, duplicates, patches, turned, cavities, not_orientable],
+                patch.len() as u64 + mesh.degenerate(),
+                mesh.triangles().len() as u64
+            );
+            let Repaired {
+                degenerate,
+                duplicates,
+                patches,
+                turned,
+                cavities,
+                not_orientable,
+                ..
+            } = repaired;
+            assert_eq!(
+                [
+                    degenerate,
+                    duplicates,
+                    patches,
+                    turned,
+                    cavities,
+                    not_orientable
+                ],
                 [mesh.degenerate(), 0, 1, 0, 0, 0]
             );
             assert!(repaired.boundary.is_empty() && !repaired.ragged.contains(&true));
@@ -262,7 +316,11 @@ mod tests {
                         corner.map(|c| c as f32)
                     };
                     let [a, b, c, d] = [corner(0), corner(1), corner(3), corner(2)];
-                    faces.extend(if side == 1 { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] });
+                    faces.extend(if side == 1 {
+                        [[a, b, c], [a, c, d]]
+                    } else {
+                        [[a, c, b], [a, d, c]]
+                    });
                 }
             }
         }
@@ -275,8 +333,12 @@ mod tests {
         assert!(is_one(cube.clone()) && is_one(cubes(&[[0; 3], [1, 0, 0], [1, 1, 0]])));
         let knot = Mesh::open("../../fixtures/knot.stl").unwrap();
         assert!(is_one(knot.triangles().to_vec()));
-        let turned =
-            |triangles: &[Triangle]| triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<_>>();
+        let turned = |triangles: &[Triangle]| {
+            triangles
+                .iter()
+                .map(|[a, b, c]| [*a, *c, *b])
+                .collect::<Vec<_>>()
+        };
         let more = |other: Vec<Triangle>| [cube.clone(), other].concat();
         let [a, b, c] = cube[0];
         let middle: Point = std::array::from_fn(|n| (a[n] + b[n]) / 2.0);
@@ -285,7 +347,11 @@ mod tests {
         for other in [
             vec![],
             // On one line: without it, the edge has a corner too few.
-            [vec![[a, b, middle], [a, middle, c], [middle, b, c]], cube[1..].to_vec()].concat(),
+            [
+                vec![[a, b, middle], [a, middle, c], [middle, b, c]],
+                cube[1..].to_vec(),
+            ]
+            .concat(),
             turned(&cube),
             cube[1..].to_vec(),
             [turned(&cube[..1]), cube[1..].to_vec()].concat(),
@@ -313,8 +379,10 @@ mod tests {
             let triangles = cubes(&cells);
             let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
             let is_crowded = {
-                let mut edges: Vec<_> =
-                    sorted(&triangles).into_iter().flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
+                let mut edges: Vec<_> = sorted(&triangles)
+                    .into_iter()
+                    .flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]])
+                    .collect();
                 edges.sort_unstable();
                 edges.windows(2).any(|two| two[0] == two[1])
             };

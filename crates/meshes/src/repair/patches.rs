@@ -29,7 +29,11 @@ impl Patches {
     ///
     /// # Errors
     /// If the work is cancelled.
-    pub(super) fn of(triangles: &[[u32; 3]], sides: &[Side], progress: &dyn Progress) -> Result<Self> {
+    pub(super) fn of(
+        triangles: &[[u32; 3]],
+        sides: &[Side],
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let neighbours = neighbours(triangles.len(), sides);
         let mut patch = vec![NONE; triangles.len()];
         let mut turned = vec![false; triangles.len()];
@@ -69,7 +73,13 @@ impl Patches {
             one_sided += u64::from(!fits);
         }
         let (members, starts) = grouped(&patch, count as usize);
-        Ok(Self { members, starts, neighbours, turned, one_sided })
+        Ok(Self {
+            members,
+            starts,
+            neighbours,
+            turned,
+            one_sided,
+        })
     }
 
     /// How many there are.
@@ -93,7 +103,10 @@ impl Patches {
         let open = places.filter(|place| self.is_open(*place));
         let side = |place: u32| {
             let [a, b, c] = triangles[place as usize / 3];
-            Side { ends: [[a, b], [b, c], [a, c]][place as usize % 3], place }
+            Side {
+                ends: [[a, b], [b, c], [a, c]][place as usize % 3],
+                place,
+            }
         };
         let mut sides: Vec<Side> = open.map(side).collect();
         sides.sort_unstable();

@@ -27,9 +27,15 @@ impl Sheets {
                 .for_each(|(vertices, _)| *vertices = [0; 3]);
         }
         let with_area = welded.triangles.iter().filter(|[a, b, _]| a != b);
-        let all = counted::sorted(with_area.map(ascending), welded.points.len(), |all| all.0[0]);
-        let mut sheets =
-            Self { points: welded.points, triangles: vec![], given_turned: vec![], duplicates: 0 };
+        let all = counted::sorted(with_area.map(ascending), welded.points.len(), |all| {
+            all.0[0]
+        });
+        let mut sheets = Self {
+            points: welded.points,
+            triangles: vec![],
+            given_turned: vec![],
+            duplicates: 0,
+        };
         for copies in all.chunk_by(|one, next| one.0 == next.0) {
             let turned = copies.iter().filter(|(_, turned)| *turned).count();
             sheets.triangles.push(copies[0].0);
@@ -61,5 +67,9 @@ fn ascending(triangle: &[u32; 3]) -> ([u32; 3], bool) {
     } else {
         [c, a, b]
     };
-    if b < c { ([a, b, c], false) } else { ([a, c, b], true) }
+    if b < c {
+        ([a, b, c], false)
+    } else {
+        ([a, c, b], true)
+    }
 }

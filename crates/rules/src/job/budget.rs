@@ -57,7 +57,10 @@ pub struct MemoryBudget {
 
 impl Default for MemoryBudget {
     fn default() -> Self {
-        Self { limit: MemoryLimit::Unknown, program: 0 }
+        Self {
+            limit: MemoryLimit::Unknown,
+            program: 0,
+        }
     }
 }
 

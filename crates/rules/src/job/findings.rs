@@ -28,23 +28,35 @@ pub fn of_lattice(
         "scans are in LPS: {} is for a mesh in RAS" Axes = "-x,-y,z"];
     let what = match rule {
         // Cells have their distance however far the mesh is away.
-        Rule::Distance { band: Band::All, iso: None, .. } => "the mesh is outside the grid",
+        Rule::Distance {
+            band: Band::All,
+            iso: None,
+            ..
+        } => "the mesh is outside the grid",
         _ => "no cell is occupied: the mesh is outside the grid",
     };
-    let misses =
-        misses.map(|apart| Finding::new(Code::W002, format!("{what}; {apart}")).with_hint(elsewhere));
+    let misses = misses
+        .map(|apart| Finding::new(Code::W002, format!("{what}; {apart}")).with_hint(elsewhere));
     let mut findings: Vec<Finding> = misses.into_iter().collect();
     findings.extend(less_than_a_cell(mesh.bounds(), lattice, coordinates));
-    findings.extend(less_than_the_radius(mesh.bounds(), lattice, rule, coordinates));
+    findings.extend(less_than_the_radius(
+        mesh.bounds(),
+        lattice,
+        rule,
+        coordinates,
+    ));
     if !rule.subtracts_from(mesh) {
         let found = not_subtracted(mesh, &format!("the rule {}", rule.name()));
-        findings.extend(found.map(|one| one.with_hint(hint!["{} or {} subtracts them" Solid, Filled])));
+        findings
+            .extend(found.map(|one| one.with_hint(hint!["{} or {} subtracts them" Solid, Filled])));
     }
     match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),
-        Some(far) => {
-            findings.push(Finding { severity: tolerance.severity(far.code()), first: far, count: 1 })
-        }
+        Some(far) => findings.push(Finding {
+            severity: tolerance.severity(far.code()),
+            first: far,
+            count: 1,
+        }),
         None => {}
     }
     Ok(findings)
@@ -54,21 +66,31 @@ pub fn of_lattice(
 pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     let count = mesh.cuts()?.count() as u64;
     let triangles = counted(count, "triangle", "triangles");
-    let text =
-        format!("negative volumes of {triangles} are not subtracted: {what} takes the mesh without them");
+    let text = format!(
+        "negative volumes of {triangles} are not subtracted: {what} takes the mesh without them"
+    );
     Some(Finding::new(Code::W023, text))
 }
 
 /// The finding that a mesh of these bounds is smaller than one cell (W021).
-fn less_than_a_cell(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Finding> {
+fn less_than_a_cell(
+    mesh: &Bounds,
+    lattice: &Lattice,
+    coordinates: &GridCoordinates,
+) -> Option<Finding> {
     let sizes = sizes(mesh);
     let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
     if !(0..3).all(|axis| sizes[axis] < spacing[axis]) {
         return None;
     }
-    let [sizes, cell] = [sizes, spacing]
-        .map(|sides| sides.map(|side| number(coordinates.length(side))).join(" × ") + &coordinates.suffix());
-    let text = format!("the mesh, {sizes}, is smaller than a cell, {cell}: it may be in another unit");
+    let [sizes, cell] = [sizes, spacing].map(|sides| {
+        sides
+            .map(|side| number(coordinates.length(side)))
+            .join(" × ")
+            + &coordinates.suffix()
+    });
+    let text =
+        format!("the mesh, {sizes}, is smaller than a cell, {cell}: it may be in another unit");
     Some(Finding::new(Code::W021, text))
 }
 
@@ -79,14 +101,17 @@ fn less_than_the_radius(
     rule: &Rule,
     coordinates: &GridCoordinates,
 ) -> Option<Finding> {
-    let Rule::Offset { radius } = rule else { return None };
+    let Rule::Offset { radius } = rule else {
+        return None;
+    };
     // A radius in cells has no unit that could be wrong.
     if radius.unit() == LengthUnit::Cells {
         return None;
     }
     let radius = radius.in_world(lattice.spacing()).to_f64();
     let longest = sizes(mesh).into_iter().fold(0.0, f64::max);
-    let [radius_text, longest_text] = [radius, longest].map(|length| coordinates.length_text(length));
+    let [radius_text, longest_text] =
+        [radius, longest].map(|length| coordinates.length_text(length));
     let text = format!(
         "the radius, {radius_text}, is longer than the mesh, {longest_text}: it may be in another unit"
     );
@@ -101,7 +126,11 @@ fn sizes(bounds: &Bounds) -> [f64; 3] {
 
 /// The finding that a mesh of these bounds is so far from the origin that the floats of its coordinates are more than a
 /// hundredth of a cell apart (L001): faces may be off by so much, unseen. It is about the worst axis.
-fn far_from_origin(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinates) -> Option<Error> {
+fn far_from_origin(
+    mesh: &Bounds,
+    lattice: &Lattice,
+    coordinates: &GridCoordinates,
+) -> Option<Error> {
     const PART: i64 = 100;
     if let Some(near) = coordinates.near {
         return far_output(mesh, lattice, coordinates, near);
@@ -118,7 +147,11 @@ fn far_from_origin(mesh: &Bounds, lattice: &Lattice, coordinates: &GridCoordinat
     let size = lattice.spacing()[axis].to_f64();
     let off = coordinates.length_text(step / 2.0);
     let [step, size] = [step, size].map(|length| coordinates.length_text(length));
-    let scaled = if coordinates.scale == 1.0 { "" } else { " when scaled" };
+    let scaled = if coordinates.scale == 1.0 {
+        ""
+    } else {
+        " when scaled"
+    };
     let text = format!(
         "far from the origin: 32-bit floats near {name} = {} in the file are {step} apart{scaled}, where cells are {size}; \
          a wall may be off by {off}",
@@ -138,7 +171,8 @@ fn far_output(
 ) -> Option<Error> {
     const PART: f64 = 100.0;
     let coarse = (0..3).filter_map(|axis| {
-        let [min, max] = [mesh.min[axis], mesh.max[axis]].map(|end| coordinates.at(axis, f64::from(end)));
+        let [min, max] =
+            [mesh.min[axis], mesh.max[axis]].map(|end| coordinates.at(axis, f64::from(end)));
         let farthest = if min.abs() > max.abs() { min } else { max };
         let step = f64::from((farthest.abs() as f32).next_up()) - f64::from(farthest.abs() as f32);
         let size = coordinates.length(lattice.spacing()[axis].to_f64());
@@ -163,8 +197,9 @@ fn far_output(
 /// The finding that a lattice leaves out a part of a mesh that it was not fitted to (W001); `grid` names the lattice.
 pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
     let axes = passed(mesh, lattice)?;
-    let text =
-        format!("the mesh extends beyond the grid of {grid} along {axes}; the part outside is left out");
+    let text = format!(
+        "the mesh extends beyond the grid of {grid} along {axes}; the part outside is left out"
+    );
     Some(Finding::new(Code::W001, text))
 }
 
@@ -181,7 +216,11 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
     let origin = bounds.min.map(|c| (c + 0.0).to_string()).join(",");
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
     let hint = || Hint::default().with_step("{} has one layer less", Opt::Origin, origin);
-    Some(if is_as_written { found.with_hint(hint()) } else { found })
+    Some(if is_as_written {
+        found.with_hint(hint())
+    } else {
+        found
+    })
 }
 
 /// The axes along which a mesh goes on beyond a lattice: `x, z`.
@@ -210,7 +249,10 @@ pub fn image_axes(axes: &str) -> Finding {
 
 /// The names of the axes of which something is so, if there are any: `x, z`.
 fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
-    let axes: Vec<_> = (0..3).filter(is_so).map(|axis| AXES[axis].to_string()).collect();
+    let axes: Vec<_> = (0..3)
+        .filter(is_so)
+        .map(|axis| AXES[axis].to_string())
+        .collect();
     (!axes.is_empty()).then(|| axes.join(", "))
 }
 
@@ -246,13 +288,21 @@ pub(crate) struct LostFound {
 impl LostSearch<'_> {
     /// Whether the rule may lose features.
     pub(crate) fn is_needed(&self) -> bool {
-        matches!(self.rule, Rule::Solid { thin: ThinFeatures::Lose, .. })
+        matches!(
+            self.rule,
+            Rule::Solid {
+                thin: ThinFeatures::Lose,
+                ..
+            }
+        )
     }
 
     /// Whether its memory is there in addition to the whole grid: then the search uses these cells.
     pub(crate) fn fits_with_grid(&self) -> bool {
         let need = || self.bytes() + BitGrid::bytes_for(self.lattice.dims());
-        self.run.max_memory.is_none_or(|limit| need() <= u128::from(limit))
+        self.run
+            .max_memory
+            .is_none_or(|limit| need() <= u128::from(limit))
     }
 
     /// Its memory, with the mesh.
@@ -265,15 +315,28 @@ impl LostSearch<'_> {
     /// The features that are lost, `solid` cells being known or not; a finding if memory does not allow to look (W010).
     pub(crate) fn find(&self, solid: Option<&BitGrid>) -> Result<LostFound> {
         let need = self.bytes();
-        if let Some(limit) = self.run.max_memory.map(u128::from).filter(|limit| need > *limit) {
+        if let Some(limit) = self
+            .run
+            .max_memory
+            .map(u128::from)
+            .filter(|limit| need > *limit)
+        {
             let need = bytes(need);
             let available = bytes(limit);
-            let text = format!("skipped the search for lost features: needs {need}, {available} available");
-            return Ok(LostFound { lost: None, skipped: Some(Finding::new(Code::W010, text)) });
+            let text = format!(
+                "skipped the search for lost features: needs {need}, {available} available"
+            );
+            return Ok(LostFound {
+                lost: None,
+                skipped: Some(Finding::new(Code::W010, text)),
+            });
         }
         let inside = self.rule.inside().unwrap_or_default();
         let lost = lost::find(self.mesh, self.lattice, inside, solid, self.run)?;
-        Ok(LostFound { lost: Some(lost), skipped: None })
+        Ok(LostFound {
+            lost: Some(lost),
+            skipped: None,
+        })
     }
 }
 
@@ -292,7 +355,8 @@ pub(crate) fn of_cells(
         let within = within(lattice, mesh, coordinates).filter(|_| !is_flooded);
         let outside = misses(lattice, mesh, coordinates).map(|apart| {
             let text = format!("no cell is occupied: the mesh is outside the grid; {apart}");
-            Finding::new(Code::W002, text).with_hint(hint!["check {}, {} and {}" Bounds, Translate, Scale])
+            Finding::new(Code::W002, text)
+                .with_hint(hint!["check {}, {} and {}" Bounds, Translate, Scale])
         });
         let found = within.or(outside);
         findings.push(found.unwrap_or_else(|| rule::nothing_occupied(rule, &findings)));
@@ -305,8 +369,10 @@ fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Opti
     let is_within = (0..3).all(|axis| lattice.is_passed(axis, mesh.bounds()) == [true; 2]);
     is_within.then(|| {
         let extents = extents(lattice, mesh, 0, coordinates);
-        let text = format!("no cell is occupied: the grid lies within the bounds of the mesh; {extents}");
-        Finding::new(Code::W002, text).with_hint(hint!["if they are in different units, give {}" Scale])
+        let text =
+            format!("no cell is occupied: the grid lies within the bounds of the mesh; {extents}");
+        Finding::new(Code::W002, text)
+            .with_hint(hint!["if they are in different units, give {}" Scale])
     })
 }
 
@@ -325,7 +391,11 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
 /// The finding that parts are closed only together, and share the inside of all by the nearest face (W024).
 pub(super) fn closed_together(labels: &[Label]) -> Finding {
     const SHOWN: usize = 12;
-    let mut names: Vec<_> = labels.iter().take(SHOWN).map(|label| sanitize(label.name.as_bytes())).collect();
+    let mut names: Vec<_> = labels
+        .iter()
+        .take(SHOWN)
+        .map(|label| sanitize(label.name.as_bytes()))
+        .collect();
     if labels.len() > SHOWN {
         names.push("…".into());
     }
@@ -339,12 +409,23 @@ pub(super) fn closed_together(labels: &[Label]) -> Finding {
 /// The finding that some parts have no cell, where others have.
 pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     const SHOWN: usize = 12;
-    let without =
-        labels.iter().filter(|(_, cells)| *cells == 0).map(|(label, _)| sanitize(label.name.as_bytes()));
+    let without = labels
+        .iter()
+        .filter(|(_, cells)| *cells == 0)
+        .map(|(label, _)| sanitize(label.name.as_bytes()));
     let without: Vec<_> = without.collect();
     let more = without.len().saturating_sub(SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let names = without.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    let names = without
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     let (count, all) = (without.len(), labels.len());
     let text = format!(
         "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
@@ -356,5 +437,8 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
 /// Adds findings to others; that no cell is occupied is said once.
 pub fn add(findings: &mut Vec<Finding>, more: impl IntoIterator<Item = Finding>) {
     let is_empty = findings.iter().any(|finding| finding.code() == Code::W002);
-    findings.extend(more.into_iter().filter(|finding| !is_empty || finding.code() != Code::W002));
+    findings.extend(
+        more.into_iter()
+            .filter(|finding| !is_empty || finding.code() != Code::W002),
+    );
 }

@@ -34,9 +34,13 @@ impl FromStr for Measure {
 
     fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
-        let units = UnitOfLength::ALL.into_iter().filter(|unit| text.ends_with(unit.name()));
+        let units = UnitOfLength::ALL
+            .into_iter()
+            .filter(|unit| text.ends_with(unit.name()));
         let unit = units.max_by_key(|unit| unit.name().len());
-        let decimal = unit.map_or(text, |unit| text[..text.len() - unit.name().len()].trim_end());
+        let decimal = unit.map_or(text, |unit| {
+            text[..text.len() - unit.name().len()].trim_end()
+        });
         let number = Rational::parse(decimal).map_err(|why| {
             // Digits before letters: a unit that nobody knows.
             let letters = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
@@ -47,7 +51,11 @@ impl FromStr for Measure {
             }
             Error::usage(why)
         })?;
-        Ok(Self { number, unit, text: text.to_string() })
+        Ok(Self {
+            number,
+            unit,
+            text: text.to_string(),
+        })
     }
 }
 
@@ -112,7 +120,10 @@ mod tests {
     #[test]
     fn lengths_have_units() {
         let value = |text: &str, unit: &str| {
-            text.parse::<Measure>().unwrap().in_units_of(UnitOfLength::from_name(unit)).unwrap()
+            text.parse::<Measure>()
+                .unwrap()
+                .in_units_of(UnitOfLength::from_name(unit))
+                .unwrap()
         };
         assert_eq!(value("5cm", "mm"), Rational::from(50));
         assert_eq!(value("0.5 mm", "m"), Rational::new(1, 2000));

@@ -60,7 +60,12 @@ impl<'a> Painter<'a> {
     ///
     /// # Errors
     /// If the mesh has no colours.
-    pub(super) fn of_colours(mesh: &Mesh, lattice: &'a Lattice, rule: &Rule, run: &Run) -> Result<Self> {
+    pub(super) fn of_colours(
+        mesh: &Mesh,
+        lattice: &'a Lattice,
+        rule: &Rule,
+        run: &Run,
+    ) -> Result<Self> {
         let palette = Palette::new(mesh, colours(mesh)?, lattice);
         Self::new(mesh, lattice, rule, run, LabelSource::Colours(palette))
     }
@@ -77,12 +82,29 @@ impl<'a> Painter<'a> {
         Self::new(mesh, lattice, rule, run, LabelSource::Parts(kind, values))
     }
 
-    fn new(mesh: &Mesh, lattice: &'a Lattice, rule: &Rule, run: &Run, source: LabelSource) -> Result<Self> {
+    fn new(
+        mesh: &Mesh,
+        lattice: &'a Lattice,
+        rule: &Rule,
+        run: &Run,
+        source: LabelSource,
+    ) -> Result<Self> {
         let band = band(rule, lattice);
-        let distance = Rule::Distance { band, sign: None, iso: None };
+        let distance = Rule::Distance {
+            band,
+            sign: None,
+            iso: None,
+        };
         let background = distance.background(lattice).unwrap_or(f32::INFINITY);
-        let distances = par::with_threads(run.thread_count(), || Distances::new(mesh, lattice, run))??;
-        Ok(Self { mesh: mesh.clone(), lattice, distances, background, source })
+        let distances =
+            par::with_threads(run.thread_count(), || Distances::new(mesh, lattice, run))??;
+        Ok(Self {
+            mesh: mesh.clone(),
+            lattice,
+            distances,
+            background,
+            source,
+        })
     }
 
     /// The colours as labels.
@@ -90,7 +112,13 @@ impl<'a> Painter<'a> {
         let label = |(n, [r, g, b]): (usize, &Rgb)| {
             Label::new(n as u8 + 1, format!("#{r:02x}{g:02x}{b:02x}")).with_colour([*r, *g, *b])
         };
-        Legend::new(self.palette().into_iter().flat_map(|palette| &palette.entries).enumerate().map(label))
+        Legend::new(
+            self.palette()
+                .into_iter()
+                .flat_map(|palette| &palette.entries)
+                .enumerate()
+                .map(label),
+        )
     }
 
     fn palette(&self) -> Option<&Palette> {
@@ -102,10 +130,19 @@ impl<'a> Painter<'a> {
 
     /// The finding that colours of the mesh are merged, if any are.
     pub(super) fn finding(&self) -> Option<Finding> {
-        let Palette { entries, seen, is_all, .. } = self.palette()?;
+        let Palette {
+            entries,
+            seen,
+            is_all,
+            ..
+        } = self.palette()?;
         let text = || {
             let more = if *is_all { "" } else { "more than " };
-            format!("{more}{} colours of the mesh are merged into {}", grouped(*seen as u64), entries.len())
+            format!(
+                "{more}{} colours of the mesh are merged into {}",
+                grouped(*seen as u64),
+                entries.len()
+            )
         };
         (*seen > entries.len()).then(|| Finding::new(Code::W015, text()))
     }
@@ -122,17 +159,22 @@ impl<'a> Painter<'a> {
         let mut field = Field::new(dims, self.background)?;
         let mut nearest = vec![-1; dims.iter().product()];
         let found = Some((&mut nearest[..], TieBreak::InnerSide));
-        self.distances.fill(layers.clone(), &mut field, found, run)?;
+        self.distances
+            .fill(layers.clone(), &mut field, found, run)?;
         drop(field);
         let mut labels = Labels::new(dims, legend.clone())?;
         // So many layers that the rows that are ready take little memory.
-        for some in (0..dims[2]).collect::<Vec<_>>().chunks(2 * par::current_threads()) {
+        for some in (0..dims[2])
+            .collect::<Vec<_>>()
+            .chunks(2 * par::current_threads())
+        {
             run.check()?;
             let painted = par::map(some.to_vec(), |k| {
                 let mut rows = vec![0; nx * ny];
                 for (n, row) in rows.chunks_mut(nx).enumerate() {
                     let words = cells.row(n, k).iter().enumerate();
-                    for i in words.flat_map(|(w, word)| bits_of(*word).map(move |bit| 64 * w + bit)) {
+                    for i in words.flat_map(|(w, word)| bits_of(*word).map(move |bit| 64 * w + bit))
+                    {
                         let number = nearest[(k * ny + n) * nx + i];
                         row[i] = self.label([i, n, layers.start + k], number);
                     }
@@ -141,7 +183,9 @@ impl<'a> Painter<'a> {
             });
             for (k, rows) in some.iter().zip(painted) {
                 for (j, row) in rows.chunks(nx).enumerate() {
-                    labels.put_row(j, *k, row).expect("the legend has all labels of triangles");
+                    labels
+                        .put_row(j, *k, row)
+                        .expect("the legend has all labels of triangles");
                 }
             }
         }
@@ -150,15 +194,22 @@ impl<'a> Painter<'a> {
 
     /// The label of a cell whose nearest triangle has this number.
     fn label(&self, cell: [usize; 3], number: i32) -> u8 {
-        let Ok(number) = u64::try_from(number) else { return 1 };
+        let Ok(number) = u64::try_from(number) else {
+            return 1;
+        };
         let n = self.mesh.at_number(number);
         let palette = match &self.source {
             LabelSource::Colours(palette) => palette,
             LabelSource::Parts(kind, values) => {
-                return self.mesh.parts(*kind).map_or(1, |parts| values[parts.of(n) as usize]);
+                return self
+                    .mesh
+                    .parts(*kind)
+                    .map_or(1, |parts| values[parts.of(n) as usize]);
             }
         };
-        let Some(colours) = self.mesh.colours() else { return 1 };
+        let Some(colours) = self.mesh.colours() else {
+            return 1;
+        };
         if let Some(colour) = colours.only(n) {
             return palette.label(colour);
         }
@@ -170,7 +221,8 @@ impl<'a> Painter<'a> {
 
 fn colours(mesh: &Mesh) -> Result<&MeshColours> {
     let hint = "PLY, OBJ, OFF, glTF and 3MF have colours of vertices, faces or materials";
-    mesh.colours().ok_or_else(|| Error::unfit("the mesh has no colours").with_hint(hint))
+    mesh.colours()
+        .ok_or_else(|| Error::unfit("the mesh has no colours").with_hint(hint))
 }
 
 /// So far from the mesh are the centres of cells that the rule occupies.
@@ -225,24 +277,45 @@ impl Palette {
         };
         entries.sort_unstable();
         entries.dedup();
-        let mut palette = Self { entries, seen: areas.len(), is_all, known: HashMap::new() };
+        let mut palette = Self {
+            entries,
+            seen: areas.len(),
+            is_all,
+            known: HashMap::new(),
+        };
         // The network may learn colours that nothing has.
-        let used: HashSet<u8> = areas.keys().map(|colour| palette.closest(*colour)).collect();
+        let used: HashSet<u8> = areas
+            .keys()
+            .map(|colour| palette.closest(*colour))
+            .collect();
         let is_used = |(n, colour): (usize, Rgb)| used.contains(&(n as u8 + 1)).then_some(colour);
-        palette.entries =
-            std::mem::take(&mut palette.entries).into_iter().enumerate().filter_map(is_used).collect();
-        palette.known = areas.keys().map(|colour| (*colour, palette.closest(*colour))).collect();
+        palette.entries = std::mem::take(&mut palette.entries)
+            .into_iter()
+            .enumerate()
+            .filter_map(is_used)
+            .collect();
+        palette.known = areas
+            .keys()
+            .map(|colour| (*colour, palette.closest(*colour)))
+            .collect();
         palette
     }
 
     fn label(&self, colour: Rgb) -> u8 {
-        self.known.get(&colour).copied().unwrap_or_else(|| self.closest(colour))
+        self.known
+            .get(&colour)
+            .copied()
+            .unwrap_or_else(|| self.closest(colour))
     }
 
     /// The label of the entry closest to a colour, the first of those equally close.
     fn closest(&self, colour: Rgb) -> u8 {
         let away = |entry: &Rgb| -> u32 {
-            entry.iter().zip(colour).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+            entry
+                .iter()
+                .zip(colour)
+                .map(|(a, b)| u32::from(a.abs_diff(b)).pow(2))
+                .sum()
         };
         let closest = (0..self.entries.len()).min_by_key(|n| away(&self.entries[*n]));
         closest.map_or(1, |n| n as u8 + 1)
@@ -257,12 +330,16 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
     let mut areas = BTreeMap::new();
     let mut mask = 0xff;
     let mut add = |colour: Rgb, area: f64| {
-        *areas.entry(colour.map(|channel| channel & mask)).or_insert(0.0) += area;
+        *areas
+            .entry(colour.map(|channel| channel & mask))
+            .or_insert(0.0) += area;
         if areas.len() > MOST_DISTINCT && mask == 0xff {
             mask = 0xfc;
             let all = std::mem::take(&mut areas);
             all.into_iter().for_each(|(colour, area)| {
-                *areas.entry(colour.map(|channel: u8| channel & mask)).or_insert(0.0) += area;
+                *areas
+                    .entry(colour.map(|channel: u8| channel & mask))
+                    .or_insert(0.0) += area;
             });
         }
     };
@@ -278,11 +355,18 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
         let longest = x.max(y).max(dot(bc, bc)).sqrt() / side;
         let most = MOST_PIECES[usize::from(colours.texture(n).is_some())];
         // As many points as about cells, and a few more: long triangles may be thin.
-        let pieces = longest.min(4.0 * area.sqrt() / side + 16.0).ceil().clamp(1.0, most) as usize;
+        let pieces = longest
+            .min(4.0 * area.sqrt() / side + 16.0)
+            .ceil()
+            .clamp(1.0, most) as usize;
         let share = area / (pieces * pieces) as f64;
         // The centres of the small triangles that stand as the large one does, and of those upside down.
         for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {
-            for third in if i + j + 1 < pieces { &[1.0, 2.0][..] } else { &[1.0][..] } {
+            for third in if i + j + 1 < pieces {
+                &[1.0, 2.0][..]
+            } else {
+                &[1.0][..]
+            } {
                 let [v, w] = [i, j].map(|n| (n as f64 + third / 3.0) / pieces as f64);
                 add(colours.at(n, [1.0 - v - w, v, w]), share);
             }
@@ -305,5 +389,8 @@ fn reduced(areas: &BTreeMap<Rgb, f64>) -> Vec<Rgb> {
         pixels.extend(std::iter::repeat_n([*r, *g, *b, 255], count).flatten());
     }
     let found = NeuQuant::new(1, MOST, &pixels).color_map_rgb();
-    found.chunks_exact(3).map(|colour| [colour[0], colour[1], colour[2]]).collect()
+    found
+        .chunks_exact(3)
+        .map(|colour| [colour[0], colour[1], colour[2]])
+        .collect()
 }

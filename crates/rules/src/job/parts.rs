@@ -37,20 +37,40 @@ pub(super) fn parts<'a>(
     let Some(parts) = mesh.parts(kind) else {
         check_names(priority, &[])?;
         let labels = vec![Label::new(1, "mesh")];
-        return Ok(vec![LabelledMesh { mesh: Cow::Borrowed(mesh), labels, values: vec![] }]);
+        return Ok(vec![LabelledMesh {
+            mesh: Cow::Borrowed(mesh),
+            labels,
+            values: vec![],
+        }]);
     };
     let named = named(mesh, parts, kind);
     if named.len() > MOST {
-        let text = format!("the mesh has {} parts, labels tell {MOST} apart", named.len());
+        let text = format!(
+            "the mesh has {} parts, labels tell {MOST} apart",
+            named.len()
+        );
         return Err(Error::unfit(text).with_hint("unite parts in the program that made them"));
     }
     check_names(priority, &named)?;
-    let together = if has_inside { mesh.parts_closed_together(kind) } else { &[] };
+    let together = if has_inside {
+        mesh.parts_closed_together(kind)
+    } else {
+        &[]
+    };
     let mut order: Vec<usize> = (0..named.len()).collect();
-    order.sort_by_key(|n| priority.iter().position(|name| named[*n].is(name)).unwrap_or(priority.len()));
+    order.sort_by_key(|n| {
+        priority
+            .iter()
+            .position(|name| named[*n].is(name))
+            .unwrap_or(priority.len())
+    });
     let label_of = |n: usize| {
         let label = Label::new(n as u8 + 1, named[n].name.clone());
-        let colour = if kind == PartKind::Material { colour(mesh, parts, named[n].part) } else { None };
+        let colour = if kind == PartKind::Material {
+            colour(mesh, parts, named[n].part)
+        } else {
+            None
+        };
         Label { colour, ..label }
     };
     let is_together = |n: &usize| together.contains(&named[*n].part);
@@ -58,7 +78,11 @@ pub(super) fn parts<'a>(
     for n in &order {
         if !is_together(n) {
             let mesh = Cow::Owned(mesh.select(|triangle| parts.of(triangle) == named[*n].part));
-            all.push(LabelledMesh { mesh, labels: vec![label_of(*n)], values: vec![] });
+            all.push(LabelledMesh {
+                mesh,
+                labels: vec![label_of(*n)],
+                values: vec![],
+            });
         } else if order.iter().find(|n| is_together(n)) == Some(n) {
             // The first of them stands for all.
             let mut values = vec![0; parts.names().len()];
@@ -71,7 +95,11 @@ pub(super) fn parts<'a>(
                 true => Cow::Borrowed(mesh),
                 false => Cow::Owned(mesh.select(|triangle| together.contains(&parts.of(triangle)))),
             };
-            all.push(LabelledMesh { mesh, labels, values });
+            all.push(LabelledMesh {
+                mesh,
+                labels,
+                values,
+            });
         }
     }
     Ok(all)
@@ -80,8 +108,9 @@ pub(super) fn parts<'a>(
 /// The colour of all triangles of a part, if it is one.
 fn colour(mesh: &Mesh, parts: &MeshParts, part: u32) -> Option<[u8; 3]> {
     let colours = mesh.colours()?;
-    let mut all =
-        (0..mesh.triangles().len() as u32).filter(|n| parts.of(*n) == part).map(|n| colours.only(n));
+    let mut all = (0..mesh.triangles().len() as u32)
+        .filter(|n| parts.of(*n) == part)
+        .map(|n| colours.only(n));
     let first = all.next()??;
     all.all(|colour| colour == Some(first)).then_some(first)
 }
@@ -133,8 +162,9 @@ impl PartChoice {
         check_names(&self.only, &named)?;
         check_names(&self.skip, &named)?;
         let is_one = |part: &Named, names: &[String]| names.iter().any(|name| part.is(name));
-        let is_kept =
-            |part: &&Named| (self.only.is_empty() || is_one(part, &self.only)) && !is_one(part, &self.skip);
+        let is_kept = |part: &&Named| {
+            (self.only.is_empty() || is_one(part, &self.only)) && !is_one(part, &self.skip)
+        };
         let kept: HashSet<u32> = named.iter().filter(is_kept).map(|part| part.part).collect();
         Ok(mesh.select(|triangle| kept.contains(&parts.of(triangle))))
     }
@@ -163,7 +193,9 @@ fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>
     let mut has_triangles = vec![false; parts.names().len()];
     (0..mesh.triangles().len() as u32).for_each(|n| has_triangles[parts.of(n) as usize] = true);
     let mut names = HashSet::new();
-    let some = (0..).zip(parts.names()).filter(|(part, _)| has_triangles[*part as usize]);
+    let some = (0..)
+        .zip(parts.names())
+        .filter(|(part, _)| has_triangles[*part as usize]);
     let named = |(part, given): (u32, &'a String)| Named {
         part,
         kind,
@@ -176,10 +208,17 @@ fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>
 /// Refuses a name that is none of a part.
 fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
     const SHOWN: usize = 12;
-    let Some(unknown) = names.iter().find(|name| !parts.iter().any(|part| part.is(name))) else {
+    let Some(unknown) = names
+        .iter()
+        .find(|name| !parts.iter().any(|part| part.is(name)))
+    else {
         return Ok(());
     };
-    let mut list: Vec<_> = parts.iter().take(SHOWN).map(|part| sanitize(&part.name)).collect();
+    let mut list: Vec<_> = parts
+        .iter()
+        .take(SHOWN)
+        .map(|part| sanitize(&part.name))
+        .collect();
     if parts.len() > SHOWN {
         list.push("…".into());
     }
@@ -193,8 +232,15 @@ fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
 /// The name of part `number`, which no other has: `object 3` if the file gives none, `lid (2)` for a second one.
 fn unique(name: &str, kind: PartKind, number: u32, names: &mut HashSet<String>) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).collect();
-    let name = if name.trim().is_empty() { format!("{} {number}", kind.name()) } else { name };
+    let name = if name.trim().is_empty() {
+        format!("{} {number}", kind.name())
+    } else {
+        name
+    };
     let numbered = (2_u32..).map(|n| format!("{name} ({n})"));
     let is_new = |name: &String| names.insert(name.clone());
-    std::iter::once(name.clone()).chain(numbered).find(is_new).unwrap_or_default()
+    std::iter::once(name.clone())
+        .chain(numbered)
+        .find(is_new)
+        .unwrap_or_default()
 }

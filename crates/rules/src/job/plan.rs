@@ -52,9 +52,9 @@ impl Voxelizer<'_> {
     pub(super) fn demand(&self, mesh: &Mesh, lattice: &Lattice) -> Demand {
         let demand = Demand::new(mesh, lattice, &self.run).with(self.rule_bytes(mesh, lattice));
         let demand = match self.rule.kind() {
-            CellKind::Field => {
-                demand.field(self.extras.nearest).with_numbers(self.extras.quantities.numbers())
-            }
+            CellKind::Field => demand
+                .field(self.extras.nearest)
+                .with_numbers(self.extras.quantities.numbers()),
             // The cells of one part, and of labels the occupancy and the planes or bytes.
             _ if let JobLabels::Parts(kind) = self.extras.labels => {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
@@ -101,18 +101,29 @@ impl Needs<'_> {
     /// The phases, one after the other; cells of doubt and leak stay while the output is made.
     fn phases(&self) -> Vec<MemoryPhase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
-        let [doubt, leak] = [self.voxelizer.extras.doubt, self.voxelizer.extras.leak].map(u128::from);
+        let [doubt, leak] =
+            [self.voxelizer.extras.doubt, self.voxelizer.extras.leak].map(u128::from);
         let doubt = doubt * doubt::RESULT_GRIDS;
         let kept = if self.is_whole() { doubt + leak } else { 0 };
         let extra = self.voxelizer.rule_bytes(self.mesh, self.lattice);
-        let mut phases = vec![MemoryPhase { name: "rule", bytes: extra + grids(kept) }];
+        let mut phases = vec![MemoryPhase {
+            name: "rule",
+            bytes: extra + grids(kept),
+        }];
         if self.voxelizer.extras.doubt {
             let bytes = doubt::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run);
-            phases.push(MemoryPhase { name: "doubt", bytes });
+            phases.push(MemoryPhase {
+                name: "doubt",
+                bytes,
+            });
         }
         if self.voxelizer.extras.leak {
-            let bytes = leak_path::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run) + grids(doubt);
-            phases.push(MemoryPhase { name: "leak", bytes });
+            let bytes =
+                leak_path::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run) + grids(doubt);
+            phases.push(MemoryPhase {
+                name: "leak",
+                bytes,
+            });
         }
         phases
     }
@@ -125,7 +136,10 @@ impl Needs<'_> {
     /// What keeps the whole grid in memory, even if it is written in slabs.
     fn keeps_whole_grid(&self) -> Option<&'static str> {
         match self.voxelizer.rule {
-            Rule::Solid { thin: ThinFeatures::Keep, .. } => Some("keeping thin features"),
+            Rule::Solid {
+                thin: ThinFeatures::Keep,
+                ..
+            } => Some("keeping thin features"),
             Rule::Filled { shell: Some(_), .. } => Some("a shell"),
             _ if self.voxelizer.extras.doubt => Some("the search for cells in doubt"),
             _ if self.voxelizer.extras.leak => Some("the search for leaks"),
@@ -141,13 +155,22 @@ impl Needs<'_> {
     fn demand(&self, phases: &[MemoryPhase]) -> Demand {
         let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
         let demand = self.voxelizer.demand(self.mesh, self.lattice);
-        let pending =
-            self.target.map_or_else(Vec::new, |to| to.format.pending(self.lattice.dims(), to.choices));
-        let pending = pending.into_iter().map(|dims| demand.cell_bytes(dims)).sum::<u128>();
+        let pending = self.target.map_or_else(Vec::new, |to| {
+            to.format.pending(self.lattice.dims(), to.choices)
+        });
+        let pending = pending
+            .into_iter()
+            .map(|dims| demand.cell_bytes(dims))
+            .sum::<u128>();
         let writer = self.target.map_or(0, |to| {
             // Floats are the longest cells.
             let dtype = to.dtype.unwrap_or(Dtype::F32);
-            to.format.memory(self.lattice.dims(), dtype, self.voxelizer.run.thread_count(), to.choices)
+            to.format.memory(
+                self.lattice.dims(),
+                dtype,
+                self.voxelizer.run.thread_count(),
+                to.choices,
+            )
         });
         demand.with(peak + pending + u128::from(writer))
     }
@@ -170,10 +193,17 @@ impl Needs<'_> {
 
     /// The demand with the bricks counted that cells lie in, where all bricks do not fit, and so many may.
     fn in_fewer_bricks(&self, demand: Demand, limit: u128) -> Result<Demand> {
-        let Some(bricks) = self.bricks(&demand) else { return Ok(demand) };
+        let Some(bricks) = self.bricks(&demand) else {
+            return Ok(demand);
+        };
         let run = &self.voxelizer.run;
         // To count takes a bit a brick in every thread, of which to make bricks takes two bytes at least.
-        let least = || demand.clone().touching(0).bytes(Demand::lowest(bricks, self.layers()));
+        let least = || {
+            demand
+                .clone()
+                .touching(0)
+                .bytes(Demand::lowest(bricks, self.layers()))
+        };
         if demand.bytes(bricks) <= limit || least() > limit {
             return Ok(demand);
         }
@@ -211,11 +241,29 @@ impl Needs<'_> {
         let bytes = demand.bytes(strategy);
         let dense = demand.bytes(Plan::Dense);
         let mesh = Run::estimate(self.mesh.triangles().len(), [0; 3]);
-        let largest = phases.into_iter().max_by_key(|phase| phase.bytes).filter(|phase| phase.bytes > 0);
+        let largest = phases
+            .into_iter()
+            .max_by_key(|phase| phase.bytes)
+            .filter(|phase| phase.bytes > 0);
         let rest = bytes - mesh - largest.map_or(0, |phase| phase.bytes);
-        let parts = [MemoryPhase { name: "mesh", bytes: mesh }, MemoryPhase { name: "cells", bytes: rest }];
+        let parts = [
+            MemoryPhase {
+                name: "mesh",
+                bytes: mesh,
+            },
+            MemoryPhase {
+                name: "cells",
+                bytes: rest,
+            },
+        ];
         let parts = parts.into_iter().chain(largest).collect();
-        Ok(MemoryPlan { strategy, slabs, bytes, dense, parts })
+        Ok(MemoryPlan {
+            strategy,
+            slabs,
+            bytes,
+            dense,
+            parts,
+        })
     }
 
     /// The refusal of a job that does not fit.
@@ -226,7 +274,13 @@ impl Needs<'_> {
         };
         let is_requested = matches!(budget.limit, MemoryLimit::Requested(_));
         // The limit that leaves so much for the job.
-        let limit_for = |job: u128| if is_requested { budget.with_program(job) } else { job };
+        let limit_for = |job: u128| {
+            if is_requested {
+                budget.with_program(job)
+            } else {
+                job
+            }
+        };
         let smaller = hint!["make the cells larger" | "raise {}" MaxMemory];
         let dense = bytes(limit_for(demand.bytes(Plan::Dense)));
         let whole = self.keeps_whole_grid().filter(|_| is_requested);
@@ -276,16 +330,30 @@ impl Needs<'_> {
     /// The formats that would fit in slabs; `None` if there are none.
     fn streams(&self, target: Target, demand: &Demand) -> Option<Hint> {
         let limit = u128::from(self.voxelizer.run.max_memory.unwrap_or(u64::MAX));
-        let streamed: Vec<_> =
-            FORMATS.iter().filter(|other| demand.fit(limit, other.slab_layers).is_some()).collect();
+        let streamed: Vec<_> = FORMATS
+            .iter()
+            .filter(|other| demand.fit(limit, other.slab_layers).is_some())
+            .collect();
         let last = streamed.last()?;
         let (option, value) = match target.path {
             None => (Opt::OutputFormat, last.name.to_string()),
-            Some(path) => (Opt::Output, path.with_extension(last.extensions[0]).display().to_string()),
+            Some(path) => (
+                Opt::Output,
+                path.with_extension(last.extensions[0])
+                    .display()
+                    .to_string(),
+            ),
         };
-        let names = streamed.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-        let hint =
-            Hint::default().with_step(format!("{{}} streams it in slabs ({names} can)"), option, value);
+        let names = streamed
+            .iter()
+            .map(|format| format.name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let hint = Hint::default().with_step(
+            format!("{{}} streams it in slabs ({names} can)"),
+            option,
+            value,
+        );
         Some(hint.with_step("{} shows the plans", Opt::DryRun, ""))
     }
 }

@@ -14,8 +14,8 @@ use crate::run::Plan;
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::record::INSIDE;
 use voxelize_core::grid::{
-    BitGrid, CellKind, CellSource, CellType, Digest, FieldSummary, Hash, Label, Lattice, Quantity, Record,
-    Slab,
+    BitGrid, CellKind, CellSource, CellType, Digest, FieldSummary, Hash, Label, Lattice, Quantity,
+    Record, Slab,
 };
 use voxelize_core::par::Progress;
 use voxelize_formats::{InMemory, Voxels};
@@ -95,13 +95,26 @@ impl<'a> Voxelizer<'a> {
         'a: 'b,
     {
         if self.extras.labels.are_of_mesh() && self.rule.kind() == CellKind::Field {
-            let error = Error::usage(format!("labels: the rule {} makes a field", self.rule.name()));
+            let error = Error::usage(format!(
+                "labels: the rule {} makes a field",
+                self.rule.name()
+            ));
             return Err(error.with_hint("rules that make bits have labels"));
         }
         self.refuse_other_quantities()?;
-        let needs = Needs { voxelizer: self, mesh, lattice, target };
+        let needs = Needs {
+            voxelizer: self,
+            mesh,
+            lattice,
+            target,
+        };
         let memory = needs.plan(&self.budget)?;
-        Ok(Prepared { voxelizer: *self, mesh, lattice, memory })
+        Ok(Prepared {
+            voxelizer: *self,
+            mesh,
+            lattice,
+            memory,
+        })
     }
 }
 
@@ -113,7 +126,9 @@ impl Prepared<'_> {
 
     /// The memory that the job takes as a rule, in bytes, without the program itself.
     pub fn usual_bytes(&self) -> u128 {
-        let Voxelizer { rule, run, extras, .. } = &self.voxelizer;
+        let Voxelizer {
+            rule, run, extras, ..
+        } = &self.voxelizer;
         let usual = Usual {
             mesh: self.mesh,
             lattice: self.lattice,
@@ -183,12 +198,19 @@ impl Prepared<'_> {
 
     /// What `make` makes, with the cells that are wanted beside them: these are looked for first.
     fn searched<T>(&self, make: impl FnOnce() -> Result<(T, JobResult)>) -> Result<(T, JobResult)> {
-        let Voxelizer { rule, run, extras, .. } = &self.voxelizer;
+        let Voxelizer {
+            rule, run, extras, ..
+        } = &self.voxelizer;
         let inside = rule.inside().unwrap_or_default();
         let start = Instant::now();
-        let doubt = extras.doubt.then(|| doubt::doubt(self.mesh, self.lattice, inside, run)).transpose()?;
-        let leak =
-            extras.leak.then(|| leak_path::leak_path(self.mesh, self.lattice, inside, run)).transpose()?;
+        let doubt = extras
+            .doubt
+            .then(|| doubt::doubt(self.mesh, self.lattice, inside, run))
+            .transpose()?;
+        let leak = extras
+            .leak
+            .then(|| leak_path::leak_path(self.mesh, self.lattice, inside, run))
+            .transpose()?;
         let searching = start.elapsed();
         let (made, mut result) = make()?;
         result.doubt = doubt;
@@ -218,11 +240,18 @@ impl Prepared<'_> {
             None => write(&mut slabs)?,
             Some(put) => {
                 slabs = slabs.with_nearest();
-                write(&mut WithNearest { slabs: &mut slabs, put })?
+                write(&mut WithNearest {
+                    slabs: &mut slabs,
+                    put,
+                })?
             }
         };
         let mut result = self.result(&slabs)?;
-        let JobTimes { voxelize, digest, write } = &mut result.times;
+        let JobTimes {
+            voxelize,
+            digest,
+            write,
+        } = &mut result.times;
         *write = start.elapsed().saturating_sub(*voxelize + *digest);
         Ok((written, result))
     }
@@ -234,8 +263,18 @@ impl Prepared<'_> {
         if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
             return Err(share_exceeded());
         }
-        let Made { occupied, labels, taken, shared, field, shares, stats, filling, hashing, .. } =
-            slabs.made();
+        let Made {
+            occupied,
+            labels,
+            taken,
+            shared,
+            field,
+            shares,
+            stats,
+            filling,
+            hashing,
+            ..
+        } = slabs.made();
         let arrays = slabs.digests_of_arrays();
         Ok(JobResult {
             occupied,
@@ -251,7 +290,11 @@ impl Prepared<'_> {
             arrays,
             doubt: None,
             leak: None,
-            times: JobTimes { voxelize: filling, digest: hashing, ..JobTimes::default() },
+            times: JobTimes {
+                voxelize: filling,
+                digest: hashing,
+                ..JobTimes::default()
+            },
         })
     }
 }

@@ -29,7 +29,11 @@ impl<'a> Voxelizer<'a> {
     }
 
     /// All cells, with the numbers of the nearest triangles and the arrays that [`Extras`] asks for.
-    fn filled(&self, mesh: &Mesh, lattice: &Lattice) -> Result<(Voxelized, Vec<i32>, Vec<CellArray>)> {
+    fn filled(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+    ) -> Result<(Voxelized, Vec<i32>, Vec<CellArray>)> {
         self.admit(mesh, lattice, Plan::Dense)?;
         let mut slabs = Slabs::new(self, mesh, lattice, Plan::Dense)?;
         if self.extras.nearest {
@@ -47,12 +51,21 @@ impl<'a> Voxelizer<'a> {
         fill: impl FnOnce() -> Result<Voxelized>,
     ) -> Result<Voxelized> {
         let mut all = match self.has_findings {
-            true => findings::of_lattice(mesh, lattice, &self.rule, Tolerance::Usual, &self.coordinates())?,
+            true => findings::of_lattice(
+                mesh,
+                lattice,
+                &self.rule,
+                Tolerance::Usual,
+                &self.coordinates(),
+            )?,
             false => vec![],
         };
         let made = fill()?;
         findings::add(&mut all, made.findings);
-        Ok(Voxelized { findings: all, ..made })
+        Ok(Voxelized {
+            findings: all,
+            ..made
+        })
     }
 
     /// The field of a rule that makes one, with the number of the triangle nearest to each cell, x fastest: the least
@@ -73,14 +86,24 @@ impl<'a> Voxelizer<'a> {
     ///
     /// # Errors
     /// As those of [`run`](Self::run), and if the rule makes bits.
-    pub fn run_with_nearest(&self, mesh: &Mesh, lattice: &Lattice) -> Result<(Voxelized, Vec<i32>)> {
+    pub fn run_with_nearest(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+    ) -> Result<(Voxelized, Vec<i32>)> {
         if !matches!(self.rule, Rule::Distance { iso: None, .. }) {
-            let error = Error::usage(format!("the rule {} has no nearest triangles", self.rule.name()));
+            let error = Error::usage(format!(
+                "the rule {} has no nearest triangles",
+                self.rule.name()
+            ));
             return Err(error.with_hint("the rule distance has, without an iso value"));
         }
         let mut nearest = vec![];
         let made = self.with_findings_of_lattice(mesh, lattice, || {
-            let extras = Extras { nearest: true, ..self.extras };
+            let extras = Extras {
+                nearest: true,
+                ..self.extras
+            };
             let (made, numbers, _) = self.extras(extras).filled(mesh, lattice)?;
             nearest = numbers;
             Ok(made)
@@ -110,7 +133,11 @@ impl<'a> Voxelizer<'a> {
     ///
     /// # Errors
     /// As those of [`run`](Self::run), and if the rule has no such arrays.
-    pub fn run_with_arrays(&self, mesh: &Mesh, lattice: &Lattice) -> Result<(Voxelized, Vec<CellArray>)> {
+    pub fn run_with_arrays(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+    ) -> Result<(Voxelized, Vec<CellArray>)> {
         self.refuse_other_quantities()?;
         let mut found = vec![];
         let made = self.with_findings_of_lattice(mesh, lattice, || {
@@ -135,7 +162,9 @@ impl<'a> Voxelizer<'a> {
     /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a
     /// multiple of so many layers, [`Format::slab_layers`](voxelize_formats::Format::slab_layers); `None` if none fits.
     pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Option<Plan> {
-        let Some(limit) = self.run.max_memory else { return Some(Plan::Dense) };
+        let Some(limit) = self.run.max_memory else {
+            return Some(Plan::Dense);
+        };
         self.demand(mesh, lattice).fit(u128::from(limit), multiple)
     }
 
@@ -151,9 +180,10 @@ impl<'a> Voxelizer<'a> {
             Plan::Dense => ("a grid", z),
             Plan::Slabs(height) | Plan::Bricks(height) => ("slabs", height),
         };
-        self.run.refuse_above(self.demand(mesh, lattice).bytes(plan), || {
-            format!("{what} of {x} × {y} × {layers} cells and {triangles} triangles")
-        })
+        self.run
+            .refuse_above(self.demand(mesh, lattice).bytes(plan), || {
+                format!("{what} of {x} × {y} × {layers} cells and {triangles} triangles")
+            })
     }
 
     /// The cells of a grid that may be larger than memory: made in slabs of layers of z, each in its turn, when it is

@@ -14,8 +14,9 @@ use crate::run::cover::Covered;
 use crate::run::{Plan, Run};
 use voxelize_core::error::{Error, Finding, Result};
 use voxelize_core::grid::{
-    BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field, FieldSummary,
-    Hash, Label, Labels, Lattice, LayerHash, Legend, Quantity, Record, Slab, layer_hashes,
+    BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field,
+    FieldSummary, Hash, Label, Labels, Lattice, LayerHash, Legend, Quantity, Record, Slab,
+    layer_hashes,
 };
 use voxelize_core::par::{self, Progress};
 use voxelize_formats::Voxels;
@@ -121,12 +122,18 @@ impl<'a> Slabs<'a> {
         plan: Plan,
     ) -> Result<Self> {
         let start = Instant::now();
-        let Voxelizer { rule, run, extras, .. } = voxelizer;
+        let Voxelizer {
+            rule, run, extras, ..
+        } = voxelizer;
         run.supported_level()?;
         match plan {
-            Plan::Slabs(0) | Plan::Bricks(0) => return Err(Error::usage("a slab needs at least one layer")),
+            Plan::Slabs(0) | Plan::Bricks(0) => {
+                return Err(Error::usage("a slab needs at least one layer"));
+            }
             Plan::Bricks(height) if !height.is_multiple_of(SIDE) => {
-                return Err(Error::usage(format!("bricks have {SIDE} layers, {height} cut some of them")));
+                return Err(Error::usage(format!(
+                    "bricks have {SIDE} layers, {height} cut some of them"
+                )));
             }
             Plan::Bricks(_) if !rule.has_bricks() => return Err(rule::no_bricks()),
             _ => {}
@@ -134,8 +141,14 @@ impl<'a> Slabs<'a> {
         let placed = voxelizer.placed(lattice)?;
         let background = rule.background(&placed);
         let parts = match extras.labels {
-            JobLabels::Parts(kind) => parts::parts(mesh, kind, voxelizer.priority, rule.inside().is_some())?,
-            _ => vec![LabelledMesh { mesh: Cow::Borrowed(mesh), labels: vec![], values: vec![] }],
+            JobLabels::Parts(kind) => {
+                parts::parts(mesh, kind, voxelizer.priority, rule.inside().is_some())?
+            }
+            _ => vec![LabelledMesh {
+                mesh: Cow::Borrowed(mesh),
+                labels: vec![],
+                values: vec![],
+            }],
         };
         let painter = match extras.labels {
             JobLabels::Colours => Some(Painter::of_colours(mesh, lattice, rule, run)?),
@@ -144,16 +157,24 @@ impl<'a> Slabs<'a> {
         let legend = match extras.labels {
             JobLabels::Parts(_) => Some(parts::legend(&parts)?),
             JobLabels::Colours => painter.as_ref().map(Painter::legend).transpose()?,
-            JobLabels::SurfaceAndInterior if rule.has_labels() => Some(Legend::surface_and_interior()),
+            JobLabels::SurfaceAndInterior if rule.has_labels() => {
+                Some(Legend::surface_and_interior())
+            }
             _ => None,
         };
         let sources = parts
             .into_iter()
             .map(|part| Source::new(voxelizer, part, lattice, plan))
             .collect::<Result<Vec<_>>>()?;
-        let Some(first) = sources.first() else { return Err(Error::no_triangles()) };
+        let Some(first) = sources.first() else {
+            return Err(Error::no_triangles());
+        };
         let record = voxelizer.about(first.record()?);
-        let labels: Vec<_> = legend.iter().flat_map(Legend::labels).map(|label| (label.clone(), 0)).collect();
+        let labels: Vec<_> = legend
+            .iter()
+            .flat_map(Legend::labels)
+            .map(|label| (label.clone(), 0))
+            .collect();
         let cell_type = cell_type(&legend, background);
         let digest = DigestBuilder::new(lattice.dims(), cell_type);
         let quantities = extras.quantities;
@@ -179,7 +200,11 @@ impl<'a> Slabs<'a> {
             arrays: quantities.iter().map(CellArray::new).collect(),
             array_digests: quantities.iter().map(digest_of).collect(),
             digest,
-            made: Made { labels, filling: start.elapsed(), ..Made::default() },
+            made: Made {
+                labels,
+                filling: start.elapsed(),
+                ..Made::default()
+            },
         })
     }
 
@@ -187,7 +212,10 @@ impl<'a> Slabs<'a> {
     /// [`Demand::field`](crate::run::Demand::field) counts them.
     #[must_use]
     pub fn with_nearest(self) -> Self {
-        Self { nearest: self.background.map(|_| vec![]), ..self }
+        Self {
+            nearest: self.background.map(|_| vec![]),
+            ..self
+        }
     }
 
     /// Goes on with these layers, as if none had been made before: their hashes are kept. There is no digest of all.
@@ -196,7 +224,10 @@ impl<'a> Slabs<'a> {
         self.digest = DigestBuilder::new(self.lattice.dims(), cells);
         let labels = std::mem::take(&mut self.made.labels);
         let labels = labels.into_iter().map(|(label, _)| (label, 0)).collect();
-        self.made = Made { labels, ..Made::default() };
+        self.made = Made {
+            labels,
+            ..Made::default()
+        };
         for source in &mut self.sources {
             source.stats = Stats::default();
             source.is_occupied = false;
@@ -226,7 +257,17 @@ impl<'a> Slabs<'a> {
             return Ok(false);
         }
         let start = Instant::now();
-        let Self { voxelizer, cells, digest, hashes, made, arrays, array_digests, next, .. } = self;
+        let Self {
+            voxelizer,
+            cells,
+            digest,
+            hashes,
+            made,
+            arrays,
+            array_digests,
+            next,
+            ..
+        } = self;
         let cells = cells.as_ref().expect("a slab was filled");
         let first = *next - cells.as_ref().dims()[2];
         par::with_threads(voxelizer.run.thread_count(), || {
@@ -236,14 +277,20 @@ impl<'a> Slabs<'a> {
             }
             digest.put_layers(first, new);
             for (digest, array) in array_digests.iter_mut().zip(&*arrays) {
-                array.as_field().into_iter().for_each(|field| digest.add(field));
+                array
+                    .as_field()
+                    .into_iter()
+                    .for_each(|field| digest.add(field));
             }
             made.occupied = digest.occupied();
             match cells {
                 Cells::Bits(_) => {}
                 Cells::Labels(labels) => {
                     let counts = labels.counts();
-                    made.labels.iter_mut().zip(counts).for_each(|((_, sum), (_, cells))| *sum += cells);
+                    made.labels
+                        .iter_mut()
+                        .zip(counts)
+                        .for_each(|((_, sum), (_, cells))| *sum += cells);
                 }
                 Cells::Field(field) => {
                     let summary = made.field.unwrap_or_default().and(field.summary());
@@ -255,8 +302,10 @@ impl<'a> Slabs<'a> {
                         let sums = par::map(layers, |layer: &[f32]| {
                             layer.iter().map(|share| f64::from(*share)).sum::<f64>()
                         });
-                        made.shares =
-                            Some(sums.iter().fold(made.shares.unwrap_or(0.0), |all, sum| all + sum));
+                        made.shares = Some(
+                            sums.iter()
+                                .fold(made.shares.unwrap_or(0.0), |all, sum| all + sum),
+                        );
                     }
                 }
             }
@@ -268,39 +317,61 @@ impl<'a> Slabs<'a> {
     /// The arrays beside the cells with the digest of each, that of [`CellArray::as_field`] of all layers, to be asked for
     /// after the last slab.
     pub fn digests_of_arrays(&self) -> Vec<(Quantity, Hash)> {
-        let digests = self.array_digests.iter().map(|digest| digest.finish(None).cells);
-        self.arrays.iter().map(|array| array.quantity).zip(digests).collect()
+        let digests = self
+            .array_digests
+            .iter()
+            .map(|digest| digest.finish(None).cells);
+        self.arrays
+            .iter()
+            .map(|array| array.quantity)
+            .zip(digests)
+            .collect()
     }
 
     /// The slab that was made last; `None` before the first.
     pub fn slab(&self) -> Option<Slab<'_>> {
         let cells = self.cells.as_ref()?.as_ref();
-        Some(Slab { first: self.next - cells.dims()[2], cells })
+        Some(Slab {
+            first: self.next - cells.dims()[2],
+            cells,
+        })
     }
 
     /// The numbers of the slabs made so far; after the last, of the whole grid.
     pub fn made(&self) -> Made {
-        Made { stats: self.stats(), ..self.made.clone() }
+        Made {
+            stats: self.stats(),
+            ..self.made.clone()
+        }
     }
 
     /// The counts of the rule so far. Of several parts, those that add up.
     pub(super) fn stats(&self) -> Stats {
         match self.sources.as_slice() {
             [only] => only.stats(),
-            all => Stats { snapped: all.iter().map(|one| one.stats.snapped).sum(), ..Stats::default() },
+            all => Stats {
+                snapped: all.iter().map(|one| one.stats.snapped).sum(),
+                ..Stats::default()
+            },
         }
     }
 
     /// The findings about the cells made so far; after the last slab, about the whole grid. Those about a part begin
     /// with its name.
     pub fn findings(&self) -> Vec<Finding> {
-        let Voxelizer { rule, has_findings, .. } = &self.voxelizer;
+        let Voxelizer {
+            rule, has_findings, ..
+        } = &self.voxelizer;
         let coordinates = &self.voxelizer.coordinates();
         let mut all: Vec<_> = self.painter.iter().filter_map(Painter::finding).collect();
         let is_empty = self.sources.iter().all(|source| !source.is_occupied);
         for source in &self.sources {
             let mesh = &source.mesh;
-            let mut found: Vec<_> = source.lost.iter().flat_map(|lost| lost.skipped.clone()).collect();
+            let mut found: Vec<_> = source
+                .lost
+                .iter()
+                .flat_map(|lost| lost.skipped.clone())
+                .collect();
             if *has_findings {
                 found.extend(findings::of_cells(
                     rule,
@@ -331,8 +402,20 @@ impl<'a> Slabs<'a> {
         let findings = self.findings();
         let stats = self.stats();
         let cells = self.cells.expect("a slab was filled");
-        let voxels = Voxels { cells, lattice: Some(self.placed), record: self.record };
-        (Voxelized { voxels, findings, stats }, self.nearest.unwrap_or_default(), self.arrays)
+        let voxels = Voxels {
+            cells,
+            lattice: Some(self.placed),
+            record: self.record,
+        };
+        (
+            Voxelized {
+                voxels,
+                findings,
+                stats,
+            },
+            self.nearest.unwrap_or_default(),
+            self.arrays,
+        )
     }
 
     /// How many slabs there will be.
@@ -357,9 +440,19 @@ impl<'a> Slabs<'a> {
         self.next = layers.end;
         let name = format!("slab {}/{}", self.made.slabs + 1, self.count());
         let outer = self.voxelizer.run;
-        let progress = Phase { name: &name, progress: &outer };
+        let progress = Phase {
+            name: &name,
+            progress: &outer,
+        };
         let is_pass = matches!(self.plan, Plan::Slabs(_));
-        let run = if is_pass { Run { progress: &progress, ..outer } } else { outer };
+        let run = if is_pass {
+            Run {
+                progress: &progress,
+                ..outer
+            }
+        } else {
+            outer
+        };
         let cells = par::with_threads(outer.thread_count(), || self.fill(layers, &run))??;
         self.cells = Some(cells);
         self.made.slabs += 1;
@@ -374,9 +467,10 @@ impl<'a> Slabs<'a> {
         let memory = self.cells.take();
         let is_in_bricks = matches!(self.plan, Plan::Bricks(_));
         let first = &mut self.sources[0];
-        if let (Some(background), Some(of_file)) =
-            (self.background, self.voxelizer.rule.background(self.lattice))
-        {
+        if let (Some(background), Some(of_file)) = (
+            self.background,
+            self.voxelizer.rule.background(self.lattice),
+        ) {
             let mut field = match memory {
                 Some(Cells::Field(field)) if field.dims() == dims => field.with_background(of_file),
                 other => {
@@ -393,14 +487,19 @@ impl<'a> Slabs<'a> {
                 }
                 nearest.resize(cells, 0);
             }
-            self.arrays.iter_mut().try_for_each(|array| array.resize(dims))?;
+            self.arrays
+                .iter_mut()
+                .try_for_each(|array| array.resize(dims))?;
             let cells = match self.arrays.is_empty() {
                 true => CellsMut::Field(&mut field, self.nearest.as_deref_mut()),
                 false => CellsMut::WithArrays(&mut field, &mut self.arrays),
             };
             first.fill(layers, run, cells)?;
-            first.is_occupied =
-                first.is_occupied || field.values().iter().any(|value| !field.is_background(*value));
+            first.is_occupied = first.is_occupied
+                || field
+                    .values()
+                    .iter()
+                    .any(|value| !field.is_background(*value));
             self.scale(&mut field, background);
             return Ok(field.with_background(background).into());
         }
@@ -413,7 +512,8 @@ impl<'a> Slabs<'a> {
                     source.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
                     let Some(painter) = &source.painter else {
                         let label = &source.labels[0];
-                        self.made.take(labels.add(&bits, label.value), label, legend);
+                        self.made
+                            .take(labels.add(&bits, label.value), label, legend);
                         continue;
                     };
                     let painted = painter.paint(&bits, legend, layers.clone(), run)?;
@@ -423,7 +523,8 @@ impl<'a> Slabs<'a> {
                     }
                     for label in &source.labels {
                         let cells = painted.cells_of(label.value)?;
-                        self.made.take(labels.add(&cells, label.value), label, legend);
+                        self.made
+                            .take(labels.add(&cells, label.value), label, legend);
                     }
                 }
                 Ok(labels.into())
@@ -436,7 +537,10 @@ impl<'a> Slabs<'a> {
                         Ok(painter.paint(&bits, legend, layers, run)?.into())
                     }
                     Some(_) => {
-                        Ok(labels::of_layers(&first.mesh, self.lattice, layers, bits, plane, run)?.into())
+                        Ok(
+                            labels::of_layers(&first.mesh, self.lattice, layers, bits, plane, run)?
+                                .into(),
+                        )
                     }
                 }
             }
@@ -447,15 +551,28 @@ impl<'a> Slabs<'a> {
 impl Made {
     /// Counts cells of a part that have the labels of parts before it, by the place of these in the legend.
     fn take(&mut self, taken: Vec<u64>, label: &Label, legend: &Legend) {
-        for (first, cells) in legend.labels().iter().zip(taken).filter(|(_, cells)| *cells > 0) {
+        for (first, cells) in legend
+            .labels()
+            .iter()
+            .zip(taken)
+            .filter(|(_, cells)| *cells > 0)
+        {
             self.taken += cells;
-            let known = self.shared.iter_mut().find(|pair| pair.first == *first && pair.second == *label);
+            let known = self
+                .shared
+                .iter_mut()
+                .find(|pair| pair.first == *first && pair.second == *label);
             match known {
                 Some(pair) => pair.cells += cells,
-                None => self.shared.push(SharedCells { first: first.clone(), second: label.clone(), cells }),
+                None => self.shared.push(SharedCells {
+                    first: first.clone(),
+                    second: label.clone(),
+                    cells,
+                }),
             }
         }
-        self.shared.sort_by_key(|pair| (pair.first.value, pair.second.value));
+        self.shared
+            .sort_by_key(|pair| (pair.first.value, pair.second.value));
     }
 }
 
@@ -476,13 +593,20 @@ impl Slabs<'_> {
             // What is within the band stays so.
             1 => each(field.values_mut(), |value| {
                 let is_within = value.abs() < of_file;
-                let size =
-                    if is_within { length(value).abs().min(background.next_down()) } else { background };
+                let size = if is_within {
+                    length(value).abs().min(background.next_down())
+                } else {
+                    background
+                };
                 size.copysign(value)
             }),
             _ => each(field.values_mut(), area),
         }
-        for array in self.arrays.iter_mut().filter(|array| array.quantity.is_area()) {
+        for array in self
+            .arrays
+            .iter_mut()
+            .filter(|array| array.quantity.is_area())
+        {
             each(array.numbers_mut(), area);
         }
     }
@@ -495,15 +619,26 @@ impl<'a> Source<'a> {
         lattice: &'a Lattice,
         plan: Plan,
     ) -> Result<Self> {
-        let Voxelizer { rule, run, extras, .. } = voxelizer;
-        let LabelledMesh { mesh, labels, values } = part;
+        let Voxelizer {
+            rule, run, extras, ..
+        } = voxelizer;
+        let LabelledMesh {
+            mesh,
+            labels,
+            values,
+        } = part;
         let painter = match extras.labels {
             JobLabels::Parts(kind) if labels.len() > 1 => {
                 Some(Painter::of_parts(&mesh, lattice, rule, run, kind, values)?)
             }
             _ => None,
         };
-        let search = LostSearch { mesh: &mesh, lattice, rule, run };
+        let search = LostSearch {
+            mesh: &mesh,
+            lattice,
+            rule,
+            run,
+        };
         // To look into the mesh for what is not needed takes longer than to fill a small grid.
         let lost = match voxelizer.has_findings && search.is_needed() {
             true if plan == Plan::Dense && search.fits_with_grid() => None,
@@ -511,9 +646,9 @@ impl<'a> Source<'a> {
             false => Some(LostFound::default()),
         };
         let prepared = match &mesh {
-            Cow::Borrowed(mesh) => {
-                Some(par::with_threads(run.thread_count(), || rule.prepare(mesh, lattice, run))??)
-            }
+            Cow::Borrowed(mesh) => Some(par::with_threads(run.thread_count(), || {
+                rule.prepare(mesh, lattice, run)
+            })??),
             Cow::Owned(_) => None,
         };
         Ok(Self {
@@ -546,7 +681,11 @@ impl<'a> Source<'a> {
         let is_last = layers.end == self.lattice.dims()[2];
         let stats = match &self.prepared {
             Some(prepared) => prepared.fill(layers, run, cells)?,
-            None => self.voxelizer.rule.prepare(&self.mesh, self.lattice, run)?.fill(layers, run, cells)?,
+            None => self
+                .voxelizer
+                .rule
+                .prepare(&self.mesh, self.lattice, run)?
+                .fill(layers, run, cells)?,
         };
         self.stats.add(stats);
         if is_last {
@@ -577,7 +716,12 @@ impl<'a> Source<'a> {
         self.is_occupied = self.is_occupied || bits.words().iter().any(|word| *word != 0);
         if self.lost.is_none() {
             let rule = &self.voxelizer.rule;
-            let search = LostSearch { mesh: &self.mesh, lattice: self.lattice, rule, run };
+            let search = LostSearch {
+                mesh: &self.mesh,
+                lattice: self.lattice,
+                rule,
+                run,
+            };
             // What negative volumes take away is not lost.
             let solid = Some(&*bits).filter(|_| self.mesh.cuts().is_none());
             self.lost = Some(search.find(solid)?);
@@ -587,8 +731,14 @@ impl<'a> Source<'a> {
 
     /// The counts of the rule, with the features that it loses.
     fn stats(&self) -> Stats {
-        let lost = self.stats.lost.or(self.lost.as_ref().and_then(|found| found.lost));
-        Stats { lost, ..self.stats.clone() }
+        let lost = self
+            .stats
+            .lost
+            .or(self.lost.as_ref().and_then(|found| found.lost));
+        Stats {
+            lost,
+            ..self.stats.clone()
+        }
     }
 }
 
@@ -613,9 +763,12 @@ fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<Bit
 
 /// Replaces each number.
 fn each(numbers: &mut [f32], by: impl Fn(f32) -> f32 + Sync) {
-    par::map(numbers.chunks_mut(1 << 16).collect(), |numbers: &mut [f32]| {
-        numbers.iter_mut().for_each(|number| *number = by(*number));
-    });
+    par::map(
+        numbers.chunks_mut(1 << 16).collect(),
+        |numbers: &mut [f32]| {
+            numbers.iter_mut().for_each(|number| *number = by(*number));
+        },
+    );
 }
 
 /// The type of cells with this legend, or this background.
@@ -645,7 +798,11 @@ impl CellSource for Slabs<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        if self.advance()? { Ok(self.slab()) } else { Ok(None) }
+        if self.advance()? {
+            Ok(self.slab())
+        } else {
+            Ok(None)
+        }
     }
 
     fn digest(&self) -> Digest {
@@ -683,10 +840,17 @@ mod tests {
 
     #[test]
     fn a_mesh_is_looked_into_only_by_rules_that_mind_how_far_it_is_closed() {
-        for (rule, is_looked_into) in [(Rule::surface(), false), (Rule::Thin, false), (Rule::solid(), true)] {
+        for (rule, is_looked_into) in [
+            (Rule::surface(), false),
+            (Rule::Thin, false),
+            (Rule::solid(), true),
+        ] {
             let mesh = Mesh::open("../../fixtures/knot.stl").unwrap();
             let lattice = Lattice::fit(mesh.bounds(), 16).unwrap();
-            Voxelizer::new(rule).memory(1 << 30).run(&mesh, &lattice).unwrap();
+            Voxelizer::new(rule)
+                .memory(1 << 30)
+                .run(&mesh, &lattice)
+                .unwrap();
             assert_eq!(mesh.has_sums(), is_looked_into, "{}", rule.name());
         }
     }

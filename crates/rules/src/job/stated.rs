@@ -9,12 +9,21 @@ use voxelize_meshes::{UnitOfLength, UpAxis};
 ///
 /// # Errors
 /// If they do not state the same.
-pub fn one_unit(mut units: impl Iterator<Item = Option<UnitOfLength>>) -> Result<Option<UnitOfLength>> {
-    let Some(first) = units.next() else { return Ok(None) };
-    let Some(other) = units.find(|unit| *unit != first) else { return Ok(first) };
+pub fn one_unit(
+    mut units: impl Iterator<Item = Option<UnitOfLength>>,
+) -> Result<Option<UnitOfLength>> {
+    let Some(first) = units.next() else {
+        return Ok(None);
+    };
+    let Some(other) = units.find(|unit| *unit != first) else {
+        return Ok(first);
+    };
     let [first, other] = [first, other].map(|unit| unit.map_or("none", UnitOfLength::name));
-    let error = Error::unfit(format!("the meshes state different units, {first} and {other}"));
-    Err(error.with_hint(hint!["{} takes all coordinates as being in it, and scales none" Unit = "mm"]))
+    let error = Error::unfit(format!(
+        "the meshes state different units, {first} and {other}"
+    ));
+    Err(error
+        .with_hint(hint!["{} takes all coordinates as being in it, and scales none" Unit = "mm"]))
 }
 
 /// The axis that points up in all files, if any of them states one; in a file that states none it is z.
@@ -23,7 +32,10 @@ pub fn one_unit(mut units: impl Iterator<Item = Option<UnitOfLength>>) -> Result
 /// If it is y in some and z in others.
 pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Option<UpAxis>> {
     let stated = ups.clone().flatten().next();
-    if ups.clone().all(|up| up.unwrap_or_default() == stated.unwrap_or_default()) {
+    if ups
+        .clone()
+        .all(|up| up.unwrap_or_default() == stated.unwrap_or_default())
+    {
         return Ok(stated);
     }
     let error = Error::unfit("y is up in some of the meshes, and z in others");
@@ -34,7 +46,8 @@ pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Optio
 pub fn other_unit(stated: Option<UnitOfLength>, transform: &Transform) -> Option<Finding> {
     let [given, stated] = [transform.unit?, stated?].map(UnitOfLength::name);
     let is_other = given != stated && !transform.is_scaled();
-    let text = format!("the file states {stated}; its coordinates are taken as {given}, and not scaled");
+    let text =
+        format!("the file states {stated}; its coordinates are taken as {given}, and not scaled");
     is_other.then(|| Finding::new(Code::W020, text))
 }
 
@@ -42,21 +55,34 @@ pub fn other_unit(stated: Option<UnitOfLength>, transform: &Transform) -> Option
 ///
 /// # Errors
 /// If the units are known, and differ.
-pub fn check_unit_of_grid(grid: Option<UnitOfLength>, transform: &Transform, option: &str) -> Result<()> {
-    let (Some(grid), Some(mesh)) = (grid, transform.unit) else { return Ok(()) };
+pub fn check_unit_of_grid(
+    grid: Option<UnitOfLength>,
+    transform: &Transform,
+    option: &str,
+) -> Result<()> {
+    let (Some(grid), Some(mesh)) = (grid, transform.unit) else {
+        return Ok(());
+    };
     if grid == mesh {
         return Ok(());
     }
     let scale = short(&(&(&transform.scale * &mesh.millimetres()) / &grid.millimetres()));
     let [grid, mesh] = [grid, mesh].map(UnitOfLength::name);
-    let moved =
-        if transform.is_moved() { format!(", with the translation in {grid}") } else { String::new() };
+    let moved = if transform.is_moved() {
+        format!(", with the translation in {grid}")
+    } else {
+        String::new()
+    };
     let converts = format!("{{}} {{}} converts the mesh{moved}");
     let settings = [(Opt::Scale, scale.as_str()), (Opt::Unit, grid)];
     let hint = match transform.is_scaled() {
         // The unit is that of what is scaled already, more often than not.
         true => Hint::default()
-            .with_step(format!("{{}} if its coordinates are in {grid}, being scaled"), Opt::Unit, grid)
+            .with_step(
+                format!("{{}} if its coordinates are in {grid}, being scaled"),
+                Opt::Unit,
+                grid,
+            )
             .with_settings(format!("else {converts}"), settings),
         false => Hint::default().with_settings(converts, settings).with_step(
             format!("{{}} alone if its coordinates are in {grid}"),
@@ -64,5 +90,8 @@ pub fn check_unit_of_grid(grid: Option<UnitOfLength>, transform: &Transform, opt
             grid,
         ),
     };
-    Err(Error::usage(format!("{option}: that grid is in {grid}, the mesh in {mesh}")).with_hint(hint))
+    Err(Error::usage(format!(
+        "{option}: that grid is in {grid}, the mesh in {mesh}"
+    ))
+    .with_hint(hint))
 }

@@ -23,7 +23,8 @@ pub fn available_memory(threads: usize) -> Option<u64> {
     let cgroups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let container = of_cgroups(Path::new("/sys/fs/cgroup"), &cgroups);
     // Where too little is left for a reservation, the allocator makes none.
-    let addresses = address_space().map(|space| space.checked_sub(THREAD * threads as u64).unwrap_or(space));
+    let addresses =
+        address_space().map(|space| space.checked_sub(THREAD * threads as u64).unwrap_or(space));
     system.into_iter().chain(container).chain(addresses).min()
 }
 
@@ -32,14 +33,23 @@ pub fn free_space(path: &Path) -> Option<u64> {
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return None;
     }
-    let folder = path.ancestors().skip(1).find(|folder| folder.as_os_str().is_empty() || folder.is_dir())?;
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = path
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.as_os_str().is_empty() || folder.is_dir())?;
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     free_in(folder)
 }
 
 #[cfg(unix)]
 fn free_in(folder: &Path) -> Option<u64> {
-    rustix::fs::statvfs(folder).ok().map(|found| found.f_bavail.saturating_mul(found.f_frsize))
+    rustix::fs::statvfs(folder)
+        .ok()
+        .map(|found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 #[cfg(not(unix))]
@@ -77,8 +87,11 @@ struct CgroupFiles {
     reclaimable: &'static str,
 }
 
-const V2: CgroupFiles =
-    CgroupFiles { limit: "memory.max", used: "memory.current", reclaimable: "inactive_file " };
+const V2: CgroupFiles = CgroupFiles {
+    limit: "memory.max",
+    used: "memory.current",
+    reclaimable: "inactive_file ",
+};
 const V1: CgroupFiles = CgroupFiles {
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
@@ -111,9 +124,12 @@ fn of_cgroup(root: &Path, path: &str, files: &CgroupFiles) -> Option<u64> {
         // A limit that is none is the word `max`, or in v1 a number that no machine has.
         let limit = number(files.limit).filter(|limit| *limit < 1 << 60)?;
         let stat = read("memory.stat").unwrap_or_default();
-        let given_back =
-            stat.lines().find_map(|line| line.strip_prefix(files.reclaimable)?.trim().parse().ok());
-        let used = number(files.used).unwrap_or(0).saturating_sub(given_back.unwrap_or(0));
+        let given_back = stat
+            .lines()
+            .find_map(|line| line.strip_prefix(files.reclaimable)?.trim().parse().ok());
+        let used = number(files.used)
+            .unwrap_or(0)
+            .saturating_sub(given_back.unwrap_or(0));
         Some(limit.saturating_sub(used))
     };
     below.ancestors().filter_map(left).min()
@@ -151,7 +167,10 @@ mod tests {
         // Version 1; in a container the path is that of the host, and the limit is at the root.
         write("memory/memory.limit_in_bytes", "500\n");
         write("memory/memory.usage_in_bytes", "450\n");
-        assert_eq!(of_cgroups(place.path(), "3:cpu:/x\n2:memory,hugetlb:/docker/1\n0::/\n"), Some(50));
+        assert_eq!(
+            of_cgroups(place.path(), "3:cpu:/x\n2:memory,hugetlb:/docker/1\n0::/\n"),
+            Some(50)
+        );
         write("memory/memory.limit_in_bytes", "9223372036854771712\n");
         assert_eq!(of_cgroups(place.path(), "2:memory:/docker/1\n"), None);
     }

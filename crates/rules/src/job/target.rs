@@ -28,14 +28,24 @@ pub struct Target<'a> {
 impl Target<'_> {
     /// The size of the file, where its format allows a guess: of the cells of a surface about, if that is to be estimated,
     /// which takes a pass over the triangles; of others at most.
-    pub fn size(&self, rule: &Rule, mesh: &Mesh, lattice: &Lattice, is_estimated: bool) -> Option<FileSize> {
+    pub fn size(
+        &self,
+        rule: &Rule,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        is_estimated: bool,
+    ) -> Option<FileSize> {
         let dims = lattice.dims();
         let dtype = self.dtype?;
         let all: u128 = dims.iter().map(|&n| n as u128).product();
         let all = u64::try_from(all).unwrap_or(u64::MAX);
         let size = |occupied: u64| self.format.size(dims, dtype, Some(occupied), self.choices);
         // Every cell that the rule can reach may be occupied.
-        let most = size(if rule.margin() == Length::ZERO { within_bounds(mesh, lattice) } else { all })?;
+        let most = size(if rule.margin() == Length::ZERO {
+            within_bounds(mesh, lattice)
+        } else {
+            all
+        })?;
         match rule.is_hollow() {
             _ if size(0) == Some(most) => Some(most),
             true if is_estimated => size((usual::crossed(mesh, lattice, [1; 3]) as u64).min(all)),
@@ -47,7 +57,11 @@ impl Target<'_> {
     /// The findings about programs that read the file, of a grid whose axis `up` points up.
     pub fn limits(&self, lattice: &Lattice, up: UpAxis) -> Vec<Finding> {
         let [x, y, z] = lattice.dims();
-        let stands = if up == UpAxis::Y { [x, z, y] } else { [x, y, z] };
+        let stands = if up == UpAxis::Y {
+            [x, z, y]
+        } else {
+            [x, y, z]
+        };
         match self.choices.contains(&Choice::VoxSplit) {
             true => vec![],
             false => format::warnings(lattice, stands, self.format),
@@ -57,21 +71,39 @@ impl Target<'_> {
     /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
     /// the disk is too full (W012), or programs take the grid for another than it is (W019). `transform` is that of the
     /// mesh.
-    pub fn findings(&self, lattice: &Lattice, transform: &Transform, size: Option<FileSize>) -> Vec<Finding> {
+    pub fn findings(
+        &self,
+        lattice: &Lattice,
+        transform: &Transform,
+        size: Option<FileSize>,
+    ) -> Vec<Finding> {
         let name = self.format.name;
         let other = |path: &Path| {
             let other = format::by_path(path).filter(|other| other.name != name)?;
-            let text = format!("{} is written as {name}, not {}", path.display(), other.name);
+            let text = format!(
+                "{} is written as {name}, not {}",
+                path.display(),
+                other.name
+            );
             Some(Finding::new(Code::W003, text))
         };
         let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
         found.extend(self.limits(lattice, transform.up));
-        found.extend(self.format.assumes.iter().filter_map(|assumed| self.misread(*assumed, transform)));
+        found.extend(
+            self.format
+                .assumes
+                .iter()
+                .filter_map(|assumed| self.misread(*assumed, transform)),
+        );
         let Some(size) = size else { return found };
         let need = size.bytes();
         let is_one = !self.choices.contains(&Choice::VoxSplit);
         let is_mesh = self.format.is_of_faces();
-        if let Some(most) = self.format.max_bytes.filter(|most| is_one && !is_mesh && need > *most) {
+        if let Some(most) = self
+            .format
+            .max_bytes
+            .filter(|most| is_one && !is_mesh && need > *most)
+        {
             let text = format!(
                 "a .{name} file holds at most {}; this one may take {}, and its size is known only once it is voxelized",
                 bytes(most),
@@ -80,11 +112,15 @@ impl Target<'_> {
             found.push(Finding::new(Code::W004, text));
         }
         let path = self.path.filter(|_| matches!(size, FileSize::About(_)));
-        if let Some((path, free)) =
-            path.and_then(|path| Some((path, free_space(path)?))).filter(|(_, free)| *free < need)
+        if let Some((path, free)) = path
+            .and_then(|path| Some((path, free_space(path)?)))
+            .filter(|(_, free)| *free < need)
         {
             let [free, need] = [free, need].map(bytes);
-            let text = format!("the disk of {} has {free} free; it takes {need}", path.display());
+            let text = format!(
+                "the disk of {} has {free} free; it takes {need}",
+                path.display()
+            );
             found.push(Finding::new(Code::W012, text));
         }
         found
@@ -95,22 +131,30 @@ impl Target<'_> {
         let format = self.format.name;
         if name == "up" {
             let is_other = transform.up.name() != assumed;
-            let text = format!("programs that read .{format} take {assumed} as up; in this grid y is up");
+            let text =
+                format!("programs that read .{format} take {assumed} as up; in this grid y is up");
             let hint = hint!["voxelize the mesh with {}, which turns it upright" Axes = "x,-z,y"];
             return is_other.then(|| Finding::new(Code::W019, text).with_hint(hint));
         }
         let unit = transform.unit.filter(|unit| unit.name() != assumed)?;
-        let factor =
-            &transform.scale * &(unit.millimetres() / UnitOfLength::from_name(assumed)?.millimetres());
+        let factor = &transform.scale
+            * &(unit.millimetres() / UnitOfLength::from_name(assumed)?.millimetres());
         let text = format!(
             "programs that read .{format} take its coordinates as {assumed}; those of this grid are {}",
             unit.name()
         );
-        let settings = [(Opt::Scale, short(&factor)), (Opt::Unit, assumed.to_string())];
+        let settings = [
+            (Opt::Scale, short(&factor)),
+            (Opt::Unit, assumed.to_string()),
+        ];
         let hint = match transform.is_scaled() {
             false => Hint::default().with_settings("voxelize the mesh with {} {}", settings),
             true => Hint::default()
-                .with_step(format!("{{}} if they are in {assumed}, being scaled"), Opt::Unit, assumed)
+                .with_step(
+                    format!("{{}} if they are in {assumed}, being scaled"),
+                    Opt::Unit,
+                    assumed,
+                )
                 .with_settings("else voxelize the mesh with {} {}", settings),
         };
         Some(Finding::new(Code::W019, text).with_hint(hint))
@@ -123,7 +167,8 @@ fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
     let bounds = mesh.bounds();
     let along = |axis: usize| {
         let place = |coordinate: f32| {
-            (f64::from(coordinate) - lattice.origin()[axis].to_f64()) / lattice.spacing()[axis].to_f64()
+            (f64::from(coordinate) - lattice.origin()[axis].to_f64())
+                / lattice.spacing()[axis].to_f64()
         };
         // A cell more on either side, against rounding.
         let first = place(bounds.min[axis]).floor() - 1.0;

@@ -36,14 +36,20 @@ impl FromStr for AxisOrder {
 
     fn from_str(text: &str) -> Result<Self> {
         let one = |text: &str| {
-            let (name, minus) = text.strip_prefix('-').map_or((text, false), |name| (name, true));
+            let (name, minus) = text
+                .strip_prefix('-')
+                .map_or((text, false), |name| (name, true));
             let axis = AXES.iter().position(|axis| name.parse() == Ok(*axis));
             let axis = axis.map(|axis| (axis, minus));
             axis.ok_or_else(|| Error::usage(format!("'{name}' is not an axis: x, y or z")))
         };
-        let order = text.split(',').map(|part| one(part.trim())).collect::<Result<Vec<_>>>()?;
-        let order: [(usize, bool); 3] =
-            order.try_into().map_err(|_| Error::usage("expected three axes such as x,-z,y"))?;
+        let order = text
+            .split(',')
+            .map(|part| one(part.trim()))
+            .collect::<Result<Vec<_>>>()?;
+        let order: [(usize, bool); 3] = order
+            .try_into()
+            .map_err(|_| Error::usage("expected three axes such as x,-z,y"))?;
         match (0..3).all(|axis| order.iter().any(|(from, _)| *from == axis)) {
             true => Ok(Self(order)),
             false => Err(Error::usage("each of x, y and z must occur once")),
@@ -67,23 +73,36 @@ impl AxisOrder {
     pub fn is_mirror(self) -> bool {
         let [a, b, c] = self.0.map(|(axis, _)| axis);
         let is_odd = (a > b) ^ (b > c) ^ (a > c);
-        self.0.iter().fold(is_odd, |mirror, (_, minus)| mirror ^ minus)
+        self.0
+            .iter()
+            .fold(is_odd, |mirror, (_, minus)| mirror ^ minus)
     }
 
     fn exact_point(self, point: &[Rational; 3]) -> [Rational; 3] {
-        self.0.map(|(axis, minus)| if minus { -&point[axis] } else { point[axis].clone() })
+        self.0.map(|(axis, minus)| {
+            if minus {
+                -&point[axis]
+            } else {
+                point[axis].clone()
+            }
+        })
     }
 
     fn point(self, p: Point) -> Point {
         // No zero with a minus.
-        self.0.map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
+        self.0
+            .map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
     }
 }
 
 /// A number as a decimal if a double has all of it.
 fn decimal(number: &Rational) -> String {
     let text = number.to_f64().to_string();
-    if Rational::parse(&text).as_ref() == Ok(number) { text } else { short(number) }
+    if Rational::parse(&text).as_ref() == Ok(number) {
+        text
+    } else {
+        short(number)
+    }
 }
 
 /// The map from coordinates of a mesh file to coordinates of the grid: axes, then matrix, rotations in their order, scale
@@ -161,7 +180,10 @@ impl Transform {
     /// relative to, and what the matrix adds, turned.
     pub fn offset(&self) -> [Rational; 3] {
         let point = self.axes.exact_point(&self.near);
-        let point = self.matrix.as_ref().map_or(point.clone(), |matrix| matrix.applied(&point));
+        let point = self
+            .matrix
+            .as_ref()
+            .map_or(point.clone(), |matrix| matrix.applied(&point));
         Turns::new(&self.rotate).turned(&point)
     }
 
@@ -177,7 +199,9 @@ impl Transform {
 
     /// Whether the matrix does more than move points.
     fn multiplies(&self) -> bool {
-        self.matrix.as_ref().is_some_and(|matrix| !matrix.only_moves())
+        self.matrix
+            .as_ref()
+            .is_some_and(|matrix| !matrix.only_moves())
     }
 
     /// Whether the rotations round no coordinate.
@@ -193,11 +217,17 @@ impl Transform {
     /// Turns a point of the file, by axes, matrix and rotations.
     fn turner(&self) -> impl Fn(Point) -> Point + use<> {
         let axes = self.axes;
-        let matrix = self.matrix.as_ref().filter(|_| self.multiplies()).map(Matrix::multiplier);
+        let matrix = self
+            .matrix
+            .as_ref()
+            .filter(|_| self.multiplies())
+            .map(Matrix::multiplier);
         let turn = Turns::new(&self.rotate).turner();
         move |p| {
             let p = axes.point(p);
-            let multiplied = matrix.as_ref().map_or(p.map(f64::from), |multiply| multiply(p));
+            let multiplied = matrix
+                .as_ref()
+                .map_or(p.map(f64::from), |multiply| multiply(p));
             // No zero with a minus.
             turn(multiplied).map(|c| c as f32 + 0.0)
         }
@@ -235,7 +265,9 @@ impl Transform {
         GridCoordinates {
             scale: self.scale.to_f64(),
             by: self.shift().each_ref().map(Rational::to_f64),
-            near: self.is_near().then(|| self.near.each_ref().map(Rational::to_f64)),
+            near: self
+                .is_near()
+                .then(|| self.near.each_ref().map(Rational::to_f64)),
             unit: self.unit.map(UnitOfLength::name),
         }
     }
@@ -255,7 +287,11 @@ impl Transform {
             let [b, c] = if is_mirror { [c, b] } else { [b, c] };
             [a, b, c].map(|p| turn(*p))
         })?;
-        Ok(if is_mirror { turned.with_turned_corners() } else { turned })
+        Ok(if is_mirror {
+            turned.with_turned_corners()
+        } else {
+            turned
+        })
     }
 
     /// The mesh in the coordinates of the grid, scaled and moved as well: each coordinate computed in doubles and rounded
@@ -270,7 +306,9 @@ impl Transform {
         }
         let scale = self.scale.to_f64();
         let by = self.shift().each_ref().map(Rational::to_f64);
-        let point = |p: &Point| std::array::from_fn(|a| (scale * f64::from(p[a]) + by[a] + 0.0) as f32 + 0.0);
+        let point = |p: &Point| {
+            std::array::from_fn(|a| (scale * f64::from(p[a]) + by[a] + 0.0) as f32 + 0.0)
+        };
         mesh.map(|triangle| triangle.each_ref().map(point))
     }
 
@@ -284,10 +322,12 @@ impl Transform {
             WrittenLength::Length(length) => *length,
             WrittenLength::Measure(measure) => {
                 let unit = self.unit.map_or("", UnitOfLength::name);
-                Length::new(&measure.in_units_of(self.unit)?, LengthUnit::World).ok_or_else(|| {
-                    Error::usage(format!("is not a finite decimal when converted to {unit}"))
-                        .with_hint("write it in the unit of the file")
-                })?
+                Length::new(&measure.in_units_of(self.unit)?, LengthUnit::World).ok_or_else(
+                    || {
+                        Error::usage(format!("is not a finite decimal when converted to {unit}"))
+                            .with_hint("write it in the unit of the file")
+                    },
+                )?
             }
         };
         if !self.is_scaled() || length.unit() == LengthUnit::Cells {
@@ -307,7 +347,11 @@ impl Transform {
     /// nor z, the file's stays, as of a mesh that is to be turned upright when it is written.
     #[must_use]
     pub fn with_up(self, up: UpAxis) -> Self {
-        let axis = if up == UpAxis::Y { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] };
+        let axis = if up == UpAxis::Y {
+            [0.0, 1.0, 0.0]
+        } else {
+            [0.0, 0.0, 1.0]
+        };
         let [x, y, z] = self.turner()(axis);
         let up = match [x, y, z] {
             [x, y, z] if y > x.abs() && y > z.abs() => UpAxis::Y,
@@ -322,11 +366,13 @@ impl Transform {
     /// # Errors
     /// If a name or a value is unknown.
     pub fn from_entries(entries: &[(&'static str, String)]) -> Result<Self> {
-        let unknown =
-            |name: &str, value: &str| Error::usage(format!("the transform {name} {value} is unknown"));
+        let unknown = |name: &str, value: &str| {
+            Error::usage(format!("the transform {name} {value} is unknown"))
+        };
         let mut transform = Self::default();
         for (name, value) in entries {
-            let number = |text: &str| Rational::parse_fraction(text).map_err(|_| unknown(name, value));
+            let number =
+                |text: &str| Rational::parse_fraction(text).map_err(|_| unknown(name, value));
             match *name {
                 "up" => {
                     let up = UpAxis::ALL.into_iter().find(|up| up.name() == value);
@@ -334,19 +380,23 @@ impl Transform {
                 }
                 "axes" => transform.axes = value.parse()?,
                 "matrix" => transform.matrix = Some(value.parse()?),
-                "rotate" => transform.rotate = value.split(';').map(str::parse).collect::<Result<_>>()?,
+                "rotate" => {
+                    transform.rotate = value.split(';').map(str::parse).collect::<Result<_>>()?
+                }
                 "scale" => transform.scale = number(value)?,
                 "translate" => {
                     let by = value.split(',').map(number).collect::<Result<Vec<_>>>()?;
                     transform.translate = by.try_into().map_err(|_| unknown(name, value))?;
                 }
                 "near" => {
-                    let number = |text: &str| Rational::parse(text).map_err(|_| unknown(name, value));
+                    let number =
+                        |text: &str| Rational::parse(text).map_err(|_| unknown(name, value));
                     let near = value.split(',').map(number).collect::<Result<Vec<_>>>()?;
                     transform.near = near.try_into().map_err(|_| unknown(name, value))?;
                 }
                 "unit" => {
-                    let unit = UnitOfLength::from_name(value).ok_or_else(|| unknown(name, value))?;
+                    let unit =
+                        UnitOfLength::from_name(value).ok_or_else(|| unknown(name, value))?;
                     transform.unit = Some(unit);
                 }
                 _ => return Err(unknown(name, value)),
@@ -365,15 +415,23 @@ impl Transform {
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let up = (self.up != UpAxis::default()).then(|| ("up", self.up.name().to_string()));
         let axes = (self.axes != AxisOrder::default()).then(|| ("axes", self.axes.to_string()));
-        let matrix = self.matrix.as_ref().map(|matrix| ("matrix", matrix.to_string()));
+        let matrix = self
+            .matrix
+            .as_ref()
+            .map(|matrix| ("matrix", matrix.to_string()));
         let rotate = self.rotation_text().map(|text| ("rotate", text));
         let scale = self.is_scaled().then(|| ("scale", self.scale.to_string()));
         let by = || self.translate.each_ref().map(short).join(",");
         let is_translated = self.translate.iter().any(|by| !by.is_zero());
         let translate = is_translated.then(|| ("translate", by()));
-        let near = self.is_near().then(|| ("near", self.near.each_ref().map(decimal).join(",")));
+        let near = self
+            .is_near()
+            .then(|| ("near", self.near.each_ref().map(decimal).join(",")));
         let unit = self.unit.map(|unit| ("unit", unit.name().to_string()));
-        [up, axes, matrix, rotate, scale, translate, near, unit].into_iter().flatten().collect()
+        [up, axes, matrix, rotate, scale, translate, near, unit]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -384,10 +442,18 @@ mod tests {
     #[test]
     fn lengths_are_those_of_the_file() {
         let length = |text: &str, unit: &str| {
-            let transform = Transform { unit: UnitOfLength::from_name(unit), ..Transform::default() };
-            transform.length(&text.parse().unwrap(), None).map(|length| length.to_string())
+            let transform = Transform {
+                unit: UnitOfLength::from_name(unit),
+                ..Transform::default()
+            };
+            transform
+                .length(&text.parse().unwrap(), None)
+                .map(|length| length.to_string())
         };
-        assert_eq!((length("5cm", "mm").unwrap(), length("2vx", "m").unwrap()), ("50".into(), "2vx".into()));
+        assert_eq!(
+            (length("5cm", "mm").unwrap(), length("2vx", "m").unwrap()),
+            ("50".into(), "2vx".into())
+        );
         assert_eq!(length("5cm", "m").unwrap(), "0.05");
         assert!(length("1mm", "in").is_err());
     }
@@ -397,11 +463,20 @@ mod tests {
         let mut tried = 0;
         for degrees in -200..200 {
             let rotate = vec![format!("z,{degrees}").parse().unwrap()];
-            let turn = Transform { rotate, ..Transform::default() }.turner();
+            let turn = Transform {
+                rotate,
+                ..Transform::default()
+            }
+            .turner();
             let angle = f64::from(degrees).to_radians();
             let [x, y, z] = turn([1.0, 2.0, 3.0]);
-            let expected = [angle.cos() - 2.0 * angle.sin(), angle.sin() + 2.0 * angle.cos()];
-            let error = (f64::from(x) - expected[0]).abs().max((f64::from(y) - expected[1]).abs());
+            let expected = [
+                angle.cos() - 2.0 * angle.sin(),
+                angle.sin() + 2.0 * angle.cos(),
+            ];
+            let error = (f64::from(x) - expected[0])
+                .abs()
+                .max((f64::from(y) - expected[1]).abs());
             assert!(error < 1.3e-7 && z == 3.0, "{degrees}: {error}");
             tried += 1;
         }
@@ -421,52 +496,96 @@ mod tests {
         let mesh = || Mesh::from_triangles(vec![triangle]).unwrap();
         // The matrix gives 4, 1, 3, the rotations −1, 4, 3 and −1, −3, 4; it mirrors.
         let turned = transform.apply(mesh()).unwrap().triangles()[0];
-        assert_eq!(turned, [[-1.0, -3.0, 4.0], [-4.0, -1.0, 0.0], [0.0, 0.0, 0.0]]);
+        assert_eq!(
+            turned,
+            [[-1.0, -3.0, 4.0], [-4.0, -1.0, 0.0], [0.0, 0.0, 0.0]]
+        );
         // 10, 20, 30 becomes −20, −30, 10.
         assert_eq!(transform.shift(), [-9, -13, 8].map(Rational::from));
         let all = transform.apply_all(mesh()).unwrap().triangles()[0];
         assert_eq!(all[0], [-9.5, -14.5, 10.0]);
-        assert_eq!(transform.unplaced(&transform.shift()), [const { Rational::ZERO }; 3]);
+        assert_eq!(
+            transform.unplaced(&transform.shift()),
+            [const { Rational::ZERO }; 3]
+        );
         let entries = transform.entries();
-        assert_eq!(entries[0], ("matrix", "0,2,0,10,1,0,0,20,0,0,1,30".to_string()));
+        assert_eq!(
+            entries[0],
+            ("matrix", "0,2,0,10,1,0,0,20,0,0,1,30".to_string())
+        );
         assert_eq!(entries[1], ("rotate", "z,90;x,90".to_string()));
         assert_eq!(Transform::from_entries(&entries).unwrap(), transform);
     }
 
     #[test]
     fn a_lattice_is_placed_and_taken_back() {
-        let lattice = Lattice::fit(Mesh::open("../../fixtures/knot.stl").unwrap().bounds(), 9).unwrap();
+        let lattice =
+            Lattice::fit(Mesh::open("../../fixtures/knot.stl").unwrap().bounds(), 9).unwrap();
         let translate = [Rational::new(1, 3), Rational::ZERO, Rational::from(-7)];
-        let transform = Transform { scale: Rational::new(5, 7), translate, ..Transform::default() };
+        let transform = Transform {
+            scale: Rational::new(5, 7),
+            translate,
+            ..Transform::default()
+        };
         let placed = transform.place(&lattice).unwrap();
-        assert_eq!(placed.spacing()[0], &lattice.spacing()[0] * &transform.scale);
+        assert_eq!(
+            placed.spacing()[0],
+            &lattice.spacing()[0] * &transform.scale
+        );
         assert_eq!(transform.unplaced(placed.origin()), *lattice.origin());
         assert_eq!(transform.unplace(&placed).unwrap(), lattice);
     }
 
     #[test]
     fn a_point_near_the_mesh_is_turned_and_scaled_with_it() {
-        let near = [Rational::new(1001, 10), Rational::from(20), Rational::from(3)];
+        let near = [
+            Rational::new(1001, 10),
+            Rational::from(20),
+            Rational::from(3),
+        ];
         let tenths = |value: i64| Rational::new(value, 10);
         for (axes, matrix, rotate, expected) in [
             ("x,y,z", None, None, [2012, 400, 60]),
             ("x,-z,y", None, None, [2012, -60, 400]),
             ("x,y,z", None, Some("z,90"), [-390, 2002, 60]),
             ("x,-z,y", None, Some("x,-90"), [2012, 400, 60]),
-            ("x,y,z", Some("0,1,0,0,1,0,0,5,0,0,1,0"), None, [410, 2102, 60]),
+            (
+                "x,y,z",
+                Some("0,1,0,0,1,0,0,5,0,0,1,0"),
+                None,
+                [410, 2102, 60],
+            ),
         ] {
             let transform = Transform {
                 axes: axes.parse().unwrap(),
                 matrix: matrix.map(|text| text.parse().unwrap()),
-                rotate: rotate.map(|text| text.parse().unwrap()).into_iter().collect(),
+                rotate: rotate
+                    .map(|text| text.parse().unwrap())
+                    .into_iter()
+                    .collect(),
                 scale: Rational::from(2),
                 translate: [Rational::ONE, Rational::ZERO, Rational::ZERO],
                 near: near.clone(),
                 ..Transform::default()
             };
-            assert_eq!(transform.shift(), expected.map(tenths), "{axes} {matrix:?} {rotate:?}");
-            assert_eq!(transform.entries().iter().find(|entry| entry.0 == "near").unwrap().1, "100.1,20,3");
-            assert_eq!(Transform::from_entries(&transform.entries()).unwrap(), transform);
+            assert_eq!(
+                transform.shift(),
+                expected.map(tenths),
+                "{axes} {matrix:?} {rotate:?}"
+            );
+            assert_eq!(
+                transform
+                    .entries()
+                    .iter()
+                    .find(|entry| entry.0 == "near")
+                    .unwrap()
+                    .1,
+                "100.1,20,3"
+            );
+            assert_eq!(
+                Transform::from_entries(&transform.entries()).unwrap(),
+                transform
+            );
         }
     }
 
@@ -482,19 +601,39 @@ mod tests {
             ("-x,-y,-z", true),
         ] {
             let order: AxisOrder = text.parse().unwrap();
-            assert_eq!((order.is_mirror(), order.to_string()), (is_mirror, text.to_string()));
+            assert_eq!(
+                (order.is_mirror(), order.to_string()),
+                (is_mirror, text.to_string())
+            );
         }
         for wrong in ["x,y", "x,y,x", "x,y,w", "", "x,y,z,x"] {
             assert!(wrong.parse::<AxisOrder>().is_err(), "{wrong}");
         }
         let triangle = [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 1.0]];
         let moved = |axes: &str| {
-            let transform = Transform { axes: axes.parse().unwrap(), ..Transform::default() };
-            transform.apply(Mesh::from_triangles(vec![triangle]).unwrap()).unwrap().triangles()[0]
+            let transform = Transform {
+                axes: axes.parse().unwrap(),
+                ..Transform::default()
+            };
+            transform
+                .apply(Mesh::from_triangles(vec![triangle]).unwrap())
+                .unwrap()
+                .triangles()[0]
         };
         let turned = moved("x,-z,y");
-        assert_eq!(turned, [[1.0, -3.0, 2.0], [0.0, 0.0, 0.0], [4.0, -1.0, 0.0]]);
-        assert!(turned.as_flattened().iter().all(|c| c.to_bits() != (-0.0_f32).to_bits()));
-        assert_eq!(moved("-x,y,z"), [[-1.0, 2.0, 3.0], [-4.0, 0.0, 1.0], [0.0, 0.0, 0.0]]);
+        assert_eq!(
+            turned,
+            [[1.0, -3.0, 2.0], [0.0, 0.0, 0.0], [4.0, -1.0, 0.0]]
+        );
+        assert!(
+            turned
+                .as_flattened()
+                .iter()
+                .all(|c| c.to_bits() != (-0.0_f32).to_bits())
+        );
+        assert_eq!(
+            moved("-x,y,z"),
+            [[-1.0, 2.0, 3.0], [-4.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+        );
     }
 }

@@ -32,7 +32,10 @@ impl FromStr for Rotation {
     fn from_str(text: &str) -> Result<Self> {
         let expected = || Error::usage("expected an axis and degrees such as z,90");
         let (name, degrees) = text.split_once(',').ok_or_else(expected)?;
-        let axis = AXES.iter().position(|axis| name.trim().parse() == Ok(*axis)).ok_or_else(expected)?;
+        let axis = AXES
+            .iter()
+            .position(|axis| name.trim().parse() == Ok(*axis))
+            .ok_or_else(expected)?;
         let degrees = Rational::parse(degrees.trim()).map_err(Error::usage)?;
         quarters_nearest(&degrees).ok_or_else(|| Error::usage("too many degrees"))?;
         Ok(Self { axis, degrees })
@@ -67,7 +70,10 @@ impl Rotation {
             let (quarters, rest) = rotation.split();
             &Rational::from(90 * quarters as i64) + &rest
         });
-        Some(Self { axis: self.axis, degrees: &degrees[0] + &degrees[1] })
+        Some(Self {
+            axis: self.axis,
+            degrees: &degrees[0] + &degrees[1],
+        })
     }
 
     /// Turns points.
@@ -162,9 +168,15 @@ impl FromStr for Matrix {
     /// between them.
     fn from_str(text: &str) -> Result<Self> {
         let separators = [',', ';', ' ', '\t', '\n', '\r'];
-        let words: Vec<_> = text.split(separators).filter(|word| !word.is_empty()).collect();
+        let words: Vec<_> = text
+            .split(separators)
+            .filter(|word| !word.is_empty())
+            .collect();
         if words.len() != 12 && words.len() != 16 {
-            let text = format!("expected 12 or 16 numbers, row by row, found {}", words.len());
+            let text = format!(
+                "expected 12 or 16 numbers, row by row, found {}",
+                words.len()
+            );
             return Err(Error::usage(text));
         }
         let mut numbers = vec![];
@@ -173,7 +185,9 @@ impl FromStr for Matrix {
         }
         let last = &numbers[12..];
         if !last.is_empty() && last != [0, 0, 0, 1].map(Rational::from) {
-            return Err(Error::usage("the last row must be 0 0 0 1: a perspective cannot be voxelized"));
+            return Err(Error::usage(
+                "the last row must be 0 0 0 1: a perspective cannot be voxelized",
+            ));
         }
         let row = |n: usize| std::array::from_fn(|m| numbers[4 * n + m].clone());
         let matrix = Self {
@@ -181,11 +195,15 @@ impl FromStr for Matrix {
             summands: std::array::from_fn(|n| numbers[4 * n + 3].clone()),
         };
         if matrix.determinant().is_zero() {
-            return Err(Error::usage("the matrix is singular: it would flatten the mesh"));
+            return Err(Error::usage(
+                "the matrix is singular: it would flatten the mesh",
+            ));
         }
         let is_finite = |number: &Rational| (number.to_f64() as f32).is_finite();
         if !numbers.iter().all(is_finite) {
-            return Err(Error::usage("a number is beyond the range of 32-bit floats"));
+            return Err(Error::usage(
+                "a number is beyond the range of 32-bit floats",
+            ));
         }
         Ok(matrix)
     }
@@ -195,8 +213,9 @@ impl fmt::Display for Matrix {
     /// Writes 12 numbers, row by row.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.factors.iter().zip(&self.summands);
-        let numbers: Vec<_> =
-            rows.flat_map(|(row, summand)| row.iter().chain([summand]).map(short)).collect();
+        let numbers: Vec<_> = rows
+            .flat_map(|(row, summand)| row.iter().chain([summand]).map(short))
+            .collect();
         f.write_str(&numbers.join(","))
     }
 }
@@ -212,7 +231,9 @@ impl Matrix {
     pub fn is_exact(&self) -> bool {
         self.factors.iter().all(|row| {
             let mut factors = row.iter().filter(|factor| !factor.is_zero());
-            let (Some(factor), None) = (factors.next(), factors.next()) else { return false };
+            let (Some(factor), None) = (factors.next(), factors.next()) else {
+                return false;
+            };
             matches!(factor.abs().parts(), Some((1, q)) if q.count_ones() == 1)
                 || matches!(factor.abs().parts(), Some((p, 1)) if p.count_ones() == 1)
         })
@@ -220,7 +241,13 @@ impl Matrix {
 
     /// Whether it moves points and does nothing else.
     pub(super) fn only_moves(&self) -> bool {
-        let one = |n: usize, m: usize| if n == m { Rational::ONE } else { Rational::ZERO };
+        let one = |n: usize, m: usize| {
+            if n == m {
+                Rational::ONE
+            } else {
+                Rational::ZERO
+            }
+        };
         (0..3).all(|n| (0..3).all(|m| self.factors[n][m] == one(n, m)))
     }
 
@@ -236,13 +263,20 @@ impl Matrix {
     fn determinant(&self) -> Rational {
         let [a, b, c] = &self.factors;
         let minor = |i: usize, j: usize| &(&b[i] * &c[j]) - &(&b[j] * &c[i]);
-        let [x, y, z] = [&a[0] * &minor(1, 2), &a[1] * &minor(2, 0), &a[2] * &minor(0, 1)];
+        let [x, y, z] = [
+            &a[0] * &minor(1, 2),
+            &a[1] * &minor(2, 0),
+            &a[2] * &minor(0, 1),
+        ];
         &(&x + &y) + &z
     }
 
     /// Multiplies points, without the summands. Products are exact, and sums are compensated, so that what cancels does.
     pub(super) fn multiplier(&self) -> impl Fn(Point) -> [f64; 3] + use<> {
-        let factors = self.factors.each_ref().map(|row| row.each_ref().map(|factor| halves(factor.to_f64())));
+        let factors = self
+            .factors
+            .each_ref()
+            .map(|row| row.each_ref().map(|factor| halves(factor.to_f64())));
         move |p| {
             factors.each_ref().map(|row| {
                 let mut sum = 0.0;
@@ -311,10 +345,18 @@ mod tests {
             (&["z,120"], [1.0, 0.0, 0.0], [-sin, cos, 0.0]),
             (&["z,210"], [1.0, 0.0, 0.0], [-cos, -sin, 0.0]),
             (&["z,10", "z,20", "z,60"], [1.0, 2.0, 3.0], [-2.0, 1.0, 3.0]),
-            (&["z,17.3", "x,90", "x,270", "z,-17.3"], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+            (
+                &["z,17.3", "x,90", "x,270", "z,-17.3"],
+                [1.0, 2.0, 3.0],
+                [1.0, 2.0, 3.0],
+            ),
             (&["z,90", "x,90"], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
             (&["x,90", "z,90"], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]),
-            (&["z,1000000000000000000", "z,90"], [1.0, 0.0, 0.0], turned(&["z,10"], [1.0, 0.0, 0.0])),
+            (
+                &["z,1000000000000000000", "z,90"],
+                [1.0, 0.0, 0.0],
+                turned(&["z,10"], [1.0, 0.0, 0.0]),
+            ),
         ] {
             assert_eq!(turned(rotations, point), expected, "{rotations:?}");
         }

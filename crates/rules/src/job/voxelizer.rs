@@ -113,39 +113,61 @@ impl<'a> Voxelizer<'a> {
     /// Run in this way.
     #[must_use]
     pub fn with_run(self, run: Run<'a>) -> Self {
-        let limit = run.max_memory.map_or(MemoryLimit::Unknown, MemoryLimit::Requested);
-        Self { run, budget: MemoryBudget { limit, program: 0 }, ..self }
+        let limit = run
+            .max_memory
+            .map_or(MemoryLimit::Unknown, MemoryLimit::Requested);
+        Self {
+            run,
+            budget: MemoryBudget { limit, program: 0 },
+            ..self
+        }
     }
 
     /// With so many threads; 0 for all the system offers.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        Self { run: self.run.threads(threads), ..self }
+        Self {
+            run: self.run.threads(threads),
+            ..self
+        }
     }
 
     /// With this instruction set.
     #[must_use]
     pub fn level(self, level: Level) -> Self {
-        Self { run: self.run.level(level), ..self }
+        Self {
+            run: self.run.level(level),
+            ..self
+        }
     }
 
     /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
-        self.budget(MemoryBudget { limit: MemoryLimit::Requested(bytes), program: 0 })
+        self.budget(MemoryBudget {
+            limit: MemoryLimit::Requested(bytes),
+            program: 0,
+        })
     }
 
     /// With this limit of memory.
     #[must_use]
     pub fn budget(self, budget: MemoryBudget) -> Self {
         let run = self.run.memory(budget.for_job());
-        Self { budget, run, ..self }
+        Self {
+            budget,
+            run,
+            ..self
+        }
     }
 
     /// Reports progress to `progress`, which may also cancel.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
-        Self { run: self.run.progress(progress), ..self }
+        Self {
+            run: self.run.progress(progress),
+            ..self
+        }
     }
 
     /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
@@ -165,21 +187,33 @@ impl<'a> Voxelizer<'a> {
     /// ```
     #[must_use]
     pub fn cancel(self, token: &'a CancelToken) -> Self {
-        Self { run: self.run.cancel(token), ..self }
+        Self {
+            run: self.run.cancel(token),
+            ..self
+        }
     }
 
     /// For a mesh that is transformed so: [`Transform::apply`] has turned it, the lattice is in its coordinates. The
     /// cells are placed on the [scaled](Lattice::scaled) lattice, and findings have its unit.
     #[must_use]
     pub fn transform(self, transform: &'a Transform) -> Self {
-        Self { transform: Some(transform), ..self }
+        Self {
+            transform: Some(transform),
+            ..self
+        }
     }
 
     /// With cells labelled as [`surface_and_interior`](crate::rule::surface_and_interior) does it, where the rule
     /// [has labels](Rule::has_labels): a `.vox` file then shows both.
     #[must_use]
     pub fn labelled(self) -> Self {
-        Self { extras: Extras { labels: JobLabels::SurfaceAndInterior, ..self.extras }, ..self }
+        Self {
+            extras: Extras {
+                labels: JobLabels::SurfaceAndInterior,
+                ..self.extras
+            },
+            ..self
+        }
     }
 
     /// With these cells and numbers beside the grid.
@@ -191,29 +225,40 @@ impl<'a> Voxelizer<'a> {
     /// Where parts with labels share cells, those of these names come first, in this order.
     #[must_use]
     pub fn priority(self, names: &'a [String]) -> Self {
-        Self { priority: names, ..self }
+        Self {
+            priority: names,
+            ..self
+        }
     }
 
     /// From a file of this name, which the records of the cells have.
     #[must_use]
     pub fn input(self, name: Option<&'a str>) -> Self {
-        Self { input: name, ..self }
+        Self {
+            input: name,
+            ..self
+        }
     }
 
     /// Without findings: what a solid loses is not looked for, which takes time.
     #[must_use]
     pub fn without_findings(self) -> Self {
-        Self { has_findings: false, ..self }
+        Self {
+            has_findings: false,
+            ..self
+        }
     }
 
     /// The lattice in the coordinates of files and digests.
     pub(super) fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
-        self.transform.map_or_else(|| Ok(lattice.clone()), |transform| transform.place(lattice))
+        self.transform
+            .map_or_else(|| Ok(lattice.clone()), |transform| transform.place(lattice))
     }
 
     /// What coordinates are multiplied by.
     pub(super) fn scale(&self) -> f64 {
-        self.transform.map_or(1.0, |transform| transform.scale.to_f64())
+        self.transform
+            .map_or(1.0, |transform| transform.scale.to_f64())
     }
 
     /// Whether cells are labelled.
@@ -223,7 +268,9 @@ impl<'a> Voxelizer<'a> {
 
     /// How findings write places of the mesh.
     pub(super) fn coordinates(&self) -> GridCoordinates {
-        self.transform.map(Transform::coordinates).unwrap_or_default()
+        self.transform
+            .map(Transform::coordinates)
+            .unwrap_or_default()
     }
 
     /// A record that says how the mesh is transformed, too.
@@ -235,6 +282,11 @@ impl<'a> Voxelizer<'a> {
             _ => text,
         };
         let mesh_volume = record.mesh_volume.map(scaled);
-        Record { transform, mesh_volume, input, ..record }
+        Record {
+            transform,
+            mesh_volume,
+            input,
+            ..record
+        }
     }
 }

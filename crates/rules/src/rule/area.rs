@@ -38,17 +38,34 @@ impl<'a> AreaCells<'a> {
         let (axes, first) = lattice.axes_of_whole();
         let frame = KernelLattice::new(axes, mesh.bounds(), Ties::None);
         let bins = bins(&frame, mesh.triangles(), first[2] + lattice.dims()[2], run)?;
-        Ok(Self { triangles: mesh.triangles(), lattice, frame, first, bins })
+        Ok(Self {
+            triangles: mesh.triangles(),
+            lattice,
+            frame,
+            first,
+            bins,
+        })
     }
 
     /// Fills the cells of some layers of the whole lattice.
-    fn fill_layers(&self, BrickLayers { layers, values, .. }: BrickLayers, run: &Run) -> Result<()> {
+    fn fill_layers(
+        &self,
+        BrickLayers { layers, values, .. }: BrickLayers,
+        run: &Run,
+    ) -> Result<()> {
         let [nx, ny, _] = self.lattice.dims();
         let [x, y, _] = self.first;
         let sums = LayerSums::new(&self.frame, [x, y], run.supported_level()?).without_shares();
         let mut sums = sums.with_quantities(&self.frame, sides(self.lattice));
         sums.begin(layers.clone());
-        add_triangles(&mut sums, &self.frame, &self.bins, layers.start, self.triangles, run)?;
+        add_triangles(
+            &mut sums,
+            &self.frame,
+            &self.bins,
+            layers.start,
+            self.triangles,
+            run,
+        )?;
         let places = layers.flat_map(|k| (y..y + ny).map(move |j| [j, k]));
         for (place, values) in places.zip(values.chunks_mut(nx)) {
             sums.quantity_row(place, &[], &mut [(Quantity::Area, values)]);
@@ -61,10 +78,16 @@ impl<'a> AreaCells<'a> {
 impl FillCells for AreaCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
         let CellsMut::Field(field, None) = cells else {
-            return Err(Error::usage("the rule area makes a field of areas, with nothing beside it"));
+            return Err(Error::usage(
+                "the rule area makes a field of areas, with nothing beside it",
+            ));
         };
         let first_layer = self.first[2];
-        let work = in_bricks(layers.start + first_layer..layers.end + first_layer, field, &mut []);
+        let work = in_bricks(
+            layers.start + first_layer..layers.end + first_layer,
+            field,
+            &mut [],
+        );
         run.begin("voxelize", work.len() as u64);
         let done = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
         done.into_iter().collect::<Result<()>>()?;

@@ -19,10 +19,25 @@ pub(super) struct CoveredCells<'a> {
 
 impl CoveredCells<'_> {
     /// Occupies those of these layers.
-    pub(super) fn occupy(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+    pub(super) fn occupy(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+    ) -> Result<Stats> {
         let triangles = self.mesh.triangles();
-        let snapped = cover::cover(&self.target, triangles, layers.start, grid, run.supported_level()?, run)?;
-        Ok(Stats { snapped, ..Stats::default() })
+        let snapped = cover::cover(
+            &self.target,
+            triangles,
+            layers.start,
+            grid,
+            run.supported_level()?,
+            run,
+        )?;
+        Ok(Stats {
+            snapped,
+            ..Stats::default()
+        })
     }
 }
 
@@ -32,7 +47,15 @@ impl FillCells for CoveredCells<'_> {
     }
 
     fn keep(&self, run: &Run) -> Option<Result<Covered>> {
-        let keep = |level| cover::keep(&self.target, self.mesh.triangles(), self.lattice.dims(), level, run);
+        let keep = |level| {
+            cover::keep(
+                &self.target,
+                self.mesh.triangles(),
+                self.lattice.dims(),
+                level,
+                run,
+            )
+        };
         Some(run.supported_level().and_then(keep))
     }
 }

@@ -43,7 +43,11 @@ pub(super) fn subtracts(rule: &Rule, mesh: &Mesh) -> bool {
 /// Grids of a slab that are in memory at a time in addition to that of its cells: the cells of a body, those of its
 /// negative volume, and those that the negative volume touches; or the shares of one mesh.
 pub(super) fn grids(rule: &Rule) -> u128 {
-    if let Rule::Fraction { .. } = rule { 1 } else { 3 }
+    if let Rule::Fraction { .. } = rule {
+        1
+    } else {
+        3
+    }
 }
 
 /// Bytes of the meshes that bodies and their negative volumes are made into.
@@ -59,7 +63,11 @@ pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Bod
         Rule::Fraction { inside } => {
             let meshes = [mesh].into_iter().chain(mesh.cuts().map(MeshCuts::mesh));
             let needs_repair = |mesh| fraction::is_repaired(inside, mesh);
-            if meshes.into_iter().any(needs_repair) { Inside::Robust } else { Inside::Nonzero }
+            if meshes.into_iter().any(needs_repair) {
+                Inside::Robust
+            } else {
+                Inside::Nonzero
+            }
         }
         _ => rule.inside().unwrap_or_default().for_mesh(mesh),
     };
@@ -70,15 +78,29 @@ pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Bod
         _ => Inside::Auto,
     };
     let (rule, shell) = match rule {
-        Rule::Filled { ties, shell, .. } => {
-            (Rule::Filled { inside: used, ties, shell: None }, shell.map(|steps| steps as usize))
-        }
+        Rule::Filled { ties, shell, .. } => (
+            Rule::Filled {
+                inside: used,
+                ties,
+                shell: None,
+            },
+            shell.map(|steps| steps as usize),
+        ),
         Rule::Solid { thin, .. } => (Rule::Solid { inside: used, thin }, None),
         _ => (Rule::Fraction { inside: used }, None),
     };
     let bodies = mesh.cuts().map(|cuts| cuts.split(mesh)).unwrap_or_default();
-    let cut_rule = Rule::Solid { inside, thin: ThinFeatures::Lose };
-    BodyCells { lattice, rule, cut_rule, shell, bodies }
+    let cut_rule = Rule::Solid {
+        inside,
+        thin: ThinFeatures::Lose,
+    };
+    BodyCells {
+        lattice,
+        rule,
+        cut_rule,
+        shell,
+        bodies,
+    }
 }
 
 impl BodyCells<'_> {
@@ -111,8 +133,11 @@ impl BodyCells<'_> {
         field.values_mut().fill(0.0);
         let mut add = |mesh: &Mesh, sign: f32| -> Result<()> {
             let mut shares = Field::new(field.dims(), 0.0)?;
-            let mut one =
-                self.rule.prepare(mesh, self.lattice, run)?.fill(layers.clone(), run, &mut shares)?;
+            let mut one = self.rule.prepare(mesh, self.lattice, run)?.fill(
+                layers.clone(),
+                run,
+                &mut shares,
+            )?;
             if sign > 0.0 {
                 stats.fraction.add_body(std::mem::take(&mut one.fraction));
                 stats.add_body(one);
@@ -140,14 +165,22 @@ impl BodyCells<'_> {
     }
 
     /// Removes a negative volume from the cells of a body in these layers.
-    fn remove(&self, cut: &Mesh, layers: Range<usize>, run: &Run, cells: &mut BitGrid) -> Result<()> {
+    fn remove(
+        &self,
+        cut: &Mesh,
+        layers: Range<usize>,
+        run: &Run,
+        cells: &mut BitGrid,
+    ) -> Result<()> {
         let near = self.layers_near(cut, &self.cut_rule, &layers);
         if near.is_empty() {
             return Ok(());
         }
         // A method may take layers that the negative volume is not in, and it is one pass in either case.
         let mut removed = BitGrid::new(cells.dims())?;
-        self.cut_rule.prepare(cut, self.lattice, run)?.fill(layers.clone(), run, &mut removed)?;
+        self.cut_rule
+            .prepare(cut, self.lattice, run)?
+            .fill(layers.clone(), run, &mut removed)?;
         if let Rule::Filled { .. } = self.rule {
             let mut touched = BitGrid::new(cells.dims())?;
             surface::prepared(cut, self.lattice, Ties::None).occupy(layers, run, &mut touched)?;
@@ -192,7 +225,9 @@ impl FillCells for BodyCells<'_> {
         let stats = self.fill_all(layers.clone(), run, grid)?;
         if let Some(steps) = self.shell {
             let dims = self.lattice.dims();
-            hollow_out(dims, layers, steps, run, grid, |border, grid| self.fill_all(border, run, grid))?;
+            hollow_out(dims, layers, steps, run, grid, |border, grid| {
+                self.fill_all(border, run, grid)
+            })?;
         }
         Ok(stats)
     }

@@ -57,8 +57,9 @@ impl FromStr for Band {
         if text.starts_with('-') {
             return Err(Error::usage("must be above zero").with_hint(hint));
         }
-        let width: Length =
-            format!("{text}vx").parse().map_err(|e: Error| Error::usage(e.message()).with_hint(hint))?;
+        let width: Length = format!("{text}vx")
+            .parse()
+            .map_err(|e: Error| Error::usage(e.message()).with_hint(hint))?;
         if width.value().is_positive() {
             return Ok(Self::Cells(width));
         }
@@ -88,7 +89,9 @@ impl DistanceCells<'_> {
     /// Occupies the cells whose centres are inside, if that is to be known. By a flood these are the cells that it does
     /// not reach, as of the rule filled.
     fn fill_inside(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        let Some(inside) = &self.inside else { return Ok(Stats::default()) };
+        let Some(inside) = &self.inside else {
+            return Ok(Stats::default());
+        };
         let stats = inside.fill(layers.clone(), run, grid)?;
         inside.occupy_touched(layers, grid);
         Ok(stats)
@@ -129,7 +132,11 @@ fn negate(field: &mut Field, inside: &BitGrid) {
     let layers = field.values_mut().chunks_mut(nx * ny).enumerate().collect();
     par::map(layers, |(k, layer): (usize, &mut [f32])| {
         for (j, row) in layer.chunks_mut(nx).enumerate() {
-            for (values, word) in row.chunks_mut(64).zip(inside.row(j, k)).filter(|(_, word)| **word != 0) {
+            for (values, word) in row
+                .chunks_mut(64)
+                .zip(inside.row(j, k))
+                .filter(|(_, word)| **word != 0)
+            {
                 for (n, value) in values.iter_mut().enumerate() {
                     *value = f32::from_bits(value.to_bits() | ((word >> n & 1) as u32) << 31);
                 }
@@ -140,7 +147,8 @@ fn negate(field: &mut Field, inside: &BitGrid) {
 
 /// The refusal to occupy cells of a rule that makes a field.
 pub(super) fn makes_field() -> Error {
-    Error::usage("the rule distance makes a field, not bits").with_hint("with an iso value it makes bits")
+    Error::usage("the rule distance makes a field, not bits")
+        .with_hint("with an iso value it makes bits")
 }
 
 /// The width of a band in units of the file: what cells have that are not in it.
@@ -159,7 +167,11 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     {
         let reach = width.in_world(lattice.spacing()).to_f64();
         let error = beyond_band(&iso.to_string(), width);
-        let message = format!("{} ({} in units of the file)", error.message(), number(reach));
+        let message = format!(
+            "{} ({} in units of the file)",
+            error.message(),
+            number(reach)
+        );
         return Err(match iso.unit() {
             LengthUnit::Cells => error,
             _ => Error::usage(message).with_hint(error.hint().cloned().unwrap_or_default()),
@@ -167,12 +179,18 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     }
     let nearest = exact.to_f32();
     let is_above = Rational::from_f32(nearest).is_none_or(|nearest| nearest > exact);
-    Ok(if is_above { nearest.next_down() } else { nearest })
+    Ok(if is_above {
+        nearest.next_down()
+    } else {
+        nearest
+    })
 }
 
 /// The refusal of a distance that is not within the band.
 pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     let width = Band::Cells(width);
-    Error::usage(format!("iso: {iso} must be less than the band, {width} cells"))
-        .with_hint(hint!["use {} with more cells, or {}" Band = "W", Band = "all"])
+    Error::usage(format!(
+        "iso: {iso} must be less than the band, {width} cells"
+    ))
+    .with_hint(hint!["use {} with more cells, or {}" Band = "W", Band = "all"])
 }

@@ -41,7 +41,11 @@ pub struct Doubt {
 impl Doubt {
     /// How many of the cells that any compared method calls inside are in doubt; 0 if there are none.
     pub fn share(&self) -> f64 {
-        if self.inside == 0 { 0.0 } else { self.cells.occupied().count() as f64 / self.inside as f64 }
+        if self.inside == 0 {
+            0.0
+        } else {
+            self.cells.occupied().count() as f64 / self.inside as f64
+        }
     }
 }
 
@@ -70,7 +74,9 @@ impl Doubt {
 /// does not exist here, or the run was cancelled.
 pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     run.supported_level()?;
-    let need = Demand::new(mesh, lattice, run).with(extra_bytes(mesh, lattice, run)).bytes(Plan::Dense);
+    let need = Demand::new(mesh, lattice, run)
+        .with(extra_bytes(mesh, lattice, run))
+        .bytes(Plan::Dense);
     run.refuse_above(need, || {
         let [x, y, z] = lattice.dims();
         let triangles = mesh.triangles().len();
@@ -88,9 +94,16 @@ pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
 /// The labels of cells in doubt: the methods that call a cell inside. The value is the sum of 1 for nonzero, 2 for
 /// evenodd, 4 for robust and 8 for flood. No digest covers them.
 pub fn legend() -> Legend {
-    let names: Vec<_> = COMPARED.iter().chain(&[Inside::flood()]).map(|method| method.info().name).collect();
+    let names: Vec<_> = COMPARED
+        .iter()
+        .chain(&[Inside::flood()])
+        .map(|method| method.info().name)
+        .collect();
     let label = |value: u8| {
-        let inside = names.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
+        let inside = names
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| value >> bit & 1 == 1);
         let inside: Vec<_> = inside.map(|(_, name)| *name).collect();
         Label::new(value, format!("inside by {}", inside.join(" + ")))
     };
@@ -100,19 +113,31 @@ pub fn legend() -> Legend {
 
 fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     let layers = 0..lattice.dims()[2];
-    let FloodCells { count, leaked, inside: flood, not_outside } = flooded(mesh, lattice, inside, run)?;
+    let FloodCells {
+        count,
+        leaked,
+        inside: flood,
+        not_outside,
+    } = flooded(mesh, lattice, inside, run)?;
     let mut by = vec![(Inside::flood(), count)];
     let mut planes = Vec::new();
     for method in COMPARED {
         let mut cells = BitGrid::try_from(lattice)?;
-        method.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut cells)?;
+        method
+            .prepare(mesh, lattice, run)?
+            .fill(layers.clone(), run, &mut cells)?;
         by.push((method, cells.count()));
         planes.push(cells);
     }
     planes.push(flood);
     let (cells, inside) = label(not_outside, &mut planes);
     let by = by.try_into().expect("flood, and the others");
-    Ok(Doubt { cells: Labels::from_planes(cells, planes, legend()), inside, by, leaked })
+    Ok(Doubt {
+        cells: Labels::from_planes(cells, planes, legend()),
+        inside,
+        by,
+        leaked,
+    })
 }
 
 /// The cells in doubt, and how many any method calls inside. `planes` are the cells that each of them does; they
@@ -152,7 +177,12 @@ struct FloodCells {
 }
 
 fn flooded(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<FloodCells> {
-    let Flood { mut outside, walls, leak, .. } = flood::flooded(mesh, lattice, inside.closed_holes(), run)?;
+    let Flood {
+        mut outside,
+        walls,
+        leak,
+        ..
+    } = flood::flooded(mesh, lattice, inside.closed_holes(), run)?;
     let leaked = leak.is_some() || flood::enters_by_cut(mesh, lattice);
     let mut inside = BitGrid::try_from(lattice)?;
     inside.add_neither(&outside, &walls, 0);
@@ -164,5 +194,10 @@ fn flooded(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<
     }
     let mut not_outside = BitGrid::try_from(lattice)?;
     not_outside.add_neither(&outside, &outside, 0);
-    Ok(FloodCells { count, leaked, inside, not_outside })
+    Ok(FloodCells {
+        count,
+        leaked,
+        inside,
+        not_outside,
+    })
 }

@@ -25,7 +25,11 @@ impl FilledCells<'_> {
         let Stats { snapped, .. } = self.touched.occupy(layers.clone(), run, grid)?;
         let inside = self.inside.fill(layers.clone(), run, grid)?.inside;
         self.inside.close(layers, grid);
-        Ok(Stats { snapped, inside, ..Stats::default() })
+        Ok(Stats {
+            snapped,
+            inside,
+            ..Stats::default()
+        })
     }
 }
 
@@ -64,7 +68,9 @@ impl FillCells for FilledCells<'_> {
         let stats = self.fill_all(layers.clone(), run, grid)?;
         if let Some(steps) = self.shell {
             let dims = self.touched.lattice.dims();
-            hollow_out(dims, layers, steps, run, grid, |border, grid| self.fill_all(border, run, grid))?;
+            hollow_out(dims, layers, steps, run, grid, |border, grid| {
+                self.fill_all(border, run, grid)
+            })?;
         }
         Ok(stats)
     }

@@ -25,28 +25,54 @@ pub fn findings(
     if let Rule::Fraction { .. } = rule {
         return fraction::findings(&stats.fraction, lattice, coordinates);
     }
-    let Some(inside) = rule.inside() else { return vec![] };
+    let Some(inside) = rule.inside() else {
+        return vec![];
+    };
     let open = match inside {
         Inside::Auto if mesh.is_two_sided() => Some(two_sided()),
-        Inside::Auto => report.repairs.as_ref().map(|repairs| open(repairs, coordinates)),
+        Inside::Auto => report
+            .repairs
+            .as_ref()
+            .map(|repairs| open(repairs, coordinates)),
         chosen => unfit(chosen, mesh),
     };
-    let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice, coordinates));
+    let leak = report
+        .leak
+        .as_ref()
+        .map(|leak| leaked(leak, lattice, coordinates));
     let cut = (inside.is_flood() && flood::enters_by_cut(mesh, lattice)).then(|| {
-        Finding::new(Code::W007, "the grid boundary cuts the mesh, so the flood enters through the cut")
+        Finding::new(
+            Code::W007,
+            "the grid boundary cuts the mesh, so the flood enters through the cut",
+        )
     });
     let disputed = disputed(stats);
     let lost = match rule {
-        Rule::Solid { thin: ThinFeatures::Keep, .. } => LostFeatures::default(),
+        Rule::Solid {
+            thin: ThinFeatures::Keep,
+            ..
+        } => LostFeatures::default(),
         // All of it is lost, and another method helps.
         _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
         // The leak is the cause, and no smaller cells help.
         _ if leak.is_some() || cut.is_some() => LostFeatures::default(),
         _ => stats.lost.unwrap_or_default(),
     };
-    let components = lost.components.as_ref().map(|components| lost_components(components, coordinates));
-    let thin = [components, lost.places.as_ref().map(|places| lost_places(places, coordinates))];
-    [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
+    let components = lost
+        .components
+        .as_ref()
+        .map(|components| lost_components(components, coordinates));
+    let thin = [
+        components,
+        lost.places
+            .as_ref()
+            .map(|places| lost_places(places, coordinates)),
+    ];
+    [open, leak, cut, disputed]
+        .into_iter()
+        .chain(thin)
+        .flatten()
+        .collect()
 }
 
 /// The findings about some of the cells that were filled, without those about the mesh.
@@ -63,17 +89,31 @@ pub(crate) fn findings_of_cells(
 }
 
 fn disputed(stats: &Stats) -> Option<Finding> {
-    stats.inside.disputed.filter(|cells| *cells > 0).map(|cells| {
-        let cells = counted(cells, "cell", "cells");
-        Finding::new(Code::W008, format!("vote: the axes disagree on {cells}; majority used"))
-    })
+    stats
+        .inside
+        .disputed
+        .filter(|cells| *cells > 0)
+        .map(|cells| {
+            let cells = counted(cells, "cell", "cells");
+            Finding::new(
+                Code::W008,
+                format!("vote: the axes disagree on {cells}; majority used"),
+            )
+        })
 }
 
 /// The finding that no cell is occupied; `others` are those that [`findings`] has.
 pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     let is_flooded = others.iter().any(|finding| finding.code() == Code::W007);
     let flooded = "no cell is occupied: the flood reached the inside of the mesh (W007)";
-    let finding = Finding::new(Code::W002, if is_flooded { flooded } else { rule.info().empty });
+    let finding = Finding::new(
+        Code::W002,
+        if is_flooded {
+            flooded
+        } else {
+            rule.info().empty
+        },
+    );
     match rule {
         Rule::Solid { .. } if !is_flooded => {
             finding.with_hint(hint!["{} has every cell that the mesh overlaps" Filled])
@@ -84,7 +124,9 @@ pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
 
 fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
     let why = match &repairs.longest {
-        Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest, coordinates)),
+        Some(longest) if repairs.holes == 1 => {
+            format!("1 hole: {}", hole_text(longest, coordinates))
+        }
         Some(longest) => {
             format!(
                 "{} holes, the longest: {}",
@@ -97,21 +139,32 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
             repaired => format!("no holes, {repaired}"),
         },
     };
-    let mut text =
-        format!("the mesh is not closed ({why}); inside is where the winding number exceeds 0.5 (robust)");
+    let mut text = format!(
+        "the mesh is not closed ({why}); inside is where the winding number exceeds 0.5 (robust)"
+    );
     if repairs.of_sheets == 0 {
         return Finding::new(Code::W006, text);
     }
     let triangles = counted(repairs.of_sheets, "triangle belongs", "triangles belong");
     text += &format!("; {triangles} to open sheets: cells in front of them may be lost");
-    Finding::new(Code::W006, text).with_hint(hint!["{} does without the sides of sheets" Inside = "evenodd"])
+    Finding::new(Code::W006, text)
+        .with_hint(hint!["{} does without the sides of sheets" Inside = "evenodd"])
 }
 
 /// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.
 pub fn repaired(repairs: &Repairs) -> String {
-    let Repairs { degenerate, duplicates, turned, .. } = repairs;
+    let Repairs {
+        degenerate,
+        duplicates,
+        turned,
+        ..
+    } = repairs;
     let dropped: Vec<_> = [
-        (*degenerate, "triangle without area", "triangles without area"),
+        (
+            *degenerate,
+            "triangle without area",
+            "triangles without area",
+        ),
         (*duplicates, "duplicate", "duplicates"),
     ]
     .into_iter()
@@ -119,8 +172,13 @@ pub fn repaired(repairs: &Repairs) -> String {
     .map(|(n, one, many)| counted(n, one, many))
     .collect();
     let dropped = (!dropped.is_empty()).then(|| format!("{} dropped", dropped.join(" and ")));
-    let flipped = (*turned > 0).then(|| format!("{} flipped", counted(*turned, "triangle", "triangles")));
-    dropped.into_iter().chain(flipped).collect::<Vec<_>>().join(", ")
+    let flipped =
+        (*turned > 0).then(|| format!("{} flipped", counted(*turned, "triangle", "triangles")));
+    dropped
+        .into_iter()
+        .chain(flipped)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Whether lines through the mesh decide, with triangles as they are.
@@ -130,7 +188,10 @@ fn is_crossed(inside: Inside) -> bool {
 
 /// Why `auto` takes robust for a closed mesh.
 fn two_sided() -> Finding {
-    Finding::new(Code::W013, "every triangle occurs in both directions; using robust, which counts each once")
+    Finding::new(
+        Code::W013,
+        "every triangle occurs in both directions; using robust, which counts each once",
+    )
 }
 
 /// A method that was chosen requires what the mesh is not.
@@ -145,7 +206,8 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
             format!("the mesh is not closed: {name} may be wrong along some lines")
         }
         (Inside::Vote, Closedness::Open) => {
-            "the mesh is not closed: vote is wrong where two of its three rays are wrong".to_string()
+            "the mesh is not closed: vote is wrong where two of its three rays are wrong"
+                .to_string()
         }
         (Inside::Nonzero, Closedness::Closed) => {
             let text = "inconsistent triangle orientation affects nonzero";
@@ -158,10 +220,26 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
 }
 
 fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Finding {
-    let LostComponents { components, lost, broken, pieces, largest, thickness, cell, .. } = found;
+    let LostComponents {
+        components,
+        lost,
+        broken,
+        pieces,
+        largest,
+        thickness,
+        cell,
+        ..
+    } = found;
     let all = counted(*components, "component", "components");
-    let (verb, is) = if *lost == 1 { ("contains", "is") } else { ("contain", "are") };
-    let none = format!("{} of {all} {verb} no cell centre and {is} lost", grouped(*lost));
+    let (verb, is) = if *lost == 1 {
+        ("contains", "is")
+    } else {
+        ("contain", "are")
+    };
+    let none = format!(
+        "{} of {all} {verb} no cell centre and {is} lost",
+        grouped(*lost)
+    );
     let in_pieces = |of: &str| match broken {
         1 => format!("1{of} is broken into {pieces} pieces"),
         n => format!("{}{of} are broken into up to {pieces} pieces", grouped(*n)),
@@ -171,7 +249,11 @@ fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Fin
         (_, 0) => none,
         _ => format!("{none}, {}", in_pieces("")),
     };
-    let which = if lost + broken == 1 { "" } else { "the largest " };
+    let which = if lost + broken == 1 {
+        ""
+    } else {
+        "the largest "
+    };
     text += &format!(": {which}{}", extent(*largest, coordinates));
     // Smaller cells help where the whole of it is thinner than one.
     let mut smaller = "or smaller cells".to_string();
@@ -188,19 +270,31 @@ fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Fin
 }
 
 fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
-    let LostPlaces { places, cells, largest, .. } = thin;
-    let (is, which) = if *places == 1 { ("is", "") } else { ("are", "the longest ") };
+    let LostPlaces {
+        places,
+        cells,
+        largest,
+        ..
+    } = thin;
+    let (is, which) = if *places == 1 {
+        ("is", "")
+    } else {
+        ("are", "the longest ")
+    };
     let places = counted(*places, "thin place", "thin places");
     let cells = counted(*cells, "cell", "cells");
     let extent = extent(*largest, coordinates);
-    let text =
-        format!("{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}");
+    let text = format!(
+        "{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}"
+    );
     Finding::new(Code::W011, text).with_hint(hint!["use {}, or smaller cells" KeepThin])
 }
 
 /// `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
 fn extent([low, high]: [[f64; 3]; 2], coordinates: &GridCoordinates) -> String {
-    let size = [0, 1, 2].map(|a| number(coordinates.length(high[a] - low[a]))).join(" × ");
+    let size = [0, 1, 2]
+        .map(|a| number(coordinates.length(high[a] - low[a])))
+        .join(" × ");
     let centre = coordinates.point_text([0, 1, 2].map(|a| (low[a] + high[a]) / 2.0));
     format!("{size}{} around {centre}", coordinates.suffix())
 }
@@ -223,10 +317,22 @@ fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Find
             1 => (String::new(), "it"),
             n => (format!(", the longest of {}", grouped(n as u64)), "them"),
         };
-        text += &format!(", through a hole of {}{others}", hole_text(longest, coordinates));
-        match holes::sides(&leak.holes, lattice).into_iter().max().unwrap_or(0).max(1) {
+        text += &format!(
+            ", through a hole of {}{others}",
+            hole_text(longest, coordinates)
+        );
+        match holes::sides(&leak.holes, lattice)
+            .into_iter()
+            .max()
+            .unwrap_or(0)
+            .max(1)
+        {
             most if most <= MAX_DIM as u64 => {
-                hint = Some(Hint::default().with_step(format!("{{}} closes {them}"), Opt::CloseHoles, most));
+                hint = Some(Hint::default().with_step(
+                    format!("{{}} closes {them}"),
+                    Opt::CloseHoles,
+                    most,
+                ));
             }
             most => text += &format!("; the largest is {} cells across", grouped(most)),
         }
@@ -243,6 +349,10 @@ fn hole_text(hole: &Loop, coordinates: &GridCoordinates) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
     // Rounding in a sum of edges is not worth reading.
     let least = 1e-9 * hole.length();
-    let centre = coordinates.point_text(hole.centre().map(|c| if c.abs() < least { 0.0 } else { c }));
-    format!("{edges}, {} around its rim, centred at {centre}", coordinates.length_text(hole.length()))
+    let centre =
+        coordinates.point_text(hole.centre().map(|c| if c.abs() < least { 0.0 } else { c }));
+    format!(
+        "{edges}, {} around its rim, centred at {centre}",
+        coordinates.length_text(hole.length())
+    )
 }

@@ -42,7 +42,11 @@ impl FractionReport {
     /// Adds the counts of another body in the same layers.
     pub(super) fn add_body(&mut self, other: Self) {
         let (caps, left_out) = (self.caps + other.caps, self.left_out + other.left_out);
-        self.add(Self { caps, left_out, ..other });
+        self.add(Self {
+            caps,
+            left_out,
+            ..other
+        });
     }
 
     /// Adds the counts of layers that follow.
@@ -76,8 +80,9 @@ pub(super) struct FractionCells<'a> {
 
 /// Whether the mesh is repaired and oriented first.
 pub(super) fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
-    let as_it_is =
-        || mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() && mesh.volume() >= 0.0;
+    let as_it_is = || {
+        mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() && mesh.volume() >= 0.0
+    };
     inside == Inside::Robust || (inside == Inside::Auto && !as_it_is())
 }
 
@@ -107,23 +112,45 @@ impl<'a> FractionCells<'a> {
     ///
     /// # Errors
     /// If the mesh is open, or not consistently oriented, where it is taken as it is; or the run was cancelled.
-    pub(super) fn new(inside: Inside, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Self> {
+    pub(super) fn new(
+        inside: Inside,
+        mesh: &'a Mesh,
+        lattice: &'a Lattice,
+        run: &Run,
+    ) -> Result<Self> {
         refuse_unfit(inside, mesh)?;
         let is_repaired = is_repaired(inside, mesh);
-        let RobustParts { closed, mut summed, caps, repairs } = if is_repaired {
+        let RobustParts {
+            closed,
+            mut summed,
+            caps,
+            repairs,
+        } = if is_repaired {
             robust_parts(mesh, run)?
         } else {
-            RobustParts { closed: mesh.triangles().into(), summed: vec![], caps: 0, repairs: Repairs::none() }
+            RobustParts {
+                closed: mesh.triangles().into(),
+                summed: vec![],
+                caps: 0,
+                repairs: Repairs::none(),
+            }
         };
         let left_out = (summed.len() - caps) as u64;
         summed.truncate(caps);
-        let bounds = if is_repaired { Bounds::of(&closed) } else { *mesh.bounds() };
+        let bounds = if is_repaired {
+            Bounds::of(&closed)
+        } else {
+            *mesh.bounds()
+        };
         let (axes, first) = lattice.axes_of_whole();
         let frame = KernelLattice::new(axes, &bounds, Ties::None);
         let bins = bins(&frame, &closed, first[2] + lattice.dims()[2], run)?;
         // Of some triangles, parts are not those of the whole, which has none that overlap.
-        let parts =
-            if mesh.is_some_of_another() { None } else { near_parts((&closed, &bounds), &frame, run)? };
+        let parts = if mesh.is_some_of_another() {
+            None
+        } else {
+            near_parts((&closed, &bounds), &frame, run)?
+        };
         Ok(Self {
             triangles: closed,
             bounds,
@@ -135,18 +162,33 @@ impl<'a> FractionCells<'a> {
             bins,
             parts,
             idle: Mutex::new(vec![]),
-            used: if is_repaired { Inside::Robust } else { Inside::Nonzero },
+            used: if is_repaired {
+                Inside::Robust
+            } else {
+                Inside::Nonzero
+            },
             repairs: is_repaired.then_some(repairs),
         })
     }
 
     /// Fills the cells of some layers of the whole lattice.
     fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<(OddCells, UnitedCells)> {
-        let BrickLayers { layers, values, mut arrays } = cells;
+        let BrickLayers {
+            layers,
+            values,
+            mut arrays,
+        } = cells;
         let [nx, ny, _] = self.lattice.dims();
         let mut sums = self.sums(!arrays.is_empty(), run)?;
         sums.begin(layers.clone());
-        add_triangles(&mut sums, &self.frame, &self.bins, layers.start, &self.triangles, run)?;
+        add_triangles(
+            &mut sums,
+            &self.frame,
+            &self.bins,
+            layers.start,
+            &self.triangles,
+            run,
+        )?;
         let mut odd = OddCells::default();
         let bricks = layers.start / LAYERS;
         let first_row = self.first[1];
@@ -160,7 +202,13 @@ impl<'a> FractionCells<'a> {
             run.check()?;
             let (most, tall) = self.bins.of_layer(bricks);
             let triangles = (&*self.triangles, [most, &tall]);
-            (united, inverted) = sums.unite(&self.frame, triangles, self.parts.as_deref(), &mut odd, values);
+            (united, inverted) = sums.unite(
+                &self.frame,
+                triangles,
+                self.parts.as_deref(),
+                &mut odd,
+                values,
+            );
         }
         if !arrays.is_empty() {
             for (n, place) in places.enumerate() {
@@ -186,7 +234,11 @@ impl<'a> FractionCells<'a> {
         }
         let [x, y, _] = self.first;
         let sums = LayerSums::new(&self.frame, [x, y], run.supported_level()?);
-        Ok(if with_arrays { sums.with_quantities(&self.frame, sides(self.lattice)) } else { sums })
+        Ok(if with_arrays {
+            sums.with_quantities(&self.frame, sides(self.lattice))
+        } else {
+            sums
+        })
     }
 
     /// The sums that no thread has.
@@ -203,7 +255,11 @@ impl<'a> FractionCells<'a> {
         run: &Run,
     ) -> Result<(OddCells, UnitedCells)> {
         let first_layer = self.first[2];
-        let work = in_bricks(layers.start + first_layer..layers.end + first_layer, field, arrays);
+        let work = in_bricks(
+            layers.start + first_layer..layers.end + first_layer,
+            field,
+            arrays,
+        );
         run.begin("voxelize", work.len() as u64);
         let found = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
         let (mut odd, mut united) = <(OddCells, UnitedCells)>::default();
@@ -230,7 +286,14 @@ impl<'a> FractionCells<'a> {
             &Bounds::of(&self.caps),
             Ties::None,
         ));
-        cover::cover(&target, &self.caps, layers.start, &mut grid, run.supported_level()?, run)?;
+        cover::cover(
+            &target,
+            &self.caps,
+            layers.start,
+            &mut grid,
+            run.supported_level()?,
+            run,
+        )?;
         Ok(grid.count())
     }
 }
@@ -251,7 +314,10 @@ pub(super) fn in_bricks<'a>(
 ) -> Vec<BrickLayers<'a>> {
     let [nx, ny, _] = field.dims();
     let mut rest = field.values_mut();
-    let mut arrays: Vec<_> = arrays.iter_mut().map(|array| (array.quantity, array.numbers_mut())).collect();
+    let mut arrays: Vec<_> = arrays
+        .iter_mut()
+        .map(|array| (array.quantity, array.numbers_mut()))
+        .collect();
     let mut work = vec![];
     let mut first = layers.start;
     while first < layers.end {
@@ -259,9 +325,18 @@ pub(super) fn in_bricks<'a>(
         let cells = (next - first) * nx * ny;
         let (values, others) = rest.split_at_mut(cells);
         let arrays = arrays.iter_mut().map(|(quantity, numbers)| {
-            (*quantity, numbers.split_off_mut(..quantity.numbers() * cells).unwrap_or_default())
+            (
+                *quantity,
+                numbers
+                    .split_off_mut(..quantity.numbers() * cells)
+                    .unwrap_or_default(),
+            )
         });
-        work.push(BrickLayers { layers: first..next, values, arrays: arrays.collect() });
+        work.push(BrickLayers {
+            layers: first..next,
+            values,
+            arrays: arrays.collect(),
+        });
         (first, rest) = (next, others);
     }
     work
@@ -301,17 +376,26 @@ pub(super) fn bins(
     run: &Run,
 ) -> Result<LayerBins> {
     if u32::try_from(triangles.len()).is_err() {
-        return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
+        return Err(Error::too_large(format!(
+            "{} triangles; the most is 2^32 - 1",
+            triangles.len()
+        )));
     }
     let mut ranges = vec![[0; 2]; triangles.len()];
-    let work = ranges.chunks_mut(CHUNK).zip(triangles.chunks(CHUNK)).collect();
-    let done = par::map(work, |(ranges, triangles): (&mut [[u32; 2]], &[Triangle])| {
-        run.check()?;
-        for (range, triangle) in ranges.iter_mut().zip(triangles) {
-            *range = LayerBins::range(frame, triangle);
-        }
-        Ok(())
-    });
+    let work = ranges
+        .chunks_mut(CHUNK)
+        .zip(triangles.chunks(CHUNK))
+        .collect();
+    let done = par::map(
+        work,
+        |(ranges, triangles): (&mut [[u32; 2]], &[Triangle])| {
+            run.check()?;
+            for (range, triangle) in ranges.iter_mut().zip(triangles) {
+                *range = LayerBins::range(frame, triangle);
+            }
+            Ok(())
+        },
+    );
     done.into_iter().collect::<Result<()>>()?;
     Ok(LayerBins::new(&ranges, layers))
 }
@@ -326,7 +410,9 @@ fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
         _ => return Ok(()),
     };
     let error = Error::unfit(why);
-    Err(error.with_hint(hint!["{} orients its triangles and closes its holes with caps" Inside = "robust"]))
+    Err(error.with_hint(
+        hint!["{} orients its triangles and closes its holes with caps" Inside = "robust"],
+    ))
 }
 
 impl FillCells for FractionCells<'_> {
@@ -342,7 +428,10 @@ impl FillCells for FractionCells<'_> {
         let (odd, united) = self.fill_field(layers.clone(), field, arrays, run)?;
         let capped = self.count_capped(layers, run)?;
         Ok(Stats {
-            inside: InsideReport { repairs: self.repairs.clone(), ..InsideReport::default() },
+            inside: InsideReport {
+                repairs: self.repairs.clone(),
+                ..InsideReport::default()
+            },
             fraction: FractionReport {
                 odd,
                 united,
@@ -369,7 +458,13 @@ pub(super) fn findings(
     lattice: &Lattice,
     coordinates: &GridCoordinates,
 ) -> Vec<Finding> {
-    let FractionReport { odd, united, caps, capped, left_out } = report;
+    let FractionReport {
+        odd,
+        united,
+        caps,
+        capped,
+        left_out,
+    } = report;
     let mut found = vec![];
     if *caps > 0 {
         let caps = counted(*caps, "triangle closes holes", "triangles close holes");
@@ -380,8 +475,15 @@ pub(super) fn findings(
         ));
     }
     if *left_out > 0 {
-        let text = counted(*left_out, "triangle of ragged patches is", "triangles of ragged patches are");
-        found.push(Finding::new(Code::W006, format!("the mesh is not closed: {text} left out")));
+        let text = counted(
+            *left_out,
+            "triangle of ragged patches is",
+            "triangles of ragged patches are",
+        );
+        found.push(Finding::new(
+            Code::W006,
+            format!("the mesh is not closed: {text} left out"),
+        ));
     }
     let place = |cell: &[usize; 3]| {
         let half = |a: usize| lattice.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64();

@@ -32,7 +32,12 @@ use voxelize_meshes::Mesh;
 ///
 /// # Errors
 /// If the dims differ, another grid does not fit in memory, or the run was cancelled.
-pub fn surface_and_interior(mesh: &Mesh, lattice: &Lattice, cells: BitGrid, run: &Run) -> Result<Labels> {
+pub fn surface_and_interior(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    cells: BitGrid,
+    run: &Run,
+) -> Result<Labels> {
     if cells.dims() != lattice.dims() {
         return Err(super::other_dims());
     }
@@ -60,12 +65,20 @@ pub(crate) fn of_layers(
         None => BitGrid::new(cells.dims())?,
     };
     let touched = Rule::Surface { ties: Ties::Both };
-    touched.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut plane)?;
+    touched
+        .prepare(mesh, lattice, run)?
+        .fill(layers.clone(), run, &mut plane)?;
     if let Some(cuts) = mesh.cuts() {
         // The walls of what is cut out are surface, too.
-        touched.prepare(cuts.mesh(), lattice, run)?.fill(layers, run, &mut plane)?;
+        touched
+            .prepare(cuts.mesh(), lattice, run)?
+            .fill(layers, run, &mut plane)?;
     }
     // Of the cells, those that the mesh does not touch: interior is the second label.
     plane.invert_within(&cells);
-    Ok(Labels::from_planes(cells, vec![plane], Legend::surface_and_interior()))
+    Ok(Labels::from_planes(
+        cells,
+        vec![plane],
+        Legend::surface_and_interior(),
+    ))
 }

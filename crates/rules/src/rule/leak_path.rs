@@ -42,15 +42,21 @@ pub(crate) const GRIDS: u128 = path::GRIDS;
 /// does not exist here, or the run was cancelled.
 pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {
     run.supported_level()?;
-    let need = Demand::new(mesh, lattice, run).with(extra_bytes(mesh, lattice, run)).bytes(Plan::Dense);
+    let need = Demand::new(mesh, lattice, run)
+        .with(extra_bytes(mesh, lattice, run))
+        .bytes(Plan::Dense);
     run.refuse_above(need, || {
         let [x, y, z] = lattice.dims();
         let triangles = mesh.triangles().len();
         format!("six grids of {x} × {y} × {z} cells and {triangles} triangles")
     })?;
     par::with_threads(run.thread_count(), || {
-        let flood::Flood { outside, walls, leak, .. } =
-            flood::flooded(mesh, lattice, inside.closed_holes(), run)?;
+        let flood::Flood {
+            outside,
+            walls,
+            leak,
+            ..
+        } = flood::flooded(mesh, lattice, inside.closed_holes(), run)?;
         let holes = leak.map(|leak| leak.holes).unwrap_or_default();
         path::through(&holes, lattice, walls, outside, run.supported_level()?, run)
     })?

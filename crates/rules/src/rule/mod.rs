@@ -273,8 +273,15 @@ impl Stats {
     /// Adds the findings about another body in the same layers.
     fn add_body(&mut self, other: Self) {
         self.snapped += other.snapped;
-        let Self { inside, lost, kept, .. } = self;
-        let InsideReport { disputed, leak, closed_holes, repairs } = other.inside;
+        let Self {
+            inside, lost, kept, ..
+        } = self;
+        let InsideReport {
+            disputed,
+            leak,
+            closed_holes,
+            repairs,
+        } = other.inside;
         inside.disputed = sum(inside.disputed, disputed);
         inside.closed_holes = sum(inside.closed_holes, closed_holes);
         inside.leak = inside.leak.take().or(leak);
@@ -290,7 +297,10 @@ impl Stats {
         self.fraction.add(other.fraction);
         self.lost = other.lost;
         self.kept = other.kept;
-        self.inside = InsideReport { disputed: other.inside.disputed.map(|_| disputed), ..other.inside };
+        self.inside = InsideReport {
+            disputed: other.inside.disputed.map(|_| disputed),
+            ..other.inside
+        };
     }
 }
 
@@ -319,12 +329,19 @@ impl Rule {
 
     /// The rule solid, inside by [`Inside::Auto`], without thin features.
     pub const fn solid() -> Self {
-        Self::Solid { inside: Inside::Auto, thin: ThinFeatures::Lose }
+        Self::Solid {
+            inside: Inside::Auto,
+            thin: ThinFeatures::Lose,
+        }
     }
 
     /// The rule filled, inside by [`Inside::Auto`], ties none, all cells.
     pub const fn filled() -> Self {
-        Self::Filled { inside: Inside::Auto, ties: Self::FILLED_TIES, shell: None }
+        Self::Filled {
+            inside: Inside::Auto,
+            ties: Self::FILLED_TIES,
+            shell: None,
+        }
     }
 
     /// The rule offset of this radius. [`margin`](Self::margin) says how much larger than the mesh a lattice must be
@@ -352,15 +369,26 @@ impl Rule {
     pub fn margin(&self) -> Length {
         match self {
             Self::Offset { radius } => *radius,
-            Self::Distance { band: Band::Cells(width), .. } => *width,
-            Self::Distance { band: Band::All, iso: Some(iso), .. } => *iso,
+            Self::Distance {
+                band: Band::Cells(width),
+                ..
+            } => *width,
+            Self::Distance {
+                band: Band::All,
+                iso: Some(iso),
+                ..
+            } => *iso,
             _ => Length::ZERO,
         }
     }
 
     /// The rule distance, in a band of three cells, without a sign.
     pub const fn distance() -> Self {
-        Self::Distance { band: Band::cells(3), sign: None, iso: None }
+        Self::Distance {
+            band: Band::cells(3),
+            sign: None,
+            iso: None,
+        }
     }
 
     /// The rule fraction, the inside by [`Inside::Auto`].
@@ -379,12 +407,17 @@ impl Rule {
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     pub const fn fraction() -> Self {
-        Self::Fraction { inside: Inside::Auto }
+        Self::Fraction {
+            inside: Inside::Auto,
+        }
     }
 
     /// The kind of cells that it makes: [`CellKind::Field`] or [`CellKind::Bits`].
     pub fn kind(&self) -> CellKind {
-        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. } | Self::Area) {
+        if matches!(
+            self,
+            Self::Distance { iso: None, .. } | Self::Fraction { .. } | Self::Area
+        ) {
             CellKind::Field
         } else {
             CellKind::Bits
@@ -394,7 +427,9 @@ impl Rule {
     /// The background of the field that it makes of this lattice; `None` if it makes bits.
     pub fn background(&self, lattice: &Lattice) -> Option<f32> {
         match self {
-            Self::Distance { band, iso: None, .. } => Some(distance::background(*band, lattice)),
+            Self::Distance {
+                band, iso: None, ..
+            } => Some(distance::background(*band, lattice)),
             Self::Fraction { .. } | Self::Area => Some(0.0),
             _ => None,
         }
@@ -415,7 +450,11 @@ impl Rule {
     /// If the value of [`Rule::Distance`] up to which cells are occupied is not within its band.
     pub fn check_on(&self, lattice: &Lattice) -> Result<()> {
         match self {
-            Self::Distance { band, iso: Some(iso), .. } => distance::most(*band, *iso, lattice).map(drop),
+            Self::Distance {
+                band,
+                iso: Some(iso),
+                ..
+            } => distance::most(*band, *iso, lattice).map(drop),
             _ => Ok(()),
         }
     }
@@ -433,7 +472,10 @@ impl Rule {
 
     /// The rule of that name with its defaults.
     pub fn from_name(name: &str) -> Option<Self> {
-        RULES.iter().find(|info| info.name == name).map(|info| info.rule)
+        RULES
+            .iter()
+            .find(|info| info.name == name)
+            .map(|info| info.rule)
     }
 
     /// The ties, if it has any.
@@ -447,9 +489,9 @@ impl Rule {
     /// The method that finds the inside, if it has one.
     pub fn inside(&self) -> Option<Inside> {
         match self {
-            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => {
-                Some(*inside)
-            }
+            Self::Solid { inside, .. }
+            | Self::Filled { inside, .. }
+            | Self::Fraction { inside } => Some(*inside),
             Self::Distance { sign, .. } => *sign,
             _ => None,
         }
@@ -457,9 +499,9 @@ impl Rule {
 
     fn inside_mut(&mut self) -> Option<&mut Inside> {
         match self {
-            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => {
-                Some(inside)
-            }
+            Self::Solid { inside, .. }
+            | Self::Filled { inside, .. }
+            | Self::Fraction { inside } => Some(inside),
             Self::Distance { sign, .. } => sign.as_mut(),
             _ => None,
         }
@@ -467,18 +509,25 @@ impl Rule {
 
     /// The bytes that it takes at most, in addition to mesh and grid: of crossings, and of grids of its own.
     pub fn extra_bytes(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        let bodies = if self.subtracts_from(mesh) { cut::bytes(mesh) } else { 0 };
+        let bodies = if self.subtracts_from(mesh) {
+            cut::bytes(mesh)
+        } else {
+            0
+        };
         if let Self::Fraction { inside } = self {
             return 2 * bodies + fraction::extra_bytes(*inside, mesh, lattice, run);
         }
-        let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
+        let inside = self
+            .inside()
+            .map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
         inside
             + bodies
             + match self {
                 // The search, for the whole grid at once.
-                Self::Solid { inside, thin: ThinFeatures::Keep } => {
-                    lost::extra_bytes(mesh, lattice, *inside, run)
-                }
+                Self::Solid {
+                    inside,
+                    thin: ThinFeatures::Keep,
+                } => lost::extra_bytes(mesh, lattice, *inside, run),
                 // The eroded grid, its copy, and layers next to a slab.
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 Self::Offset { .. } => offset::extra_bytes(lattice, run),
@@ -509,7 +558,11 @@ impl Rule {
 
     /// Grids of a slab that it takes in addition to that of the cells.
     pub(crate) fn grids_beside(&self, mesh: &Mesh) -> u128 {
-        if self.subtracts_from(mesh) { cut::grids(self) } else { 0 }
+        if self.subtracts_from(mesh) {
+            cut::grids(self)
+        } else {
+            0
+        }
     }
 
     /// Whether all of its cells are surface, and the inside stays empty.
@@ -521,7 +574,13 @@ impl Rule {
     /// beside the region: a flood, thin features that are kept, and a shell.
     pub fn is_local(&self) -> bool {
         let is_flood = self.inside().is_some_and(Inside::is_flood);
-        let keeps_thin = matches!(self, Self::Solid { thin: ThinFeatures::Keep, .. });
+        let keeps_thin = matches!(
+            self,
+            Self::Solid {
+                thin: ThinFeatures::Keep,
+                ..
+            }
+        );
         let has_shell = matches!(self, Self::Filled { shell: Some(_), .. });
         !is_flood && !keeps_thin && !has_shell
     }
@@ -541,7 +600,10 @@ impl Rule {
         match self {
             Self::Offset { radius } => {
                 let radius = radius.in_world(lattice.spacing()).to_f64();
-                lattice.spacing().each_ref().map(|side| radius / side.to_f64())
+                lattice
+                    .spacing()
+                    .each_ref()
+                    .map(|side| radius / side.to_f64())
             }
             _ => [0.0; 3],
         }
@@ -552,10 +614,19 @@ impl Rule {
     /// # Errors
     /// If its options do not go together, the mesh is unfit for the rule, its extra bytes do not fit in memory, or
     /// the run was cancelled.
-    pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedRule<'a>> {
+    pub fn prepare<'a>(
+        self,
+        mesh: &'a Mesh,
+        lattice: &'a Lattice,
+        run: &Run,
+    ) -> Result<PreparedRule<'a>> {
         let rule = self.checked()?;
         if rule.subtracts_from(mesh) {
-            return Ok(PreparedRule { lattice, rule, cells: Box::new(cut::prepared(rule, mesh, lattice)) });
+            return Ok(PreparedRule {
+                lattice,
+                rule,
+                cells: Box::new(cut::prepared(rule, mesh, lattice)),
+            });
         }
         let ready = |inside: Inside| inside.prepare(mesh, lattice, run);
         let cells: Box<dyn FillCells + 'a> = match rule {
@@ -569,7 +640,11 @@ impl Rule {
                     .transpose()?;
                 Box::new(SolidCells { inside, kept })
             }
-            Self::Filled { inside, ties, shell } => Box::new(FilledCells {
+            Self::Filled {
+                inside,
+                ties,
+                shell,
+            } => Box::new(FilledCells {
                 touched: surface::prepared(mesh, lattice, ties),
                 inside: ready(inside)?,
                 shell: shell.map(|steps| steps as usize),
@@ -578,11 +653,17 @@ impl Rule {
             Self::Area => Box::new(AreaCells::new(mesh, lattice, run)?),
             Self::Distance { band, sign, iso } => Box::new(DistanceCells {
                 inside: sign.map(ready).transpose()?,
-                most: iso.map(|iso| distance::most(band, iso, lattice)).transpose()?,
+                most: iso
+                    .map(|iso| distance::most(band, iso, lattice))
+                    .transpose()?,
                 distances: Distances::new(mesh, lattice, run)?,
             }),
         };
-        Ok(PreparedRule { lattice, rule, cells })
+        Ok(PreparedRule {
+            lattice,
+            rule,
+            cells,
+        })
     }
 }
 
@@ -624,7 +705,12 @@ impl PreparedRule<'_> {
     /// # Errors
     /// If the rule makes cells of another kind, the dims differ, the lattice has no such layers, the level does not
     /// exist here, or the run was cancelled.
-    pub fn fill<'c>(&self, layers: Range<usize>, run: &Run, cells: impl Into<CellsMut<'c>>) -> Result<Stats> {
+    pub fn fill<'c>(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        cells: impl Into<CellsMut<'c>>,
+    ) -> Result<Stats> {
         let cells = cells.into();
         let [nx, ny, nz] = self.lattice.dims();
         let dims = cells.dims();
@@ -642,10 +728,16 @@ impl PreparedRule<'_> {
         match (self.rule.kind(), cells.kind()) {
             (made, wanted) if made == wanted => self.cells.fill(layers, run, cells),
             (CellKind::Field, _) if matches!(self.rule, Rule::Fraction { .. } | Rule::Area) => {
-                Err(Error::usage(format!("the rule {} makes a field, not bits", self.rule.name())))
+                Err(Error::usage(format!(
+                    "the rule {} makes a field, not bits",
+                    self.rule.name()
+                )))
             }
             (CellKind::Field, _) => Err(distance::makes_field()),
-            _ => Err(Error::usage(format!("the rule {} makes bits, not a field", self.rule.name()))),
+            _ => Err(Error::usage(format!(
+                "the rule {} makes bits, not a field",
+                self.rule.name()
+            ))),
         }
     }
 

@@ -28,7 +28,10 @@ pub(super) fn near_parts(
 ) -> Result<Option<Vec<u32>>> {
     let (mut of, bounds) = components::of_triangles(triangles, bounds)?;
     // What is in one cell with a component is at most a cell away from its bounds.
-    let boxes: Vec<_> = bounds.iter().map(|bounds| index_box(frame, bounds, 1.0)).collect();
+    let boxes: Vec<_> = bounds
+        .iter()
+        .map(|bounds| index_box(frame, bounds, 1.0))
+        .collect();
     let shared = shared_boxes(&boxes, progress)?;
     let overlaps_itself = overlapping(triangles, &of, &bounds, progress)?;
     if shared.iter().all(is_empty) && !overlaps_itself.contains(&true) {
@@ -38,7 +41,11 @@ pub(super) fn near_parts(
         let n = *part as usize;
         if overlaps_itself[n] {
             *part |= OVERLAPS_ITSELF;
-        } else if is_empty(&shared[n]) || !meet(&shared[n], &index_box(frame, &Bounds::of(&[*triangle]), 0.0))
+        } else if is_empty(&shared[n])
+            || !meet(
+                &shared[n],
+                &index_box(frame, &Bounds::of(&[*triangle]), 0.0),
+            )
         {
             *part = NO_PART;
         }
@@ -83,11 +90,17 @@ fn overlapping(
     for part in of {
         counts[*part as usize] += 1;
     }
-    let most = ((MOST_PAIRS / bounds.len().max(1)) as f64).sqrt().clamp(4.0, MOST_OF_PAIRS as f64) as u32;
+    let most = ((MOST_PAIRS / bounds.len().max(1)) as f64)
+        .sqrt()
+        .clamp(4.0, MOST_OF_PAIRS as f64) as u32;
     let is_small: Vec<_> = counts.iter().map(|count| *count <= most).collect();
     let lines = by_lines((triangles, of), bounds, &is_small, progress)?;
     let pairs = by_pairs((triangles, of), bounds, &is_small, progress)?;
-    Ok(lines.into_iter().zip(pairs).map(|(line, pair)| line || pair).collect())
+    Ok(lines
+        .into_iter()
+        .zip(pairs)
+        .map(|(line, pair)| line || pair)
+        .collect())
 }
 
 /// Which of the small components may overlap themselves: the facets of each are compared with one another.
@@ -97,9 +110,14 @@ fn by_pairs(
     is_small: &[bool],
     progress: &dyn Progress,
 ) -> Result<Vec<bool>> {
-    let mut order: Vec<u32> = (0..).take(of.len()).filter(|n| is_small[of[*n as usize] as usize]).collect();
+    let mut order: Vec<u32> = (0..)
+        .take(of.len())
+        .filter(|n| is_small[of[*n as usize] as usize])
+        .collect();
     order.sort_by_key(|n| of[*n as usize]);
-    let groups: Vec<_> = order.chunk_by(|m, n| of[*m as usize] == of[*n as usize]).collect();
+    let groups: Vec<_> = order
+        .chunk_by(|m, n| of[*m as usize] == of[*n as usize])
+        .collect();
     let work = groups.chunks(CHUNK).collect();
     let found = par::map(work, |groups: &[&[u32]]| {
         let mut found = vec![];
@@ -109,10 +127,17 @@ fn by_pairs(
             let unit = |v: &[f32; 3]| {
                 [0, 1, 2].map(|a| {
                     let [low, high] = [min[a], max[a]].map(f64::from);
-                    if low < high { (f64::from(v[a]) - low) / (high - low) } else { 0.5 }
+                    if low < high {
+                        (f64::from(v[a]) - low) / (high - low)
+                    } else {
+                        0.5
+                    }
                 })
             };
-            let facets = group.iter().map(|n| triangles[*n as usize].each_ref().map(unit)).collect();
+            let facets = group
+                .iter()
+                .map(|n| triangles[*n as usize].each_ref().map(unit))
+                .collect();
             if may_overlap_itself(facets) {
                 found.push(part);
             }
@@ -137,19 +162,36 @@ fn by_lines(
     is_small: &[bool],
     progress: &dyn Progress,
 ) -> Result<Vec<bool>> {
-    let lines = ((MOST_LINES / bounds.len().max(1)) as f64).sqrt().clamp(1.0, LINES as f64) as usize;
+    let lines = ((MOST_LINES / bounds.len().max(1)) as f64)
+        .sqrt()
+        .clamp(1.0, LINES as f64) as usize;
     let per_side = |bounds: &Bounds| {
         let side = |a: usize| f64::from(bounds.max[a]) - f64::from(bounds.min[a]);
-        [0, 1, 2].map(|a| if side(a) > 0.0 { lines as f64 / side(a) } else { 0.0 })
+        [0, 1, 2].map(|a| {
+            if side(a) > 0.0 {
+                lines as f64 / side(a)
+            } else {
+                0.0
+            }
+        })
     };
     let per_side: Vec<_> = bounds.iter().map(per_side).collect();
-    let work = triangles.chunks(TRIANGLES).zip(of.chunks(TRIANGLES)).collect();
+    let work = triangles
+        .chunks(TRIANGLES)
+        .zip(of.chunks(TRIANGLES))
+        .collect();
     let found = par::map(work, |(triangles, of): (&[Triangle], &[u32])| {
         let mut found = vec![];
         for (triangle, part) in triangles.iter().zip(of) {
             let n = *part as usize;
             if !is_small[n] {
-                on_lines(triangle, *part, (&bounds[n], &per_side[n]), lines, &mut found);
+                on_lines(
+                    triangle,
+                    *part,
+                    (&bounds[n], &per_side[n]),
+                    lines,
+                    &mut found,
+                );
             }
         }
         progress.check().map(|()| found)
@@ -192,18 +234,24 @@ fn on_lines(
     // The lines between the least and the greatest coordinate: one more on either side are tried, for rounding.
     let among = |axis: usize| {
         let all = triangle.map(|corner| corner[axis]);
-        let [low, high] = [all[0].min(all[1]).min(all[2]), all[0].max(all[1]).max(all[2])].map(f64::from);
+        let [low, high] = [
+            all[0].min(all[1]).min(all[2]),
+            all[0].max(all[1]).max(all[2]),
+        ]
+        .map(f64::from);
         let index = |c: f64| (c - f64::from(bounds.min[axis])) * per_side[axis] - ASIDE;
         // Rounded up without a call of a function; below zero to zero.
         let from = index(low) - 1e-6;
         let first = from as usize;
-        let some = first + usize::from((first as f64) < from)..lines.min((index(high) + 1e-6 + 1.0) as usize);
+        let some = first + usize::from((first as f64) < from)
+            ..lines.min((index(high) + 1e-6 + 1.0) as usize);
         some.filter(move |n| (low..=high).contains(&at(axis, *n)))
     };
     let mut corners = None;
     for k in among(2) {
         for j in among(1) {
-            let corners = corners.get_or_insert_with(|| triangle.map(|corner| corner.map(f64::from)));
+            let corners =
+                corners.get_or_insert_with(|| triangle.map(|corner| corner.map(f64::from)));
             let crossing = crossing_along_x(corners, [at(1, j), at(2, k)]);
             found.extend(crossing.map(|(x, sign)| (part, (k * lines + j) as u32, x, sign)));
         }
@@ -227,7 +275,10 @@ fn shared_boxes(boxes: &[IndexBox], progress: &dyn Progress) -> Result<Vec<Index
             progress.check()?;
         }
         let end = boxes[*first][0][1];
-        for second in order[n + 1..].iter().take_while(|second| boxes[**second][0][0] <= end) {
+        for second in order[n + 1..]
+            .iter()
+            .take_while(|second| boxes[**second][0][0] <= end)
+        {
             let [p, q] = [&boxes[*first], &boxes[*second]];
             if meet(p, q) {
                 let common = [0, 1, 2].map(|a| [p[a][0].max(q[a][0]), p[a][1].min(q[a][1])]);

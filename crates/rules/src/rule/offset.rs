@@ -10,10 +10,19 @@ use voxelize_kernel::offset::{OffsetLattice, bytes_for};
 use voxelize_meshes::Mesh;
 
 /// The balls around the centres of cells.
-pub(super) fn prepared<'a>(mesh: &'a Mesh, lattice: &'a Lattice, radius: Length) -> CoveredCells<'a> {
+pub(super) fn prepared<'a>(
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    radius: Length,
+) -> CoveredCells<'a> {
     let radius = radius.in_world(lattice.spacing());
-    let target = IntersectionTarget::Ball(OffsetLattice::new(lattice.axes(), mesh.bounds(), radius));
-    CoveredCells { mesh, lattice, target }
+    let target =
+        IntersectionTarget::Ball(OffsetLattice::new(lattice.axes(), mesh.bounds(), radius));
+    CoveredCells {
+        mesh,
+        lattice,
+        target,
+    }
 }
 
 /// The bytes of the threads, their bricks left out.

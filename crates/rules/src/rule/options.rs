@@ -11,7 +11,8 @@ use voxelize_core::grid::record::{FIELDS, INSIDE};
 use voxelize_core::grid::{Length, Record};
 
 /// The advice where an option is not known.
-const OTHER: &str = "check the spelling; docs/rules.md lists the values, and a newer version may know more";
+const OTHER: &str =
+    "check the spelling; docs/rules.md lists the values, and a newer version may know more";
 
 /// The distance that the rule offset asks for.
 const RADIUS: &str = "radius";
@@ -68,7 +69,10 @@ impl Rule {
             return self.checked();
         }
         let Some(inside) = self.inside_mut() else {
-            let error = Error::usage(format!("inside: the rule {} leaves the inside empty", self.name()));
+            let error = Error::usage(format!(
+                "inside: the rule {} leaves the inside empty",
+                self.name()
+            ));
             return Err(error.with_hint(hint!["{} and {} fill it" Filled, Solid]));
         };
         *inside = new;
@@ -88,8 +92,10 @@ impl Rule {
             Some(inside) => format!("the inside is found by {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", self.name()),
         };
-        Err(Error::usage(format!("close-holes: needs a flood, but {why}"))
-            .with_hint(hint!["add {}, with {} or {}" Inside = "flood", Filled, Solid]))
+        Err(
+            Error::usage(format!("close-holes: needs a flood, but {why}"))
+                .with_hint(hint!["add {}, with {} or {}" Inside = "flood", Filled, Solid]),
+        )
     }
 
     /// This rule with thin features kept or lost.
@@ -98,7 +104,10 @@ impl Rule {
     /// If the rule cannot lose any.
     pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
         let Self::Solid { thin, .. } = &mut self else {
-            let error = Error::usage(format!("{KEEP_THIN}: the rule {} loses no features", self.name()));
+            let error = Error::usage(format!(
+                "{KEEP_THIN}: the rule {} loses no features",
+                self.name()
+            ));
             return Err(error.with_hint(hint!["use it with {}" Solid]));
         };
         *thin = new;
@@ -112,9 +121,8 @@ impl Rule {
     pub fn with_shell(mut self, cells: u32) -> Result<Self> {
         let Self::Filled { shell, .. } = &mut self else {
             let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
-            return Err(
-                error.with_hint(hint!["use it with {}, which has no part thinner than a cell" Filled])
-            );
+            return Err(error
+                .with_hint(hint!["use it with {}, which has no part thinner than a cell" Filled]));
         };
         *shell = Some(cells);
         self.checked()
@@ -134,10 +142,12 @@ impl Rule {
                 ));
             }
             (_, Some(_)) => {
-                return Err(Error::usage(format!("{RADIUS}: the rule {name} has no radius")).with_hint(
-                    hint!["use it with {}, which has both sides of the surface" Rule = "offset";
+                return Err(
+                    Error::usage(format!("{RADIUS}: the rule {name} has no radius")).with_hint(
+                        hint!["use it with {}, which has both sides of the surface" Rule = "offset";
                         "{}, signed, with {} grows the part itself" Rule = "distance", Iso = "2vx"],
-                ));
+                    ),
+                );
             }
             (_, None) => {}
         }
@@ -149,7 +159,9 @@ impl Rule {
     /// # Errors
     /// If it is not [`Rule::Distance`].
     pub fn with_band(mut self, new: Band) -> Result<Self> {
-        let Self::Distance { band, .. } = &mut self else { return Err(self.no_field("band")) };
+        let Self::Distance { band, .. } = &mut self else {
+            return Err(self.no_field("band"));
+        };
         *band = new;
         self.checked()
     }
@@ -169,7 +181,9 @@ impl Rule {
     /// # Errors
     /// If it is not [`Rule::Distance`], or the length is in cells and not within the band.
     pub fn with_iso(mut self, new: Length) -> Result<Self> {
-        let Self::Distance { iso, .. } = &mut self else { return Err(self.no_field("iso")) };
+        let Self::Distance { iso, .. } = &mut self else {
+            return Err(self.no_field("iso"));
+        };
         *iso = Some(new);
         self.checked()
     }
@@ -179,39 +193,48 @@ impl Rule {
     /// # Errors
     /// If it is not [`Rule::Distance`].
     pub fn with_sign(mut self) -> Result<Self> {
-        let Self::Distance { sign, .. } = &mut self else { return Err(self.no_field(SIGNED)) };
+        let Self::Distance { sign, .. } = &mut self else {
+            return Err(self.no_field(SIGNED));
+        };
         sign.get_or_insert_default();
         self.checked()
     }
 
     /// The refusal of an option of fields.
     fn no_field(&self, option: &str) -> Error {
-        Error::usage(format!("{option}: the rule {} computes no distances", self.name()))
-            .with_hint(hint!["use it with {}" Rule = "distance"])
+        Error::usage(format!(
+            "{option}: the rule {} computes no distances",
+            self.name()
+        ))
+        .with_hint(hint!["use it with {}" Rule = "distance"])
     }
 
     /// This rule, if its options go together.
     pub(super) fn checked(self) -> Result<Self> {
         match self {
-            Self::Filled { inside, ties, .. } if inside.is_flood() && ties != Ties::Up => {
-                Err(Error::usage("ties: a flood always stops at the surface under ties up")
-                    .with_hint("leave the ties out, or use another method for the inside"))
-            }
-            Self::Filled { shell: Some(0), .. } => {
-                Err(Error::usage(format!("{HOLLOW}: a shell is at least one cell thick"))
-                    .with_hint("leave it out to keep all cells"))
-            }
-            Self::Distance { band: Band::Cells(width), iso: Some(iso), .. }
-                if iso.unit() == width.unit() && iso.value() >= width.value() =>
-            {
+            Self::Filled { inside, ties, .. } if inside.is_flood() && ties != Ties::Up => Err(
+                Error::usage("ties: a flood always stops at the surface under ties up")
+                    .with_hint("leave the ties out, or use another method for the inside"),
+            ),
+            Self::Filled { shell: Some(0), .. } => Err(Error::usage(format!(
+                "{HOLLOW}: a shell is at least one cell thick"
+            ))
+            .with_hint("leave it out to keep all cells")),
+            Self::Distance {
+                band: Band::Cells(width),
+                iso: Some(iso),
+                ..
+            } if iso.unit() == width.unit() && iso.value() >= width.value() => {
                 Err(distance::beyond_band(&iso.to_string(), width))
             }
             Self::Fraction { inside }
                 if !matches!(inside, Inside::Auto | Inside::Nonzero | Inside::Robust) =>
             {
                 let name = inside.name();
-                Err(Error::usage(format!("inside: volumes need a closed mesh, which {name} does without"))
-                    .with_hint(hint!["use {} or {}" Inside = "robust", Inside = "auto"]))
+                Err(Error::usage(format!(
+                    "inside: volumes need a closed mesh, which {name} does without"
+                ))
+                .with_hint(hint!["use {} or {}" Inside = "robust", Inside = "auto"]))
             }
             _ => Ok(self),
         }
@@ -231,7 +254,10 @@ impl Rule {
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     pub fn fields(&self) -> Vec<(&'static str, String)> {
-        OPTIONS.iter().filter_map(|option| Some((option.name, (option.get)(self)?))).collect()
+        OPTIONS
+            .iter()
+            .filter_map(|option| Some((option.name, (option.get)(self)?)))
+            .collect()
     }
 
     /// The rule of this name with these options, in any order: the inverse of [`name`](Self::name) and
@@ -260,7 +286,10 @@ impl Rule {
             rule = rule.with_radius(None)?;
         }
         // The method and its options first: ties depend on it.
-        let method = OPTIONS.iter().position(|option| option.name == INSIDE).unwrap_or(0);
+        let method = OPTIONS
+            .iter()
+            .position(|option| option.name == INSIDE)
+            .unwrap_or(0);
         let (own, of_method) = OPTIONS.split_at(method);
         for OptionField { name, set, .. } in of_method.iter().chain(own) {
             for (_, value) in fields.iter().filter(|(field, _)| field.as_ref() == *name) {
@@ -294,7 +323,11 @@ struct OptionField {
 
 /// Every option, in the order of [`FIELDS`].
 static OPTIONS: [OptionField; FIELDS.len()] = [
-    OptionField { name: "variant", get: variant, set: with_variant },
+    OptionField {
+        name: "variant",
+        get: variant,
+        set: with_variant,
+    },
     OptionField {
         name: RADIUS,
         get: |rule| match rule {
@@ -307,7 +340,10 @@ static OPTIONS: [OptionField; FIELDS.len()] = [
         name: "ties",
         get: |rule| Some(rule.ties()?.name().to_string()),
         set: |rule, value| {
-            Ties::ALL.into_iter().find(|ties| ties.name() == value).map(|ties| rule.with_ties(ties))
+            Ties::ALL
+                .into_iter()
+                .find(|ties| ties.name() == value)
+                .map(|ties| rule.with_ties(ties))
         },
     },
     OptionField {
@@ -340,8 +376,13 @@ static OPTIONS: [OptionField; FIELDS.len()] = [
 
 fn variant(rule: &Rule) -> Option<String> {
     match rule {
-        Rule::Solid { thin: ThinFeatures::Keep, .. } => Some(KEEP_THIN.to_string()),
-        Rule::Filled { shell: Some(cells), .. } => Some(format!("{HOLLOW} {cells}")),
+        Rule::Solid {
+            thin: ThinFeatures::Keep,
+            ..
+        } => Some(KEEP_THIN.to_string()),
+        Rule::Filled {
+            shell: Some(cells), ..
+        } => Some(format!("{HOLLOW} {cells}")),
         Rule::Distance { sign: Some(_), .. } => Some(SIGNED.to_string()),
         _ => None,
     }
@@ -372,18 +413,31 @@ mod tests {
     /// Rules with every option, in every combination that is none to refuse.
     fn all() -> Vec<Rule> {
         let mut insides: Vec<_> = METHODS.iter().map(|method| method.inside).collect();
-        insides.push(Inside::Flood { close_holes: Some(3) });
+        insides.push(Inside::Flood {
+            close_holes: Some(3),
+        });
         let mut rules = Ties::ALL.map(|ties| Rule::Surface { ties }).to_vec();
         rules.extend([Rule::Thin, Rule::Area]);
-        rules.extend([Inside::Auto, Inside::Nonzero, Inside::Robust].map(|inside| Rule::Fraction { inside }));
+        rules.extend(
+            [Inside::Auto, Inside::Nonzero, Inside::Robust].map(|inside| Rule::Fraction { inside }),
+        );
         rules.extend(["0", "0.125", "2vx"].map(|radius| Rule::offset(radius.parse().unwrap())));
         for inside in insides {
-            rules.extend([ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid { inside, thin }));
+            rules.extend(
+                [ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid { inside, thin }),
+            );
             for ties in Ties::ALL {
-                rules.extend([None, Some(1), Some(40)].map(|shell| Rule::Filled { inside, ties, shell }));
+                rules.extend([None, Some(1), Some(40)].map(|shell| Rule::Filled {
+                    inside,
+                    ties,
+                    shell,
+                }));
             }
         }
-        rules.into_iter().filter_map(|rule| rule.checked().ok()).collect()
+        rules
+            .into_iter()
+            .filter_map(|rule| rule.checked().ok())
+            .collect()
     }
 
     #[test]
@@ -392,13 +446,19 @@ mod tests {
         assert_eq!(rules.len(), 3 + 2 + 3 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
         for rule in rules {
             let mut fields = rule.fields();
-            let places = fields.iter().map(|(name, _)| FIELDS.iter().position(|field| field == name));
+            let places = fields
+                .iter()
+                .map(|(name, _)| FIELDS.iter().position(|field| field == name));
             assert!(places.is_sorted(), "{fields:?}");
             for _ in 0..2 {
                 assert_eq!(Rule::from_fields(rule.name(), fields.clone()), Ok(rule));
                 fields.reverse();
             }
-            let record = Record { rule_name: Some(rule.name().into()), fields, ..Record::default() };
+            let record = Record {
+                rule_name: Some(rule.name().into()),
+                fields,
+                ..Record::default()
+            };
             assert_eq!(Rule::from_record(&record), Some(rule));
         }
     }
@@ -421,39 +481,94 @@ mod tests {
     fn what_no_rule_has_is_refused_with_its_name() {
         for (rule, fields, words) in [
             ("doubt", &[][..], "no rule is named 'doubt'"),
-            ("surface", &[("seed", "3")], "the rule surface has no option 'seed'"),
-            ("surface", &[("ties", "down")], "ties: surface has no 'down'"),
+            (
+                "surface",
+                &[("seed", "3")],
+                "the rule surface has no option 'seed'",
+            ),
+            (
+                "surface",
+                &[("ties", "down")],
+                "ties: surface has no 'down'",
+            ),
             ("solid", &[("ties", "up")], "ties: the rule solid"),
             ("thin", &[("ties", "up")], "ties: the rule thin"),
             ("offset", &[], "radius: the rule offset needs one"),
             ("offset", &[("radius", "-1")], "radius: offset has no '-1'"),
-            ("offset", &[("radius", "1"), ("ties", "up")], "ties: the rule offset"),
-            ("offset", &[("radius", "1"), ("inside", "vote")], "inside: the rule offset"),
+            (
+                "offset",
+                &[("radius", "1"), ("ties", "up")],
+                "ties: the rule offset",
+            ),
+            (
+                "offset",
+                &[("radius", "1"), ("inside", "vote")],
+                "inside: the rule offset",
+            ),
             ("surface", &[("radius", "1")], "radius: the rule surface"),
             ("thin", &[("inside", "vote")], "inside: the rule thin"),
             ("surface", &[("inside", "vote")], "inside: the rule surface"),
-            ("solid", &[("inside", "outside")], "inside: solid has no 'outside'"),
-            ("solid", &[("variant", "hollow 2")], "hollow: the rule solid has no shell"),
-            ("filled", &[("variant", "keep-thin")], "keep-thin: the rule filled"),
-            ("filled", &[("variant", "hollow")], "variant: filled has no 'hollow'"),
-            ("filled", &[("variant", "hollow -1")], "variant: filled has no 'hollow -1'"),
+            (
+                "solid",
+                &[("inside", "outside")],
+                "inside: solid has no 'outside'",
+            ),
+            (
+                "solid",
+                &[("variant", "hollow 2")],
+                "hollow: the rule solid has no shell",
+            ),
+            (
+                "filled",
+                &[("variant", "keep-thin")],
+                "keep-thin: the rule filled",
+            ),
+            (
+                "filled",
+                &[("variant", "hollow")],
+                "variant: filled has no 'hollow'",
+            ),
+            (
+                "filled",
+                &[("variant", "hollow -1")],
+                "variant: filled has no 'hollow -1'",
+            ),
             ("filled", &[("variant", "hollow 0")], "hollow: a shell"),
             (
                 "filled",
                 &[("close_holes", "3")],
                 "close-holes: needs a flood, but the inside is found by auto",
             ),
-            ("surface", &[("close_holes", "3")], "close-holes: needs a flood, but the rule surface"),
-            ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
-            ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood always stops"),
-            ("fraction", &[("inside", "vote")], "inside: volumes need a closed mesh"),
+            (
+                "surface",
+                &[("close_holes", "3")],
+                "close-holes: needs a flood, but the rule surface",
+            ),
+            (
+                "solid",
+                &[("close_holes", "many"), ("inside", "flood")],
+                "close_holes: solid has no 'many'",
+            ),
+            (
+                "filled",
+                &[("ties", "none"), ("inside", "flood")],
+                "ties: a flood always stops",
+            ),
+            (
+                "fraction",
+                &[("inside", "vote")],
+                "inside: volumes need a closed mesh",
+            ),
             ("fraction", &[("ties", "up")], "ties: the rule fraction"),
             ("fraction", &[("band", "3")], "band: the rule fraction"),
             ("area", &[("inside", "vote")], "inside: the rule area"),
             ("area", &[("ties", "up")], "ties: the rule area"),
         ] {
             let error = Rule::from_fields(rule, fields.iter().copied()).unwrap_err();
-            assert!(error.kind() == voxelize_core::Kind::Usage && error.message().contains(words), "{error}");
+            assert!(
+                error.kind() == voxelize_core::Kind::Usage && error.message().contains(words),
+                "{error}"
+            );
         }
     }
 
@@ -466,6 +581,9 @@ mod tests {
         assert_eq!(flood.with_inside(Inside::Auto), Ok(Rule::filled()));
         let both = Rule::filled().with_ties(Ties::Both).unwrap();
         assert!(both.with_inside(Inside::flood()).is_err());
-        assert_eq!(both.with_inside(Inside::Vote).unwrap().ties(), Some(Ties::Both));
+        assert_eq!(
+            both.with_inside(Inside::Vote).unwrap().ties(),
+            Some(Ties::Both)
+        );
     }
 }

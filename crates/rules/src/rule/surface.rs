@@ -10,5 +10,9 @@ use voxelize_meshes::Mesh;
 /// The boxes of cells, with these ties.
 pub(super) fn prepared<'a>(mesh: &'a Mesh, lattice: &'a Lattice, ties: Ties) -> CoveredCells<'a> {
     let target = IntersectionTarget::Box(KernelLattice::new(lattice.axes(), mesh.bounds(), ties));
-    CoveredCells { mesh, lattice, target }
+    CoveredCells {
+        mesh,
+        lattice,
+        target,
+    }
 }

@@ -11,5 +11,9 @@ use voxelize_meshes::Mesh;
 /// The segments of cells, by the lattices of rows along x, y and z.
 pub(super) fn prepared<'a>(mesh: &'a Mesh, lattice: &'a Lattice) -> CoveredCells<'a> {
     let along = |axis| KernelLattice::of_segments(lattice.axes(), mesh.bounds(), axis);
-    CoveredCells { mesh, lattice, target: IntersectionTarget::Cross([0, 1, 2].map(along)) }
+    CoveredCells {
+        mesh,
+        lattice,
+        target: IntersectionTarget::Cross([0, 1, 2].map(along)),
+    }
 }

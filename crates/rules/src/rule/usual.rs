@@ -105,10 +105,22 @@ impl Usual<'_> {
             Some(Inside::Vote) => 25,
             _ => 0,
         };
-        let shell = if matches!(self.rule, Rule::Filled { shell: Some(_), .. }) { 20 } else { 0 };
+        let shell = if matches!(self.rule, Rule::Filled { shell: Some(_), .. }) {
+            20
+        } else {
+            0
+        };
         // Without holes there is no leak.
-        let searches = [(self.doubt, 23), (self.leak && self.mesh.closedness() == Closedness::Open, 46)];
-        let search = searches.iter().filter(|search| search.0).map(|search| search.1).max().unwrap_or(0);
+        let searches = [
+            (self.doubt, 23),
+            (self.leak && self.mesh.closedness() == Closedness::Open, 46),
+        ];
+        let search = searches
+            .iter()
+            .filter(|search| search.0)
+            .map(|search| search.1)
+            .max()
+            .unwrap_or(0);
         (method + shell).max(search)
     }
 
@@ -123,7 +135,11 @@ impl Usual<'_> {
         // A band reaches beyond the bricks that the mesh crosses, and lists of these grow.
         let share = (2.0 * self.crossed([SIDE; 3]) / bricks.iter().product::<f64>()).min(1.0);
         // Of shares, the triangles of each layer of bricks.
-        let per_triangle = if matches!(self.rule, Rule::Fraction { .. } | Rule::Area) { 16 } else { 70 };
+        let per_triangle = if matches!(self.rule, Rule::Fraction { .. } | Rule::Area) {
+            16
+        } else {
+            70
+        };
         let tree = self.mesh.triangles().len() as u128 * per_triangle;
         values + tree + self.repair() + (2.0 * layer * share) as u128
     }
@@ -145,9 +161,10 @@ pub fn crossed(mesh: &Mesh, lattice: &Lattice, cells: [usize; 3]) -> f64 {
 /// The areas of all triangles seen along each axis.
 fn projected(mesh: &Mesh) -> [f64; 3] {
     let add = |sum: [f64; 3], more: [f64; 3]| [0, 1, 2].map(|i| sum[i] + more[i]);
-    let parts = par::map(mesh.triangles().chunks(CHUNK).collect(), |triangles: &[Triangle]| {
-        triangles.iter().map(areas).fold([0.0; 3], add)
-    });
+    let parts = par::map(
+        mesh.triangles().chunks(CHUNK).collect(),
+        |triangles: &[Triangle]| triangles.iter().map(areas).fold([0.0; 3], add),
+    );
     parts.into_iter().fold([0.0; 3], add)
 }
 

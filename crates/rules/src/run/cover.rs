@@ -13,7 +13,9 @@ use voxelize_core::grid::BitGrid;
 use voxelize_core::par::{self, Progress};
 use voxelize_kernel::offset::{OffsetLattice, Offsetter};
 use voxelize_kernel::sink::{KeptBricks, LayerCells, SIDE};
-use voxelize_kernel::{BrickSink, Coverer, CrossCoverer, KernelLattice, Level, Shape, ThreadBricks};
+use voxelize_kernel::{
+    BrickSink, Coverer, CrossCoverer, KernelLattice, Level, Shape, ThreadBricks,
+};
 
 /// Triangles in a run, at most.
 const RUN: usize = 1 << 14;
@@ -75,7 +77,10 @@ pub(crate) fn keep(
 ) -> Result<Covered> {
     let target = BrickSink::kept(numbered(dims, 0)?);
     let (full, snapped) = fill(cells, triangles, &target, level, progress)?;
-    Ok(Covered { kept: target.into_kept(full), snapped })
+    Ok(Covered {
+        kept: target.into_kept(full),
+        snapped,
+    })
 }
 
 /// Cells in bricks: much less memory than a grid, where most of it is empty.
@@ -142,7 +147,10 @@ fn fill(
     progress: &dyn Progress,
 ) -> Result<(Vec<ThreadBricks>, u64)> {
     if u32::try_from(triangles.len()).is_err() {
-        return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
+        return Err(Error::too_large(format!(
+            "{} triangles; the most is 2^32 - 1",
+            triangles.len()
+        )));
     }
     let threads = par::current_threads();
     let shape = target.shape();
@@ -181,7 +189,11 @@ fn fill(
             }
         })
     });
-    let (full, snapped): (_, Vec<u64>) = done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let (full, snapped): (_, Vec<u64>) = done
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .unzip();
     Ok((full, snapped.iter().sum()))
 }
 
@@ -225,13 +237,23 @@ fn share(
     layers: &Range<i64>,
     threads: usize,
 ) -> Vec<(Range<u32>, Range<i64>)> {
-    let pieces = if threads == 1 { 1 } else { RUNS_PER_THREAD * threads };
+    let pieces = if threads == 1 {
+        1
+    } else {
+        RUNS_PER_THREAD * threads
+    };
     let run = triangles.div_ceil(pieces).clamp(1, RUN);
     let runs = triangles.div_ceil(run);
     // Few triangles are large ones.
     let count = (layers.end - layers.start) as usize;
-    let most = if triangles <= FEW { (ROWS / rows).max(1) } else { count };
-    let height = count.div_ceil(pieces.div_ceil(runs.max(1)).min(count)).min(most);
+    let most = if triangles <= FEW {
+        (ROWS / rows).max(1)
+    } else {
+        count
+    };
+    let height = count
+        .div_ceil(pieces.div_ceil(runs.max(1)).min(count))
+        .min(most);
     let mut work = vec![];
     for first in (0..triangles).step_by(run) {
         for low in layers.clone().step_by(height) {

@@ -29,15 +29,22 @@ pub fn sides(holes: &[Loop], lattice: &Lattice) -> Vec<u64> {
 fn side(hole: &Loop, axes: &[AxisMap; 3]) -> u64 {
     let bounds = hole.bounds();
     let extent = |a: usize| axes[a].index(bounds.max[a]) - axes[a].index(bounds.min[a]);
-    let whole = |cells: Rational| cells.ceil().and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
+    let whole = |cells: Rational| {
+        cells
+            .ceil()
+            .and_then(|n| u64::try_from(n).ok())
+            .unwrap_or(u64::MAX)
+    };
     (0..3).map(|a| whole(extent(a))).max().unwrap_or(0)
 }
 
 /// The holes that are at most so many cells long, and the others, both in order.
 pub(crate) fn parted(holes: Vec<Loop>, lattice: &Lattice, most: u32) -> [Vec<Loop>; 2] {
     let sides = sides(&holes, lattice);
-    let (small, large): (Vec<_>, Vec<_>) =
-        holes.into_iter().zip(sides).partition(|(_, side)| *side <= u64::from(most));
+    let (small, large): (Vec<_>, Vec<_>) = holes
+        .into_iter()
+        .zip(sides)
+        .partition(|(_, side)| *side <= u64::from(most));
     [small, large].map(|holes| holes.into_iter().map(|(hole, _)| hole).collect())
 }
 
@@ -47,7 +54,9 @@ mod tests {
     use voxelize_core::grid::Snap;
 
     fn around(points: [[f32; 3]; 3]) -> Loop {
-        Loop { points: points.into() }
+        Loop {
+            points: points.into(),
+        }
     }
 
     #[test]

@@ -61,14 +61,19 @@ pub(crate) fn find(
     }
     // Those of one length stay in order.
     leaking.sort_by(|a, b| b.0.total_cmp(&a.0));
-    Ok(Some(Leak { cells, holes: leaking.into_iter().map(|(_, hole)| hole).collect() }))
+    Ok(Some(Leak {
+        cells,
+        holes: leaking.into_iter().map(|(_, hole)| hole).collect(),
+    }))
 }
 
 /// How many cells are in both grids.
 fn common(a: &BitGrid, b: &BitGrid) -> u64 {
     let both = |k: usize| {
         let words = a.layer(k).iter().zip(b.layer(k));
-        words.map(|(a, b)| u64::from((a & b).count_ones())).sum::<u64>()
+        words
+            .map(|(a, b)| u64::from((a & b).count_ones()))
+            .sum::<u64>()
     };
     par::map_range(0..a.dims()[2], both).into_iter().sum()
 }
@@ -79,8 +84,16 @@ fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> R
     let mut leaks = false;
     cap(flooded.lattice, hole, layers, level, |first, layers| {
         let wet = &outside.words()[first * layers.layer_words()..];
-        leaks = layers.words().iter().zip(wet).any(|(cap, wet)| cap & wet != 0);
-        if leaks { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        leaks = layers
+            .words()
+            .iter()
+            .zip(wet)
+            .any(|(cap, wet)| cap & wet != 0);
+        if leaks {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })?;
     Ok(leaks)
 }
@@ -96,7 +109,9 @@ pub(super) fn cap(
 ) -> Result<()> {
     let cap: Vec<Triangle> = hole.cap().collect();
     let bounds = Bounds::of(&cap);
-    let Some(touched) = layers_of(lattice, &bounds) else { return Ok(()) };
+    let Some(touched) = layers_of(lattice, &bounds) else {
+        return Ok(());
+    };
     let cells = IntersectionTarget::Box(KernelLattice::new(lattice.axes(), &bounds, Ties::Up));
     let covered = cover::keep(&cells, &cap, lattice.dims(), level, &())?;
     for first in touched.step_by(SIDE) {
@@ -114,7 +129,11 @@ fn layers_of(lattice: &Lattice, bounds: &Bounds) -> Option<Range<usize>> {
     let axis = lattice.axis(2);
     let last = lattice.dims()[2] as i64 - 1;
     // Coordinates too far for a number of layers are far below or far above.
-    let layer = |v: f32| axis.index(v).floor().unwrap_or(if v < 0.0 { i64::MIN } else { i64::MAX });
+    let layer = |v: f32| {
+        axis.index(v)
+            .floor()
+            .unwrap_or(if v < 0.0 { i64::MIN } else { i64::MAX })
+    };
     // On a wall it may touch the layer on the other side.
     let low = layer(bounds.min[2]).saturating_sub(1);
     let high = layer(bounds.max[2]);
@@ -130,28 +149,47 @@ mod tests {
 
     /// A mesh that lacks some triangles.
     fn without(mesh: &Mesh, gone: &[usize]) -> Mesh {
-        let left = (0..mesh.triangles().len()).filter(|n| !gone.contains(n)).map(|n| mesh.triangles()[n]);
+        let left = (0..mesh.triangles().len())
+            .filter(|n| !gone.contains(n))
+            .map(|n| mesh.triangles()[n]);
         Mesh::from_triangles(left.collect()).unwrap()
     }
 
     fn around(triangle: &Triangle) -> Loop {
-        Loop { points: triangle.to_vec() }
+        Loop {
+            points: triangle.to_vec(),
+        }
     }
 
     /// Floods `mesh`, whose inside is that of `whole`.
     fn leak(whole: &Mesh, mesh: &Mesh, holes: Vec<Loop>, lattice: &Lattice) -> Option<Leak> {
         let dry = |mesh| {
-            let walls = voxelize(mesh, lattice, Rule::surface()).unwrap().into_occupied().unwrap();
+            let walls = voxelize(mesh, lattice, Rule::surface())
+                .unwrap()
+                .into_occupied()
+                .unwrap();
             (flood::outside(&walls, &()).unwrap(), walls)
         };
         let (wet, walls) = dry(whole);
         let mut inside = BitGrid::try_from(lattice).unwrap();
-        let neither = wet.words().iter().zip(walls.words()).map(|(wet, wall)| !(wet | wall));
-        inside.words_mut().iter_mut().zip(neither).for_each(|(word, neither)| *word = neither);
+        let neither = wet
+            .words()
+            .iter()
+            .zip(walls.words())
+            .map(|(wet, wall)| !(wet | wall));
+        inside
+            .words_mut()
+            .iter_mut()
+            .zip(neither)
+            .for_each(|(word, neither)| *word = neither);
         // No bits beyond a row.
         assert_eq!(lattice.dims()[0] % 64, 0);
         let (outside, _) = dry(mesh);
-        let flooded = Flooded { lattice, outside: &outside, inside: &inside };
+        let flooded = Flooded {
+            lattice,
+            outside: &outside,
+            inside: &inside,
+        };
         find(flooded, holes, Level::best(), &()).unwrap()
     }
 
@@ -175,9 +213,13 @@ mod tests {
             assert_eq!(holes.len(), 1);
             // A loop whose cap is covered with walls is no hole: that of another triangle.
             holes.insert(0, around(&sphere.triangles()[(gone + 31) % count]));
-            let Some(leak) = leak(&sphere, &open, holes, &lattice) else { continue };
+            let Some(leak) = leak(&sphere, &open, holes, &lattice) else {
+                continue;
+            };
             let triangle = sphere.triangles()[gone].map(|v| v.map(f64::from));
-            let [hole] = &leak.holes[..] else { panic!("{} holes", leak.holes.len()) };
+            let [hole] = &leak.holes[..] else {
+                panic!("{} holes", leak.holes.len())
+            };
             for a in 0..3 {
                 let middle = triangle.iter().map(|v| v[a]).sum::<f64>() / 3.0;
                 assert!((hole.centre()[a] - middle).abs() < cell, "triangle {gone}");
@@ -202,8 +244,16 @@ mod tests {
         // By way of a point within the cube, the second is longer.
         let [a, b, c] = faces[7];
         let next = std::array::from_fn(|i| (a[i] + b[i]) / 2.0 - 20.0);
-        let longer = Loop { points: vec![a, next, b, c] };
-        let found = leak(&cube, &open, vec![gone[0].clone(), longer.clone()], &lattice).unwrap();
+        let longer = Loop {
+            points: vec![a, next, b, c],
+        };
+        let found = leak(
+            &cube,
+            &open,
+            vec![gone[0].clone(), longer.clone()],
+            &lattice,
+        )
+        .unwrap();
         assert_eq!(found.holes, [longer, gone[0].clone()]);
     }
 
@@ -211,8 +261,9 @@ mod tests {
     fn holes_beyond_the_lattice_are_passed_over() {
         let (cube, lattice) = cube();
         let face = cube.triangles()[3];
-        let mut holes: Vec<_> =
-            [-1e30, -3.0, 66.0, 1e30].map(|z| around(&face.map(|v| [v[0], v[1], z]))).into();
+        let mut holes: Vec<_> = [-1e30, -3.0, 66.0, 1e30]
+            .map(|z| around(&face.map(|v| [v[0], v[1], z])))
+            .into();
         // A point on the floor, which is a wall.
         holes.push(around(&[[5.0, 5.0, 0.0]; 3]));
         holes.push(around(&face));

@@ -71,25 +71,37 @@ impl Demand {
     /// The demand of cells that lie in so many bricks, or in fewer.
     #[must_use]
     pub(crate) fn touching(self, bricks: usize) -> Self {
-        Self { touched: bricks, ..self }
+        Self {
+            touched: bricks,
+            ..self
+        }
     }
 
     /// The demand of a rule whose slabs need not be as high as fit: a pass over the triangles takes little time.
     #[must_use]
     pub(crate) fn with_short_passes(self) -> Self {
-        Self { slab: LARGE_SLAB, ..self }
+        Self {
+            slab: LARGE_SLAB,
+            ..self
+        }
     }
 
     /// The demand of a field, whose signs take a grid, and with the numbers of the nearest triangles if `nearest`.
     #[must_use]
     pub fn field(self, nearest: bool) -> Self {
-        Self { values: if nearest { 8 } else { 4 }, ..self }
+        Self {
+            values: if nearest { 8 } else { 4 },
+            ..self
+        }
     }
 
     /// The demand of a field with so many floats more in each cell.
     #[must_use]
     pub fn with_numbers(self, numbers: usize) -> Self {
-        Self { values: self.values + 4 * numbers as u128, ..self }
+        Self {
+            values: self.values + 4 * numbers as u128,
+            ..self
+        }
     }
 
     /// The demand with the cells labelled, as [`Voxelizer::labelled`](crate::Voxelizer::labelled) makes them.
@@ -106,7 +118,10 @@ impl Demand {
     /// The demand with so many grids in memory at a time in addition to these.
     #[must_use]
     pub(crate) fn more_grids(self, more: u128) -> Self {
-        Self { grids: self.grids + more, ..self }
+        Self {
+            grids: self.grids + more,
+            ..self
+        }
     }
 
     /// The demand with so many bytes more, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
@@ -117,7 +132,10 @@ impl Demand {
     /// The demand with so many bytes more, beside those of [`with`](Self::with).
     #[must_use]
     pub(crate) fn and(self, more: u128) -> Self {
-        Self { extra: self.extra + more, ..self }
+        Self {
+            extra: self.extra + more,
+            ..self
+        }
     }
 
     /// The bytes of cells of these dims, as they are held.
@@ -143,7 +161,10 @@ impl Demand {
                 let cells = match bricks::have_room(self.dims, self.threads, self.touched) {
                     true => 0,
                     false => {
-                        let kept = kept_bytes_for(self.touched.min(bricks_in(self.dims)), nz.div_ceil(SIDE));
+                        let kept = kept_bytes_for(
+                            self.touched.min(bricks_in(self.dims)),
+                            nz.div_ceil(SIDE),
+                        );
                         // A layer of bricks that is full becomes one of the grid, in any thread.
                         let full = BitGrid::bytes_for(slab(SIDE)) * self.threads as u128;
                         kept.min(self.cell_bytes(self.dims)) + full
@@ -164,7 +185,11 @@ impl Demand {
             return None;
         }
         let layers = (SLAB / BitGrid::bytes_for([nx, ny, 1])) as usize;
-        let multiple = if multiple.is_multiple_of(SIDE) { multiple } else { multiple * SIDE };
+        let multiple = if multiple.is_multiple_of(SIDE) {
+            multiple
+        } else {
+            multiple * SIDE
+        };
         let height = (layers / multiple).max(1) * multiple;
         (height < nz).then_some(Plan::Bricks(height))
     }
@@ -184,9 +209,17 @@ impl Demand {
         const SLAB: u128 = 16 << 20;
         let [nx, ny, nz] = self.dims;
         let layers = (SLAB / (self.values.max(1) * nx as u128 * ny as u128)) as usize;
-        let multiple = if multiple.is_multiple_of(SIDE) { multiple } else { multiple * SIDE };
+        let multiple = if multiple.is_multiple_of(SIDE) {
+            multiple
+        } else {
+            multiple * SIDE
+        };
         let height = (layers / multiple).max(1) * multiple;
-        if height < nz { Plan::Slabs(height) } else { Plan::Dense }
+        if height < nz {
+            Plan::Slabs(height)
+        } else {
+            Plan::Dense
+        }
     }
 
     /// The plan that fits in `limit` bytes: dense, or else as few slabs as fit, and none higher than that needs, of a
@@ -207,7 +240,11 @@ impl Demand {
         most = usize::try_from(in_slab).unwrap_or(usize::MAX).min(most);
         while found < most {
             let middle = (found + most).div_ceil(2);
-            if fits(&of(middle)) { found = middle } else { most = middle - 1 }
+            if fits(&of(middle)) {
+                found = middle
+            } else {
+                most = middle - 1
+            }
         }
         // As many slabs, of equal height.
         let slabs = nz.div_ceil(found * multiple);
@@ -216,7 +253,8 @@ impl Demand {
 
     /// The least limit that something fits in.
     pub fn least(&self, multiple: usize) -> u128 {
-        self.bytes(Plan::Slabs(multiple)).min(self.bytes(Plan::Dense))
+        self.bytes(Plan::Slabs(multiple))
+            .min(self.bytes(Plan::Dense))
     }
 }
 
@@ -244,9 +282,18 @@ mod tests {
         let row = 64;
         let brick = 512 + 2 + 12;
         // One brick stands for none.
-        assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
-        assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);
-        assert_eq!(demand.clone().labelled().bytes(Plan::Slabs(5)), demand.bytes(Plan::Slabs(5)) + 5 * 80);
+        assert_eq!(
+            demand.bytes(Plan::Dense),
+            mesh + 20 * 80 + 512 + 6 * brick + row
+        );
+        assert_eq!(
+            demand.bytes(Plan::Slabs(5)),
+            mesh + 5 * 80 + 512 + 2 * brick + row
+        );
+        assert_eq!(
+            demand.clone().labelled().bytes(Plan::Slabs(5)),
+            demand.bytes(Plan::Slabs(5)) + 5 * 80
+        );
         assert_eq!(demand.least(1), mesh + 80 + 512 + 2 * brick + row);
     }
 
@@ -259,7 +306,10 @@ mod tests {
         assert_eq!(large.bricks(1000), None);
         let [slab, full] = [40, 8].map(|height| BitGrid::bytes_for([1024, 722, height]));
         let noted = slab / 2;
-        assert_eq!(large.bytes(Plan::Bricks(40)), large.bytes(Plan::Dense) + slab + full + noted);
+        assert_eq!(
+            large.bytes(Plan::Bricks(40)),
+            large.bytes(Plan::Dense) + slab + full + noted
+        );
         let touching = |bricks| large.clone().touching(bricks).bytes(Plan::Bricks(40));
         // All of them stay with the thread, of which a quarter of all bricks may.
         let room = 16 * 91 * 58 / 4;
@@ -272,7 +322,10 @@ mod tests {
         );
         let kept = |bricks: u128| bricks * (512 + 24) + 58 * 16 * 512 + full;
         assert_eq!(touching(room + 1), all_in_thread + kept(room as u128 + 1));
-        assert_eq!(demand(5, [1 << 20, 1 << 10, 9]).bricks(1), Some(Plan::Bricks(8)));
+        assert_eq!(
+            demand(5, [1 << 20, 1 << 10, 9]).bricks(1),
+            Some(Plan::Bricks(8))
+        );
     }
 
     #[test]
@@ -285,13 +338,25 @@ mod tests {
             let least = demand.least(multiple);
             assert_eq!(demand.fit(least - 1, multiple), None, "{multiple}");
             for limit in (least..all).step_by(500_000) {
-                let Some(Plan::Slabs(height)) = demand.fit(limit, multiple) else { panic!("{multiple}") };
-                assert!(height % multiple == 0 && height < 300 && demand.bytes(Plan::Slabs(height)) <= limit);
+                let Some(Plan::Slabs(height)) = demand.fit(limit, multiple) else {
+                    panic!("{multiple}")
+                };
+                assert!(
+                    height % multiple == 0
+                        && height < 300
+                        && demand.bytes(Plan::Slabs(height)) <= limit
+                );
                 let slabs = 300_usize.div_ceil(height);
                 // The lowest of one slab fewer.
-                let higher =
-                    if slabs == 1 { 300 } else { 300_usize.div_ceil(slabs - 1).next_multiple_of(multiple) };
-                assert!(higher >= 300 || demand.bytes(Plan::Slabs(higher)) > limit, "{limit}: {height}");
+                let higher = if slabs == 1 {
+                    300
+                } else {
+                    300_usize.div_ceil(slabs - 1).next_multiple_of(multiple)
+                };
+                assert!(
+                    higher >= 300 || demand.bytes(Plan::Slabs(higher)) > limit,
+                    "{limit}: {height}"
+                );
                 assert!(
                     height == multiple || 300_usize.div_ceil(height - multiple) > slabs,
                     "{limit}: {height}"
@@ -306,8 +371,12 @@ mod tests {
     fn slabs_with_short_passes_stay_within_what_is_fast() {
         let demand = demand(2000, [4096, 4096, 4096]);
         let limit = demand.bytes(Plan::Dense) - 1;
-        let Some(Plan::Slabs(high)) = demand.fit(limit, 1) else { panic!("slabs") };
-        let Some(Plan::Slabs(low)) = demand.with_short_passes().fit(limit, 1) else { panic!("slabs") };
+        let Some(Plan::Slabs(high)) = demand.fit(limit, 1) else {
+            panic!("slabs")
+        };
+        let Some(Plan::Slabs(low)) = demand.with_short_passes().fit(limit, 1) else {
+            panic!("slabs")
+        };
         assert_eq!([high, low], [2048, 32]);
     }
 }

@@ -38,7 +38,13 @@ pub struct Run<'a> {
 
 impl Default for Run<'_> {
     fn default() -> Self {
-        Self { threads: 0, level: None, progress: &(), cancel: None, max_memory: None }
+        Self {
+            threads: 0,
+            level: None,
+            progress: &(),
+            cancel: None,
+            max_memory: None,
+        }
     }
 }
 
@@ -66,13 +72,19 @@ impl<'a> Run<'a> {
     /// With this instruction set, or the best of this machine.
     #[must_use]
     pub fn level(self, level: impl Into<Option<Level>>) -> Self {
-        Self { level: level.into(), ..self }
+        Self {
+            level: level.into(),
+            ..self
+        }
     }
 
     /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
-        Self { max_memory: bytes.into(), ..self }
+        Self {
+            max_memory: bytes.into(),
+            ..self
+        }
     }
 
     /// Heard by `progress`, which may also cancel.
@@ -84,7 +96,10 @@ impl<'a> Run<'a> {
     /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
     #[must_use]
     pub fn cancel(self, token: &'a CancelToken) -> Self {
-        Self { cancel: Some(token), ..self }
+        Self {
+            cancel: Some(token),
+            ..self
+        }
     }
 
     /// The level to use.
@@ -94,16 +109,25 @@ impl<'a> Run<'a> {
     pub fn supported_level(&self) -> Result<Level> {
         let level = self.level.unwrap_or_else(Level::best);
         if !level.is_available() {
-            let found: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
-            return Err(Error::usage(format!("this machine has no {}", level.name()))
-                .with_hint(format!("it has {}", found.join(", "))));
+            let found: Vec<_> = Level::available()
+                .iter()
+                .map(|level| level.name())
+                .collect();
+            return Err(
+                Error::usage(format!("this machine has no {}", level.name()))
+                    .with_hint(format!("it has {}", found.join(", "))),
+            );
         }
         Ok(level)
     }
 
     /// The number of threads to use.
     pub fn thread_count(&self) -> usize {
-        if self.threads == 0 { par::available_threads() } else { self.threads }
+        if self.threads == 0 {
+            par::available_threads()
+        } else {
+            self.threads
+        }
     }
 
     /// The bytes of `triangles` in memory and a grid of `dims` cells; [`Demand`] has all a job takes.
@@ -118,7 +142,12 @@ impl<'a> Run<'a> {
         if need <= limit {
             return Ok(());
         }
-        let message = format!("{} need {}, {} are allowed", what(), bytes(need), bytes(limit));
+        let message = format!(
+            "{} need {}, {} are allowed",
+            what(),
+            bytes(need),
+            bytes(limit)
+        );
         Err(Error::too_large(message))
     }
 }

@@ -61,14 +61,32 @@ impl Distances {
         check_count(count)?;
         let centres = CentreLattice::new([0, 1, 2].map(|a| {
             let axis = lattice.axis(a);
-            (axis.half_plane(1), axis.spacing().clone(), lattice.dims()[a])
+            (
+                axis.half_plane(1),
+                axis.spacing().clone(),
+                lattice.dims()[a],
+            )
         }));
-        let cell = lattice.spacing().iter().max().map_or(1.0, |side| side.to_f64());
+        let cell = lattice
+            .spacing()
+            .iter()
+            .max()
+            .map_or(1.0, |side| side.to_f64());
         let share = |jobs: Vec<ClusterJob>| {
             par::map(jobs, ClusterJob::run);
         };
-        let tree = TriangleTree::new(triangles, mesh.bounds(), cell, run.supported_level()?, share);
-        Ok(Self { tree, centres, dropped })
+        let tree = TriangleTree::new(
+            triangles,
+            mesh.bounds(),
+            cell,
+            run.supported_level()?,
+            share,
+        );
+        Ok(Self {
+            tree,
+            centres,
+            dropped,
+        })
     }
 
     /// The bytes that it takes at most, with those of threads while they measure.
@@ -78,10 +96,12 @@ impl Distances {
         let [bx, by, bz] = lattice.dims().map(|n| n.div_ceil(SIDE));
         let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
         let rows = bx.div_ceil(ROW) * by * bz;
-        let row = size_of::<Mutex<BrickRow>>() + ROW * CELLS * (size_of::<f32>() + size_of::<i32>());
+        let row =
+            size_of::<Mutex<BrickRow>>() + ROW * CELLS * (size_of::<f32>() + size_of::<i32>());
         TriangleTree::bytes_for(triangles)
             + threads as u128 * BrickSearch::bytes_for(triangles)
-            + (centres + rows.min(ROWS_PER_THREAD * threads) * row + rows * size_of::<[usize; 3]>()) as u128
+            + (centres + rows.min(ROWS_PER_THREAD * threads) * row + rows * size_of::<[usize; 3]>())
+                as u128
     }
 
     /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if
@@ -101,18 +121,24 @@ impl Distances {
         let background = field.background();
         let layer = nx * ny;
         let (mut nearest, ties) = nearest.unzip();
-        par::map(field.values_mut().chunks_mut(layer).collect(), |values: &mut [f32]| {
-            values.fill(background)
-        });
+        par::map(
+            field.values_mut().chunks_mut(layer).collect(),
+            |values: &mut [f32]| values.fill(background),
+        );
         if let Some(nearest) = &mut nearest {
-            par::map(nearest.chunks_mut(layer).collect(), |cells: &mut [i32]| cells.fill(NO_TRIANGLE));
+            par::map(
+                nearest.chunks_mut(layer).collect(),
+                |cells: &mut [i32]| cells.fill(NO_TRIANGLE),
+            );
         }
         self.measure(layers.clone(), background, ties, run, |rows, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
             let values = &mut field.values_mut()[place.clone()];
             copy(rows, batch.start, values, [nx, ny], |row| &row.values);
             if let Some(nearest) = &mut nearest {
-                copy(rows, batch.start, &mut nearest[place], [nx, ny], |row| &row.nearest);
+                copy(rows, batch.start, &mut nearest[place], [nx, ny], |row| {
+                    &row.nearest
+                });
             }
         })
     }
@@ -134,12 +160,17 @@ impl Distances {
         let above = most.next_up();
         self.measure(layers.clone(), above, None, run, |rows, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
-            let words = grid.words_mut()[place].chunks_mut(layer).enumerate().collect();
+            let words = grid.words_mut()[place]
+                .chunks_mut(layer)
+                .enumerate()
+                .collect();
             par::map(words, |(k, words): (usize, &mut [u64])| {
                 for (row, [x, y], from) in rows_of_layer(rows, batch.start + k, ny) {
                     let values = &row.values[from..from + SIDE];
-                    let bits =
-                        values.iter().rev().fold(0, |bits, value| bits << 1 | u64::from(*value < above));
+                    let bits = values
+                        .iter()
+                        .rev()
+                        .fold(0, |bits, value| bits << 1 | u64::from(*value < above));
                     words[y * row_words + x / 64] |= bits << (x % 64);
                 }
             });
@@ -168,7 +199,9 @@ impl Distances {
         }
         run.begin("voxelize", work.len() as u64);
         let at_a_time = work.len().min(ROWS_PER_THREAD * par::current_threads());
-        let mut rows: Vec<_> = (0..at_a_time).map(|_| Mutex::new(BrickRow::new(ties.is_some()))).collect();
+        let mut rows: Vec<_> = (0..at_a_time)
+            .map(|_| Mutex::new(BrickRow::new(ties.is_some())))
+            .collect();
         // What a search has allocated serves the next.
         let idle = Mutex::new(vec![]);
         for some in work.chunks(at_a_time.max(1)) {
@@ -190,7 +223,9 @@ impl Distances {
                     run.advance(1);
                     let row = &mut *locked(row);
                     let [x, y, z] = row.first;
-                    if limit.is_finite() && !search.is_near(level, row.first, [ROW * SIDE, SIDE, SIDE]) {
+                    if limit.is_finite()
+                        && !search.is_near(level, row.first, [ROW * SIDE, SIDE, SIDE])
+                    {
                         continue;
                     }
                     for (n, x) in (x..nx.min(x + ROW * SIDE)).step_by(SIDE).enumerate() {
@@ -203,8 +238,11 @@ impl Distances {
                 Ok(())
             });
             done.into_iter().collect::<Result<()>>()?;
-            let rows: Vec<_> =
-                rows.iter_mut().map(|row| &*unlocked(row)).filter(|row| row.found != 0).collect();
+            let rows: Vec<_> = rows
+                .iter_mut()
+                .map(|row| &*unlocked(row))
+                .filter(|row| row.found != 0)
+                .collect();
             if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
                 put(&rows, first.first[2]..layers.end.min(last.first[2] + SIDE));
             }
@@ -216,8 +254,17 @@ impl Distances {
 impl BrickRow {
     /// Room for the distances, and for the numbers of triangles if they are wanted.
     fn new(with_nearest: bool) -> Self {
-        let nearest = if with_nearest { vec![NO_TRIANGLE; ROW * CELLS] } else { vec![] };
-        Self { first: [0; 3], found: 0, values: vec![0.0; ROW * CELLS], nearest }
+        let nearest = if with_nearest {
+            vec![NO_TRIANGLE; ROW * CELLS]
+        } else {
+            vec![]
+        };
+        Self {
+            first: [0; 3],
+            found: 0,
+            values: vec![0.0; ROW * CELLS],
+            nearest,
+        }
     }
 
     /// Takes the values of a brick that are below the background, and the numbers of their triangles among those that are
@@ -228,14 +275,24 @@ impl BrickRow {
         for (value, squared) in self.values[cells.clone()].iter_mut().zip(&found.squared) {
             let distance = squared.sqrt() as f32;
             any |= distance < background;
-            *value = if distance < background { distance } else { background };
+            *value = if distance < background {
+                distance
+            } else {
+                background
+            };
         }
         self.found |= u8::from(any) << brick;
         if any && !self.nearest.is_empty() {
-            let nearest = self.nearest[cells.clone()].iter_mut().zip(&self.values[cells]);
+            let nearest = self.nearest[cells.clone()]
+                .iter_mut()
+                .zip(&self.values[cells]);
             for ((nearest, value), triangle) in nearest.zip(&found.nearest) {
                 let is_below = *value < background;
-                *nearest = if is_below { dropped.number(u64::from(*triangle)) as i32 } else { NO_TRIANGLE };
+                *nearest = if is_below {
+                    dropped.number(u64::from(*triangle)) as i32
+                } else {
+                    NO_TRIANGLE
+                };
             }
         }
     }
@@ -259,13 +316,16 @@ fn copy<T: Copy + Send + Sync>(
     [nx, ny]: [usize; 2],
     of: impl Fn(&BrickRow) -> &[T] + Sync,
 ) {
-    par::map(cells.chunks_mut(nx * ny).enumerate().collect(), |(k, cells): (usize, &mut [T])| {
-        for (row, [x, y], from) in rows_of_layer(rows, first + k, ny) {
-            let to = y * nx + x;
-            let count = SIDE.min(nx - x);
-            cells[to..to + count].copy_from_slice(&of(row)[from..from + count]);
-        }
-    });
+    par::map(
+        cells.chunks_mut(nx * ny).enumerate().collect(),
+        |(k, cells): (usize, &mut [T])| {
+            for (row, [x, y], from) in rows_of_layer(rows, first + k, ny) {
+                let to = y * nx + x;
+                let count = SIDE.min(nx - x);
+                cells[to..to + count].copy_from_slice(&of(row)[from..from + count]);
+            }
+        },
+    );
 }
 
 /// The rows of cells of a layer, of `ny`, in the bricks that have some of it: the row of bricks, the first cell, and its

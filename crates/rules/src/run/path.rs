@@ -45,8 +45,11 @@ pub(crate) fn through(
         return Ok(caps);
     }
     let triangles = boundary::caps(holes);
-    let cells =
-        IntersectionTarget::Box(KernelLattice::new(lattice.axes(), &Bounds::of(&triangles), Ties::Up));
+    let cells = IntersectionTarget::Box(KernelLattice::new(
+        lattice.axes(),
+        &Bounds::of(&triangles),
+        Ties::Up,
+    ));
     cover::cover(&cells, &triangles, 0, &mut caps, level, progress)?;
     walls.add(&caps);
     let leaked = leaked(walls, &outside, progress)?;
@@ -101,7 +104,10 @@ fn ends(
     let see = |found: &[Reached]| {
         for &cell in found {
             let first = touched.partition_point(|(place, _)| *place < cell.place);
-            for (_, hole) in touched[first..].iter().take_while(|(place, _)| *place == cell.place) {
+            for (_, hole) in touched[first..]
+                .iter()
+                .take_while(|(place, _)| *place == cell.place)
+            {
                 left -= usize::from(ends[*hole].is_none());
                 let end = ends[*hole].get_or_insert(cell);
                 if (cell.steps, cell.place) < (end.steps, end.place) {
@@ -130,7 +136,12 @@ fn touched(
         progress.check()?;
         leak::cap(lattice, hole, &mut layers, level, |first, layers| {
             let before = first * layers.layer_words();
-            for (word, (cap, wet)) in layers.words().iter().zip(&outside.words()[before..]).enumerate() {
+            for (word, (cap, wet)) in layers
+                .words()
+                .iter()
+                .zip(&outside.words()[before..])
+                .enumerate()
+            {
                 touched.extend(bits_of(cap & wet).map(|bit| (64 * (before + word) + bit, n)));
             }
             ControlFlow::Continue(())
@@ -148,7 +159,10 @@ struct Faces {
 
 impl Faces {
     fn of(grid: &BitGrid) -> Self {
-        Self { dims: grid.dims(), row_words: grid.row_words() }
+        Self {
+            dims: grid.dims(),
+            row_words: grid.row_words(),
+        }
     }
 
     /// The cells of a word, and maybe bits beyond the row.
@@ -162,7 +176,11 @@ impl Faces {
             return !0;
         }
         let low = u64::from(n == 0);
-        let high = if n == (nx - 1) / 64 { 1 << ((nx - 1) % 64) } else { 0 };
+        let high = if n == (nx - 1) / 64 {
+            1 << ((nx - 1) % 64)
+        } else {
+            0
+        };
         low | high
     }
 }

@@ -41,14 +41,19 @@ const BYTES: u64 = 20;
 
 /// Crossings in memory at a time: a sixteenth of a limit of memory may go to them.
 fn most(max_memory: Option<u64>) -> usize {
-    max_memory.map_or(MOST, |bytes| ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST))
+    max_memory.map_or(MOST, |bytes| {
+        ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST)
+    })
 }
 
 /// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
 /// more, under this limit of memory.
 pub(crate) fn bytes(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> u128 {
-    let rows =
-        if mesh.triangles().len() > MANY { rows_by_sums(mesh, lattice) } else { rows_each(mesh, lattice) };
+    let rows = if mesh.triangles().len() > MANY {
+        rows_by_sums(mesh, lattice)
+    } else {
+        rows_each(mesh, lattice)
+    };
     (rows.min(most(max_memory) as f64) as u128) * u128::from(BYTES)
 }
 
@@ -59,12 +64,20 @@ const MANY: usize = 1 << 14;
 fn rows_by_sums(mesh: &Mesh, lattice: &Lattice) -> f64 {
     let [y, z] = [1, 2].map(|a| 1.001 / lattice.spacing()[a].to_f64());
     let [both, of_y, of_z] = mesh.extents();
-    1.0001 * (both * y * z + 1.01 * (of_y * y + of_z * z) + 1.01 * 1.01 * mesh.triangles().len() as f64)
+    1.0001
+        * (both * y * z
+            + 1.01 * (of_y * y + of_z * z)
+            + 1.01 * 1.01 * mesh.triangles().len() as f64)
 }
 
 /// The rows that triangles pass, at most.
 fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
-    let [y, z] = [1, 2].map(|a| (1.0 / lattice.spacing()[a].to_f64(), lattice.dims()[a] as f64));
+    let [y, z] = [1, 2].map(|a| {
+        (
+            1.0 / lattice.spacing()[a].to_f64(),
+            lattice.dims()[a] as f64,
+        )
+    });
     // Floats, and snapping, move it by less than a hundredth of a cell, or a thousandth of itself.
     let across = |[a, b, c]: [f32; 3], (per_cell, most): (f64, f64)| {
         let extent = f64::from(a.max(b).max(c)) - f64::from(a.min(b).min(c));
@@ -112,7 +125,11 @@ pub(crate) fn follow(
     let mut words = grid.words_mut();
     while let Some(band) = bands.pop() {
         let cells = [0..nx, 0..ny, band.clone()];
-        let limit = if tried || band.len() == 1 { usize::MAX } else { most };
+        let limit = if tried || band.len() == 1 {
+            usize::MAX
+        } else {
+            most
+        };
         let noted = note(frame, triangles, cells, limit, run)?;
         let Some(noted) = noted else {
             tried = true;
@@ -122,12 +139,24 @@ pub(crate) fn follow(
         snapped += noted.snapped;
         let (these, rest) = words.split_at_mut(band.len() * layer_words);
         words = rest;
-        let slabs = these.chunks_mut(noted.height * layer_words).enumerate().collect();
+        let slabs = these
+            .chunks_mut(noted.height * layer_words)
+            .enumerate()
+            .collect();
         let followed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
             run.check()?;
             let start = band.start + n * noted.height;
-            let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
-            rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
+            let rows = Rows {
+                start,
+                count: words.len() / layer_words * ny,
+                ny,
+                nx,
+            };
+            rows.follow(
+                noted.parts.iter().map(|part| part.slabs[n].as_slice()),
+                words,
+                &mark,
+            );
             Ok(())
         });
         followed.into_iter().collect::<Result<()>>()?;
@@ -191,11 +220,15 @@ fn note(
     progress.begin("inside", runs.len() as u64);
     let found = AtomicUsize::new(0);
     // The slab of each layer, and the layer's first row there.
-    let places: Vec<(u32, u32)> =
-        (0..layers.len()).map(|k| ((k / height) as u32, (k % height * ny) as u32)).collect();
+    let places: Vec<(u32, u32)> = (0..layers.len())
+        .map(|k| ((k / height) as u32, (k % height * ny) as u32))
+        .collect();
     let crosser = Crosser::new(frame, 0, cells);
     let parts = par::share(&runs, |next| {
-        let mut part = ThreadShare { slabs: vec![vec![]; slabs], snapped: 0 };
+        let mut part = ThreadShare {
+            slabs: vec![vec![]; slabs],
+            snapped: 0,
+        };
         for triangles in next {
             progress.check()?;
             let mut count = 0;
@@ -224,7 +257,11 @@ fn note(
         return Ok(None);
     }
     let snapped = parts.iter().map(|part| part.snapped).sum();
-    Ok(Some(Noted { parts, height, snapped }))
+    Ok(Some(Noted {
+        parts,
+        height,
+        snapped,
+    }))
 }
 
 /// A crossing in one word: row, cell, direction.
@@ -241,31 +278,39 @@ fn bands_of(
     layers: Range<usize>,
     most: usize,
 ) -> Vec<Range<usize>> {
-    let per_layer = par::map(triangles.chunks(RUN << 4).collect(), |run: &[Triangle]| {
-        // How many begin, and end, with a layer.
-        let mut changes = vec![0.0; layers.len() + 1];
-        for triangle in run {
-            let at = |axis: usize| triangle.map(|v| frame.axes[axis].index(v[axis]));
-            let y = at(1);
-            let z = at(2);
-            let area = ((y[1] - y[0]) * (z[2] - z[0]) - (y[2] - y[0]) * (z[1] - z[0])).abs() / 2.0;
-            let low = z[0].min(z[1]).min(z[2]);
-            let high = z[0].max(z[1]).max(z[2]);
-            let place = |z: f64| (z.floor() as i64).clamp(layers.start as i64, layers.end as i64 - 1);
-            let from = place(low) as usize - layers.start;
-            let to = place(high) as usize - layers.start;
-            let share = area / (high - low).max(1.0);
-            changes[from] += share;
-            changes[to + 1] -= share;
-        }
-        changes
-    });
+    let per_layer = par::map(
+        triangles.chunks(RUN << 4).collect(),
+        |run: &[Triangle]| {
+            // How many begin, and end, with a layer.
+            let mut changes = vec![0.0; layers.len() + 1];
+            for triangle in run {
+                let at = |axis: usize| triangle.map(|v| frame.axes[axis].index(v[axis]));
+                let y = at(1);
+                let z = at(2);
+                let area =
+                    ((y[1] - y[0]) * (z[2] - z[0]) - (y[2] - y[0]) * (z[1] - z[0])).abs() / 2.0;
+                let low = z[0].min(z[1]).min(z[2]);
+                let high = z[0].max(z[1]).max(z[2]);
+                let place =
+                    |z: f64| (z.floor() as i64).clamp(layers.start as i64, layers.end as i64 - 1);
+                let from = place(low) as usize - layers.start;
+                let to = place(high) as usize - layers.start;
+                let share = area / (high - low).max(1.0);
+                changes[from] += share;
+                changes[to + 1] -= share;
+            }
+            changes
+        },
+    );
     let mut bands = vec![];
     let mut share = 0.0;
     let mut sum = 0.0;
     let mut start = layers.start;
     for k in layers.clone() {
-        share += per_layer.iter().map(|changes| changes[k - layers.start]).sum::<f64>();
+        share += per_layer
+            .iter()
+            .map(|changes| changes[k - layers.start])
+            .sum::<f64>();
         if sum + share > most as f64 && k > start {
             bands.push(start..k);
             (start, sum) = (k, 0.0);
@@ -314,23 +359,50 @@ impl Rows {
             let crossings = &mut crossings[begin..places[row]];
             begin = places[row];
             crossings.sort_unstable();
-            self.stretches([row % self.ny, self.start + row / self.ny], crossings, words, mark);
+            self.stretches(
+                [row % self.ny, self.start + row / self.ny],
+                crossings,
+                words,
+                mark,
+            );
         }
     }
 
     /// Hands on what lies behind each of the crossings of a row.
-    fn stretches(&self, row: [usize; 2], crossings: &[u32], words: &mut [u64], mark: &impl Fn(Stretch)) {
+    fn stretches(
+        &self,
+        row: [usize; 2],
+        crossings: &[u32],
+        words: &mut [u64],
+        mark: &impl Fn(Stretch),
+    ) {
         let mut turns = 0;
-        let ahead = crossings.first().map_or(self.nx, |crossing| (crossing >> 1) as usize);
+        let ahead = crossings
+            .first()
+            .map_or(self.nx, |crossing| (crossing >> 1) as usize);
         if ahead > 0 {
-            mark(Stretch { row, cells: 0..ahead, turns, crossed: 0, words: &mut *words });
+            mark(Stretch {
+                row,
+                cells: 0..ahead,
+                turns,
+                crossed: 0,
+                words: &mut *words,
+            });
         }
         for (crossed, crossing) in (1..).zip(crossings.iter()) {
             turns += if crossing & 1 == 1 { 1 } else { -1 };
             let from = (crossing >> 1) as usize;
-            let to = crossings.get(crossed as usize).map_or(self.nx, |next| (next >> 1) as usize);
+            let to = crossings
+                .get(crossed as usize)
+                .map_or(self.nx, |next| (next >> 1) as usize);
             if from < to {
-                mark(Stretch { row, cells: from..to, turns, crossed, words: &mut *words });
+                mark(Stretch {
+                    row,
+                    cells: from..to,
+                    turns,
+                    crossed,
+                    words: &mut *words,
+                });
             }
         }
     }
@@ -362,14 +434,24 @@ mod tests {
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
         let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
         let mut grid = BitGrid::try_from(lattice).unwrap();
-        let run = Run { max_memory, ..Run::default() };
+        let run = Run {
+            max_memory,
+            ..Run::default()
+        };
         let handed = AtomicUsize::new(0);
-        let snapped = follow(&frame, mesh.triangles(), 0, &mut grid, &run, |mut stretch| {
-            handed.fetch_add(1, Ordering::Relaxed);
-            if stretch.turns != 0 {
-                stretch.occupy();
-            }
-        });
+        let snapped = follow(
+            &frame,
+            mesh.triangles(),
+            0,
+            &mut grid,
+            &run,
+            |mut stretch| {
+                handed.fetch_add(1, Ordering::Relaxed);
+                if stretch.turns != 0 {
+                    stretch.occupy();
+                }
+            },
+        );
         (grid, handed.into_inner(), snapped.unwrap())
     }
 
@@ -381,7 +463,10 @@ mod tests {
                 let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
                 let each = rows_each(&mesh, &lattice);
                 let all = rows_by_sums(&mesh, &lattice);
-                assert!(each <= all && all < 2.0 * each, "{name} at {res}: {each}, {all}");
+                assert!(
+                    each <= all && all < 2.0 * each,
+                    "{name} at {res}: {each}, {all}"
+                );
             }
         }
     }
@@ -393,8 +478,15 @@ mod tests {
             let mesh = Mesh::open(format!("../../fixtures/{name}.stl")).unwrap();
             let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
             let whole = followed(&mesh, &lattice, None);
-            assert!(whole.1 > 3 * LEAST && most(Some(1)) == LEAST, "{name}: {} stretches", whole.1);
-            assert!(followed(&mesh, &lattice, Some(1)) == whole, "{name} in bands");
+            assert!(
+                whole.1 > 3 * LEAST && most(Some(1)) == LEAST,
+                "{name}: {} stretches",
+                whole.1
+            );
+            assert!(
+                followed(&mesh, &lattice, Some(1)) == whole,
+                "{name} in bands"
+            );
 
             let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
             let layers = 0..lattice.dims()[2];

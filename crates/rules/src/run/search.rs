@@ -26,7 +26,10 @@ pub(super) struct BreadthFirst {
 impl BreadthFirst {
     pub(super) fn new(free: BitGrid) -> Result<Self> {
         let dims = free.dims();
-        Ok(Self { open: free, reached: [BitGrid::new(dims)?, BitGrid::new(dims)?] })
+        Ok(Self {
+            open: free,
+            reached: [BitGrid::new(dims)?, BitGrid::new(dims)?],
+        })
     }
 
     /// As if nothing had been reached.
@@ -52,7 +55,16 @@ impl BreadthFirst {
         let reached = [low.words_mut(), high.words_mut()];
         let open = self.open.words_mut();
         let wanted = wanted.words();
-        let mut front = Front { row, layer, open, reached, wanted, next: vec![], found: vec![], steps: 0 };
+        let mut front = Front {
+            row,
+            layer,
+            open,
+            reached,
+            wanted,
+            next: vec![],
+            found: vec![],
+            steps: 0,
+        };
         let count = wanted.len();
         for word in 0..count {
             front.enter(word, from(word));
@@ -87,7 +99,11 @@ impl BreadthFirst {
         };
         path.words_mut()[place / 64] |= 1 << (place % 64);
         for step in (0..steps).rev() {
-            let next = self.next_to(place).into_iter().flatten().find(|next| marked(*next) == step % 3 + 1);
+            let next = self
+                .next_to(place)
+                .into_iter()
+                .flatten()
+                .find(|next| marked(*next) == step % 3 + 1);
             let Some(next) = next else {
                 debug_assert!(false, "a cell was reached from none");
                 return;
@@ -177,6 +193,7 @@ impl Front<'_> {
         self.next.push((word, new));
         let steps = self.steps;
         let places = bits_of(new & self.wanted[word]).map(|bit| 64 * word + bit);
-        self.found.extend(places.map(|place| Reached { place, steps }));
+        self.found
+            .extend(places.map(|place| Reached { place, steps }));
     }
 }

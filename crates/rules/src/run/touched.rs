@@ -51,26 +51,37 @@ pub(crate) fn bricks(
 ) -> Result<usize> {
     let Touched { origin, scale, .. } = Touched::new(lattice, reach);
     let Bounds { min, max } = mesh.bounds();
-    let far = |a: usize| (f64::from(min[a].abs().max(max[a].abs())) + origin[a].abs()) * scale[a] > FAR;
+    let far =
+        |a: usize| (f64::from(min[a].abs().max(max[a].abs())) + origin[a].abs()) * scale[a] > FAR;
     if (0..3).any(far) {
         return Ok(usize::MAX);
     }
     let triangles = mesh.triangles();
     let share = triangles.len().div_ceil(par::current_threads()).max(1);
-    let parts = par::map(triangles.chunks(share).collect(), |triangles: &[Triangle]| {
-        let mut touched = Touched::new(lattice, reach);
-        for some in triangles.chunks(1 << 14) {
-            progress.check()?;
-            some.iter().for_each(|triangle| touched.add_triangle(triangle));
-        }
-        Ok(touched.words)
-    });
+    let parts = par::map(
+        triangles.chunks(share).collect(),
+        |triangles: &[Triangle]| {
+            let mut touched = Touched::new(lattice, reach);
+            for some in triangles.chunks(1 << 14) {
+                progress.check()?;
+                some.iter()
+                    .for_each(|triangle| touched.add_triangle(triangle));
+            }
+            Ok(touched.words)
+        },
+    );
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     let all = parts.into_iter().reduce(|mut all, part| {
-        all.iter_mut().zip(part).for_each(|(word, more)| *word |= more);
+        all.iter_mut()
+            .zip(part)
+            .for_each(|(word, more)| *word |= more);
         all
     });
-    Ok(all.unwrap_or_default().iter().map(|word| word.count_ones() as usize).sum())
+    Ok(all
+        .unwrap_or_default()
+        .iter()
+        .map(|word| word.count_ones() as usize)
+        .sum())
 }
 
 impl Touched {
@@ -96,7 +107,10 @@ impl Touched {
         let least = [0, 1, 2].map(|a| p[a].min(q[a]).min(r[a]));
         let most = [0, 1, 2].map(|a| p[a].max(q[a]).max(r[a]));
         if !self.add_box([self.place(&least), self.place(&most)]) {
-            self.add_halves(triangle.each_ref().map(|corner| self.place(corner)), HALVINGS);
+            self.add_halves(
+                triangle.each_ref().map(|corner| self.place(corner)),
+                HALVINGS,
+            );
         }
     }
 
@@ -117,7 +131,9 @@ impl Touched {
     /// Adds the bricks of a box, if they are few.
     fn add_box(&mut self, ends: [BrickPlace; 2]) -> bool {
         let around = self.around(ends);
-        let is_small = around.as_ref().is_none_or(|[x, y, z]| x.len() * y.len() * z.len() <= FEW);
+        let is_small = around
+            .as_ref()
+            .is_none_or(|[x, y, z]| x.len() * y.len() * z.len() <= FEW);
         if is_small {
             self.add_all(around);
         }
@@ -144,13 +160,17 @@ impl Touched {
             return None;
         }
         // What is below zero becomes zero.
-        Some([0, 1, 2].map(|a| ends[a][0] as usize..(ends[a][1] as usize).min(self.bricks[a] - 1) + 1))
+        Some(
+            [0, 1, 2]
+                .map(|a| ends[a][0] as usize..(ends[a][1] as usize).min(self.bricks[a] - 1) + 1),
+        )
     }
 }
 
 /// A triangle as two, its longest edge halved.
 fn halves([a, b, c]: [BrickPlace; 3]) -> [[BrickPlace; 3]; 2] {
-    let length = |p: &BrickPlace, q: &BrickPlace| (0..3).map(|n| (p[n] - q[n]) * (p[n] - q[n])).sum::<f64>();
+    let length =
+        |p: &BrickPlace, q: &BrickPlace| (0..3).map(|n| (p[n] - q[n]) * (p[n] - q[n])).sum::<f64>();
     let [ab, bc, ca] = [length(&a, &b), length(&b, &c), length(&c, &a)];
     let [a, b, c] = match () {
         () if ab >= bc && ab >= ca => [a, b, c],
@@ -175,14 +195,25 @@ mod tests {
             let mesh = Mesh::open(format!("../../fixtures/{name}.stl")).unwrap();
             for cells in [70, 257, 600] {
                 let lattice = Lattice::fit(mesh.bounds(), cells).unwrap();
-                let target =
-                    IntersectionTarget::Box(KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::Both));
-                let covered =
-                    cover::keep(&target, mesh.triangles(), lattice.dims(), Level::best(), &()).unwrap();
+                let target = IntersectionTarget::Box(KernelLattice::new(
+                    lattice.axes(),
+                    mesh.bounds(),
+                    Ties::Both,
+                ));
+                let covered = cover::keep(
+                    &target,
+                    mesh.triangles(),
+                    lattice.dims(),
+                    Level::best(),
+                    &(),
+                )
+                .unwrap();
                 let mut bits = BitGrid::new(lattice.dims()).unwrap();
                 covered.copy_to(0, &mut bits);
-                let mut with_cells: Vec<_> =
-                    bits.iter().map(|[i, j, k]| [i / 64, j / SIDE, k / SIDE]).collect();
+                let mut with_cells: Vec<_> = bits
+                    .iter()
+                    .map(|[i, j, k]| [i / 64, j / SIDE, k / SIDE])
+                    .collect();
                 with_cells.sort_unstable();
                 with_cells.dedup();
                 let found = with_cells.len();

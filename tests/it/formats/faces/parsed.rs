@@ -36,27 +36,42 @@ fn f32_at(bytes: &[u8], at: usize) -> f32 {
 
 /// The header of a PLY by lines, and what follows it.
 pub fn ply_header(bytes: &[u8]) -> (Vec<&str>, &[u8]) {
-    let end = bytes.windows(11).position(|window| window == b"end_header\n").unwrap() + 11;
+    let end = bytes
+        .windows(11)
+        .position(|window| window == b"end_header\n")
+        .unwrap()
+        + 11;
     let header = std::str::from_utf8(&bytes[..end]).unwrap();
     assert!(
-        header.is_ascii() && header.starts_with("ply\nformat binary_little_endian 1.0\ncomment voxelize {")
+        header.is_ascii()
+            && header.starts_with("ply\nformat binary_little_endian 1.0\ncomment voxelize {")
     );
     let lines: Vec<_> = header.lines().collect();
-    assert!(lines.iter().all(|line| line.len() < 500), "MeshLab takes 510 bytes");
+    assert!(
+        lines.iter().all(|line| line.len() < 500),
+        "MeshLab takes 510 bytes"
+    );
     (lines, &bytes[end..])
 }
 
 /// The count of an element, and its properties.
 pub fn ply_element<'a>(lines: &[&'a str], name: &str) -> (usize, Vec<&'a str>) {
-    let start = lines.iter().position(|line| line.starts_with(&format!("element {name} "))).unwrap();
+    let start = lines
+        .iter()
+        .position(|line| line.starts_with(&format!("element {name} ")))
+        .unwrap();
     let count = lines[start].rsplit(' ').next().unwrap().parse().unwrap();
-    let properties = lines[start + 1..].iter().map_while(|line| line.strip_prefix("property "));
+    let properties = lines[start + 1..]
+        .iter()
+        .map_while(|line| line.strip_prefix("property "));
     (count, properties.collect())
 }
 
 /// The JSON in lines of comments.
 pub fn comments(text: &[&str], begin: &str) -> String {
-    text.iter().filter_map(|line| line.strip_prefix(begin)).collect()
+    text.iter()
+        .filter_map(|line| line.strip_prefix(begin))
+        .collect()
 }
 
 fn ply(bytes: &[u8]) -> ParsedFaces {
@@ -67,7 +82,10 @@ fn ply(bytes: &[u8]) -> ParsedFaces {
     assert_eq!(face[0], "list uchar int vertex_indices");
     let has_labels = face.len() > 1;
     if has_labels {
-        assert_eq!(face[1..], ["uchar red", "uchar green", "uchar blue", "uchar label"]);
+        assert_eq!(
+            face[1..],
+            ["uchar red", "uchar green", "uchar blue", "uchar label"]
+        );
     }
     let mut take = |length: usize| {
         let (now, later) = rest.split_at(length);
@@ -101,7 +119,10 @@ fn ply(bytes: &[u8]) -> ParsedFaces {
         triangles.push([0, 1, 2].map(index));
         let last = (colour(take(3)), take(1)[0]);
         if triangles.len().is_multiple_of(2) {
-            assert_eq!((parsed.colours.last(), parsed.labels.last()), (Some(&last.0), Some(&last.1)));
+            assert_eq!(
+                (parsed.colours.last(), parsed.labels.last()),
+                (Some(&last.0), Some(&last.1))
+            );
         } else {
             parsed.colours.push(last.0);
             parsed.labels.push(last.1);
@@ -115,14 +136,24 @@ fn ply(bytes: &[u8]) -> ParsedFaces {
 fn obj(text: &str) -> ParsedFaces {
     let lines: Vec<_> = text.lines().collect();
     let json = comments(&lines, "# voxelize ");
-    let mut parsed = ParsedFaces { vertices: vec![], faces: vec![], labels: vec![], colours: vec![], json };
+    let mut parsed = ParsedFaces {
+        vertices: vec![],
+        faces: vec![],
+        labels: vec![],
+        colours: vec![],
+        json,
+    };
     let mut label = 0;
     for line in lines.iter().filter(|line| !line.starts_with('#')) {
         let words: Vec<_> = line.split(' ').collect();
         match words[..] {
-            ["v", x, y, z] => parsed.vertices.push([x, y, z].map(|word| word.parse().unwrap())),
+            ["v", x, y, z] => parsed
+                .vertices
+                .push([x, y, z].map(|word| word.parse().unwrap())),
             ["f", a, b, c, d] => {
-                parsed.faces.push([a, b, c, d].map(|word| word.parse::<usize>().unwrap() - 1));
+                parsed
+                    .faces
+                    .push([a, b, c, d].map(|word| word.parse::<usize>().unwrap() - 1));
                 parsed.labels.push(label);
             }
             // Names of tests end in their number.
@@ -155,22 +186,41 @@ fn stl(bytes: &[u8]) -> ParsedFaces {
             [0, 1, 2].map(|axis| f32_at(pair, at + 4 * axis))
         };
         let [a, b, c, d] = [corner(0, 1), corner(0, 2), corner(0, 3), corner(1, 3)];
-        assert_eq!(([corner(1, 1), corner(1, 2)], corner(0, 0)), ([a, c], corner(1, 0)));
-        let [u, v] =
-            [b, d].map(|p: [f32; 3]| [0, 1, 2].map(|n| (p[n] - a[n]).signum() * f32::from(p[n] != a[n])));
-        let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+        assert_eq!(
+            ([corner(1, 1), corner(1, 2)], corner(0, 0)),
+            ([a, c], corner(1, 0))
+        );
+        let [u, v] = [b, d]
+            .map(|p: [f32; 3]| [0, 1, 2].map(|n| (p[n] - a[n]).signum() * f32::from(p[n] != a[n])));
+        let normal = [
+            u[1] * v[2] - u[2] * v[1],
+            u[2] * v[0] - u[0] * v[2],
+            u[0] * v[1] - u[1] * v[0],
+        ];
         assert_eq!(corner(0, 0), normal);
-        assert_eq!(([pair[48], pair[49]], [pair[98], pair[99]]), ([0, 0], [0, 0]));
+        assert_eq!(
+            ([pair[48], pair[49]], [pair[98], pair[99]]),
+            ([0, 0], [0, 0])
+        );
         faces.push([0, 1, 2, 3].map(|n| vertices.len() + n));
         vertices.extend([a, b, c, d].map(|p| p.map(f64::from)));
     }
     let labels = vec![0; faces.len()];
-    ParsedFaces { vertices, faces, labels, colours: vec![], json: String::new() }
+    ParsedFaces {
+        vertices,
+        faces,
+        labels,
+        colours: vec![],
+        json: String::new(),
+    }
 }
 
 /// The JSON of a GLB, and its bytes.
 pub fn glb_chunks(bytes: &[u8]) -> (Value, &[u8]) {
-    assert_eq!((&bytes[..4], u32_at(bytes, 4), u32_at(bytes, 8) as usize), (&b"glTF"[..], 2, bytes.len()));
+    assert_eq!(
+        (&bytes[..4], u32_at(bytes, 4), u32_at(bytes, 8) as usize),
+        (&b"glTF"[..], 2, bytes.len())
+    );
     let length = u32_at(bytes, 12) as usize;
     assert_eq!((&bytes[16..20], length % 4), (&b"JSON"[..], 0));
     let json = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
@@ -178,7 +228,10 @@ pub fn glb_chunks(bytes: &[u8]) -> (Value, &[u8]) {
     if rest.is_empty() {
         return (json, rest);
     }
-    assert_eq!((&rest[4..8], u32_at(rest, 0) as usize), (&b"BIN\0"[..], rest.len() - 8));
+    assert_eq!(
+        (&rest[4..8], u32_at(rest, 0) as usize),
+        (&b"BIN\0"[..], rest.len() - 8)
+    );
     (json, &rest[8..])
 }
 
@@ -186,42 +239,67 @@ fn glb(bytes: &[u8]) -> ParsedFaces {
     let (json, data) = glb_chunks(bytes);
     let whole = |value: &Value| value.as_u64().unwrap_or(0) as usize;
     let extras = json["asset"]["extras"]["voxelize"].to_string();
-    let mut parsed =
-        ParsedFaces { vertices: vec![], faces: vec![], labels: vec![], colours: vec![], json: extras };
+    let mut parsed = ParsedFaces {
+        vertices: vec![],
+        faces: vec![],
+        labels: vec![],
+        colours: vec![],
+        json: extras,
+    };
     if json.get("meshes").is_none() {
         return parsed;
     }
     assert_eq!(whole(&json["buffers"][0]["byteLength"]), data.len());
     let start = |accessor: &Value, component: u64, kind: &str| {
         assert_eq!(
-            (accessor["componentType"].as_u64(), accessor["type"].as_str()),
+            (
+                accessor["componentType"].as_u64(),
+                accessor["type"].as_str()
+            ),
             (Some(component), Some(kind))
         );
         let view = &json["bufferViews"][whole(&accessor["bufferView"])];
-        let end =
-            whole(&accessor["byteOffset"]) + whole(&accessor["count"]) * if kind == "VEC3" { 12 } else { 4 };
+        let end = whole(&accessor["byteOffset"])
+            + whole(&accessor["count"]) * if kind == "VEC3" { 12 } else { 4 };
         assert!(end <= whole(&view["byteLength"]));
         whole(&view["byteOffset"]) + whole(&accessor["byteOffset"])
     };
     let positions = &json["accessors"][0];
     let at = start(positions, 5126, "VEC3");
     for n in 0..whole(&positions["count"]) {
-        parsed.vertices.push([0, 1, 2].map(|axis| f64::from(f32_at(data, at + 12 * n + 4 * axis))));
+        parsed
+            .vertices
+            .push([0, 1, 2].map(|axis| f64::from(f32_at(data, at + 12 * n + 4 * axis))));
     }
     for axis in 0..3 {
         let all = parsed.vertices.iter().map(|vertex| vertex[axis]);
-        let bounds = [all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max)];
-        assert_eq!([&positions["min"], &positions["max"]].map(|b| b[axis].as_f64().unwrap()), bounds);
+        let bounds = [
+            all.clone().fold(f64::INFINITY, f64::min),
+            all.fold(f64::NEG_INFINITY, f64::max),
+        ];
+        assert_eq!(
+            [&positions["min"], &positions["max"]].map(|b| b[axis].as_f64().unwrap()),
+            bounds
+        );
     }
     for primitive in json["meshes"][0]["primitives"].as_array().unwrap() {
-        assert_eq!((whole(&primitive["attributes"]["POSITION"]), whole(&primitive["mode"])), (0, 4));
+        assert_eq!(
+            (
+                whole(&primitive["attributes"]["POSITION"]),
+                whole(&primitive["mode"])
+            ),
+            (0, 4)
+        );
         let accessor = &json["accessors"][whole(&primitive["indices"])];
         let at = start(accessor, 5125, "SCALAR");
-        let indices: Vec<_> =
-            (0..whole(&accessor["count"])).map(|n| u32_at(data, at + 4 * n) as usize).collect();
+        let indices: Vec<_> = (0..whole(&accessor["count"]))
+            .map(|n| u32_at(data, at + 4 * n) as usize)
+            .collect();
         let quads = quads(indices.as_chunks().0);
         let material = &json["materials"][whole(&primitive["material"])];
-        parsed.labels.extend(vec![whole(&material["extras"]["label"]) as u8; quads.len()]);
+        parsed
+            .labels
+            .extend(vec![whole(&material["extras"]["label"]) as u8; quads.len()]);
         parsed.faces.extend(quads);
     }
     parsed

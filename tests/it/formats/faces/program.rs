@@ -18,9 +18,15 @@ fn files_of_faces_are_meshes_to_every_command() {
     let mut seen = 0;
     for name in ["ply", "obj", "stl", "glb"] {
         let file = format!("made.{name}");
-        place.run(&format!("f.stl -r 20 --solid -o {file}")).expect(0);
+        place
+            .run(&format!("f.stl -r 20 --solid -o {file}"))
+            .expect(0);
         let info = place.run(&format!("info {file} --json")).expect(0).json();
-        assert_eq!((&info["kind"], &info["mesh"]["closed"]), (&"mesh".into(), &true.into()), "{file}");
+        assert_eq!(
+            (&info["kind"], &info["mesh"]["closed"]),
+            (&"mesh".into(), &true.into()),
+            "{file}"
+        );
         // The same cells again, in their places: a GLB stands up.
         let turned = if name == "glb" { "--axes x,-z,y" } else { "" };
         let again = format!("{file} --solid {turned} --like cells.npz --json -o again.npz");
@@ -30,7 +36,10 @@ fn files_of_faces_are_meshes_to_every_command() {
         place.run(&format!("view {file} --mesh -o a.png")).expect(0);
         place.run(&format!("check {file}")).expect(0);
         place.run(&format!("{file} f.stl -r 8 -o many/")).expect(0);
-        for words in [format!("diff {file} cells.npz"), format!("convert {file} a.npz")] {
+        for words in [
+            format!("diff {file} cells.npz"),
+            format!("convert {file} a.npz"),
+        ] {
             let error = refused(&place, &words, 3);
             assert!(error.contains("is a mesh, not voxels"), "{words}: {error}");
         }
@@ -39,7 +48,9 @@ fn files_of_faces_are_meshes_to_every_command() {
         assert!(voxelize::Voxels::open(place.path(&file)).is_err());
         assert!(format::sniff(&place.path(&file)).is_none());
         // A sidecar belongs to voxels: its name is free beside a mesh that is read.
-        place.run(&format!("{file} -r 8 -o a.npz --json={file}.json")).expect(0);
+        place
+            .run(&format!("{file} -r 8 -o a.npz --json={file}.json"))
+            .expect(0);
         seen += 1;
     }
     assert_eq!(seen, 4);
@@ -48,7 +59,10 @@ fn files_of_faces_are_meshes_to_every_command() {
 #[test]
 fn an_older_file_is_replaced_if_this_tool_made_it() {
     let place = place();
-    place.write("g.obj", "v 0 0 0\nv 9 0 0\nv 0 9 0\nv 0 0 9\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+    place.write(
+        "g.obj",
+        "v 0 0 0\nv 9 0 0\nv 0 9 0\nv 0 0 9\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n",
+    );
     for name in ["ply", "stl", "glb"] {
         let line = format!("g.obj -r 8 -f {name}");
         place.run(&line).expect(0);
@@ -66,7 +80,9 @@ fn an_older_file_is_replaced_if_this_tool_made_it() {
     // So are the outputs of an older batch.
     for _ in 0..2 {
         place.run("f.stl cube.stl -r 8 -o many/ -f stl").expect(0);
-        place.run("f.stl cube.stl -r 8 -o many/ -f ply --points").expect(0);
+        place
+            .run("f.stl cube.stl -r 8 -o many/ -f ply --points")
+            .expect(0);
     }
     // The input is never replaced.
     assert!(refused(&place, "f.stl -r 8 -f stl", 2).contains("would be overwritten"));
@@ -78,13 +94,31 @@ fn what_a_format_of_faces_cannot_hold_is_refused_before_the_work() {
     let place = place();
     let before = place.files();
     for (words, said) in [
-        ("f.stl -r 8 --rule distance -o a.ply", "ply does not hold fields"),
-        ("f.stl -r 8 --rule distance --points -o a.glb", "glb does not hold fields"),
+        (
+            "f.stl -r 8 --rule distance -o a.ply",
+            "ply does not hold fields",
+        ),
+        (
+            "f.stl -r 8 --rule distance --points -o a.glb",
+            "glb does not hold fields",
+        ),
         ("f.stl -r 8 --points -o a.stl", "stl has no such choice"),
-        ("f.stl -r 8 --points --merge greedy -o a.ply", "no faces to merge"),
-        ("f.stl -r 8 --merge greedy -o a.npz", "npz has no such choice"),
-        ("f.stl -r 8 --labels file -o a.stl", "stl does not store labels"),
-        ("f.stl -r 8 --translate 1e9,0,0 -o a.stl", "walls along x are the same as 32-bit floats"),
+        (
+            "f.stl -r 8 --points --merge greedy -o a.ply",
+            "no faces to merge",
+        ),
+        (
+            "f.stl -r 8 --merge greedy -o a.npz",
+            "npz has no such choice",
+        ),
+        (
+            "f.stl -r 8 --labels file -o a.stl",
+            "stl does not store labels",
+        ),
+        (
+            "f.stl -r 8 --translate 1e9,0,0 -o a.stl",
+            "walls along x are the same as 32-bit floats",
+        ),
     ] {
         let error = refused(&place, words, 2);
         assert!(error.contains(said), "{words}: {error}");
@@ -92,8 +126,12 @@ fn what_a_format_of_faces_cannot_hold_is_refused_before_the_work() {
         assert!(dry.contains(said), "{words} -n: {dry}");
         assert_eq!(place.files(), before, "{words}");
     }
-    place.run("f.stl -r 8 --rule distance --points -o a.ply").expect(0);
-    place.run("f.stl -r 8 --labels file --dtype bool -o a.stl").expect(0);
+    place
+        .run("f.stl -r 8 --rule distance --points -o a.ply")
+        .expect(0);
+    place
+        .run("f.stl -r 8 --labels file --dtype bool -o a.stl")
+        .expect(0);
     let piped = place.run("f.stl -r 8 --merge greedy -f glb -o -").expect(0);
     place.run("f.stl -r 8 --merge greedy -o a.glb").expect(0);
     assert!(piped.out == std::fs::read(place.path("a.glb")).unwrap());

@@ -104,7 +104,9 @@ impl<'a> ByHand<'a> {
         }
         assert_eq!(self.metadata["name"], name.as_bytes());
         let map = self.text();
-        let doubles = (0..18).map(|_| f64::from_le_bytes(self.take(8).try_into().unwrap())).collect();
+        let doubles = (0..18)
+            .map(|_| f64::from_le_bytes(self.take(8).try_into().unwrap()))
+            .collect();
         self.map = (map, doubles);
         self.tree();
         assert_eq!(offsets[1], self.at());
@@ -114,7 +116,9 @@ impl<'a> ByHand<'a> {
             self.leaves[n].2 = if self.width() == 1 {
                 assert_eq!(self.origin(), origin);
                 let values = self.take(64);
-                (0..512).map(|n| u32::from(values[n / 8] >> (n % 8) & 1)).collect()
+                (0..512)
+                    .map(|n| u32::from(values[n / 8] >> (n % 8) & 1))
+                    .collect()
             } else {
                 self.values(&mask)
             };
@@ -175,7 +179,11 @@ impl<'a> ByHand<'a> {
             other => panic!("kind {other}"),
         };
         let width = self.width();
-        let bytes = width * active.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
+        let bytes = width
+            * active
+                .iter()
+                .map(|byte| byte.count_ones() as usize)
+                .sum::<usize>();
         let data = match self.is_zipped {
             false => self.take(bytes).to_vec(),
             true => match self.i64() {
@@ -199,9 +207,21 @@ impl<'a> ByHand<'a> {
             u32::from_le_bytes(bytes)
         });
         let is_on = |mask: &[u8], n: usize| mask[n / 8] >> (n % 8) & 1 == 1;
-        let other = |n: usize| if is_on(&which, n) { self.background } else { self.background ^ 1 << 31 };
+        let other = |n: usize| {
+            if is_on(&which, n) {
+                self.background
+            } else {
+                self.background ^ 1 << 31
+            }
+        };
         (0..8 * active.len())
-            .map(|n| if is_on(active, n) { data.next().unwrap() } else { other(n) })
+            .map(|n| {
+                if is_on(active, n) {
+                    data.next().unwrap()
+                } else {
+                    other(n)
+                }
+            })
             .collect()
     }
 
@@ -223,7 +243,10 @@ impl<'a> ByHand<'a> {
                 let [x, y, z] = cell.map(|n| n as usize);
                 cells[(z * dims[1] + y) * dims[0] + x] = (value, is_active);
             } else {
-                assert!(!is_active && value == self.background, "{cell:?} is not of the grid");
+                assert!(
+                    !is_active && value == self.background,
+                    "{cell:?} is not of the grid"
+                );
             }
         };
         let mut cube = |origin: [i32; 3], side: i32, value: &dyn Fn(usize) -> (u32, bool)| {
@@ -231,7 +254,11 @@ impl<'a> ByHand<'a> {
                 let s = side as usize;
                 let within = [n / (s * s), n / s % s, n % s];
                 let (bits, is_active) = value(n);
-                put([0, 1, 2].map(|axis| origin[axis] + within[axis] as i32), bits, is_active);
+                put(
+                    [0, 1, 2].map(|axis| origin[axis] + within[axis] as i32),
+                    bits,
+                    is_active,
+                );
             }
         };
         for (origin, side, bits, is_active) in &self.tiles {
@@ -239,7 +266,9 @@ impl<'a> ByHand<'a> {
             cube(*origin, *side, &|_| (*bits, *is_active));
         }
         for (origin, mask, values) in &self.leaves {
-            cube(*origin, 8, &|n| (values[n], mask[n / 8] >> (n % 8) & 1 == 1));
+            cube(*origin, 8, &|n| {
+                (values[n], mask[n / 8] >> (n % 8) & 1 == 1)
+            });
         }
         cells
     }

@@ -24,14 +24,28 @@ fn put_text(text: &str) -> Vec<u8> {
 }
 
 pub fn floats(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
 }
 
 pub fn uniform_map(centre: [f64; 3], size: f64) -> Vec<u8> {
-    let numbers = [centre, [size; 3], [size; 3], [1.0 / size; 3], [1.0 / size / size; 3], [0.5 / size; 3]];
+    let numbers = [
+        centre,
+        [size; 3],
+        [size; 3],
+        [1.0 / size; 3],
+        [1.0 / size / size; 3],
+        [0.5 / size; 3],
+    ];
     [
         put_text("UniformScaleTranslateMap"),
-        numbers.as_flattened().iter().flat_map(|n| n.to_le_bytes()).collect(),
+        numbers
+            .as_flattened()
+            .iter()
+            .flat_map(|n| n.to_le_bytes())
+            .collect(),
     ]
     .concat()
 }
@@ -67,9 +81,15 @@ impl Foreign {
     /// Everything up to the values of the leaf, and these.
     pub fn grid(&self) -> [Vec<u8>; 2] {
         let mut head = self.compression.to_le_bytes().to_vec();
-        let text = |name: &str, value: &str| [put_text(name), put_text("string"), put_text(value)].concat();
-        let delayed =
-            [put_text("file_delayed_load"), put_text("__delayedload"), put_text("anything")].concat();
+        let text = |name: &str, value: &str| {
+            [put_text(name), put_text("string"), put_text(value)].concat()
+        };
+        let delayed = [
+            put_text("file_delayed_load"),
+            put_text("__delayedload"),
+            put_text("anything"),
+        ]
+        .concat();
         let mut entries = vec![text("name", "a"), delayed];
         entries.extend(self.json.as_ref().map(|json| text("voxelize", json)));
         head.extend((entries.len() as u32).to_le_bytes());
@@ -95,7 +115,9 @@ impl Foreign {
         let mut buffers = self.mask.to_vec();
         if self.kind.contains("bool") {
             buffers.extend(
-                [self.root[0] + 4088, self.root[1], self.root[2] + 16].iter().flat_map(|n| n.to_le_bytes()),
+                [self.root[0] + 4088, self.root[1], self.root[2] + 16]
+                    .iter()
+                    .flat_map(|n| n.to_le_bytes()),
             );
         }
         buffers.extend(&self.values);
@@ -104,11 +126,19 @@ impl Foreign {
 
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = b" BDV\0\0\0\0".to_vec();
-        [self.version, 9, 1].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+        [self.version, 9, 1]
+            .iter()
+            .for_each(|n| bytes.extend(n.to_le_bytes()));
         bytes.push(u8::from(self.has_offsets));
         bytes.extend([b'x'; 36]);
         bytes.extend(
-            [1_u32.to_le_bytes().to_vec(), put_text("by"), put_text("string"), put_text("hand")].concat(),
+            [
+                1_u32.to_le_bytes().to_vec(),
+                put_text("by"),
+                put_text("string"),
+                put_text("hand"),
+            ]
+            .concat(),
         );
         bytes.extend((1 + u32::from(self.before)).to_le_bytes());
         let mut put = |name: &str, kind: &str, parts: [Vec<u8>; 2]| {
@@ -129,5 +159,9 @@ impl Foreign {
 }
 
 pub fn doubles(name: &str, numbers: &[f64]) -> Vec<u8> {
-    [put_text(name), numbers.iter().flat_map(|n| n.to_le_bytes()).collect()].concat()
+    [
+        put_text(name),
+        numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+    ]
+    .concat()
 }

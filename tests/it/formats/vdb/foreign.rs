@@ -11,13 +11,17 @@ use super::*;
 fn values_of(voxels: &Voxels) -> Vec<f32> {
     let field = voxels.field().unwrap();
     assert_eq!(field.dims(), [8; 3]);
-    (0..512).map(|n| field.get([n / 64, n / 8 % 8, n % 8])).collect()
+    (0..512)
+        .map(|n| field.get([n / 64, n / 8 % 8, n % 8]))
+        .collect()
 }
 
 /// The zlib stream of some values, behind its length.
 fn zipped(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
-    flate2::read::ZlibEncoder::new(bytes, flate2::Compression::best()).read_to_end(&mut packed).unwrap();
+    flate2::read::ZlibEncoder::new(bytes, flate2::Compression::best())
+        .read_to_end(&mut packed)
+        .unwrap();
     [&(packed.len() as i64).to_le_bytes()[..], &packed].concat()
 }
 
@@ -36,9 +40,18 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
             511 => 2.0,
             n => other(chosen(n)),
         });
-        (Foreign { values: values.concat(), ..Foreign::default() }, expected.collect::<Vec<f32>>())
+        (
+            Foreign {
+                values: values.concat(),
+                ..Foreign::default()
+            },
+            expected.collect::<Vec<f32>>(),
+        )
     };
-    let halves: Vec<u8> = [0x3c00_u16, 0x4000].iter().flat_map(|half| half.to_le_bytes()).collect();
+    let halves: Vec<u8> = [0x3c00_u16, 0x4000]
+        .iter()
+        .flat_map(|half| half.to_le_bytes())
+        .collect();
     let lz4 = {
         // 512 floats of 1.0, in four streams of one byte each: 0, 0, 0x80, 0x3f.
         let stream = |byte: u8| [&[0x1f, byte, 1, 0, 255, 236][..], &[0x10, byte]].concat();
@@ -48,17 +61,39 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
             .flat_map(|s| [&8_u32.to_le_bytes()[..], s].concat())
             .collect();
         let length = 16 + 4 + streams.len() as u32;
-        let numbers: Vec<u8> = [2048, 2048, length, 20].iter().flat_map(|n: &u32| n.to_le_bytes()).collect();
-        [&i64::from(length).to_le_bytes()[..], &[2, 1, 0x21, 4], &numbers, &streams].concat()
+        let numbers: Vec<u8> = [2048, 2048, length, 20]
+            .iter()
+            .flat_map(|n: &u32| n.to_le_bytes())
+            .collect();
+        [
+            &i64::from(length).to_le_bytes()[..],
+            &[2, 1, 0x21, 4],
+            &numbers,
+            &streams,
+        ]
+        .concat()
     };
     let cases = [
         case(&[&[0], &active], |_| 4.0),
         case(&[&[1], &active], |_| -4.0),
         case(&[&[2], &floats(&[7.0]), &active], |_| 7.0),
-        case(&[&[3], &which, &active], |chosen| if chosen { 4.0 } else { -4.0 }),
-        case(&[&[4], &floats(&[7.0]), &which, &active], |chosen| if chosen { 4.0 } else { 7.0 }),
-        case(&[&[5], &floats(&[7.0, 9.0]), &which, &active], |chosen| if chosen { 9.0 } else { 7.0 }),
-        (Foreign { values: [vec![6], floats(&all)].concat(), ..Foreign::default() }, all.clone()),
+        case(
+            &[&[3], &which, &active],
+            |chosen| if chosen { 4.0 } else { -4.0 },
+        ),
+        case(&[&[4], &floats(&[7.0]), &which, &active], |chosen| {
+            if chosen { 4.0 } else { 7.0 }
+        }),
+        case(&[&[5], &floats(&[7.0, 9.0]), &which, &active], |chosen| {
+            if chosen { 9.0 } else { 7.0 }
+        }),
+        (
+            Foreign {
+                values: [vec![6], floats(&all)].concat(),
+                ..Foreign::default()
+            },
+            all.clone(),
+        ),
         // Every value of every node.
         (
             Foreign {
@@ -126,11 +161,16 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
         // The nodes of the case without compression have all their values.
         if file.compression == 0 {
             let bytes = without_compression(&file);
-            assert_eq!(values_of(&read_vdb(&bytes).unwrap()), expected, "case {seen}");
+            assert_eq!(
+                values_of(&read_vdb(&bytes).unwrap()),
+                expected,
+                "case {seen}"
+            );
         } else {
             for version in 222..=225 {
                 file.version = version;
-                let found = read_vdb(&file.bytes()).unwrap_or_else(|error| panic!("case {seen}: {error}"));
+                let found =
+                    read_vdb(&file.bytes()).unwrap_or_else(|error| panic!("case {seen}: {error}"));
                 assert_eq!(values_of(&found), expected, "case {seen}");
                 assert_eq!(found.field().unwrap().background(), 4.0);
             }
@@ -163,32 +203,86 @@ fn without_compression(file: &Foreign) -> Vec<u8> {
 fn cells_of_other_programs_are_where_their_maps_say() {
     let zero = [0.0; 3];
     let scale = |sizes: [f64; 3]| {
-        [sizes, sizes, sizes.map(|s| 1.0 / s), sizes.map(|s| 1.0 / s / s), sizes.map(|s| 0.5 / s)].concat()
+        [
+            sizes,
+            sizes,
+            sizes.map(|s| 1.0 / s),
+            sizes.map(|s| 1.0 / s / s),
+            sizes.map(|s| 0.5 / s),
+        ]
+        .concat()
     };
-    let rows =
-        [[0.0, 2.0, 0.0, 0.0], [0.25, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [1.0, 2.0, 3.0, 1.0]].concat();
+    let rows = [
+        [0.0, 2.0, 0.0, 0.0],
+        [0.25, 0.0, 0.0, 0.0],
+        [0.0, 0.0, -1.0, 0.0],
+        [1.0, 2.0, 3.0, 1.0],
+    ]
+    .concat();
     let mut seen = 0;
     // The leaf is from (-8, 0, 16) to (-1, 7, 23).
     for (map, origin, spacing, first) in [
-        (uniform_map([1.0, 2.0, 3.0], 0.5), [-3.25, 1.75, 10.75], [0.5; 3], [0, 0, 0]),
         (
-            doubles("ScaleTranslateMap", &[&[1.0, 2.0, 3.0][..], &scale([0.5, 1.0, 2.0])].concat()),
+            uniform_map([1.0, 2.0, 3.0], 0.5),
+            [-3.25, 1.75, 10.75],
+            [0.5; 3],
+            [0, 0, 0],
+        ),
+        (
+            doubles(
+                "ScaleTranslateMap",
+                &[&[1.0, 2.0, 3.0][..], &scale([0.5, 1.0, 2.0])].concat(),
+            ),
             [-3.25, 1.5, 34.0],
             [0.5, 1.0, 2.0],
             [0; 3],
         ),
-        (doubles("UniformScaleMap", &scale([2.0; 3])), [-17.0, -1.0, 31.0], [2.0; 3], [0; 3]),
-        (doubles("ScaleMap", &scale([1.0, 2.0, 4.0])), [-8.5, -1.0, 62.0], [1.0, 2.0, 4.0], [0; 3]),
-        (doubles("TranslationMap", &zero), [-8.5, -0.5, 15.5], [1.0; 3], [0; 3]),
+        (
+            doubles("UniformScaleMap", &scale([2.0; 3])),
+            [-17.0, -1.0, 31.0],
+            [2.0; 3],
+            [0; 3],
+        ),
+        (
+            doubles("ScaleMap", &scale([1.0, 2.0, 4.0])),
+            [-8.5, -1.0, 62.0],
+            [1.0, 2.0, 4.0],
+            [0; 3],
+        ),
+        (
+            doubles("TranslationMap", &zero),
+            [-8.5, -0.5, 15.5],
+            [1.0; 3],
+            [0; 3],
+        ),
         // x of the tree goes along y, y along x, and z down.
-        (doubles("AffineMap", &rows), [0.875, -15.0, -20.5], [0.25, 2.0, 1.0], [0, 0, 7]),
+        (
+            doubles("AffineMap", &rows),
+            [0.875, -15.0, -20.5],
+            [0.25, 2.0, 1.0],
+            [0, 0, 7],
+        ),
     ] {
-        let found = read_vdb(&Foreign { map, ..Foreign::default() }.bytes()).unwrap();
+        let found = read_vdb(
+            &Foreign {
+                map,
+                ..Foreign::default()
+            }
+            .bytes(),
+        )
+        .unwrap();
         let lattice = found.lattice.as_ref().unwrap();
         let numbers = |values: &[Rational; 3]| values.each_ref().map(Rational::to_f64);
-        assert_eq!((numbers(lattice.origin()), numbers(lattice.spacing())), (origin, spacing), "map {seen}");
+        assert_eq!(
+            (numbers(lattice.origin()), numbers(lattice.spacing())),
+            (origin, spacing),
+            "map {seen}"
+        );
         assert_eq!(found.field().unwrap().get(first), 1.0, "map {seen}");
-        let voxels = Voxels { record: Record::default(), ..found };
+        let voxels = Voxels {
+            record: Record::default(),
+            ..found
+        };
         assert_eq!(read_vdb(&written(&voxels, &[])).unwrap(), voxels);
         seen += 1;
     }
@@ -198,14 +292,28 @@ fn cells_of_other_programs_are_where_their_maps_say() {
 #[test]
 fn grids_of_other_kinds_and_files_of_several() {
     // The first grid that holds cells; and a stream without offsets.
-    for file in
-        [Foreign { before: true, ..Foreign::default() }, Foreign { has_offsets: false, ..Foreign::default() }]
-    {
+    for file in [
+        Foreign {
+            before: true,
+            ..Foreign::default()
+        },
+        Foreign {
+            has_offsets: false,
+            ..Foreign::default()
+        },
+    ] {
         assert_eq!(values_of(&read_vdb(&file.bytes()).unwrap())[511], 2.0);
     }
-    let both = Foreign { before: true, has_offsets: false, ..Foreign::default() };
+    let both = Foreign {
+        before: true,
+        has_offsets: false,
+        ..Foreign::default()
+    };
     let error = read_vdb(&both.bytes()).unwrap_err();
-    assert_eq!(error.message(), "no grid of bool, int32 or float: 'v' is a Tree_vec3s_5_4_3");
+    assert_eq!(
+        error.message(),
+        "no grid of bool, int32 or float: 'v' is a Tree_vec3s_5_4_3"
+    );
     // Of bool, cells whose value is true: not all that are active, and not those beyond the box of these.
     let mut values = ends();
     (values[0], values[1]) = (0, 0b10);
@@ -216,23 +324,39 @@ fn grids_of_other_kinds_and_files_of_several() {
         ..Foreign::default()
     };
     let found = read_vdb(&bool_tree.bytes()).unwrap();
-    assert_eq!(found.occupied().unwrap().iter().collect::<Vec<_>>(), [[0, 1, 1], [7, 7, 7]]);
+    assert_eq!(
+        found.occupied().unwrap().iter().collect::<Vec<_>>(),
+        [[0, 1, 1], [7, 7, 7]]
+    );
     // Whole numbers are labels, or bits if there is one alone.
     let whole = |numbers: [i32; 2]| Foreign {
         kind: "Tree_int32_5_4_3",
         background: vec![0; 4],
-        values: [vec![0], numbers.iter().flat_map(|n| n.to_le_bytes()).collect()].concat(),
+        values: [
+            vec![0],
+            numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+        ]
+        .concat(),
         ..Foreign::default()
     };
     let found = read_vdb(&whole([7, 255]).bytes()).unwrap();
-    assert_eq!(found.labels().unwrap().iter().collect::<Vec<_>>(), [([0, 0, 0], 7), ([7, 7, 7], 255)]);
+    assert_eq!(
+        found.labels().unwrap().iter().collect::<Vec<_>>(),
+        [([0, 0, 0], 7), ([7, 7, 7], 255)]
+    );
     let found = read_vdb(&whole([9, 9]).bytes()).unwrap();
     assert_eq!((found.kind(), found.count()), (CellKind::Bits, 2));
     for numbers in [[1, 256], [-1, 1]] {
-        assert_eq!(read_vdb(&whole(numbers).bytes()).unwrap_err().code(), Code::V004);
+        assert_eq!(
+            read_vdb(&whole(numbers).bytes()).unwrap_err().code(),
+            Code::V004
+        );
     }
     // A tile of the root is 4096 cells along each axis; the file is too short for so many.
-    let tile = Foreign { tiles: vec![([0; 3], floats(&[1.0]), true)], ..Foreign::default() };
+    let tile = Foreign {
+        tiles: vec![([0; 3], floats(&[1.0]), true)],
+        ..Foreign::default()
+    };
     assert_eq!(read_vdb(&tile.bytes()).unwrap_err().kind(), Kind::TooLarge);
 }
 
@@ -241,12 +365,28 @@ fn our_description_counts_only_while_it_fits() {
     let json = |dims: &str| format!(r#"{{"tool":"voxelize 9.9","dims":{dims},"background":"4"}}"#);
     let at = |json: String, root: i32| {
         let root = [root, 0, 0];
-        read_vdb(&Foreign { json: Some(json), root, ..Foreign::default() }.bytes())
+        read_vdb(
+            &Foreign {
+                json: Some(json),
+                root,
+                ..Foreign::default()
+            }
+            .bytes(),
+        )
     };
     // The leaf is at (4088, 0, 16): within the dims, beside them, and at negative indices.
     let within = at(json("[4096,8,24]"), 0).unwrap();
-    assert_eq!((within.dims(), within.record.tool.as_deref()), ([4096, 8, 24], Some("voxelize 9.9")));
-    assert_eq!((within.field().unwrap().get([4095, 7, 23]), within.field().unwrap().get([0; 3])), (2.0, 4.0));
+    assert_eq!(
+        (within.dims(), within.record.tool.as_deref()),
+        ([4096, 8, 24], Some("voxelize 9.9"))
+    );
+    assert_eq!(
+        (
+            within.field().unwrap().get([4095, 7, 23]),
+            within.field().unwrap().get([0; 3])
+        ),
+        (2.0, 4.0)
+    );
     for (dims, root) in [("[4096,8,23]", 0), ("[4096,8,24]", -4096), ("[0,8,24]", 0)] {
         let other = at(json(dims), root).unwrap();
         assert_eq!((other.dims(), other.record.tool), ([8; 3], None), "{dims}");
@@ -261,7 +401,10 @@ fn our_description_counts_only_while_it_fits() {
     };
     let found = read_vdb(&tile.bytes()).unwrap();
     assert_eq!(
-        (found.field().unwrap().get([4099, 3, 3]), found.field().unwrap().get([4087, 3, 3])),
+        (
+            found.field().unwrap().get([4099, 3, 3]),
+            found.field().unwrap().get([4087, 3, 3])
+        ),
         (-4.0, 4.0)
     );
 }
@@ -273,7 +416,11 @@ fn broken_files_are_errors_that_say_what() {
     cut.pop();
     let mut longer = default().bytes();
     longer.push(0);
-    let mut stream = Foreign { has_offsets: false, ..default() }.bytes();
+    let mut stream = Foreign {
+        has_offsets: false,
+        ..default()
+    }
+    .bytes();
     stream.push(0);
     let mut other_mask = default().bytes();
     let leaf = other_mask.len() - 64 - 9;
@@ -288,19 +435,111 @@ fn broken_files_are_errors_that_say_what() {
         (stream, Code::V005),
         (other_mask, Code::V003),
         (early, Code::V003),
-        (Foreign { version: 221, ..default() }.bytes(), Code::V004),
-        (Foreign { version: 226, ..default() }.bytes(), Code::V004),
-        (Foreign { kind: "Tree_double_5_4_3", ..default() }.bytes(), Code::V004),
-        (Foreign { compression: 8, ..default() }.bytes(), Code::V003),
-        (Foreign { compression: 7, ..default() }.bytes(), Code::V003),
-        (Foreign { map: doubles("UnitaryMap", &[0.0; 16]), ..default() }.bytes(), Code::V004),
-        (Foreign { map: uniform_map([f64::NAN, 0.0, 0.0], 1.0), ..default() }.bytes(), Code::V003),
-        (Foreign { map: uniform_map([0.0; 3], 0.0), ..default() }.bytes(), Code::V003),
-        (Foreign { root: [-4095, 0, 0], ..default() }.bytes(), Code::V003),
-        (Foreign { values: [vec![7], floats(&[1.0, 2.0])].concat(), ..default() }.bytes(), Code::V003),
-        (Foreign { values: [vec![0], floats(&[1.0])].concat(), ..default() }.bytes(), Code::V002),
-        (Foreign { values: [vec![0], floats(&[1.0; 3])].concat(), ..default() }.bytes(), Code::V005),
-        (Foreign { mask: [0; 64], values: vec![0], ..default() }.bytes(), Code::V004),
+        (
+            Foreign {
+                version: 221,
+                ..default()
+            }
+            .bytes(),
+            Code::V004,
+        ),
+        (
+            Foreign {
+                version: 226,
+                ..default()
+            }
+            .bytes(),
+            Code::V004,
+        ),
+        (
+            Foreign {
+                kind: "Tree_double_5_4_3",
+                ..default()
+            }
+            .bytes(),
+            Code::V004,
+        ),
+        (
+            Foreign {
+                compression: 8,
+                ..default()
+            }
+            .bytes(),
+            Code::V003,
+        ),
+        (
+            Foreign {
+                compression: 7,
+                ..default()
+            }
+            .bytes(),
+            Code::V003,
+        ),
+        (
+            Foreign {
+                map: doubles("UnitaryMap", &[0.0; 16]),
+                ..default()
+            }
+            .bytes(),
+            Code::V004,
+        ),
+        (
+            Foreign {
+                map: uniform_map([f64::NAN, 0.0, 0.0], 1.0),
+                ..default()
+            }
+            .bytes(),
+            Code::V003,
+        ),
+        (
+            Foreign {
+                map: uniform_map([0.0; 3], 0.0),
+                ..default()
+            }
+            .bytes(),
+            Code::V003,
+        ),
+        (
+            Foreign {
+                root: [-4095, 0, 0],
+                ..default()
+            }
+            .bytes(),
+            Code::V003,
+        ),
+        (
+            Foreign {
+                values: [vec![7], floats(&[1.0, 2.0])].concat(),
+                ..default()
+            }
+            .bytes(),
+            Code::V003,
+        ),
+        (
+            Foreign {
+                values: [vec![0], floats(&[1.0])].concat(),
+                ..default()
+            }
+            .bytes(),
+            Code::V002,
+        ),
+        (
+            Foreign {
+                values: [vec![0], floats(&[1.0; 3])].concat(),
+                ..default()
+            }
+            .bytes(),
+            Code::V005,
+        ),
+        (
+            Foreign {
+                mask: [0; 64],
+                values: vec![0],
+                ..default()
+            }
+            .bytes(),
+            Code::V004,
+        ),
         // A zlib stream that is broken, too short, and one that claims to be long.
         (zip_of(&[1, 2, 3]), Code::V003),
         (zip_of(&zipped(&[0; 7])[8..]), Code::V003),
@@ -319,22 +558,38 @@ fn broken_files_are_errors_that_say_what() {
 fn zip_of(packed: &[u8]) -> Vec<u8> {
     let no_values = [&[0][..], &0_i64.to_le_bytes()].concat();
     let values = [&[0][..], &(packed.len() as i64).to_le_bytes(), packed].concat();
-    Foreign { compression: 3, no_values, values, ..Foreign::default() }.bytes()
+    Foreign {
+        compression: 3,
+        no_values,
+        values,
+        ..Foreign::default()
+    }
+    .bytes()
 }
 
 /// Two cells at both ends of the numbers that a tree has, and a count of nodes that is not there.
 #[test]
 fn files_cannot_claim_memory() {
     let far = Foreign {
-        tiles: vec![([i32::MIN; 3], floats(&[1.0]), true), ([i32::MAX - 4095; 3], floats(&[1.0]), true)],
+        tiles: vec![
+            ([i32::MIN; 3], floats(&[1.0]), true),
+            ([i32::MAX - 4095; 3], floats(&[1.0]), true),
+        ],
         ..Foreign::default()
     };
     assert_eq!(read_vdb(&far.bytes()).unwrap_err().kind(), Kind::Input);
     let json = r#"{"dims":[100000,100000,100000],"background":"4"}"#.to_string();
-    let wide = Foreign { json: Some(json), root: [0; 3], ..Foreign::default() };
+    let wide = Foreign {
+        json: Some(json),
+        root: [0; 3],
+        ..Foreign::default()
+    };
     assert_eq!(read_vdb(&wide.bytes()).unwrap_err().kind(), Kind::TooLarge);
     let mut many = Foreign::default().bytes();
-    let at = many.windows(8).position(|window| window == [0, 0, 0, 0, 1, 0, 0, 0]).unwrap();
+    let at = many
+        .windows(8)
+        .position(|window| window == [0, 0, 0, 0, 1, 0, 0, 0])
+        .unwrap();
     assert!(at > 100);
     many[at..at + 8].fill(0xff);
     assert_eq!(read_vdb(&many).unwrap_err().code(), Code::V003);
@@ -342,5 +597,8 @@ fn files_cannot_claim_memory() {
     let path = place.path().join("a.vdb");
     std::fs::write(&path, Foreign::default().bytes()).unwrap();
     assert!(format::open_within(&path, Some(4096)).is_ok());
-    assert_eq!(format::open_within(&path, Some(2000)).unwrap_err().kind(), Kind::TooLarge);
+    assert_eq!(
+        format::open_within(&path, Some(2000)).unwrap_err().kind(),
+        Kind::TooLarge
+    );
 }

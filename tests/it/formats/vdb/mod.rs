@@ -17,7 +17,16 @@ fn vdb() -> &'static Format {
 
 fn written(voxels: &Voxels, choices: &[Choice]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write_to(voxels, &mut bytes, vdb(), &SaveOptions { choices, ..SaveOptions::default() }).unwrap();
+    write_to(
+        voxels,
+        &mut bytes,
+        vdb(),
+        &SaveOptions {
+            choices,
+            ..SaveOptions::default()
+        },
+    )
+    .unwrap();
     bytes
 }
 
@@ -28,11 +37,14 @@ fn read_vdb(bytes: &[u8]) -> Result<Voxels> {
 /// A ball of signed distances in a band, with the far inside at minus the background.
 fn ball(dims: [usize; 3], radius: f32, background: f32) -> Field {
     let mut field = Field::new(dims, background).unwrap();
-    for (k, j, i) in
-        (0..dims[2]).flat_map(|k| (0..dims[1]).flat_map(move |j| (0..dims[0]).map(move |i| (k, j, i))))
+    for (k, j, i) in (0..dims[2])
+        .flat_map(|k| (0..dims[1]).flat_map(move |j| (0..dims[0]).map(move |i| (k, j, i))))
     {
-        let far =
-            [i, j, k].iter().zip(dims).map(|(n, all)| (*n as f32 - all as f32 / 2.0).powi(2)).sum::<f32>();
+        let far = [i, j, k]
+            .iter()
+            .zip(dims)
+            .map(|(n, all)| (*n as f32 - all as f32 / 2.0).powi(2))
+            .sum::<f32>();
         let value = far.sqrt() - radius;
         field.set([i, j, k], value.clamp(-background, background));
     }
@@ -55,7 +67,10 @@ fn labelled(dims: [usize; 3]) -> Labels {
 fn on_a_lattice(cells: impl Into<Cells>) -> Voxels {
     let cells = cells.into();
     let bits = BitGrid::new(cells.as_ref().dims()).unwrap();
-    Voxels { cells, ..at_odd_place(bits) }
+    Voxels {
+        cells,
+        ..at_odd_place(bits)
+    }
 }
 
 /// The value and the state that a cell is to have, x fastest.
@@ -68,8 +83,15 @@ fn expected(cells: &Cells, is_fog: bool) -> Vec<(u32, bool)> {
         Cells::Labels(labels) if labels.get(cell) > 0 => (labels.get(cell).into(), true),
         Cells::Field(field) => {
             let value = field.get(cell);
-            let bits = if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() };
-            (bits, !field.is_background(value) && !field.is_negated(value))
+            let bits = if value.is_nan() {
+                0x7fc0_0000
+            } else {
+                value.to_bits()
+            };
+            (
+                bits,
+                !field.is_background(value) && !field.is_negated(value),
+            )
         }
         _ => (0, false),
     };
@@ -93,14 +115,22 @@ fn every_cell_of_every_kind_is_in_the_tree_and_comes_back() {
     for cells in grids {
         let voxels = on_a_lattice(cells);
         let is_field = voxels.kind() == CellKind::Field;
-        let choices =
-            [&[][..], &[Choice::Uncompressed], &[Choice::VdbFog], &[Choice::VdbFog, Choice::Uncompressed]];
+        let choices = [
+            &[][..],
+            &[Choice::Uncompressed],
+            &[Choice::VdbFog],
+            &[Choice::VdbFog, Choice::Uncompressed],
+        ];
         for choices in &choices[..if is_field { 2 } else { 4 }] {
             let is_fog = choices.contains(&Choice::VdbFog);
             let bytes = written(&voxels, choices);
             let file = ByHand::of(&bytes);
             let expected = expected(&voxels.cells, is_fog);
-            assert!(file.cells(voxels.dims()) == expected, "{:?} {choices:?}", voxels.cells);
+            assert!(
+                file.cells(voxels.dims()) == expected,
+                "{:?} {choices:?}",
+                voxels.cells
+            );
             let active = expected.iter().filter(|(_, is_active)| *is_active).count() as u64;
             assert_eq!(file.metadata["file_voxel_count"], active.to_le_bytes());
             let back = read_vdb(&bytes).unwrap();
@@ -122,15 +152,27 @@ fn whole_leaves_and_nodes_are_tiles() {
         let bytes = written(&Voxels::new(cells), &[]);
         let file = ByHand::of(&bytes);
         let of = |side: i32, is_active: bool| {
-            file.tiles.iter().filter(|(_, s, _, a)| (*s, *a) == (side, is_active)).count()
+            file.tiles
+                .iter()
+                .filter(|(_, s, _, a)| (*s, *a) == (side, is_active))
+                .count()
         };
-        (of(128, true), of(8, true), of(128, false), of(8, false), file.leaves.len())
+        (
+            of(128, true),
+            of(8, true),
+            of(128, false),
+            of(8, false),
+            file.leaves.len(),
+        )
     };
     assert_eq!(tiles(full([128, 256, 129]).into()), (2, 0, 0, 0, 16 * 32));
     assert_eq!(tiles(full([16, 24, 8]).into()), (0, 6, 0, 0, 0));
     // Of a ball the inside.
     let (_, active, _, inside, leaves) = tiles(ball([40, 40, 40], 19.0, 1.0).into());
-    assert!(active == 0 && inside > 10 && leaves > 50, "{inside} {leaves}");
+    assert!(
+        active == 0 && inside > 10 && leaves > 50,
+        "{inside} {leaves}"
+    );
     let negative = Field::from_values([128, 128, 128], 3.0, vec![-3.0; 128 * 128 * 128]).unwrap();
     assert_eq!(tiles(negative.clone().into()), (0, 0, 1, 0, 0));
     let back = read_vdb(&written(&Voxels::new(negative.clone()), &[])).unwrap();
@@ -148,11 +190,16 @@ fn grids_beyond_a_child_of_the_root_have_several() {
     for dims in [[9000, 3, 2], [2, 4097, 3], [3, 2, 8193]] {
         let bits = scattered(dims);
         let mut field = Field::new(dims, 2.0).unwrap();
-        bits.iter().enumerate().for_each(|(n, cell)| field.set(cell, -(n as f32)));
+        bits.iter()
+            .enumerate()
+            .for_each(|(n, cell)| field.set(cell, -(n as f32)));
         for cells in [Cells::from(bits), field.into()] {
             let voxels = on_a_lattice(cells);
             let bytes = written(&voxels, &[]);
-            assert!(ByHand::of(&bytes).cells(dims) == expected(&voxels.cells, false), "{dims:?}");
+            assert!(
+                ByHand::of(&bytes).cells(dims) == expected(&voxels.cells, false),
+                "{dims:?}"
+            );
             assert_eq!(read_vdb(&bytes).unwrap(), voxels);
             seen += 1;
         }
@@ -165,15 +212,23 @@ fn names_classes_boxes_and_maps_are_what_programs_expect() {
     let f = on_a_lattice(f_grid());
     let plain = written(&f, &[]);
     let file = ByHand::of(&plain);
-    let facts = |file: &ByHand| [file.words("name"), file.words("class"), &file.kind].map(str::to_string);
+    let facts =
+        |file: &ByHand| [file.words("name"), file.words("class"), &file.kind].map(str::to_string);
     assert_eq!(facts(&file), ["voxels", "unknown", "Tree_bool_5_4_3"]);
-    assert_eq!((file.cell("file_bbox_min"), file.cell("file_bbox_max")), ([0; 3], [2, 3, 1]));
     assert_eq!(
-        (file.words("file_compression"), &*file.metadata["is_saved_as_half_float"]),
+        (file.cell("file_bbox_min"), file.cell("file_bbox_max")),
+        ([0; 3], [2, 3, 1])
+    );
+    assert_eq!(
+        (
+            file.words("file_compression"),
+            &*file.metadata["is_saved_as_half_float"]
+        ),
         ("active values", &[0][..])
     );
     assert!(
-        file.words("voxelize").contains(r#""spacing":["1/10","1/10","1/10"]"#),
+        file.words("voxelize")
+            .contains(r#""spacing":["1/10","1/10","1/10"]"#),
         "{}",
         file.words("voxelize")
     );
@@ -182,7 +237,10 @@ fn names_classes_boxes_and_maps_are_what_programs_expect() {
     let centre = [-1.0 / 3.0 + 0.05, 22.0 / 7.0 + 0.05, 5.05];
     assert!(
         map == "UniformScaleTranslateMap"
-            && numbers[..3].iter().zip(centre).all(|(a, b)| (a - b).abs() < 1e-15)
+            && numbers[..3]
+                .iter()
+                .zip(centre)
+                .all(|(a, b)| (a - b).abs() < 1e-15)
     );
     assert_eq!(numbers[3..9], [0.1; 6]);
     assert_eq!(numbers[9..], [[10.0; 3], [100.0; 3], [5.0; 3]].concat());
@@ -191,30 +249,67 @@ fn names_classes_boxes_and_maps_are_what_programs_expect() {
     assert_eq!(facts(&file), ["density", "fog volume", "Tree_float_5_4_3"]);
     assert_eq!(file.words("file_compression"), "zip + active values");
     let plain_fog = written(&f, &[Choice::VdbFog, Choice::Uncompressed]);
-    assert_eq!(ByHand::of(&plain_fog).words("file_compression"), "active values");
+    assert_eq!(
+        ByHand::of(&plain_fog).words("file_compression"),
+        "active values"
+    );
     let labels = written(&on_a_lattice(labelled([16, 16, 16])), &[]);
-    assert_eq!(facts(&ByHand::of(&labels)), ["voxels", "unknown", "Tree_int32_5_4_3"]);
+    assert_eq!(
+        facts(&ByHand::of(&labels)),
+        ["voxels", "unknown", "Tree_int32_5_4_3"]
+    );
     // No cell: as OpenVDB has it.
     let empty = written(&Voxels::new(BitGrid::new([9, 9, 9]).unwrap()), &[]);
     let empty = ByHand::of(&empty);
-    assert_eq!((empty.cell("file_bbox_min"), empty.cell("file_bbox_max")), ([i32::MAX; 3], [i32::MIN; 3]));
-    assert_eq!((empty.map.1[..6].to_vec(), empty.leaves.len()), (vec![0.5, 0.5, 0.5, 1.0, 1.0, 1.0], 0));
-    assert_ne!(plain[21..57], fog[21..57], "the uuids of different files differ");
+    assert_eq!(
+        (empty.cell("file_bbox_min"), empty.cell("file_bbox_max")),
+        ([i32::MAX; 3], [i32::MIN; 3])
+    );
+    assert_eq!(
+        (empty.map.1[..6].to_vec(), empty.leaves.len()),
+        (vec![0.5, 0.5, 0.5, 1.0, 1.0, 1.0], 0)
+    );
+    assert_ne!(
+        plain[21..57],
+        fog[21..57],
+        "the uuids of different files differ"
+    );
 }
 
 #[test]
 fn only_a_signed_distance_in_a_band_of_cubes_is_a_level_set() {
     let mut seen = 0;
     for (rule, variant, background, stretched, expected) in [
-        ("distance", Some("signed"), 0.3, false, ["distance", "level set"]),
-        ("distance", Some("signed"), f32::INFINITY, false, ["distance", "unknown"]),
-        ("distance", Some("signed"), 0.3, true, ["distance", "unknown"]),
+        (
+            "distance",
+            Some("signed"),
+            0.3,
+            false,
+            ["distance", "level set"],
+        ),
+        (
+            "distance",
+            Some("signed"),
+            f32::INFINITY,
+            false,
+            ["distance", "unknown"],
+        ),
+        (
+            "distance",
+            Some("signed"),
+            0.3,
+            true,
+            ["distance", "unknown"],
+        ),
         ("distance", None, 0.3, false, ["distance", "unknown"]),
         ("other", Some("signed"), 0.3, false, ["values", "unknown"]),
     ] {
         let mut voxels = on_a_lattice(ball([20, 20, 20], 7.0, background));
         voxels.record.rule_name = Some(rule.to_string());
-        voxels.record.fields = variant.map(|variant| ("variant", variant.to_string())).into_iter().collect();
+        voxels.record.fields = variant
+            .map(|variant| ("variant", variant.to_string()))
+            .into_iter()
+            .collect();
         if stretched {
             let spacing = [Rational::ONE, Rational::ONE, Rational::new(1, 2)];
             let origin = [(); 3].map(|()| Rational::ZERO);
@@ -239,9 +334,13 @@ fn cells_of_any_size_come_back() {
     for digits in ["1e-50", "1e50", "0.3"] {
         let size = Rational::parse_decimal(digits).unwrap();
         let origin = [(); 3].map(|()| Rational::ZERO);
-        let lattice = Lattice::new([3, 4, 2], origin, [(); 3].map(|()| size.clone()), [true; 3]).unwrap();
+        let lattice =
+            Lattice::new([3, 4, 2], origin, [(); 3].map(|()| size.clone()), [true; 3]).unwrap();
         let lattice = Some(lattice.with_snap(voxelize::Snap::None));
-        let voxels = Voxels { lattice, ..at_odd_place(f_grid()) };
+        let voxels = Voxels {
+            lattice,
+            ..at_odd_place(f_grid())
+        };
         assert_eq!(read_vdb(&written(&voxels, &[])).unwrap(), voxels);
         seen += 1;
     }
@@ -253,12 +352,20 @@ fn slabs_of_any_height_make_the_same_bytes() {
     let mesh = voxelize::Mesh::open("fixtures/f.stl").unwrap();
     let lattice = Lattice::fit(mesh.bounds(), 45).unwrap();
     let mut seen = 0;
-    for rule in [voxelize::Rule::surface(), voxelize::Rule::distance().with_sign().unwrap()] {
+    for rule in [
+        voxelize::Rule::surface(),
+        voxelize::Rule::distance().with_sign().unwrap(),
+    ] {
         let voxelizer = voxelize::Voxelizer::new(rule);
         let made = |height: usize, choices: &[Choice]| {
-            let mut slabs = voxelizer.slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height)).unwrap();
+            let mut slabs = voxelizer
+                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
+                .unwrap();
             let mut bytes = Vec::new();
-            let options = SaveOptions { choices, ..SaveOptions::default() };
+            let options = SaveOptions {
+                choices,
+                ..SaveOptions::default()
+            };
             write_source_to(&mut slabs, &mut bytes, vdb(), &options).unwrap();
             bytes
         };
@@ -278,19 +385,38 @@ fn slabs_of_any_height_make_the_same_bytes() {
 fn fog_is_for_occupied_cells_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.vdb");
-    let fog = |dtype| SaveOptions { dtype, choices: &[Choice::VdbFog], ..SaveOptions::default() };
+    let fog = |dtype| SaveOptions {
+        dtype,
+        choices: &[Choice::VdbFog],
+        ..SaveOptions::default()
+    };
     let field = on_a_lattice(ball([8, 8, 8], 3.0, 1.0));
     let error = save(&field, &path, vdb(), &fog(None)).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
-        (Kind::Usage, "'vdb fog' is for bits and labels, not for fields")
+        (
+            Kind::Usage,
+            "'vdb fog' is for bits and labels, not for fields"
+        )
     );
     let lattice = field.lattice.unwrap();
-    assert_eq!(check(CellKind::Field, &lattice, vdb(), &fog(None)).unwrap_err(), error);
+    assert_eq!(
+        check(CellKind::Field, &lattice, vdb(), &fog(None)).unwrap_err(),
+        error
+    );
     let error = save(&at_odd_place(f_grid()), &path, vdb(), &fog(Some(Dtype::U8))).unwrap_err();
-    assert_eq!(error.message(), "'vdb fog' stores cells as 'bool', not 'u8'");
+    assert_eq!(
+        error.message(),
+        "'vdb fog' stores cells as 'bool', not 'u8'"
+    );
     assert!(!path.exists());
-    save(&at_odd_place(f_grid()), &path, vdb(), &fog(Some(Dtype::Bool))).unwrap();
+    save(
+        &at_odd_place(f_grid()),
+        &path,
+        vdb(),
+        &fog(Some(Dtype::Bool)),
+    )
+    .unwrap();
     assert_eq!(Voxels::open(&path).unwrap(), at_odd_place(f_grid()));
 }
 
@@ -299,7 +425,10 @@ fn cut_and_changed_files_of_every_choice_never_panic() {
     let mut errors = 0;
     let mut seen = 0;
     for (cells, choices) in [
-        (Cells::from(ball([20, 12, 9], 4.0, 1.0)), &[Choice::Uncompressed][..]),
+        (
+            Cells::from(ball([20, 12, 9], 4.0, 1.0)),
+            &[Choice::Uncompressed][..],
+        ),
         (ball([20, 12, 9], 4.0, 1.0).into(), &[]),
         (f_grid().into(), &[Choice::VdbFog]),
         (labelled([16, 16, 17]).into(), &[]),
@@ -307,14 +436,20 @@ fn cut_and_changed_files_of_every_choice_never_panic() {
         let bytes = written(&on_a_lattice(cells), choices);
         for at in (0..bytes.len()).step_by(7) {
             let error = read_vdb(&bytes[..at]).unwrap_err();
-            assert!(error.kind() == Kind::Input && error.code().name().starts_with('V'), "{error}");
+            assert!(
+                error.kind() == Kind::Input && error.code().name().starts_with('V'),
+                "{error}"
+            );
             for change in [1, 0x80, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] ^= change;
                 match read_vdb(&changed) {
                     Ok(_) => {}
                     Err(error) => {
-                        assert!(matches!(error.kind(), Kind::Input | Kind::TooLarge), "{error}");
+                        assert!(
+                            matches!(error.kind(), Kind::Input | Kind::TooLarge),
+                            "{error}"
+                        );
                         errors += 1;
                     }
                 }

@@ -85,24 +85,43 @@ fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
     let mut points = vec![];
     for (one, other) in [(&s, &t), (&t, &s)] {
         points.extend(one.iter().cloned());
-        points.extend(edges(one).into_iter().filter_map(|edge| pierced(edge, other)));
+        points.extend(
+            edges(one)
+                .into_iter()
+                .filter_map(|edge| pierced(edge, other)),
+        );
     }
     for edge in edges(&s) {
-        points.extend(edges(&t).into_iter().filter_map(|other| crossed(edge, other)));
+        points.extend(
+            edges(&t)
+                .into_iter()
+                .filter_map(|other| crossed(edge, other)),
+        );
     }
     points.retain(|x| contains(&s, x) && contains(&t, x));
-    let Some(first) = points.first() else { return Meeting::Apart };
+    let Some(first) = points.first() else {
+        return Meeting::Apart;
+    };
     let flat = is_zero(&normal(&s)) || is_zero(&normal(&t));
-    let Some(second) = points.iter().find(|x| *x != first).filter(|_| !flat) else { return Meeting::Point };
+    let Some(second) = points.iter().find(|x| *x != first).filter(|_| !flat) else {
+        return Meeting::Point;
+    };
     let e = sub(second, first);
     if points.iter().any(|x| !is_zero(&outer(&e, &sub(x, first)))) {
         return Meeting::Overlap;
     }
     // The middle of the segment, or of a part of it, is in the interior of both, and the planes differ.
     let middle = at(first, &e, &Rational::new(1, 2));
-    let is_inner =
-        |triangle: &[Fractions; 3]| !edges(triangle).into_iter().any(|edge| on_segment(&middle, edge));
-    if is_inner(&s) && is_inner(&t) { Meeting::Crossing } else { Meeting::Segment }
+    let is_inner = |triangle: &[Fractions; 3]| {
+        !edges(triangle)
+            .into_iter()
+            .any(|edge| on_segment(&middle, edge))
+    };
+    if is_inner(&s) && is_inner(&t) {
+        Meeting::Crossing
+    } else {
+        Meeting::Segment
+    }
 }
 
 impl Random {

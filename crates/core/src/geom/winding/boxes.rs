@@ -16,7 +16,11 @@ mod batches {
     fn brick(random: &mut Random, winding: &Winding, n: usize) -> (Vector, Vector) {
         let node = &winding.nodes[(n * 31) % winding.nodes.len()].moments;
         let size = node.radius * 2f64.powi(-((n % 9) as i32)) * 0.1;
-        let low = plus(&node.centre, &random.point(1.0), node.radius * [0.3, 1.0, 4.0][n % 3]);
+        let low = plus(
+            &node.centre,
+            &random.point(1.0),
+            node.radius * [0.3, 1.0, 4.0][n % 3],
+        );
         (low, [size, size * [1.0, 0.5, 3.0][n % 3], size])
     }
 
@@ -27,7 +31,10 @@ mod batches {
         let mut known = 0;
         let mut far = 0;
         let mut worst = 0.0_f64;
-        for (set, level) in sets(&mut random).into_iter().zip(Level::available().into_iter().cycle()) {
+        for (set, level) in sets(&mut random)
+            .into_iter()
+            .zip(Level::available().into_iter().cycle())
+        {
             let winding = Winding::new(set);
             for n in 0..200 {
                 let (low, step) = brick(&mut random, &winding, n);
@@ -35,12 +42,8 @@ mod batches {
                 // From a larger box, and one between.
                 let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
                 let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
-                let view = BoxView::whole(&winding, &out[0], &out[1], Depth::Further, level).narrowed(
-                    &winding,
-                    &between[0],
-                    &between[1],
-                    Depth::Further,
-                );
+                let view = BoxView::whole(&winding, &out[0], &out[1], Depth::Further, level)
+                    .narrowed(&winding, &between[0], &between[1], Depth::Further);
                 let closer = view.narrowed(&winding, &low, &high, Depth::Last);
                 let whole = [view.outside(&winding), closer.outside(&winding)];
                 // Every other box by its own polynomials.
@@ -59,7 +62,9 @@ mod batches {
                         assert_eq!(number, expected, "{p:?}");
                     }
                     let of_near = sums.turns[cell] + turn(sums.real[cell], sums.imaginary[cell]);
-                    if let Some(off) = closer.off(&winding, &p, of_near, sums.off[cell], direct.value) {
+                    if let Some(off) =
+                        closer.off(&winding, &p, of_near, sums.off[cell], direct.value)
+                    {
                         assert!(off <= 1.0, "{p:?}: {off} of the bound");
                         worst = worst.max(off);
                     }
@@ -88,15 +93,32 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
         // Needles, and others.
         let a = random.point(1.0);
         let b = random.point(1.0);
-        let c = if n % 2 == 0 { random.point(1.0) } else { plus(&a, &random.point(1.0), 1e-3) };
-        let ball = local::Ball { centre: random.point(2.0), radius: 2f64.powf(3.0 * random.signed() - 4.0) };
-        let Some(found) = local::Local::of_triangle(&[a, b, c], &ball, 0.1, 0.0) else { continue };
+        let c = if n % 2 == 0 {
+            random.point(1.0)
+        } else {
+            plus(&a, &random.point(1.0), 1e-3)
+        };
+        let ball = local::Ball {
+            centre: random.point(2.0),
+            radius: 2f64.powf(3.0 * random.signed() - 4.0),
+        };
+        let Some(found) = local::Local::of_triangle(&[a, b, c], &ball, 0.1, 0.0) else {
+            continue;
+        };
         for _ in 0..4 {
             let h = random.direction().map(|x| x * ball.radius);
-            let exact = solid_angle::of(&[a, b, c], &plus(&ball.centre, &h, 1.0), || Ordering::Equal);
+            let exact =
+                solid_angle::of(&[a, b, c], &plus(&ball.centre, &h, 1.0), || Ordering::Equal);
             let off = (found.at(&h) - exact.value).abs();
-            assert!(off <= found.error + exact.error, "{off} is above {}", found.error);
-            assert!((found.value - exact.value).abs() <= found.varies(ball.radius) + found.error + 1e-12);
+            assert!(
+                off <= found.error + exact.error,
+                "{off} is above {}",
+                found.error
+            );
+            assert!(
+                (found.value - exact.value).abs()
+                    <= found.varies(ball.radius) + found.error + 1e-12
+            );
             worst = worst.max(off / (found.error + exact.error));
             seen += 1;
         }
@@ -113,8 +135,9 @@ fn corners_that_are_off_by_little_do_not_decide() {
     for _ in 0..3000 {
         let u = random.direction();
         let v = random.direction();
-        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
-            .map(|(s, t)| std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i] + 1e-13 * random.signed()));
+        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(s, t)| {
+            std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i] + 1e-13 * random.signed())
+        });
         let [a, b, c, d] = corners;
         let s = (random.signed() + 1.0) / 2.0;
         let t = (random.signed() + 1.0) / 2.0;

@@ -51,7 +51,11 @@ impl Fan {
             sum += length / (square * square);
         }
         let is_near = nearest < 4.0 * ball.radius * ball.radius;
-        let left_out = if is_near { f64::INFINITY } else { ball.radius.powi(3) / (4.0 * PI) * sum };
+        let left_out = if is_near {
+            f64::INFINITY
+        } else {
+            ball.radius.powi(3) / (4.0 * PI) * sum
+        };
         FanGuess { left_out, first }
     }
 
@@ -70,8 +74,12 @@ pub(super) fn fans(given: &[[Vector; 3]]) -> Vec<Vec<[Vector; 3]>> {
             fans.push(vec![]);
         }
         let count = fans.len();
-        let Some(fan) = fans.last_mut().filter(|_| count <= MOST) else { return vec![] };
-        let follows = fan.last().is_none_or(|last| last[0] == triangle[1] && last[2] == triangle[2]);
+        let Some(fan) = fans.last_mut().filter(|_| count <= MOST) else {
+            return vec![];
+        };
+        let follows = fan
+            .last()
+            .is_none_or(|last| last[0] == triangle[1] && last[2] == triangle[2]);
         if !follows {
             return vec![];
         }
@@ -87,7 +95,9 @@ pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan>
         return vec![];
     }
     let mut places = vec![0; sorted.len()];
-    (0..).zip(sorted).for_each(|(place, triangle)| places[triangle.given as usize] = place);
+    (0..)
+        .zip(sorted)
+        .for_each(|(place, triangle)| places[triangle.given as usize] = place);
     let mut first = 0;
     let fan = |triangles: Vec<[Vector; 3]>| {
         let end = first + triangles.len();
@@ -95,24 +105,48 @@ pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan>
         first = end;
         let edge = |[a, b, _]: &[Vector; 3]| {
             let along = minus(*b, *a);
-            (std::array::from_fn(|i| a[i] + along[i] / 2.0), dot(along, along).sqrt())
+            (
+                std::array::from_fn(|i| a[i] + along[i] / 2.0),
+                dot(along, along).sqrt(),
+            )
         };
         let rim = triangles.iter().map(edge).collect();
-        Fan { lanes: FanLanes::new(&triangles), members, rim }
+        Fan {
+            lanes: FanLanes::new(&triangles),
+            members,
+            rim,
+        }
     };
     fans.into_iter().map(fan).collect()
 }
 
 impl Local {
     /// Of a fan, if its loop is far enough and the ball does not meet it; evaluated from triangle `first` on.
-    pub(super) fn of_fan(fan: &Fan, first: usize, ball: &Ball, slack: f64, level: Level) -> Option<Self> {
-        let seen = fan.lanes.seen(level, first, ball.centre, ball.radius, slack)?;
-        let FanSeen { turning, nearest, farthest, .. } = seen;
+    pub(super) fn of_fan(
+        fan: &Fan,
+        first: usize,
+        ball: &Ball,
+        slack: f64,
+        level: Level,
+    ) -> Option<Self> {
+        let seen = fan
+            .lanes
+            .seen(level, first, ball.centre, ball.radius, slack)?;
+        let FanSeen {
+            turning,
+            nearest,
+            farthest,
+            ..
+        } = seen;
         let count = fan.members.len() as f64;
         let wide = (farthest / nearest) * (farthest / nearest);
         let left_out = 1.001 * ball.radius * ball.radius * ball.radius / (4.0 * PI) * seen.by_edges;
         let rounded = (count + 1.0) * 2f64.powi(-50);
-        let (gradient, square) = EdgeSlopes { gradient: seen.gradient, second: seen.second }.done();
+        let (gradient, square) = EdgeSlopes {
+            gradient: seen.gradient,
+            second: seen.second,
+        }
+        .done();
         let all = Self {
             value: turning.turns + solid_angle::turn(turning.real, turning.imaginary),
             gradient,
@@ -134,8 +168,16 @@ mod tests {
 
     /// Triangles from a loop of some edges to an apex, the last of them left out if it is open.
     fn loop_of(edges: usize, place: f64, is_open: bool) -> Vec<[Vector; 3]> {
-        let at = |n: usize| [place + (n % edges) as f64, ((n % edges) * (n % edges)) as f64, 0.0];
-        (0..edges - usize::from(is_open)).map(|n| [at(n + 1), at(n), [place, 1.0, 1.0]]).collect()
+        let at = |n: usize| {
+            [
+                place + (n % edges) as f64,
+                ((n % edges) * (n % edges)) as f64,
+                0.0,
+            ]
+        };
+        (0..edges - usize::from(is_open))
+            .map(|n| [at(n + 1), at(n), [place, 1.0, 1.0]])
+            .collect()
     }
 
     #[test]
@@ -152,16 +194,29 @@ mod tests {
             };
             let rim: Vec<_> = (0..count).map(|n| rim(n, &random.point(1.0))).collect();
             let apex = random.point(0.5);
-            let triangles: Vec<_> = (0..count).map(|n| [rim[(n + 1) % count], rim[n], apex]).collect();
+            let triangles: Vec<_> = (0..count)
+                .map(|n| [rim[(n + 1) % count], rim[n], apex])
+                .collect();
             let radius = 2f64.powf(3.0 * random.signed() - 5.0);
-            let ball = Ball { centre: random.point(1.5), radius };
-            let fan = placed(vec![triangles.clone()], &tree::sorted(triangles.clone(), &()).unwrap());
+            let ball = Ball {
+                centre: random.point(1.5),
+                radius,
+            };
+            let fan = placed(
+                vec![triangles.clone()],
+                &tree::sorted(triangles.clone(), &()).unwrap(),
+            );
             for level in Level::available() {
-                let Some(found) = Local::of_fan(&fan[0], n % count, &ball, 0.0, level) else { continue };
+                let Some(found) = Local::of_fan(&fan[0], n % count, &ball, 0.0, level) else {
+                    continue;
+                };
                 let h = random.direction().map(|x| x * ball.radius);
                 let at = plus(&ball.centre, &h, 1.0);
-                let each = triangles.iter().map(|t| solid_angle::of(t, &at, || unreachable!("it is beside")));
-                let (exact, error) = each.fold((0.0, 0.0), |(v, e), one| (v + one.value, e + one.error));
+                let each = triangles
+                    .iter()
+                    .map(|t| solid_angle::of(t, &at, || unreachable!("it is beside")));
+                let (exact, error) =
+                    each.fold((0.0, 0.0), |(v, e), one| (v + one.value, e + one.error));
                 let off = (found.at(&h) - exact).abs();
                 let bound = found.error + error + 1e-14;
                 assert!(off <= bound, "{n} at {level:?}: {off} is above {bound}");
@@ -175,9 +230,14 @@ mod tests {
 
     #[test]
     fn fans_are_told_from_soups() {
-        let some: Vec<_> = (0..MOST).flat_map(|n| loop_of(3 + n, 100.0 * n as f64, false)).collect();
+        let some: Vec<_> = (0..MOST)
+            .flat_map(|n| loop_of(3 + n, 100.0 * n as f64, false))
+            .collect();
         let found = fans(&some);
-        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), (3..3 + MOST).collect::<Vec<_>>());
+        assert_eq!(
+            found.iter().map(Vec::len).collect::<Vec<_>>(),
+            (3..3 + MOST).collect::<Vec<_>>()
+        );
         assert_eq!(found.concat(), some);
         let too_many = [some.clone(), loop_of(5, -100.0, false)].concat();
         let apart = [loop_of(4, 0.0, false), vec![[[9.0; 3], [8.0; 3], [7.0; 3]]]].concat();
@@ -185,8 +245,15 @@ mod tests {
             assert!(fans(&other).is_empty(), "{other:?}");
         }
         let winding = crate::geom::winding::Winding::new(some.clone());
-        let members: Vec<u32> = winding.fans.iter().flat_map(|fan| fan.members.clone()).collect();
-        let given: Vec<u32> = members.iter().map(|n| winding.triangles[*n as usize].given).collect();
+        let members: Vec<u32> = winding
+            .fans
+            .iter()
+            .flat_map(|fan| fan.members.clone())
+            .collect();
+        let given: Vec<u32> = members
+            .iter()
+            .map(|n| winding.triangles[*n as usize].given)
+            .collect();
         assert_eq!(given, (0..some.len() as u32).collect::<Vec<_>>());
     }
 }

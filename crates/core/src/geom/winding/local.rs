@@ -34,7 +34,11 @@ pub(super) struct Local {
 impl Local {
     /// The value at a point, seen from the middle.
     pub(super) fn at(&self, h: &Vector) -> f64 {
-        let square: f64 = PAIRS.iter().zip(&self.square).map(|((i, j), its)| its * h[*i] * h[*j]).sum();
+        let square: f64 = PAIRS
+            .iter()
+            .zip(&self.square)
+            .map(|((i, j), its)| its * h[*i] * h[*j])
+            .sum();
         self.value + dot(self.gradient, *h) + square
     }
 
@@ -51,7 +55,11 @@ impl Local {
             gradient[i] += its * by[j];
             gradient[j] += its * by[i];
         }
-        Self { value: self.at(by), gradient, ..*self }
+        Self {
+            value: self.at(by),
+            gradient,
+            ..*self
+        }
     }
 
     pub(super) fn add(&mut self, more: &Self) {
@@ -64,7 +72,13 @@ impl Local {
     }
 
     /// Of a node of so many triangles, if it is far enough that the error is at most `aim`.
-    pub(super) fn of_node(node: &Moments, count: usize, ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
+    pub(super) fn of_node(
+        node: &Moments,
+        count: usize,
+        ball: &Ball,
+        aim: f64,
+        slack: f64,
+    ) -> Option<Self> {
         let to = minus(node.centre, ball.centre);
         let way = dot(to, to);
         let reach = node.radius + ball.radius;
@@ -84,11 +98,23 @@ impl Local {
         let nearest = distance - reach;
         let direct = count as f64 * (2f64.powi(-49) + 1.6 * slack / nearest);
         let size = 1.01 * node.area / (4.0 * PI * nearest * nearest);
-        Some(Self { value, gradient, square, error, direct, size })
+        Some(Self {
+            value,
+            gradient,
+            square,
+            error,
+            direct,
+            size,
+        })
     }
 
     /// Of a triangle, if the error is at most `aim`: its rim is far enough, and the ball does not meet it.
-    pub(super) fn of_triangle(triangle: &[Vector; 3], ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
+    pub(super) fn of_triangle(
+        triangle: &[Vector; 3],
+        ball: &Ball,
+        aim: f64,
+        slack: f64,
+    ) -> Option<Self> {
         let corners = triangle.map(|v| minus(v, ball.centre));
         let reach = ball.radius;
         let rim = Rim::of(&corners);
@@ -108,11 +134,21 @@ impl Local {
         if error > aim || error.is_nan() {
             return None;
         }
-        let Estimate { value, error: of_value } = solid_angle::far_from(triangle, &ball.centre)?;
+        let Estimate {
+            value,
+            error: of_value,
+        } = solid_angle::far_from(triangle, &ball.centre)?;
         let (gradient, square) = slopes(&corners, &rim.lengths);
         let wide = (far + reach) / rest;
         let direct = 0.05 * (64.0 * U + 23.0 * slack / rest) * wide * wide * wide + 2f64.powi(-50);
-        Some(Self { value, gradient, square, error: error + of_value, direct, size: 0.5 })
+        Some(Self {
+            value,
+            gradient,
+            square,
+            error: error + of_value,
+            direct,
+            size: 0.5,
+        })
     }
 }
 
@@ -144,21 +180,35 @@ impl Rim {
             let along = (-dot(*from, *side) / (edges[n] * edges[n])).clamp(0.0, 1.0);
             let nearest: Vector = std::array::from_fn(|i| from[i] + along * side[i]);
             // A little less, for rounding.
-            (dot(nearest, nearest).sqrt() - 8.0 * U * (lengths[n] + edges[n])) * (1.0 - 2f64.powi(-40))
+            (dot(nearest, nearest).sqrt() - 8.0 * U * (lengths[n] + edges[n]))
+                * (1.0 - 2f64.powi(-40))
         };
         let distances = [distance(0), distance(1), distance(2)];
         let normal = cross(sides[0], minus(*c, *a));
         let distance = distances.into_iter().fold(f64::INFINITY, f64::min).max(0.0);
         let farthest = lengths.into_iter().fold(0.0, f64::max);
-        Self { lengths, edges, distances, distance, farthest, normal }
+        Self {
+            lengths,
+            edges,
+            distances,
+            distance,
+            farthest,
+            normal,
+        }
     }
 
     /// How far the triangle is: that of its plane where the middle is above its face.
     fn to_face(&self, corners: &[Vector; 3]) -> f64 {
         let [a, b, c] = corners;
-        let above = [(a, b), (b, c), (c, a)].iter().all(|(p, q)| dot(cross(**p, **q), self.normal) >= 0.0);
+        let above = [(a, b), (b, c), (c, a)]
+            .iter()
+            .all(|(p, q)| dot(cross(**p, **q), self.normal) >= 0.0);
         let height = dot(*a, self.normal).abs() / dot(self.normal, self.normal).sqrt();
-        if above { height.min(self.distance) } else { self.distance }
+        if above {
+            height.min(self.distance)
+        } else {
+            self.distance
+        }
     }
 
     /// The integral of 1/dist⁴ over the edges, less the shorter that they become in the ball.
@@ -218,7 +268,11 @@ impl EdgeSlopes {
             (-(to_a + to_b) - f * of_bottom) / bottom
         });
         // v changes by the vector product of an axis and the edge.
-        let of_v = [[0.0, edge[2], -edge[1]], [-edge[2], 0.0, edge[0]], [edge[1], -edge[0], 0.0]];
+        let of_v = [
+            [0.0, edge[2], -edge[1]],
+            [-edge[2], 0.0, edge[0]],
+            [edge[1], -edge[0], 0.0],
+        ];
         for i in 0..3 {
             self.gradient[i] += f * v[i];
             (0..3).for_each(|j| self.second[i][j] += v[i] * of_f[j] + f * of_v[i][j]);
@@ -230,7 +284,11 @@ impl EdgeSlopes {
         let Self { gradient, second } = self;
         let scale = 1.0 / (4.0 * PI);
         let half = |(i, j): (usize, usize)| {
-            if i == j { scale / 2.0 * second[i][i] } else { scale / 2.0 * (second[i][j] + second[j][i]) }
+            if i == j {
+                scale / 2.0 * second[i][i]
+            } else {
+                scale / 2.0 * (second[i][j] + second[j][i])
+            }
         };
         (gradient.map(|x| scale * x), PAIRS.map(half))
     }

@@ -81,7 +81,10 @@ impl Sum {
 
     /// The value and its error, with room for the roundings of the bound itself.
     fn estimate(&self) -> Estimate {
-        Estimate { value: self.value, error: 1.001 * self.error }
+        Estimate {
+            value: self.value,
+            error: 1.001 * self.error,
+        }
     }
 }
 
@@ -123,8 +126,18 @@ impl Winding {
         let nodes = tree::nodes(&triangles, progress)?;
         let fans = fans::placed(fans, &triangles);
         let area = |all: &TreeNode| all.moments.area / (all.moments.radius * all.moments.radius);
-        let density = nodes.first().map(area).filter(|density| *density > 1.0).unwrap_or(1.0);
-        Ok(Self { triangles, nodes, fans, slack, aim: AIM / density.min(FINEST) })
+        let density = nodes
+            .first()
+            .map(area)
+            .filter(|density| *density > 1.0)
+            .unwrap_or(1.0);
+        Ok(Self {
+            triangles,
+            nodes,
+            fans,
+            slack,
+            aim: AIM / density.min(FINEST),
+        })
     }
 
     /// How many triangles there are.
@@ -144,7 +157,10 @@ impl Winding {
     /// do not tell; see [`solid_angle::of`].
     pub fn at(&self, p: &Vector, aim: f64, side: impl Fn(usize) -> Ordering) -> Estimate {
         let by_tree = FAR.iter().map(|far| self.sum(p, *far, &side).estimate());
-        by_tree.into_iter().find(|found| found.error <= aim).unwrap_or_else(|| self.direct(p, side))
+        by_tree
+            .into_iter()
+            .find(|found| found.error <= aim)
+            .unwrap_or_else(|| self.direct(p, side))
     }
 
     /// The sum of all angles, one by one.
@@ -161,7 +177,12 @@ impl Winding {
     /// triangles together, so the question is whether `crossings - w > ½`.
     ///
     /// Where the sum of all angles cannot tell this from ½, as on a flat hole or on an edge, it does not.
-    pub fn inside_without(&self, p: &Vector, crossings: i32, side: impl Fn(usize) -> Ordering) -> bool {
+    pub fn inside_without(
+        &self,
+        p: &Vector,
+        crossings: i32,
+        side: impl Fn(usize) -> Ordering,
+    ) -> bool {
         crossings > self.outside_up_to(p, side, |_| None)
     }
 

@@ -66,7 +66,10 @@ impl Moments {
     pub(super) fn of(triangles: &[Placed], middle: Vector) -> Self {
         let mut area = 0.0;
         let mut first = [0.0; 3];
-        for Placed { corners: [a, b, c], .. } in triangles {
+        for Placed {
+            corners: [a, b, c], ..
+        } in triangles
+        {
             let normal = cross(minus(*b, *a), minus(*c, *a));
             let its = dot(normal, normal).sqrt();
             area += its;
@@ -82,7 +85,9 @@ impl Moments {
     fn add(&mut self, triangle: &Placed) {
         let [a, b, c] = triangle.corners.map(|v| minus(v, self.centre));
         for corner in [&a, &b, &c] {
-            self.radius = self.radius.max(dot(*corner, *corner).sqrt() * (1.0 + 1e-12));
+            self.radius = self
+                .radius
+                .max(dot(*corner, *corner).sqrt() * (1.0 + 1e-12));
         }
         let vector = cross(minus(b, a), minus(c, a)).map(|x| x / 2.0);
         let span = (dot(minus(b, a), minus(b, a)) * dot(minus(c, a), minus(c, a))).sqrt();
@@ -90,7 +95,8 @@ impl Moments {
         let area = dot(vector, vector).sqrt() + span * 2f64.powi(-49);
         let sum: Vector = std::array::from_fn(|i| a[i] + b[i] + c[i]);
         // The integral of h_i h_j over a triangle, over its area.
-        let square = |i: usize, j: usize| (a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + sum[i] * sum[j]) / 12.0;
+        let square =
+            |i: usize, j: usize| (a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + sum[i] * sum[j]) / 12.0;
         self.area += area;
         self.span += span;
         self.second += area * (square(0, 0) + square(1, 1) + square(2, 2));
@@ -159,7 +165,8 @@ impl Moments {
             trace += self.linear[k][k];
             for i in 0..3 {
                 linear += way[i] * way[k] * self.linear[i][k];
-                lone += way[k] * self.square[PLACE[i][i]][k] + 2.0 * way[i] * self.square[PLACE[i][k]][k];
+                lone += way[k] * self.square[PLACE[i][i]][k]
+                    + 2.0 * way[i] * self.square[PLACE[i][k]][k];
                 for j in 0..3 {
                     twice += way[i] * way[j] * way[k] * self.square[PLACE[i][j]][k];
                 }
@@ -174,7 +181,11 @@ impl Moments {
         let error = 1.001 * scale * (left_out + self.span * 2f64.powi(-40));
         let nearness = 1.6 / (distance - self.radius);
         // From the nearest point of the ball, at most twice as near.
-        Some(Seen { estimate: Estimate { value, error }, size: 4.1 * scale * self.area, nearness })
+        Some(Seen {
+            estimate: Estimate { value, error },
+            size: 4.1 * scale * self.area,
+            nearness,
+        })
     }
 
     /// The first and half the second derivatives of what is seen, at a point from which the centre is `to`
@@ -197,7 +208,11 @@ impl Moments {
         let square = PAIRS.map(|(i, j)| {
             let mixed = -3.0 * (self.dipole[i] * way[j] + self.dipole[j] * way[i]);
             let all = mixed + 15.0 * along * way[i] * way[j];
-            if i == j { scale / 2.0 * (all - 3.0 * along) } else { scale * all }
+            if i == j {
+                scale / 2.0 * (all - 3.0 * along)
+            } else {
+                scale * all
+            }
         });
         (gradient, square)
     }
@@ -205,5 +220,9 @@ impl Moments {
 
 fn centre_of(area: f64, first: &Vector, middle: Vector) -> Vector {
     let centre = std::array::from_fn(|i| middle[i] + first[i] / area);
-    if area > 0.0 && centre.iter().all(|c| c.is_finite()) { centre } else { middle }
+    if area > 0.0 && centre.iter().all(|c| c.is_finite()) {
+        centre
+    } else {
+        middle
+    }
 }

@@ -57,5 +57,12 @@ pub(super) fn most([a, b, c]: &[Vector; 3], low: &Vector, high: &Vector) -> (f64
 
 /// The square of the distance between two boxes.
 pub(super) fn apart(low: &Vector, high: &Vector, least: &Vector, greatest: &Vector) -> f64 {
-    (0..3).map(|i| (least[i] - high[i]).max(low[i] - greatest[i]).max(0.0).powi(2)).sum()
+    (0..3)
+        .map(|i| {
+            (least[i] - high[i])
+                .max(low[i] - greatest[i])
+                .max(0.0)
+                .powi(2)
+        })
+        .sum()
 }

@@ -30,7 +30,13 @@ pub(super) fn plus(a: &Vector, b: &Vector, times: f64) -> Vector {
 }
 
 /// Triangles of a size about a place, in all directions.
-fn soup(random: &mut Random, count: usize, place: &Vector, extent: f64, size: f64) -> Vec<[Vector; 3]> {
+fn soup(
+    random: &mut Random,
+    count: usize,
+    place: &Vector,
+    extent: f64,
+    size: f64,
+) -> Vec<[Vector; 3]> {
     let triangle = |_| {
         let at = plus(place, &random.point(extent), 1.0);
         [0; 3].map(|_| plus(&at, &random.point(size), 1.0))
@@ -94,13 +100,23 @@ fn points(random: &mut Random, winding: &Winding, count: usize) -> Vec<Vector> {
     let point = |n: usize| {
         let node = &winding.nodes[random.index(winding.nodes.len())].moments;
         match n % 4 {
-            0 => plus(&node.centre, &random.direction(), node.radius * (2.0 + 1e-9)),
-            1 => {
-                plus(&node.centre, &random.direction(), node.radius * 2f64.powf(1.0 + 3.0 * random.signed()))
-            }
+            0 => plus(
+                &node.centre,
+                &random.direction(),
+                node.radius * (2.0 + 1e-9),
+            ),
+            1 => plus(
+                &node.centre,
+                &random.direction(),
+                node.radius * 2f64.powf(1.0 + 3.0 * random.signed()),
+            ),
             2 => {
                 let corner = winding.triangles[random.index(winding.len())].corners[0];
-                plus(&corner, &random.direction(), node.radius * 0.1 * random.signed().powi(4))
+                plus(
+                    &corner,
+                    &random.direction(),
+                    node.radius * 0.1 * random.signed().powi(4),
+                )
             }
             _ => plus(
                 &winding.nodes[0].moments.centre,
@@ -125,7 +141,11 @@ fn no_error_is_above_its_bound() {
             for far in FAR {
                 let sum = winding.sum(&p, far, &|_| Ordering::Equal).estimate();
                 let off = (sum.value - direct.value).abs();
-                assert!(off <= sum.error + direct.error, "{p:?}: {off} is above {}", sum.error);
+                assert!(
+                    off <= sum.error + direct.error,
+                    "{p:?}: {off} is above {}",
+                    sum.error
+                );
                 worst = worst.max((off - direct.error) / sum.error);
                 nodes_seen += usize::from(sum.error > 2.0 * direct.error);
                 tried += 1;
@@ -135,7 +155,9 @@ fn no_error_is_above_its_bound() {
             assert!(found.error <= AIM || found == direct);
         }
     }
-    println!("{tried} sums, {nodes_seen} of them with nodes as a whole: at most {worst:.3} of the bound");
+    println!(
+        "{tried} sums, {nodes_seen} of them with nodes as a whole: at most {worst:.3} of the bound"
+    );
     assert!(tried > 200_000 && nodes_seen > 50_000 && worst > 0.2);
 }
 
@@ -149,13 +171,29 @@ fn every_node_alone_keeps_its_bound() {
         for node in winding.nodes.iter().step_by(winding.nodes.len() / 40 + 1) {
             let own = &winding.triangles[node.first..node.end];
             for n in 0..60 {
-                let distance = if n % 2 == 0 { 2.0 + 1e-9 } else { 2.0 + random.signed().abs() * 6.0 };
-                let p = plus(&node.moments.centre, &random.direction(), distance * node.moments.radius);
-                let Some(seen) = node.moments.seen_from(&p, 2.0) else { continue };
+                let distance = if n % 2 == 0 {
+                    2.0 + 1e-9
+                } else {
+                    2.0 + random.signed().abs() * 6.0
+                };
+                let p = plus(
+                    &node.moments.centre,
+                    &random.direction(),
+                    distance * node.moments.radius,
+                );
+                let Some(seen) = node.moments.seen_from(&p, 2.0) else {
+                    continue;
+                };
                 let mut sum = Sum::default();
-                own.iter().for_each(|triangle| sum.add(triangle.seen_from(&p, 0.0, &|_| Ordering::Equal)));
+                own.iter().for_each(|triangle| {
+                    sum.add(triangle.seen_from(&p, 0.0, &|_| Ordering::Equal))
+                });
                 let off = (sum.value - seen.estimate.value).abs() - sum.estimate().error;
-                assert!(off <= seen.estimate.error, "{off} is above {}", seen.estimate.error);
+                assert!(
+                    off <= seen.estimate.error,
+                    "{off} is above {}",
+                    seen.estimate.error
+                );
                 assert!(sum.size <= seen.size, "{} {}", sum.size, seen.size);
                 worst = worst.max(off / seen.estimate.error);
                 tried += 1;
@@ -179,13 +217,25 @@ fn the_same_for_any_order_and_any_tree() {
         for p in points(&mut random, &winding, 600) {
             let direct = winding.direct(&p, |_| Ordering::Equal);
             assert_eq!(direct, turned.direct(&p, |_| Ordering::Equal));
-            assert_eq!(winding.at(&p, AIM, |_| Ordering::Equal), turned.at(&p, AIM, |_| Ordering::Equal));
+            assert_eq!(
+                winding.at(&p, AIM, |_| Ordering::Equal),
+                turned.at(&p, AIM, |_| Ordering::Equal)
+            );
             // The crossings that leave it nearest to one half.
-            for crossings in [(direct.value + 0.5).floor() as i32, (direct.value + 0.5).ceil() as i32] {
+            for crossings in [
+                (direct.value + 0.5).floor() as i32,
+                (direct.value + 0.5).ceil() as i32,
+            ] {
                 let over = f64::from(crossings) - 0.5 - direct.value;
                 let expected = over > direct.error;
-                assert_eq!(winding.inside_without(&p, crossings, |_| Ordering::Equal), expected);
-                assert_eq!(turned.inside_without(&p, crossings, |_| Ordering::Equal), expected);
+                assert_eq!(
+                    winding.inside_without(&p, crossings, |_| Ordering::Equal),
+                    expected
+                );
+                assert_eq!(
+                    turned.inside_without(&p, crossings, |_| Ordering::Equal),
+                    expected
+                );
                 close += usize::from(over.abs() < 0.01);
                 inside += usize::from(expected);
             }
@@ -197,7 +247,9 @@ fn the_same_for_any_order_and_any_tree() {
 #[test]
 fn the_side_is_asked_by_the_place_in_the_given_list() {
     let sheet = |z: f64| [[0.0, 0.0, z], [4.0, 0.0, z], [0.0, 4.0, z]];
-    let list: Vec<_> = [7.0, 1.0, 9.0, 3.0, 5.0, 2.0, 8.0, 0.0, 6.0, 4.0, 11.0].map(sheet).to_vec();
+    let list: Vec<_> = [7.0, 1.0, 9.0, 3.0, 5.0, 2.0, 8.0, 0.0, 6.0, 4.0, 11.0]
+        .map(sheet)
+        .to_vec();
     let winding = Winding::new(list.clone());
     for (n, triangle) in list.iter().enumerate() {
         let p = [1.0, 1.0, triangle[0][2]];
@@ -220,13 +272,24 @@ fn no_point_of_a_box_is_above_its_bound() {
         let winding = Winding::new(set);
         let node = &winding.nodes[0].moments;
         for n in 0..400 {
-            let low = plus(&node.centre, &random.point(1.0), node.radius * f64::from(n % 7));
-            let high = std::array::from_fn(|i| low[i] + random.signed().abs().powi(3) * node.radius);
+            let low = plus(
+                &node.centre,
+                &random.point(1.0),
+                node.radius * f64::from(n % 7),
+            );
+            let high =
+                std::array::from_fn(|i| low[i] + random.signed().abs().powi(3) * node.radius);
             let bound = winding.bound(&low, &high);
             for _ in 0..4 {
-                let p = std::array::from_fn(|i| low[i] + (random.signed() + 1.0) / 2.0 * (high[i] - low[i]));
+                let p = std::array::from_fn(|i| {
+                    low[i] + (random.signed() + 1.0) / 2.0 * (high[i] - low[i])
+                });
                 let w = winding.direct(&p, |_| Ordering::Equal);
-                assert!(w.value.abs() <= bound + w.error, "{} is above {bound}", w.value);
+                assert!(
+                    w.value.abs() <= bound + w.error,
+                    "{} is above {bound}",
+                    w.value
+                );
                 tried += 1;
             }
             useful += usize::from(bound < 0.5);
@@ -240,7 +303,10 @@ fn no_point_of_a_box_is_above_its_bound() {
 fn nothing_winds_around_nothing() {
     let none = Winding::new(vec![]);
     assert!(none.is_empty() && none.bound(&[0.0; 3], &[1.0; 3]) == 0.0);
-    assert_eq!(none.at(&[0.0; 3], AIM, |_| Ordering::Equal), Estimate::default());
+    assert_eq!(
+        none.at(&[0.0; 3], AIM, |_| Ordering::Equal),
+        Estimate::default()
+    );
     assert!(none.inside_without(&[0.0; 3], 1, |_| Ordering::Equal));
     assert!(!none.inside_without(&[0.0; 3], 0, |_| Ordering::Equal));
 }

@@ -45,12 +45,18 @@ pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Re
     let turned = triangles.into_iter().enumerate().map(|(given, triangle)| {
         let given = u32::try_from(given).expect("at most 2^32 triangles");
         let (first, corners) = least_first(&triangle);
-        Placed { corners, given, first }
+        Placed {
+            corners,
+            given,
+            first,
+        }
     });
     let turned: Vec<Placed> = turned.collect();
     let (low, high) = bounds(&turned);
-    let mut keyed: Vec<(u64, Placed)> =
-        turned.into_iter().map(|t| (code(&middle(&t), &low, &high), t)).collect();
+    let mut keyed: Vec<(u64, Placed)> = turned
+        .into_iter()
+        .map(|t| (code(&middle(&t), &low, &high), t))
+        .collect();
     let order = |(p, a): &(u64, Placed), (q, b): &(u64, Placed)| {
         p.cmp(q).then_with(|| compare(&a.corners, &b.corners))
     };
@@ -66,7 +72,10 @@ pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Re
 
 fn compare(a: &[Vector; 3], b: &[Vector; 3]) -> Ordering {
     let pairs = a.as_flattened().iter().zip(b.as_flattened());
-    pairs.map(|(p, q)| p.total_cmp(q)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    pairs
+        .map(|(p, q)| p.total_cmp(q))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
 }
 
 /// The number of the least corner, and the corners from it on.
@@ -74,7 +83,10 @@ fn least_first(triangle: &[Vector; 3]) -> (u8, [Vector; 3]) {
     // −0 + 0 is 0.
     let [a, b, c] = triangle.map(|v| v.map(|coordinate| coordinate + 0.0));
     let turns = [(0, [a, b, c]), (1, [b, c, a]), (2, [c, a, b])];
-    turns.into_iter().min_by(|(_, a), (_, b)| compare(a, b)).expect("three of them")
+    turns
+        .into_iter()
+        .min_by(|(_, a), (_, b)| compare(a, b))
+        .expect("three of them")
 }
 
 fn middle(triangle: &Placed) -> Vector {
@@ -84,9 +96,15 @@ fn middle(triangle: &Placed) -> Vector {
 
 fn bounds(triangles: &[Placed]) -> (Vector, Vector) {
     let empty = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    triangles.iter().flat_map(|t| &t.corners).fold(empty, |(low, high), v| {
-        (std::array::from_fn(|i| low[i].min(v[i])), std::array::from_fn(|i| high[i].max(v[i])))
-    })
+    triangles
+        .iter()
+        .flat_map(|t| &t.corners)
+        .fold(empty, |(low, high), v| {
+            (
+                std::array::from_fn(|i| low[i].min(v[i])),
+                std::array::from_fn(|i| high[i].max(v[i])),
+            )
+        })
 }
 
 /// Where a point of the box is on the curve: the bits of its three coordinates in turn, 21 of each.
@@ -122,7 +140,14 @@ fn grow(
     let (low, high) = bounds(&triangles[first..end]);
     let here = nodes.len();
     let middle = std::array::from_fn(|i| low[i] + (high[i] - low[i]) / 2.0);
-    nodes.push(TreeNode { first, end, next: 0, moments: Moments::none(middle), low, high });
+    nodes.push(TreeNode {
+        first,
+        end,
+        next: 0,
+        moments: Moments::none(middle),
+        low,
+        high,
+    });
     let moments = if end - first <= LEAF {
         Moments::of(&triangles[first..end], middle)
     } else {
@@ -137,7 +162,11 @@ fn grow(
     // No corner is farther than the corners of the box.
     let reach = minus(high, moments.centre).map(f64::abs);
     let other = minus(low, moments.centre).map(f64::abs);
-    let corner = (0..3).map(|i| reach[i].max(other[i]).powi(2)).sum::<f64>().sqrt() * (1.0 + 1e-9);
+    let corner = (0..3)
+        .map(|i| reach[i].max(other[i]).powi(2))
+        .sum::<f64>()
+        .sqrt()
+        * (1.0 + 1e-9);
     node.moments.radius = node.moments.radius.min(corner);
     nodes[here].next = nodes.len();
     Ok(())
@@ -154,7 +183,10 @@ mod tests {
             let triangles: Vec<_> = (0..count).map(|n| [at(n), at(n + 1), at(n + 2)]).collect();
             let placed = sorted(triangles, &()).unwrap();
             let nodes = nodes(&placed, &()).unwrap();
-            let leaves = nodes.iter().enumerate().filter(|(n, node)| node.is_leaf(*n));
+            let leaves = nodes
+                .iter()
+                .enumerate()
+                .filter(|(n, node)| node.is_leaf(*n));
             let mut end = 0;
             for (_, leaf) in leaves {
                 assert!(leaf.first == end && leaf.end - leaf.first <= LEAF);

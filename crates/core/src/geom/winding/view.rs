@@ -28,12 +28,31 @@ pub struct BoxView {
 
 impl BoxView {
     /// From the box with these corners.
-    pub fn whole(winding: &Winding, low: &Vector, high: &Vector, depth: Depth, level: Level) -> Self {
+    pub fn whole(
+        winding: &Winding,
+        low: &Vector,
+        high: &Vector,
+        depth: Depth,
+        level: Level,
+    ) -> Self {
         let fans: Vec<u32> = (0..winding.fans.len() as u32).collect();
-        let nodes = if winding.is_empty() || !fans.is_empty() { vec![] } else { vec![0] };
+        let nodes = if winding.is_empty() || !fans.is_empty() {
+            vec![]
+        } else {
+            vec![0]
+        };
         let ball = ball(low, high);
         let far = Local::default();
-        let all = Self { level, ball, low: *low, high: *high, far, nodes, fans, near: vec![] };
+        let all = Self {
+            level,
+            ball,
+            low: *low,
+            high: *high,
+            far,
+            nodes,
+            fans,
+            near: vec![],
+        };
         all.narrowed(winding, low, high, depth)
     }
 
@@ -42,15 +61,25 @@ impl BoxView {
     pub fn narrowed(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let ball = ball(low, high);
         let far = self.far.moved(&minus(ball.centre, self.ball.centre));
-        let mut here =
-            Self { ball, low: *low, high: *high, far, nodes: vec![], fans: vec![], near: vec![], ..*self };
+        let mut here = Self {
+            ball,
+            low: *low,
+            high: *high,
+            far,
+            nodes: vec![],
+            fans: vec![],
+            near: vec![],
+            ..*self
+        };
         here.take_fans(winding, &self.fans, depth);
         self.near.iter().for_each(|n| here.take(winding, *n));
         let mut nodes = self.nodes.clone();
         while let Some(n) = nodes.pop() {
             let node = &winding.nodes[n as usize];
             let count = node.end - node.first;
-            if let Some(seen) = Local::of_node(&node.moments, count, &ball, winding.aim, winding.slack) {
+            if let Some(seen) =
+                Local::of_node(&node.moments, count, &ball, winding.aim, winding.slack)
+            {
                 here.far.add(&seen);
             } else if depth == Depth::Further && node.moments.radius < ball.radius / 2.0 {
                 here.nodes.push(n);
@@ -74,8 +103,9 @@ impl BoxView {
         for (FanGuess { left_out, first }, n) in &fans {
             let fan = &winding.fans[*n as usize];
             let is_asked = *left_out <= fan.aim() || rest.is_some() && left_out.is_finite();
-            let seen =
-                is_asked.then(|| Local::of_fan(fan, *first, &self.ball, winding.slack, self.level)).flatten();
+            let seen = is_asked
+                .then(|| Local::of_fan(fan, *first, &self.ball, winding.slack, self.level))
+                .flatten();
             match seen {
                 Some(seen) if seen.error <= fan.aim() => self.far.add(&seen),
                 _ => {
@@ -102,7 +132,8 @@ impl BoxView {
         match depth {
             Depth::Further => self.fans = near,
             Depth::Last => {
-                self.near.extend(near.iter().flat_map(|n| &winding.fans[*n as usize].members));
+                self.near
+                    .extend(near.iter().flat_map(|n| &winding.fans[*n as usize].members));
             }
         }
     }
@@ -132,7 +163,11 @@ impl BoxView {
             }
         }
         for n in &self.near {
-            let (bound, square, size) = most(&winding.triangles[*n as usize].corners, &self.low, &self.high);
+            let (bound, square, size) = most(
+                &winding.triangles[*n as usize].corners,
+                &self.low,
+                &self.high,
+            );
             rest += bound + self.doubt(winding, square.sqrt(), size);
             if rest >= 0.5 {
                 return None;
@@ -151,15 +186,22 @@ impl BoxView {
 
     /// The triangles that are near, their corners seen from `from`, and what these may be off by.
     pub fn near(&self, winding: &Winding, from: &Vector) -> (Vec<[f64; 9]>, f64) {
-        let mut farthest =
-            from.iter().chain(&minus(self.high, *from)).fold(0.0_f64, |most, c| most.max(c.abs()));
+        let mut farthest = from
+            .iter()
+            .chain(&minus(self.high, *from))
+            .fold(0.0_f64, |most, c| most.max(c.abs()));
         let corners = |n: &u32| {
-            let corners = winding.triangles[*n as usize].corners.map(|v| minus(v, *from));
+            let corners = winding.triangles[*n as usize]
+                .corners
+                .map(|v| minus(v, *from));
             let flat = corners.as_flattened();
             flat.try_into().unwrap_or([0.0; 9])
         };
         let near: Vec<[f64; 9]> = self.near.iter().map(corners).collect();
-        farthest = near.iter().flatten().fold(farthest, |most, c| most.max(c.abs()));
+        farthest = near
+            .iter()
+            .flatten()
+            .fold(farthest, |most, c| most.max(c.abs()));
         (near, winding.slack + 8.0 * U * farthest)
     }
 
@@ -176,9 +218,18 @@ impl BoxView {
         let is_near = |fan: &Fan| fan.members.first().is_some_and(|n| self.near.contains(n));
         let mut far = Local::default();
         for fan in winding.fans.iter().filter(|fan| !is_near(fan)) {
-            far.add(&Local::of_fan(fan, 0, &self.ball, winding.slack, self.level)?);
+            far.add(&Local::of_fan(
+                fan,
+                0,
+                &self.ball,
+                winding.slack,
+                self.level,
+            )?);
         }
-        (!winding.fans.is_empty()).then(|| Self { far, ..self.clone() })
+        (!winding.fans.is_empty()).then(|| Self {
+            far,
+            ..self.clone()
+        })
     }
 
     /// How far from ½ a sum must be so that the sum of all angles one by one is on the same side of it, and
@@ -188,8 +239,17 @@ impl BoxView {
         let near = self.near.len() as f64;
         let size = self.far.size + 0.5 * near + 1.0;
         let polynomial = self.far.value.abs() + self.far.varies(self.ball.radius);
-        let place = self.ball.centre.iter().fold(0.0_f64, |most, c| most.max(c.abs()));
-        let rounded = 2f64.powi(-40) + if place > 0.0 { 8.0 * U * place / self.ball.radius } else { 0.0 };
+        let place = self
+            .ball
+            .centre
+            .iter()
+            .fold(0.0_f64, |most, c| most.max(c.abs()));
+        let rounded = 2f64.powi(-40)
+            + if place > 0.0 {
+                8.0 * U * place / self.ball.radius
+            } else {
+                0.0
+            };
         // Three times: for the sum itself, and twice for that one by one.
         let of_near = 3.0 * (0.25 * off + near * 2f64.powi(-49));
         let of_far = self.far.error + 2.1 * self.far.direct + rounded * polynomial;
@@ -216,6 +276,11 @@ fn whole_between(low: f64, high: f64) -> Option<i32> {
 /// The ball around a box.
 fn ball(low: &Vector, high: &Vector) -> Ball {
     let centre = std::array::from_fn(|i| low[i] + (high[i] - low[i]) / 2.0);
-    let square: f64 = (0..3).map(|i| (high[i] - low[i]) * (high[i] - low[i])).sum();
-    Ball { centre, radius: square.sqrt() / 2.0 * (1.0 + 2f64.powi(-40)) }
+    let square: f64 = (0..3)
+        .map(|i| (high[i] - low[i]) * (high[i] - low[i]))
+        .sum();
+    Ball {
+        centre,
+        radius: square.sqrt() / 2.0 * (1.0 + 2f64.powi(-40)),
+    }
 }

@@ -25,7 +25,12 @@ fn every_cell_and_the_dims_count() {
 fn the_lattice_counts_in_the_grid_digest_alone() {
     let at = |origin: i64, closed: bool| {
         let origin = [origin, 0, 0].map(Rational::from);
-        let lattice = Lattice::new([3, 2, 3], origin, [1, 1, 1].map(Rational::from), [closed, true, true]);
+        let lattice = Lattice::new(
+            [3, 2, 3],
+            origin,
+            [1, 1, 1].map(Rational::from),
+            [closed, true, true],
+        );
         Digest::of(&grid(), Some(&lattice.unwrap()))
     };
     let base = at(0, true);
@@ -44,8 +49,13 @@ fn slabs_change_nothing() {
         for &layers in cuts {
             let mut slab = BitGrid::new([3, 2, layers]).unwrap();
             let within = |k: usize| (first..first + layers).contains(&k);
-            let cells = grid().iter().filter(|cell| within(cell[2])).collect::<Vec<_>>();
-            cells.iter().for_each(|&[i, j, k]| slab.set([i, j, k - first]));
+            let cells = grid()
+                .iter()
+                .filter(|cell| within(cell[2]))
+                .collect::<Vec<_>>();
+            cells
+                .iter()
+                .for_each(|&[i, j, k]| slab.set([i, j, k - first]));
             builder.add(&slab);
             first += layers;
         }
@@ -68,22 +78,34 @@ fn version_one_never_changes() {
 
 /// Values where the bits of [`grid`] are, which have a layer without cells.
 fn labels(digest: LabelDigest) -> Labels {
-    let legend = Legend::new([1, 2, 200].map(|value| Label::new(value, format!("label {value}")))).unwrap();
+    let legend =
+        Legend::new([1, 2, 200].map(|value| Label::new(value, format!("label {value}")))).unwrap();
     let mut labels = Labels::new([3, 2, 3], legend.with_digest(digest)).unwrap();
-    grid().iter().zip([2, 1, 200, 1]).for_each(|(cell, value)| labels.set(cell, value));
+    grid()
+        .iter()
+        .zip([2, 1, 200, 1])
+        .for_each(|(cell, value)| labels.set(cell, value));
     labels
 }
 
 fn field() -> Field {
     let mut field = Field::new([3, 2, 3], 9.5).unwrap();
-    grid().iter().zip([-0.0, f32::NAN, 1.25, 0.0]).for_each(|(cell, value)| field.set(cell, value));
+    grid()
+        .iter()
+        .zip([-0.0, f32::NAN, 1.25, 0.0])
+        .for_each(|(cell, value)| field.set(cell, value));
     field
 }
 
 /// `cells` by the layout as documented, a layer and a word at a time: every row is one word here.
 fn as_documented(domain: &str, background: &[u8], value: impl Fn([usize; 3]) -> Vec<u8>) -> Hash {
     let number = |n: usize| (n as u64).to_le_bytes();
-    let mut cells = [domain.as_bytes(), &[3, 2, 3].map(number).concat(), background].concat();
+    let mut cells = [
+        domain.as_bytes(),
+        &[3, 2, 3].map(number).concat(),
+        background,
+    ]
+    .concat();
     for k in 0..3 {
         let mut layer = vec![];
         for j in 0..2 {
@@ -109,7 +131,10 @@ fn labels_and_fields_are_hashed_as_documented() {
 
     let found = Digest::of(&field(), None).cells;
     let value = |cell| canonical(field().get(cell)).to_le_bytes().to_vec();
-    assert_eq!(found, as_documented("voxelize field v1\n", &9.5_f32.to_le_bytes(), value));
+    assert_eq!(
+        found,
+        as_documented("voxelize field v1\n", &9.5_f32.to_le_bytes(), value)
+    );
     assert_eq!(found.to_string(), "v1:03d7868ee8c42f4a0510368361811af2");
 }
 
@@ -127,7 +152,12 @@ fn values_count_where_the_legend_says_so() {
 fn every_value_and_the_background_of_a_field_count() {
     let whole = Digest::of(&field(), None);
     let mut seen = 0;
-    for (cell, value) in [([0, 0, 0], -f32::NAN), ([0, 1, 0], f32::NAN), ([1, 1, 0], 0.0), ([2, 0, 2], 1.0)] {
+    for (cell, value) in [
+        ([0, 0, 0], -f32::NAN),
+        ([0, 1, 0], f32::NAN),
+        ([1, 1, 0], 0.0),
+        ([2, 0, 2], 1.0),
+    ] {
         let mut other = field();
         let same = canonical(other.get(cell)) == canonical(value);
         other.set(cell, value);
@@ -148,10 +178,19 @@ fn every_value_and_the_background_of_a_field_count() {
 fn digests_are_read_as_they_are_written() {
     let hash = Digest::of(&grid(), None).cells;
     assert_eq!(hash.to_string().parse(), Ok(hash));
-    for text in ["", "v1:", "v2:8d57eded3c8acae39a79bdb0ed729896", "v1:8D57eded3c8acae39a79bdb0ed729896"] {
+    for text in [
+        "",
+        "v1:",
+        "v2:8d57eded3c8acae39a79bdb0ed729896",
+        "v1:8D57eded3c8acae39a79bdb0ed729896",
+    ] {
         assert!(text.parse::<Hash>().is_err(), "{text}");
     }
-    for text in [&hash.to_string()[..34], &format!("{hash}0"), &hash.to_string().replace('8', "+")] {
+    for text in [
+        &hash.to_string()[..34],
+        &format!("{hash}0"),
+        &hash.to_string().replace('8', "+"),
+    ] {
         assert!(text.parse::<Hash>().is_err(), "{text}");
     }
 }

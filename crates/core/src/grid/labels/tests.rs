@@ -5,9 +5,14 @@ use crate::grid::legend::Label;
 
 /// Legends of every store: without names, in none to four planes, in bytes.
 fn legends() -> Vec<Legend> {
-    let named =
-        |count: u8| Legend::new((1..=count).map(|n| Label::new(n * 15, format!("label {n}")))).unwrap();
-    [1, 2, 3, 4, 5, 15, 16, 17].map(named).into_iter().chain([Legend::default()]).collect()
+    let named = |count: u8| {
+        Legend::new((1..=count).map(|n| Label::new(n * 15, format!("label {n}")))).unwrap()
+    };
+    [1, 2, 3, 4, 5, 15, 16, 17]
+        .map(named)
+        .into_iter()
+        .chain([Legend::default()])
+        .collect()
 }
 
 /// A grid of several words a row, its values drawn from the legend.
@@ -17,7 +22,11 @@ fn filled(legend: &Legend) -> (Labels, Vec<u8>) {
     let mut values = vec![0; 150 * 4 * 3];
     for n in (0..values.len()).filter(|n| n * n % 7 < 3) {
         let all = legend.labels();
-        values[n] = if all.is_empty() { (n % 255 + 1) as u8 } else { all[n % all.len()].value };
+        values[n] = if all.is_empty() {
+            (n % 255 + 1) as u8
+        } else {
+            all[n % all.len()].value
+        };
         labels.set([n % 150, n / 150 % 4, n / 600], values[n]);
     }
     (labels, values)
@@ -37,14 +46,28 @@ fn cells_rows_and_counts_agree_in_every_store() {
             again.put_row(n % 4, n / 4, values).unwrap();
         }
         assert_eq!(again, labels);
-        let cells: Vec<_> = labels.iter().map(|([i, j, k], value)| (i + 150 * (j + 4 * k), value)).collect();
-        let expected: Vec<_> = values.iter().copied().enumerate().filter(|(_, value)| *value > 0).collect();
+        let cells: Vec<_> = labels
+            .iter()
+            .map(|([i, j, k], value)| (i + 150 * (j + 4 * k), value))
+            .collect();
+        let expected: Vec<_> = values
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|(_, value)| *value > 0)
+            .collect();
         assert_eq!(cells, expected);
         for (value, count) in labels.counts() {
-            assert_eq!(count, values.iter().filter(|other| **other == value).count() as u64);
+            assert_eq!(
+                count,
+                values.iter().filter(|other| **other == value).count() as u64
+            );
             assert_eq!(labels.cells_of(value).unwrap().count(), count);
         }
-        assert_eq!(labels.count(254), u64::from(values.contains(&254)) * labels.count(254));
+        assert_eq!(
+            labels.count(254),
+            u64::from(values.contains(&254)) * labels.count(254)
+        );
     }
 }
 
@@ -55,7 +78,10 @@ fn cells_change_their_labels() {
         let last = *values.iter().rfind(|value| **value > 0).unwrap();
         let before = labels.clone();
         labels.set([0, 0, 0], 0);
-        assert_eq!((labels.get([0, 0, 0]), labels.occupied().get([0, 0, 0])), (0, false));
+        assert_eq!(
+            (labels.get([0, 0, 0]), labels.occupied().get([0, 0, 0])),
+            (0, false)
+        );
         labels.set([0, 0, 0], last);
         assert_eq!(labels.get([0, 0, 0]), last);
         labels.set([0, 0, 0], values[0]);
@@ -71,5 +97,8 @@ fn values_without_a_name_are_refused() {
     let labels = filled(&legends()[3]).0;
     assert!(labels.clone().with_legend(legends()[2].clone()).is_err());
     let back = labels.clone().with_legend(legends()[6].clone()).unwrap();
-    assert_eq!(back.iter().collect::<Vec<_>>(), labels.iter().collect::<Vec<_>>());
+    assert_eq!(
+        back.iter().collect::<Vec<_>>(),
+        labels.iter().collect::<Vec<_>>()
+    );
 }

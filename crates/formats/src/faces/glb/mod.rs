@@ -80,18 +80,31 @@ fn write(
 ) -> io::Result<()> {
     let scene = GlbScene::of(source, dtype);
     let walls: [Vec<f32>; 3] = walls(source);
-    let longest =
-        walls.each_ref().map(|walls| walls.iter().map(|wall| number(*wall)).max_by_key(String::len));
+    let longest = walls.each_ref().map(|walls| {
+        walls
+            .iter()
+            .map(|wall| number(*wall))
+            .max_by_key(String::len)
+    });
     let longest = longest.map(Option::unwrap_or_default);
     let most = vec![u64::from(u32::MAX); scene.labels.len()];
-    let room = scene.json(u64::from(u32::MAX), &most, &[longest.clone(), longest]).len() as u64;
+    let room = scene
+        .json(u64::from(u32::MAX), &most, &[longest.clone(), longest])
+        .len() as u64;
     let room = room.next_multiple_of(4);
     let start = out.stream_position()?;
     let length = HEAD + room + BETWEEN;
     out.seek(SeekFrom::Start(start + length))?;
     let bounds = [[u32::MAX; 3], [0; 3]];
     let faces = FaceSections::new(256);
-    let mut writer = GlbWriter { out, walls, vertices: 0, bounds, faces, length };
+    let mut writer = GlbWriter {
+        out,
+        walls,
+        vertices: 0,
+        bounds,
+        faces,
+        length,
+    };
     mesh(source, &mut writer, dtype, options)?;
     writer.finish(&scene, start, room)
 }
@@ -100,24 +113,42 @@ impl GlbWriter<'_> {
     /// Adds so many bytes.
     fn grow(&mut self, bytes: u64) -> io::Result<()> {
         self.length += bytes;
-        if self.length > u64::from(u32::MAX) { Err(too_many("bytes", self.length)) } else { Ok(()) }
+        if self.length > u64::from(u32::MAX) {
+            Err(too_many("bytes", self.length))
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes the indices, and then what comes before the positions.
     fn finish(mut self, scene: &GlbScene, start: u64, room: u64) -> io::Result<()> {
-        let lengths = scene.labels.iter().map(|label| self.faces.length(usize::from(label.value)));
+        let lengths = scene
+            .labels
+            .iter()
+            .map(|label| self.faces.length(usize::from(label.value)));
         let indices: Vec<u64> = lengths.map(|length| length / 4).collect();
         for label in &scene.labels {
             self.faces.copy(usize::from(label.value), self.out)?;
         }
-        let at =
-            |corner: [u32; 3]| [0, 1, 2].map(|axis| self.walls[axis].get(corner[axis] as usize).copied());
-        let bounds = self.bounds.map(|corner| at(corner).map(|wall| wall.map_or(String::new(), number)));
+        let at = |corner: [u32; 3]| {
+            [0, 1, 2].map(|axis| self.walls[axis].get(corner[axis] as usize).copied())
+        };
+        let bounds = self
+            .bounds
+            .map(|corner| at(corner).map(|wall| wall.map_or(String::new(), number)));
         let mut json = scene.json(self.vertices, &indices, &bounds);
         let is_empty = self.vertices == 0;
-        let room = if is_empty { json.len().next_multiple_of(4) } else { room as usize };
+        let room = if is_empty {
+            json.len().next_multiple_of(4)
+        } else {
+            room as usize
+        };
         json.extend(std::iter::repeat_n(' ', room - json.len()));
-        let length = if is_empty { HEAD + room as u64 } else { self.length };
+        let length = if is_empty {
+            HEAD + room as u64
+        } else {
+            self.length
+        };
         let mut head = b"glTF".to_vec();
         let words = [2, length as u32, room as u32];
         head.extend(words.into_iter().flat_map(u32::to_le_bytes));
@@ -168,16 +199,31 @@ mod tests {
 
     #[test]
     fn a_file_ends_at_4_gib() {
-        let face = ExposedFace { facing: Facing::UP, label: 0, low: [0, 0, 1], high: [1, 1, 1] };
+        let face = ExposedFace {
+            facing: Facing::UP,
+            label: 0,
+            low: [0, 0, 1],
+            high: [1, 1, 1],
+        };
         let walls = [(); 3].map(|()| vec![0.0, 1.0]);
         let mut out = Cursor::new(vec![]);
         let length = u64::from(u32::MAX) - POSITION - FACE;
         let bounds = [[u32::MAX; 3], [0; 3]];
         let faces = FaceSections::new(256);
-        let mut writer = GlbWriter { out: &mut out, walls, vertices: 0, bounds, faces, length };
+        let mut writer = GlbWriter {
+            out: &mut out,
+            walls,
+            vertices: 0,
+            bounds,
+            faces,
+            length,
+        };
         assert!(writer.vertex([0; 3]).is_ok() && writer.face(&face, [0; 4]).is_ok());
         let error = writer.vertex([0; 3]).unwrap_err();
-        let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
+        let error = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<Error>())
+            .unwrap();
         assert_eq!((error.kind(), out.get_ref().len()), (Kind::TooLarge, 12));
     }
 }

@@ -29,7 +29,9 @@ impl GlbScene {
         let labels = match &cells {
             CellType::Labels(legend) if has_labels(source, dtype) => {
                 let mut labels = match legend.labels() {
-                    [] => (1..=255).map(|value| Label::new(value, legend.name(value))).collect(),
+                    [] => (1..=255)
+                        .map(|value| Label::new(value, legend.name(value)))
+                        .collect(),
                     labels => labels.to_vec(),
                 };
                 labels.sort_by_key(|label| label.value);
@@ -45,12 +47,25 @@ impl GlbScene {
             }
         };
         let metadata = ascii(&metadata(source, dtype).to_json(Style::OneLine));
-        Self { metadata, labels, matrix: matrix(source.record()) }
+        Self {
+            metadata,
+            labels,
+            matrix: matrix(source.record()),
+        }
     }
 
     /// The JSON of so many vertices, so many indices of each label, and the coordinates of the lowest and the highest corner.
-    pub(super) fn json(&self, vertices: u64, indices: &[u64], [low, high]: &[[String; 3]; 2]) -> String {
-        let Self { metadata, labels, matrix } = self;
+    pub(super) fn json(
+        &self,
+        vertices: u64,
+        indices: &[u64],
+        [low, high]: &[[String; 3]; 2],
+    ) -> String {
+        let Self {
+            metadata,
+            labels,
+            matrix,
+        } = self;
         let mut json = format!(
             "{{\"asset\":{{\"version\":\"2.0\",\"generator\":{},\"extras\":{{\"voxelize\":{metadata}}}}},\
              \"scene\":0,\"scenes\":[{{\"nodes\":[0]}}],\"nodes\":[{{\"name\":\"voxels\"",
@@ -62,10 +77,18 @@ impl GlbScene {
         if vertices == 0 {
             return json + "}]}";
         }
-        let used: Vec<_> = labels.iter().zip(indices).filter(|(_, count)| **count > 0).collect();
-        let list = |of: &dyn Fn(usize) -> String| (0..used.len()).map(of).collect::<Vec<_>>().join(",");
+        let used: Vec<_> = labels
+            .iter()
+            .zip(indices)
+            .filter(|(_, count)| **count > 0)
+            .collect();
+        let list =
+            |of: &dyn Fn(usize) -> String| (0..used.len()).map(of).collect::<Vec<_>>().join(",");
         let primitive = |n: usize| {
-            format!("{{\"attributes\":{{\"POSITION\":0}},\"indices\":{},\"material\":{n},\"mode\":4}}", n + 1)
+            format!(
+                "{{\"attributes\":{{\"POSITION\":0}},\"indices\":{},\"material\":{n},\"mode\":4}}",
+                n + 1
+            )
         };
         let before = |n: usize| used[..n].iter().map(|(_, count)| 4 * **count).sum::<u64>();
         let accessor = |n: usize| {
@@ -98,7 +121,11 @@ fn material(label: &Label) -> String {
     let [r, g, b] = label.colour.unwrap_or([255; 3]).map(light);
     let name = quoted(&label.name);
     let value = label.value;
-    let extras = if value == 0 { String::new() } else { format!(",\"extras\":{{\"label\":{value}}}") };
+    let extras = if value == 0 {
+        String::new()
+    } else {
+        format!(",\"extras\":{{\"label\":{value}}}")
+    };
     format!(
         "{{\"name\":{name},\"pbrMetallicRoughness\":{{\"baseColorFactor\":[{r},{g},{b},1],\
          \"metallicFactor\":0,\"roughnessFactor\":1}}{extras}}}"
@@ -136,7 +163,9 @@ fn matrix(record: &Record) -> Option<String> {
     match record.transform("up") {
         Some("y") if scale == "1" => None,
         Some("y") => Some(format!("{scale},0,0,0,0,{scale},0,0,0,0,{scale},0,0,0,0,1")),
-        _ => Some(format!("{scale},0,0,0,0,0,-{scale},0,0,{scale},0,0,0,0,0,1")),
+        _ => Some(format!(
+            "{scale},0,0,0,0,0,-{scale},0,0,{scale},0,0,0,0,0,1"
+        )),
     }
 }
 
@@ -152,7 +181,11 @@ fn light(channel: u8) -> String {
     for _ in 0..40 {
         root -= (root - square / (root * root * root * root)) / 5.0;
     }
-    let light = if share <= 0.04045 { share / 12.92 } else { square * root };
+    let light = if share <= 0.04045 {
+        share / 12.92
+    } else {
+        square * root
+    };
     ((light * 1e6).round() / 1e6).to_string()
 }
 
@@ -164,7 +197,11 @@ mod tests {
     fn light_is_that_of_the_standard() {
         for channel in 0..=255 {
             let share = f64::from(channel) / 255.0;
-            let exact = if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) };
+            let exact = if share <= 0.04045 {
+                share / 12.92
+            } else {
+                ((share + 0.055) / 1.055).powf(2.4)
+            };
             let found: f64 = light(channel).parse().unwrap();
             assert!((found - exact).abs() < 1e-6, "{channel}: {found}, {exact}");
         }

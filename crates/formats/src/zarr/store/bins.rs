@@ -46,17 +46,31 @@ impl StoreBins {
             return Err("it is of another version of voxelize".into());
         }
         let point = |value: &Value| {
-            let numbers = value.as_array().into_iter().flatten().filter_map(Value::as_f64);
+            let numbers = value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_f64);
             let numbers: Vec<f32> = numbers.map(|number| number as f32).collect();
             <[f32; 3]>::try_from(numbers).map_err(|_| "its bounds are no points".to_string())
         };
-        let bounds = fields.list("bounds")?.iter().map(point).collect::<Result<Vec<_>, _>>()?;
+        let bounds = fields
+            .list("bounds")?
+            .iter()
+            .map(point)
+            .collect::<Result<Vec<_>, _>>()?;
         let bins = Self {
             plan: fields.text("plan")?.parse()?,
-            bounds: bounds.try_into().map_err(|_| "its bounds are no two points")?,
+            bounds: bounds
+                .try_into()
+                .map_err(|_| "its bounds are no two points")?,
             closed: fields.text("closed")?.to_string(),
             parts: fields.texts("parts")?,
-            bins: fields.list("bins")?.iter().map(ShardFile::of).collect::<Result<_, _>>()?,
+            bins: fields
+                .list("bins")?
+                .iter()
+                .map(ShardFile::of)
+                .collect::<Result<_, _>>()?,
         };
         match bins.text() == text {
             true => Ok(bins),
@@ -78,18 +92,28 @@ mod tests {
             bounds: [[-0.0, 1.0e-40, -3.4e38], [0.1, 1.0 / 3.0, 16_777_217.0]],
             closed: "oriented".into(),
             parts: vec!["lid \"a\"".into()],
-            bins: vec![ShardFile { name: "bins/1.bin".into(), bytes: 36, hash }],
+            bins: vec![ShardFile {
+                name: "bins/1.bin".into(),
+                bytes: 36,
+                hash,
+            }],
         };
         let text = bins.text();
         let read = StoreBins::parse(&text).unwrap();
         assert_eq!(read, bins);
-        assert_eq!(read.bounds.map(|p| p.map(f32::to_bits)), bins.bounds.map(|p| p.map(f32::to_bits)));
+        assert_eq!(
+            read.bounds.map(|p| p.map(f32::to_bits)),
+            bins.bounds.map(|p| p.map(f32::to_bits))
+        );
         let mut changed = 0;
         for place in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[place] ^= 1 << (place % 7);
             let read = String::from_utf8(bytes).map_err(|e| e.to_string());
-            assert!(read.and_then(|text| StoreBins::parse(&text)).is_err(), "byte {place}");
+            assert!(
+                read.and_then(|text| StoreBins::parse(&text)).is_err(),
+                "byte {place}"
+            );
             changed += 1;
         }
         assert!(changed > 300);

@@ -47,7 +47,11 @@ pub enum RegionState {
 impl RegionState {
     /// The part of a region that is whole.
     pub fn part(&self) -> Option<&StorePart> {
-        if let Self::Whole(part) = self { Some(part) } else { None }
+        if let Self::Whole(part) = self {
+            Some(part)
+        } else {
+            None
+        }
     }
 
     /// The word for it: `missing`, `stale`, `damaged` or `whole`.
@@ -85,7 +89,11 @@ impl NewBins<'_> {
             let name = bin_name(region);
             let mut made = None;
             files.write(&name, &mut |out| {
-                let mut hashed = Hashed { out, hasher: BytesHasher::default(), bytes: 0 };
+                let mut hashed = Hashed {
+                    out,
+                    hasher: BytesHasher::default(),
+                    bytes: 0,
+                };
                 (self.write)(region, &mut hashed)?;
                 made = Some((hashed.bytes, hashed.hasher.finish()));
                 Ok(())
@@ -93,8 +101,14 @@ impl NewBins<'_> {
             let (bytes, hash) = made.ok_or_else(|| io::Error::other("a bin was not written"))?;
             Ok(ShardFile { name, bytes, hash })
         };
-        let bins = par::map_range(0..regions, bin).into_iter().collect::<io::Result<_>>()?;
-        let text = StoreBins { bins, ..self.list.clone() }.text();
+        let bins = par::map_range(0..regions, bin)
+            .into_iter()
+            .collect::<io::Result<_>>()?;
+        let text = StoreBins {
+            bins,
+            ..self.list.clone()
+        }
+        .text();
         files.write(BINS, &mut |out| out.write_all(text.as_bytes()))
     }
 }
@@ -104,11 +118,26 @@ impl NewBins<'_> {
 ///
 /// # Errors
 /// If it cannot be written, or is a folder with other files.
-pub fn create(root: &Path, plan: &StorePlan, bins: Option<&NewBins>, durability: Durability) -> Result<()> {
+pub fn create(
+    root: &Path,
+    plan: &StorePlan,
+    bins: Option<&NewBins>,
+    durability: Durability,
+) -> Result<()> {
     let folder = NewFolder::create(root, LAYOUT.place(root)?, durability)?;
     let write = || {
-        let options = SaveOptions { choices: &plan.choices, ..SaveOptions::default() };
-        write_arrays(&folder, plan.cell_type(), plan.dtype, &plan.levels(), &plan.shards(), &options)?;
+        let options = SaveOptions {
+            choices: &plan.choices,
+            ..SaveOptions::default()
+        };
+        write_arrays(
+            &folder,
+            plan.cell_type(),
+            plan.dtype,
+            &plan.levels(),
+            &plan.shards(),
+            &options,
+        )?;
         bins.map_or(Ok(()), |bins| bins.write_to(&folder, plan.regions()))?;
         folder.write(PLAN, |out| out.write_all(plan.text().as_bytes()))
     };
@@ -125,9 +154,19 @@ pub fn is_finished(root: &Path) -> bool {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn add_bins(root: &Path, plan: &StorePlan, bins: &NewBins, durability: Durability) -> Result<()> {
-    let files = StoreFolder { root, durability, made: Mutex::default() };
-    bins.write_to(&files, plan.regions()).map_err(|error| failure(error).in_file(root))
+pub fn add_bins(
+    root: &Path,
+    plan: &StorePlan,
+    bins: &NewBins,
+    durability: Durability,
+) -> Result<()> {
+    let files = StoreFolder {
+        root,
+        durability,
+        made: Mutex::default(),
+    };
+    bins.write_to(&files, plan.regions())
+        .map_err(|error| failure(error).in_file(root))
 }
 
 /// A file of the bins that is not as it was written.
@@ -141,13 +180,18 @@ fn damaged_bin(path: &Path, fault: &str) -> Error {
 /// If it cannot be read, is not as it was written, or is that of another plan.
 pub fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<StoreBins>> {
     let path = root.join(BINS);
-    let damaged =
-        |fault: &str| Error::input(Code::R005, format!("the list of the bins {fault}")).in_file(&path);
+    let damaged = |fault: &str| {
+        Error::input(Code::R005, format!("the list of the bins {fault}")).in_file(&path)
+    };
     let text = match fs::read(&path) {
         Ok(bytes) => bytes,
         // Bins without their list were there before.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return if folder_of(&path).is_dir() { Err(damaged("is missing")) } else { Ok(None) };
+            return if folder_of(&path).is_dir() {
+                Err(damaged("is missing"))
+            } else {
+                Ok(None)
+            };
         }
         Err(error) => return Err(damaged(&format!("cannot be read: {error}"))),
     };
@@ -179,14 +223,19 @@ pub fn read_bin(
     let mut file = File::open(&path).map_err(cannot)?;
     let length = file.metadata().map_err(cannot)?.len();
     if length != bin.bytes {
-        return Err(damaged_bin(&path, &format!("has {length} bytes in place of {}", bin.bytes)));
+        return Err(damaged_bin(
+            &path,
+            &format!("has {length} bytes in place of {}", bin.bytes),
+        ));
     }
     let mut hasher = BytesHasher::default();
     let mut buffer = vec![0; 256 << 10];
     let mut left = length;
     while left > 0 {
         progress.check()?;
-        let some = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let some = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
         file.read_exact(&mut buffer[..some]).map_err(cannot)?;
         hasher.write_all(&buffer[..some]).map_err(cannot)?;
         take(&buffer[..some])?;
@@ -206,7 +255,12 @@ pub fn read_plan(root: &Path) -> Result<Option<StorePlan>> {
     let path = root.join(PLAN);
     let text = match fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             return Ok(None);
         }
         Err(error) => return Err(unreadable(error).in_file(&path)),
@@ -233,7 +287,12 @@ pub fn state(
     progress: &dyn Progress,
 ) -> Result<RegionState> {
     let name = part_name(region);
-    let damaged = |fault: String| Ok(RegionState::Damaged(vec![StoreFault { name: name.clone(), fault }]));
+    let damaged = |fault: String| {
+        Ok(RegionState::Damaged(vec![StoreFault {
+            name: name.clone(),
+            fault,
+        }]))
+    };
     let text = match fs::read(root.join(&name)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RegionState::Missing),
@@ -267,7 +326,11 @@ pub fn state(
     if listed.next().is_some() {
         return damaged("it lists shards of another region".into());
     }
-    Ok(if faults.is_empty() { RegionState::Whole(part) } else { RegionState::Damaged(faults) })
+    Ok(if faults.is_empty() {
+        RegionState::Whole(part)
+    } else {
+        RegionState::Damaged(faults)
+    })
 }
 
 /// Whether a shard is as its part has it: absent, if it lists none.
@@ -275,16 +338,22 @@ fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<()
     let cannot = |error: io::Error| format!("cannot be read: {error}");
     match (fs::symlink_metadata(path), shard) {
         (Err(error), None) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        (Err(error), Some(_)) if error.kind() == io::ErrorKind::NotFound => Err("is missing".into()),
+        (Err(error), Some(_)) if error.kind() == io::ErrorKind::NotFound => {
+            Err("is missing".into())
+        }
         (Err(error), _) => Err(cannot(error)),
         (Ok(_), None) => Err("is there, though all of its cells are empty".into()),
         (Ok(found), Some(_)) if !found.is_file() => Err("is no file".into()),
-        (Ok(found), Some(shard)) if found.len() != shard.bytes => {
-            Err(format!("has {} bytes in place of {}", found.len(), shard.bytes))
-        }
+        (Ok(found), Some(shard)) if found.len() != shard.bytes => Err(format!(
+            "has {} bytes in place of {}",
+            found.len(),
+            shard.bytes
+        )),
         (Ok(_), Some(shard)) => {
             let mut hasher = BytesHasher::default();
-            File::open(path).and_then(|mut file| io::copy(&mut file, &mut hasher)).map_err(cannot)?;
+            File::open(path)
+                .and_then(|mut file| io::copy(&mut file, &mut hasher))
+                .map_err(cannot)?;
             if hasher.finish() == shard.hash {
                 Ok(())
             } else {
@@ -309,14 +378,26 @@ pub fn make_region<S: CellSource>(
     let part_path = root.join(part_name(region));
     let failed = |error: io::Error| failure(error).in_file(root);
     remove(&part_path).map_err(failed)?;
-    let files = StoreFolder { root, durability: options.durability, made: Mutex::default() };
-    let options = SaveOptions { choices: &plan.choices, ..*options };
+    let files = StoreFolder {
+        root,
+        durability: options.durability,
+        made: Mutex::default(),
+    };
+    let options = SaveOptions {
+        choices: &plan.choices,
+        ..*options
+    };
     write_shards(source, &files, plan.dtype, &plan.layout(region), &options).map_err(failed)?;
-    let mut shards = files.made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut shards = files
+        .made
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     shards.sort();
     let part = part(source, shards);
-    write_file(&part_path, options.durability, &mut |out| out.write_all(part.text().as_bytes()))
-        .map_err(failed)?;
+    write_file(&part_path, options.durability, &mut |out| {
+        out.write_all(part.text().as_bytes())
+    })
+    .map_err(failed)?;
     Ok(part)
 }
 
@@ -324,12 +405,19 @@ pub fn make_region<S: CellSource>(
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn finish(root: &Path, plan: &StorePlan, source: &dyn CellSource, durability: Durability) -> Result<()> {
+pub fn finish(
+    root: &Path,
+    plan: &StorePlan,
+    source: &dyn CellSource,
+    durability: Durability,
+) -> Result<()> {
     let text = json::group(source, plan.dtype, plan.levels().len());
     remove_unfinished(root);
-    write_file(&root.join(NODE), durability, &mut |out| out.write_all(text.as_bytes()))
-        .map(drop)
-        .map_err(|error| failure(error).in_file(root))
+    write_file(&root.join(NODE), durability, &mut |out| {
+        out.write_all(text.as_bytes())
+    })
+    .map(drop)
+    .map_err(|error| failure(error).in_file(root))
 }
 
 /// The folder of a store, in which each shard has its name as soon as it is whole.
@@ -346,8 +434,15 @@ impl ShardFiles for StoreFolder<'_> {
         write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
     ) -> io::Result<()> {
         let (bytes, hash) = write_file(&self.root.join(name), self.durability, write)?;
-        let shard = ShardFile { name: name.to_string(), bytes, hash };
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).push(shard);
+        let shard = ShardFile {
+            name: name.to_string(),
+            bytes,
+            hash,
+        };
+        self.made
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(shard);
         Ok(())
     }
 
@@ -359,7 +454,12 @@ impl ShardFiles for StoreFolder<'_> {
 /// Removes a file, if it is there.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if !matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             Err(error)
         }
         _ => Ok(()),
@@ -380,7 +480,11 @@ fn write_file(
     let mut file = crate::place::unswept(folder, UNFINISHED)?;
     let mut out = BufWriter::with_capacity(
         256 << 10,
-        Hashed { out: file.as_file_mut(), hasher: BytesHasher::default(), bytes: 0 },
+        Hashed {
+            out: file.as_file_mut(),
+            hasher: BytesHasher::default(),
+            bytes: 0,
+        },
     );
     write(&mut out)?;
     let Hashed { hasher, bytes, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -421,10 +525,16 @@ fn remove_unfinished(root: &Path) {
     let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
         for entry in entries(&folder) {
-            let Ok(kind) = entry.file_type() else { continue };
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
             if kind.is_dir() {
                 folders.push(entry.path());
-            } else if entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED)) {
+            } else if entry
+                .file_name()
+                .to_str()
+                .is_some_and(|name| name.starts_with(UNFINISHED))
+            {
                 let _ = fs::remove_file(entry.path());
             }
         }

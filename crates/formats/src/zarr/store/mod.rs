@@ -22,7 +22,8 @@ mod text;
 
 pub use self::bins::StoreBins;
 pub use self::files::{
-    NewBins, add_bins, create, finish, is_finished, make_region, read_bin, read_bins, read_plan, state,
+    NewBins, add_bins, create, finish, is_finished, make_region, read_bin, read_bins, read_plan,
+    state,
 };
 pub use self::files::{RegionState, ShardCheck, StoreFault};
 pub use self::part::{ShardFile, StorePart};

@@ -97,29 +97,62 @@ impl StorePart {
         }
         let layer = |value: &Value| value.as_str().map(str::parse).transpose();
         let pair = |value: &Value| {
-            let value = value.as_array().filter(|pair| pair.len() == 2).ok_or("a pair is missing")?;
+            let value = value
+                .as_array()
+                .filter(|pair| pair.len() == 2)
+                .ok_or("a pair is missing")?;
             Ok::<_, String>([value[0].clone(), value[1].clone()])
         };
         let label = |value: &Value| {
             let [value, cells] = pair(value)?;
             let value = value.as_u64().and_then(|value| u8::try_from(value).ok());
-            Ok::<_, String>((value.ok_or("a label is missing")?, cells.as_u64().ok_or("cells are missing")?))
+            Ok::<_, String>((
+                value.ok_or("a label is missing")?,
+                cells.as_u64().ok_or("cells are missing")?,
+            ))
         };
         let finding = |value: &Value| {
-            let text = |value: &Value| value.as_str().map(str::to_string).ok_or("a finding is missing");
+            let text = |value: &Value| {
+                value
+                    .as_str()
+                    .map(str::to_string)
+                    .ok_or("a finding is missing")
+            };
             let [code, message] = pair(value)?;
             Ok::<_, String>((text(&code)?, text(&message)?))
         };
         let part = Self {
             plan: fields.text("plan")?.parse()?,
-            region: fields.count("region")?.checked_sub(1).ok_or("its region is missing")?,
-            layers: fields.list("layers")?.iter().map(layer).collect::<Result<_, _>>()?,
+            region: fields
+                .count("region")?
+                .checked_sub(1)
+                .ok_or("its region is missing")?,
+            layers: fields
+                .list("layers")?
+                .iter()
+                .map(layer)
+                .collect::<Result<_, _>>()?,
             occupied: fields.number("occupied")?,
-            labels: fields.list("labels")?.iter().map(label).collect::<Result<_, _>>()?,
-            field: Some(fields.value("field")?).filter(|field| !field.is_null()).map(summary).transpose()?,
+            labels: fields
+                .list("labels")?
+                .iter()
+                .map(label)
+                .collect::<Result<_, _>>()?,
+            field: Some(fields.value("field")?)
+                .filter(|field| !field.is_null())
+                .map(summary)
+                .transpose()?,
             snapped: fields.number("snapped")?,
-            findings: fields.list("findings")?.iter().map(finding).collect::<Result<_, _>>()?,
-            shards: fields.list("shards")?.iter().map(ShardFile::of).collect::<Result<_, _>>()?,
+            findings: fields
+                .list("findings")?
+                .iter()
+                .map(finding)
+                .collect::<Result<_, _>>()?,
+            shards: fields
+                .list("shards")?
+                .iter()
+                .map(ShardFile::of)
+                .collect::<Result<_, _>>()?,
             milliseconds: fields.number("milliseconds")?,
         };
         match part.text() == text {
@@ -132,7 +165,10 @@ impl StorePart {
 fn summary(value: &Value) -> Result<FieldSummary, String> {
     let fields = JsonFields(value);
     let range = Some(fields.value("range")?).filter(|range| !range.is_null());
-    let number = |text: &String| text.parse::<f32>().map_err(|_| "its range is no numbers".to_string());
+    let number = |text: &String| {
+        text.parse::<f32>()
+            .map_err(|_| "its range is no numbers".to_string())
+    };
     let range = match range {
         None => None,
         Some(_) => match fields.texts("range")?.as_slice() {
@@ -164,15 +200,30 @@ mod tests {
             layers: layer_hashes(7, &cells),
             occupied: 3,
             labels: vec![(1, 2), (255, u64::MAX)],
-            field: Some(FieldSummary { cells: 3, nan: 1, negated: 0, range }),
+            field: Some(FieldSummary {
+                cells: 3,
+                nan: 1,
+                negated: 0,
+                range,
+            }),
             snapped: 5,
             findings: vec![("W008".into(), "vote: the axes disagree".into())],
-            shards: vec![ShardFile { name: "0/c/1/0/0".into(), bytes: 9, hash }],
+            shards: vec![ShardFile {
+                name: "0/c/1/0/0".into(),
+                bytes: 9,
+                hash,
+            }],
             milliseconds: 12,
         };
         let text = part.text();
         assert_eq!(StorePart::parse(&text), Ok(part.clone()));
-        let empty = StorePart { field: None, labels: vec![], findings: vec![], shards: vec![], ..part };
+        let empty = StorePart {
+            field: None,
+            labels: vec![],
+            findings: vec![],
+            shards: vec![],
+            ..part
+        };
         assert_eq!(StorePart::parse(&empty.text()), Ok(empty));
         let mut changed = 0;
         for place in 0..text.len() {
@@ -180,7 +231,10 @@ mod tests {
                 let mut bytes = text.clone().into_bytes();
                 bytes[place] ^= 1 << bit;
                 let read = String::from_utf8(bytes).map_err(|e| e.to_string());
-                assert!(read.and_then(|text| StorePart::parse(&text)).is_err(), "byte {place}, bit {bit}");
+                assert!(
+                    read.and_then(|text| StorePart::parse(&text)).is_err(),
+                    "byte {place}, bit {bit}"
+                );
                 changed += 1;
             }
             assert!(StorePart::parse(&text[..place]).is_err(), "cut at {place}");

@@ -31,7 +31,8 @@ pub struct StorePlan {
 /// Largest divisor of the layers of a region, at most `highest`. It is even unless the level is the last, as two layers
 /// become one of the next level.
 fn largest_divisor(layers: usize, highest: usize, is_last: bool) -> usize {
-    let is_whole = |height: &usize| layers.is_multiple_of(*height) && (is_last || height.is_multiple_of(2));
+    let is_whole =
+        |height: &usize| layers.is_multiple_of(*height) && (is_last || height.is_multiple_of(2));
     (1..=highest).rev().find(is_whole).unwrap_or(1)
 }
 
@@ -98,13 +99,17 @@ impl StorePlan {
         let last = heights.len() - 1;
         let heights = heights.into_iter().enumerate();
         heights
-            .map(|(level, height)| largest_divisor(self.region_layers >> level, height, level == last))
+            .map(|(level, height)| {
+                largest_divisor(self.region_layers >> level, height, level == last)
+            })
             .collect()
     }
 
     /// Layers of a shard of each level, at most those of a region.
     fn capped_shards(&self) -> Vec<usize> {
-        (0..self.levels().len()).map(|level| self.shard_layers.min(self.region_layers >> level)).collect()
+        (0..self.levels().len())
+            .map(|level| self.shard_layers.min(self.region_layers >> level))
+            .collect()
     }
 
     /// The shards of a region.
@@ -119,7 +124,12 @@ impl StorePlan {
 
     /// Layers of a region of a grid that is shared out among at most `regions`. More than the least number are taken
     /// where a smaller level would have many low shards.
-    pub fn region_layers(dims: [usize; 3], choices: &[Choice], shard_layers: usize, regions: usize) -> usize {
+    pub fn region_layers(
+        dims: [usize; 3],
+        choices: &[Choice],
+        shard_layers: usize,
+        regions: usize,
+    ) -> usize {
         let unit = Self::unit(dims, choices, shard_layers);
         let last = levels(dims, choices).len() - 1;
         let is_high = |layers: usize, level: usize| {
@@ -150,7 +160,8 @@ impl StorePlan {
     }
 
     fn value(&self) -> Value {
-        let grid: Value = serde_json::from_str(&self.grid.to_json(Style::OneLine)).unwrap_or_default();
+        let grid: Value =
+            serde_json::from_str(&self.grid.to_json(Style::OneLine)).unwrap_or_default();
         let source = &self.source;
         let mut value = json!({
             "voxelize_plan": 1,
@@ -195,9 +206,16 @@ impl StorePlan {
         let grid = Metadata::from_json(&fields.value("grid")?.to_string())?;
         let source = JsonFields(fields.value("source")?);
         let chosen = |name: &str, choice: Choice| {
-            Ok::<_, String>(if fields.flag(name)? { None } else { Some(choice) })
+            Ok::<_, String>(if fields.flag(name)? {
+                None
+            } else {
+                Some(choice)
+            })
         };
-        let choices = [chosen("compressed", Choice::Uncompressed)?, chosen("pyramid", Choice::NoPyramid)?];
+        let choices = [
+            chosen("compressed", Choice::Uncompressed)?,
+            chosen("pyramid", Choice::NoPyramid)?,
+        ];
         let plan = Self {
             dtype: Dtype::from_name(fields.text("dtype")?).ok_or("its dtype is unknown")?,
             choices: choices.into_iter().flatten().collect(),
@@ -218,7 +236,10 @@ impl StorePlan {
         };
         plan.check()?;
         if plan.shards() != plan.capped_shards() && value.get("level_shard_layers").is_none() {
-            return Err("its regions share files of smaller levels, as an older version planned them".into());
+            return Err(
+                "its regions share files of smaller levels, as an older version planned them"
+                    .into(),
+            );
         }
         match plan.text() == text {
             true => Ok(plan),
@@ -256,7 +277,10 @@ mod tests {
             [const { Rational::ONE }; 3],
             [true; 3],
         );
-        let record = Record { rule_name: Some("surface".into()), ..Record::default() };
+        let record = Record {
+            rule_name: Some("surface".into()),
+            ..Record::default()
+        };
         let plan = StorePlan {
             grid: Metadata {
                 dims: Some([300, 20, 500]),
@@ -280,36 +304,72 @@ mod tests {
                 auto: false,
             },
         };
-        let auto = StorePlan { source: StoreSource { auto: true, ..plan.source.clone() }, ..plan.clone() };
+        let auto = StorePlan {
+            source: StoreSource {
+                auto: true,
+                ..plan.source.clone()
+            },
+            ..plan.clone()
+        };
         assert_eq!(StorePlan::parse(&auto.text()), Ok(auto.clone()));
         assert_ne!(auto.hash(), plan.hash());
         let text = plan.text();
         assert_eq!(StorePlan::parse(&text), Ok(plan.clone()));
-        assert_eq!((plan.regions(), plan.layers(2), plan.shards()), (3, 384..500, vec![64, 48, 48]));
+        assert_eq!(
+            (plan.regions(), plan.layers(2), plan.shards()),
+            (3, 384..500, vec![64, 48, 48])
+        );
         let names: Vec<_> = plan.layout(2).names().collect();
-        let expected = ["0/c/6/0/0", "0/c/7/0/0", "1/c/4/0/0", "1/c/5/0/0", "2/c/2/0/0"];
+        let expected = [
+            "0/c/6/0/0",
+            "0/c/7/0/0",
+            "1/c/4/0/0",
+            "1/c/5/0/0",
+            "2/c/2/0/0",
+        ];
         assert_eq!(names, expected);
         let mut changed = 0;
         for place in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[place] ^= 1 << (place % 7);
             let read = String::from_utf8(bytes).map_err(|e| e.to_string());
-            assert!(read.and_then(|text| StorePlan::parse(&text)).is_err(), "byte {place}");
+            assert!(
+                read.and_then(|text| StorePlan::parse(&text)).is_err(),
+                "byte {place}"
+            );
             changed += 1;
         }
         assert!(changed > 500);
         for (region, shard) in [(0, 64), (96, 64), (192, 63), (192, 0), (128, 128)] {
-            let text = StorePlan { region_layers: region, shard_layers: shard, ..plan.clone() }.text();
+            let text = StorePlan {
+                region_layers: region,
+                shard_layers: shard,
+                ..plan.clone()
+            }
+            .text();
             assert!(StorePlan::parse(&text).is_err(), "{region} {shard}");
         }
     }
 
     /// A plan of these dims for so many regions, as `plan` makes it.
-    fn planned(dims: [usize; 3], choices: &[Choice], shard_layers: usize, regions: usize) -> StorePlan {
-        let lattice =
-            Lattice::new(dims, [const { Rational::ZERO }; 3], [const { Rational::ONE }; 3], [true; 3]);
+    fn planned(
+        dims: [usize; 3],
+        choices: &[Choice],
+        shard_layers: usize,
+        regions: usize,
+    ) -> StorePlan {
+        let lattice = Lattice::new(
+            dims,
+            [const { Rational::ZERO }; 3],
+            [const { Rational::ONE }; 3],
+            [true; 3],
+        );
         StorePlan {
-            grid: Metadata { dims: Some(dims), lattice: lattice.ok(), ..Metadata::default() },
+            grid: Metadata {
+                dims: Some(dims),
+                lattice: lattice.ok(),
+                ..Metadata::default()
+            },
             dtype: Dtype::U8,
             choices: choices.to_vec(),
             region_layers: StorePlan::region_layers(dims, choices, shard_layers, regions),
@@ -332,16 +392,26 @@ mod tests {
     fn no_two_regions_share_a_file_and_all_of_them_have_the_store() {
         let mut plans = 0;
         let mut parsed = HashSet::new();
-        for (width, choices) in [(1, &[][..]), (700, &[]), (3000, &[]), (700, &[Choice::NoPyramid])] {
-            for (height, regions) in (1..=700).flat_map(|height| (1..=12).map(move |n| (height, n))) {
+        for (width, choices) in [
+            (1, &[][..]),
+            (700, &[]),
+            (3000, &[]),
+            (700, &[Choice::NoPyramid]),
+        ] {
+            for (height, regions) in (1..=700).flat_map(|height| (1..=12).map(move |n| (height, n)))
+            {
                 let shard_layers = [64, 32, 16, 8][(height + regions) % 4];
                 let dims = [width, 5, height];
                 let plan = planned(dims, choices, shard_layers, regions);
                 let case = format!("{dims:?} {choices:?} in {regions}: {}", plan.region_layers);
                 assert!(plan.regions() <= regions, "{case}");
                 let shards = plan.shards();
-                let all: usize =
-                    plan.levels().iter().zip(&shards).map(|(dims, shard)| dims[2].div_ceil(*shard)).sum();
+                let all: usize = plan
+                    .levels()
+                    .iter()
+                    .zip(&shards)
+                    .map(|(dims, shard)| dims[2].div_ceil(*shard))
+                    .sum();
                 let mut names = HashSet::new();
                 for region in 0..plan.regions() {
                     for (level, shard) in shards.iter().enumerate() {
@@ -356,8 +426,12 @@ mod tests {
                     }
                 }
                 assert_eq!(names.len(), all, "{case}");
-                if parsed.insert((plan.levels().len(), plan.region_layers, shard_layers, plan.regions() == 1))
-                {
+                if parsed.insert((
+                    plan.levels().len(),
+                    plan.region_layers,
+                    shard_layers,
+                    plan.regions() == 1,
+                )) {
                     assert_eq!(StorePlan::parse(&plan.text()), Ok(plan), "{case}");
                 }
                 plans += 1;
@@ -381,7 +455,11 @@ mod tests {
         ];
         for (dims, regions, layers, shards) in cases {
             let plan = planned(dims, &[], 64, regions);
-            assert_eq!((plan.region_layers, plan.shards()), (layers, shards), "{dims:?} in {regions}");
+            assert_eq!(
+                (plan.region_layers, plan.shards()),
+                (layers, shards),
+                "{dims:?} in {regions}"
+            );
         }
     }
 
@@ -389,7 +467,11 @@ mod tests {
     fn a_plan_of_an_older_version_whose_regions_share_files_is_refused() {
         let plan = planned([257; 3], &[], 64, 2);
         let mut value = plan.value();
-        value.as_object_mut().unwrap().remove("level_shard_layers").unwrap();
+        value
+            .as_object_mut()
+            .unwrap()
+            .remove("level_shard_layers")
+            .unwrap();
         let error = StorePlan::parse(&text::sealed(value)).unwrap_err();
         assert!(error.contains("share files"), "{error}");
     }

@@ -26,8 +26,11 @@ pub(super) fn sealed(mut value: Value) -> String {
 
 /// The object of such a text, if the hash is its own.
 pub(super) fn unsealed(text: &str) -> Result<Value, String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
-    let Value::Object(mut map) = value else { return Err("it is no object".into()) };
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let Value::Object(mut map) = value else {
+        return Err("it is no object".into());
+    };
     let hash = map.shift_remove(HASH).ok_or("it has no hash")?;
     let value = Value::Object(map);
     match hash.as_str() == Some(&*hash_of(&value).to_string()) {
@@ -60,7 +63,11 @@ impl<'a> JsonFields<'a> {
     }
 
     pub(super) fn count(&self, name: &str) -> Result<usize, String> {
-        self.of(name, |value| value.as_u64().and_then(|number| usize::try_from(number).ok()))
+        self.of(name, |value| {
+            value
+                .as_u64()
+                .and_then(|number| usize::try_from(number).ok())
+        })
     }
 
     pub(super) fn flag(&self, name: &str) -> Result<bool, String> {

@@ -24,7 +24,9 @@ impl ComponentType {
             5123 => Self::U16,
             5125 => Self::U32,
             5126 => Self::F32,
-            other => return Err(object.error(Code::S006, format!("{other} is no type of components"))),
+            other => {
+                return Err(object.error(Code::S006, format!("{other} is no type of components")));
+            }
         })
     }
 
@@ -42,7 +44,10 @@ impl ComponentType {
 
     /// The first `N` numbers in these bytes.
     fn values<const N: usize>(self, bytes: &[u8]) -> [f64; N] {
-        fn each<const N: usize, const S: usize>(bytes: &[u8], value: impl Fn([u8; S]) -> f64) -> [f64; N] {
+        fn each<const N: usize, const S: usize>(
+            bytes: &[u8],
+            value: impl Fn([u8; S]) -> f64,
+        ) -> [f64; N] {
             let numbers = bytes.as_chunks::<S>().0;
             std::array::from_fn(|n| numbers.get(n).map_or(f64::NAN, |bytes| value(*bytes)))
         }
@@ -131,7 +136,13 @@ struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// Returns `count` elements of `size` bytes. All of them must be in the view.
-    fn new(view: BufferView<'a>, from: u64, count: u64, size: u64, about: &GltfObject) -> Result<Self> {
+    fn new(
+        view: BufferView<'a>,
+        from: u64,
+        count: u64,
+        size: u64,
+        about: &GltfObject,
+    ) -> Result<Self> {
         // Some exporters write 0 for elements without gaps.
         let stride = view.stride.filter(|stride| *stride > 0).unwrap_or(size);
         if stride < size {
@@ -140,18 +151,29 @@ impl<'a> Elements<'a> {
         }
         let length = match count {
             0 => Some(0),
-            _ => stride.checked_mul(count - 1).and_then(|length| length.checked_add(size)),
+            _ => stride
+                .checked_mul(count - 1)
+                .and_then(|length| length.checked_add(size)),
         };
-        let bytes = length.and_then(|length| slice(view.bytes, from, length)).ok_or_else(|| {
-            let text =
-                format!("cut short: {count} elements are not in the {} bytes of its view", view.bytes.len());
-            about.error(Code::S003, text)
-        })?;
-        Ok(Self { bytes, stride: stride as usize })
+        let bytes = length
+            .and_then(|length| slice(view.bytes, from, length))
+            .ok_or_else(|| {
+                let text = format!(
+                    "cut short: {count} elements are not in the {} bytes of its view",
+                    view.bytes.len()
+                );
+                about.error(Code::S003, text)
+            })?;
+        Ok(Self {
+            bytes,
+            stride: stride as usize,
+        })
     }
 
     fn at(&self, n: u64) -> &'a [u8] {
-        self.bytes.get(n as usize * self.stride..).unwrap_or_default()
+        self.bytes
+            .get(n as usize * self.stride..)
+            .unwrap_or_default()
     }
 }
 
@@ -179,7 +201,11 @@ impl<'a, const N: usize> Accessor<'a, N> {
     };
 
     /// Returns the accessor of this index, whose elements have `N` numbers. `admit` refuses memory.
-    pub(super) fn new(buffers: &'a Buffers, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
+    pub(super) fn new(
+        buffers: &'a Buffers,
+        index: u64,
+        admit: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Self> {
         Self::first_of(&[Self::TYPE], buffers, index, admit)
     }
 
@@ -193,7 +219,10 @@ impl<'a, const N: usize> Accessor<'a, N> {
         let object = buffers.document.get("accessors", index)?;
         let found = object.text("type").filter(|name| types.contains(name));
         let Some(width) = found.and_then(width) else {
-            return Err(object.error(Code::S006, format!("its type is not {}", types.join(" or "))));
+            return Err(object.error(
+                Code::S006,
+                format!("its type is not {}", types.join(" or ")),
+            ));
         };
         let component = ComponentType::of(&object)?;
         let count = object.needed("count")?;
@@ -201,11 +230,20 @@ impl<'a, const N: usize> Accessor<'a, N> {
         let elements = match object.whole("bufferView")? {
             Some(view) => {
                 let from = object.whole("byteOffset")?.unwrap_or(0);
-                Some(Elements::new(buffers.view(view, admit)?, from, count, size, &object)?)
+                Some(Elements::new(
+                    buffers.view(view, admit)?,
+                    from,
+                    count,
+                    size,
+                    &object,
+                )?)
             }
             // No bytes limit the number of these zeros.
             None if count > buffers.length => {
-                return Err(object.error(Code::S006, format!("{count} elements without a view of a buffer")));
+                return Err(object.error(
+                    Code::S006,
+                    format!("{count} elements without a view of a buffer"),
+                ));
             }
             None => None,
         };
@@ -220,11 +258,23 @@ impl<'a, const N: usize> Accessor<'a, N> {
             let elements = |part: &GltfObject, size: u64| {
                 let view = buffers.view(part.needed("bufferView")?, admit)?;
                 let from = part.whole("byteOffset")?.unwrap_or(0);
-                Elements::new(BufferView { stride: None, ..view }, from, replacements, size, part)
+                Elements::new(
+                    BufferView {
+                        stride: None,
+                        ..view
+                    },
+                    from,
+                    replacements,
+                    size,
+                    part,
+                )
             };
             let component = ComponentType::of(&indices)?;
             if !component.is_unsigned() {
-                return Err(object.error(Code::S006, "its sparse indices are no whole numbers from 0 on"));
+                return Err(object.error(
+                    Code::S006,
+                    "its sparse indices are no whole numbers from 0 on",
+                ));
             }
             let found = Replacements {
                 count: replacements,
@@ -237,15 +287,27 @@ impl<'a, const N: usize> Accessor<'a, N> {
             }
             sparse = Some(found);
         }
-        Ok(Self { count, component, is_normalized: object.flag("normalized"), elements, sparse })
+        Ok(Self {
+            count,
+            component,
+            is_normalized: object.flag("normalized"),
+            elements,
+            sparse,
+        })
     }
 
     /// Returns element `n`. There must be one.
     pub(super) fn at(&self, n: u64) -> [f64; N] {
         let replaced = self.sparse.as_ref().and_then(|sparse| sparse.at(n));
-        let Some(bytes) = replaced.or_else(|| Some(self.elements.as_ref()?.at(n))) else { return [0.0; N] };
+        let Some(bytes) = replaced.or_else(|| Some(self.elements.as_ref()?.at(n))) else {
+            return [0.0; N];
+        };
         let values = self.component.values(bytes);
-        if self.is_normalized { values.map(|value| self.component.normalized(value)) } else { values }
+        if self.is_normalized {
+            values.map(|value| self.component.normalized(value))
+        } else {
+            values
+        }
     }
 
     /// The numbers are whole and not negative, as indices are.

@@ -37,8 +37,13 @@ pub(super) fn note(
     if others == 0 {
         return Ok(());
     }
-    let subject = if others == 1 { "1 animation is".into() } else { format!("{others} animations are") };
-    let text = format!("{subject} not played: the mesh stands as its nodes and default weights place it");
+    let subject = if others == 1 {
+        "1 animation is".into()
+    } else {
+        format!("{others} animations are")
+    };
+    let text =
+        format!("{subject} not played: the mesh stands as its nodes and default weights place it");
     triage.found(Error::input(Code::S108, text).about("animations"))
 }
 
@@ -54,7 +59,10 @@ fn moving(buffers: &Buffers, nodes: &[PlacedNode]) -> Result<Vec<Moving>> {
     let document = buffers.document;
     let mut moving = vec![Moving::default(); document.count("nodes") as usize];
     let mut skins = vec![false; document.count("skins") as usize];
-    for node in nodes.iter().filter(|node| node.is_visible && node.object.inner("mesh").is_some()) {
+    for node in nodes
+        .iter()
+        .filter(|node| node.is_visible && node.object.inner("mesh").is_some())
+    {
         let index = node.object.index() as usize;
         moving[index].by_weights = true;
         let Some(skin) = node.object.whole("skin")? else {
@@ -93,9 +101,15 @@ fn is_other_pose(
     buffers: &Buffers,
     indexed: &Indexed,
 ) -> bool {
-    let Some(target) = channel.inner("target") else { return false };
-    let Some(index) = target.whole("node").ok().flatten() else { return false };
-    let Some(of) = moving.get(index as usize) else { return false };
+    let Some(target) = channel.inner("target") else {
+        return false;
+    };
+    let Some(index) = target.whole("node").ok().flatten() else {
+        return false;
+    };
+    let Some(of) = moving.get(index as usize) else {
+        return false;
+    };
     let path = target.text("path").unwrap_or_default();
     let moves = match path {
         "weights" => of.by_weights,
@@ -124,19 +138,32 @@ fn is_same(
     };
     let output = sampler.needed("output")?;
     // The value of a cubic key comes after its tangent.
-    let first = if sampler.text("interpolation") == Some("CUBICSPLINE") { 1 } else { 0 };
+    let first = if sampler.text("interpolation") == Some("CUBICSPLINE") {
+        1
+    } else {
+        0
+    };
     let admit = |more| indexed.admit(more);
     if path == "weights" {
         let keys = Accessor::<1>::new(buffers, output, &admit)?;
         let mesh = buffers.document.get("meshes", node.needed("mesh")?)?;
-        let of = if node.inner("weights").is_some() { node } else { mesh };
-        let count = mesh.element("primitives", 0).map_or(0, |primitive| primitive.length("targets"));
+        let of = if node.inner("weights").is_some() {
+            node
+        } else {
+            mesh
+        };
+        let count = mesh
+            .element("primitives", 0)
+            .map_or(0, |primitive| primitive.length("targets"));
         for n in 0..count {
             let place = (first * count + n) as u64;
             if place >= keys.count {
                 return Ok(None);
             }
-            let weight = of.element("weights", n).and_then(|weight| weight.as_number()).unwrap_or(0.0);
+            let weight = of
+                .element("weights", n)
+                .and_then(|weight| weight.as_number())
+                .unwrap_or(0.0);
             if !is_near(&keys.at(place), &[weight], keys.rounding()) {
                 return Ok(Some(false));
             }
@@ -149,7 +176,9 @@ fn is_same(
     let first = first as u64;
     if path == "rotation" {
         let keys = Accessor::<4>::new(buffers, output, &admit)?;
-        let still = node.numbers::<4>("rotation")?.unwrap_or([0.0, 0.0, 0.0, 1.0]);
+        let still = node
+            .numbers::<4>("rotation")?
+            .unwrap_or([0.0, 0.0, 0.0, 1.0]);
         // Both signs of a quaternion turn alike.
         let is_near = |key: [f64; 4]| is_near(&key, &still, keys.rounding());
         return Ok((first < keys.count)
@@ -163,5 +192,7 @@ fn is_same(
 
 /// Numbers are the same up to the rounding of what is stored.
 fn is_near(a: &[f64], b: &[f64], rounding: f64) -> bool {
-    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= rounding * b.abs().max(1.0))
+    a.iter()
+        .zip(b)
+        .all(|(a, b)| (a - b).abs() <= rounding * b.abs().max(1.0))
 }

@@ -58,11 +58,19 @@ impl<'a, const N: usize> Morphed<'a, N> {
     ) -> Result<Self> {
         let mut targets = vec![];
         for (n, weight) in weights {
-            let Some(target) = primitive.element("targets", *n) else { continue };
-            let Some(index) = target.whole(name)? else { continue };
+            let Some(target) = primitive.element("targets", *n) else {
+                continue;
+            };
+            let Some(index) = target.whole(name)? else {
+                continue;
+            };
             let accessor = Accessor::first_of(types, buffers, index, admit)?;
             if accessor.count != base.count() {
-                let text = format!("target {n}: {name} of {} vertices, not {}", accessor.count, base.count());
+                let text = format!(
+                    "target {n}: {name} of {} vertices, not {}",
+                    accessor.count,
+                    base.count()
+                );
                 return Err(primitive.error(Code::S006, text));
             }
             targets.push((*weight, accessor));

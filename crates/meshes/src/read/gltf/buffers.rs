@@ -51,7 +51,9 @@ impl<'a> Buffers<'a> {
             folder,
             chunk,
             length,
-            loaded: (0..document.count("buffers")).map(|_| OnceCell::new()).collect(),
+            loaded: (0..document.count("buffers"))
+                .map(|_| OnceCell::new())
+                .collect(),
             held: Cell::new(0),
             used: vec![Cell::new(false); document.count("accessors") as usize],
         }
@@ -63,16 +65,25 @@ impl<'a> Buffers<'a> {
     }
 
     /// The view of this index; `admit` refuses memory.
-    pub(super) fn view(&self, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<BufferView<'_>> {
+    pub(super) fn view(
+        &self,
+        index: u64,
+        admit: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<BufferView<'_>> {
         let view = self.document.get("bufferViews", index)?;
         let buffer = self.document.get("buffers", view.needed("buffer")?)?;
-        if let Some(name) = COMPRESSIONS.into_iter().find(|name| view.extension(name).is_some())
+        if let Some(name) = COMPRESSIONS
+            .into_iter()
+            .find(|name| view.extension(name).is_some())
             && !self.has_bytes(&buffer)
         {
             return Err(compressed(name));
         }
         let all = self.bytes(&buffer, admit)?;
-        let [from, length] = [view.whole("byteOffset")?.unwrap_or(0), view.needed("byteLength")?];
+        let [from, length] = [
+            view.whole("byteOffset")?.unwrap_or(0),
+            view.needed("byteLength")?,
+        ];
         let bytes = slice(all, from, length).ok_or_else(|| {
             let text = format!(
                 "cut short: it ends at byte {}, its buffer has {}",
@@ -81,28 +92,37 @@ impl<'a> Buffers<'a> {
             );
             view.error(Code::S003, text)
         })?;
-        Ok(BufferView { bytes, stride: view.whole("byteStride")? })
+        Ok(BufferView {
+            bytes,
+            stride: view.whole("byteStride")?,
+        })
     }
 
     fn has_bytes(&self, buffer: &GltfObject) -> bool {
-        let is_placeholder = COMPRESSIONS
-            .iter()
-            .any(|name| buffer.extension(name).is_some_and(|fallback| fallback.flag("fallback")));
-        buffer.text("uri").is_some() || (buffer.index() == 0 && self.chunk.is_some() && !is_placeholder)
+        let is_placeholder = COMPRESSIONS.iter().any(|name| {
+            buffer
+                .extension(name)
+                .is_some_and(|fallback| fallback.flag("fallback"))
+        });
+        buffer.text("uri").is_some()
+            || (buffer.index() == 0 && self.chunk.is_some() && !is_placeholder)
     }
 
     fn bytes(&self, buffer: &GltfObject, admit: &dyn Fn(u64) -> Result<()>) -> Result<&[u8]> {
         let Some(uri) = buffer.text("uri") else {
             let chunk = self.chunk.filter(|_| buffer.index() == 0);
-            return chunk
-                .ok_or_else(|| buffer.error(Code::S003, "it has no bytes: no uri, and no chunk of a GLB"));
+            return chunk.ok_or_else(|| {
+                buffer.error(Code::S003, "it has no bytes: no uri, and no chunk of a GLB")
+            });
         };
         let cell = &self.loaded[buffer.index() as usize];
         if let Some(bytes) = cell.get() {
             return Ok(bytes);
         }
         let length = buffer.needed("byteLength")?;
-        let bytes = self.at(uri, length, admit).map_err(|error| error.about(&buffer.path()))?;
+        let bytes = self
+            .at(uri, length, admit)
+            .map_err(|error| error.about(&buffer.path()))?;
         if (bytes.len() as u64) < length {
             let text = format!("cut short: {} bytes of {length}", bytes.len());
             return Err(buffer.error(Code::S003, text));
@@ -115,7 +135,9 @@ impl<'a> Buffers<'a> {
     pub(super) fn note_files(&self) -> Result<()> {
         for list in ["buffers", "images"] {
             for n in 0..self.document.count(list) {
-                let Ok(one) = self.document.get(list, n) else { continue };
+                let Ok(one) = self.document.get(list, n) else {
+                    continue;
+                };
                 if let Some(uri) = one.text("uri").filter(|uri| data_of(uri).is_none()) {
                     note_beside(self.folder, &file_name(uri))?;
                 }
@@ -125,14 +147,27 @@ impl<'a> Buffers<'a> {
     }
 
     /// The bytes of a `data:` URI, or the first `length` bytes of a file below the folder.
-    pub(super) fn at(&self, uri: &str, length: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Vec<u8>> {
+    pub(super) fn at(
+        &self,
+        uri: &str,
+        length: u64,
+        admit: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Vec<u8>> {
         if let Some(data) = data_of(uri) {
             return embedded(data, self.held.get(), admit);
         }
         let hint = "keep it below the folder of the mesh, or export a GLB";
         let held = self.held.get();
-        read_beside(self.folder, &file_name(uri), length, |count| admit(held.saturating_add(count)))
-            .map_err(|error| if error.hint().is_some() { error } else { error.with_hint(hint) })
+        read_beside(self.folder, &file_name(uri), length, |count| {
+            admit(held.saturating_add(count))
+        })
+        .map_err(|error| {
+            if error.hint().is_some() {
+                error
+            } else {
+                error.with_hint(hint)
+            }
+        })
     }
 }
 
@@ -175,7 +210,9 @@ fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<
     while bytes.last() == Some(&b'=') {
         bytes.pop();
     }
-    BASE64.decode(bytes).map_err(|error| bad(&format!("whose base64 is broken: {error}")))
+    BASE64
+        .decode(bytes)
+        .map_err(|error| bad(&format!("whose base64 is broken: {error}")))
 }
 
 /// Returns the bytes that a URI stands for: `%20` is a blank.
@@ -183,11 +220,17 @@ fn unescaped(uri: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();
     while let Some((byte, behind)) = rest.split_first() {
-        let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = behind
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.filter(|digits| *byte == b'%' && !digits.starts_with('+'));
         let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(escaped.unwrap_or(*byte));
-        rest = if escaped.is_some() { &behind[2..] } else { behind };
+        rest = if escaped.is_some() {
+            &behind[2..]
+        } else {
+            behind
+        };
     }
     bytes
 }
@@ -204,8 +247,12 @@ mod tests {
 
     #[test]
     fn names_in_uris_are_unescaped() {
-        for (uri, name) in [("a%20b.bin", "a b.bin"), ("50%.bin", "50%.bin"), ("%c3%a9%2", "é%2"), ("a", "a")]
-        {
+        for (uri, name) in [
+            ("a%20b.bin", "a b.bin"),
+            ("50%.bin", "50%.bin"),
+            ("%c3%a9%2", "é%2"),
+            ("a", "a"),
+        ] {
             assert_eq!(unescaped(uri), name.as_bytes());
         }
     }
@@ -214,18 +261,27 @@ mod tests {
     fn data_uris_have_every_form() {
         let mut seen = 0;
         for (data, expected) in [
-            ("application/octet-stream;base64,AQIDBA==", &[1, 2, 3, 4][..]),
+            (
+                "application/octet-stream;base64,AQIDBA==",
+                &[1, 2, 3, 4][..],
+            ),
             (";base64,AQIDBA", &[1, 2, 3, 4]),
             (";base64,AQIDBA=", &[1, 2, 3, 4]),
             (";base64,AQI\r\nDBA\t ==\n", &[1, 2, 3, 4]),
             (";base64,AQIDBA%3D%3d", &[1, 2, 3, 4]),
             (";BASE64,%2B/8", &[251, 255]),
-            ("text/plain;charset=utf-8;base64,AQIDBP8=", &[1, 2, 3, 4, 255]),
+            (
+                "text/plain;charset=utf-8;base64,AQIDBP8=",
+                &[1, 2, 3, 4, 255],
+            ),
             ("application/gltf-buffer; base64,AQ", &[1]),
             // Bits after the last byte that are not zero.
             (";base64,AR", &[1]),
             (";base64,", &[]),
-            ("application/octet-stream,%01%02%fF%00a+b", &[1, 2, 255, 0, b'a', b'+', b'b']),
+            (
+                "application/octet-stream,%01%02%fF%00a+b",
+                &[1, 2, 255, 0, b'a', b'+', b'b'],
+            ),
             (",abc", b"abc"),
             (",50%+1%", b"50%+1%"),
             ("base64,AQ", b"AQ"),
@@ -234,7 +290,14 @@ mod tests {
             seen += 1;
         }
         assert_eq!(seen, 14);
-        for data in [";base64", "", ";base64,A", ";base64,AQ=A", ";base64,%%%%", ";base64,AQ_-"] {
+        for data in [
+            ";base64",
+            "",
+            ";base64,A",
+            ";base64,AQ=A",
+            ";base64,%%%%",
+            ";base64,AQ_-",
+        ] {
             assert!(embedded(data, 0, &|_| Ok(())).is_err(), "{data}");
         }
     }

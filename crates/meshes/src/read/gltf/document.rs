@@ -40,7 +40,10 @@ pub(super) struct GltfObject<'a> {
 /// The memory that JSON takes once it is read, at most: a value for each number, name and bracket.
 pub(super) fn bytes_of(json: &[u8]) -> u64 {
     const VALUE: usize = 2 * size_of::<Value>() + 64;
-    let values = json.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
+    let values = json
+        .iter()
+        .filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{'))
+        .count();
     (json.len() + VALUE * values) as u64
 }
 
@@ -59,7 +62,10 @@ impl Document {
         match root.get("asset").and_then(|asset| asset.get("version")) {
             Some(version) => check_version(version)?,
             None => {
-                let error = Error::input(Code::S002, "JSON that is no glTF: it has no asset with a version");
+                let error = Error::input(
+                    Code::S002,
+                    "JSON that is no glTF: it has no asset with a version",
+                );
                 return Err(error.with_hint("a mesh is expected"));
             }
         }
@@ -77,7 +83,11 @@ impl Document {
     pub(super) fn get(&self, list: &'static str, index: u64) -> Result<GltfObject<'_>> {
         let all = self.all(list);
         match usize::try_from(index).ok().and_then(|index| all.get(index)) {
-            Some(fields) => Ok(GltfObject { list, index, fields }),
+            Some(fields) => Ok(GltfObject {
+                list,
+                index,
+                fields,
+            }),
             None => {
                 let text = format!("{list}[{index}] is not there: there are {}", all.len());
                 Err(Error::input(Code::S012, text))
@@ -91,19 +101,28 @@ impl Document {
     }
 
     fn all(&self, list: &'static str) -> &[Value] {
-        self.0.get(list).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        self.0
+            .get(list)
+            .and_then(Value::as_array)
+            .map_or(&[], Vec::as_slice)
     }
 
     /// The index of the default scene.
     pub(super) fn scene(&self) -> Result<u64> {
-        let root = GltfObject { list: "glTF", index: 0, fields: &self.0 };
+        let root = GltfObject {
+            list: "glTF",
+            index: 0,
+            fields: &self.0,
+        };
         Ok(root.whole("scene")?.unwrap_or(0))
     }
 }
 
 /// Refuses other versions than 2. Some exporters write `2` or a number.
 fn check_version(version: &Value) -> Result<()> {
-    let text = version.as_str().map_or_else(|| version.to_string(), str::to_string);
+    let text = version
+        .as_str()
+        .map_or_else(|| version.to_string(), str::to_string);
     if text.trim().split('.').next() == Some("2") {
         return Ok(());
     }
@@ -113,7 +132,10 @@ fn check_version(version: &Value) -> Result<()> {
 
 /// The refusal of what cannot be read without an extension.
 pub(super) fn unknown_extension(name: &str) -> Error {
-    let error = Error::input(Code::S009, format!("the glTF extension {} is not supported", sanitize(name)));
+    let error = Error::input(
+        Code::S009,
+        format!("the glTF extension {} is not supported", sanitize(name)),
+    );
     error.with_hint("export the glTF without it, or binary STL")
 }
 
@@ -134,7 +156,10 @@ impl<'a> GltfObject<'a> {
 
     /// Its name; empty if it has none.
     pub(super) fn name(&self) -> &'a str {
-        self.fields.get("name").and_then(Value::as_str).unwrap_or_default()
+        self.fields
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
@@ -142,7 +167,10 @@ impl<'a> GltfObject<'a> {
     }
 
     pub(super) fn flag(&self, key: &str) -> bool {
-        self.fields.get(key).and_then(Value::as_bool).unwrap_or(false)
+        self.fields
+            .get(key)
+            .and_then(Value::as_bool)
+            .unwrap_or(false)
     }
 
     /// An object that it holds.
@@ -163,12 +191,18 @@ impl<'a> GltfObject<'a> {
 
     /// Length of a list that it holds.
     pub(super) fn length(&self, key: &str) -> usize {
-        self.fields.get(key).and_then(Value::as_array).map_or(0, Vec::len)
+        self.fields
+            .get(key)
+            .and_then(Value::as_array)
+            .map_or(0, Vec::len)
     }
 
     /// Element of a list that it holds.
     pub(super) fn element(&self, key: &str, n: usize) -> Option<Self> {
-        self.fields.get(key)?.get(n).map(|fields| Self { fields, ..*self })
+        self.fields
+            .get(key)?
+            .get(n)
+            .map(|fields| Self { fields, ..*self })
     }
 
     /// This number, if it is one and finite.
@@ -183,41 +217,59 @@ impl<'a> GltfObject<'a> {
 
     /// The objects of a list that it holds.
     pub(super) fn each(&self, key: &str) -> impl DoubleEndedIterator<Item = Self> {
-        let all = self.fields.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let all = self
+            .fields
+            .get(key)
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice);
         let this = *self;
         all.iter().map(move |fields| Self { fields, ..this })
     }
 
     /// A number that is whole and not negative, if it is there.
     pub(super) fn whole(&self, key: &str) -> Result<Option<u64>> {
-        self.inner(key).map(|number| number.as_whole(key)).transpose()
+        self.inner(key)
+            .map(|number| number.as_whole(key))
+            .transpose()
     }
 
     /// This number.
     pub(super) fn as_whole(&self, key: &str) -> Result<u64> {
         // Some write 1.0 for 1.
-        let rounded = self.fields.as_f64().filter(|n| n.fract() == 0.0 && (0.0..1e15).contains(n));
+        let rounded = self
+            .fields
+            .as_f64()
+            .filter(|n| n.fract() == 0.0 && (0.0..1e15).contains(n));
         let whole = self.fields.as_u64().or(rounded.map(|n| n as u64));
         whole.ok_or_else(|| self.error(Code::S006, format!("{key} is no whole number")))
     }
 
     /// A number that must be there.
     pub(super) fn needed(&self, key: &str) -> Result<u64> {
-        self.whole(key)?.ok_or_else(|| self.error(Code::S006, format!("it has no {key}")))
+        self.whole(key)?
+            .ok_or_else(|| self.error(Code::S006, format!("it has no {key}")))
     }
 
     /// A number, if it is there and finite.
     pub(super) fn number(&self, key: &str) -> Option<f64> {
-        self.fields.get(key).and_then(Value::as_f64).filter(|number| number.is_finite())
+        self.fields
+            .get(key)
+            .and_then(Value::as_f64)
+            .filter(|number| number.is_finite())
     }
 
     /// So many numbers, if they are there.
     pub(super) fn numbers<const N: usize>(&self, key: &str) -> Result<Option<[f64; N]>> {
-        let Some(list) = self.fields.get(key) else { return Ok(None) };
-        let numbers: Option<Vec<f64>> =
-            list.as_array().and_then(|list| list.iter().map(Value::as_f64).collect());
+        let Some(list) = self.fields.get(key) else {
+            return Ok(None);
+        };
+        let numbers: Option<Vec<f64>> = list
+            .as_array()
+            .and_then(|list| list.iter().map(Value::as_f64).collect());
         let numbers = numbers.and_then(|numbers| <[f64; N]>::try_from(numbers).ok());
         let numbers = numbers.filter(|numbers| numbers.iter().all(|n| n.is_finite()));
-        numbers.map(Some).ok_or_else(|| self.error(Code::S006, format!("{key} has not {N} numbers")))
+        numbers
+            .map(Some)
+            .ok_or_else(|| self.error(Code::S006, format!("{key} has not {N} numbers")))
     }
 }

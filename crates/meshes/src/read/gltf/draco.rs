@@ -36,7 +36,9 @@ impl<'a> Decoded<'a> {
 
     /// The vertex at corner `n` of all triangles. There must be one.
     pub(super) fn corner(&self, n: u64) -> u64 {
-        self.mesh.faces()[(n / 3) as usize][(n % 3) as usize].0.into()
+        self.mesh.faces()[(n / 3) as usize][(n % 3) as usize]
+            .0
+            .into()
     }
 
     /// The first `N` numbers that each vertex has for this attribute, if it is among the compressed ones. The accessor
@@ -47,10 +49,17 @@ impl<'a> Decoded<'a> {
         accessor: Option<&GltfObject>,
         admit: &dyn Fn(u64) -> Result<()>,
     ) -> Result<Option<AttributeNumbers<'n, N>>> {
-        let Some(attributes) = self.extension.inner("attributes") else { return Ok(None) };
-        let Some(id) = attributes.whole(name)? else { return Ok(None) };
-        let attribute = u32::try_from(id).ok().and_then(|id| self.mesh.attribute_by_unique_id(id));
-        let attribute = attribute.ok_or_else(|| broken(&self.extension, &format!("no attribute {id}")))?;
+        let Some(attributes) = self.extension.inner("attributes") else {
+            return Ok(None);
+        };
+        let Some(id) = attributes.whole(name)? else {
+            return Ok(None);
+        };
+        let attribute = u32::try_from(id)
+            .ok()
+            .and_then(|id| self.mesh.attribute_by_unique_id(id));
+        let attribute =
+            attribute.ok_or_else(|| broken(&self.extension, &format!("no attribute {id}")))?;
         let least = if name == "POSITION" { N } else { 1 };
         if usize::from(attribute.num_components()) < least {
             let text = format!("positions of {} numbers", attribute.num_components());
@@ -66,12 +75,17 @@ impl<'a> Decoded<'a> {
         };
         // Draco's own flag holds where an accessor of floats is made of whole numbers.
         let is_normalized = match accessor {
-            Some(accessor) if accessor.whole("componentType")? != Some(5126) => accessor.flag("normalized"),
+            Some(accessor) if accessor.whole("componentType")? != Some(5126) => {
+                accessor.flag("normalized")
+            }
             _ => attribute.normalized(),
         };
         let numbers = attribute.read_f32s(self.mesh.num_points(), N);
         let values = numbers.as_chunks().0.to_vec();
-        Ok(Some(AttributeNumbers::Decoded { values, shares: component.filter(|_| is_normalized) }))
+        Ok(Some(AttributeNumbers::Decoded {
+            values,
+            shares: component.filter(|_| is_normalized),
+        }))
     }
 }
 

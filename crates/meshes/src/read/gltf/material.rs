@@ -35,7 +35,9 @@ pub(super) struct TextureUse {
 impl TextureUse {
     /// The place of a vertex in the picture.
     pub(super) fn place(&self, place: [f64; 2]) -> [f32; 2] {
-        self.transform.map_or(place, |transform| transform.apply(place)).map(|n| n as f32)
+        self.transform
+            .map_or(place, |transform| transform.apply(place))
+            .map(|n| n as f32)
     }
 }
 
@@ -58,8 +60,14 @@ impl TextureTransform {
 
     /// A rotation is counter-clockwise as one sees the picture, whose second coordinate points down.
     fn apply(&self, [u, v]: [f64; 2]) -> [f64; 2] {
-        let ([x, y], (s, c)) = ([u * self.scale[0], v * self.scale[1]], self.rotation.sin_cos());
-        [c * x + s * y + self.offset[0], c * y - s * x + self.offset[1]]
+        let ([x, y], (s, c)) = (
+            [u * self.scale[0], v * self.scale[1]],
+            self.rotation.sin_cos(),
+        );
+        [
+            c * x + s * y + self.offset[0],
+            c * y - s * x + self.offset[1],
+        ]
     }
 }
 
@@ -97,19 +105,37 @@ impl<'a> Materials<'a> {
     }
 
     /// The material of a primitive.
-    pub(super) fn of(&mut self, primitive: &GltfObject<'a>, indexed: &mut Indexed) -> Result<Rc<Material>> {
-        let Some(index) = primitive.whole("material")? else { return Ok(Rc::clone(&self.without)) };
+    pub(super) fn of(
+        &mut self,
+        primitive: &GltfObject<'a>,
+        indexed: &mut Indexed,
+    ) -> Result<Rc<Material>> {
+        let Some(index) = primitive.whole("material")? else {
+            return Ok(Rc::clone(&self.without));
+        };
         if let Some(known) = self.known.get(&index) {
             return Ok(Rc::clone(known));
         }
         let object = self.buffers.document.get("materials", index)?;
-        let name = if object.name().is_empty() { format!("material {index}") } else { object.name().into() };
-        let mut material = Material { name, ..Material::default() };
-        // A material of specular and glossy parts has another surface as a fallback.
-        let (surface, factor, picture) = match object.extension("KHR_materials_pbrSpecularGlossiness") {
-            Some(surface) => (Some(surface), "diffuseFactor", "diffuseTexture"),
-            None => (object.inner("pbrMetallicRoughness"), "baseColorFactor", "baseColorTexture"),
+        let name = if object.name().is_empty() {
+            format!("material {index}")
+        } else {
+            object.name().into()
         };
+        let mut material = Material {
+            name,
+            ..Material::default()
+        };
+        // A material of specular and glossy parts has another surface as a fallback.
+        let (surface, factor, picture) =
+            match object.extension("KHR_materials_pbrSpecularGlossiness") {
+                Some(surface) => (Some(surface), "diffuseFactor", "diffuseTexture"),
+                None => (
+                    object.inner("pbrMetallicRoughness"),
+                    "baseColorFactor",
+                    "baseColorTexture",
+                ),
+            };
         if let Some(surface) = surface {
             material.light = surface.numbers::<4>(factor)?.map(|[r, g, b, _]| [r, g, b]);
             if let (true, Some(texture)) = (self.reads_textures, surface.inner(picture)) {
@@ -121,16 +147,34 @@ impl<'a> Materials<'a> {
         Ok(material)
     }
 
-    fn texture(&mut self, used: &GltfObject<'a>, indexed: &mut Indexed) -> Result<Option<TextureUse>> {
+    fn texture(
+        &mut self,
+        used: &GltfObject<'a>,
+        indexed: &mut Indexed,
+    ) -> Result<Option<TextureUse>> {
         self.progress.check()?;
         let transform = used.extension("KHR_texture_transform");
-        let own = transform.map(|transform| transform.whole("texCoord")).transpose()?.flatten();
-        let places = own.map_or_else(|| used.whole("texCoord"), |own| Ok(Some(own)))?.unwrap_or(0);
-        let texture = self.buffers.document.get("textures", used.needed("index")?)?;
+        let own = transform
+            .map(|transform| transform.whole("texCoord"))
+            .transpose()?
+            .flatten();
+        let places = own
+            .map_or_else(|| used.whole("texCoord"), |own| Ok(Some(own)))?
+            .unwrap_or(0);
+        let texture = self
+            .buffers
+            .document
+            .get("textures", used.needed("index")?)?;
         let wrap = self.wrap(&texture)?;
         let picture = self.picture(&texture, wrap, indexed)?;
-        let transform = transform.map(|transform| TextureTransform::of(&transform)).transpose()?;
-        Ok(picture.map(|picture| TextureUse { picture, places, transform }))
+        let transform = transform
+            .map(|transform| TextureTransform::of(&transform))
+            .transpose()?;
+        Ok(picture.map(|picture| TextureUse {
+            picture,
+            places,
+            transform,
+        }))
     }
 
     /// Number of the picture of a texture. `None` if it cannot be read, which is noted once for each picture.
@@ -155,9 +199,10 @@ impl<'a> Materials<'a> {
         let admit = |more| indexed.admit(more);
         let bytes = match source {
             PictureSource::Uri(uri) => self.buffers.at(uri, MAX_BYTES, &admit).map(Cow::Owned),
-            PictureSource::View(view) => {
-                self.buffers.view(view, &admit).map(|view| Cow::Borrowed(view.bytes))
-            }
+            PictureSource::View(view) => self
+                .buffers
+                .view(view, &admit)
+                .map(|view| Cow::Borrowed(view.bytes)),
         };
         indexed.hold(self.buffers.held.take())?;
         let picture = indexed.add_picture(bytes, wrap, position)?;
@@ -173,14 +218,18 @@ impl<'a> Materials<'a> {
     }
 
     fn wrap(&self, texture: &GltfObject) -> Result<[TextureWrap; 2]> {
-        let Some(sampler) = texture.whole("sampler")? else { return Ok([TextureWrap::Repeat; 2]) };
+        let Some(sampler) = texture.whole("sampler")? else {
+            return Ok([TextureWrap::Repeat; 2]);
+        };
         let sampler = self.buffers.document.get("samplers", sampler)?;
         let wrap = |key| {
             Ok(match sampler.whole(key)? {
                 None | Some(10497) => TextureWrap::Repeat,
                 Some(33071) => TextureWrap::Clamp,
                 Some(33648) => TextureWrap::Mirror,
-                Some(other) => return Err(sampler.error(Code::S006, format!("{other} is no way to wrap"))),
+                Some(other) => {
+                    return Err(sampler.error(Code::S006, format!("{other} is no way to wrap")));
+                }
             })
         };
         Ok([wrap("wrapS")?, wrap("wrapT")?])
@@ -195,7 +244,10 @@ impl<'a> Materials<'a> {
         };
         let Some(source) = source else {
             let text = match texture.extension_names().next() {
-                Some(name) => format!("its picture is there only as {}, which is not read", sanitize(name)),
+                Some(name) => format!(
+                    "its picture is there only as {}, which is not read",
+                    sanitize(name)
+                ),
                 None => "it has no picture".to_string(),
             };
             return Err(Error::input(Code::S110, text).with_hint("export pictures as PNG or JPEG"));
@@ -215,7 +267,11 @@ mod tests {
 
     #[test]
     fn places_are_scaled_then_rotated_then_moved() {
-        let transform = |scale, rotation, offset| TextureTransform { scale, rotation, offset };
+        let transform = |scale, rotation, offset| TextureTransform {
+            scale,
+            rotation,
+            offset,
+        };
         let quarter = std::f64::consts::FRAC_PI_2;
         for (transform, expected) in [
             (transform([2.0, 3.0], 0.0, [0.5, 0.25]), [1.5, 1.0]),
@@ -224,7 +280,10 @@ mod tests {
             (transform([2.0, 1.0], quarter, [0.0, 1.0]), [0.25, 0.0]),
         ] {
             let found = transform.apply([0.5, 0.25]);
-            assert!((0..2).all(|n| (found[n] - expected[n]).abs() < 1e-12), "{found:?}, not {expected:?}");
+            assert!(
+                (0..2).all(|n| (found[n] - expected[n]).abs() < 1e-12),
+                "{found:?}, not {expected:?}"
+            );
         }
     }
 }

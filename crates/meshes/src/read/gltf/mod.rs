@@ -58,16 +58,27 @@ pub(super) const FORMAT: InputFormat = InputFormat {
 const MAGIC: &[u8] = b"glTF";
 
 fn recognise(head: &Head) -> Guess {
-    let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
+    let text = head
+        .bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head.bytes);
     let is_object = text.iter().find(|byte| !is_blank(**byte)) == Some(&b'{') && head.is_text();
-    if head.bytes.starts_with(MAGIC) || is_object { Guess::Sure } else { Guess::No }
+    if head.bytes.starts_with(MAGIC) || is_object {
+        Guess::Sure
+    } else {
+        Guess::No
+    }
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let folder = source.folder();
     let file = source.into_bytes(options.max_memory, options.progress)?;
     let mut indexed = Indexed::new(options.max_memory, triage, 0);
-    let (json, chunk) = if file.starts_with(MAGIC) { chunks(&file, triage)? } else { (&file[..], None) };
+    let (json, chunk) = if file.starts_with(MAGIC) {
+        chunks(&file, triage)?
+    } else {
+        (&file[..], None)
+    };
     indexed.hold(file.len() as u64 + document::bytes_of(json))?;
     let document = Document::new(json)?;
     let length = file.len() as u64;
@@ -75,7 +86,12 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     buffers.note_files()?;
     scene::add(&buffers, &mut indexed, triage, options)?;
     let mesh = indexed.into_mesh()?;
-    Ok(Content { mesh, bytes: length, unit: Some(UnitOfLength::Metre), up: Some(UpAxis::Y) })
+    Ok(Content {
+        mesh,
+        bytes: length,
+        unit: Some(UnitOfLength::Metre),
+        up: Some(UpAxis::Y),
+    })
 }
 
 /// The JSON of a GLB, and the chunk behind it.
@@ -88,8 +104,10 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     };
     let version = word(4)?;
     if version != 2 {
-        let error =
-            Error::input(Code::S009, format!("this is a GLB of version {version}, and version 2 is read"));
+        let error = Error::input(
+            Code::S009,
+            format!("this is a GLB of version {version}, and version 2 is read"),
+        );
         return Err(error.with_hint("export glTF 2.0").at_byte(4));
     }
     let length = word(8)? as usize;
@@ -113,7 +131,12 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     if length > file.len() {
         triage.found(cut_short(file.len()))?;
     }
-    Ok((json.ok_or_else(|| Error::input(Code::S006, "a GLB without its chunk of JSON").at_byte(12))?, bin))
+    Ok((
+        json.ok_or_else(|| {
+            Error::input(Code::S006, "a GLB without its chunk of JSON").at_byte(12)
+        })?,
+        bin,
+    ))
 }
 
 fn cut_short(at: usize) -> Error {

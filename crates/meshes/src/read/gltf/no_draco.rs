@@ -14,7 +14,11 @@ pub(super) use self::NotDecoded as Decoded;
 pub(super) struct NotDecoded<'a>(Infallible, PhantomData<&'a ()>);
 
 impl<'a> NotDecoded<'a> {
-    pub(super) fn new(_: GltfObject<'a>, _: &Buffers, _: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
+    pub(super) fn new(
+        _: GltfObject<'a>,
+        _: &Buffers,
+        _: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Self> {
         Err(unknown_extension("KHR_draco_mesh_compression"))
     }
 

@@ -20,7 +20,9 @@ pub(super) struct PlacedNode<'a> {
 
 /// Affine map of 16 numbers, column by column. `None` if the last row is not 0 0 0 1, up to rounding.
 pub(super) fn affine(m: &[f64; 16]) -> Option<Affine> {
-    let is_last = [m[3], m[7], m[11], m[15] - 1.0].iter().all(|number| number.abs() <= ROUNDING);
+    let is_last = [m[3], m[7], m[11], m[15] - 1.0]
+        .iter()
+        .all(|number| number.abs() <= ROUNDING);
     is_last.then(|| Affine([0, 1, 2].map(|row| [0, 4, 8, 12].map(|column| m[column + row]))))
 }
 
@@ -50,14 +52,29 @@ fn rotation([x, y, z, w]: [f64; 4]) -> [[f64; 3]; 3] {
     let square = x * x + y * y + z * z + w * w;
     let s = if square > 0.0 { 2.0 / square } else { 0.0 };
     [
-        [1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)],
-        [s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)],
-        [s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)],
+        [
+            1.0 - s * (y * y + z * z),
+            s * (x * y - z * w),
+            s * (x * z + y * w),
+        ],
+        [
+            s * (x * y + z * w),
+            1.0 - s * (x * x + z * z),
+            s * (y * z - x * w),
+        ],
+        [
+            s * (x * z - y * w),
+            s * (y * z + x * w),
+            1.0 - s * (x * x + y * y),
+        ],
     ]
 }
 
 /// The nodes of the scene. Every node comes after its parent.
-pub(super) fn scene<'a>(buffers: &Buffers<'a>, progress: &dyn Progress) -> Result<Vec<PlacedNode<'a>>> {
+pub(super) fn scene<'a>(
+    buffers: &Buffers<'a>,
+    progress: &dyn Progress,
+) -> Result<Vec<PlacedNode<'a>>> {
     let document = buffers.document;
     let mut seen = vec![false; document.count("nodes") as usize];
     let mut scene: Vec<PlacedNode> = vec![];
@@ -75,9 +92,15 @@ pub(super) fn scene<'a>(buffers: &Buffers<'a>, progress: &dyn Progress) -> Resul
             None => (Affine::IDENTITY, true),
         };
         let placed = above.after(&map_of(&object)?);
-        let is_hidden = object.extension("KHR_node_visibility").is_some_and(|all| all.denies("visible"));
+        let is_hidden = object
+            .extension("KHR_node_visibility")
+            .is_some_and(|all| all.denies("visible"));
         let number = scene.len();
-        scene.push(PlacedNode { object, placed, is_visible: is_visible && !is_hidden });
+        scene.push(PlacedNode {
+            object,
+            placed,
+            is_visible: is_visible && !is_hidden,
+        });
         for child in object.each("children").rev() {
             waiting.push((child.as_whole("children")?, Some(number)));
         }
@@ -90,7 +113,10 @@ fn roots(buffers: &Buffers) -> Result<Vec<u64>> {
     let document = buffers.document;
     if document.count("scenes") > 0 {
         let scene = document.get("scenes", document.scene()?)?;
-        return scene.each("nodes").map(|node| node.as_whole("nodes")).collect();
+        return scene
+            .each("nodes")
+            .map(|node| node.as_whole("nodes"))
+            .collect();
     }
     let parents = parents(buffers)?;
     let is_root = |node: &u64| parents[*node as usize].is_none();
@@ -117,8 +143,9 @@ pub(super) fn maps(buffers: &Buffers, progress: &dyn Progress) -> Result<Vec<Opt
     let document = buffers.document;
     let parents = parents(buffers)?;
     let mut maps: Vec<Option<Affine>> = vec![None; parents.len()];
-    let mut waiting: Vec<u64> =
-        (0..parents.len() as u64).filter(|node| parents[*node as usize].is_none()).collect();
+    let mut waiting: Vec<u64> = (0..parents.len() as u64)
+        .filter(|node| parents[*node as usize].is_none())
+        .collect();
     while let Some(index) = waiting.pop() {
         progress.check()?;
         let node = document.get("nodes", index)?;
@@ -159,16 +186,30 @@ mod tests {
     #[test]
     fn matrices_are_affine_up_to_rounding() {
         let with = |at: usize, value: f64| {
-            let mut matrix = [1.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 5.0, 6.0, 7.0, 1.0];
+            let mut matrix = [
+                1.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 5.0, 6.0, 7.0, 1.0,
+            ];
             matrix[at] = value;
             affine(&matrix).map(|map| map.apply([1.0; 3]))
         };
-        for (at, value) in
-            [(15, 1.0), (15, 0.999_999_94), (15, 1.000_000_2), (3, -1.2e-7), (7, 1e-6), (11, 4e-9)]
-        {
+        for (at, value) in [
+            (15, 1.0),
+            (15, 0.999_999_94),
+            (15, 1.000_000_2),
+            (3, -1.2e-7),
+            (7, 1e-6),
+            (11, 4e-9),
+        ] {
             assert_eq!(with(at, value), Some([6.0, 8.0, 10.0]), "{at} {value}");
         }
-        for (at, value) in [(15, 0.5), (15, 0.0), (15, -1.0), (3, 0.001), (11, 1.0), (7, f64::NAN)] {
+        for (at, value) in [
+            (15, 0.5),
+            (15, 0.0),
+            (15, -1.0),
+            (3, 0.001),
+            (11, 1.0),
+            (7, f64::NAN),
+        ] {
             assert_eq!(with(at, value), None, "{at} {value}");
         }
     }

@@ -33,7 +33,12 @@ pub(super) struct Skins<'a> {
 
 impl<'a> Skins<'a> {
     pub(super) fn new(buffers: &'a Buffers, progress: &'a dyn Progress) -> Self {
-        Self { buffers, progress, maps: vec![], known: HashMap::new() }
+        Self {
+            buffers,
+            progress,
+            maps: vec![],
+            known: HashMap::new(),
+        }
     }
 
     /// The skin of this index.
@@ -50,11 +55,14 @@ impl<'a> Skins<'a> {
         let count = object.length("joints");
         indexed.hold((size_of::<Affine>() * count) as u64)?;
         let inverse = object.whole("inverseBindMatrices")?;
-        let inverse =
-            inverse.map(|index| Accessor::<16>::new(self.buffers, index, &|more| indexed.admit(more)));
+        let inverse = inverse
+            .map(|index| Accessor::<16>::new(self.buffers, index, &|more| indexed.admit(more)));
         let inverse = inverse.transpose()?;
         indexed.hold(self.buffers.held.take())?;
-        if let Some(inverse) = inverse.as_ref().filter(|inverse| inverse.count < count as u64) {
+        if let Some(inverse) = inverse
+            .as_ref()
+            .filter(|inverse| inverse.count < count as u64)
+        {
             let text = format!("{} inverse bind matrices of {count} joints", inverse.count);
             return Err(object.error(Code::S006, text));
         }
@@ -63,7 +71,10 @@ impl<'a> Skins<'a> {
             let joint = joint.as_whole("joints")?;
             document.get("nodes", joint)?;
             let Some(map) = self.maps[joint as usize] else {
-                return Err(object.error(Code::S006, format!("its joint nodes[{joint}] is below itself")));
+                return Err(object.error(
+                    Code::S006,
+                    format!("its joint nodes[{joint}] is below itself"),
+                ));
             };
             let bound = match &inverse {
                 Some(inverse) => affine(&inverse.at(n as u64)).ok_or_else(|| {
@@ -112,19 +123,27 @@ impl Skin {
             }
         }
         if sum == 0.0 {
-            return Ok(Blend { map: *self.joint(first.unwrap_or(0.0), n)?, is_uneven: true });
+            return Ok(Blend {
+                map: *self.joint(first.unwrap_or(0.0), n)?,
+                is_uneven: true,
+            });
         }
         if sum != 1.0 {
             rows = rows.map(|row| row.map(|number| number / sum));
         }
-        Ok(Blend { map: Affine(rows), is_uneven: (sum - 1.0).abs() > ROUNDING })
+        Ok(Blend {
+            map: Affine(rows),
+            is_uneven: (sum - 1.0).abs() > ROUNDING,
+        })
     }
 
     fn joint(&self, joint: f64, vertex: u64) -> Result<&Affine> {
         let index = Some(joint as usize).filter(|index| *index as f64 == joint);
         index.and_then(|index| self.0.get(index)).ok_or_else(|| {
-            let text =
-                format!("vertex {vertex} is on joint {joint}, and its skin has {} joints", self.0.len());
+            let text = format!(
+                "vertex {vertex} is on joint {joint}, and its skin has {} joints",
+                self.0.len()
+            );
             Error::input(Code::S012, text)
         })
     }
@@ -133,12 +152,16 @@ impl Skin {
 /// The morph targets that move a mesh: their numbers, and their weights, which are not 0. The weights of a node come
 /// before those of its mesh.
 pub(super) fn weights(node: &GltfObject, mesh: &GltfObject) -> Result<Vec<(usize, f64)>> {
-    let of = if node.inner("weights").is_some() { node } else { mesh };
+    let of = if node.inner("weights").is_some() {
+        node
+    } else {
+        mesh
+    };
     let mut weights = vec![];
     for (n, weight) in of.each("weights").enumerate() {
         let number = weight.as_number();
-        let number =
-            number.ok_or_else(|| of.error(Code::S006, format!("weights[{n}] is no finite number")))?;
+        let number = number
+            .ok_or_else(|| of.error(Code::S006, format!("weights[{n}] is no finite number")))?;
         if number != 0.0 {
             weights.push((n, number));
         }

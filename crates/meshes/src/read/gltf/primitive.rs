@@ -57,13 +57,23 @@ pub(super) fn triangles(primitive: &GltfObject, mode: u64, buffers: &Buffers) ->
         None => attribute(primitive, "POSITION")?,
     };
     let Some(corners) = corners else { return Ok(0) };
-    let count = buffers.document.get("accessors", corners)?.whole("count")?.unwrap_or(0);
-    Ok(if mode == 4 { count / 3 } else { count.saturating_sub(2) })
+    let count = buffers
+        .document
+        .get("accessors", corners)?
+        .whole("count")?
+        .unwrap_or(0);
+    Ok(if mode == 4 {
+        count / 3
+    } else {
+        count.saturating_sub(2)
+    })
 }
 
 /// The accessor of an attribute of a primitive.
 fn attribute(primitive: &GltfObject, name: &str) -> Result<Option<u64>> {
-    primitive.inner("attributes").map_or(Ok(None), |all| all.whole(name))
+    primitive
+        .inner("attributes")
+        .map_or(Ok(None), |all| all.whole(name))
 }
 
 /// Vertices of the corners of a primitive.
@@ -101,12 +111,19 @@ enum Chosen {
 
 impl Chosen {
     /// The vertices of corners. All of them, unless corners are few: then time depends on these.
-    fn new(count: u64, corners: &PrimitiveCorners, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
+    fn new(
+        count: u64,
+        corners: &PrimitiveCorners,
+        admit: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Self> {
         if corners.count() >= count {
             return Ok(Self::All(count));
         }
         admit(8 * corners.count())?;
-        let mut some: Vec<_> = (0..corners.count()).map(|n| corners.at(n)).filter(|n| *n < count).collect();
+        let mut some: Vec<_> = (0..corners.count())
+            .map(|n| corners.at(n))
+            .filter(|n| *n < count)
+            .collect();
         some.sort_unstable();
         some.dedup();
         Ok(Self::Some(some, count))
@@ -134,7 +151,10 @@ impl Chosen {
             Self::Some(some, count) => (some.binary_search(&vertex).ok().map(|n| n as u64), count),
         };
         number.map(|number| number as i64).ok_or_else(|| {
-            Error::input(Code::S012, format!("vertex {vertex} is not there: there are {count}"))
+            Error::input(
+                Code::S012,
+                format!("vertex {vertex} is not there: there are {count}"),
+            )
         })
     }
 }
@@ -171,7 +191,12 @@ impl<'a> Primitive<'a> {
             && (cfg!(feature = "draco") || !self.has_plain_positions())
         {
             let decoded = Decoded::new(extension, self.buffers, &admit)?;
-            return self.add_corners(mode, &PrimitiveCorners::Decoded(&decoded), Some(&decoded), indexed);
+            return self.add_corners(
+                mode,
+                &PrimitiveCorners::Decoded(&decoded),
+                Some(&decoded),
+                indexed,
+            );
         }
         let corners = match self.object.whole("indices")? {
             None => {
@@ -181,7 +206,9 @@ impl<'a> Primitive<'a> {
             Some(indices) => {
                 let indices = Accessor::<1>::new(self.buffers, indices, &admit)?;
                 if !indices.is_unsigned() {
-                    return Err(self.object.error(Code::S006, "its indices are no whole numbers from 0 on"));
+                    return Err(self
+                        .object
+                        .error(Code::S006, "its indices are no whole numbers from 0 on"));
                 }
                 PrimitiveCorners::Listed(indices)
             }
@@ -206,13 +233,19 @@ impl<'a> Primitive<'a> {
     ) -> Result<Option<AttributeNumbers<'a, N>>> {
         let index = attribute(&self.object, name)?;
         if let Some(decoded) = decoded {
-            let accessor = index.and_then(|index| self.buffers.document.get("accessors", index).ok());
+            let accessor =
+                index.and_then(|index| self.buffers.document.get("accessors", index).ok());
             if let Some(numbers) = decoded.attribute(name, accessor.as_ref(), admit)? {
                 return Ok(Some(numbers));
             }
         }
         let Some(index) = index else { return Ok(None) };
-        Ok(Some(AttributeNumbers::Plain(Accessor::first_of(types, self.buffers, index, admit)?)))
+        Ok(Some(AttributeNumbers::Plain(Accessor::first_of(
+            types,
+            self.buffers,
+            index,
+            admit,
+        )?)))
     }
 
     /// The numbers of an attribute, moved by morph targets.
@@ -224,8 +257,19 @@ impl<'a> Primitive<'a> {
         indexed: &Indexed,
     ) -> Result<Option<Morphed<'a, N>>> {
         let admit = |more| indexed.admit(more);
-        let Some(base) = self.numbers(name, types, decoded, &admit)? else { return Ok(None) };
-        Morphed::new(base, name, types, &self.object, self.weights, self.buffers, &admit).map(Some)
+        let Some(base) = self.numbers(name, types, decoded, &admit)? else {
+            return Ok(None);
+        };
+        Morphed::new(
+            base,
+            name,
+            types,
+            &self.object,
+            self.weights,
+            self.buffers,
+            &admit,
+        )
+        .map(Some)
     }
 
     /// The joints and weights of vertices.
@@ -233,10 +277,13 @@ impl<'a> Primitive<'a> {
         let admit = |more| indexed.admit(more);
         let mut bones: Bones = vec![];
         loop {
-            let [joints, weights] = ["JOINTS", "WEIGHTS"].map(|name| format!("{name}_{}", bones.len()));
+            let [joints, weights] =
+                ["JOINTS", "WEIGHTS"].map(|name| format!("{name}_{}", bones.len()));
             let of_joints = self.numbers::<4>(&joints, &["VEC4"], decoded, &admit)?;
             let of_weights = self.numbers::<4>(&weights, &["VEC4"], decoded, &admit)?;
-            let (Some(of_joints), Some(of_weights)) = (of_joints, of_weights) else { return Ok(bones) };
+            let (Some(of_joints), Some(of_weights)) = (of_joints, of_weights) else {
+                return Ok(bones);
+            };
             for (name, found) in [(joints, of_joints.count()), (weights, of_weights.count())] {
                 if found < count {
                     let text = format!("{name} of {found} vertices, not {count}");
@@ -248,12 +295,22 @@ impl<'a> Primitive<'a> {
     }
 
     /// The place of each chosen vertex in the picture of the material.
-    fn places(&self, chosen: &Chosen, decoded: Option<&Decoded>, indexed: &Indexed) -> Result<Vec<[f32; 2]>> {
-        let Some(texture) = &self.material.texture else { return Ok(vec![]) };
+    fn places(
+        &self,
+        chosen: &Chosen,
+        decoded: Option<&Decoded>,
+        indexed: &Indexed,
+    ) -> Result<Vec<[f32; 2]>> {
+        let Some(texture) = &self.material.texture else {
+            return Ok(vec![]);
+        };
         let name = format!("TEXCOORD_{}", texture.places);
         let Some(found) = self.morphed::<2>(&name, &["VEC2"], decoded, indexed)? else {
             let text = format!("no {name} places the picture of its material");
-            indexed.no_colours(&Error::input(Code::S110, text), FilePosition::Of(&self.object.path()))?;
+            indexed.no_colours(
+                &Error::input(Code::S110, text),
+                FilePosition::Of(&self.object.path()),
+            )?;
             return Ok(vec![]);
         };
         indexed.admit(8 * chosen.len())?;
@@ -277,7 +334,9 @@ impl<'a> Primitive<'a> {
     ) -> Result<()> {
         let about = self.object.path();
         let Some(points) = self.morphed::<3>("POSITION", &["VEC3"], decoded, indexed)? else {
-            return Err(self.object.error(Code::S006, "a primitive without positions"));
+            return Err(self
+                .object
+                .error(Code::S006, "a primitive without positions"));
         };
         let colours = self.morphed::<3>("COLOR_0", &["VEC3", "VEC4"], decoded, indexed)?;
         let (skin, rigid) = match self.pose {
@@ -289,7 +348,8 @@ impl<'a> Primitive<'a> {
             None => vec![],
         };
         if skin.is_some() && bones.is_empty() {
-            let text = "it has no joints and weights for the skin of its node, and is placed by the node";
+            let text =
+                "it has no joints and weights for the skin of its node, and is placed by the node";
             self.triage.found(self.object.error(Code::S108, text))?;
         }
         let skin = skin.filter(|_| !bones.is_empty());
@@ -297,10 +357,25 @@ impl<'a> Primitive<'a> {
         let places = self.places(&chosen, decoded, indexed)?;
         indexed.hold(self.buffers.held.take())?;
         indexed.admit(16 * chosen.len())?;
-        indexed.expect(chosen.len(), if mode == 4 { corners.count() / 3 } else { corners.count() })?;
+        indexed.expect(
+            chosen.len(),
+            if mode == 4 {
+                corners.count() / 3
+            } else {
+                corners.count()
+            },
+        )?;
         let base = self.material.light;
-        indexed.set_base_colour(base.filter(|_| colours.is_none()).map(|light| light.map(channel_of_light)));
-        indexed.set_texture(self.material.texture.as_ref().map(|texture| texture.picture));
+        indexed.set_base_colour(
+            base.filter(|_| colours.is_none())
+                .map(|light| light.map(channel_of_light)),
+        );
+        indexed.set_texture(
+            self.material
+                .texture
+                .as_ref()
+                .map(|texture| texture.picture),
+        );
         let mut mirrored = vec![];
         let mut uneven = 0;
         for n in 0..chosen.len() {
@@ -330,11 +405,20 @@ impl<'a> Primitive<'a> {
             }
         }
         if uneven > 0 {
-            let text = format!("weights of {uneven} vertices do not sum to 1, and are divided by their sum");
+            let text = format!(
+                "weights of {uneven} vertices do not sum to 1, and are divided by their sum"
+            );
             self.triage.found(self.object.error(Code::S108, text))?;
         }
         let is_mirror = skin.is_none() && rigid.is_mirror();
-        let placed = PlacedVertices { chosen, points: &points, places, is_mirror, mirrored, about: &about };
+        let placed = PlacedVertices {
+            chosen,
+            points: &points,
+            places,
+            is_mirror,
+            mirrored,
+            about: &about,
+        };
         self.add_faces(mode, corners, &placed, indexed)
     }
 
@@ -365,7 +449,11 @@ impl<'a> Primitive<'a> {
         for n in 2..count {
             let c = corners.at(n);
             // Strips turn every second triangle.
-            let triangle = if mode == 5 && n % 2 == 1 { [b, a, c] } else { [a, b, c] };
+            let triangle = if mode == 5 && n % 2 == 1 {
+                [b, a, c]
+            } else {
+                [a, b, c]
+            };
             if !is_connector(triangle, corners, placed.points) {
                 add_face(triangle, placed, indexed)?;
             }
@@ -395,9 +483,17 @@ fn add_face([a, b, c]: [u64; 3], placed: &PlacedVertices, indexed: &mut Indexed)
     let (Ok(d), Ok(e), Ok(f)) = (number(a), number(b), number(c)) else {
         return indexed.face([a, b, c].into_iter().map(number), position);
     };
-    let numbers = if placed.turns([d, e, f]) { [d, f, e] } else { [d, e, f] };
+    let numbers = if placed.turns([d, e, f]) {
+        [d, f, e]
+    } else {
+        [d, e, f]
+    };
     if !placed.places.is_empty() {
-        indexed.place_next(numbers.iter().map_while(|n| placed.places.get(*n as usize).copied()));
+        indexed.place_next(
+            numbers
+                .iter()
+                .map_while(|n| placed.places.get(*n as usize).copied()),
+        );
     }
     indexed.triangle(numbers, position)
 }

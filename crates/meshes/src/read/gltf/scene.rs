@@ -26,13 +26,19 @@ pub(super) fn add(
 ) -> Result<()> {
     let nodes = node::scene(buffers, options.progress)?;
     indexed.hold((size_of::<PlacedNode>() * nodes.len()) as u64)?;
-    let mut meshes = Meshes { buffers, triage, known: HashMap::new() };
+    let mut meshes = Meshes {
+        buffers,
+        triage,
+        known: HashMap::new(),
+    };
     let mut materials = Materials::new(buffers, options);
     let mut skins = Skins::new(buffers, options.progress);
     let mut hidden = Hidden::default();
     for node in &nodes {
         options.progress.check()?;
-        let Some(index) = node.object.whole("mesh")? else { continue };
+        let Some(index) = node.object.whole("mesh")? else {
+            continue;
+        };
         let mesh = meshes.get(index)?;
         if !node.is_visible {
             hidden.nodes += 1;
@@ -40,16 +46,30 @@ pub(super) fn add(
             continue;
         }
         let object = mesh.object;
-        let name = if node.object.name().is_empty() { object.name() } else { node.object.name() };
+        let name = if node.object.name().is_empty() {
+            object.name()
+        } else {
+            node.object.name()
+        };
         indexed.begin_instance(name.to_string())?;
-        let own = node.object.inner("weights").map(|_| pose::weights(&node.object, &object)).transpose()?;
+        let own = node
+            .object
+            .inner("weights")
+            .map(|_| pose::weights(&node.object, &object))
+            .transpose()?;
         let weights = own.as_ref().unwrap_or(&mesh.weights);
         for pose in poses(node, buffers, &mut skins, indexed)? {
             for (primitive, mode) in &mesh.primitives {
                 options.progress.check()?;
                 let material = materials.of(primitive, indexed)?;
-                let primitive =
-                    Primitive { buffers, triage, object: *primitive, pose: &pose, weights, material };
+                let primitive = Primitive {
+                    buffers,
+                    triage,
+                    object: *primitive,
+                    pose: &pose,
+                    weights,
+                    material,
+                };
                 primitive.add(*mode, indexed)?;
             }
         }
@@ -88,12 +108,20 @@ impl<'a> Meshes<'a> {
         let mut primitives = vec![];
         let mut triangles: u64 = 0;
         for primitive in object.each("primitives") {
-            let Some(mode) = primitive::mode(&primitive, self.triage)? else { continue };
-            triangles = triangles.saturating_add(primitive::triangles(&primitive, mode, self.buffers)?);
+            let Some(mode) = primitive::mode(&primitive, self.triage)? else {
+                continue;
+            };
+            triangles =
+                triangles.saturating_add(primitive::triangles(&primitive, mode, self.buffers)?);
             primitives.push((primitive, mode));
         }
         let weights = pose::weights(&object, &object)?;
-        let mesh = Rc::new(GltfMesh { object, primitives, triangles, weights });
+        let mesh = Rc::new(GltfMesh {
+            object,
+            primitives,
+            triangles,
+            weights,
+        });
         self.known.insert(index, Rc::clone(&mesh));
         Ok(mesh)
     }
@@ -113,19 +141,30 @@ fn poses(
         return Ok(vec![Pose::Rigid(node.placed)]);
     };
     let maps = instances(&extension, buffers, indexed)?;
-    Ok(maps.iter().map(|map| Pose::Rigid(node.placed.after(map))).collect())
+    Ok(maps
+        .iter()
+        .map(|map| Pose::Rigid(node.placed.after(map)))
+        .collect())
 }
 
 /// The maps of instances to their node.
-fn instances(extension: &GltfObject, buffers: &Buffers, indexed: &mut Indexed) -> Result<Vec<Affine>> {
+fn instances(
+    extension: &GltfObject,
+    buffers: &Buffers,
+    indexed: &mut Indexed,
+) -> Result<Vec<Affine>> {
     fn attribute<'a, const N: usize>(
         extension: &GltfObject,
         name: &str,
         buffers: &'a Buffers,
         indexed: &Indexed,
     ) -> Result<Option<Accessor<'a, N>>> {
-        let index = extension.inner("attributes").map_or(Ok(None), |all| all.whole(name))?;
-        index.map(|index| Accessor::new(buffers, index, &|more| indexed.admit(more))).transpose()
+        let index = extension
+            .inner("attributes")
+            .map_or(Ok(None), |all| all.whole(name))?;
+        index
+            .map(|index| Accessor::new(buffers, index, &|more| indexed.admit(more)))
+            .transpose()
     }
     let shifts = attribute::<3>(extension, "TRANSLATION", buffers, indexed)?;
     let turns = attribute::<4>(extension, "ROTATION", buffers, indexed)?;
@@ -138,20 +177,24 @@ fn instances(extension: &GltfObject, buffers: &Buffers, indexed: &mut Indexed) -
     ];
     let mut stated = counts.into_iter().flatten();
     let Some(count) = stated.next() else {
-        return Err(
-            extension.error(Code::S006, "EXT_mesh_gpu_instancing without TRANSLATION, ROTATION and SCALE")
-        );
+        return Err(extension.error(
+            Code::S006,
+            "EXT_mesh_gpu_instancing without TRANSLATION, ROTATION and SCALE",
+        ));
     };
     if let Some(other) = stated.find(|other| *other != count) {
-        return Err(
-            extension.error(Code::S006, format!("instances: {count} of one attribute, {other} of another"))
-        );
+        return Err(extension.error(
+            Code::S006,
+            format!("instances: {count} of one attribute, {other} of another"),
+        ));
     }
     indexed.admit((2 * size_of::<Pose>() as u64).saturating_mul(count))?;
     let mut maps = Vec::with_capacity(count as usize);
     for n in 0..count {
         let shift = shifts.as_ref().map_or([0.0; 3], |shifts| shifts.at(n));
-        let turn = turns.as_ref().map_or([0.0, 0.0, 0.0, 1.0], |turns| turns.at(n));
+        let turn = turns
+            .as_ref()
+            .map_or([0.0, 0.0, 0.0, 1.0], |turns| turns.at(n));
         let scale = scales.as_ref().map_or([1.0; 3], |scales| scales.at(n));
         maps.push(composed(shift, turn, scale));
     }
@@ -177,7 +220,11 @@ impl Hidden {
             counted(self.triangles, "triangle", "triangles"),
         );
         let hint = "show them and export again, if they belong to the mesh";
-        triage.found(Error::input(Code::S120, text).about("nodes").with_hint(hint))
+        triage.found(
+            Error::input(Code::S120, text)
+                .about("nodes")
+                .with_hint(hint),
+        )
     }
 }
 
@@ -186,7 +233,12 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 /// Warns of meshes that no node of any scene places, and of all meshes if the scene has none.
-fn note_unplaced(buffers: &Buffers, meshes: &mut Meshes, is_empty: bool, triage: &Triage) -> Result<()> {
+fn note_unplaced(
+    buffers: &Buffers,
+    meshes: &mut Meshes,
+    is_empty: bool,
+    triage: &Triage,
+) -> Result<()> {
     let document = buffers.document;
     let mut is_placed = vec![false; document.count("meshes") as usize];
     let placed_by: Vec<u64> = match is_empty {
@@ -223,7 +275,11 @@ fn note_unplaced(buffers: &Buffers, meshes: &mut Meshes, is_empty: bool, triage:
         if count == 1 { "it is" } else { "they are" },
     );
     let hint = "place them in the default scene and export again, if they belong to the mesh";
-    triage.found(Error::input(Code::S121, text).about("meshes").with_hint(hint))
+    triage.found(
+        Error::input(Code::S121, text)
+            .about("meshes")
+            .with_hint(hint),
+    )
 }
 
 /// Number of triangles of a mesh that is not read, whatever damage it has.

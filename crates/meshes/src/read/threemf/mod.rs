@@ -48,7 +48,11 @@ pub(super) const FORMAT: InputFormat = InputFormat {
 
 /// Any zip: its first file may be of any kind, and the list of its files is at its end.
 fn recognise(head: &Head) -> Guess {
-    if head.bytes.starts_with(b"PK\x03\x04") { Guess::Sure } else { Guess::No }
+    if head.bytes.starts_with(b"PK\x03\x04") {
+        Guess::Sure
+    } else {
+        Guess::No
+    }
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
@@ -100,5 +104,10 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     }
     found.report(&settings, &model, triage)?;
     let unit = Some(model.unit);
-    Ok(Content { mesh, bytes: file.len() as u64, unit, up: Some(UpAxis::Z) })
+    Ok(Content {
+        mesh,
+        bytes: file.len() as u64,
+        unit,
+        up: Some(UpAxis::Z),
+    })
 }

@@ -91,7 +91,14 @@ impl<'a, 'b> ModelReader<'a, 'b> {
             beams: 0,
             painted: 0,
         };
-        Self { model, indexed, object: None, paths: HashSet::new(), has_begun: false, bytes: 0 }
+        Self {
+            model,
+            indexed,
+            object: None,
+            paths: HashSet::new(),
+            has_begun: false,
+            bytes: 0,
+        }
     }
 
     pub(super) fn finish(mut self) -> Result<PackageModel> {
@@ -150,16 +157,25 @@ impl<'a, 'b> ModelReader<'a, 'b> {
             Some("millimeter" | "") | None => UnitOfLength::Millimetre,
             Some(other) => return Err(element.bad(&format!("its unit is '{other}'"))),
         };
-        for prefix in element.text("requiredextensions")?.unwrap_or_default().split_ascii_whitespace() {
-            let name = element.namespace_of(prefix).unwrap_or_else(|| prefix.to_string());
+        for prefix in element
+            .text("requiredextensions")?
+            .unwrap_or_default()
+            .split_ascii_whitespace()
+        {
+            let name = element
+                .namespace_of(prefix)
+                .unwrap_or_else(|| prefix.to_string());
             // Usual prefixes of materials and production, which some files do not bind.
-            let is_known = KNOWN.iter().any(|known| name.starts_with(known)) || name == "m" || name == "p";
+            let is_known =
+                KNOWN.iter().any(|known| name.starts_with(known)) || name == "m" || name == "p";
             if !is_known {
                 // The last word of a name such as …/beamlattice/2017/02.
                 let is_word = |part: &&str| part.starts_with(|c: char| c.is_ascii_alphabetic());
                 let last = name.rsplit('/').find(is_word).unwrap_or(&name);
                 let text = format!("the 3MF extension '{}' is not supported", sanitize(last));
-                return Err(Error::input(Code::S009, text).with_hint("export it without, or binary STL"));
+                return Err(
+                    Error::input(Code::S009, text).with_hint("export it without, or binary STL")
+                );
             }
         }
         Ok(())
@@ -167,20 +183,25 @@ impl<'a, 'b> ModelReader<'a, 'b> {
 
     /// Object at the place that an element states.
     fn placed(&mut self, element: &XmlElement) -> Result<PlacedObject> {
-        let map = match element.text("transform")? {
-            Some(text) => Some(
-                transform(&text)
-                    .ok_or_else(|| element.bad(&format!("its transform is not 12 numbers: {text}")))?,
-            ),
-            None => None,
-        };
+        let map =
+            match element.text("transform")? {
+                Some(text) => Some(transform(&text).ok_or_else(|| {
+                    element.bad(&format!("its transform is not 12 numbers: {text}"))
+                })?),
+                None => None,
+            };
         let path = match element.text("path")? {
             Some(path) => Some(self.path(&path)?),
             None => None,
         };
         let printable = element.text("printable")?;
         let is_printable = !matches!(printable.as_deref().map(str::trim), Some("0" | "false"));
-        Ok(PlacedObject { object: element.needed("objectid")?, path, map, is_printable })
+        Ok(PlacedObject {
+            object: element.needed("objectid")?,
+            path,
+            map,
+            is_printable,
+        })
     }
 
     /// The path, shared by all that name it.
@@ -197,18 +218,34 @@ impl<'a, 'b> ModelReader<'a, 'b> {
     /// Piece of an object as Slic3r states it.
     fn volume(&mut self, element: &XmlElement) -> Result<()> {
         let [first, last] = [element.whole("ts")?, element.whole("te")?];
-        let is_modifier = element.text("modifier")?.is_some_and(|text| text.trim() == "1");
+        let is_modifier = element
+            .text("modifier")?
+            .is_some_and(|text| text.trim() == "1");
         if let (Some(first), Some(last), Some((_, object))) = (first, last, &mut self.object) {
-            let kind = if is_modifier { VolumeKind::Modifier } else { VolumeKind::Body };
-            object.volumes.push(Volume { kind, name: None, first, last });
+            let kind = if is_modifier {
+                VolumeKind::Modifier
+            } else {
+                VolumeKind::Body
+            };
+            object.volumes.push(Volume {
+                kind,
+                name: None,
+                first,
+                last,
+            });
         }
         self.took(2 * size_of::<Volume>() as u64)
     }
 
     fn vertex(&mut self, element: &XmlElement) -> Result<()> {
         const NAMES: [&str; 3] = ["x", "y", "z"];
-        let Some((_, object)) = &mut self.object else { return Ok(()) };
-        let mut vertex = Vertex { floats: [0.0; 3], doubles: [0.0; 3] };
+        let Some((_, object)) = &mut self.object else {
+            return Ok(());
+        };
+        let mut vertex = Vertex {
+            floats: [0.0; 3],
+            doubles: [0.0; 3],
+        };
         for (axis, (name, text)) in NAMES.into_iter().zip(element.texts(NAMES)?).enumerate() {
             let text = text.unwrap_or_default();
             let word = text.trim();
@@ -223,9 +260,20 @@ impl<'a, 'b> ModelReader<'a, 'b> {
     }
 
     fn triangle(&mut self, element: &XmlElement) -> Result<()> {
-        const NAMES: [&str; 9] =
-            ["v1", "v2", "v3", "pid", "p1", "p2", "p3", "slic3rpe:mmu_segmentation", "paint_color"];
-        let Some((_, object)) = &mut self.object else { return Ok(()) };
+        const NAMES: [&str; 9] = [
+            "v1",
+            "v2",
+            "v3",
+            "pid",
+            "p1",
+            "p2",
+            "p3",
+            "slic3rpe:mmu_segmentation",
+            "paint_color",
+        ];
+        let Some((_, object)) = &mut self.object else {
+            return Ok(());
+        };
         let texts = element.texts(NAMES)?;
         let number = |n: usize| match &texts[n] {
             Some(text) => element.number(NAMES[n], text).map(Some),
@@ -233,21 +281,28 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         };
         let mut corners = [0; 3];
         for (n, corner) in corners.iter_mut().enumerate() {
-            let number = number(n)?.ok_or_else(|| element.bad(&format!("it has no {}", NAMES[n])))?;
+            let number =
+                number(n)?.ok_or_else(|| element.bad(&format!("it has no {}", NAMES[n])))?;
             // A number beyond all vertices is found when these are known.
             *corner = u32::try_from(number).unwrap_or(u32::MAX);
         }
         let material = match (number(3)?, number(4)?) {
             (group, Some(a)) => {
                 let (b, c) = (number(5)?.unwrap_or(a), number(6)?.unwrap_or(a));
-                group.or(object.material.map(|[group, ..]| group)).map(|group| [group, a, b, c])
+                group
+                    .or(object.material.map(|[group, ..]| group))
+                    .map(|group| [group, a, b, c])
             }
             (Some(group), None) => Some([group, 0, 0, 0]),
             (None, None) => object.material,
         };
         let is_painted = texts[7..].iter().flatten().any(|text| !text.is_empty());
         self.model.painted += u64::from(is_painted);
-        if object.materials.last().is_none_or(|(_, last)| *last != material) {
+        if object
+            .materials
+            .last()
+            .is_none_or(|(_, last)| *last != material)
+        {
             let begin = object.triangles.len() as u64;
             push(&mut object.materials, (begin, material), self.indexed)?;
         }
@@ -255,18 +310,27 @@ impl<'a, 'b> ModelReader<'a, 'b> {
     }
 
     fn end_object(&mut self) -> Result<()> {
-        let Some((id, mut object)) = self.object.take() else { return Ok(()) };
+        let Some((id, mut object)) = self.object.take() else {
+            return Ok(());
+        };
         object.drop_unused_vertices();
         match self.model.objects.insert(id, object) {
             None => Ok(()),
-            Some(_) => Err(Error::input(Code::S006, format!("two objects have the id {id}"))),
+            Some(_) => Err(Error::input(
+                Code::S006,
+                format!("two objects have the id {id}"),
+            )),
         }
     }
 
     /// Counts memory that was taken, and asks for it from time to time.
     fn took(&mut self, bytes: u64) -> Result<()> {
         self.bytes += bytes;
-        if self.bytes < 1 << 16 { Ok(()) } else { self.indexed.hold(std::mem::take(&mut self.bytes)) }
+        if self.bytes < 1 << 16 {
+            Ok(())
+        } else {
+            self.indexed.hold(std::mem::take(&mut self.bytes))
+        }
     }
 }
 
@@ -277,7 +341,10 @@ fn check_root(element: &XmlElement) -> Result<()> {
     }
     let text = match element.namespace {
         Some(namespace) if element.local == "model" => {
-            format!("a model of the namespace '{}', which is not known", sanitize(namespace))
+            format!(
+                "a model of the namespace '{}', which is not known",
+                sanitize(namespace)
+            )
         }
         _ => format!("not a model: its root is <{}>", sanitize(element.local)),
     };
@@ -303,7 +370,11 @@ fn transform(text: &str) -> Option<Affine> {
     let mut numbers = [0.0; 12];
     let mut words = text.split_ascii_whitespace();
     for number in &mut numbers {
-        *number = words.next()?.parse().ok().filter(|number: &f64| number.is_finite())?;
+        *number = words
+            .next()?
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())?;
     }
     // Rows of the file are columns of the map.
     let map = Affine([0, 1, 2].map(|row| [0, 3, 6, 9].map(|column| numbers[column + row])));
@@ -321,7 +392,9 @@ impl ModelObject {
         let mut kept = vec![];
         for corner in self.triangles.as_flattened_mut() {
             // Numbers of vertices that are not there stay beyond those that are.
-            let Some(vertex) = self.vertices.get(*corner as usize) else { continue };
+            let Some(vertex) = self.vertices.get(*corner as usize) else {
+                continue;
+            };
             *corner = *places.entry(*corner).or_insert_with(|| {
                 kept.push(*vertex);
                 kept.len() as u32 - 1

@@ -32,16 +32,25 @@ pub(super) struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    pub(super) fn open(file: &'a [u8], progress: &'a dyn Progress, indexed: &mut Indexed) -> Result<Self> {
+    pub(super) fn open(
+        file: &'a [u8],
+        progress: &'a dyn Progress,
+        indexed: &mut Indexed,
+    ) -> Result<Self> {
         let archive = ZipArchive::new(Cursor::new(file)).map_err(|error| {
-            let text = format!("the zip of the 3MF is broken: {}", sanitize(error.to_string()));
+            let text = format!(
+                "the zip of the 3MF is broken: {}",
+                sanitize(error.to_string())
+            );
             Error::input(Code::S006, text).with_hint("export or copy the file again")
         })?;
         let mut places = HashMap::new();
         let mut bytes = 0;
         for place in 0..archive.len() {
             // A file whose name cannot be read is none that a model names.
-            let Some(Ok(name)) = archive.name_for_index(place) else { continue };
+            let Some(Ok(name)) = archive.name_for_index(place) else {
+                continue;
+            };
             if name.ends_with(['/', '\\']) {
                 continue;
             }
@@ -50,7 +59,12 @@ impl<'a> Package<'a> {
             places.entry(name).or_insert(place);
         }
         indexed.hold(bytes)?;
-        Ok(Self { archive, places, models: HashMap::new(), progress })
+        Ok(Self {
+            archive,
+            places,
+            models: HashMap::new(),
+            progress,
+        })
     }
 
     /// Place of the file of this name, which may be percent-encoded.
@@ -59,7 +73,10 @@ impl<'a> Package<'a> {
             return Some(place);
         }
         let name = in_package(name);
-        self.places.get(&name).or_else(|| self.places.get(&percent_decoded(&name))).copied()
+        self.places
+            .get(&name)
+            .or_else(|| self.places.get(&percent_decoded(&name)))
+            .copied()
     }
 
     /// Name of the model with the build. Relations that cannot be read are left aside if it lies where it usually does.
@@ -79,11 +96,18 @@ impl<'a> Package<'a> {
                 read => read?,
             }
         }
-        let named = target.as_deref().into_iter().chain([START]).find(|name| self.place(name).is_some());
+        let named = target
+            .as_deref()
+            .into_iter()
+            .chain([START])
+            .find(|name| self.place(name).is_some());
         if let Some(name) = named {
             return Ok(name.trim_start_matches(['/', '.']).into());
         }
-        let models = self.places.iter().filter(|(name, _)| name.ends_with(".model"));
+        let models = self
+            .places
+            .iter()
+            .filter(|(name, _)| name.ends_with(".model"));
         if let Some((name, _)) = models.min_by_key(|(_, place)| **place) {
             return Ok(name.as_str().into());
         }
@@ -92,8 +116,9 @@ impl<'a> Package<'a> {
 
     /// Error of a zip without a model.
     fn no_model(&self, name: &str) -> Error {
-        let is_package =
-            ["[content_types].xml", "_rels/.rels"].iter().any(|name| self.places.contains_key(*name));
+        let is_package = ["[content_types].xml", "_rels/.rels"]
+            .iter()
+            .any(|name| self.places.contains_key(*name));
         let has = |end: &str| self.places.keys().any(|name| name.ends_with(end));
         let known = match () {
             () if is_package => None,
@@ -103,7 +128,10 @@ impl<'a> Package<'a> {
         };
         known.unwrap_or_else(|| {
             let name = short(name.trim_start_matches(['/', '\\']));
-            let error = Error::input(Code::S002, format!("a zip that is no 3MF: it has no {name}"));
+            let error = Error::input(
+                Code::S002,
+                format!("a zip that is no 3MF: it has no {name}"),
+            );
             error.with_hint("a mesh is expected")
         })
     }
@@ -111,7 +139,10 @@ impl<'a> Package<'a> {
     /// The model of this name.
     pub(super) fn load(&mut self, name: &str, indexed: &mut Indexed) -> Result<Rc<PackageModel>> {
         let Some(place) = self.place(name) else {
-            return Err(Error::input(Code::S006, format!("the package has no file '{}'", short(name))));
+            return Err(Error::input(
+                Code::S006,
+                format!("the package has no file '{}'", short(name)),
+            ));
         };
         if let Some(model) = self.models.get(&place) {
             return Ok(Rc::clone(model));
@@ -125,7 +156,11 @@ impl<'a> Package<'a> {
 
     /// Settings of slicers for the objects of the build.
     /// A file of settings that cannot be read is noted: the model is sound without.
-    pub(super) fn settings(&mut self, indexed: &mut Indexed, triage: &Triage) -> Result<SlicerSettings> {
+    pub(super) fn settings(
+        &mut self,
+        indexed: &mut Indexed,
+        triage: &Triage,
+    ) -> Result<SlicerSettings> {
         let mut settings = SlicerSettings::default();
         let mut files: Vec<(usize, String)> = vec![];
         for (name, place) in &self.places {
@@ -146,7 +181,10 @@ impl<'a> Package<'a> {
             });
             match read {
                 Err(error) if error.kind() == Kind::Input => {
-                    let text = format!("settings of a slicer that cannot be read: {}", error.message());
+                    let text = format!(
+                        "settings of a slicer that cannot be read: {}",
+                        error.message()
+                    );
                     let note = || Error::input(Code::S113, text.clone()).about(&name);
                     triage.found_all(Code::S113, 1, note)?;
                 }
@@ -157,14 +195,27 @@ impl<'a> Package<'a> {
     }
 
     /// Bytes of a picture; `admit` refuses memory.
-    pub(super) fn picture(&mut self, name: &str, admit: impl Fn(u64) -> Result<()>) -> Result<Vec<u8>> {
+    pub(super) fn picture(
+        &mut self,
+        name: &str,
+        admit: impl Fn(u64) -> Result<()>,
+    ) -> Result<Vec<u8>> {
         let Some(place) = self.place(name) else {
-            return Err(Error::input(Code::S110, format!("the package has no file '{}'", short(name))));
+            return Err(Error::input(
+                Code::S110,
+                format!("the package has no file '{}'", short(name)),
+            ));
         };
         let broken = |error: &dyn std::fmt::Display| {
-            Error::input(Code::S110, format!("its picture: {}", sanitize(error.to_string())))
+            Error::input(
+                Code::S110,
+                format!("its picture: {}", sanitize(error.to_string())),
+            )
         };
-        let entry = self.archive.by_index(place).map_err(|error| broken(&error))?;
+        let entry = self
+            .archive
+            .by_index(place)
+            .map_err(|error| broken(&error))?;
         let mut entry = entry.take(picture::MAX_BYTES);
         let mut bytes = vec![];
         loop {
@@ -197,7 +248,11 @@ impl<'a> Package<'a> {
 /// The beginning of a name, for messages.
 fn short(name: &str) -> String {
     const SHOWN: usize = 120;
-    let end = if name.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    let end = if name.chars().nth(SHOWN).is_some() {
+        "…"
+    } else {
+        ""
+    };
     let text: String = name.chars().take(SHOWN).collect();
     sanitize(text) + end
 }
@@ -221,7 +276,8 @@ fn percent_decoded(name: &str) -> String {
     let mut rest = name.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
         let digits = behind.get(..2).filter(|_| *first == b'%');
-        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let byte = digits
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         match byte {
             Some(byte) => {
                 bytes.push(byte);
@@ -243,9 +299,12 @@ mod tests {
     #[test]
     fn names_compare_without_case_and_slashes() {
         let mut seen = 0;
-        for name in
-            ["/3D/3dmodel.model", "./3d/3DModel.model", "3D\\3dmodel.model", "a/../3d/./3dmodel.model"]
-        {
+        for name in [
+            "/3D/3dmodel.model",
+            "./3d/3DModel.model",
+            "3D\\3dmodel.model",
+            "a/../3d/./3dmodel.model",
+        ] {
             assert_eq!(in_package(name), "3d/3dmodel.model", "{name}");
             seen += 1;
         }

@@ -98,7 +98,8 @@ impl Placing<'_, '_, '_> {
             stack.extend(self.place(placement, start)?);
             while let Some(walk) = stack.last_mut() {
                 let outer = &walk.placement;
-                let Some(component) = outer.model.objects[&outer.object].components.get(walk.next) else {
+                let Some(component) = outer.model.objects[&outer.object].components.get(walk.next)
+                else {
                     stack.pop();
                     continue;
                 };
@@ -124,19 +125,34 @@ impl Placing<'_, '_, '_> {
         };
         // Coordinates of a model are in its own unit.
         let maps = [outer.map, placed.map, model.scale_to(&outer.model)];
-        let map = maps.into_iter().flatten().reduce(|outer, inner| outer.after(&inner));
+        let map = maps
+            .into_iter()
+            .flatten()
+            .reduce(|outer, inner| outer.after(&inner));
         let depth = outer.depth + 1;
         let Some(object) = model.objects.get(&placed.object) else {
-            let text = format!("object {} is not there: there are {}", placed.object, model.objects.len());
+            let text = format!(
+                "object {} is not there: there are {}",
+                placed.object,
+                model.objects.len()
+            );
             return Err(Error::input(Code::S012, text).about(&path));
         };
         let (own_kind, own_name) = match piece {
             Some((kind, name)) => (*kind, Rc::clone(name)),
             None => (object.kind, Rc::default()),
         };
-        let kind = if outer.kind == VolumeKind::Body { own_kind } else { outer.kind };
+        let kind = if outer.kind == VolumeKind::Body {
+            own_kind
+        } else {
+            outer.kind
+        };
         let names = [&own_name, &object.name, &outer.name];
-        let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default();
+        let name = names
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .cloned()
+            .unwrap_or_default();
         let is_printable = outer.is_printable && placed.is_printable;
         Ok(ComponentPlace {
             path,
@@ -152,7 +168,11 @@ impl Placing<'_, '_, '_> {
     }
 
     /// Adds the triangles of an object. Returns the walk through its components, if it has components.
-    fn place(&mut self, mut placement: ComponentPlace, start: &Rc<str>) -> Result<Option<ComponentWalk>> {
+    fn place(
+        &mut self,
+        mut placement: ComponentPlace,
+        start: &Rc<str>,
+    ) -> Result<Option<ComponentWalk>> {
         self.package.progress.check()?;
         self.found.placed += 1;
         if placement.depth > MAX_DEPTH || self.found.placed > MAX_PLACED {
@@ -167,7 +187,10 @@ impl Placing<'_, '_, '_> {
         let model = Rc::clone(&placement.model);
         let object = &model.objects[&placement.object];
         // Slicers have settings of the objects in the model with the build.
-        let settings = self.settings.of(placement.object).filter(|_| placement.path == *start);
+        let settings = self
+            .settings
+            .of(placement.object)
+            .filter(|_| placement.path == *start);
         let mut pieces = vec![];
         let mut volumes = &object.volumes[..];
         if let Some(settings) = settings {
@@ -183,22 +206,35 @@ impl Placing<'_, '_, '_> {
             let has_names = settings.has_bodies();
             let of = |piece: &ComponentPiece| {
                 let is_named = has_names || piece.kind != VolumeKind::Body;
-                (piece.kind, piece.name.clone().filter(|_| is_named).unwrap_or_default())
+                (
+                    piece.kind,
+                    piece.name.clone().filter(|_| is_named).unwrap_or_default(),
+                )
             };
             pieces = found.into_iter().map(|piece| piece.map(of)).collect();
             if !settings.volumes.is_empty() {
                 volumes = &settings.volumes;
                 let count = object.triangles.len() as u64;
-                let is_beyond = |volume: &&Volume| volume.last >= count || volume.first > volume.last;
+                let is_beyond =
+                    |volume: &&Volume| volume.last >= count || volume.first > volume.last;
                 missing += volumes.iter().filter(is_beyond).count() as u64;
             }
             if self.found.met.insert(placement.object) {
                 self.found.missing += missing;
             }
         }
-        self.add(object, volumes, settings.is_some_and(|settings| settings.has_bodies()), &placement)?;
+        self.add(
+            object,
+            volumes,
+            settings.is_some_and(|settings| settings.has_bodies()),
+            &placement,
+        )?;
         let has_components = !object.components.is_empty();
-        Ok(has_components.then_some(ComponentWalk { placement, next: 0, pieces }))
+        Ok(has_components.then_some(ComponentWalk {
+            placement,
+            next: 0,
+            pieces,
+        }))
     }
 
     /// Adds the triangles of an object, whose pieces are these volumes.
@@ -226,8 +262,12 @@ impl Placing<'_, '_, '_> {
                 self.found.unprintable += count;
             }
             let about = format!("{}: object {}", placement.path, placement.object);
-            let own_name = volume.filter(|_| has_names).and_then(|volume| volume.name.as_ref());
-            let name = own_name.filter(|name| !name.is_empty()).unwrap_or(&placement.name);
+            let own_name = volume
+                .filter(|_| has_names)
+                .and_then(|volume| volume.name.as_ref());
+            let name = own_name
+                .filter(|name| !name.is_empty())
+                .unwrap_or(&placement.name);
             self.indexed.begin_instance(name.to_string())?;
             if !has_vertices {
                 has_vertices = true;
@@ -236,11 +276,15 @@ impl Placing<'_, '_, '_> {
                     if n % 65_536 == 65_535 {
                         self.package.progress.check()?;
                     }
-                    let point = placement.map.map_or(vertex.floats, |map| map.apply(vertex.doubles));
+                    let point = placement
+                        .map
+                        .map_or(vertex.floats, |map| map.apply(vertex.doubles));
                     self.indexed.vertex(point, FilePosition::Of(&about))?;
                 }
             }
-            self.found.runs.push((self.indexed.triangles.len(), placement.body));
+            self.found
+                .runs
+                .push((self.indexed.triangles.len(), placement.body));
             self.indexed.hold(2 * size_of::<(usize, u32)>() as u64)?;
             self.triangles(object, range, placement, &about)?;
         }
@@ -259,25 +303,35 @@ impl Placing<'_, '_, '_> {
             let [a, b, c] = corners;
             if is_mirror { [a, c, b] } else { [a, b, c] }
         };
-        let mut run = object.materials.partition_point(|(begin, _)| *begin <= range.start as u64);
+        let mut run = object
+            .materials
+            .partition_point(|(begin, _)| *begin <= range.start as u64);
         let mut is_new = true;
         let mut look = Appearance::default();
         let mut has_property = false;
         let mut texture = None;
         for n in range {
-            while object.materials.get(run).is_some_and(|(begin, _)| *begin <= n as u64) {
+            while object
+                .materials
+                .get(run)
+                .is_some_and(|(begin, _)| *begin <= n as u64)
+            {
                 run += 1;
                 is_new = true;
             }
             if is_new {
                 is_new = false;
-                let property = object.materials.get(run.wrapping_sub(1)).and_then(|(_, property)| *property);
+                let property = object
+                    .materials
+                    .get(run.wrapping_sub(1))
+                    .and_then(|(_, property)| *property);
                 has_property = property.is_some();
                 look = match property {
                     Some([group, a, b, c]) => placement.model.properties.look(group, [a, b, c]),
                     None => Appearance::default(),
                 };
-                self.indexed.begin_material(std::mem::take(&mut look.name))?;
+                self.indexed
+                    .begin_material(std::mem::take(&mut look.name))?;
                 texture = None;
                 if let Some((id, _)) = look.texture.filter(|_| self.reads_textures) {
                     texture = self.picture(&placement.model, &placement.path, id)?;
@@ -288,13 +342,16 @@ impl Placing<'_, '_, '_> {
                 self.found.unknown += 1;
             }
             if let Some([a, b, c]) = look.colours {
-                self.indexed.colour_next(if is_mirror { [a, c, b] } else { [a, b, c] });
+                self.indexed
+                    .colour_next(if is_mirror { [a, c, b] } else { [a, b, c] });
             }
             if let (Some(_), Some((_, [a, b, c]))) = (texture, look.texture) {
-                self.indexed.place_next(if is_mirror { [a, c, b] } else { [a, b, c] }.into_iter());
+                self.indexed
+                    .place_next(if is_mirror { [a, c, b] } else { [a, b, c] }.into_iter());
             }
             let corners = turned(object.triangles[n]);
-            self.indexed.triangle(corners.map(i64::from), FilePosition::Of(about))?;
+            self.indexed
+                .triangle(corners.map(i64::from), FilePosition::Of(about))?;
         }
         self.indexed.set_texture(None);
         Ok(())
@@ -302,7 +359,9 @@ impl Placing<'_, '_, '_> {
 
     /// Number of a picture of a model, if it can be read.
     fn picture(&mut self, model: &PackageModel, path: &Rc<str>, id: u64) -> Result<Option<u32>> {
-        let Some(picture) = model.properties.texture(id) else { return Ok(None) };
+        let Some(picture) = model.properties.texture(id) else {
+            return Ok(None);
+        };
         let key: (Rc<str>, [u8; 2]) = (
             picture.path.as_str().into(),
             picture.wrap.map(|wrap| match wrap {
@@ -314,14 +373,18 @@ impl Placing<'_, '_, '_> {
         if let Some(known) = self.found.pictures.get(&key) {
             return Ok(*known);
         }
-        let bytes = self.package.picture(&picture.path, |more| self.indexed.admit(more));
+        let bytes = self
+            .package
+            .picture(&picture.path, |more| self.indexed.admit(more));
         if let Err(error) = &bytes
             && error.kind() == Kind::TooLarge
         {
             return Err(error.clone());
         }
         let place = format!("{path}: picture {}", picture.path);
-        let number = self.indexed.add_picture(bytes, picture.wrap, FilePosition::Of(&sanitize(place)))?;
+        let number =
+            self.indexed
+                .add_picture(bytes, picture.wrap, FilePosition::Of(&sanitize(place)))?;
         self.found.pictures.insert(key, number);
         Ok(number)
     }
@@ -330,7 +393,10 @@ impl Placing<'_, '_, '_> {
 /// Runs of the triangles of an object: those of each volume, and between them those of none. Where two volumes claim a
 /// triangle, the first has it.
 fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Option<&Volume>)> {
-    let mut sorted: Vec<&Volume> = volumes.iter().filter(|volume| volume.first <= volume.last).collect();
+    let mut sorted: Vec<&Volume> = volumes
+        .iter()
+        .filter(|volume| volume.first <= volume.last)
+        .collect();
     sorted.sort_by_key(|volume| volume.first);
     let mut runs = vec![];
     let mut end = 0;
@@ -356,7 +422,10 @@ fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Opt
 impl WalkResult {
     /// Triangles of negative volumes.
     pub(super) fn negative(&self) -> u64 {
-        self.left_out.get(&VolumeKind::Negative).copied().unwrap_or(0)
+        self.left_out
+            .get(&VolumeKind::Negative)
+            .copied()
+            .unwrap_or(0)
     }
 
     /// Body of each of so many triangles.
@@ -394,19 +463,29 @@ impl WalkResult {
         model: &PackageModel,
         triage: &Triage,
     ) -> Result<()> {
-        let note = |code: Code, text: String| triage.found_all(code, 1, || Error::input(code, text.clone()));
+        let note = |code: Code, text: String| {
+            triage.found_all(code, 1, || Error::input(code, text.clone()))
+        };
         let negative = self.left_out.remove(&VolumeKind::Negative).unwrap_or(0);
-        self.left_out.retain(|kind, count| kind.is_left_out() && *count > 0);
+        self.left_out
+            .retain(|kind, count| kind.is_left_out() && *count > 0);
         if !self.left_out.is_empty() {
-            note(Code::S109, format!("left out: {}", counts_text(&self.left_out)))?;
+            note(
+                Code::S109,
+                format!("left out: {}", counts_text(&self.left_out)),
+            )?;
         }
         if negative > 0 {
             let triangles = counted(negative, "triangle", "triangles");
-            note(Code::S111, format!("negative volumes of {triangles}: solid and filled subtract them"))?;
+            note(
+                Code::S111,
+                format!("negative volumes of {triangles}: solid and filled subtract them"),
+            )?;
         }
         if self.unprintable > 0 {
             let triangles = counted(self.unprintable, "triangle", "triangles");
-            let text = format!("{triangles} of items that are marked as not printable, which are read");
+            let text =
+                format!("{triangles} of items that are marked as not printable, which are read");
             note(Code::S112, text)?;
         }
         for (object, settings) in settings.objects() {
@@ -416,22 +495,30 @@ impl WalkResult {
         }
         if self.missing > 0 {
             let pieces = counted(self.missing, "piece", "pieces");
-            let text = format!("the settings of the slicer name {pieces} that the model does not have");
+            let text =
+                format!("the settings of the slicer name {pieces} that the model does not have");
             note(Code::S113, text)?;
         }
         if self.unknown > 0 {
             let triangles = counted(self.unknown, "triangle has", "triangles have");
-            let text = format!("colours are not known: {triangles} a property that is missing or not read");
+            let text = format!(
+                "colours are not known: {triangles} a property that is missing or not read"
+            );
             note(Code::S110, text)?;
         }
         if model.painted > 0 {
             let triangles = counted(model.painted, "triangle is", "triangles are");
-            let text = format!("colours are not known: {triangles} painted in the slicer, which is not read");
+            let text = format!(
+                "colours are not known: {triangles} painted in the slicer, which is not read"
+            );
             note(Code::S110, text)?;
         }
         if model.beams > 0 {
             let beams = counted(model.beams, "beam", "beams");
-            note(Code::S107, format!("{beams} of lattices, which have no triangles and are left out"))?;
+            note(
+                Code::S107,
+                format!("{beams} of lattices, which have no triangles and are left out"),
+            )?;
         }
         Ok(())
     }

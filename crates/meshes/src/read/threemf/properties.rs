@@ -96,16 +96,26 @@ impl Properties {
                 };
             }
             let bytes = path.len() + 2 * size_of::<Texture>();
-            self.textures.insert(element.needed("id")?, Texture { path, wrap });
+            self.textures
+                .insert(element.needed("id")?, Texture { path, wrap });
             bytes as u64
         } else if element.is_material("texture2dgroup") {
             let texture = element.needed("texid")?;
-            self.begin(element, Group::Texture { texture, places: vec![] })?
+            self.begin(
+                element,
+                Group::Texture {
+                    texture,
+                    places: vec![],
+                },
+            )?
         } else if element.is_material("tex2coord") {
             let mut place = [0.0; 2];
             for (number, name) in place.iter_mut().zip(["u", "v"]) {
                 let text = element.text(name)?.unwrap_or_default();
-                *number = text.trim().parse().map_err(|_| element.bad(&format!("{name} is '{text}'")))?;
+                *number = text
+                    .trim()
+                    .parse()
+                    .map_err(|_| element.bad(&format!("{name} is '{text}'")))?;
             }
             if let Some(Group::Texture { places, .. }) = self.current() {
                 places.push(place);
@@ -122,7 +132,9 @@ impl Properties {
             let text = element.text("values")?.unwrap_or_default();
             let mut mixture = vec![];
             for word in text.split_ascii_whitespace() {
-                let share: f64 = word.parse().map_err(|_| element.bad(&format!("values are '{text}'")))?;
+                let share: f64 = word
+                    .parse()
+                    .map_err(|_| element.bad(&format!("values are '{text}'")))?;
                 mixture.push(share);
             }
             let bytes = size_of::<f64>() * mixture.capacity() + 2 * size_of::<Vec<f64>>();
@@ -134,9 +146,20 @@ impl Properties {
             let groups = element.numbers("pids")?;
             let methods = element.text("blendmethods")?.unwrap_or_default();
             let mut is_multiplied = vec![false];
-            is_multiplied.extend(methods.split_ascii_whitespace().map(|method| method == "multiply"));
+            is_multiplied.extend(
+                methods
+                    .split_ascii_whitespace()
+                    .map(|method| method == "multiply"),
+            );
             is_multiplied.resize(groups.len(), false);
-            self.begin(element, Group::Layers { groups, is_multiplied, places: vec![] })?
+            self.begin(
+                element,
+                Group::Layers {
+                    groups,
+                    is_multiplied,
+                    places: vec![],
+                },
+            )?
         } else if element.is_material("multi") {
             let own = element.numbers("pindices")?;
             let bytes = size_of::<u64>() * own.capacity() + 2 * size_of::<Vec<u64>>();
@@ -180,11 +203,26 @@ impl Properties {
     pub(super) fn look(&self, group: u64, places: [u64; 3]) -> Appearance {
         match self.groups.get(&group) {
             None => Appearance::default(),
-            Some(Group::Texture { texture, places: all }) => {
-                let at = |place: u64| all.get(usize::try_from(place).ok()?).map(|[u, v]| [*u, 1.0 - *v]);
-                let [Some(a), Some(b), Some(c)] = places.map(at) else { return Appearance::default() };
-                let Some(picture) = self.textures.get(texture) else { return Appearance::default() };
-                let name = picture.path.rsplit('/').next().unwrap_or_default().to_string();
+            Some(Group::Texture {
+                texture,
+                places: all,
+            }) => {
+                let at = |place: u64| {
+                    all.get(usize::try_from(place).ok()?)
+                        .map(|[u, v]| [*u, 1.0 - *v])
+                };
+                let [Some(a), Some(b), Some(c)] = places.map(at) else {
+                    return Appearance::default();
+                };
+                let Some(picture) = self.textures.get(texture) else {
+                    return Appearance::default();
+                };
+                let name = picture
+                    .path
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default()
+                    .to_string();
                 Appearance {
                     name,
                     texture: Some((*texture, [a, b, c])),
@@ -192,9 +230,11 @@ impl Properties {
                     ..Appearance::default()
                 }
             }
-            Some(Group::Layers { groups, is_multiplied, places: all }) => {
-                self.layers(groups, is_multiplied, all, places)
-            }
+            Some(Group::Layers {
+                groups,
+                is_multiplied,
+                places: all,
+            }) => self.layers(groups, is_multiplied, all, places),
             Some(_) => {
                 let name = self.name(group, places[0], 0);
                 let [a, b, c] = places.map(|place| self.colour(group, place, 0));
@@ -227,7 +267,10 @@ impl Properties {
             };
             *corner = own;
         }
-        let mut look = Appearance { is_known: true, ..Appearance::default() };
+        let mut look = Appearance {
+            is_known: true,
+            ..Appearance::default()
+        };
         let mut below: [Option<[f64; 4]>; 3] = [None; 3];
         for (layer, group) in groups.iter().enumerate() {
             // Places that are left out are 0.
@@ -247,7 +290,9 @@ impl Properties {
             }
             let colours = own.map(|place| self.colour(*group, place, 0));
             look.is_known &= self.name(*group, own[0], 0).is_some();
-            let is_opaque = colours.iter().all(|colour| colour.is_some_and(|colour| colour[3] == 255.0));
+            let is_opaque = colours
+                .iter()
+                .all(|colour| colour.is_some_and(|colour| colour[3] == 255.0));
             if look.texture.is_some() && is_multiplied[layer] {
                 // The picture is multiplied by it.
             } else if look.texture.is_some() && is_opaque {
@@ -286,7 +331,11 @@ impl Properties {
         let place = usize::try_from(place).ok()?;
         match self.groups.get(&group).filter(|_| depth < MAX_DEPTH)? {
             Group::Materials(all) => all.get(place).map(|material| material.name.clone()),
-            Group::Composites { materials, indices, shares } => {
+            Group::Composites {
+                materials,
+                indices,
+                shares,
+            } => {
                 let mut text = String::new();
                 for (index, share) in indices.iter().zip(shares.get(place)?) {
                     if *share > 0.0 {
@@ -306,7 +355,11 @@ impl Properties {
         let place = usize::try_from(place).ok()?;
         match self.groups.get(&group).filter(|_| depth < MAX_DEPTH)? {
             Group::Materials(all) => all.get(place)?.colour.map(|colour| colour.map(f64::from)),
-            Group::Composites { materials, indices, shares } => {
+            Group::Composites {
+                materials,
+                indices,
+                shares,
+            } => {
                 let mut sum = [0.0; 4];
                 let mut all = 0.0;
                 for (index, share) in indices.iter().zip(shares.get(place)?) {
@@ -332,7 +385,11 @@ fn colour(text: &str) -> Option<[u8; 4]> {
         return None;
     }
     let bits = u32::from_str_radix(digits, 16).ok()?;
-    let bits = if digits.len() == 6 { bits << 8 | 0xff } else { bits };
+    let bits = if digits.len() == 6 {
+        bits << 8 | 0xff
+    } else {
+        bits
+    };
     Some(bits.to_be_bytes())
 }
 

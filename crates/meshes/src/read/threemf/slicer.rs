@@ -44,9 +44,16 @@ impl VolumeKind {
             ("supportenforcer", Self::SupportEnforcer),
         ];
         let is_this = |word: &str| {
-            letters == word || ["volume", "part"].iter().any(|end| letters.strip_suffix(end) == Some(word))
+            letters == word
+                || ["volume", "part"]
+                    .iter()
+                    .any(|end| letters.strip_suffix(end) == Some(word))
         };
-        kinds.into_iter().find(|(word, _)| is_this(word)).map(|(_, kind)| kind).unwrap_or_default()
+        kinds
+            .into_iter()
+            .find(|(word, _)| is_this(word))
+            .map(|(_, kind)| kind)
+            .unwrap_or_default()
     }
 
     /// The kind of an object of this type.
@@ -84,7 +91,11 @@ pub(super) fn counts_text(counts: &BTreeMap<VolumeKind, u64>) -> String {
     };
     let all: Vec<_> = counts.iter().map(of).collect();
     let sum = counted(counts.values().sum(), "triangle", "triangles");
-    if counts.len() == 1 { sum + &all[0] } else { format!("{sum}: {}", all.join(", ")) }
+    if counts.len() == 1 {
+        sum + &all[0]
+    } else {
+        format!("{sum}: {}", all.join(", "))
+    }
 }
 
 /// A piece of an object that its triangles belong to.
@@ -118,7 +129,9 @@ impl ObjectSettings {
     /// Some piece of the object is cut out of its bodies.
     pub(super) fn has_negative(&self) -> bool {
         let volumes = self.volumes.iter().map(|volume| volume.kind);
-        volumes.chain(self.pieces.iter().map(|piece| piece.kind)).any(|kind| kind == VolumeKind::Negative)
+        volumes
+            .chain(self.pieces.iter().map(|piece| piece.kind))
+            .any(|kind| kind == VolumeKind::Negative)
     }
 
     /// The object has several bodies, which have names of their own.
@@ -143,7 +156,9 @@ impl ObjectSettings {
         let mut found = vec![];
         for object in components {
             let before = seen.entry(object).or_default();
-            let piece = by_object.get(&object).map(|all| all[(*before).min(all.len() - 1)]);
+            let piece = by_object
+                .get(&object)
+                .map(|all| all[(*before).min(all.len() - 1)]);
             *before += 1;
             if let Some(n) = piece {
                 is_taken[n] = true;
@@ -155,7 +170,8 @@ impl ObjectSettings {
             return (self.pieces.iter().map(Some).collect(), 0);
         }
         let missing = self.pieces.iter().zip(is_taken);
-        let missing = missing.filter(|(piece, is_taken)| !is_taken && piece.kind != VolumeKind::Body);
+        let missing =
+            missing.filter(|(piece, is_taken)| !is_taken && piece.kind != VolumeKind::Body);
         (found, missing.count() as u64)
     }
 
@@ -209,7 +225,12 @@ pub(super) struct SettingsReader<'a> {
 
 impl<'a> SettingsReader<'a> {
     pub(super) fn new(settings: &'a mut SlicerSettings) -> Self {
-        Self { settings, object: None, subject: Subject::Nothing, is_typed: false }
+        Self {
+            settings,
+            object: None,
+            subject: Subject::Nothing,
+            is_typed: false,
+        }
     }
 
     /// Takes an element, and returns the bytes that it takes.
@@ -226,24 +247,37 @@ impl<'a> SettingsReader<'a> {
             "volume" => {
                 self.subject = Subject::Volume;
                 self.is_typed = false;
-                let [Some(first), Some(last)] = [element.whole("firstid")?, element.whole("lastid")?] else {
+                let [Some(first), Some(last)] =
+                    [element.whole("firstid")?, element.whole("lastid")?]
+                else {
                     self.subject = Subject::Nothing;
                     return Ok(0);
                 };
                 if let Some(object) = self.object() {
-                    object.volumes.push(Volume { first, last, ..Volume::default() });
+                    object.volumes.push(Volume {
+                        first,
+                        last,
+                        ..Volume::default()
+                    });
                 }
                 Ok(2 * size_of::<Volume>() as u64)
             }
             "part" => {
                 self.subject = Subject::Piece;
-                let kind = element.text("subtype")?.map(|name| VolumeKind::of(&name)).unwrap_or_default();
+                let kind = element
+                    .text("subtype")?
+                    .map(|name| VolumeKind::of(&name))
+                    .unwrap_or_default();
                 let Some(id) = element.whole("id")? else {
                     self.subject = Subject::Nothing;
                     return Ok(0);
                 };
                 if let Some(object) = self.object() {
-                    object.pieces.push(ComponentPiece { kind, object: id, name: None });
+                    object.pieces.push(ComponentPiece {
+                        kind,
+                        object: id,
+                        name: None,
+                    });
                 }
                 Ok(2 * size_of::<ComponentPiece>() as u64)
             }
@@ -258,7 +292,9 @@ impl<'a> SettingsReader<'a> {
     }
 
     fn metadata(&mut self, element: &XmlElement) -> Result<u64> {
-        let Some(key) = element.text("key")? else { return Ok(0) };
+        let Some(key) = element.text("key")? else {
+            return Ok(0);
+        };
         if !matches!(key.as_str(), "name" | "volume_type" | "modifier") {
             return Ok(0);
         }
@@ -275,7 +311,9 @@ impl<'a> SettingsReader<'a> {
                         match key {
                             "name" => volume.name = Some(value.into()),
                             "volume_type" => volume.kind = VolumeKind::of(&value),
-                            _ if !is_typed && value.trim() == "1" => volume.kind = VolumeKind::Modifier,
+                            _ if !is_typed && value.trim() == "1" => {
+                                volume.kind = VolumeKind::Modifier
+                            }
                             _ => {}
                         }
                     }
@@ -326,20 +364,39 @@ mod tests {
 
     #[test]
     fn components_are_pieces_by_the_objects_that_they_place() {
-        let piece = |object, kind| ComponentPiece { kind, object, name: None };
+        let piece = |object, kind| ComponentPiece {
+            kind,
+            object,
+            name: None,
+        };
         let of = |pieces: Vec<ComponentPiece>, components: &[u64]| {
-            let settings = ObjectSettings { pieces, ..ObjectSettings::default() };
+            let settings = ObjectSettings {
+                pieces,
+                ..ObjectSettings::default()
+            };
             let (found, missing) = settings.pieces_of(components.iter().copied());
-            (found.iter().map(|piece| piece.map(|piece| piece.kind)).collect::<Vec<_>>(), missing)
+            (
+                found
+                    .iter()
+                    .map(|piece| piece.map(|piece| piece.kind))
+                    .collect::<Vec<_>>(),
+                missing,
+            )
         };
         use VolumeKind::{Body, Modifier, Negative};
         let both = || vec![piece(1, Body), piece(2, Negative)];
         assert_eq!(of(both(), &[2, 1]), (vec![Some(Negative), Some(Body)], 0));
-        assert_eq!(of(both(), &[1, 7, 1]), (vec![Some(Body), None, Some(Body)], 1));
+        assert_eq!(
+            of(both(), &[1, 7, 1]),
+            (vec![Some(Body), None, Some(Body)], 1)
+        );
         assert_eq!(of(both(), &[2]), (vec![Some(Negative)], 0));
         // One mesh as a body and as a modifier.
         let shared = vec![piece(1, Body), piece(1, Modifier)];
-        assert_eq!(of(shared, &[1, 1, 1]), (vec![Some(Body), Some(Modifier), Some(Modifier)], 0));
+        assert_eq!(
+            of(shared, &[1, 1, 1]),
+            (vec![Some(Body), Some(Modifier), Some(Modifier)], 0)
+        );
         // Numbered from 1 on.
         assert_eq!(of(both(), &[40, 41]), (vec![Some(Body), Some(Negative)], 0));
     }

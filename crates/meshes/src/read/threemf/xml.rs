@@ -69,8 +69,10 @@ pub(super) fn each_element(
         Some(start) => error.at_byte(start + at),
         None => error,
     };
-    let mut reader =
-        NsReader::from_reader(XmlBytes { reader: BufReader::new(text), length: Rc::clone(&length) });
+    let mut reader = NsReader::from_reader(XmlBytes {
+        reader: BufReader::new(text),
+        length: Rc::clone(&length),
+    });
     let mut buffer = vec![];
     let mut depth = 0_u64;
     for n in 0_u64.. {
@@ -94,7 +96,10 @@ pub(super) fn each_element(
                 continue;
             }
             Event::DocType(_) => {
-                return Err(placed(broken("a document type, which 3MF forbids".into()), at));
+                return Err(placed(
+                    broken("a document type, which 3MF forbids".into()),
+                    at,
+                ));
             }
             Event::Eof if depth > 0 => {
                 return Err(Error::input(Code::S003, "cut short: elements do not end").about(path));
@@ -122,7 +127,9 @@ impl XmlElement<'_> {
     pub(super) fn text(&self, name: &str) -> Result<Option<String>> {
         for attribute in self.start.attributes() {
             let attribute = attribute.map_err(|error| self.bad(&error.to_string()))?;
-            if attribute.key.local_name().into_inner() == name && !attribute.key.0.starts_with("xmlns") {
+            if attribute.key.local_name().into_inner() == name
+                && !attribute.key.0.starts_with("xmlns")
+            {
                 let value = attribute.normalized_value(XmlVersion::Implicit1_0);
                 let value = value.map_err(|error| self.bad(&error.to_string()))?;
                 return Ok(Some(value.into_owned()));
@@ -132,18 +139,29 @@ impl XmlElement<'_> {
     }
 
     /// Attributes by their whole names, in one pass over all of them; of many elements these are most of the work.
-    pub(super) fn texts<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Cow<'_, str>>; N]> {
+    pub(super) fn texts<const N: usize>(
+        &self,
+        names: [&str; N],
+    ) -> Result<[Option<Cow<'_, str>>; N]> {
         let mut found = [const { None }; N];
         for attribute in self.start.attributes().with_checks(false) {
             let attribute = attribute.map_err(|error| self.bad(&error.to_string()))?;
-            let Some(n) = names.iter().position(|name| *name == attribute.key.0) else { continue };
-            let is_plain =
-                !attribute.value.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'\t' | b'\n' | b'\r'));
+            let Some(n) = names.iter().position(|name| *name == attribute.key.0) else {
+                continue;
+            };
+            let is_plain = !attribute
+                .value
+                .bytes()
+                .any(|byte| matches!(byte, b'&' | b'<' | b'\t' | b'\n' | b'\r'));
             let value = match attribute.value {
                 value if is_plain => value,
                 _ => {
                     let value = attribute.normalized_value(XmlVersion::Implicit1_0);
-                    Cow::Owned(value.map_err(|error| self.bad(&error.to_string()))?.into_owned())
+                    Cow::Owned(
+                        value
+                            .map_err(|error| self.bad(&error.to_string()))?
+                            .into_owned(),
+                    )
                 }
             };
             if found[n].replace(value).is_some() {
@@ -156,7 +174,11 @@ impl XmlElement<'_> {
     /// Namespace that the element itself binds to a prefix.
     pub(super) fn namespace_of(&self, prefix: &str) -> Option<String> {
         let name = format!("xmlns:{prefix}");
-        let bound = self.start.attributes().flatten().find(|attribute| attribute.key.0 == name);
+        let bound = self
+            .start
+            .attributes()
+            .flatten()
+            .find(|attribute| attribute.key.0 == name);
         bound.map(|attribute| attribute.value.into_owned())
     }
 
@@ -171,7 +193,10 @@ impl XmlElement<'_> {
             let text = sanitize(text);
             Error::input(
                 Code::S007,
-                format!("<{}>: {name} is '{text}', no whole number", sanitize(self.local)),
+                format!(
+                    "<{}>: {name} is '{text}', no whole number",
+                    sanitize(self.local)
+                ),
             )
         })
     }
@@ -179,11 +204,16 @@ impl XmlElement<'_> {
     /// Whole numbers of a list.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<u64>> {
         let text = self.text(name)?.unwrap_or_default();
-        text.split_ascii_whitespace().map(|word| self.number(name, word)).collect()
+        text.split_ascii_whitespace()
+            .map(|word| self.number(name, word))
+            .collect()
     }
 
     pub(super) fn bad(&self, what: &str) -> Error {
-        Error::input(Code::S006, format!("<{}>: {}", sanitize(self.local), sanitize(what)))
+        Error::input(
+            Code::S006,
+            format!("<{}>: {}", sanitize(self.local), sanitize(what)),
+        )
     }
 
     pub(super) fn whole(&self, name: &str) -> Result<Option<u64>> {
@@ -194,7 +224,8 @@ impl XmlElement<'_> {
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<u64> {
-        self.whole(name)?.ok_or_else(|| self.bad(&format!("it has no {name}")))
+        self.whole(name)?
+            .ok_or_else(|| self.bad(&format!("it has no {name}")))
     }
 
     /// The element has this name in the core vocabulary.
@@ -204,7 +235,10 @@ impl XmlElement<'_> {
 
     /// The element has this name in the vocabulary of materials.
     pub(super) fn is_material(&self, local: &str) -> bool {
-        matches!(self.vocabulary, Vocabulary::Materials | Vocabulary::Unstated) && self.local == local
+        matches!(
+            self.vocabulary,
+            Vocabulary::Materials | Vocabulary::Unstated
+        ) && self.local == local
     }
 }
 
@@ -224,7 +258,9 @@ impl<R: Read> Read for XmlBytes<R> {
 impl<R: Read> BufRead for XmlBytes<R> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         if self.length.get() > MAX_TOKEN {
-            return Err(std::io::Error::other(format!("a piece of XML of over {MAX_TOKEN} bytes")));
+            return Err(std::io::Error::other(format!(
+                "a piece of XML of over {MAX_TOKEN} bytes"
+            )));
         }
         self.reader.fill_buf()
     }
@@ -253,9 +289,15 @@ fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<(Box<dyn Read + 'r>, Op
     let whole = Cursor::new(head).chain(file);
     Ok(match is_big {
         None => (Box::new(whole), Some(mark as u64)),
-        Some(is_big) => {
-            (Box::new(Utf16 { reader: BufReader::new(whole), is_big, text: vec![], at: 0 }), None)
-        }
+        Some(is_big) => (
+            Box::new(Utf16 {
+                reader: BufReader::new(whole),
+                is_big,
+                text: vec![],
+                at: 0,
+            }),
+            None,
+        ),
     })
 }
 
@@ -292,7 +334,10 @@ impl<R: Read> Read for Utf16<R> {
                 units.push(unit);
             }
             // A pair stays together.
-            if units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
+            if units
+                .last()
+                .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
+            {
                 units.extend(self.unit()?);
             }
             self.text = String::from_utf16_lossy(&units).into_bytes();
@@ -324,7 +369,11 @@ mod tests {
             (b"", &big),
         ] {
             let mut found = String::new();
-            utf8(&[mark, bytes].concat()[..]).unwrap().0.read_to_string(&mut found).unwrap();
+            utf8(&[mark, bytes].concat()[..])
+                .unwrap()
+                .0
+                .read_to_string(&mut found)
+                .unwrap();
             assert!(found == text, "{mark:?}");
             seen += 1;
         }

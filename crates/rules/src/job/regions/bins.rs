@@ -19,8 +19,11 @@ use voxelize_meshes::{Mesh, MeshParts};
 const TRIANGLE: usize = size_of::<Triangle>();
 const NUMBER: usize = size_of::<u32>();
 
-const CLOSED: [(Closedness, &str); 3] =
-    [(Closedness::Oriented, "oriented"), (Closedness::Closed, "closed"), (Closedness::Open, "open")];
+const CLOSED: [(Closedness, &str); 3] = [
+    (Closedness::Oriented, "oriented"),
+    (Closedness::Closed, "closed"),
+    (Closedness::Open, "open"),
+];
 
 impl RegionPlan {
     /// The triangles of its mesh, to be shared out.
@@ -59,7 +62,9 @@ impl RegionStore {
             plan: plan.hash,
             bounds: [min, max],
             closed: closed.map_or("open", |(_, name)| name).to_string(),
-            parts: sharing.parts.map_or_else(Vec::new, |parts| parts.names().to_vec()),
+            parts: sharing
+                .parts
+                .map_or_else(Vec::new, |parts| parts.names().to_vec()),
             bins: vec![],
         };
         progress.begin("bin", plan.regions() as u64);
@@ -68,7 +73,15 @@ impl RegionStore {
             progress.advance(1);
             Ok(())
         };
-        Self::create_by(root, plan.clone(), Some(&NewBins { list, write: &write }), durability)
+        Self::create_by(
+            root,
+            plan.clone(),
+            Some(&NewBins {
+                list,
+                write: &write,
+            }),
+            durability,
+        )
     }
 
     /// The bins of its regions; `None` if it has none.
@@ -96,7 +109,12 @@ impl RegionBins<'_> {
 
     /// The bytes of the largest one.
     pub fn largest(&self) -> u64 {
-        self.list.bins.iter().map(|bin| bin.bytes).max().unwrap_or(0)
+        self.list
+            .bins
+            .iter()
+            .map(|bin| bin.bytes)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The triangles of a region, the first of which is 0, which [`RegionMaker`](super::RegionMaker) makes it of, and no
@@ -104,8 +122,16 @@ impl RegionBins<'_> {
     ///
     /// # Errors
     /// If there is no such region, its bin is missing or damaged, is more than `max_memory` bytes, or it was cancelled.
-    pub fn mesh(&self, region: usize, max_memory: Option<u64>, progress: &dyn Progress) -> Result<Mesh> {
-        let Self { store: RegionStore { root, plan, .. }, list } = self;
+    pub fn mesh(
+        &self,
+        region: usize,
+        max_memory: Option<u64>,
+        progress: &dyn Progress,
+    ) -> Result<Mesh> {
+        let Self {
+            store: RegionStore { root, plan, .. },
+            list,
+        } = self;
         self.store.check_region(region)?;
         let bin = &list.bins[region];
         let damaged = |fault: &str| Error::input(Code::R005, fault).in_file(root.join(&bin.name));
@@ -120,16 +146,24 @@ impl RegionBins<'_> {
             );
             return Err(Error::too_large(text).with_hint(hint!["raise {}" MaxMemory]));
         }
-        let count = usize::try_from(bin.bytes).ok().filter(|bytes| bytes.is_multiple_of(each));
-        let count = count.ok_or_else(|| damaged("the bin has no whole number of triangles"))? / each;
+        let count = usize::try_from(bin.bytes)
+            .ok()
+            .filter(|bytes| bytes.is_multiple_of(each));
+        let count =
+            count.ok_or_else(|| damaged("the bin has no whole number of triangles"))? / each;
         let mut triangles: Vec<Triangle> = vec![];
         let mut numbers: Vec<u32> = vec![];
-        let reserved = triangles.try_reserve_exact(count).and_then(|()| match kind {
-            Some(_) => numbers.try_reserve_exact(count),
-            None => Ok(()),
-        });
-        let too_many =
-            |_| Error::too_large(format!("{count} triangles are more than the system provides memory for"));
+        let reserved = triangles
+            .try_reserve_exact(count)
+            .and_then(|()| match kind {
+                Some(_) => numbers.try_reserve_exact(count),
+                None => Ok(()),
+            });
+        let too_many = |_| {
+            Error::too_large(format!(
+                "{count} triangles are more than the system provides memory for"
+            ))
+        };
         reserved.map_err(too_many)?;
         let mut rest: Vec<u8> = vec![];
         store::read_bin(root, bin, progress, &mut |some| {
@@ -158,10 +192,14 @@ impl RegionBins<'_> {
         })?;
         let [min, max] = list.bounds;
         let closed = CLOSED.iter().find(|(_, name)| *name == list.closed);
-        let closed = closed.ok_or_else(|| damaged("the list of the bins is of another version"))?.0;
+        let closed = closed
+            .ok_or_else(|| damaged("the list of the bins is of another version"))?
+            .0;
         let mesh = Mesh::from_triangles(triangles)?.made_some_of(Bounds { min, max }, closed);
         match kind {
-            Some(kind) => mesh.with_parts(kind, MeshParts::new(list.parts.iter().cloned(), numbers)?),
+            Some(kind) => {
+                mesh.with_parts(kind, MeshParts::new(list.parts.iter().cloned(), numbers)?)
+            }
             None => Ok(mesh),
         }
     }
@@ -175,10 +213,16 @@ mod tests {
     fn words_for_how_far_a_mesh_is_closed_round_trip() {
         for (closedness, name) in CLOSED {
             assert_eq!(
-                CLOSED.iter().find(|(_, other)| *other == name).map(|(one, _)| *one),
+                CLOSED
+                    .iter()
+                    .find(|(_, other)| *other == name)
+                    .map(|(one, _)| *one),
                 Some(closedness)
             );
-            assert_eq!(CLOSED.iter().filter(|(one, _)| *one == closedness).count(), 1);
+            assert_eq!(
+                CLOSED.iter().filter(|(one, _)| *one == closedness).count(),
+                1
+            );
         }
     }
 }

@@ -46,5 +46,7 @@ fn put_parts(hasher: &mut BytesHasher, parts: &MeshParts, mesh: &Mesh) {
 }
 
 fn put(hasher: &mut BytesHasher, bytes: &[u8]) {
-    hasher.write_all(bytes).expect("nothing is written that could fail");
+    hasher
+        .write_all(bytes)
+        .expect("nothing is written that could fail");
 }

@@ -28,8 +28,9 @@ impl Voxelizer<'_> {
     ) -> Demand {
         let demand = self.demand(mesh, lattice);
         let pending: u128 = pending.iter().map(|dims| demand.cell_bytes(*dims)).sum();
-        let writer = format::by_name("zarr")
-            .map_or(0, |zarr| zarr.memory(lattice.dims(), dtype, self.run.thread_count(), choices));
+        let writer = format::by_name("zarr").map_or(0, |zarr| {
+            zarr.memory(lattice.dims(), dtype, self.run.thread_count(), choices)
+        });
         demand.and(pending + u128::from(writer))
     }
 }
@@ -37,7 +38,11 @@ impl Voxelizer<'_> {
 impl RegionPlan {
     /// The layers that are made at a time, and the bytes of the process at most, without the program.
     fn slab_layers(&self, mesh: &Mesh, voxelizer: &Voxelizer) -> Result<(usize, u128)> {
-        let Self { store: plan, lattice, .. } = self;
+        let Self {
+            store: plan,
+            lattice,
+            ..
+        } = self;
         let [nx, ny, nz] = lattice.dims();
         let region = lattice.region([0..nx, 0..ny, 0..plan.region_layers.min(nz)])?;
         let pending = pending(lattice.dims(), &plan.choices, plan.shard_layers);
@@ -47,8 +52,11 @@ impl RegionPlan {
             Some(Plan::Slabs(height)) => height,
             Some(_) => plan.region_layers,
             None => {
-                let (layers, least, most) =
-                    (plan.shard_layers, bytes(demand.least(plan.shard_layers)), bytes(limit));
+                let (layers, least, most) = (
+                    plan.shard_layers,
+                    bytes(demand.least(plan.shard_layers)),
+                    bytes(limit),
+                );
                 let text = format!(
                     "a slab of {layers} layers, as the plan has them, needs {least}, {most} are allowed"
                 );
@@ -64,7 +72,8 @@ impl RegionPlan {
     /// If not even the lowest slab fits into the limit.
     pub fn region_bytes(&self, mesh: &Mesh, run: &Run) -> Result<u128> {
         let like = Voxelizer::new(self.rule).with_run(*run);
-        self.slab_layers(mesh, &self.voxelizer(&like)).map(|(_, bytes)| bytes)
+        self.slab_layers(mesh, &self.voxelizer(&like))
+            .map(|(_, bytes)| bytes)
     }
 }
 
@@ -91,7 +100,12 @@ impl<'a> RegionMaker<'a> {
         let voxelizer = store.plan.voxelizer(like);
         let height = store.plan.slab_layers(mesh, &voxelizer)?.0;
         let slabs = Slabs::new(&voxelizer, mesh, lattice, Plan::Slabs(height))?;
-        Ok(Self { store, voxelizer, slabs, durability })
+        Ok(Self {
+            store,
+            voxelizer,
+            slabs,
+            durability,
+        })
     }
 
     /// Makes a region, the first of which is 0, whatever is there of it.
@@ -102,8 +116,16 @@ impl<'a> RegionMaker<'a> {
     pub fn make(&mut self, region: usize) -> Result<StorePart> {
         self.store.check_region(region)?;
         let start = Instant::now();
-        let RegionPlan { store: plan, hash, rule, lattice, .. } = &self.store.plan;
-        let Self { voxelizer, slabs, .. } = self;
+        let RegionPlan {
+            store: plan,
+            hash,
+            rule,
+            lattice,
+            ..
+        } = &self.store.plan;
+        let Self {
+            voxelizer, slabs, ..
+        } = self;
         slabs.begin(plan.layers(region));
         let options = SaveOptions {
             durability: self.durability,
@@ -111,16 +133,26 @@ impl<'a> RegionMaker<'a> {
             ..SaveOptions::default()
         };
         let part = |slabs: &Slabs, shards: Vec<ShardFile>| {
-            let Made { occupied, labels, field, stats, .. } = slabs.made();
+            let Made {
+                occupied,
+                labels,
+                field,
+                stats,
+                ..
+            } = slabs.made();
             let findings = rule::findings_of_cells(rule, lattice, &stats, &voxelizer.coordinates());
-            let findings =
-                findings.iter().map(|one| (one.code().to_string(), one.first.message().to_string()));
+            let findings = findings
+                .iter()
+                .map(|one| (one.code().to_string(), one.first.message().to_string()));
             StorePart {
                 plan: *hash,
                 region,
                 layers: slabs.layer_hashes().to_vec(),
                 occupied,
-                labels: labels.iter().map(|(label, cells)| (label.value, *cells)).collect(),
+                labels: labels
+                    .iter()
+                    .map(|(label, cells)| (label.value, *cells))
+                    .collect(),
                 field,
                 snapped: stats.snapped,
                 findings: findings.collect(),

@@ -94,15 +94,22 @@ impl Voxelizer<'_> {
             (None, dtype) => dtype.unwrap_or(Dtype::U8),
             (Some(_), None | Some(Dtype::F32)) => Dtype::F32,
             (Some(_), Some(dtype)) => {
-                let text = format!("dtype {}: regions of a field are written as f32", dtype.name());
+                let text = format!(
+                    "dtype {}: regions of a field are written as f32",
+                    dtype.name()
+                );
                 return Err(Error::usage(text).with_hint("leave it out"));
             }
         };
         let placed = self.placed(lattice)?;
         let dims = lattice.dims();
-        let kind = if let JobLabels::Parts(kind) = self.extras.labels { Some(kind) } else { None };
-        let decides_by_part =
-            kind.is_some_and(|kind| mesh.parts(kind).is_some()) && self.rule.inside() == Some(Inside::Auto);
+        let kind = if let JobLabels::Parts(kind) = self.extras.labels {
+            Some(kind)
+        } else {
+            None
+        };
+        let decides_by_part = kind.is_some_and(|kind| mesh.parts(kind).is_some())
+            && self.rule.inside() == Some(Inside::Auto);
         let region_layers = |shard_layers: usize| {
             let wanted = request.regions.unwrap_or(REGIONS);
             StorePlan::region_layers(dims, request.choices, shard_layers, wanted)
@@ -146,28 +153,45 @@ impl Voxelizer<'_> {
             ..Metadata::default()
         };
         drop(slabs);
-        let store =
-            StorePlan { grid, dtype, choices: request.choices.to_vec(), region_layers, shard_layers, source };
-        let plan = RegionPlan::new(store).map_err(|fault| Error::internal(format!("the plan: {fault}")))?;
+        let store = StorePlan {
+            grid,
+            dtype,
+            choices: request.choices.to_vec(),
+            region_layers,
+            shard_layers,
+            source,
+        };
+        let plan = RegionPlan::new(store)
+            .map_err(|fault| Error::internal(format!("the plan: {fault}")))?;
         let findings = self.findings_of_mesh(mesh, lattice, plan.rule);
         Ok((plan, findings))
     }
 
     /// The findings about the mesh, of which those about regions say nothing.
     fn findings_of_mesh(&self, mesh: &Mesh, lattice: &Lattice, used: Rule) -> Vec<Finding> {
-        let mut found = rule::findings(&self.rule, mesh, lattice, &Stats::default(), &self.coordinates());
+        let mut found = rule::findings(
+            &self.rule,
+            mesh,
+            lattice,
+            &Stats::default(),
+            &self.coordinates(),
+        );
         let is_auto = |rule: &Rule| rule.inside() == Some(Inside::Auto);
         let is_open = || mesh.closedness() == Closedness::Open && !mesh.is_two_sided();
         if is_auto(&self.rule) && used.inside() == Some(Inside::Robust) && is_open() {
-            let text = "the mesh is not closed; inside is where the winding number exceeds 0.5 (robust)";
+            let text =
+                "the mesh is not closed; inside is where the winding number exceeds 0.5 (robust)";
             found.push(Finding::new(Code::W006, text));
         }
         if let Rule::Solid { .. } = self.rule {
             let text = "skipped the search for lost features: regions are made alone";
-            let finding =
-                Finding::new(Code::W010, text).with_hint(hint!["use {}, which loses nothing" Filled]);
+            let finding = Finding::new(Code::W010, text)
+                .with_hint(hint!["use {}, which loses nothing" Filled]);
             // It is so of every such plan.
-            found.push(Finding { severity: Severity::Note, ..finding });
+            found.push(Finding {
+                severity: Severity::Note,
+                ..finding
+            });
         }
         let mut all = vec![];
         findings::add(&mut all, found);
@@ -194,8 +218,8 @@ impl Voxelizer<'_> {
         };
         let limit = self.run.max_memory.map_or(u128::MAX, u128::from);
         let lowest = StorePlan::heights().last().unwrap_or(1);
-        for layers in
-            StorePlan::heights().filter(|layers| cells((*layers).min(nz)) <= SLAB || *layers == lowest)
+        for layers in StorePlan::heights()
+            .filter(|layers| cells((*layers).min(nz)) <= SLAB || *layers == lowest)
         {
             if need(layers)? <= limit {
                 return Ok(layers);
@@ -208,10 +232,16 @@ impl Voxelizer<'_> {
 }
 
 /// The layers of smaller levels that wait while a slab is written.
-pub(super) fn pending(dims: [usize; 3], choices: &[Choice], shard_layers: usize) -> Vec<[usize; 3]> {
+pub(super) fn pending(
+    dims: [usize; 3],
+    choices: &[Choice],
+    shard_layers: usize,
+) -> Vec<[usize; 3]> {
     let format = format::by_name("zarr");
     let all = format.map_or_else(Vec::new, |format| format.pending(dims, choices));
-    all.into_iter().map(|[nx, ny, nz]| [nx, ny, nz.min(shard_layers)]).collect()
+    all.into_iter()
+        .map(|[nx, ny, nz]| [nx, ny, nz.min(shard_layers)])
+        .collect()
 }
 
 /// Refuses a rule whose cells depend on cells beside a region.
@@ -221,16 +251,23 @@ fn check_rule(rule: &Rule) -> Result<()> {
     }
     let name = rule.name();
     let refused = |what: &str, hint: Hint| {
-        Err(Error::usage(format!("{what} needs cells beside a region: {name} is not made in regions"))
-            .with_hint(hint))
+        Err(Error::usage(format!(
+            "{what} needs cells beside a region: {name} is not made in regions"
+        ))
+        .with_hint(hint))
     };
     match rule {
-        Rule::Solid { thin: ThinFeatures::Keep, .. } => {
-            refused("keep-thin", hint!["leave it out" | "use {}, which loses nothing" Filled].into())
-        }
-        Rule::Filled { shell: Some(_), .. } => {
-            refused("hollow", "make the grid without a shell, or in one process".into())
-        }
+        Rule::Solid {
+            thin: ThinFeatures::Keep,
+            ..
+        } => refused(
+            "keep-thin",
+            hint!["leave it out" | "use {}, which loses nothing" Filled].into(),
+        ),
+        Rule::Filled { shell: Some(_), .. } => refused(
+            "hollow",
+            "make the grid without a shell, or in one process".into(),
+        ),
         _ => refused("a flood", hint!["use another {}" Inside = "robust"].into()),
     }
 }
@@ -250,15 +287,24 @@ fn labels_of(name: &str) -> Option<JobLabels> {
     match name {
         "off" => Some(JobLabels::Off),
         "layers" => Some(JobLabels::SurfaceAndInterior),
-        name => PartKind::ALL.into_iter().find(|kind| kind.name() == name).map(JobLabels::Parts),
+        name => PartKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .map(JobLabels::Parts),
     }
 }
 
-const TOLERANCES: [(Tolerance, &str); 3] =
-    [(Tolerance::Usual, "usual"), (Tolerance::Strict, "strict"), (Tolerance::Lenient, "lenient")];
+const TOLERANCES: [(Tolerance, &str); 3] = [
+    (Tolerance::Usual, "usual"),
+    (Tolerance::Strict, "strict"),
+    (Tolerance::Lenient, "lenient"),
+];
 
 fn tolerance_name(tolerance: Tolerance) -> &'static str {
-    TOLERANCES.iter().find(|(one, _)| *one == tolerance).map_or("usual", |(_, name)| name)
+    TOLERANCES
+        .iter()
+        .find(|(one, _)| *one == tolerance)
+        .map_or("usual", |(_, name)| name)
 }
 
 impl RegionPlan {
@@ -269,11 +315,20 @@ impl RegionPlan {
     pub(super) fn new(store: StorePlan) -> std::result::Result<Self, String> {
         let record = &store.grid.record;
         let rule = Rule::from_record(record).ok_or("its rule is unknown")?;
-        let transform = Transform::from_entries(&record.transform).map_err(|error| error.to_string())?;
-        let placed = store.grid.lattice.as_ref().ok_or("its grid has no lattice")?;
-        let lattice = transform.unplace(placed).map_err(|error| error.to_string())?;
+        let transform =
+            Transform::from_entries(&record.transform).map_err(|error| error.to_string())?;
+        let placed = store
+            .grid
+            .lattice
+            .as_ref()
+            .ok_or("its grid has no lattice")?;
+        let lattice = transform
+            .unplace(placed)
+            .map_err(|error| error.to_string())?;
         let source = &store.source;
-        let tolerance = TOLERANCES.iter().find(|(_, name)| *name == source.tolerance);
+        let tolerance = TOLERANCES
+            .iter()
+            .find(|(_, name)| *name == source.tolerance);
         Ok(Self {
             hash: store.hash(),
             rule,
@@ -281,14 +336,21 @@ impl RegionPlan {
             lattice,
             labels: labels_of(&source.labels).ok_or("its labels are unknown")?,
             tolerance: tolerance.ok_or("its tolerance is unknown")?.0,
-            parts: PartChoice { only: source.only.clone(), skip: source.skip.clone() },
+            parts: PartChoice {
+                only: source.only.clone(),
+                skip: source.skip.clone(),
+            },
             store,
         })
     }
 
     /// What parts the labels stand for, if they do.
     pub(super) fn part_kind(&self) -> Option<PartKind> {
-        if let JobLabels::Parts(kind) = self.labels { Some(kind) } else { None }
+        if let JobLabels::Parts(kind) = self.labels {
+            Some(kind)
+        } else {
+            None
+        }
     }
 
     /// How many regions there are.
@@ -298,13 +360,24 @@ impl RegionPlan {
 
     /// Whether another plan makes the same cells in the same files: all but the way in which layers are shared out.
     pub fn makes_same(&self, other: &Self) -> bool {
-        let StorePlan { region_layers, shard_layers, .. } = self.store;
-        StorePlan { region_layers, shard_layers, ..other.store.clone() } == self.store
+        let StorePlan {
+            region_layers,
+            shard_layers,
+            ..
+        } = self.store;
+        StorePlan {
+            region_layers,
+            shard_layers,
+            ..other.store.clone()
+        } == self.store
     }
 
     /// The voxelizer of a region, which runs as `like` does.
     pub(super) fn voxelizer<'a>(&'a self, like: &Voxelizer<'a>) -> Voxelizer<'a> {
-        let extras = Extras { labels: self.labels, ..Extras::default() };
+        let extras = Extras {
+            labels: self.labels,
+            ..Extras::default()
+        };
         let rule = match self.store.source.auto {
             true => self.rule.with_inside(Inside::Auto).unwrap_or(self.rule),
             false => self.rule,
@@ -325,7 +398,10 @@ mod tests {
     #[test]
     fn names_of_labels_and_tolerances_round_trip() {
         let kinds = PartKind::ALL.map(JobLabels::Parts);
-        for labels in [JobLabels::Off, JobLabels::SurfaceAndInterior].into_iter().chain(kinds) {
+        for labels in [JobLabels::Off, JobLabels::SurfaceAndInterior]
+            .into_iter()
+            .chain(kinds)
+        {
             assert_eq!(labels_of(label_name(labels).unwrap()), Some(labels));
         }
         assert!(label_name(JobLabels::Colours).is_err());

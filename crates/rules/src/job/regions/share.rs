@@ -30,7 +30,8 @@ pub(super) fn check_parts(
     progress: &dyn Progress,
 ) -> Result<()> {
     if used.subtracts_from(mesh) {
-        let text = "bins have the triangles of the mesh alone: its negative volumes are not in them";
+        let text =
+            "bins have the triangles of the mesh alone: its negative volumes are not in them";
         return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));
     }
     if matches!(used, Rule::Fraction { .. }) && rule::may_overlap(mesh, lattice, progress)? {
@@ -62,7 +63,12 @@ pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Re
             &format!("bins have the triangles near a region alone: {why}"),
             hint!["leave out the bins" | "use {}" Inside = "nonzero"].into(),
         ),
-        (Rule::Distance { band: Band::All, .. }, None) => refused(
+        (
+            Rule::Distance {
+                band: Band::All, ..
+            },
+            None,
+        ) => refused(
             "bins have the triangles near a region alone: a band of all cells needs those of the whole mesh",
             hint!["leave out the bins" | "use {}" Band = "W"].into(),
         ),
@@ -86,22 +92,41 @@ pub(super) struct TriangleBins<'a> {
 
 impl<'a> TriangleBins<'a> {
     /// Prepares to share out a mesh; in the threads it is called in.
-    pub(super) fn new(mesh: &'a Mesh, lattice: &'a Lattice, rule: &Rule, parts: Option<PartKind>) -> Self {
-        let chunks = par::map(mesh.triangles().chunks(CHUNK).collect(), |chunk: &[Triangle]| {
-            chunk.iter().map(extent).fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], [from, to]| {
-                [low.min(from), high.max(to)]
-            })
-        });
+    pub(super) fn new(
+        mesh: &'a Mesh,
+        lattice: &'a Lattice,
+        rule: &Rule,
+        parts: Option<PartKind>,
+    ) -> Self {
+        let chunks = par::map(
+            mesh.triangles().chunks(CHUNK).collect(),
+            |chunk: &[Triangle]| {
+                chunk.iter().map(extent).fold(
+                    [f32::INFINITY, f32::NEG_INFINITY],
+                    |[low, high], [from, to]| [low.min(from), high.max(to)],
+                )
+            },
+        );
         let parts = parts.and_then(|kind| mesh.parts(kind));
         let everywhere = match parts {
             None => (0..mesh.triangles().len().min(1) as u32).collect(),
             Some(parts) => {
                 let mut is_seen = vec![false; parts.names().len()];
-                let is_first = |n: &u32| !std::mem::replace(&mut is_seen[parts.of(*n) as usize], true);
-                (0..mesh.triangles().len() as u32).filter(is_first).collect()
+                let is_first =
+                    |n: &u32| !std::mem::replace(&mut is_seen[parts.of(*n) as usize], true);
+                (0..mesh.triangles().len() as u32)
+                    .filter(is_first)
+                    .collect()
             }
         };
-        Self { mesh, parts, lattice, reach: reach(rule, lattice), chunks, everywhere }
+        Self {
+            mesh,
+            parts,
+            lattice,
+            reach: reach(rule, lattice),
+            chunks,
+            everywhere,
+        }
     }
 
     /// The z between which these layers need triangles: numbers of the mesh compare with these as with the exact ones.
@@ -109,12 +134,22 @@ impl<'a> TriangleBins<'a> {
         let axis = self.lattice.axis(2);
         let low = &axis.half_plane(2 * layers.start as i64) - &self.reach;
         let high = &axis.half_plane(2 * layers.end as i64) + &self.reach;
-        let is_above = |number: f32, exact: &Rational| Rational::from_f32(number).is_none_or(|n| n > *exact);
-        let is_below = |number: f32, exact: &Rational| Rational::from_f32(number).is_none_or(|n| n < *exact);
+        let is_above =
+            |number: f32, exact: &Rational| Rational::from_f32(number).is_none_or(|n| n > *exact);
+        let is_below =
+            |number: f32, exact: &Rational| Rational::from_f32(number).is_none_or(|n| n < *exact);
         let [from, to] = [low.to_f32(), high.to_f32()];
         [
-            if is_above(from, &low) { from.next_down() } else { from },
-            if is_below(to, &high) { to.next_up() } else { to },
+            if is_above(from, &low) {
+                from.next_down()
+            } else {
+                from
+            },
+            if is_below(to, &high) {
+                to.next_up()
+            } else {
+                to
+            },
         ]
     }
 
@@ -167,10 +202,18 @@ impl<'a> TriangleBins<'a> {
         };
         self.each(layers.clone(), progress, |n| {
             let triangle = self.mesh.triangles()[n as usize];
-            put(&mut triangle.as_flattened().iter().map(|number| number.to_le_bytes()), out)
+            put(
+                &mut triangle
+                    .as_flattened()
+                    .iter()
+                    .map(|number| number.to_le_bytes()),
+                out,
+            )
         })?;
         if let Some(parts) = self.parts {
-            self.each(layers, progress, |n| put(&mut [parts.of(n).to_le_bytes()].into_iter(), out))?;
+            self.each(layers, progress, |n| {
+                put(&mut [parts.of(n).to_le_bytes()].into_iter(), out)
+            })?;
         }
         out.write_all(&buffer)
     }
@@ -187,9 +230,13 @@ impl<'a> TriangleBins<'a> {
                 count += 1;
                 Ok(())
             });
-            counted.map(|()| (count, layers)).map_err(|error| Error::internal(error.to_string()))
+            counted
+                .map(|()| (count, layers))
+                .map_err(|error| Error::internal(error.to_string()))
         };
-        let counts = par::map(all, count).into_iter().collect::<Result<Vec<_>>>()?;
+        let counts = par::map(all, count)
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?;
         let largest = counts.into_iter().max_by_key(|(count, _)| *count);
         let (count, layers) = largest.ok_or_else(Error::no_triangles)?;
         let mut numbers = Vec::with_capacity(count as usize);
@@ -198,7 +245,10 @@ impl<'a> TriangleBins<'a> {
             Ok(())
         });
         found.map_err(|error| Error::internal(error.to_string()))?;
-        let triangles = numbers.iter().map(|n| self.mesh.triangles()[*n as usize]).collect();
+        let triangles = numbers
+            .iter()
+            .map(|n| self.mesh.triangles()[*n as usize])
+            .collect();
         let mesh = Mesh::from_triangles(triangles)?;
         let mesh = mesh.made_some_of(*self.mesh.bounds(), self.mesh.closedness());
         match self.parts_of_labels() {
@@ -213,9 +263,15 @@ impl<'a> TriangleBins<'a> {
     /// The parts that labels stand for, and their kind.
     fn parts_of_labels(&self) -> Option<(PartKind, &MeshParts)> {
         let parts = self.parts?;
-        let is_this =
-            |kind: &PartKind| self.mesh.parts(*kind).is_some_and(|other| std::ptr::eq(other, parts));
-        PartKind::ALL.into_iter().find(is_this).map(|kind| (kind, parts))
+        let is_this = |kind: &PartKind| {
+            self.mesh
+                .parts(*kind)
+                .is_some_and(|other| std::ptr::eq(other, parts))
+        };
+        PartKind::ALL
+            .into_iter()
+            .find(is_this)
+            .map(|kind| (kind, parts))
     }
 }
 
@@ -230,7 +286,10 @@ fn reach(rule: &Rule, lattice: &Lattice) -> Rational {
     let spacing = lattice.spacing();
     let (far, layers) = match rule {
         Rule::Offset { radius } => (radius.in_world(spacing), 0),
-        Rule::Distance { band: Band::Cells(width), .. } => (width.in_world(spacing), 0),
+        Rule::Distance {
+            band: Band::Cells(width),
+            ..
+        } => (width.in_world(spacing), 0),
         Rule::Fraction { .. } | Rule::Area => (Rational::ZERO, LAYERS_OF_SUMS),
         _ => (Rational::ZERO, 0),
     };
@@ -259,7 +318,8 @@ mod tests {
             each.unwrap();
             assert!(found.is_sorted() && found[0] == 0, "{region:?}");
             let axis = lattice.axis(2);
-            let [low, high] = [region.start, region.end].map(|k| axis.half_plane(2 * k as i64).to_f64());
+            let [low, high] =
+                [region.start, region.end].map(|k| axis.half_plane(2 * k as i64).to_f64());
             let cell = lattice.spacing()[2].to_f64();
             for (n, triangle) in (0..).zip(mesh.triangles()) {
                 let [from, to] = extent(triangle).map(f64::from);
@@ -274,6 +334,9 @@ mod tests {
                 }
             }
         }
-        assert!(there > 1000 && spare > 0 && spare < there / 3, "{there} {spare}");
+        assert!(
+            there > 1000 && spare > 0 && spare < there / 3,
+            "{there} {spare}"
+        );
     }
 }

@@ -84,7 +84,9 @@ impl RegionStore {
     ) -> Result<Self> {
         match store::read_plan(root)? {
             Some(there) if there == plan.store => {
-                bins.map_or(Ok(()), |bins| store::add_bins(root, &plan.store, bins, durability))?;
+                bins.map_or(Ok(()), |bins| {
+                    store::add_bins(root, &plan.store, bins, durability)
+                })?;
             }
             Some(_) => {
                 return Err(Error::exists("is a store with another plan")
@@ -96,7 +98,10 @@ impl RegionStore {
                 store::create(root, &plan.store, bins, durability)?;
             }
         }
-        Ok(Self { root: root.to_path_buf(), plan })
+        Ok(Self {
+            root: root.to_path_buf(),
+            plan,
+        })
     }
 
     /// Opens a store; `None` if `root` has no plan.
@@ -104,13 +109,18 @@ impl RegionStore {
     /// # Errors
     /// If the plan cannot be read, is damaged or of another version.
     pub fn open_if_planned(root: &Path) -> Result<Option<Self>> {
-        let Some(plan) = store::read_plan(root)? else { return Ok(None) };
+        let Some(plan) = store::read_plan(root)? else {
+            return Ok(None);
+        };
         let plan = RegionPlan::new(plan).map_err(|fault| {
             Error::input(Code::V007, format!("the plan cannot be followed: {fault}"))
                 .in_file(root)
                 .with_hint("use the version of voxelize that made it")
         })?;
-        Ok(Some(Self { root: root.to_path_buf(), plan }))
+        Ok(Some(Self {
+            root: root.to_path_buf(),
+            plan,
+        }))
     }
 
     /// Opens a store.
@@ -134,8 +144,10 @@ impl RegionStore {
     pub(super) fn check_region(&self, region: usize) -> Result<()> {
         match self.plan.regions() {
             all if region < all => Ok(()),
-            all => Err(Error::usage(format!("region {}: the plan has {all}", region + 1))
-                .with_hint("regions count from 1")),
+            all => Err(
+                Error::usage(format!("region {}: the plan has {all}", region + 1))
+                    .with_hint("regions count from 1"),
+            ),
         }
     }
 
@@ -147,9 +159,21 @@ impl RegionStore {
         self.state_by(region, ShardCheck::Bytes, progress)
     }
 
-    fn state_by(&self, region: usize, check: ShardCheck, progress: &dyn Progress) -> Result<RegionState> {
+    fn state_by(
+        &self,
+        region: usize,
+        check: ShardCheck,
+        progress: &dyn Progress,
+    ) -> Result<RegionState> {
         self.check_region(region)?;
-        store::state(&self.root, &self.plan.store, self.plan.hash, region, check, progress)
+        store::state(
+            &self.root,
+            &self.plan.store,
+            self.plan.hash,
+            region,
+            check,
+            progress,
+        )
     }
 
     /// Looks at all regions, in the threads this is called in.
@@ -195,7 +219,10 @@ impl RegionStore {
     ) -> Result<StoreReport> {
         let report = self.check_by(check, progress)?;
         if let Some(digest) = report.digest {
-            let source = PlannedCells { plan: &self.plan.store, digest };
+            let source = PlannedCells {
+                plan: &self.plan.store,
+                digest,
+            };
             store::finish(&self.root, &self.plan.store, &source, durability)?;
         }
         Ok(report)
@@ -203,7 +230,11 @@ impl RegionStore {
 
     /// The store as an output.
     pub fn written(&self, report: &StoreReport) -> Written {
-        Written { path: self.root.clone(), format: "zarr", bytes: report.bytes }
+        Written {
+            path: self.root.clone(),
+            format: "zarr",
+            bytes: report.bytes,
+        }
     }
 
     fn report(&self, states: Vec<RegionState>) -> StoreReport {
@@ -218,12 +249,20 @@ impl RegionStore {
         let labels = plan.grid.legend.iter().flat_map(|legend| legend.labels());
         let cells = |value: u8| {
             let of = |part: &&StorePart| {
-                part.labels.iter().find(|(one, _)| *one == value).map(|(_, cells)| *cells)
+                part.labels
+                    .iter()
+                    .find(|(one, _)| *one == value)
+                    .map(|(_, cells)| *cells)
             };
             whole.iter().filter_map(of).sum::<u64>()
         };
-        let labels = labels.map(|label| (label.clone(), cells(label.value))).collect();
-        let field = whole.iter().filter_map(|part| part.field).reduce(FieldSummary::and);
+        let labels = labels
+            .map(|label| (label.clone(), cells(label.value)))
+            .collect();
+        let field = whole
+            .iter()
+            .filter_map(|part| part.field)
+            .reduce(FieldSummary::and);
         let occupied = whole.iter().map(|part| part.occupied).sum();
         let mut findings = self.findings_of_regions(&states);
         findings.extend(findings_of_cells(&whole));
@@ -238,7 +277,11 @@ impl RegionStore {
             snapped: whole.iter().map(|part| part.snapped).sum(),
             findings,
             shards: whole.iter().map(|part| part.shards.len()).sum(),
-            bytes: whole.iter().flat_map(|part| &part.shards).map(|shard| shard.bytes).sum(),
+            bytes: whole
+                .iter()
+                .flat_map(|part| &part.shards)
+                .map(|shard| shard.bytes)
+                .sum(),
             milliseconds: whole.iter().map(|part| part.milliseconds).sum(),
             states,
         }
@@ -249,19 +292,34 @@ impl RegionStore {
     fn findings_of_regions(&self, states: &[RegionState]) -> Vec<Finding> {
         let all = states.len();
         let again = |numbers: &[usize], finding: Finding| {
-            let number = if let [only] = numbers { only.to_string() } else { "I".to_string() };
-            let hint = Hint::default().with_step("make it again: {}", Opt::Region, format!("{number}/{all}"));
+            let number = if let [only] = numbers {
+                only.to_string()
+            } else {
+                "I".to_string()
+            };
+            let hint = Hint::default().with_step(
+                "make it again: {}",
+                Opt::Region,
+                format!("{number}/{all}"),
+            );
             finding.with_hint(hint)
         };
         let together = |wanted: RegionState, code: Code, are: &str| {
             let states = states.iter().enumerate();
-            let numbers: Vec<_> = states.filter(|(_, one)| **one == wanted).map(|(n, _)| n + 1).collect();
+            let numbers: Vec<_> = states
+                .filter(|(_, one)| **one == wanted)
+                .map(|(n, _)| n + 1)
+                .collect();
             let text = format!("{} {are}", regions_text(&numbers, all));
             (!numbers.is_empty()).then(|| again(&numbers, Finding::new(code, text)))
         };
         let damaged = |(n, state): (usize, &RegionState)| {
-            let RegionState::Damaged(faults) = state else { return None };
-            let first = faults.first().map_or_else(String::new, |one| format!("{} {}", one.name, one.fault));
+            let RegionState::Damaged(faults) = state else {
+                return None;
+            };
+            let first = faults
+                .first()
+                .map_or_else(String::new, |one| format!("{} {}", one.name, one.fault));
             let more = match faults.len() {
                 0 | 1 => String::new(),
                 2 => " (and 1 more file)".to_string(),
@@ -271,8 +329,16 @@ impl RegionStore {
             Some(again(&[n + 1], Finding::new(Code::R002, text)))
         };
         let missing = together(RegionState::Missing, Code::R001, "missing");
-        let stale = together(RegionState::Stale, Code::R003, "made by another plan or of another mesh");
-        missing.into_iter().chain(states.iter().enumerate().filter_map(damaged)).chain(stale).collect()
+        let stale = together(
+            RegionState::Stale,
+            Code::R003,
+            "made by another plan or of another mesh",
+        );
+        missing
+            .into_iter()
+            .chain(states.iter().enumerate().filter_map(damaged))
+            .chain(stale)
+            .collect()
     }
 }
 

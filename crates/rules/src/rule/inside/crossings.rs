@@ -25,18 +25,32 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> P
         _ => |stretch| stretch.turns != 0,
     };
     let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
-    PreparedInside::new(used, Crossings { mesh, frame, is_inside })
+    PreparedInside::new(
+        used,
+        Crossings {
+            mesh,
+            frame,
+            is_inside,
+        },
+    )
 }
 
 impl FillInside for Crossings<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        let Self { mesh, frame, is_inside } = self;
+        let Self {
+            mesh,
+            frame,
+            is_inside,
+        } = self;
         let mark = |mut stretch: Stretch| {
             if is_inside(&stretch) {
                 stretch.occupy();
             }
         };
         let snapped = rows::follow(frame, mesh.triangles(), layers.start, grid, run, mark)?;
-        Ok(Stats { snapped, ..Stats::default() })
+        Ok(Stats {
+            snapped,
+            ..Stats::default()
+        })
     }
 }

@@ -35,7 +35,10 @@ pub(super) fn ready<'a>(
     lattice: &'a Lattice,
     run: &Run,
 ) -> Result<PreparedInside<'a>> {
-    Ok(PreparedInside::new(used, flooded(mesh, lattice, used.closed_holes(), run)?))
+    Ok(PreparedInside::new(
+        used,
+        flooded(mesh, lattice, used.closed_holes(), run)?,
+    ))
 }
 
 /// Floods the lattice; holes of at most `close` cells are closed, if that is given.
@@ -61,16 +64,27 @@ pub(in crate::rule) fn flooded(
     if is_open {
         let evenodd = |mesh: &Mesh| {
             let mut inside = BitGrid::try_from(lattice)?;
-            Inside::EvenOdd.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut inside)?;
+            Inside::EvenOdd
+                .prepare(mesh, lattice, run)?
+                .fill(layers.clone(), run, &mut inside)?;
             Ok::<_, Error>(inside)
         };
         let mut inside = evenodd(mesh)?;
         // With the crossings of all caps: a line through a hole crosses an open mesh too few times.
         inside.differ(&evenodd(&caps)?);
-        let flooded = Flooded { lattice, outside: &outside, inside: &inside };
+        let flooded = Flooded {
+            lattice,
+            outside: &outside,
+            inside: &inside,
+        };
         leak = leak::find(flooded, large, level, run)?;
     }
-    Ok(Flood { outside, walls, closed, leak })
+    Ok(Flood {
+        outside,
+        walls,
+        closed,
+        leak,
+    })
 }
 
 /// Whether the lattice cuts the mesh: a flood from the faces of the lattice enters there.
@@ -98,16 +112,26 @@ fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> 
     if caps.is_empty() {
         return Ok(());
     }
-    let cells = IntersectionTarget::Box(KernelLattice::new(lattice.axes(), &Bounds::of(caps), Ties::Up));
+    let cells = IntersectionTarget::Box(KernelLattice::new(
+        lattice.axes(),
+        &Bounds::of(caps),
+        Ties::Up,
+    ));
     cover::cover(&cells, caps, 0, walls, run.supported_level()?, &()).map(drop)
 }
 
 impl FillInside for Flood {
     fn fill(&self, layers: Range<usize>, _: &Run, grid: &mut BitGrid) -> Result<Stats> {
         grid.add_neither(&self.outside, &self.walls, layers.start);
-        let inside =
-            InsideReport { leak: self.leak.clone(), closed_holes: self.closed, ..InsideReport::default() };
-        Ok(Stats { inside, ..Stats::default() })
+        let inside = InsideReport {
+            leak: self.leak.clone(),
+            closed_holes: self.closed,
+            ..InsideReport::default()
+        };
+        Ok(Stats {
+            inside,
+            ..Stats::default()
+        })
     }
 
     fn close(&self, layers: Range<usize>, grid: &mut BitGrid) {

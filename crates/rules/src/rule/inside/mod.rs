@@ -190,7 +190,10 @@ impl Inside {
     /// The row of the table for this method.
     pub fn info(self) -> &'static Method {
         let is_this = |method: &&Method| discriminant(&method.inside) == discriminant(&self);
-        METHODS.iter().find(is_this).expect("every method has its row")
+        METHODS
+            .iter()
+            .find(is_this)
+            .expect("every method has its row")
     }
 
     /// Its name on the command line and in saved files.
@@ -200,7 +203,10 @@ impl Inside {
 
     /// The method of that name with its defaults.
     pub fn from_name(name: &str) -> Option<Self> {
-        METHODS.iter().find(|method| method.name == name).map(|method| method.inside)
+        METHODS
+            .iter()
+            .find(|method| method.name == name)
+            .map(|method| method.inside)
     }
 
     /// Whether it is a flood.
@@ -222,9 +228,12 @@ impl Inside {
         let numbers = near::bytes(lattice.dims(), run.max_memory);
         let robust = Self::Robust.info().meshes * triangles + numbers;
         // Closedness is tested only where it may matter.
-        let matters = run.max_memory.is_some_and(|limit| robust > u128::from(limit) / 8);
-        let is_robust =
-            self == Self::Auto && matters && (mesh.closedness() == Closedness::Open || mesh.is_two_sided());
+        let matters = run
+            .max_memory
+            .is_some_and(|limit| robust > u128::from(limit) / 8);
+        let is_robust = self == Self::Auto
+            && matters
+            && (mesh.closedness() == Closedness::Open || mesh.is_two_sided());
         let used = if is_robust { Self::Robust } else { self };
         let Method { grids, meshes, .. } = used.info();
         let numbers = if used == Self::Robust { numbers } else { 0 };
@@ -258,11 +267,19 @@ impl Inside {
 
 impl<'a> PreparedInside<'a> {
     fn new(used: Inside, fill: impl FillInside + 'a) -> Self {
-        Self { used, fill: Box::new(fill) }
+        Self {
+            used,
+            fill: Box::new(fill),
+        }
     }
 
     /// Occupies the cells of these layers of the lattice whose centres are inside.
-    pub(super) fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+    pub(super) fn fill(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+    ) -> Result<Stats> {
         self.fill.fill(layers, run, grid)
     }
 

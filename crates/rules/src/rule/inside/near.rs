@@ -34,7 +34,10 @@ const SHARE: u64 = 4;
 pub(super) fn layers([nx, ny, nz]: [usize; 3], max_memory: Option<u64>) -> usize {
     let layer = BYTES * (nx.div_ceil(BRICK) * ny.div_ceil(BRICK)) as u64;
     let most = max_memory.map_or(u64::MAX, |bytes| bytes / SHARE / layer.max(1));
-    usize::try_from(most).unwrap_or(usize::MAX).clamp(1, nz.div_ceil(BRICK).max(1)) * BRICK
+    usize::try_from(most)
+        .unwrap_or(usize::MAX)
+        .clamp(1, nz.div_ceil(BRICK).max(1))
+        * BRICK
 }
 
 /// The bytes that the numbers of the cells of a grid take at a time, at most.
@@ -96,13 +99,23 @@ impl Near {
     /// If the run is cancelled.
     pub(super) fn new(cells: &WindingCells, run: &Run, places: &impl ExactPlaces) -> Result<Self> {
         let bricks = cells.dims.map(|n| n.div_ceil(BRICK));
-        let mut near = Self { first: cells.first, special: BitGrid::new(bricks)?, numbers: HashMap::new() };
+        let mut near = Self {
+            first: cells.first,
+            special: BitGrid::new(bricks)?,
+            numbers: HashMap::new(),
+        };
         if cells.winding.is_empty() {
             return Ok(near);
         }
         let size = bricks.into_iter().max().unwrap_or(1).next_power_of_two();
         run.begin("winding", bricks.iter().map(|n| *n as u64).product());
-        let search = NearSearch { cells, bricks, run, level: run.supported_level()?, places };
+        let search = NearSearch {
+            cells,
+            bricks,
+            run,
+            level: run.supported_level()?,
+            places,
+        };
         let found = search.all(size).into_iter().collect::<Result<Vec<_>>>()?;
         near.numbers.reserve(found.iter().map(Vec::len).sum());
         for (brick, numbers) in found.into_iter().flatten() {
@@ -114,20 +127,30 @@ impl Near {
 
     /// Whether one crossing is enough for all cells of this row.
     pub(super) fn is_far(&self, [j, k]: [usize; 2]) -> bool {
-        self.special.row(j / BRICK, (k - self.first) / BRICK).iter().all(|word| *word == 0)
+        self.special
+            .row(j / BRICK, (k - self.first) / BRICK)
+            .iter()
+            .all(|word| *word == 0)
     }
 
     /// The numbers of the brick of a cell; none if all of them are zero.
     pub(super) fn of(&self, [i, j, k]: [usize; 3]) -> Option<&Numbers> {
         let brick = [i, j, k - self.first].map(|n| n / BRICK);
-        if self.special.get(brick) { self.numbers.get(&brick.map(|n| n as u32)) } else { None }
+        if self.special.get(brick) {
+            self.numbers.get(&brick.map(|n| n as u32))
+        } else {
+            None
+        }
     }
 
     /// The number of a cell of a brick.
     pub(super) fn number(&self, numbers: &Numbers, [i, j, k]: [usize; 3]) -> i32 {
         let [x, y, z] = [i, j, k - self.first].map(|n| n % BRICK);
         let bit = x + BRICK * (y + BRICK * z);
-        numbers.above.iter().fold(numbers.least, |sum, cells| sum + (cells >> bit & 1) as i32)
+        numbers
+            .above
+            .iter()
+            .fold(numbers.least, |sum, cells| sum + (cells >> bit & 1) as i32)
     }
 }
 
@@ -136,8 +159,12 @@ impl Numbers {
     fn of(cells: &[i32; CELLS]) -> Self {
         let least = cells.iter().copied().min().unwrap_or(0);
         let most = cells.iter().copied().max().unwrap_or(0);
-        let above = |n: i32| (0..CELLS).fold(0, |bits, cell| bits | u64::from(cells[cell] > n) << cell);
-        Self { least, above: (least..most).map(above).collect() }
+        let above =
+            |n: i32| (0..CELLS).fold(0, |bits, cell| bits | u64::from(cells[cell] > n) << cell);
+        Self {
+            least,
+            above: (least..most).map(above).collect(),
+        }
     }
 
     /// The number of all cells, if it is one.
@@ -162,7 +189,11 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
     fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
         let view = BoxView::whole(self.cells.winding, &low, &high, depth(size), self.level);
-        let whole = BrickBox { low: [0; 3], size, view };
+        let whole = BrickBox {
+            low: [0; 3],
+            size,
+            view,
+        };
         let mut parts = vec![whole];
         let mut found = vec![];
         while parts.len() < BOXES && parts.iter().any(|part| part.size > 1) {
@@ -201,17 +232,26 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         let BrickBox { low, size, view } = part;
         if let Some(number) = view.outside(self.cells.winding) {
             let ends: [usize; 3] = std::array::from_fn(|a| (low[a] + size).min(self.bricks[a]));
-            self.run.advance((0..3).map(|a| (ends[a] - low[a]) as u64).product());
-            let numbers = Numbers { least: number, above: vec![] };
-            let all = (low[2]..ends[2])
-                .flat_map(|z| (low[1]..ends[1]).flat_map(move |y| (low[0]..ends[0]).map(move |x| [x, y, z])));
+            self.run
+                .advance((0..3).map(|a| (ends[a] - low[a]) as u64).product());
+            let numbers = Numbers {
+                least: number,
+                above: vec![],
+            };
+            let all = (low[2]..ends[2]).flat_map(|z| {
+                (low[1]..ends[1]).flat_map(move |y| (low[0]..ends[0]).map(move |x| [x, y, z]))
+            });
             let special = all.filter(|_| number != 0);
             return Ok(special.map(|brick| (brick, numbers.clone())).collect());
         }
         if size == 1 {
             self.run.advance(1);
             let cells = self.each(low, &view)?;
-            return Ok(if cells == [0; CELLS] { vec![] } else { vec![(low, Numbers::of(&cells))] });
+            return Ok(if cells == [0; CELLS] {
+                vec![]
+            } else {
+                vec![(low, Numbers::of(&cells))]
+            });
         }
         let half = size / 2;
         for n in 0..8 {
@@ -219,7 +259,11 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
             if (0..3).all(|a| low[a] < self.bricks[a]) {
                 let corners = self.corners(low, half);
                 let view = view.narrowed(self.cells.winding, &corners[0], &corners[1], depth(half));
-                rest.push(BrickBox { low, size: half, view });
+                rest.push(BrickBox {
+                    low,
+                    size: half,
+                    view,
+                });
             }
         }
         Ok(vec![])
@@ -241,8 +285,12 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
             let centre = self.centre(cell);
             let near = sums.turns[n] + solid_angle::turn(sums.real[n], sums.imaginary[n]);
             let of = |view: &BoxView| view.outside_at(winding, &centre, near, sums.off[n]);
-            let known = of(view)
-                .or_else(|| sharpened.get_or_insert_with(|| view.sharpened(winding)).as_ref().and_then(of));
+            let known = of(view).or_else(|| {
+                sharpened
+                    .get_or_insert_with(|| view.sharpened(winding))
+                    .as_ref()
+                    .and_then(of)
+            });
             *number = match known {
                 Some(number) => number,
                 None => {
@@ -258,7 +306,11 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
     /// Cell n of a brick.
     fn cell(&self, brick: [usize; 3], n: usize) -> [usize; 3] {
         let [x, y, z] = brick.map(|n| n * BRICK);
-        [x + n % BRICK, y + n / BRICK % BRICK, self.cells.first + z + n / (BRICK * BRICK)]
+        [
+            x + n % BRICK,
+            y + n / BRICK % BRICK,
+            self.cells.first + z + n / (BRICK * BRICK),
+        ]
     }
 
     /// The end of the cells along an axis.
@@ -280,5 +332,9 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
 
 /// Whether a box of so many bricks along each axis is divided further.
 fn depth(size: usize) -> Depth {
-    if size == 1 { Depth::Last } else { Depth::Further }
+    if size == 1 {
+        Depth::Last
+    } else {
+        Depth::Further
+    }
 }

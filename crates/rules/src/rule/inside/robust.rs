@@ -47,12 +47,24 @@ struct Robust<'a> {
     repairs: Repairs,
 }
 
-pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
+pub(super) fn ready<'a>(
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    run: &Run,
+) -> Result<PreparedInside<'a>> {
     let progress: &dyn Progress = run;
-    let RobustParts { closed, summed, caps, repairs } = parts(mesh, progress)?;
+    let RobustParts {
+        closed,
+        summed,
+        caps,
+        repairs,
+    } = parts(mesh, progress)?;
     progress.check()?;
-    let frame =
-        KernelLattice::of_centres(lattice.axes(), &Bounds::of(&closed).union(&Bounds::of(&summed)), 0);
+    let frame = KernelLattice::of_centres(
+        lattice.axes(),
+        &Bounds::of(&closed).union(&Bounds::of(&summed)),
+        0,
+    );
     let sizes = lattice.spacing().each_ref().map(|size| size.to_f64());
     let aspect = sizes.map(|size| size / sizes[0]);
     let mut placed_all = Vec::with_capacity(summed.len());
@@ -63,7 +75,18 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
     }
     let winding = Winding::about(placed_all, slack(&frame, aspect, lattice.dims()), progress)?;
     progress.check()?;
-    Ok(PreparedInside::new(Inside::Robust, Robust { closed, summed, caps, frame, aspect, winding, repairs }))
+    Ok(PreparedInside::new(
+        Inside::Robust,
+        Robust {
+            closed,
+            summed,
+            caps,
+            frame,
+            aspect,
+            winding,
+            repairs,
+        },
+    ))
 }
 
 /// The parts of a mesh in [`Robust`].
@@ -74,9 +97,17 @@ pub(in crate::rule) struct RobustParts<'a> {
     pub repairs: Repairs,
 }
 
-pub(in crate::rule) fn parts<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Result<RobustParts<'a>> {
+pub(in crate::rule) fn parts<'a>(
+    mesh: &'a Mesh,
+    progress: &dyn Progress,
+) -> Result<RobustParts<'a>> {
     if let Some(closed) = repair::outward_patch(mesh, progress)? {
-        return Ok(RobustParts { closed, summed: vec![], caps: 0, repairs: Repairs::of_patch(mesh) });
+        return Ok(RobustParts {
+            closed,
+            summed: vec![],
+            caps: 0,
+            repairs: Repairs::of_patch(mesh),
+        });
     }
     let repaired = Repaired::with(mesh, progress)?;
     progress.check()?;
@@ -84,7 +115,12 @@ pub(in crate::rule) fn parts<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Res
     let ragged = repaired.ragged.iter().filter(|ragged| **ragged).count();
     let (closed, summed) = repaired.into_closed()?;
     let caps = summed.len() - ragged;
-    Ok(RobustParts { closed: closed.into(), summed, caps, repairs })
+    Ok(RobustParts {
+        closed: closed.into(),
+        summed,
+        caps,
+        repairs,
+    })
 }
 
 /// Triangles between two looks at whether to go on.
@@ -95,8 +131,11 @@ fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     let axes = (0..3).map(|a| {
         let axis = &frame.axes[a];
         // Multiples of one are not rounded.
-        let scaled =
-            if aspect[a] == 1.0 { 0.0 } else { axis.farthest.abs().max(dims[a] as f64) * f64::EPSILON };
+        let scaled = if aspect[a] == 1.0 {
+            0.0
+        } else {
+            axis.farthest.abs().max(dims[a] as f64) * f64::EPSILON
+        };
         aspect[a] * (axis.farthest_error + 2.0 * scaled)
     });
     axes.fold(0.0, f64::max)
@@ -116,13 +155,20 @@ impl ExactPlaces for SummedPlaces<'_> {
 
     fn rim(&self, triangle: usize, cell: [usize; 3]) -> Option<RimPlace> {
         let from_centre = |point: Point| -> [Rational; 3] {
-            std::array::from_fn(|a| self.frame.axes[a].map.index(point[a]) - Rational::from(cell[a] as i64))
+            std::array::from_fn(|a| {
+                self.frame.axes[a].map.index(point[a]) - Rational::from(cell[a] as i64)
+            })
         };
         let corners = self.triangles[triangle].map(from_centre);
-        if let Some(n) = corners.iter().position(|corner| corner.iter().all(Rational::is_zero)) {
+        if let Some(n) = corners
+            .iter()
+            .position(|corner| corner.iter().all(Rational::is_zero))
+        {
             return Some(RimPlace::Corner(n));
         }
-        (0..3).find(|n| is_between(&corners[*n], &corners[(n + 1) % 3])).map(RimPlace::Edge)
+        (0..3)
+            .find(|n| is_between(&corners[*n], &corners[(n + 1) % 3]))
+            .map(RimPlace::Edge)
     }
 }
 
@@ -139,13 +185,28 @@ fn is_between(a: &[Rational; 3], b: &[Rational; 3]) -> bool {
 impl Robust<'_> {
     /// Occupies the cells of the layers from `first` on, and counts the coordinates that snapped.
     fn fill_from(&self, first: usize, run: &Run, grid: &mut BitGrid) -> Result<u64> {
-        let cells = WindingCells { dims: grid.dims(), first, aspect: self.aspect, winding: &self.winding };
+        let cells = WindingCells {
+            dims: grid.dims(),
+            first,
+            aspect: self.aspect,
+            winding: &self.winding,
+        };
         let sides = Sides::new(&self.frame, &self.summed);
-        let places = SummedPlaces { frame: &self.frame, triangles: &self.summed, sides };
+        let places = SummedPlaces {
+            frame: &self.frame,
+            triangles: &self.summed,
+            sides,
+        };
         let near = Near::new(&cells, run, &places)?;
         let mark = |stretch: Stretch| mark(&near, stretch);
         let snapped = rows::follow(&self.frame, &self.closed, first, grid, run, mark)?;
-        let of_summed = rows::snapped(&self.frame, &self.summed[self.caps..], first, grid.dims(), run)?;
+        let of_summed = rows::snapped(
+            &self.frame,
+            &self.summed[self.caps..],
+            first,
+            grid.dims(),
+            run,
+        )?;
         Ok(snapped + of_summed)
     }
 }
@@ -154,22 +215,35 @@ impl FillInside for Robust<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let dims = grid.dims();
         let layer_words = grid.layer_words();
-        let height = if self.winding.is_empty() { dims[2] } else { near::layers(dims, run.max_memory) };
+        let height = if self.winding.is_empty() {
+            dims[2]
+        } else {
+            near::layers(dims, run.max_memory)
+        };
         let mut snapped = 0;
         if height >= dims[2] {
             snapped = self.fill_from(layers.start, run, grid)?;
         } else {
-            let mut bands = grid.words_mut().chunks_mut(height * layer_words).zip(layers.step_by(height));
+            let mut bands = grid
+                .words_mut()
+                .chunks_mut(height * layer_words)
+                .zip(layers.step_by(height));
             bands.try_for_each(|(words, first)| {
                 let mut band = BitGrid::new([dims[0], dims[1], words.len() / layer_words])?;
                 snapped += self.fill_from(first, run, &mut band)?;
-                words.iter_mut().zip(band.words()).for_each(|(word, more)| *word |= more);
+                words
+                    .iter_mut()
+                    .zip(band.words())
+                    .for_each(|(word, more)| *word |= more);
                 Ok::<(), Error>(())
             })?;
         }
         Ok(Stats {
             snapped,
-            inside: InsideReport { repairs: Some(self.repairs.clone()), ..InsideReport::default() },
+            inside: InsideReport {
+                repairs: Some(self.repairs.clone()),
+                ..InsideReport::default()
+            },
             ..Stats::default()
         })
     }
@@ -185,7 +259,10 @@ fn mark(near: &Near, mut stretch: Stretch) {
     }
     let [j, k] = stretch.row;
     let Range { start, end } = stretch.cells;
-    let single = |i: usize| near.of([i, j, k]).map_or(Some(0), |numbers| numbers.single());
+    let single = |i: usize| {
+        near.of([i, j, k])
+            .map_or(Some(0), |numbers| numbers.single())
+    };
     let mut from = start;
     while from < end {
         let number = single(from);
@@ -196,12 +273,19 @@ fn mark(near: &Near, mut stretch: Stretch) {
         }
         match (number, near.of([from, j, k])) {
             (Some(number), _) if stretch.turns > number => {
-                Stretch { cells: from..to, words: &mut *stretch.words, ..stretch }.occupy();
+                Stretch {
+                    cells: from..to,
+                    words: &mut *stretch.words,
+                    ..stretch
+                }
+                .occupy();
             }
             (None, Some(numbers)) => {
-                (from..to).filter(|i| stretch.turns > near.number(numbers, [*i, j, k])).for_each(|i| {
-                    stretch.words[i / 64] |= 1 << (i % 64);
-                });
+                (from..to)
+                    .filter(|i| stretch.turns > near.number(numbers, [*i, j, k]))
+                    .for_each(|i| {
+                        stretch.words[i / 64] |= 1 << (i % 64);
+                    });
             }
             _ => {}
         }
@@ -227,11 +311,17 @@ impl Repairs {
 
     /// Of a mesh of which only triangles without area are dropped.
     fn of_patch(mesh: &Mesh) -> Self {
-        Self { degenerate: mesh.degenerate(), ..Self::none() }
+        Self {
+            degenerate: mesh.degenerate(),
+            ..Self::none()
+        }
     }
 
     fn of(repaired: &Repaired) -> Self {
-        let longest = repaired.boundary.iter().max_by(|a, b| a.length().total_cmp(&b.length()));
+        let longest = repaired
+            .boundary
+            .iter()
+            .max_by(|a, b| a.length().total_cmp(&b.length()));
         Self {
             degenerate: repaired.degenerate,
             duplicates: repaired.duplicates,

@@ -29,7 +29,8 @@ struct Vote<'a> {
 }
 
 pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice) -> PreparedInside<'a> {
-    let frames = [0, 1, 2].map(|axis| KernelLattice::of_centres(lattice.axes(), mesh.bounds(), axis));
+    let frames =
+        [0, 1, 2].map(|axis| KernelLattice::of_centres(lattice.axes(), mesh.bounds(), axis));
     PreparedInside::new(Inside::Vote, Vote { mesh, frames })
 }
 
@@ -47,7 +48,10 @@ impl FillInside for Vote<'_> {
         let disputed = prefix::vote([&votes[0], &votes[1], &votes[2]], grid);
         Ok(Stats {
             snapped,
-            inside: InsideReport { disputed: Some(disputed), ..InsideReport::default() },
+            inside: InsideReport {
+                disputed: Some(disputed),
+                ..InsideReport::default()
+            },
             ..Stats::default()
         })
     }
@@ -56,7 +60,13 @@ impl FillInside for Vote<'_> {
 impl Vote<'_> {
     /// Toggles the first cell behind every crossing along an axis. The answer is how many coordinates
     /// snapping moved.
-    fn toggle(&self, axis: usize, layers: Range<usize>, run: &Run, toggles: &mut BitGrid) -> Result<u64> {
+    fn toggle(
+        &self,
+        axis: usize,
+        layers: Range<usize>,
+        run: &Run,
+        toggles: &mut BitGrid,
+    ) -> Result<u64> {
         let [nx, ny, _] = toggles.dims();
         let level = run.supported_level()?;
         let cells = across(axis).map(|a| [0..nx, 0..ny, layers.clone()][a].clone());
@@ -71,7 +81,10 @@ impl Vote<'_> {
         let cell_of = |crossing: &Crossing| {
             let mut cell = [0; 3];
             let place = [crossing.first, crossing.row[0], crossing.row[1]];
-            across(axis).into_iter().zip(place).for_each(|(a, n)| cell[a] = n);
+            across(axis)
+                .into_iter()
+                .zip(place)
+                .for_each(|(a, n)| cell[a] = n);
             cell[2] -= layers.start;
             cell
         };

@@ -24,17 +24,26 @@ impl Around {
     pub(super) fn new(lattice: &Lattice, bounds: &Bounds, inside: Inside) -> Result<Self> {
         let dims = lattice.dims();
         let more = |a: usize| {
-            let is_passed = if inside.is_flood() { [false; 2] } else { lattice.is_passed(a, bounds) };
+            let is_passed = if inside.is_flood() {
+                [false; 2]
+            } else {
+                lattice.is_passed(a, bounds)
+            };
             is_passed.map(|is_passed| if is_passed { REACH } else { 0 })
         };
         let [before, behind] = [0, 1].map(|side: usize| [0, 1, 2].map(|a| more(a)[side]));
         let wide = [0, 1, 2].map(|a| before[a] + dims[a] + behind[a]);
         let spacing = lattice.spacing();
-        let origin =
-            [0, 1, 2].map(|a| &lattice.origin()[a] + &(&spacing[a] * &Rational::from(-(before[a] as i64))));
-        let lattice =
-            Lattice::new(wide, origin, spacing.clone(), lattice.closed())?.with_snap(lattice.snap());
-        Ok(Self { lattice, before, behind, dims })
+        let origin = [0, 1, 2]
+            .map(|a| &lattice.origin()[a] + &(&spacing[a] * &Rational::from(-(before[a] as i64))));
+        let lattice = Lattice::new(wide, origin, spacing.clone(), lattice.closed())?
+            .with_snap(lattice.snap());
+        Ok(Self {
+            lattice,
+            before,
+            behind,
+            dims,
+        })
     }
 
     /// Whether the mesh extends beyond the lattice.
@@ -50,7 +59,8 @@ impl Around {
     /// Whether cells of this extent may be connected with others beyond the cells around the lattice.
     pub(super) fn goes_on(&self, [low, high]: [[usize; 3]; 2]) -> bool {
         let last = |a: usize| self.lattice.dims()[a] - 1;
-        (0..3).any(|a| self.before[a] > 0 && low[a] == 0 || self.behind[a] > 0 && high[a] == last(a))
+        (0..3)
+            .any(|a| self.before[a] > 0 && low[a] == 0 || self.behind[a] > 0 && high[a] == last(a))
     }
 
     /// The cells of the lattice itself.

@@ -37,13 +37,25 @@ impl LostCells {
             let mut dilation = Dilation::of(solid);
             let of_layer = |(k, words): (usize, &[u64])| {
                 dilation.layer(k, &mut near);
-                let lost = words.iter().zip(&near).map(|(touched, near)| touched & !near);
+                let lost = words
+                    .iter()
+                    .zip(&near)
+                    .map(|(touched, near)| touched & !near);
                 let lost = lost.enumerate().filter(|(_, lost)| *lost != 0);
-                lost.map(|(place, lost)| (place / row_words, place % row_words, lost)).collect::<Vec<_>>()
+                lost.map(|(place, lost)| (place / row_words, place % row_words, lost))
+                    .collect::<Vec<_>>()
             };
-            Ok(layers.zip(words.chunks(layer_words)).map(of_layer).collect::<Vec<_>>())
+            Ok(layers
+                .zip(words.chunks(layer_words))
+                .map(of_layer)
+                .collect::<Vec<_>>())
         });
-        let layers = found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+        let layers = found
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect();
         Ok(Self { dims, layers })
     }
 
@@ -55,7 +67,9 @@ impl LostCells {
     /// Their components: those that touch.
     pub(super) fn places(&self) -> CellComponents {
         let [_, rows, layers] = self.dims;
-        CellComponents::of_rows(rows, layers, |j, k| self.row(j, k).iter().map(|(_, n, word)| (*n, *word)))
+        CellComponents::of_rows(rows, layers, |j, k| {
+            self.row(j, k).iter().map(|(_, n, word)| (*n, *word))
+        })
     }
 
     /// As a grid.
@@ -125,7 +139,9 @@ impl LostCells {
     /// The lost cells of word n of a row.
     fn word(&self, j: usize, k: usize, n: usize) -> u64 {
         let layer = &self.layers[k];
-        layer.binary_search_by_key(&(j, n), |(row, n, _)| (*row, *n)).map_or(0, |place| layer[place].2)
+        layer
+            .binary_search_by_key(&(j, n), |(row, n, _)| (*row, *n))
+            .map_or(0, |place| layer[place].2)
     }
 
     fn row(&self, j: usize, k: usize) -> &[(usize, usize, u64)] {

@@ -53,10 +53,18 @@ impl<'a> AskedCells<'a> {
             is_asked[n] = true;
             let [low, high] = measured[n].reach;
             for a in 0..3 {
-                reach[a] = [reach[a][0].min(low[a] as i64), reach[a][1].max(high[a] as i64)];
+                reach[a] = [
+                    reach[a][0].min(low[a] as i64),
+                    reach[a][1].max(high[a] as i64),
+                ];
             }
         }
-        Self { all, frame, is_asked, reach }
+        Self {
+            all,
+            frame,
+            is_asked,
+            reach,
+        }
     }
 
     /// Whether a triangle may touch their cells.
@@ -75,11 +83,22 @@ impl<'a> AskedCells<'a> {
 ///
 /// # Errors
 /// If the run was cancelled.
-pub(super) fn hosts(triangles: &[Triangle], of: &[u32], cells: &AskedCells, run: &Run) -> Result<Hosts> {
+pub(super) fn hosts(
+    triangles: &[Triangle],
+    of: &[u32],
+    cells: &AskedCells,
+    run: &Run,
+) -> Result<Hosts> {
     let chunks = triangles.chunks(CHUNK).zip(of.chunks(CHUNK)).collect();
     let found = par::map(chunks, |(triangles, of): (&[Triangle], &[u32])| {
         run.check()?;
-        let mut search = HostSearch { cells, run, last: None, found: vec![], room: 0 };
+        let mut search = HostSearch {
+            cells,
+            run,
+            last: None,
+            found: vec![],
+            room: 0,
+        };
         for (triangle, component) in triangles.iter().zip(of) {
             if cells.may_be_near(triangle) {
                 search.add(triangle, *component)?;
@@ -87,7 +106,9 @@ pub(super) fn hosts(triangles: &[Triangle], of: &[u32], cells: &AskedCells, run:
         }
         Ok(sorted(search.found))
     });
-    Ok(sorted(found.into_iter().collect::<Result<Vec<_>>>()?.concat()))
+    Ok(sorted(
+        found.into_iter().collect::<Result<Vec<_>>>()?.concat(),
+    ))
 }
 
 fn sorted(mut pairs: Hosts) -> Hosts {
@@ -117,7 +138,9 @@ impl HostSearch<'_> {
             return self.run.check();
         }
         let around = triangle.iter().find_map(|vertex| self.around_inner(vertex));
-        let Some(around) = around.or_else(|| self.around_clipped(triangle)) else { return Ok(()) };
+        let Some(around) = around.or_else(|| self.around_clipped(triangle)) else {
+            return Ok(());
+        };
         if self.last != Some((component, around)) {
             self.last = Some((component, around));
             if let Some(host) = cells_of(&around).find_map(|cell| self.cells.all.at(cell)) {
@@ -151,7 +174,8 @@ impl HostSearch<'_> {
     /// An axis along which the triangle lies in a wall.
     fn wall_axis(&self, [a, b, c]: &Triangle) -> Option<usize> {
         let is_flat = |axis: usize| a[axis] == b[axis] && b[axis] == c[axis];
-        (0..3).find(|axis| is_flat(*axis) && self.cells.frame.axes[*axis].wall_at(a[*axis]).is_some())
+        (0..3)
+            .find(|axis| is_flat(*axis) && self.cells.frame.axes[*axis].wall_at(a[*axis]).is_some())
     }
 
     /// The cells around a vertex; `None` unless it is inside the grid for sure.
@@ -163,15 +187,24 @@ impl HostSearch<'_> {
             if margin > NEAR || index <= margin || index + margin >= axis.cells as f64 {
                 return None;
             }
-            around[a] = [(index - margin).ceil() as i64 - 1, (index + margin).floor() as i64];
+            around[a] = [
+                (index - margin).ceil() as i64 - 1,
+                (index + margin).floor() as i64,
+            ];
         }
         Some(around)
     }
 
     /// The cells around a point of the triangle inside the grid, exactly; `None` if it has none.
     fn around_clipped(&self, triangle: &Triangle) -> Option<CellBox> {
-        let place = |vertex: &Point| [0, 1, 2].map(|a| self.cells.frame.axes[a].map.index(vertex[a]));
-        let dims = self.cells.frame.axes.each_ref().map(|axis| Rational::from(axis.cells));
+        let place =
+            |vertex: &Point| [0, 1, 2].map(|a| self.cells.frame.axes[a].map.index(vertex[a]));
+        let dims = self
+            .cells
+            .frame
+            .axes
+            .each_ref()
+            .map(|axis| Rational::from(axis.cells));
         let point = inner_point(triangle.each_ref().map(place).to_vec(), &dims)?;
         let around = |index: &Rational| {
             let floor = index.floor().expect("a point in the grid has a cell");
@@ -188,7 +221,8 @@ fn cells_of([x, y, z]: &CellBox) -> impl Iterator<Item = [usize; 3]> {
     let y = cells(*y);
     cells(*z).flat_map(move |k| {
         let x = x.clone();
-        y.clone().flat_map(move |j| x.clone().map(move |i| [i, j, k]))
+        y.clone()
+            .flat_map(move |j| x.clone().map(move |i| [i, j, k]))
     })
 }
 
@@ -200,13 +234,23 @@ fn inner_point(mut polygon: Vec<[Rational; 3]>, dims: &[Rational; 3]) -> Option<
         polygon = clipped(&polygon, |point| high - &point[axis]);
     }
     let count = Rational::from(polygon.len() as i64);
-    let sum = |axis: usize| polygon.iter().fold(Rational::ZERO, |sum, point| &sum + &point[axis]);
-    let is_inside = |point: &[Rational; 3]| (0..3).all(|a| point[a] > Rational::ZERO && point[a] < dims[a]);
-    (!polygon.is_empty()).then(|| [0, 1, 2].map(|a| sum(a) / count.clone())).filter(is_inside)
+    let sum = |axis: usize| {
+        polygon
+            .iter()
+            .fold(Rational::ZERO, |sum, point| &sum + &point[axis])
+    };
+    let is_inside =
+        |point: &[Rational; 3]| (0..3).all(|a| point[a] > Rational::ZERO && point[a] < dims[a]);
+    (!polygon.is_empty())
+        .then(|| [0, 1, 2].map(|a| sum(a) / count.clone()))
+        .filter(is_inside)
 }
 
 /// The part of a convex polygon where a height is zero or more (Sutherland and Hodgman 1974).
-fn clipped(polygon: &[[Rational; 3]], height: impl Fn(&[Rational; 3]) -> Rational) -> Vec<[Rational; 3]> {
+fn clipped(
+    polygon: &[[Rational; 3]],
+    height: impl Fn(&[Rational; 3]) -> Rational,
+) -> Vec<[Rational; 3]> {
     let mut part = vec![];
     for (n, point) in polygon.iter().enumerate() {
         let next = &polygon[(n + 1) % polygon.len()];
@@ -214,7 +258,10 @@ fn clipped(polygon: &[[Rational; 3]], height: impl Fn(&[Rational; 3]) -> Rationa
         if here >= Rational::ZERO {
             part.push(point.clone());
         }
-        if (here < Rational::ZERO) != (there < Rational::ZERO) && !here.is_zero() && !there.is_zero() {
+        if (here < Rational::ZERO) != (there < Rational::ZERO)
+            && !here.is_zero()
+            && !there.is_zero()
+        {
             let share = &here / &(&here - &there);
             part.push([0, 1, 2].map(|a| &point[a] + &(&(&next[a] - &point[a]) * &share)));
         }
@@ -232,7 +279,10 @@ mod tests {
     use voxelize_meshes::Mesh;
 
     fn points(corners: &[[i64; 3]]) -> Vec<[Rational; 3]> {
-        corners.iter().map(|corner| corner.map(|n| Rational::new(n, 2))).collect()
+        corners
+            .iter()
+            .map(|corner| corner.map(|n| Rational::new(n, 2)))
+            .collect()
     }
 
     #[test]
@@ -268,7 +318,12 @@ mod tests {
             let alone = Mesh::from_triangles(vec![*triangle]).unwrap();
             let touched = |ties: Ties| {
                 let rule = Rule::surface().with_ties(ties).unwrap();
-                Voxelizer::new(rule).run(&alone, lattice).unwrap().voxels.into_occupied().unwrap()
+                Voxelizer::new(rule)
+                    .run(&alone, lattice)
+                    .unwrap()
+                    .voxels
+                    .into_occupied()
+                    .unwrap()
             };
             let axes = lattice.axes();
             let is_in_wall = (0..3).any(|a| {
@@ -276,7 +331,10 @@ mod tests {
                 p.is_whole() && p == q && q == r
             });
             if is_in_wall || touched(Ties::None).count() > 0 {
-                let hosts = touched(Ties::Both).iter().filter_map(|cell| cells.at(cell)).collect::<Vec<_>>();
+                let hosts = touched(Ties::Both)
+                    .iter()
+                    .filter_map(|cell| cells.at(cell))
+                    .collect::<Vec<_>>();
                 found.extend(hosts.into_iter().map(|host| (host as u32, *component)));
             }
         }
@@ -292,8 +350,10 @@ mod tests {
         for n in 0..500 {
             // Corners on walls, between them, and beyond the grid; a third of the triangles lie in a wall.
             let fine = [1.0, 2.0, 16.0][n % 3];
-            let mut corner = || [(); 3].map(|()| random.below((12.0 * fine) as u64) as f32 / fine - 2.0);
-            let mut triangles: Vec<Triangle> = (0..8).map(|_| [corner(), corner(), corner()]).collect();
+            let mut corner =
+                || [(); 3].map(|()| random.below((12.0 * fine) as u64) as f32 / fine - 2.0);
+            let mut triangles: Vec<Triangle> =
+                (0..8).map(|_| [corner(), corner(), corner()]).collect();
             for triangle in triangles.iter_mut().step_by(3) {
                 let wall = triangle[0][n % 3].floor();
                 triangle.iter_mut().for_each(|vertex| vertex[n % 3] = wall);
@@ -302,7 +362,12 @@ mod tests {
             let [zero, one] = [0, 1].map(|n| [(); 3].map(|()| Rational::from(n)));
             let lattice = Lattice::new([8, 7, 6], zero, one, [n % 2 == 0; 3]).unwrap();
             let touching = Voxelizer::new(Rule::surface().with_ties(Ties::None).unwrap());
-            let mut filled = touching.run(&mesh, &lattice).unwrap().voxels.into_occupied().unwrap();
+            let mut filled = touching
+                .run(&mesh, &lattice)
+                .unwrap()
+                .voxels
+                .into_occupied()
+                .unwrap();
             for _ in 0..random.below(6) {
                 filled.set([8, 7, 6].map(|n| random.below(n) as usize));
             }
@@ -315,10 +380,24 @@ mod tests {
                 hosts(mesh.triangles(), &of, &asked, &Run::default()).unwrap()
             };
             let found = of_asked(&|_| true);
-            assert_eq!(found, slowly(&mesh, &of, &cells, &lattice), "{:?}", mesh.triangles());
+            assert_eq!(
+                found,
+                slowly(&mesh, &of, &cells, &lattice),
+                "{:?}",
+                mesh.triangles()
+            );
             for one in 0..cells.count() {
-                let wanted: Hosts = found.iter().filter(|pair| pair.0 as usize == one).copied().collect();
-                assert_eq!(of_asked(&|host| host == one), wanted, "{one}: {:?}", mesh.triangles());
+                let wanted: Hosts = found
+                    .iter()
+                    .filter(|pair| pair.0 as usize == one)
+                    .copied()
+                    .collect();
+                assert_eq!(
+                    of_asked(&|host| host == one),
+                    wanted,
+                    "{one}: {:?}",
+                    mesh.triangles()
+                );
             }
             let count = |of: fn(&(u32, u32)) -> u32| {
                 let mut all: Vec<_> = found.iter().map(of).collect();
@@ -328,8 +407,15 @@ mod tests {
             several += count(|pair| pair.1);
             shared += count(|pair| pair.0);
             let is_beyond = |v: &Point| (0..3).any(|a| v[a] <= 0.0 || v[a] >= [8.0, 7.0, 6.0][a]);
-            clipped += mesh.triangles().iter().filter(|triangle| triangle.iter().all(is_beyond)).count();
+            clipped += mesh
+                .triangles()
+                .iter()
+                .filter(|triangle| triangle.iter().all(is_beyond))
+                .count();
         }
-        assert!(several > 40 && shared > 500 && clipped > 100, "{several} {shared} {clipped}");
+        assert!(
+            several > 40 && shared > 500 && clipped > 100,
+            "{several} {shared} {clipped}"
+        );
     }
 }

@@ -75,7 +75,12 @@ struct ComponentVerdicts {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(mesh: &'a Mesh, around: &'a Around, inside: Inside, run: &'a Run) -> Result<Self> {
+    pub(super) fn new(
+        mesh: &'a Mesh,
+        around: &'a Around,
+        inside: Inside,
+        run: &'a Run,
+    ) -> Result<Self> {
         let caps = match inside.closed_holes() {
             Some(cells) => flood::caps(mesh, &around.lattice, cells)?,
             None => vec![],
@@ -84,13 +89,23 @@ impl<'a> Judge<'a> {
             true => Cow::from(mesh.triangles()),
             false => [mesh.triangles(), &caps].concat().into(),
         };
-        let ties = if inside.is_flood() { Ties::Up } else { Ties::None };
+        let ties = if inside.is_flood() {
+            Ties::Up
+        } else {
+            Ties::None
+        };
         let bounds = mesh.bounds().union(&Bounds::of(&caps));
         let frame = || KernelLattice::new(around.lattice.axes(), &bounds, ties);
         let dims = around.lattice.dims();
         let target = IntersectionTarget::Box(frame());
         let touched = cover::keep(&target, &triangles, dims, run.supported_level()?, run)?;
-        Ok(Self { mesh, around, touched, frame: frame(), run })
+        Ok(Self {
+            mesh,
+            around,
+            touched,
+            frame: frame(),
+            run,
+        })
     }
 
     /// Judges the solid cells of the method. With `LostOutput::Cells`, what is lost comes with its cells.
@@ -98,15 +113,28 @@ impl<'a> Judge<'a> {
         let pieces = CellComponents::of(solid);
         let lost = LostCells::of(solid, &self.touched, self.run)?;
         if pieces.count() <= 1 && lost.is_empty() {
-            return Ok(Judged { report: LostFeatures::default(), found: None });
+            return Ok(Judged {
+                report: LostFeatures::default(),
+                found: None,
+            });
         }
         let cells = lost.places();
         let places = cells.measured();
         if pieces.count() <= 1 && lost.are_all_connected(&cells, &self.touched) {
-            let named: Vec<_> = places.iter().filter(|place| self.is_named(place)).copied().collect();
+            let named: Vec<_> = places
+                .iter()
+                .filter(|place| self.is_named(place))
+                .copied()
+                .collect();
             if named.is_empty() || wanted == LostOutput::Report {
-                let report = LostFeatures { components: None, places: self.places(&named) };
-                return Ok(Judged { report, found: None });
+                let report = LostFeatures {
+                    components: None,
+                    places: self.places(&named),
+                };
+                return Ok(Judged {
+                    report,
+                    found: None,
+                });
             }
         }
         let mut filled = BitGrid::try_from(&self.around.lattice)?;
@@ -116,7 +144,11 @@ impl<'a> Judge<'a> {
         let measured = components.measured();
         let verdicts = self.verdicts(&components, &measured, &pieces)?;
         let mut is_flagged = vec![false; components.count()];
-        verdicts.lost.iter().chain(&verdicts.broken).for_each(|n| is_flagged[*n] = true);
+        verdicts
+            .lost
+            .iter()
+            .chain(&verdicts.broken)
+            .for_each(|n| is_flagged[*n] = true);
         let mut named = vec![];
         for place in places.iter().filter(|place| self.is_named(place)) {
             let host = components.at(place.first).expect("lost cells are filled");
@@ -126,10 +158,19 @@ impl<'a> Judge<'a> {
             }
         }
         let lost_components = self.components(&measured, &verdicts);
-        let report = LostFeatures { components: lost_components, places: self.places(&named) };
+        let report = LostFeatures {
+            components: lost_components,
+            places: self.places(&named),
+        };
         let found = is_flagged.contains(&true) && wanted == LostOutput::Cells;
         let found = if found {
-            Some(JudgedCells { filled, components, lost: lost.grid()?, pieces, is_flagged })
+            Some(JudgedCells {
+                filled,
+                components,
+                lost: lost.grid()?,
+                pieces,
+                is_flagged,
+            })
         } else {
             None
         };
@@ -151,40 +192,78 @@ impl<'a> Judge<'a> {
             let reach = measured[*n].reach;
             self.around.is_here(reach) && !self.around.goes_on(reach)
         };
-        let lost: Vec<_> = (0..measured.len()).filter(|n| counts[*n] == 0 && is_whole(n)).collect();
-        let several: Vec<_> = (0..measured.len()).filter(|n| counts[*n] > 1 && is_whole(n)).collect();
+        let lost: Vec<_> = (0..measured.len())
+            .filter(|n| counts[*n] == 0 && is_whole(n))
+            .collect();
+        let several: Vec<_> = (0..measured.len())
+            .filter(|n| counts[*n] > 1 && is_whole(n))
+            .collect();
         // A mesh of one component needs no search.
         let is_asked = !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
         let asked = lost.iter().chain(&several).copied();
         let asked = AskedCells::new(components, measured, asked, &self.frame);
-        let shells = is_asked.then(|| Shells::of(self.mesh, &asked, self.run)).transpose()?;
-        let most =
-            shells.as_ref().map_or_else(|| vec![1; counts.len()], |shells| shells.counts(counts.len()));
-        let broken = several.into_iter().filter(|n| counts[*n] > most[*n]).collect();
-        Ok(ComponentVerdicts { pieces: counts, lost, broken, shells })
+        let shells = is_asked
+            .then(|| Shells::of(self.mesh, &asked, self.run))
+            .transpose()?;
+        let most = shells.as_ref().map_or_else(
+            || vec![1; counts.len()],
+            |shells| shells.counts(counts.len()),
+        );
+        let broken = several
+            .into_iter()
+            .filter(|n| counts[*n] > most[*n])
+            .collect();
+        Ok(ComponentVerdicts {
+            pieces: counts,
+            lost,
+            broken,
+            shells,
+        })
     }
 
     /// The report of components; `None` if none is lost or broken.
-    fn components(&self, measured: &[CellComponent], verdicts: &ComponentVerdicts) -> Option<LostComponents> {
-        let ComponentVerdicts { pieces, lost, broken, shells } = verdicts;
+    fn components(
+        &self,
+        measured: &[CellComponent],
+        verdicts: &ComponentVerdicts,
+    ) -> Option<LostComponents> {
+        let ComponentVerdicts {
+            pieces,
+            lost,
+            broken,
+            shells,
+        } = verdicts;
         let walls = |n: usize| self.walls(measured[n].reach);
-        let diagonal = |[low, high]: [[f64; 3]; 2]| (0..3).map(|a| (high[a] - low[a]).powi(2)).sum::<f64>();
+        let diagonal =
+            |[low, high]: [[f64; 3]; 2]| (0..3).map(|a| (high[a] - low[a]).powi(2)).sum::<f64>();
         let shown = if lost.is_empty() { broken } else { lost };
-        let longer = |a: usize, b: usize| if diagonal(walls(b)) > diagonal(walls(a)) { b } else { a };
+        let longer = |a: usize, b: usize| {
+            if diagonal(walls(b)) > diagonal(walls(a)) {
+                b
+            } else {
+                a
+            }
+        };
         let largest = shown.iter().copied().reduce(longer)?;
         let parts = || shells.iter().flat_map(|shells| shells.in_host(largest));
         let (bounds, triangles) = match shells {
-            None => (Some(*self.mesh.bounds()), self.mesh.triangles().len() as u64),
+            None => (
+                Some(*self.mesh.bounds()),
+                self.mesh.triangles().len() as u64,
+            ),
             Some(_) => (
                 parts().map(|part| part.bounds).reduce(|a, b| a.union(&b)),
                 parts().map(|part| part.triangles).sum(),
             ),
         };
-        let thickness = parts().map(Component::thickness).fold(f64::INFINITY, f64::min);
+        let thickness = parts()
+            .map(Component::thickness)
+            .fold(f64::INFINITY, f64::min);
         // A component of the mesh may reach others, too: only what is here counts.
         let around = walls(largest);
-        let within =
-            |corner: Point| [0, 1, 2].map(|a| f64::from(corner[a]).clamp(around[0][a], around[1][a]));
+        let within = |corner: Point| {
+            [0, 1, 2].map(|a| f64::from(corner[a]).clamp(around[0][a], around[1][a]))
+        };
         Some(LostComponents {
             components: measured.len() as u64,
             lost: lost.len() as u64,
@@ -192,8 +271,14 @@ impl<'a> Judge<'a> {
             pieces: broken.iter().map(|n| pieces[*n]).max().unwrap_or(0),
             largest: bounds.map_or(around, |b| [b.min, b.max].map(within)),
             triangles,
-            thickness: if thickness.is_finite() { thickness } else { 0.0 },
-            cell: (0..3).map(|a| self.around.lattice.spacing()[a].to_f64()).fold(f64::INFINITY, f64::min),
+            thickness: if thickness.is_finite() {
+                thickness
+            } else {
+                0.0
+            },
+            cell: (0..3)
+                .map(|a| self.around.lattice.spacing()[a].to_f64())
+                .fold(f64::INFINITY, f64::min),
         })
     }
 
@@ -210,7 +295,8 @@ impl<'a> Judge<'a> {
     /// The report of places that are named.
     fn places(&self, named: &[CellComponent]) -> Option<LostPlaces> {
         // The longest; of these that with the most cells, and of these the first.
-        let rank = |place: &CellComponent| (place.length(), place.cells, std::cmp::Reverse(place.reach));
+        let rank =
+            |place: &CellComponent| (place.length(), place.cells, std::cmp::Reverse(place.reach));
         let largest = named.iter().max_by_key(|place| rank(place))?;
         let [low, high] = largest.reach;
         Some(LostPlaces {

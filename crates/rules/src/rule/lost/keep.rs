@@ -18,13 +18,21 @@ pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
     let mut added = BitGrid::new(solid.dims())?;
     let words = added.row_words();
     let layer_words = added.layer_words();
-    let layers = added.words_mut().chunks_exact_mut(layer_words).enumerate().collect();
+    let layers = added
+        .words_mut()
+        .chunks_exact_mut(layer_words)
+        .enumerate()
+        .collect();
     par::map(layers, |(k, layer): (usize, &mut [u64])| {
         for (j, row) in layer.chunks_exact_mut(words).enumerate() {
             let filled = found.filled.row(j, k);
             let inside = solid.row(j, k);
             let lost = found.lost.row(j, k);
-            for run in found.components.row(j, k).filter(|run| found.is_flagged[run.label as usize]) {
+            for run in found
+                .components
+                .row(j, k)
+                .filter(|run| found.is_flagged[run.label as usize])
+            {
                 let start = run.start as usize;
                 let end = run.end as usize;
                 for n in start / 64..=(end - 1) / 64 {
@@ -50,7 +58,13 @@ pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
 
 impl JudgedCells {
     /// Whether two different pieces are near any of these cells of a row.
-    fn has_two(&self, [nx, ny, nz]: [usize; 3], from: usize, to: usize, [j, k]: [usize; 2]) -> bool {
+    fn has_two(
+        &self,
+        [nx, ny, nz]: [usize; 3],
+        from: usize,
+        to: usize,
+        [j, k]: [usize; 2],
+    ) -> bool {
         let from = from.saturating_sub(NEAR);
         let to = nx.min(to + NEAR + 1);
         let mut lost = 0;
@@ -59,9 +73,14 @@ impl JudgedCells {
             for j in j.saturating_sub(NEAR)..ny.min(j + NEAR + 1) {
                 let row = self.lost.row(j, k);
                 if (from / 64..=(to - 1) / 64).any(|n| row[n] != 0) {
-                    lost += (from..to).filter(|i| row[i / 64] >> (i % 64) & 1 == 1).count();
+                    lost += (from..to)
+                        .filter(|i| row[i / 64] >> (i % 64) & 1 == 1)
+                        .count();
                 }
-                let runs = self.pieces.row(j, k).skip_while(|run| run.end as usize <= from);
+                let runs = self
+                    .pieces
+                    .row(j, k)
+                    .skip_while(|run| run.end as usize <= from);
                 for run in runs.take_while(|run| (run.start as usize) < to) {
                     if *first.get_or_insert(run.label) != run.label {
                         return true;

@@ -46,7 +46,8 @@ pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) ->
     } else {
         Inside::Robust.info().meshes
     };
-    let triangles = (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
+    let triangles =
+        (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
     let around = Around::new(lattice, mesh.bounds(), inside);
     let dims = around.map_or(lattice.dims(), |around| around.lattice.dims());
     triangles + GRIDS * BitGrid::bytes_for(dims) + inside.extra_bytes(mesh, lattice, run)
@@ -64,7 +65,12 @@ pub(super) struct KeptFeatures {
 
 impl KeptFeatures {
     /// Finds the lost features of a mesh by a method made ready for the lattice, in the threads this is called in.
-    pub(super) fn new(mesh: &Mesh, lattice: &Lattice, inside: &PreparedInside, run: &Run) -> Result<Self> {
+    pub(super) fn new(
+        mesh: &Mesh,
+        lattice: &Lattice,
+        inside: &PreparedInside,
+        run: &Run,
+    ) -> Result<Self> {
         let around = Around::new(lattice, mesh.bounds(), inside.used)?;
         let judge = Judge::new(mesh, &around, inside.used, run)?;
         let solid = if around.is_cut() {
@@ -78,7 +84,11 @@ impl KeptFeatures {
             None => None,
         };
         let count = added.as_ref().map_or(0, BitGrid::count);
-        Ok(Self { report: judged.report, count, added })
+        Ok(Self {
+            report: judged.report,
+            count,
+            added,
+        })
     }
 
     /// Adds the cells of these layers that keep the features.
@@ -122,7 +132,10 @@ pub fn find(
         let judge = Judge::new(mesh, &around, inside, run)?;
         Ok(match given.filter(|_| !around.is_cut()) {
             Some(solid) => judge.of(solid, LostOutput::Report)?,
-            None => judge.of(&solid(mesh, &around.lattice, inside, run)?, LostOutput::Report)?,
+            None => judge.of(
+                &solid(mesh, &around.lattice, inside, run)?,
+                LostOutput::Report,
+            )?,
         }
         .report)
     })?

@@ -19,7 +19,11 @@ impl Shells {
     /// sign than that of all, do not count.
     pub(super) fn counts(&self, components: usize) -> Vec<u64> {
         let mut counts = vec![0; components];
-        let sign = self.components.iter().map(|component| component.volume).sum::<f64>();
+        let sign = self
+            .components
+            .iter()
+            .map(|component| component.volume)
+            .sum::<f64>();
         let is_outer = |n: u32| self.components[n as usize].volume * sign >= 0.0;
         let outer = self.hosts.iter().filter(|(_, n)| is_outer(*n));
         outer.for_each(|(host, _)| counts[*host as usize] += 1);
@@ -28,9 +32,15 @@ impl Shells {
 
     /// The components of the mesh that reach a component of cells.
     pub(super) fn in_host(&self, host: usize) -> impl Iterator<Item = &Component> {
-        let from = self.hosts.partition_point(|(other, _)| (*other as usize) < host);
-        let to = self.hosts.partition_point(|(other, _)| *other as usize <= host);
-        self.hosts[from..to].iter().map(|(_, n)| &self.components[*n as usize])
+        let from = self
+            .hosts
+            .partition_point(|(other, _)| (*other as usize) < host);
+        let to = self
+            .hosts
+            .partition_point(|(other, _)| *other as usize <= host);
+        self.hosts[from..to]
+            .iter()
+            .map(|(_, n)| &self.components[*n as usize])
     }
 
     /// The components of a mesh; an inconsistently oriented one is repaired first.
@@ -42,6 +52,9 @@ impl Shells {
         let mesh = repaired.as_ref().unwrap_or(mesh);
         let found = mesh.components()?;
         let hosts = hosts(mesh.triangles(), &found.of, cells, run)?;
-        Ok(Self { components: found.components, hosts })
+        Ok(Self {
+            components: found.components,
+            hosts,
+        })
     }
 }
