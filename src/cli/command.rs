@@ -39,8 +39,11 @@ impl Command {
         } else {
             self.name
         };
-        let parser = clap::Command::new(name).about(self.about);
-        (self.arguments)(parser.disable_help_flag(true).disable_version_flag(true))
+        let parser = clap::Command::new(name)
+            .disable_help_flag(true)
+            .disable_version_flag(true);
+        // The comment of the struct of arguments is no description of the command.
+        (self.arguments)(parser).about(self.about).long_about(None)
     }
 }
 
