@@ -22,7 +22,7 @@
 //!
 //! OME places the centre of the first cell of a level: `translation` is the origin plus half a spacing of that level, and
 //! `scale` the spacing, as the nearest doubles. Axes are those of the mesh, in its unit if that is known; none is up.
-//! A smaller level is made of the one before, as [`pyramid`] has it.
+//! A smaller level is made of the one before, as `pyramid` has it.
 //!
 //! Arrays of others are read, too: of three axes, `uint8`, `bool` or `float32`, in regular chunks, with or without shards,
 //! packed by gzip or not at all. Of a group the first level is read. A chunk without a file has the fill value.

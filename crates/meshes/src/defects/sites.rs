@@ -30,7 +30,7 @@ pub(crate) const MOST_NAMED: usize = 8;
 pub struct Site {
     /// A point of the defect.
     pub at: [f64; 3],
-    /// Some of its triangles, at most [`MOST_NAMED`].
+    /// Some of its triangles, at most eight.
     pub triangles: Vec<u32>,
     /// How long a loop is, or how thick a wall.
     pub length: Option<f64>,
