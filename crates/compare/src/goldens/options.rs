@@ -1,5 +1,6 @@
 //! Options of a case. Each is a key of its table, named like the long option of the command line.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use toml_edit::{Array, Value};
@@ -83,13 +84,23 @@ impl fmt::Display for CaseOptions {
                 words.push(format!("--{}", option.name));
             } else {
                 for value in &option.values {
-                    let value = shlex::try_quote(value).unwrap_or(value.into());
-                    words.push(format!("--{} {value}", option.name));
+                    words.push(format!("--{} {}", option.name, quoted(value)));
                 }
             }
         }
         f.write_str(words.join(" ").trim())
     }
+}
+
+/// Quotes a value where a shell needs it. A comma outside of braces needs no quotes.
+fn quoted(value: &str) -> Cow<'_, str> {
+    let is_list = value
+        .split(',')
+        .all(|part| matches!(shlex::try_quote(part), Ok(Cow::Borrowed(_))) && !part.is_empty());
+    if is_list {
+        return value.into();
+    }
+    shlex::try_quote(value).unwrap_or(value.into())
 }
 
 /// Returns the values of an option from its value in a list, which is part of `text`: `true`, a number, a string, an
