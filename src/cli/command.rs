@@ -12,7 +12,6 @@ use super::names::Names;
 use super::progress::Bar;
 use super::report::{Object, Printer, Report};
 use super::signals::Signals;
-use super::{COMMANDS, regions};
 
 /// A command; the conversion is the one without a name.
 pub struct Command {
@@ -45,25 +44,6 @@ impl Command {
         // The comment of the struct of arguments is no description of the command.
         (self.arguments)(parser).about(self.about).long_about(None)
     }
-}
-
-/// Returns the command of this name, `region` included.
-pub fn by_name(name: &str) -> Option<&'static Command> {
-    COMMANDS
-        .iter()
-        .chain([&regions::REGION])
-        .find(|command| command.name == name)
-}
-
-/// Returns the whole command line: the conversion, and every command with a name below it.
-pub fn tree() -> clap::Command {
-    let commands = COMMANDS[1..].iter().map(Command::parser);
-    let region = regions::REGION.parser().hide(true);
-    COMMANDS[0]
-        .parser()
-        .bin_name("voxelize")
-        .subcommands(commands)
-        .subcommand(region)
 }
 
 /// One call of a command.

@@ -65,7 +65,7 @@ struct Conversion {
     cells: CellsInfo,
     digest: Option<Digests>,
     warnings: Option<Vec<Warning>>,
-    outputs: Option<Vec<value::Output>>,
+    outputs: Option<Vec<value::OutputJson>>,
     /// Null if the file does not contain it, absent if the file was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     mesh_volume: Option<Option<f64>>,

@@ -17,8 +17,8 @@ use super::diff_fields::{self, FieldOptions};
 use super::files::{self, has_extension};
 use super::names::{Names, OutputFile};
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
-use super::report::value::{self, DifferenceBox, Output, lossy};
-use super::report::{Outcome, Report, Rows, empty};
+use super::report::value::{self, DifferenceBox, OutputJson, lossy};
+use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::record_text;
 
 /// How many cells -v lists.
@@ -99,7 +99,7 @@ struct ComparedFiles {
     largest: Option<Largest>,
     #[serde(rename = "box")]
     within: Option<DifferenceBox>,
-    outputs: Option<Vec<Output>>,
+    outputs: Option<Vec<OutputJson>>,
 }
 
 #[derive(Serialize)]
@@ -190,7 +190,7 @@ fn compare(
     args: &DiffArgs,
     max_memory: Option<u64>,
     call: &Call,
-    rows: &mut Rows,
+    rows: &mut ReportRows,
     result: &mut ComparedFiles,
 ) -> Result<Outcome> {
     result.first = ComparedFile::new(&args.first, None);
@@ -318,7 +318,7 @@ fn less(most: u64, taken: u128) -> u64 {
 
 /// Adds the rows about files, grid, counts and box.
 fn add_rows(
-    rows: &mut Rows,
+    rows: &mut ReportRows,
     args: &DiffArgs,
     [first, second]: [&Voxels; 2],
     grid: &ComparedGrid,
@@ -383,7 +383,7 @@ fn add_rows(
 }
 
 /// Adds the first cells that differ.
-fn list(rows: &mut Rows, first: &BitGrid, second: &BitGrid, difference: &Difference) {
+fn list(rows: &mut ReportRows, first: &BitGrid, second: &BitGrid, difference: &Difference) {
     for ([i, j, k], label) in diff::cells(first, second).take(LISTED) {
         rows.row("cell", format!("({i}, {j}, {k}) {}", label.name));
     }

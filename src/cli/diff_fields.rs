@@ -7,7 +7,7 @@ use voxelize::grid::Field;
 use voxelize::{Error, Lattice, Result, Voxels};
 
 use super::command::Call;
-use super::report::Rows;
+use super::report::ReportRows;
 use super::report::display::{cell_box, counted, dims, grouped, number};
 
 /// Refuses options and kinds of cells that do not go together.
@@ -61,7 +61,7 @@ pub struct FieldOptions<'a> {
 pub fn compare(
     [first, second]: [&Field; 2],
     options: &FieldOptions,
-    rows: &mut Rows,
+    rows: &mut ReportRows,
 ) -> Result<(FieldDifference, bool)> {
     let difference = FieldDifference::between(first, second, options.tolerance)?;
     let FieldDifference {

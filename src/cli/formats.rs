@@ -7,7 +7,7 @@ use voxelize::mesh::read::{INPUTS, InputFormat};
 
 use super::args::arguments;
 use super::command::{Call, Command};
-use super::report::{Outcome, Report, Rows, empty};
+use super::report::{Outcome, Report, ReportRows, empty};
 
 pub const COMMAND: Command = Command {
     name: "formats",
@@ -85,7 +85,7 @@ impl VoxelFormat {
     }
 }
 
-fn rows() -> Rows {
+fn rows() -> ReportRows {
     let mut text = "Mesh formats that voxelize reads, recognised by content:\n".to_string();
     for input in INPUTS {
         text += &row(input.name, input.extensions, input.about);
@@ -119,7 +119,7 @@ fn rows() -> Rows {
             text += &format!("{:20}--{}: {}\n", "", choice.words(), choice.about());
         }
     }
-    Rows(text)
+    ReportRows(text)
 }
 
 fn row(name: &str, extensions: &[&str], about: &str) -> String {

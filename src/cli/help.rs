@@ -5,7 +5,7 @@ use voxelize::Level;
 use voxelize::format::Choice;
 
 use super::argv::spelled;
-use super::command::{self, Command};
+use super::command::Command;
 use super::{COMMANDS, meshes};
 
 /// The groups of the options, in the order of the pages.
@@ -97,7 +97,7 @@ pub fn with_pages(tree: clap::Command) -> clap::Command {
 
 /// A command with its page, left out of the list that clap adds to the page of the program.
 fn with_page(parser: clap::Command) -> clap::Command {
-    let Some(command) = command::by_name(parser.get_name()) else {
+    let Some(command) = crate::cli::command_of_name(parser.get_name()) else {
         return parser;
     };
     let about = capitalised(command.about);
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn commands_have_a_page_with_examples() {
-        let mut pages = with_pages(command::tree());
+        let mut pages = with_pages(crate::cli::command_line());
         pages.build();
         for command in COMMANDS.iter().filter(|command| !command.name.is_empty()) {
             let page = pages

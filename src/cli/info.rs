@@ -24,9 +24,9 @@ use super::report::display::{
     self, bytes, counted, grouped, number, occupancy, open_axes, ranges, suffix,
 };
 use super::report::value::{
-    self, Corners, Counts, Digests, Fields, Grid, LabelCount, Sides, Warning, lossy,
+    self, CornersJson, Counts, Digests, FieldsJson, Grid, LabelCount, SidesJson, Warning, lossy,
 };
-use super::report::{Object, Outcome, Report, Rows, empty};
+use super::report::{Object, Outcome, Report, ReportRows, empty};
 use super::run::{MeshInput, mesh_format, record_text, triangles};
 
 pub const COMMAND: Command = Command {
@@ -66,7 +66,7 @@ struct FileInfo {
     kind: Option<&'static str>,
     format: Option<&'static str>,
     bytes: Option<u64>,
-    mesh: Option<MeshInfo>,
+    mesh: Option<MeshInfoJson>,
     suggestions: Option<Vec<Suggestion>>,
     warnings: Option<Vec<Warning>>,
     dtype: Option<String>,
@@ -77,10 +77,10 @@ struct FileInfo {
 }
 
 #[derive(Serialize)]
-struct MeshInfo {
+struct MeshInfoJson {
     triangles: usize,
     degenerate: u64,
-    bounds: Option<Corners>,
+    bounds: Option<CornersJson>,
     extent: Option<[f64; 3]>,
     closed: bool,
     oriented: bool,
@@ -112,7 +112,7 @@ pub struct CellsInfo {
     input: Option<String>,
     rule: Option<String>,
     #[serde(flatten)]
-    fields: Fields,
+    fields: FieldsJson,
     snap: Option<String>,
     transform: Option<Object>,
     counts: Option<Counts>,
@@ -168,7 +168,7 @@ fn describe(
     resources: &Resources,
     call: &Call,
     info: &mut FileInfo,
-    rows: &mut Rows,
+    rows: &mut ReportRows,
 ) -> Result<()> {
     let path = file.path();
     files::is_there(path)?;
@@ -198,7 +198,7 @@ fn describe_mesh(
     file: &InputFile,
     options: &ReadOptions,
     info: &mut FileInfo,
-    rows: &mut Rows,
+    rows: &mut ReportRows,
 ) -> Result<()> {
     let path = file.path();
     let companions = |path: &Path| file.reads_companion(path);
@@ -211,10 +211,10 @@ fn describe_mesh(
     let median = median_edge(mesh);
     info.format = Some(loaded.format);
     info.bytes = Some(loaded.bytes);
-    let about = info.mesh.insert(MeshInfo {
+    let about = info.mesh.insert(MeshInfoJson {
         triangles: mesh.triangles().len(),
         degenerate: mesh.degenerate(),
-        bounds: Corners::of(bounds, &GridCoordinates::default()),
+        bounds: CornersJson::of(bounds, &GridCoordinates::default()),
         extent: (!bounds.is_empty()).then(|| extent(bounds)),
         closed: edges.is_closed(),
         oriented: edges.is_oriented(),
@@ -271,7 +271,7 @@ fn extent(bounds: &Bounds) -> [f64; 3] {
     std::array::from_fn(|axis| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]))
 }
 
-impl MeshInfo {
+impl MeshInfoJson {
     fn closed_text(&self) -> String {
         match self.volume {
             Some(volume) if volume < 0.0 => {
@@ -382,7 +382,7 @@ fn describe_voxels(
     file: &InputFile,
     resources: &Resources,
     info: &mut FileInfo,
-    rows: &mut Rows,
+    rows: &mut ReportRows,
 ) -> Result<()> {
     let path = file.path();
     let description = format::describe(path)?;
@@ -510,13 +510,13 @@ impl CellsInfo {
             made_by: record.tool.clone(),
             input: record.input.clone(),
             rule: record.rule_name.clone(),
-            fields: Fields::new(&FIELDS, &record.fields),
+            fields: FieldsJson::new(&FIELDS, &record.fields),
             snap: record.snap.clone(),
             transform: Some(value::transform(record)),
             counts: Some(Counts {
                 cells: value::cells(voxels.dims()),
                 occupied,
-                sides: Some(Sides { surface, interior }),
+                sides: Some(SidesJson { surface, interior }),
                 ..Counts::default()
             }),
             labels: Some(labels),

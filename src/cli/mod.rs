@@ -166,3 +166,22 @@ pub fn dry_run(
         exit_code,
     }
 }
+
+/// Returns the command of this name, `region` included.
+fn command_of_name(name: &str) -> Option<&'static Command> {
+    COMMANDS
+        .iter()
+        .chain([&regions::REGION])
+        .find(|command| command.name == name)
+}
+
+/// Returns the whole command line: the conversion, and every command with a name below it.
+fn command_line() -> clap::Command {
+    let commands = COMMANDS[1..].iter().map(Command::parser);
+    let region = regions::REGION.parser().hide(true);
+    COMMANDS[0]
+        .parser()
+        .bin_name("voxelize")
+        .subcommands(commands)
+        .subcommand(region)
+}

@@ -588,7 +588,7 @@ impl OutputFile {
             existing: self.existing,
             ..*options
         };
-        self.save(|| format::save_source(source, &self.path, format, &options))
+        self.written_by(|| format::save_source(source, &self.path, format, &options))
     }
 
     /// Saves the cells of an option. Their record names the option in place of a rule.
@@ -646,7 +646,7 @@ impl OutputFile {
                 bytes: bytes.len() as u64,
             });
         }
-        self.save(|| {
+        self.written_by(|| {
             tool::save_bytes(&self.path, self.existing, format, |out| {
                 out.write_all(bytes)
             })
@@ -654,7 +654,7 @@ impl OutputFile {
     }
 
     /// Does `save`, which writes this file. An error gets the advice of the file.
-    pub fn save<T>(&self, save: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub fn written_by<T>(&self, save: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check_undisputed()?;
         save().map_err(|error| self.hinted(error))
     }

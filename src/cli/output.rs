@@ -232,7 +232,7 @@ impl Output {
     /// Renames the files that wait for it.
     pub fn give_names(&mut self, progress: &dyn Progress) -> Result<()> {
         match self.later.take().and_then(Arc::into_inner) {
-            Some(saved) => self.file.save(|| saved.give(progress)),
+            Some(saved) => self.file.written_by(|| saved.give(progress)),
             None => Ok(()),
         }
     }

@@ -8,8 +8,8 @@ use clap_mangen::roff::{Roff, roman};
 use voxelize::Result;
 
 use super::args::arguments;
-use super::command::{self, Call, Command};
-use super::report::{NoResult, Outcome, Report, Rows, empty};
+use super::command::{Call, Command};
+use super::report::{NoResult, Outcome, Report, ReportRows, empty};
 use super::{COMMANDS, help};
 
 /// The file that has all of a command line.
@@ -65,14 +65,14 @@ fn completions(call: &Call) -> Result<Vec<Report>> {
 fn man(call: &Call) -> Result<Vec<Report>> {
     let ManArgs { command: name, .. } = call.args()?;
     call.check_files()?;
-    let command = command::by_name(&name.unwrap_or_default()).unwrap_or(&COMMANDS[0]);
+    let command = crate::cli::command_of_name(&name.unwrap_or_default()).unwrap_or(&COMMANDS[0]);
     Ok(vec![printed(page(command))])
 }
 
 /// The report of a requested text.
 fn printed(text: Vec<u8>) -> Report {
     Report::of(|report, _: &mut NoResult| {
-        report.out = Rows(String::from_utf8_lossy(&text).into_owned());
+        report.out = ReportRows(String::from_utf8_lossy(&text).into_owned());
         Ok(Outcome::Done)
     })
 }
@@ -89,7 +89,7 @@ fn script(shell: Shell) -> Vec<u8> {
     }
     generated(
         shell,
-        command::tree().disable_help_subcommand(true),
+        crate::cli::command_line().disable_help_subcommand(true),
         PROGRAM,
     )
 }

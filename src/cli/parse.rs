@@ -38,7 +38,7 @@ pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<
 
 /// Parses these words, the first of which is the name of the program.
 pub fn parse(words: &[OsString]) -> Parsed {
-    let mut tree = command::tree();
+    let mut tree = crate::cli::command_line();
     match tree.try_get_matches_from_mut(words) {
         Ok(matches) => call(&tree, matches),
         Err(error) => match error.kind() {
@@ -58,7 +58,7 @@ fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     let Some((name, matches)) = matches.remove_subcommand() else {
         return Parsed::Call(&meshes::COMMAND, Ok(Argv::new(matches, None)));
     };
-    let command = command::by_name(&name).unwrap_or(&meshes::COMMAND);
+    let command = crate::cli::command_of_name(&name).unwrap_or(&meshes::COMMAND);
     let argv = match misplaced {
         Some(arg) => Err(Error::usage(format!(
             "{} stands before the command {name}",
@@ -74,7 +74,7 @@ fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
 
 /// The page of help that these words request.
 fn page(words: &[OsString]) -> String {
-    match help::with_pages(command::tree()).try_get_matches_from(words) {
+    match help::with_pages(crate::cli::command_line()).try_get_matches_from(words) {
         Ok(_) => String::new(),
         Err(page) => format!("{}\n", page.render().to_string().trim()),
     }
@@ -82,7 +82,7 @@ fn page(words: &[OsString]) -> String {
 
 /// The usage error of words that do not parse, with the command that it is about.
 fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
-    let found = command::tree()
+    let found = crate::cli::command_line()
         .ignore_errors(true)
         .try_get_matches_from(words);
     let name = match &found {
@@ -101,7 +101,7 @@ fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
     {
         return Parsed::Call(&meshes::COMMAND, Err(suggest::not_found(first)));
     }
-    let command = command::by_name(name).unwrap_or(&meshes::COMMAND);
+    let command = crate::cli::command_of_name(name).unwrap_or(&meshes::COMMAND);
     let parser = tree.find_subcommand(name).unwrap_or(tree);
     Parsed::Call(command, Err(usage_error(error, parser)))
 }

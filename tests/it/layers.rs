@@ -506,7 +506,7 @@ fn nothing_is_unsafe() {
     }
 }
 
-/// The command line writes files through the names of its run, which know every file: `crates/rules/src/job/names.rs`.
+/// The command line writes files through the names of its run, which know every file: `src/cli/names.rs`.
 #[test]
 fn the_command_line_writes_no_file_by_a_path() {
     const WRITES: [&str; 7] = [
@@ -524,6 +524,9 @@ fn the_command_line_writes_no_file_by_a_path() {
         .iter()
         .filter(|source| source.part == "voxelize/cli")
     {
+        if source.path.ends_with("names.rs") {
+            continue;
+        }
         for write in WRITES {
             assert!(
                 !source.code.contains(write),

@@ -297,7 +297,7 @@ impl BatchOptions {
         let write = |out: &mut dyn std::io::Write| {
             stack.write_to(out, &options).map_err(std::io::Error::other)
         };
-        file.save(|| tool::save_bytes(file.path(), Existing::Replace, "npz", write))
+        file.written_by(|| tool::save_bytes(file.path(), Existing::Replace, "npz", write))
     }
 
     /// One mesh in its slot; `None` if that has too little memory.

@@ -19,7 +19,7 @@ use super::names::OutputFile;
 use super::options::{Job, JobOptions};
 use super::report::display::{bytes, counted};
 use super::report::value::{lossy, outputs};
-use super::report::{Outcome, Report, Rows, empty};
+use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::{self, RunReport};
 use report::CheckedMesh;
 
@@ -189,7 +189,12 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    fn run(&mut self, call: &Call, rows: &mut Rows, result: &mut CheckedMesh) -> Result<Outcome> {
+    fn run(
+        &mut self,
+        call: &Call,
+        rows: &mut ReportRows,
+        result: &mut CheckedMesh,
+    ) -> Result<Outcome> {
         let bar = call.bar();
         let mut found = RunReport::new(call.started);
         let mesh = run::read(&mut self.job, &bar, call.signals, &mut found)?;

@@ -7,9 +7,9 @@ use voxelize::compare::check::{
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Code, Error, Lattice};
 
-use crate::cli::report::Rows;
+use crate::cli::report::ReportRows;
 use crate::cli::report::display::{self, bytes, counted, grouped};
-use crate::cli::report::value::{self, Corners, Grid, Output, Warning};
+use crate::cli::report::value::{self, CornersJson, Grid, OutputJson, Warning};
 use crate::cli::run::{RunReport, extent, mesh_format, triangles};
 
 /// Components that have a row.
@@ -24,32 +24,32 @@ pub(super) struct CheckedMesh {
     pub path: Option<String>,
     format: Option<&'static str>,
     bytes: Option<u64>,
-    mesh: Option<MeshInfo>,
-    vertices: Option<Vertices>,
+    mesh: Option<CheckedMeshJson>,
+    vertices: Option<VerticesJson>,
     grid: Option<Grid>,
-    findings: Option<Vec<DefectInfo>>,
+    findings: Option<Vec<DefectJson>>,
     components: Option<Vec<ComponentInfo>>,
     components_more: Option<usize>,
     verdict: Option<Verdict>,
     warnings: Option<Vec<Warning>>,
-    pub outputs: Option<Vec<Output>>,
+    pub outputs: Option<Vec<OutputJson>>,
 }
 
 #[derive(Serialize)]
-struct MeshInfo {
+struct CheckedMeshJson {
     triangles: usize,
     dropped: u64,
-    bounds: Option<Corners>,
+    bounds: Option<CornersJson>,
 }
 
 #[derive(Serialize)]
-struct Vertices {
+struct VerticesJson {
     count: u64,
     equal_by: &'static str,
 }
 
 #[derive(Serialize)]
-struct DefectInfo {
+struct DefectJson {
     code: &'static str,
     name: &'static str,
     severity: &'static str,
@@ -57,12 +57,12 @@ struct DefectInfo {
     at_least: bool,
     effect: &'static str,
     exact: bool,
-    places: Vec<Place>,
+    places: Vec<DefectPlaceJson>,
     more: u64,
 }
 
 #[derive(Serialize)]
-struct Place {
+struct DefectPlaceJson {
     at: [f64; 3],
     triangles: Vec<u64>,
     component: u32,
@@ -76,7 +76,7 @@ struct Place {
 #[derive(Serialize)]
 struct ComponentInfo {
     triangles: u64,
-    bounds: Option<Corners>,
+    bounds: Option<CornersJson>,
     area: f64,
     volume: f64,
     closed: bool,
@@ -106,14 +106,14 @@ impl CheckedMesh {
         if let Some(mesh) = &found.mesh {
             self.format = Some(mesh.format);
             self.bytes = Some(mesh.bytes);
-            let bounds = Corners::of(&mesh.bounds, coordinates);
-            self.mesh = Some(MeshInfo {
+            let bounds = CornersJson::of(&mesh.bounds, coordinates);
+            self.mesh = Some(CheckedMeshJson {
                 triangles: mesh.triangles,
                 dropped: mesh.dropped,
                 bounds,
             });
         }
-        self.vertices = Some(Vertices {
+        self.vertices = Some(VerticesJson {
             count: checked.vertices,
             equal_by: "bits",
         });
@@ -121,7 +121,7 @@ impl CheckedMesh {
         let defects = checked.defects.iter();
         self.findings = Some(
             defects
-                .map(|defect| DefectInfo::new(defect, places, coordinates))
+                .map(|defect| DefectJson::new(defect, places, coordinates))
                 .collect(),
         );
         let listed = checked.components.iter().take(LISTED_IN_JSON);
@@ -151,10 +151,10 @@ impl CheckedMesh {
     }
 }
 
-impl DefectInfo {
+impl DefectJson {
     fn new(defect: &Defect, most: usize, coordinates: &GridCoordinates) -> Self {
         let (shown, more) = shown(defect, most);
-        let place = |place: &DefectPlace| Place {
+        let place = |place: &DefectPlace| DefectPlaceJson {
             at: coordinates.point(place.at),
             triangles: place.triangles.clone(),
             component: place.component,
@@ -185,7 +185,7 @@ impl ComponentInfo {
         } = *checked;
         Self {
             triangles: component.triangles,
-            bounds: Corners::of(&component.bounds, coordinates),
+            bounds: CornersJson::of(&component.bounds, coordinates),
             area: component.area * coordinates.scale.powi(2),
             volume: component.volume * coordinates.scale.powi(3),
             closed,
@@ -206,7 +206,7 @@ fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
 /// Adds the rows: mesh, defects with at most `most` places each, components. Thin walls were searched if there is a
 /// lattice.
 pub(super) fn add_rows(
-    rows: &mut Rows,
+    rows: &mut ReportRows,
     name: &str,
     found: &RunReport,
     checked: &MeshCheck,
@@ -250,7 +250,7 @@ pub(super) fn add_rows(
     component_rows(rows, &checked.components, coordinates);
 }
 
-fn defect_rows(rows: &mut Rows, defect: &Defect, most: usize, coordinates: &GridCoordinates) {
+fn defect_rows(rows: &mut ReportRows, defect: &Defect, most: usize, coordinates: &GridCoordinates) {
     let severity = defect.info.severity().name();
     let how = if defect.info.exact {
         "decided exactly"
@@ -323,7 +323,11 @@ fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
     )
 }
 
-fn component_rows(rows: &mut Rows, components: &[CheckedComponent], coordinates: &GridCoordinates) {
+fn component_rows(
+    rows: &mut ReportRows,
+    components: &[CheckedComponent],
+    coordinates: &GridCoordinates,
+) {
     let all = counted(components.len() as u64, "component", "components");
     rows.row("parts", format!("{all}, connected by vertices"));
     for (n, checked) in components.iter().enumerate().take(LISTED) {
@@ -360,7 +364,7 @@ fn component_rows(rows: &mut Rows, components: &[CheckedComponent], coordinates:
 
 /// The last rows: why --strict or --require fails, and the verdict.
 pub(super) fn verdict_rows(
-    rows: &mut Rows,
+    rows: &mut ReportRows,
     checked: &MeshCheck,
     failure: Option<&Error>,
     lacks: Option<&str>,

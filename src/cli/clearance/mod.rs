@@ -20,7 +20,7 @@ use super::report::display::counted;
 use super::report::{Outcome, Report, empty, value};
 use mark::ContactMark;
 use meshes::{MemoryLeft, PlacedMesh, read_all};
-use report::{ComparedMeshes, MeshInfo, PairInfo, mesh_row};
+use report::{ClearanceMeshJson, ComparedMeshes, PairInfo, mesh_row};
 
 /// How many places of a collision are listed: in JSON and with -v, and in the text.
 const LISTED: usize = 100;
@@ -241,7 +241,7 @@ impl Comparison<'_> {
         };
         let both = self.named.iter().zip(&meshes);
         result.meshes = Some(
-            both.map(|(named, loaded)| MeshInfo::new(&named.name, loaded))
+            both.map(|(named, loaded)| ClearanceMeshJson::new(&named.name, loaded))
                 .collect(),
         );
         result.unit = unit.map(UnitOfLength::name);

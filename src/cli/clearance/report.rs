@@ -7,24 +7,24 @@ use voxelize::job::UnitOfLength;
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::Loaded;
 
-use crate::cli::report::Rows;
+use crate::cli::report::ReportRows;
 use crate::cli::report::display::{counted, grouped, number};
-use crate::cli::report::value::{Output, Warning};
+use crate::cli::report::value::{OutputJson, Warning};
 
 /// Result of the command.
 #[derive(Default, Serialize)]
 pub struct ComparedMeshes {
-    pub meshes: Option<Vec<MeshInfo>>,
+    pub meshes: Option<Vec<ClearanceMeshJson>>,
     pub unit: Option<&'static str>,
     pub pairs: Option<Vec<PairInfo>>,
     pub within: Option<f64>,
     pub closer: Option<u64>,
-    pub outputs: Option<Vec<Output>>,
+    pub outputs: Option<Vec<OutputJson>>,
     pub warnings: Option<Vec<Warning>>,
 }
 
 #[derive(Serialize)]
-pub struct MeshInfo {
+pub struct ClearanceMeshJson {
     path: String,
     triangles: usize,
     closed: bool,
@@ -44,7 +44,7 @@ pub struct PairInfo {
     pub closer: Option<bool>,
     meetings: u64,
     at_least: bool,
-    places: Vec<Place>,
+    places: Vec<PairPlaceJson>,
     more: u64,
     #[serde(skip)]
     pub badness: (u8, u64),
@@ -52,11 +52,11 @@ pub struct PairInfo {
     pub text: String,
     /// Rows for people, the first of which has the text.
     #[serde(skip)]
-    pub rows: Rows,
+    pub rows: ReportRows,
 }
 
 #[derive(Serialize)]
-struct Place {
+struct PairPlaceJson {
     triangles: [u64; 2],
     meeting: &'static str,
     ends: [[f64; 3]; 2],
@@ -77,7 +77,7 @@ pub fn mesh_row(name: &str, loaded: &Loaded) -> String {
     format!("{name}: {triangles}, {closed}")
 }
 
-impl MeshInfo {
+impl ClearanceMeshJson {
     pub fn new(name: &str, loaded: &Loaded) -> Self {
         let closedness = loaded.mesh.closedness();
         Self {
@@ -148,8 +148,8 @@ fn pair_rows(
     found: &Clearance,
     is_closer: Option<bool>,
     listed: usize,
-) -> Rows {
-    let mut rows = Rows::default();
+) -> ReportRows {
+    let mut rows = ReportRows::default();
     let verdict = match is_closer {
         None => "pair",
         Some(true) => "FAIL",
@@ -214,7 +214,7 @@ impl PairInfo {
         listed: usize,
     ) -> Self {
         let text = relation([a, b], found, unit);
-        let place = |place: &MeetingPair| Place {
+        let place = |place: &MeetingPair| PairPlaceJson {
             triangles: place.triangles,
             meeting: place.meeting.name(),
             ends: place.ends,

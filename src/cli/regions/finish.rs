@@ -18,9 +18,9 @@ use crate::cli::command::{Call, Command};
 use crate::cli::contents;
 use crate::cli::report::display::{self, bytes, counted, duration, grouped, occupancy};
 use crate::cli::report::value::{
-    self, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output, Warning, lossy,
+    self, Counts, Digests, FieldValues, FieldsJson, Grid, LabelCount, OutputJson, Warning, lossy,
 };
-use crate::cli::report::{Object, Outcome, Report, Rows, empty};
+use crate::cli::report::{Object, Outcome, Report, ReportRows, empty};
 
 pub const COMMAND: Command = Command {
     name: "finish",
@@ -54,7 +54,7 @@ struct FinishedStore {
     grid: Option<Grid>,
     rule: Option<String>,
     #[serde(flatten)]
-    fields: Fields,
+    fields: FieldsJson,
     made_by: Option<String>,
     snap: Option<String>,
     transform: Option<Object>,
@@ -66,7 +66,7 @@ struct FinishedStore {
     shards: Option<usize>,
     bytes: Option<u64>,
     warnings: Option<Vec<Warning>>,
-    outputs: Option<Vec<Output>>,
+    outputs: Option<Vec<OutputJson>>,
     timings_ms: Option<Timings>,
 }
 
@@ -170,7 +170,7 @@ impl FinishedStore {
         let record = &plan.grid.record;
         self.grid = plan.grid.lattice.as_ref().map(Grid::from);
         self.rule = record.rule_name.clone();
-        self.fields = Fields::new(&FIELDS, &record.fields);
+        self.fields = FieldsJson::new(&FIELDS, &record.fields);
         self.made_by = record.tool.clone();
         self.snap = record.snap.clone();
         self.transform = Some(value::transform(record));
@@ -210,7 +210,7 @@ impl FinishedStore {
 }
 
 fn add_rows(
-    rows: &mut Rows,
+    rows: &mut ReportRows,
     store: &RegionStore,
     found: &StoreReport,
     total: Duration,

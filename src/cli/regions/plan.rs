@@ -18,9 +18,9 @@ use crate::cli::names::OutputFile;
 use crate::cli::options::{Job, JobOptions};
 use crate::cli::progress::Bar;
 use crate::cli::report::display::{self, bytes, counted};
-use crate::cli::report::value::{self, Fields, Grid, Output, Warning, lossy};
-use crate::cli::report::{Object, Outcome, Report, Rows, empty};
-use crate::cli::run::{self, InputInfo, MeshInfo, RunReport};
+use crate::cli::report::value::{self, FieldsJson, Grid, OutputJson, Warning, lossy};
+use crate::cli::report::{Object, Outcome, Report, ReportRows, empty};
+use crate::cli::run::{self, InputInfo, MeshJson, RunReport};
 
 pub const COMMAND: Command = Command {
     name: "plan",
@@ -117,20 +117,20 @@ impl PlanArgs {
 struct PlannedStore {
     path: Option<String>,
     input: Option<InputInfo>,
-    mesh: Option<MeshInfo>,
+    mesh: Option<MeshJson>,
     transform: Option<Object>,
     grid: Option<Grid>,
     rule: Option<String>,
     #[serde(flatten)]
-    fields: Fields,
+    fields: FieldsJson,
     made_by: Option<String>,
     snap: Option<String>,
     regions: Option<RequestedRegions>,
     bins: Option<Bins>,
-    memory: Option<Memory>,
+    memory: Option<PlanMemoryJson>,
     size_bytes: Option<u64>,
     warnings: Option<Vec<Warning>>,
-    outputs: Option<Vec<Output>>,
+    outputs: Option<Vec<OutputJson>>,
 }
 
 #[derive(Serialize)]
@@ -148,7 +148,7 @@ struct Bins {
 }
 
 #[derive(Serialize)]
-struct Memory {
+struct PlanMemoryJson {
     region_bytes: u64,
 }
 
@@ -295,11 +295,11 @@ fn plan(
     let coordinates = options.grid.transform.coordinates();
     let record = &store.plan.store.grid.record;
     result.input = args.meshes.first().map(|path| InputInfo::new(path, &found));
-    result.mesh = MeshInfo::new(&found, &coordinates);
+    result.mesh = MeshJson::new(&found, &coordinates);
     result.transform = Some(value::transform(record));
     result.grid = store.plan.store.grid.lattice.as_ref().map(Grid::from);
     result.rule = record.rule_name.clone();
-    result.fields = Fields::new(&FIELDS, &record.fields);
+    result.fields = FieldsJson::new(&FIELDS, &record.fields);
     result.made_by = record.tool.clone();
     result.snap = record.snap.clone();
     let planned = PlannedRegions::new(&store);
@@ -311,11 +311,11 @@ fn plan(
         bytes: bins.bytes(),
         largest: bins.largest(),
     });
-    result.memory = Some(Memory {
+    result.memory = Some(PlanMemoryJson {
         region_bytes: u64::try_from(need).unwrap_or(u64::MAX),
     });
     result.size_bytes = size.map(FileSize::bytes);
-    result.outputs = Some(vec![Output {
+    result.outputs = Some(vec![OutputJson {
         path: lossy(&args.output),
         format: "zarr",
         bytes: None,
@@ -398,7 +398,7 @@ pub fn planned(
 }
 
 impl PlannedStore {
-    fn add_rows(&self, rows: &mut Rows, store: &RegionStore, size: Option<FileSize>) {
+    fn add_rows(&self, rows: &mut ReportRows, store: &RegionStore, size: Option<FileSize>) {
         let plan = &store.plan.store;
         let all = plan.regions();
         rows.row("rule", rule_text(store));

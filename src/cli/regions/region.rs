@@ -19,7 +19,7 @@ use crate::cli::names::InputFile;
 use crate::cli::progress::{Bar, Silent};
 use crate::cli::report::display::{bytes, counted, duration, grouped};
 use crate::cli::report::value::{self, Warning, lossy};
-use crate::cli::report::{Object, Outcome, Report, Rows, empty};
+use crate::cli::report::{Object, Outcome, Report, ReportRows, empty};
 
 pub const COMMAND: Command = Command {
     name: "region",
@@ -291,7 +291,7 @@ impl MadeRegions {
         self.timings_ms = Some(value::timings(&[], call.started.elapsed()));
     }
 
-    fn add_rows(&self, rows: &mut Rows, planned: usize, total: Duration) {
+    fn add_rows(&self, rows: &mut ReportRows, planned: usize, total: Duration) {
         let regions = self.regions.as_deref().unwrap_or_default();
         let numbers: Vec<_> = regions.iter().map(|region| region.number).collect();
         let numbers = numbers_in_runs(&numbers);

@@ -5,7 +5,7 @@ use voxelize::Finding;
 use voxelize::job::regions::RegionStore;
 
 use crate::cli::report::value::{self, Warning};
-use crate::cli::report::{Rows, Verbosity};
+use crate::cli::report::{ReportRows, Verbosity};
 use crate::cli::run::record_text;
 
 /// Regions of a plan.
@@ -35,7 +35,7 @@ pub fn rule_text(store: &RegionStore) -> String {
 /// Returns the warnings for JSON, and adds those that are printed to the rows.
 pub fn warnings(
     findings: &[Finding],
-    rows: &mut Rows,
+    rows: &mut ReportRows,
     verbosity: Verbosity,
 ) -> Option<Vec<Warning>> {
     for finding in findings.iter().filter(|finding| verbosity.prints(finding)) {

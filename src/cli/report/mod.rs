@@ -1,4 +1,4 @@
-//! Reports of commands. A command fills in one struct that derives `Serialize`; its JSON is that struct. [`Rows`] prints
+//! Reports of commands. A command fills in one struct that derives `Serialize`; its JSON is that struct. [`ReportRows`] prints
 //! the text, and the outcome decides the exit code. Nothing else prints.
 
 pub mod display;
@@ -141,9 +141,9 @@ pub type Object = Map<String, Value>;
 #[derive(Default)]
 pub struct Report {
     /// Requested rows, for standard output.
-    pub out: Rows,
+    pub out: ReportRows,
     /// Summary and warnings, for standard error.
-    pub err: Rows,
+    pub err: ReportRows,
     /// Text of the error. `None` for the usual text.
     pub error_text: Option<String>,
     /// Result as JSON. `None` for rows such as a total.
@@ -183,7 +183,7 @@ impl Report {
     /// Rows about other reports, such as a total.
     pub fn rows(out: String) -> Self {
         Self {
-            out: Rows(out),
+            out: ReportRows(out),
             ..Self::default()
         }
     }
@@ -208,9 +208,9 @@ pub fn empty<R: Default + Serialize>(_started: Instant) -> Object {
 
 /// Lines for people: a label of up to eight characters and a text.
 #[derive(Default)]
-pub struct Rows(pub String);
+pub struct ReportRows(pub String);
 
-impl Rows {
+impl ReportRows {
     pub fn row(&mut self, label: &str, text: impl Display) {
         self.line(format_args!("{label:<8}{text}"));
     }

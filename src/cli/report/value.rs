@@ -80,16 +80,16 @@ pub fn warnings(findings: &[Finding]) -> Vec<Warning> {
 
 /// File that was written.
 #[derive(Serialize)]
-pub struct Output {
+pub struct OutputJson {
     pub path: String,
     pub format: &'static str,
     pub bytes: Option<u64>,
 }
 
-pub fn outputs(written: &[Written]) -> Vec<Output> {
+pub fn outputs(written: &[Written]) -> Vec<OutputJson> {
     let mut outputs = vec![];
     for one in written {
-        outputs.push(Output {
+        outputs.push(OutputJson {
             path: lossy(&one.path),
             format: one.format,
             bytes: Some(one.bytes),
@@ -105,12 +105,12 @@ pub fn lossy(path: &Path) -> String {
 
 /// Lowest and highest corner of a box.
 #[derive(Serialize)]
-pub struct Corners<T = f64> {
+pub struct CornersJson<T = f64> {
     pub min: [T; 3],
     pub max: [T; 3],
 }
 
-impl Corners {
+impl CornersJson {
     /// Returns `None` for empty bounds, which are infinite.
     pub fn of(bounds: &Bounds, coordinates: &GridCoordinates) -> Option<Self> {
         let corner = |corner: [f32; 3]| coordinates.point(corner.map(f64::from));
@@ -124,16 +124,16 @@ impl Corners {
 /// Cells in which two grids differ.
 #[derive(Serialize)]
 pub struct DifferenceBox {
-    cells: Corners<usize>,
-    world: Option<Corners>,
+    cells: CornersJson<usize>,
+    world: Option<CornersJson>,
 }
 
 impl DifferenceBox {
     pub fn new([min, max]: [[usize; 3]; 2], lattice: Option<&Lattice>) -> Self {
         let world = lattice.map(|lattice| corners(lattice, [min, max]));
         Self {
-            cells: Corners { min, max },
-            world: world.map(|[min, max]| Corners { min, max }),
+            cells: CornersJson { min, max },
+            world: world.map(|[min, max]| CornersJson { min, max }),
         }
     }
 }
@@ -183,16 +183,16 @@ impl From<&Digest> for Digests {
 /// Options of a rule by their names in files, null where the rule has none.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub struct Fields(Object);
+pub struct FieldsJson(Object);
 
-impl Default for Fields {
+impl Default for FieldsJson {
     /// Every option of rules, none of them known.
     fn default() -> Self {
         Self::new(&FIELDS, &[])
     }
 }
 
-impl Fields {
+impl FieldsJson {
     pub fn new(names: &[&str], known: &[(&'static str, String)]) -> Self {
         let mut fields: Object = names
             .iter()
@@ -222,7 +222,7 @@ pub struct Counts {
     pub cells: u64,
     pub occupied: Option<u64>,
     #[serde(flatten)]
-    pub sides: Option<Sides>,
+    pub sides: Option<SidesJson>,
     /// Cells of parts that have the label of an earlier part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<u64>,
@@ -234,7 +234,7 @@ pub struct Counts {
 
 /// Number of cells of the surface and of the interior.
 #[derive(Serialize)]
-pub struct Sides {
+pub struct SidesJson {
     pub surface: Option<u64>,
     pub interior: Option<u64>,
 }

@@ -12,7 +12,7 @@ use voxelize::{Code, Finding, Inside, Record, Rule};
 use super::report::RunReport;
 use crate::cli::report::Object;
 use crate::cli::report::display::{counted, grouped};
-use crate::cli::report::value::Corners;
+use crate::cli::report::value::CornersJson;
 
 /// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
 /// `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` is that of the run that made the cells, if it is this
@@ -150,7 +150,7 @@ struct ThinComponents {
 
 #[derive(Serialize)]
 struct LargestComponent {
-    bounds: Corners,
+    bounds: CornersJson,
     triangles: u64,
     thickness: f64,
 }
@@ -164,7 +164,7 @@ struct ThinPlaces {
 
 #[derive(Serialize)]
 struct LargestPlace {
-    bounds: Corners,
+    bounds: CornersJson,
     dims: [usize; 3],
 }
 
@@ -267,9 +267,9 @@ impl ThinPlaces {
     }
 }
 
-fn corners(largest: [[f64; 3]; 2], coordinates: &GridCoordinates) -> Corners {
+fn corners(largest: [[f64; 3]; 2], coordinates: &GridCoordinates) -> CornersJson {
     let [min, max] = largest.map(|corner| coordinates.point(corner));
-    Corners { min, max }
+    CornersJson { min, max }
 }
 
 impl RepairsInfo {

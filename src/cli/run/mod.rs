@@ -20,7 +20,7 @@ use voxelize::{
 
 pub use self::fill::{voxelizer, voxels};
 pub use self::inside::record_text;
-pub use self::object::{InputInfo, MeshInfo, RunResult, empty};
+pub use self::object::{InputInfo, MeshJson, RunResult, empty};
 pub use self::prepare::{fit, fit_for, library_run, read, without_triangles};
 pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{extent, mesh_format, mesh_line, padding, summary, time_line, triangles};
@@ -160,7 +160,7 @@ impl Writer<'_> {
             return Ok((written, result));
         };
         let mut made = None;
-        let numbers = nearest.save(|| {
+        let numbers = nearest.written_by(|| {
             tool::save_numbers(nearest.path(), prepared.dims(), |put| {
                 made = Some(prepared.run(write, Some(put))?);
                 Ok(())

@@ -18,8 +18,8 @@ use super::inside::InsideInfo;
 use super::report::{DoubtReport, MeshFile, RunReport, surface_and_interior};
 use crate::cli::options::{JobOptions, Mode, Options};
 use crate::cli::report::value::{
-    self, ArrayValues, Corners, Counts, Digests, FieldValues, Fields, Grid, LabelCount, Output,
-    SharedCount, Sides, Warning, lossy,
+    self, ArrayValues, CornersJson, Counts, Digests, FieldValues, FieldsJson, Grid, LabelCount,
+    OutputJson, SharedCount, SidesJson, Warning, lossy,
 };
 use crate::cli::report::{Object, object};
 
@@ -27,12 +27,12 @@ use crate::cli::report::{Object, object};
 #[derive(Default, Serialize)]
 pub struct RunResult {
     input: Option<InputInfo>,
-    mesh: Option<MeshInfo>,
+    mesh: Option<MeshJson>,
     transform: Option<TransformInfo>,
     grid: Option<PaddedGrid>,
     rule: Option<&'static str>,
     #[serde(flatten)]
-    fields: Fields,
+    fields: FieldsJson,
     inside: Option<InsideInfo>,
     snap: Option<Snapped>,
     counts: Option<Counts>,
@@ -40,13 +40,13 @@ pub struct RunResult {
     volume: Option<f64>,
     digest: Option<Digests>,
     warnings: Vec<Warning>,
-    run: Option<Threads>,
+    run: Option<ThreadsJson>,
     timings_ms: Object,
-    memory: Memory,
-    outputs: Option<Vec<Output>>,
+    memory: MemoryJson,
+    outputs: Option<Vec<OutputJson>>,
     doubt: Option<DoubtReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    estimate: Option<Estimate>,
+    estimate: Option<EstimateJson>,
 }
 
 #[derive(Serialize)]
@@ -59,11 +59,11 @@ pub struct InputInfo {
 }
 
 #[derive(Serialize)]
-pub struct MeshInfo {
+pub struct MeshJson {
     triangles: usize,
     degenerate: u64,
     dropped: u64,
-    bounds: Option<Corners>,
+    bounds: Option<CornersJson>,
     closed: Option<bool>,
     oriented: Option<bool>,
     unit: Option<&'static str>,
@@ -95,20 +95,20 @@ struct Snapped {
 }
 
 #[derive(Serialize)]
-struct Threads {
+struct ThreadsJson {
     threads: usize,
     simd: &'static str,
     plan: Option<&'static str>,
 }
 
 #[derive(Default, Serialize)]
-struct Memory {
+struct MemoryJson {
     peak_bytes: Option<u64>,
 }
 
 /// Plan of a dry run.
 #[derive(Serialize)]
-struct Estimate {
+struct EstimateJson {
     memory_bytes: u64,
     peak_bytes: Option<u64>,
     slabs: usize,
@@ -131,12 +131,12 @@ impl RunResult {
             .unwrap_or(FIELDS.len());
         let mut result = Self {
             input: mesh.map(|path| InputInfo::new(path, found)),
-            mesh: MeshInfo::new(found, &coordinates.unwrap_or_default()),
-            fields: Fields::new(&FIELDS[..own_fields], &[]),
+            mesh: MeshJson::new(found, &coordinates.unwrap_or_default()),
+            fields: FieldsJson::new(&FIELDS[..own_fields], &[]),
             digest: found.digest.as_ref().map(Digests::from),
             warnings: value::warnings(&found.warnings),
             timings_ms: value::timings(&found.times.phases(), found.elapsed()),
-            memory: Memory {
+            memory: MemoryJson {
                 peak_bytes: peak_memory(),
             },
             outputs: found.outputs.as_deref().map(value::outputs),
@@ -152,7 +152,7 @@ impl RunResult {
             result.set_cells(&job.rule, lattice, found);
         }
         if options.mode == Mode::DryRun {
-            result.estimate = Estimate::new(found);
+            result.estimate = EstimateJson::new(found);
         }
         result
     }
@@ -183,13 +183,13 @@ impl RunResult {
             },
         });
         self.rule = Some(job.rule.name());
-        self.fields = Fields::new(&FIELDS[..own_fields], &job.rule.fields());
+        self.fields = FieldsJson::new(&FIELDS[..own_fields], &job.rule.fields());
         self.inside = InsideInfo::new(&job.rule, found, &job.grid.transform.coordinates());
         self.snap = Some(Snapped {
             mode: job.grid.snap.name(),
             coordinates: found.snapped,
         });
-        self.run = Some(Threads {
+        self.run = Some(ThreadsJson {
             threads: job.resources.threads,
             simd: job.resources.level.name(),
             plan: found.memory.as_ref().map(|memory| memory.strategy.name()),
@@ -231,7 +231,7 @@ impl RunResult {
                 named
             };
             let (surface, interior) = sides.map(|[surface, interior]| (surface, interior)).unzip();
-            counts.sides = Some(Sides { surface, interior });
+            counts.sides = Some(SidesJson { surface, interior });
             if !found.labels.is_empty() && named.is_none() {
                 set_labels(&mut counts, lattice, found);
             }
@@ -282,14 +282,14 @@ impl InputInfo {
     }
 }
 
-impl MeshInfo {
+impl MeshJson {
     pub fn new(found: &RunReport, coordinates: &GridCoordinates) -> Option<Self> {
         let mesh = found.mesh.as_ref()?;
         Some(Self {
             triangles: mesh.triangles,
             degenerate: mesh.degenerate,
             dropped: mesh.dropped,
-            bounds: Corners::of(&mesh.bounds, coordinates),
+            bounds: CornersJson::of(&mesh.bounds, coordinates),
             closed: found
                 .closedness
                 .map(|closedness| closedness != Closedness::Open),
@@ -301,7 +301,7 @@ impl MeshInfo {
     }
 }
 
-impl Estimate {
+impl EstimateJson {
     fn new(found: &RunReport) -> Option<Self> {
         let memory = found.memory.as_ref()?;
         Some(Self {

@@ -17,13 +17,13 @@ use crate::cli::options::{JobOptions, Mode, Options};
 use crate::cli::report::display::{
     self, bytes, counted, durations, grouped, listed, number, occupancy, suffix,
 };
-use crate::cli::report::{Rows, value};
+use crate::cli::report::{ReportRows, value};
 
 /// Most pairs of labels that share cells which the summary lists.
 const SHOWN_PAIRS: usize = 6;
 
 /// Adds the rows of the summary, as far as the run came.
-pub fn summary(rows: &mut Rows, options: &Options, found: &RunReport) {
+pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
     let job = &options.job;
     if let Some(mesh) = &found.mesh {
         let transform = transform_text(&job.options.grid.transform, &mesh.bounds);
@@ -59,7 +59,7 @@ pub fn summary(rows: &mut Rows, options: &Options, found: &RunReport) {
 }
 
 /// Adds the rows about the grid, the rule and the cells.
-fn grid_rows(rows: &mut Rows, options: &Options, lattice: &Lattice, found: &RunReport) {
+fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found: &RunReport) {
     let job = &options.job.options;
     rows.row("grid", grid(options, lattice, found.cut.as_deref()));
     if let Some(snapped @ 1..) = found.snapped {
@@ -115,7 +115,7 @@ fn grid_rows(rows: &mut Rows, options: &Options, lattice: &Lattice, found: &RunR
 }
 
 /// Adds the cells of each label, and the pairs of labels that share cells.
-fn label_rows(rows: &mut Rows, found: &RunReport) {
+fn label_rows(rows: &mut ReportRows, found: &RunReport) {
     let labels = found.labels.iter();
     rows.row(
         "labels",

@@ -9,11 +9,11 @@ use super::inside::{inside_options, option_text};
 use super::report::RunReport;
 use crate::cli::options::{GridFrom, Options};
 use crate::cli::output::FormatBy;
-use crate::cli::report::Rows;
+use crate::cli::report::ReportRows;
 use crate::cli::report::display::{bytes, counted, open_axes};
 
 /// Adds the rows of `-v`, as far as the run came.
-pub fn verbose(rows: &mut Rows, options: &Options, found: &RunReport) {
+pub fn verbose(rows: &mut ReportRows, options: &Options, found: &RunReport) {
     let mut why: Vec<String> = Vec::new();
     if let Some(lattice) = &found.lattice {
         why.extend(grid(options, lattice));

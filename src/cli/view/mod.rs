@@ -20,8 +20,8 @@ use super::files::{Destination, MadeFolders};
 use super::memory::Resources;
 use super::names::OutputFile;
 use super::report::display::{self, bytes, counted, grouped, listed, number};
-use super::report::value::{self, Digests, Output, lossy};
-use super::report::{Object, Outcome, Report, Rows, empty, to_stdout};
+use super::report::value::{self, Digests, OutputJson, lossy};
+use super::report::{Object, Outcome, Report, ReportRows, empty, to_stdout};
 use super::run::{mesh_line, time_line, timed};
 use input::{GridSize, LabelCells, ViewInput, ViewSource};
 use options::{OURS, PictureContent, PictureOptions};
@@ -166,19 +166,19 @@ struct Drawing {
     picture: Option<PictureInfo>,
     text: Option<String>,
     timings_ms: Option<Object>,
-    outputs: Option<Vec<Output>>,
+    outputs: Option<Vec<OutputJson>>,
 }
 
 #[derive(Serialize)]
 struct DrawnFile {
     path: String,
     #[serde(flatten)]
-    mesh: Option<MeshFile>,
+    mesh: Option<MeshFileJson>,
 }
 
 /// File of a mesh; null for voxels.
 #[derive(Serialize)]
-struct MeshFile {
+struct MeshFileJson {
     format: Option<&'static str>,
     bytes: Option<u64>,
 }
@@ -193,7 +193,7 @@ fn show(
     args: ViewArgs,
     resources: Resources,
     call: &Call,
-    rows: &mut Rows,
+    rows: &mut ReportRows,
     result: &mut Drawing,
 ) -> Result<Outcome> {
     result.input = Some(DrawnFile {
@@ -220,7 +220,7 @@ fn show(
     let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
     result.input = Some(DrawnFile {
         path: input.name.clone(),
-        mesh: Some(MeshFile { format, bytes }),
+        mesh: Some(MeshFileJson { format, bytes }),
     });
     result.grid = input.grid_size();
     result.counts = input.counts();
@@ -498,7 +498,12 @@ fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call
     })
 }
 
-fn add_rows(rows: &mut Rows, input: &ViewInput, options: &PictureOptions, written: &[Written]) {
+fn add_rows(
+    rows: &mut ReportRows,
+    input: &ViewInput,
+    options: &PictureOptions,
+    written: &[Written],
+) {
     match &input.found.mesh {
         Some(mesh) => rows.row("mesh", mesh_line(&input.name, mesh)),
         None => rows.row("voxels", &input.name),

@@ -131,7 +131,7 @@ fn lists_of_goldens_take_closed_holes() {
     assert!(
         fs::read_to_string(place.path("g.toml"))
             .unwrap()
-            .contains("--close-holes 12")
+            .contains("close-holes = 12")
     );
     place.run("verify g.toml").expect(0);
     place

@@ -459,7 +459,10 @@ iou_min = 1
             },
         ));
         let expected = list
-            .replace("v1:00000000000000000000000000000001", &hash('1').to_string())
+            .replace(
+                "v1:00000000000000000000000000000001",
+                &hash('1').to_string(),
+            )
             .replace("cells = 7", "cells = 9");
         assert_eq!(goldens.to_text(), expected);
     }
