@@ -38,7 +38,8 @@ pub(super) const FORMAT: Format = Format {
     choices: &[Choice::Uncompressed],
     weak_magic: &[b"<?xml ve", b"<VTKFile"],
     size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
-    memory: |_, _, threads, choices| packed::memory(threads, choices),
+    // A mebibyte stays with the allocator between the blocks of threads: measured.
+    memory: |_, _, threads, choices| packed::memory(threads, choices) + (1 << 20),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader {
