@@ -1,5 +1,5 @@
-//! Interrupts. The first signal sets a flag, which the work checks, and the run ends in order. Another one ends the
-//! process at once, without its temporary files.
+//! Interrupts. The first signal sets a flag, which the work checks, and the run ends in order. A second one
+//! removes the temporary files and ends the process at once.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use voxelize::{Error, Result, tool};
 
-/// Time between two looks at the flags.
+/// Time between two checks of the flags.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Signals within this time of the first one are the same: `timeout` sends each of them twice.
@@ -22,7 +22,7 @@ const STALL: Duration = Duration::from_millis(300);
 /// Signals that ask this process to stop. The default listens to none.
 #[derive(Clone, Default)]
 pub struct Signals {
-    /// Whether the process is this program's own. A fuzzer has signals of its own.
+    /// The process runs nothing else than this program. A fuzzer has signals of its own.
     is_program: bool,
     flags: Arc<Flags>,
 }
@@ -111,7 +111,7 @@ impl Flags {
         Ok(())
     }
 
-    /// Ends the process without its temporary files.
+    /// Removes the temporary files and ends the process.
     fn exit(&self) -> ! {
         // Standard error may be what stalls.
         let _ = tool::detached(|| eprintln!("error: {}", Error::interrupted()));
