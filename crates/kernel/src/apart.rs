@@ -38,11 +38,7 @@ pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u6
         s.len() == t.len() && (1..=PAIRS).contains(&s.len()),
         "up to sixteen pairs"
     );
-    let proven = on_level!(
-        level,
-        simd => part_lanes(simd, common, s, t),
-        _scalar => 0
-    );
+    let proven = on_level!(level, simd => part_lanes(simd, common, s, t));
     proven & (!0 >> (64 - s.len()))
 }
 

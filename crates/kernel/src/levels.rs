@@ -9,7 +9,7 @@ use fearless_simd::{Level as Found, Simd, f32x16, prelude::*};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// One triangle at a time, in the instructions that every machine of the target has.
+    /// The instructions that every machine of the target has. Surfaces are covered one triangle at a time.
     Scalar,
     /// x86-64-v2, 128-bit lanes.
     Sse42,

@@ -42,14 +42,7 @@ impl SeenTriangles {
 
 /// The bounds of triangles and how many have no area; `None` if a coordinate is not finite.
 pub fn seen(level: Level, triangles: &[Triangle]) -> Option<SeenTriangles> {
-    on_level!(level, simd => in_lanes(simd, triangles), _scalar => one_by_one(triangles))
-}
-
-fn one_by_one(triangles: &[Triangle]) -> Option<SeenTriangles> {
-    triangles.iter().all(is_finite).then(|| SeenTriangles {
-        bounds: Bounds::of(triangles),
-        degenerate: degenerate::count(triangles),
-    })
+    on_level!(level, simd => in_lanes(simd, triangles))
 }
 
 fn is_finite(triangle: &Triangle) -> bool {
@@ -126,6 +119,13 @@ fn has_area_for_sure<S: Simd>(simd: S, vertices: &[[f32x16<S>; 3]; 3]) -> u64 {
 mod tests {
     use super::*;
     use crate::random::Random;
+
+    fn one_by_one(triangles: &[Triangle]) -> Option<SeenTriangles> {
+        triangles.iter().all(is_finite).then(|| SeenTriangles {
+            bounds: Bounds::of(triangles),
+            degenerate: degenerate::count(triangles),
+        })
+    }
 
     #[test]
     fn every_level_sees_what_is_there() {

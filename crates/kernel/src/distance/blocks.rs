@@ -46,7 +46,7 @@ impl BlockClusters {
     /// Finds the cells, from `low` on, that a triangle may be the nearest of; `found` gets each with the triangle's place
     /// among those of all clusters. The answer is a cluster that is near.
     #[inline(always)]
-    pub fn look<S: Simd, const SCALAR: bool>(
+    pub fn look<S: Simd>(
         &mut self,
         simd: S,
         near: &mut LocalBrick,
@@ -89,7 +89,7 @@ impl BlockClusters {
                     .simd_le(f32x16::from_slice(simd, &look.most))
                     .to_bitmask();
                 for lane in bits_of(may_be) {
-                    look.see::<S, SCALAR>(simd, places[first[lane] as usize], lane);
+                    look.see(simd, places[first[lane] as usize], lane);
                 }
                 let mut most = f32x16::from_slice(simd, &look.most);
                 for (n, gaps) in gaps.iter().enumerate() {
@@ -104,7 +104,7 @@ impl BlockClusters {
                         if look.waiting == MOST_SEEN {
                             look.flush(simd, &mut found);
                         }
-                        look.see::<S, SCALAR>(simd, places[n], lane);
+                        look.see(simd, places[n], lane);
                     }
                 }
                 look.flush(simd, &mut found);
@@ -170,9 +170,9 @@ impl<'a> Look<'a> {
 
     /// Measures the triangles of a cluster from one cell.
     #[inline(always)]
-    fn see<S: Simd, const SCALAR: bool>(&mut self, simd: S, place: u32, lane: usize) {
+    fn see<S: Simd>(&mut self, simd: S, place: u32, lane: usize) {
         let point = [self.rows[0][lane], self.rows[1][lane], self.rows[2][lane]];
-        let seen = self.near.see::<S, SCALAR>(simd, self.tree, place, point);
+        let seen = self.near.see(simd, self.tree, place, point);
         self.most[lane] = self.most[lane].min(wider(seen.least, self.near.error));
         // Without a branch, which would often be mispredicted.
         let next = &mut self.seen[self.waiting];

@@ -258,8 +258,7 @@ mod tests {
             simd => {
                 let frames = frames(simd, cluster, [0.0; 3], 1.0);
                 cluster.numbers.into_iter().zip(squared(simd, &frames, point).as_array().map(f32::sqrt)).collect()
-            },
-            _scalar => vec![]
+            }
         )
     }
 

@@ -4,12 +4,10 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::cluster::Cluster;
 use super::frames::{self, ERROR, FLOOR, TriangleFrames};
 use super::oriented::{self, NO_ORIENTED, OrientedGroup, gaps_to_oriented};
 use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps, gaps_to_boxes};
 use crate::bits::bits_of;
-use crate::geom::distance::squared_distance;
 use crate::levels::{Aligned, LANES, rows, splats};
 
 /// Cells of a brick along each axis.
@@ -172,7 +170,7 @@ impl LocalBrick {
     /// An upper bound of the least squared distance of the clusters of a list from a point; more than `start` where all
     /// are farther.
     /// [`gaps`](Self::gaps) then has how near they may be.
-    pub fn look<S: Simd, const SCALAR: bool>(
+    pub fn look<S: Simd>(
         &mut self,
         simd: S,
         tree: &TriangleTree,
@@ -210,7 +208,7 @@ impl LocalBrick {
                 }
                 let listed = &list[of.as_array()[lane as usize] as usize];
                 let first = listed.group * LANES as u32 + lane;
-                let mut least = self.see::<S, SCALAR>(simd, tree, first, point).least;
+                let mut least = self.see(simd, tree, first, point).least;
                 if least <= start {
                     return least;
                 }
@@ -224,7 +222,7 @@ impl LocalBrick {
                     })
                     .places()
                     {
-                        least = least.min(self.see::<S, SCALAR>(simd, tree, place, point).least);
+                        least = least.min(self.see(simd, tree, place, point).least);
                     }
                 }
                 least
@@ -263,20 +261,15 @@ impl LocalBrick {
 
     /// Measures the triangles of a cluster from a point.
     #[inline(always)]
-    pub fn see<S: Simd, const SCALAR: bool>(
+    pub fn see<S: Simd>(
         &mut self,
         simd: S,
         tree: &TriangleTree,
         place: u32,
         point: [f32; 3],
     ) -> MeasuredCluster<S> {
-        let squared = if SCALAR {
-            let cluster = &tree.clusters[self.clusters[place as usize] as usize];
-            f32x16::from_slice(simd, &self.squared_one_by_one(cluster, point, tree.scale))
-        } else {
-            let slot = self.slot(simd, tree, place);
-            frames::squared(simd, &self.frames[slot], point)
-        };
+        let slot = self.slot(simd, tree, place);
+        let squared = frames::squared(simd, &self.frames[slot], point);
         // What is no number is not counted: its distance is not known.
         let infinity = f32x16::splat(simd, f32::INFINITY);
         let least = squared
@@ -307,16 +300,6 @@ impl LocalBrick {
             self.places[place as usize] = slot as u32;
         }
         slot
-    }
-
-    /// Squared distances by the definition, where there are no lanes.
-    fn squared_one_by_one(&self, cluster: &Cluster, point: [f32; 3], scale: f32) -> [f32; LANES] {
-        let scale = f64::from(scale);
-        let point = [0, 1, 2].map(|a| f64::from(self.origin[a]) + f64::from(point[a]) / scale);
-        std::array::from_fn(|lane| {
-            let distance = squared_distance(point, &cluster.triangle(lane)).sqrt() * scale;
-            (distance * distance) as f32
-        })
     }
 
     /// The bytes that it takes at most, with so many clusters.

@@ -206,8 +206,7 @@ mod tests {
             simd => [
                 gaps(simd, &tree.levels[0][0], [point; 2]).as_array()[0],
                 gaps_to_oriented(simd, rows(simd, &tree.oriented[0]), splats(simd)(point)).as_array()[0],
-            ],
-            _scalar => [0.0; 2]
+            ]
         )
     }
 

@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 use super::near::CELLS;
 use super::ties::NearestTriangles;
 use super::tree::TriangleTree;
-use crate::geom::distance::{NARROW, SPLITTER, squared_distance};
+use crate::geom::distance::{NARROW, SPLITTER};
 use crate::levels::{Aligned, LANES};
 
 /// Pairs measured at a time.
@@ -58,17 +58,13 @@ impl WaitingPairs {
     }
 
     /// Measures them: `found` has then the least of each cell, and `nearest` notes the triangles.
-    pub fn measure<S: Simd, const SCALAR: bool>(
+    pub fn measure<S: Simd>(
         &mut self,
         simd: S,
         found: &mut SquaredBrick,
         nearest: &mut Option<NearestTriangles>,
     ) {
-        let squared = if SCALAR {
-            self.squared_one_by_one()
-        } else {
-            squared(simd, &self.rows)
-        };
+        let squared = squared(simd, &self.rows);
         for n in 0..self.count {
             let cell = usize::from(self.cells[n]);
             let best = &mut found.squared[cell];
@@ -79,20 +75,6 @@ impl WaitingPairs {
             }
         }
         self.count = 0;
-    }
-
-    /// By the definition, where there are no lanes.
-    fn squared_one_by_one(&self) -> [f64; PAIRS] {
-        std::array::from_fn(|lane| {
-            let of = |n: usize| {
-                [
-                    self.rows[n][lane],
-                    self.rows[n + 1][lane],
-                    self.rows[n + 2][lane],
-                ]
-            };
-            squared_distance(of(0), &[3, 6, 9].map(|n| of(n).map(|v| v as f32)))
-        })
     }
 }
 
@@ -267,11 +249,12 @@ fn error<S: Simd>(p: f64x8<S>, [ah, al]: [f64x8<S>; 2], [bh, bl]: [f64x8<S>; 2])
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geom::distance::squared_distance;
     use crate::levels::{Level, on_level};
     use crate::random::Random;
 
     fn measured(level: Level, rows: &PairRows) -> [f64; PAIRS] {
-        on_level!(level, simd => squared(simd, rows), _scalar => unreachable!("it has no lanes"))
+        on_level!(level, simd => squared(simd, rows))
     }
 
     #[test]
@@ -287,10 +270,7 @@ mod tests {
             rows.as_flattened_mut()
                 .iter_mut()
                 .for_each(|value| *value = f64::from(number(steps)));
-            for level in Level::available()
-                .into_iter()
-                .filter(|level| *level != Level::Scalar)
-            {
+            for level in Level::available() {
                 let found = measured(level, &rows);
                 for lane in 0..PAIRS {
                     let of = |n: usize| {

@@ -109,11 +109,7 @@ impl<'a> BrickSearch<'a> {
     /// # Panics
     /// If the machine has no such level.
     pub fn brick(&mut self, level: Level, first: [usize; 3]) -> bool {
-        on_level!(
-            level,
-            simd => self.brick_with::<_, false>(simd, first),
-            scalar => self.brick_with::<_, true>(scalar, first)
-        )
+        on_level!(level, simd => self.brick_with(simd, first))
     }
 
     /// Whether any triangle may be within the limit of the cells from `first` on, so many along each axis.
@@ -126,7 +122,7 @@ impl<'a> BrickSearch<'a> {
         !self.near.clusters.is_empty()
     }
 
-    fn brick_with<S: Simd, const SCALAR: bool>(&mut self, simd: S, first: [usize; 3]) -> bool {
+    fn brick_with<S: Simd>(&mut self, simd: S, first: [usize; 3]) -> bool {
         self.place(first, [SIDE; 3]);
         self.collect(simd, false);
         if self.near.clusters.is_empty() {
@@ -138,9 +134,9 @@ impl<'a> BrickSearch<'a> {
         if let Some(nearest) = &mut self.nearest {
             nearest.place(first, self.near.reach);
         }
-        self.parts::<S, SCALAR>(simd, first);
+        self.parts(simd, first);
         self.waiting
-            .measure::<S, SCALAR>(simd, &mut self.found, &mut self.nearest);
+            .measure(simd, &mut self.found, &mut self.nearest);
         if let Some(nearest) = &self.nearest {
             nearest.numbers(&mut self.found.nearest);
         }
@@ -259,23 +255,23 @@ impl<'a> BrickSearch<'a> {
     }
 
     /// Measures the cells of the brick. The first list has its clusters.
-    fn parts<S: Simd, const SCALAR: bool>(&mut self, simd: S, first: [usize; 3]) {
+    fn parts<S: Simd>(&mut self, simd: S, first: [usize; 3]) {
         let all = Part {
             low: [0; 3],
             high: self.near.cells,
         };
-        let Some(list) = self.narrowed::<S, SCALAR>(simd, 0, all) else {
+        let Some(list) = self.narrowed(simd, 0, all) else {
             return;
         };
-        if !SCALAR && self.few::<S>(simd, list, first) {
+        if self.few(simd, list, first) {
             return;
         }
         for part in all.cut([SIDE / 2; 3]) {
-            let Some(list) = self.narrowed::<S, SCALAR>(simd, list, part) else {
+            let Some(list) = self.narrowed(simd, list, part) else {
                 continue;
             };
             for block in part.cut(BLOCK) {
-                self.block::<S, SCALAR>(simd, list, block, first);
+                self.block(simd, list, block, first);
             }
         }
     }
@@ -311,7 +307,7 @@ impl<'a> BrickSearch<'a> {
                     let at = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
                     let centre = [0, 1, 2].map(|a| lattice.centres[a][first[a] + at[a]]);
                     if waiting.push(tree, place, cell, centre) {
-                        waiting.measure::<S, false>(simd, found, nearest);
+                        waiting.measure(simd, found, nearest);
                     }
                 });
                 self.hint = few.hint().unwrap_or(self.hint);
@@ -321,17 +317,12 @@ impl<'a> BrickSearch<'a> {
     }
 
     /// The list of the clusters of a list that may be the nearest of a cell of a part, if there are any.
-    fn narrowed<S: Simd, const SCALAR: bool>(
-        &mut self,
-        simd: S,
-        list: usize,
-        part: Part,
-    ) -> Option<usize> {
+    fn narrowed<S: Simd>(&mut self, simd: S, list: usize, part: Part) -> Option<usize> {
         if self.lists[list].len() <= FEW {
             return Some(list);
         }
         let corners = self.near.corners(part.low, part.high);
-        let reach = self.reach::<S, SCALAR>(simd, list, corners)?;
+        let reach = self.reach(simd, list, corners)?;
         let (from, to) = self.lists.split_at_mut(list + 1);
         self.near.narrow(
             simd,
@@ -345,19 +336,14 @@ impl<'a> BrickSearch<'a> {
 
     /// How far the nearest triangles of all points of a box are at most: looked for from its middle, in the clusters of
     /// a list. None if all are beyond the limit.
-    fn reach<S: Simd, const SCALAR: bool>(
-        &mut self,
-        simd: S,
-        list: usize,
-        corners: [[f32; 3]; 2],
-    ) -> Option<f32> {
+    fn reach<S: Simd>(&mut self, simd: S, list: usize, corners: [[f32; 3]; 2]) -> Option<f32> {
         let Self {
             tree, near, lists, ..
         } = self;
         let limit = near.limit.sqrt() * ROUNDED;
         let (middle, radius) = ball(corners);
         let start = (limit + radius) * (limit + radius);
-        let least = near.look::<S, SCALAR>(simd, tree, &lists[list], middle, start);
+        let least = near.look(simd, tree, &lists[list], middle, start);
         if least > start && !near.has_unknown {
             return None;
         }
@@ -365,15 +351,9 @@ impl<'a> BrickSearch<'a> {
     }
 
     /// Measures the cells of a block: with the clusters of a list that may be the nearest.
-    fn block<S: Simd, const SCALAR: bool>(
-        &mut self,
-        simd: S,
-        list: usize,
-        block: Part,
-        first: [usize; 3],
-    ) {
+    fn block<S: Simd>(&mut self, simd: S, list: usize, block: Part, first: [usize; 3]) {
         let corners = self.near.corners(block.low, block.high);
-        let Some(reach) = self.reach::<S, SCALAR>(simd, list, corners) else {
+        let Some(reach) = self.reach(simd, list, corners) else {
             return;
         };
         let Self {
@@ -391,11 +371,11 @@ impl<'a> BrickSearch<'a> {
         let (_, radius) = ball(corners);
         let most = square_beyond(reach, radius, near.error);
         near.within(simd, &lists[list], most, &mut blocks.places);
-        let last = blocks.look::<S, SCALAR>(simd, near, tree, block.low, |cell, place| {
+        let last = blocks.look(simd, near, tree, block.low, |cell, place| {
             let at = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
             let centre = [0, 1, 2].map(|a| lattice.centres[a][first[a] + at[a]]);
             if waiting.push(tree, place, cell, centre) {
-                waiting.measure::<S, SCALAR>(simd, found, nearest);
+                waiting.measure(simd, found, nearest);
             }
         });
         *hint = last.unwrap_or(*hint);
