@@ -126,7 +126,7 @@ pub mod compare {
     pub use voxelize_compare::{Case, CaseResult, Gate, Golden, Goldens};
     #[doc(inline)]
     pub use voxelize_compare::{
-        Difference, FieldDifference, LargestDifference, Mismatch, check, clearance, diff,
+        Difference, FieldDifference, LargestDifference, Mismatch, check, clearance,
         differ_by_rounding, grids, lattices,
     };
 }

@@ -3,10 +3,10 @@
 pub use voxelize_core::par::workers::{detached, handed_on, side_by_side};
 pub use voxelize_core::text;
 pub use voxelize_formats::npy::save_numbers;
-pub use voxelize_formats::open::{made_by_this_tool, may_be_of_this_tool};
 pub use voxelize_formats::place::{link_target, lock_folder, without_temporaries};
-pub use voxelize_formats::save::{probe_output, save_bytes};
 pub use voxelize_formats::several::is_companion;
+pub use voxelize_formats::{made_by_this_tool, may_be_of_this_tool};
+pub use voxelize_formats::{probe_output, save_bytes};
 
 #[cfg(feature = "goldens")]
 pub use voxelize_compare::outcome;

@@ -41,14 +41,20 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
         return Ok(work());
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .spawn_handler(|thread| start(move || thread.run()).map(drop))
-        .build();
-    let pool = pool.map_err(|e| no_threads(threads, &e))?;
-    let (mut work, mut answer) = (Some(work), None);
+    let pool = new_pool(threads)?;
+    let mut work = Some(work);
+    let mut answer = None;
     install(&pool, &mut || answer = work.take().map(|work| work()));
     Ok(answer.expect("the work was done"))
+}
+
+/// Starts a pool. Not generic, as [`for_each`] is not.
+fn new_pool(threads: usize) -> Result<ThreadPool> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .spawn_handler(|thread| start(move || thread.run()).map(drop))
+        .build()
+        .map_err(|e| no_threads(threads, &e))
 }
 
 /// Does `work` in a pool. Not generic, as [`for_each`] is not.

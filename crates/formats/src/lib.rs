@@ -30,8 +30,7 @@ pub mod npy;
 #[cfg(feature = "npz")]
 mod npz;
 mod nrrd;
-#[doc(hidden)]
-pub mod open;
+mod open;
 mod packed;
 #[doc(hidden)]
 pub mod place;
@@ -40,8 +39,7 @@ mod points;
 mod raw;
 mod room;
 mod runs;
-#[doc(hidden)]
-pub mod save;
+mod save;
 mod schem;
 #[doc(hidden)]
 pub mod several;
@@ -67,7 +65,11 @@ pub use self::image::{IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 #[cfg(feature = "npz")]
 pub use self::npz::GridStack;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};
+#[doc(hidden)]
+pub use self::open::{made_by_this_tool, may_be_of_this_tool};
 pub use self::save::{PendingNames, save, save_source, write_source_to, write_to};
+#[doc(hidden)]
+pub use self::save::{probe_output, save_bytes};
 pub use self::shares::check_rule as check_rule_of_bytes;
 pub use self::voxels::{InMemory, Voxels};
 

@@ -62,7 +62,7 @@ impl Picture {
     /// If the file cannot be written. What was there before is then still there.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
         let png = self.to_png()?;
-        voxelize_formats::save::save_bytes(path.as_ref(), Existing::Replace, "png", |out| {
+        voxelize_formats::save_bytes(path.as_ref(), Existing::Replace, "png", |out| {
             out.write_all(&png)
         })
     }
