@@ -1,4 +1,4 @@
-//! What every package of voxelize shares: [errors](error), [threads](par), [exact predicates](geom), and
+//! Foundation of every voxelize package: [errors](error), [threads](par), [exact predicates](geom), and
 //! [lattices and cells](grid).
 //!
 //! Programs use the package `voxelize-mesh`, which re-exports the public part.

@@ -1,7 +1,7 @@
-//! The one place that starts threads and names rayon: a pool of a given size, and ordered parallel maps.
+//! Thread pools and ordered parallel maps. No other module starts threads or names rayon.
 //!
-//! Results never depend on the number of threads: callers hand out disjoint work and get the
-//! answers back in the order of the work.
+//! Results never depend on the number of threads: callers hand out disjoint work and receive the results in
+//! the order of the work.
 
 use std::io;
 use std::ops::Range;
@@ -14,19 +14,19 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result, hint};
 
-/// The most threads a pool may have: starting thousands stalls a machine and speeds up nothing.
+/// Largest number of threads in a pool. Thousands of threads stall a machine and speed up nothing.
 pub const MAX_THREADS: usize = 1024;
 
-/// The number of threads that `0` stands for: what the system offers this process.
+/// Returns the number of threads that `0` stands for: the number that the system offers to this process.
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Runs `work` with `threads` threads (0: all) for every parallel loop inside it; in place, if it
-/// already runs in a pool of as many.
+/// Runs `work` with `threads` threads (0: all) for every parallel loop inside it. Runs it in place if the
+/// caller is already in a pool of that size.
 ///
 /// # Errors
-/// If that is above [`MAX_THREADS`], or the system cannot start them.
+/// More than [`MAX_THREADS`] threads are requested, or the system cannot start them.
 pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
     if threads > MAX_THREADS {
         return Err(Error::usage(format!(
@@ -48,7 +48,7 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     Ok(answer.expect("the work was done"))
 }
 
-/// Starts a pool. Not generic, as [`for_each`] is not.
+/// Starts a pool. Not generic, for the reason given at [`for_each`].
 fn new_pool(threads: usize) -> Result<ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -57,20 +57,20 @@ fn new_pool(threads: usize) -> Result<ThreadPool> {
         .map_err(|e| no_threads(threads, &e))
 }
 
-/// Does `work` in a pool. Not generic, as [`for_each`] is not.
+/// Runs `work` in a pool. Not generic, for the reason given at [`for_each`].
 fn install(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
     pool.install(work);
 }
 
-/// The address space that must be left to start a thread, in bytes: its stack of 2 MiB, and three times that for what
-/// threads allocate while they start. Without it the system may still start the thread, but the first small
-/// allocation that fails ends the process.
+/// Address space that must be free before a thread is started, in bytes: its stack of 2 MiB, and three times
+/// as much for allocations during its start. With less, the system may still start the thread, but the first
+/// small allocation that fails ends the process.
 const ROOM: usize = 8 << 20;
 
 fn has_room() -> io::Result<()> {
     let mut room = Vec::<u8>::new();
     let found = room.try_reserve_exact(ROOM);
-    // Without this the allocation may be optimized away.
+    // `black_box` keeps the allocation from being optimized away.
     std::hint::black_box(&room);
     found.map_err(|_| {
         io::Error::new(
@@ -83,7 +83,7 @@ fn has_room() -> io::Result<()> {
 /// Starts a thread.
 ///
 /// # Errors
-/// If the system cannot start it.
+/// The system cannot start it.
 pub fn start<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> io::Result<JoinHandle<R>> {
@@ -102,27 +102,28 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
     )
 }
 
-/// Threads beside the pool, for front ends.
+/// Threads outside the pool, for front ends.
 pub mod workers {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc::sync_channel;
+    use std::sync::mpsc::{Receiver, sync_channel};
     use std::sync::{Arc, Mutex, PoisonError};
-    use std::thread::{Builder, ScopedJoinHandle};
+    use std::thread::Builder;
 
     use crate::error::Result;
     use crate::par::{has_room, no_threads, start, with_threads};
 
-    /// Starts a thread of its own, which nothing waits for.
+    /// Starts a detached thread. Nothing joins it.
     ///
     /// # Errors
-    /// If the system cannot start it.
+    /// The system cannot start it.
     pub fn detached(work: impl FnOnce() + Send + 'static) -> Result<()> {
         start(work).map(drop).map_err(|e| no_threads(1, &e))
     }
 
-    /// Does `work`, which hands items on by its argument: as many threads of their own take them, each one item at a time, for
-    /// work that waits more than it computes. If as many wait already, handing on waits, too; without a thread the item is
-    /// taken at once. Ends when all are taken.
+    /// Runs `work`, whose argument passes items on to `threads` separate threads, for items that wait more
+    /// than they compute. Each thread calls `take` with one item at a time. Up to `threads` further items are
+    /// queued; after that the sender blocks. If no thread could be started, the sender calls `take` itself.
+    /// Returns after all items are taken.
     pub fn handed_on<T: Send, R>(
         threads: usize,
         take: impl Fn(T) + Sync,
@@ -131,47 +132,46 @@ pub mod workers {
         std::thread::scope(|scope| {
             let (queue, next) = sync_channel::<T>(threads);
             let next = Arc::new(Mutex::new(next));
-            let start = |_| {
+            let mut is_started = false;
+            for _ in 0..threads {
+                if has_room().is_err() {
+                    continue;
+                }
                 let next = Arc::clone(&next);
                 let take = &take;
-                let one = move || {
-                    next.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .recv()
-                        .ok()
-                };
-                has_room()
-                    .and_then(|()| {
-                        Builder::new()
-                            .spawn_scoped(scope, move || std::iter::from_fn(one).for_each(take))
-                    })
-                    .is_ok()
-            };
-            let is_started = (0..threads)
-                .map(start)
-                .filter(|is_started| *is_started)
-                .count()
-                > 0;
+                let worker = Builder::new().spawn_scoped(scope, move || {
+                    while let Some(item) = received(&next) {
+                        take(item);
+                    }
+                });
+                is_started |= worker.is_ok();
+            }
             drop(next);
-            let hand_on = |item| match is_started {
-                true => {
-                    // Those that are left take what a panic ended.
+            work(&|item| {
+                if is_started {
+                    // The queue has no receiver if every worker panicked.
                     if let Err(unsent) = queue.send(item) {
                         take(unsent.0);
                     }
+                } else {
+                    take(item);
                 }
-                false => take(item),
-            };
-            work(&hand_on)
+            })
         })
     }
 
-    /// Calls `work` with every item, `workers` of them at a time, each in `threads` threads of its own: for
-    /// work that is faster side by side than each with all threads. Items are begun in their order; the
-    /// answers have that order, too.
+    /// Waits for the next item. `None` after the last one.
+    fn received<T>(queue: &Mutex<Receiver<T>>) -> Option<T> {
+        let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.recv().ok()
+    }
+
+    /// Calls `work` with every item, `workers` items at a time, each with `threads` threads of its own. For
+    /// work that scales better across items than within one item. Items are started in order, and the results
+    /// have the same order.
     ///
     /// # Errors
-    /// If the system cannot start so many threads.
+    /// The system cannot start all threads.
     pub fn side_by_side<T: Sync, R: Send>(
         items: &[T],
         workers: usize,
@@ -179,39 +179,43 @@ pub mod workers {
         work: impl Fn(&T) -> R + Sync,
     ) -> Result<Vec<R>> {
         let next = AtomicUsize::new(0);
-        let worker = || {
-            let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < items.len());
-            let mine = || {
-                std::iter::from_fn(take)
-                    .map(|n| (n, work(&items[n])))
-                    .collect::<Vec<_>>()
-            };
-            with_threads(threads, mine)
+        let run_worker = || {
+            let mut answers = vec![];
+            loop {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(n) else {
+                    return answers;
+                };
+                answers.push((n, work(item)));
+            }
         };
-        let done: Vec<Result<Vec<(usize, R)>>> = std::thread::scope(|scope| {
-            let start = |_| has_room().and_then(|()| Builder::new().spawn_scoped(scope, worker));
-            let started: Vec<_> = (0..workers).map(start).collect();
-            // A panic goes on in the caller of the work.
-            let ended = |worker: ScopedJoinHandle<'_, _>| {
-                worker
-                    .join()
-                    .unwrap_or_else(|e| std::panic::resume_unwind(e))
-            };
-            started
-                .into_iter()
-                .map(|worker| worker.map_err(|e| no_threads(workers, &e)).and_then(ended))
-                .collect()
-        });
         let mut answers = Vec::with_capacity(items.len());
         let mut failed = None;
-        for part in done {
-            match part {
-                Ok(part) => answers.extend(part),
-                Err(error) => failed = Some(error),
+        std::thread::scope(|scope| {
+            let mut started = vec![];
+            for _ in 0..workers {
+                let worker = has_room().and_then(|()| {
+                    Builder::new().spawn_scoped(scope, || with_threads(threads, run_worker))
+                });
+                started.push(worker.map_err(|e| no_threads(workers, &e)));
             }
-        }
-        // Those that could be started may have done it all.
-        if let Some(error) = failed.filter(|_| answers.len() < items.len()) {
+            for worker in started {
+                let part = match worker.map(|worker| worker.join()) {
+                    Ok(Ok(part)) => part,
+                    // A panic of a worker continues in the caller.
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    Err(error) => Err(error),
+                };
+                match part {
+                    Ok(part) => answers.extend(part),
+                    Err(error) => failed = Some(error),
+                }
+            }
+        });
+        // The threads that did start may have finished all items.
+        if let Some(error) = failed
+            && answers.len() < items.len()
+        {
             return Err(error);
         }
         answers.sort_unstable_by_key(|(n, _)| *n);
@@ -219,7 +223,7 @@ pub mod workers {
     }
 }
 
-/// The number of threads of the pool this code runs in.
+/// Returns the number of threads of the current pool.
 pub fn current_threads() -> usize {
     if rayon::current_thread_index().is_none() && is_forked() {
         1
@@ -228,8 +232,8 @@ pub fn current_threads() -> usize {
     }
 }
 
-/// Whether the process was forked from one that has had work outside of pools: the threads for such work are the parent's,
-/// and who waits for them waits for ever.
+/// Reports whether this process was forked from one that had parallel work outside of pools. The threads for
+/// such work exist only in the parent, so waiting for them would never end.
 fn is_forked() -> bool {
     static FIRST: AtomicU32 = AtomicU32::new(0);
     let process = std::process::id();
@@ -237,7 +241,7 @@ fn is_forked() -> bool {
     first.is_err_and(|first| first != process)
 }
 
-/// `items.map(f)`, in parallel, answers in order.
+/// Computes `items.map(f)` in parallel. The results are in order.
 pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     if items.len() < 2 || current_threads() == 1 {
         return items.into_iter().map(f).collect();
@@ -249,12 +253,12 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R>
     map_range(0..items.len(), |n| f(taken(&items[n])))
 }
 
-/// `range.map(f)`, in parallel, answers in order.
+/// Computes `range.map(f)` in parallel. The results are in order.
 pub fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if range.len() < 2 || current_threads() == 1 {
         return range.map(f).collect();
     }
-    // One job for many numbers, as a call may take less time than a job takes to begin.
+    // One job covers many numbers, because starting a job may take longer than a call.
     let piece = range.len().div_ceil(PIECES * current_threads());
     let pieces: Vec<Range<usize>> = range
         .clone()
@@ -271,16 +275,19 @@ pub fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + Sync) ->
     all
 }
 
-/// Pieces of a range for each thread, so that none waits long for another.
+/// Pieces of a range per thread. Small pieces keep threads from waiting for each other at the end.
 const PIECES: usize = 64;
 
-/// Calls `work` with each number below `count`, in parallel. Not generic: for each closure that rayon is given, the
-/// compiler makes its job machinery anew.
+/// Calls `work` with each number below `count`, in parallel. Not generic: the compiler instantiates rayon's
+/// job machinery for every closure type.
 fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
 
-/// What was put there, once.
+/// Takes the value out of its place.
+///
+/// # Panics
+/// The value was taken before.
 fn taken<T>(place: &Mutex<Option<T>>) -> T {
     place
         .lock()
@@ -289,9 +296,9 @@ fn taken<T>(place: &Mutex<Option<T>>) -> T {
         .expect("it is taken once")
 }
 
-/// Shares out `items`: `work` is called as often as the pool has threads, with an iterator over items
-/// that no other call gets. A call takes items that follow each other, and what is left of others'
-/// when it has no more of its own. The answers are in no order.
+/// Distributes `items`: calls `work` once per thread of the pool, with an iterator over items that no other
+/// call gets. A call takes consecutive items, and then the remaining items of other calls. The results are in
+/// no particular order.
 pub fn share<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&mut dyn Iterator<Item = &T>) -> R + Sync,
@@ -299,30 +306,34 @@ pub fn share<T: Sync, R: Send>(
     let threads = current_threads().min(items.len()).max(1);
     let parts: Vec<_> = items.chunks(items.len().div_ceil(threads).max(1)).collect();
     let taken: Vec<_> = parts.iter().map(|_| AtomicUsize::new(0)).collect();
-    let next_of = |part: usize| parts[part].get(taken[part].fetch_add(1, Ordering::Relaxed));
     map_range(0..threads, |thread| {
-        let next = || (0..parts.len()).find_map(|n| next_of((thread + n) % parts.len()));
-        work(&mut std::iter::from_fn(next))
+        work(&mut std::iter::from_fn(|| {
+            (0..parts.len()).find_map(|n| {
+                let part = (thread + n) % parts.len();
+                parts[part].get(taken[part].fetch_add(1, Ordering::Relaxed))
+            })
+        }))
     })
 }
 
-/// How long work reports and is stopped. Every method does nothing by default, so `&()` is silence.
+/// Progress reports and cancellation of long work. Every method does nothing by default, so `&()` reports
+/// nothing.
 pub trait Progress: Sync {
-    /// A phase starts that will advance by `total` in all.
+    /// Starts a phase that advances by `total` altogether.
     fn begin(&self, _phase: &str, _total: u64) {}
 
-    /// So much more of the phase is done. Called a few hundred times a phase, from any thread.
+    /// Advances the phase. Called a few hundred times per phase, from any thread.
     fn advance(&self, _by: u64) {}
 
-    /// Whether to stop soon; called as often as `advance` is called.
+    /// Reports whether the work should stop. Called as often as `advance`.
     fn cancelled(&self) -> bool {
         false
     }
 
-    /// An error if the work was cancelled, to end it with `?`.
+    /// Returns an error if the work is cancelled, so that callers can end it with `?`.
     ///
     /// # Errors
-    /// If the work is cancelled.
+    /// The work is cancelled.
     fn check(&self) -> Result<()> {
         if self.cancelled() {
             Err(Error::interrupted())
@@ -334,7 +345,7 @@ pub trait Progress: Sync {
 
 impl Progress for () {}
 
-/// Stops work from another thread: clones share one switch.
+/// Switch that stops work from another thread. Clones share one switch.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -349,17 +360,17 @@ impl Progress for () {}
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// A token that stops nothing yet.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stops the work that has this token, soon: it ends with an error of kind `Interrupted`.
+    /// Stops the work that has this token soon. The work ends with an error of kind `Interrupted`.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody cancelled.
+    /// Reports whether the token was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

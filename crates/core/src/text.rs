@@ -1,21 +1,21 @@
-//! Numbers for people, as messages write them: each kind is formatted here and nowhere else.
+//! Formats of numbers in messages. Each kind of number is formatted here and nowhere else.
 
 pub use voxelize_geom::text::{is_obeyed, sanitize, visible};
 
-/// `64,000`.
+/// Formats an integer with separated thousands: `64,000`.
 pub fn grouped(n: u64) -> String {
     group(&n.to_string())
 }
 
-/// A length or coordinate, to six digits: `0.5`, `-1.375`, `123456.7` is `123457`, `2.7e-16`.
+/// Formats a length or coordinate with six significant digits: `0.5`, `-1.375`, `2.7e-16`. `123456.7` becomes
+/// `123457`.
 pub fn number(value: f64) -> String {
     const DIGITS: i32 = 6;
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 {
-            "0".to_string()
-        } else {
-            value.to_string()
-        };
+    if value == 0.0 {
+        return "0".to_string();
+    }
+    if !value.is_finite() {
+        return value.to_string();
     }
     let magnitude = value.abs().log10().floor() as i32;
     if !(-5..15).contains(&magnitude) {
@@ -23,23 +23,21 @@ pub fn number(value: f64) -> String {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         return format!("{}e{exponent}", trimmed(mantissa));
     }
-    trimmed(&format!(
-        "{value:.*}",
-        (DIGITS - 1 - magnitude).max(0) as usize
-    ))
-    .to_string()
+    let decimals = (DIGITS - 1 - magnitude).max(0) as usize;
+    trimmed(&format!("{value:.decimals$}")).to_string()
 }
 
-/// How messages and reports write places and lengths of the mesh: in coordinates of the grid, by doubles.
+/// Conversion of places and lengths of the mesh to coordinates of the grid, in doubles, for messages and
+/// reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GridCoordinates {
-    /// What coordinates of the mesh are multiplied by.
+    /// Factor of the mesh's coordinates.
     pub scale: f64,
-    /// What is added to them after that.
+    /// Offset added after the scaling.
     pub by: [f64; 3],
-    /// The point of the file that coordinates of the mesh are relative to, if it is not the origin.
+    /// Point of the file that the mesh's coordinates are relative to. `None` for the origin.
     pub near: Option<[f64; 3]>,
-    /// The unit of the grid's coordinates, if it is known.
+    /// Unit of the grid's coordinates, if it is known.
     pub unit: Option<&'static str>,
 }
 
@@ -55,27 +53,27 @@ impl Default for GridCoordinates {
 }
 
 impl GridCoordinates {
-    /// A coordinate along an axis.
+    /// Converts a coordinate along an axis.
     pub fn at(&self, axis: usize, coordinate: f64) -> f64 {
         self.scale * coordinate + self.by[axis]
     }
 
-    /// A point.
+    /// Converts a point.
     pub fn point(&self, point: [f64; 3]) -> [f64; 3] {
         [0, 1, 2].map(|axis| self.at(axis, point[axis]))
     }
 
-    /// A length.
+    /// Converts a length.
     pub fn length(&self, length: f64) -> f64 {
         self.scale * length
     }
 
-    /// `3.4 mm`.
+    /// Formats a length of the mesh: `3.4 mm`.
     pub fn length_text(&self, length: f64) -> String {
         number(self.length(length)) + &self.suffix()
     }
 
-    /// `(0, 1, 2) mm`.
+    /// Formats a point of the mesh: `(0, 1, 2) mm`.
     pub fn point_text(&self, point: [f64; 3]) -> String {
         format!(
             "({}){}",
@@ -84,14 +82,16 @@ impl GridCoordinates {
         )
     }
 
-    /// The unit behind a length: ` mm`, or nothing.
+    /// Returns the unit as a suffix of a length: ` mm`, or an empty string.
     pub fn suffix(&self) -> String {
-        self.unit
-            .map_or_else(String::new, |unit| format!(" {unit}"))
+        match self.unit {
+            Some(unit) => format!(" {unit}"),
+            None => String::new(),
+        }
     }
 }
 
-/// A number with its thousands apart, for volumes: `8,000`.
+/// Formats a number with separated thousands, for volumes: `8,000`.
 pub fn grouped_number(value: f64) -> String {
     let text = number(value);
     if text.contains('e') {
@@ -103,8 +103,8 @@ pub fn grouped_number(value: f64) -> String {
     }
 }
 
-/// The name of a file without its extension, which parts are called by: `liver` for `liver.stl` and `liver.stl.gz`. What
-/// has no letter, as in `v1.2`, is no extension.
+/// Returns the name of a file without its extension. Parts are named by it: `liver` for `liver.stl` and
+/// `liver.stl.gz`. An ending without letters, as in `v1.2`, is not an extension.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -113,40 +113,42 @@ pub fn grouped_number(value: f64) -> String {
 /// assert_eq!(names.map(file_label), ["liver", "liver", "v1.2", "v1.2", ".stl", "left lung"]);
 /// ```
 pub fn file_label(name: &str) -> &str {
-    const LONGEST: usize = 8;
-    let without = |name: &'_ str, is_extension: &dyn Fn(&str) -> bool| {
-        let split = name
-            .rsplit_once('.')
-            .filter(|(stem, end)| !stem.is_empty() && is_extension(end));
-        split.map_or(name.len(), |(stem, _)| stem.len())
-    };
-    let unpacked = &name[..without(name, &|end| end.eq_ignore_ascii_case("gz"))];
-    let is_extension = |end: &str| {
-        end.len() <= LONGEST
-            && end.chars().all(|c| c.is_ascii_alphanumeric())
-            && end.chars().any(|c| c.is_ascii_alphabetic())
-    };
-    &unpacked[..without(unpacked, &is_extension)]
+    let unpacked = without_ending(name, |end| end.eq_ignore_ascii_case("gz"));
+    without_ending(unpacked, is_extension)
 }
 
-/// `12 triangles`, `1 triangle`.
+/// Removes the ending after the last dot if it is accepted and a name remains.
+fn without_ending(name: &str, is_accepted: impl Fn(&str) -> bool) -> &str {
+    match name.rsplit_once('.') {
+        Some((stem, end)) if !stem.is_empty() && is_accepted(end) => stem,
+        _ => name,
+    }
+}
+
+fn is_extension(end: &str) -> bool {
+    const LONGEST: usize = 8;
+    end.len() <= LONGEST
+        && end.chars().all(|c| c.is_ascii_alphanumeric())
+        && end.chars().any(|c| c.is_ascii_alphabetic())
+}
+
+/// Formats a count with its noun: `12 triangles`, `1 triangle`.
 pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
-/// `1–3, 7`: numbers in order, runs of three and more in short.
+/// Formats sorted numbers and shortens runs of three or more: `1–3, 7`.
 pub fn numbers_in_runs(numbers: &[usize]) -> String {
-    let text = |run: &[usize]| match run {
-        [only] => only.to_string(),
-        [first, second] => format!("{first}, {second}"),
-        [first, .., last] => format!("{first}–{last}"),
-        [] => String::new(),
-    };
-    numbers
-        .chunk_by(|a, b| a + 1 == *b)
-        .map(text)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut runs = vec![];
+    for run in numbers.chunk_by(|a, b| a + 1 == *b) {
+        runs.push(match run {
+            [only] => only.to_string(),
+            [first, second] => format!("{first}, {second}"),
+            [first, .., last] => format!("{first}–{last}"),
+            [] => String::new(),
+        });
+    }
+    runs.join(", ")
 }
 
 fn trimmed(decimal: &str) -> &str {
@@ -169,10 +171,10 @@ fn group(whole: &str) -> String {
     text
 }
 
-/// A number of bytes for people: `64 GiB`, `1.5 MiB`, `200 B`.
+/// Formats a number of bytes: `64 GiB`, `1.5 MiB`, `200 B`.
 pub fn bytes(n: impl Into<u128>) -> String {
-    let n = n.into();
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let n = n.into();
     if n < 1024 {
         return format!("{n} B");
     }
@@ -183,11 +185,8 @@ pub fn bytes(n: impl Into<u128>) -> String {
         unit += 1;
     }
     let text = format!("{value:.1}");
-    format!(
-        "{} {}",
-        text.strip_suffix(".0").unwrap_or(&text),
-        UNITS[unit]
-    )
+    let short = text.strip_suffix(".0").unwrap_or(&text);
+    format!("{short} {}", UNITS[unit])
 }
 
 #[cfg(test)]

@@ -1,22 +1,23 @@
-//! What two triangles have in common beyond the vertices they share.
+//! Intersections of two triangles beyond the vertices they share.
 //!
-//! Most pairs that come close in a mesh are neighbours, and have a vertex or an edge in common and nothing else.
-//! Doubles prove that of nearly all of them: a plane on whose two sides the triangles lie, touching it in the shared
-//! vertex alone or not at all; or, with a common edge, that they are not folded onto each other. Any plane will
-//! do, so the rounding of its direction does not matter, and only that of the products with it is bounded. The
-//! rest is decided exactly by [`meeting`].
+//! Most close pairs of a mesh are neighbours that have a vertex or an edge in common and nothing else.
+//! Doubles prove this for nearly all of them. The proof is a plane that separates the triangles and touches
+//! them at most in the shared vertex. For a common edge, the proof is that the triangles are not folded onto
+//! each other. Any plane is valid, so the rounding of its direction does not matter. Only the error of the
+//! products with it is bounded. The remaining pairs are decided exactly by [`meeting`].
 
 use super::orientation::sure_side;
 use super::tri_tri::{Meeting, meeting};
 use super::vector::{cross, dot, minus};
 use super::{Point, Triangle};
 
-/// The unit of rounding, 2^-53.
+/// Unit roundoff, 2^-53.
 const U: f64 = 1.0 / (1_u64 << 53) as f64;
 
-/// How two triangles with an area meet beyond the vertices they share, and the edge between two shared ones: `None`
-/// if nothing, or if all three vertices are the same. Vertices are shared where their names are equal: their
-/// coordinates, or numbers for these. The coordinates must be finite.
+/// Returns the intersection of two triangles with an area beyond the vertices they share and the edge between
+/// two shared vertices. `None` if there is no such intersection, or if all three vertices are shared.
+/// Vertices are shared where their names are equal; a name is the coordinates or a number for them. The
+/// coordinates must be finite.
 pub fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) -> Option<Meeting> {
     let shared = SharedVertices::of(names);
     let count = shared.count();
@@ -34,25 +35,25 @@ pub fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) 
     if is_proven {
         return None;
     }
-    // What they have in common is convex: more than a shared vertex has a length.
+    // The intersection is convex, so it has a length if it contains more than a shared vertex.
     match (count, meeting(s, t)) {
         (_, Meeting::Apart) | (1, Meeting::Point) | (2, Meeting::Segment) => None,
         (_, meeting) => Some(meeting),
     }
 }
 
-/// The vertices that two triangles share.
+/// Vertices that two triangles share.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedVertices {
-    /// Bit 3 i + j where vertex i of the first is vertex j of the second.
+    /// Bit 3 i + j is set if vertex i of the first triangle is vertex j of the second.
     bits: u32,
 }
 
 impl SharedVertices {
-    /// Those with equal names.
+    /// Compares the names of the vertices.
     #[inline(always)]
     pub fn of<V: PartialEq>(names: [&[V; 3]; 2]) -> Self {
-        // A bit for every two vertices, so that no branch depends on which are equal.
+        // One bit per pair of vertices, so that no branch depends on the names.
         let mut bits = 0;
         for (i, v) in names[0].iter().enumerate() {
             for (j, w) in names[1].iter().enumerate() {
@@ -62,27 +63,28 @@ impl SharedVertices {
         Self { bits }
     }
 
-    /// How many there are, of triangles with an area.
+    /// Returns the number of shared vertices, for triangles with an area.
     #[inline(always)]
     pub fn count(self) -> usize {
         self.bits.count_ones() as usize
     }
 
-    /// The vertices of both triangles, up to two shared ones first, in one order, and then the others.
+    /// Returns the vertices of both triangles in matching order: up to two shared vertices first, then the
+    /// others.
     #[inline(always)]
     pub fn first(self) -> &'static [[u8; 3]; 2] {
         &FIRST[self.bits as usize]
     }
 }
 
-/// What [`SharedVertices::first`] says of each set of bits.
+/// Results of [`SharedVertices::first`] for each set of bits.
 static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
     let mut all = [[[0; 3]; 2]; 1 << 9];
     let mut bits = 0;
     while bits < all.len() {
         let one = bits.trailing_zeros() as u8 % 9;
         let rest = bits & bits.wrapping_sub(1);
-        // Without a second one, the next vertices.
+        // Without a second shared vertex, the next vertices follow.
         let next = [(one / 3 + 1) % 3, (one % 3 + 1) % 3];
         let other = rest.trailing_zeros() as u8;
         let [k, l] = if rest == 0 {
@@ -90,7 +92,7 @@ static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
         } else {
             [other / 3, other % 3]
         };
-        // Of triangles without area, whose vertices may be one, any: they are in no pair.
+        // Triangles without area, which may repeat a vertex, get an arbitrary order. They are in no pair.
         let third = [6 - one / 3 - k, 6 - one % 3 - l];
         all[bits] = [[one / 3, k, third[0] % 3], [one % 3, l, third[1] % 3]];
         bits += 1;
@@ -98,38 +100,51 @@ static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
     all
 };
 
-/// Whether doubles are sure that the triangles have nothing in common; they may have nothing without that. The
-/// coordinates must be finite.
+/// Reports whether doubles prove that the triangles are disjoint. `false` proves nothing. The coordinates
+/// must be finite.
 pub(crate) fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
-    let from =
-        |p: &Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(s[0][a])) };
-    let s = s.each_ref().map(from);
-    let t = t.each_ref().map(from);
-    let sum =
-        |t: [[f64; 3]; 3]| -> [f64; 3] { std::array::from_fn(|a| t[0][a] + t[1][a] + t[2][a]) };
+    let origin = s[0];
+    let s = s.map(|p| offset(origin, p));
+    let t = t.map(|p| offset(origin, p));
     if separates(minus(sum(t), sum(s)), s, t) {
         return true;
     }
-    let edges = |t: [[f64; 3]; 3]| [minus(t[1], t[0]), minus(t[2], t[1]), minus(t[0], t[2])];
     let of_s = edges(s);
     let of_t = edges(t);
     let normals = [cross(of_s[0], of_s[1]), cross(of_t[0], of_t[1])];
     if normals.iter().any(|normal| separates(*normal, s, t)) {
         return true;
     }
-    // Seen along a normal: the lines through the edges.
-    let across = |normal: [f64; 3], edges: [[f64; 3]; 3]| edges.map(|edge| cross(normal, edge));
-    let all = across(normals[0], of_s)
-        .into_iter()
-        .chain(across(normals[1], of_t));
-    all.into_iter().any(|direction| separates(direction, s, t))
+    // Seen along a normal, the edges of a triangle are lines that may separate.
+    of_s.iter()
+        .any(|edge| separates(cross(normals[0], *edge), s, t))
+        || of_t
+            .iter()
+            .any(|edge| separates(cross(normals[1], *edge), s, t))
 }
 
-/// Whether a plane across `direction` surely parts the points of `s` from those of `t`.
+/// Returns `p - origin`, rounded.
+#[inline]
+fn offset(origin: Point, p: Point) -> [f64; 3] {
+    std::array::from_fn(|a| f64::from(p[a]) - f64::from(origin[a]))
+}
+
+#[inline]
+fn sum(t: [[f64; 3]; 3]) -> [f64; 3] {
+    std::array::from_fn(|a| t[0][a] + t[1][a] + t[2][a])
+}
+
+#[inline]
+fn edges(t: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    [minus(t[1], t[0]), minus(t[2], t[1]), minus(t[0], t[2])]
+}
+
+/// Reports whether a plane across `direction` certainly separates the points of `s` from the points of `t`.
 ///
-/// A coordinate less another one is off by a factor within 1 ± u, its product by (1 ± u)^2, the sum of three by
-/// (1 ± u)^4: less than 4.01 u times the sum of the sizes. 8 u leaves room for the rounding of the test itself.
-/// Nothing overflows or underflows: a direction is a product of three differences of floats at most.
+/// A difference of two coordinates has a factor of error within 1 ± u, its product within (1 ± u)^2, and the
+/// sum of three products within (1 ± u)^4. This is less than 4.01 u times the sum of the magnitudes. 8 u
+/// leaves room for the rounding of the test itself. Nothing overflows or underflows: a direction is at most a
+/// product of three differences of floats.
 #[inline]
 fn separates(direction: [f64; 3], s: [[f64; 3]; 3], t: [[f64; 3]; 3]) -> bool {
     let [s, t] = [s, t].map(|points| points.map(|p| along(direction, p)));
@@ -142,7 +157,7 @@ fn separates(direction: [f64; 3], s: [[f64; 3]; 3], t: [[f64; 3]; 3]) -> bool {
     high(s) < low(t) || high(t) < low(s)
 }
 
-/// The least and the most that the product of a direction and a difference of points is.
+/// Returns the bounds of the product of a direction and a difference of points.
 #[inline]
 fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
     let size: f64 = (0..3).map(|a| (direction[a] * point[a]).abs()).sum();
@@ -151,15 +166,14 @@ fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
     [product - error, product + error]
 }
 
-/// Whether triangles with the common vertex `apex` and these others surely have nothing else in common.
+/// Reports whether two triangles with the common vertex `apex` and the given other vertices certainly have
+/// nothing else in common.
 ///
-/// If they have, a ray from the apex is in both; a plane through the apex with the others of one triangle on one
-/// side and those of the other on the other side proves that there is none.
+/// A larger intersection contains a ray from the apex. A plane through the apex that separates the other
+/// vertices of both triangles proves that there is no such ray.
 fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
-    let from =
-        |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(apex[a])) };
-    let [a, b] = s.map(from);
-    let [c, d] = t.map(from);
+    let [a, b] = s.map(|p| offset(apex, p));
+    let [c, d] = t.map(|p| offset(apex, p));
     let parts = |direction: [f64; 3]| {
         let [a, b, c, d] = [a, b, c, d].map(|p| along(direction, p));
         let least = |p: [f64; 2], q: [f64; 2]| p[0].min(q[0]);
@@ -171,7 +185,8 @@ fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
     if parts(between([a, b, c, d])) {
         return true;
     }
-    // The plane of one of them, if the others of the other are on one side of it.
+    // The plane of one triangle separates if both other vertices of the second triangle lie strictly on one
+    // side of it.
     let is_apart = |[p, q]: [Point; 2], [r, x]: [Point; 2]| {
         let side = sure_side(&[apex, p, q, r]);
         matches!(side, Some(1 | -1)) && sure_side(&[apex, p, q, x]) == side
@@ -186,15 +201,15 @@ fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
     parts(between([a, b, c, d].map(unit)))
 }
 
-/// Whether triangles with this common edge, and these third vertices, surely have nothing else in common.
+/// Reports whether two triangles with this common edge and these third vertices certainly have nothing else
+/// in common.
 ///
-/// If they have, they lie in one plane and on one side of the edge, so that the products of the edge with both
-/// have one direction. With the sums `A` and `B` of the sizes of products in their components, those are off by
-/// less than 4.01 u `A` and 4.01 u `B`, and their dot product by less than 11.1 u times the sum of `A B`.
+/// A larger intersection requires both triangles to lie in one plane and on one side of the edge, so that the
+/// cross products of the edge with both sides have the same direction. Let `A` and `B` be the sums of the
+/// magnitudes of the products in their components. The errors of the components are below 4.01 u `A` and 4.01
+/// u `B`, and the error of their dot product is below 11.1 u times the sum of `A B`.
 fn is_no_fold([v, w]: [Point; 2], s: Point, t: Point) -> bool {
-    let from =
-        |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(v[a])) };
-    let [edge, a, b] = [w, s, t].map(from);
+    let [edge, a, b] = [w, s, t].map(|p| offset(v, p));
     let sizes = |p: [f64; 3]| {
         [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (edge[i] * p[j]).abs() + (edge[j] * p[i]).abs())
     };
@@ -210,7 +225,7 @@ mod tests {
     use voxelize_kernel::Level;
     use voxelize_kernel::apart::{Common, PAIRS, surely_part};
 
-    /// Without doubles.
+    /// Computes the expected result without doubles.
     fn exactly(s: &Triangle, t: &Triangle) -> Option<Meeting> {
         match (s.iter().filter(|v| t.contains(v)).count(), meeting(s, t)) {
             (_, Meeting::Apart) | (1, Meeting::Point) | (2, Meeting::Segment) | (3, _) => None,
@@ -218,8 +233,8 @@ mod tests {
         }
     }
 
-    /// How many of these pairs lanes prove to have nothing in common beyond so many shared vertices: the same ones at
-    /// all levels, and none that meet.
+    /// Returns the number of pairs that lanes prove to have nothing in common beyond `count` shared vertices.
+    /// Checks that all levels prove the same pairs and that no proven pair meets.
     fn proven_by_lanes(count: usize, pairs: &[[Triangle; 2]]) -> u32 {
         let common = [Common::Nothing, Common::Vertex, Common::Edge][count];
         let [s, t] = [0, 1].map(|n| pairs.iter().map(|pair| pair[n]).collect::<Vec<_>>());
@@ -243,15 +258,15 @@ mod tests {
     fn doubles_never_contradict_the_exact_meeting() {
         let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
         let mut next = || random.unit();
-        // By how many vertices are shared: pairs that meet beyond them, and pairs that do not.
+        // Per number of shared vertices: pairs that do not meet beyond them, and pairs that do.
         let mut seen = [[0_u32; 2]; 3];
-        // By how many vertices are shared: pairs that wait for lanes, and how many these have proven.
+        // Per number of shared vertices: pairs collected for lanes, and the number of pairs proven by them.
         let mut waiting: [Vec<[Triangle; 2]>; 3] = [const { vec![] }; 3];
         let mut proven = [0; 3];
         for n in 0..240_000_u32 {
             let scale = [1.0, 1e-30, 3e7][n as usize % 3];
             let step = [4.0, 2.0, 1000.0][n as usize / 3 % 3];
-            // Every second pair in one plane.
+            // Every second pair lies in one plane.
             let is_flat = n % 2 == 0;
             let mut point = || -> Point {
                 let [x, y, z] = [next(), next(), next()].map(|c| (c * step).round() / step * scale);

@@ -1,21 +1,21 @@
-//! The point of a segment, a box or a triangle that is closest to a given point, and whether a sphere meets
-//! a box, in doubles.
+//! Closest point of a segment, box or triangle to a given point, and the intersection test of a sphere and a
+//! box, in doubles.
 //!
-//! After Ericson, Real-Time Collision Detection (2005), section 5.1. A set that is convex and closed has one
-//! closest point `q` to a point `p`, and it is the one for which no point of the set lies on the far side of
-//! the plane through `q` across `p - q`: `(p - q) · (v - q) <= 0` for every corner `v`.
+//! After Ericson, Real-Time Collision Detection (2005), section 5.1. A closed convex set has one closest
+//! point `q` to a point `p`. It is the point for which no point of the set lies beyond the plane through `q`
+//! across `p - q`: `(p - q) · (v - q) <= 0` for every corner `v`.
 //!
-//! Segments may have no length and triangles no area: what divides by a length or an area is then left out,
-//! and the features that remain have the answer. All is computed in doubles, rounded: the distance to the
-//! answer is off by a few units in the last place of the largest difference of coordinates.
+//! Segments may have no length and triangles no area. Steps that divide by a length or an area are then
+//! skipped, and the remaining features contain the closest point. All computations are rounded doubles: the
+//! error of the distance is a few units in the last place of the largest difference of coordinates.
 
 use super::segment_box::ClosedBox;
 use super::vector::{along, cross, dot, minus};
 
-/// The point of the segment from `a` to `b` that is closest to `p`.
+/// Returns the point of the segment from `a` to `b` that is closest to `p`.
 ///
-/// The foot of `p` on the line is `a + t (b - a)` with `t = (p - a) · (b - a) / (b - a)²`; beyond an end, the
-/// end is closest (section 5.1.2). A segment without length is its only point.
+/// The foot of `p` on the line is `a + t (b - a)` with `t = (p - a) · (b - a) / (b - a)²`. If the foot is
+/// beyond an end, that end is closest (section 5.1.2). A segment without length is a single point.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -37,16 +37,17 @@ pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
     } else if 2.0 * rise <= length {
         along(a, e, rise / length)
     } else {
-        // From the nearer end, so that the factor rounds relative to what is left.
+        // Computed from the nearer end, so that the rounding of the factor is relative to the smaller
+        // remainder.
         along(b, e, dot(minus(p, b), e) / length)
     }
 }
 
-/// The closest two points of two segments, the first on the first.
+/// Returns the closest points of two segments, the point of the first segment first.
 ///
-/// Where the lines come closest, if that is on both segments; else an end of one is closest, and its closest
-/// point of the other (section 5.1.9). The four ends are tried in any case: nothing else has to be tried for
-/// parallel segments, and nothing is lost where what divides is nearly zero.
+/// If the lines come closest within both segments, these points are the result. Otherwise an end of one
+/// segment and its closest point of the other are closest (section 5.1.9). The four ends are always tried.
+/// This covers parallel segments and loses no precision where a divisor is nearly zero.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -64,7 +65,8 @@ pub fn of_segments([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> [[f64; 3]; 2
         .expect("four pairs or five")
 }
 
-/// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
+/// Returns the points where the lines of two segments come closest. `None` if a point is outside its segment
+/// or the lines are parallel.
 fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]> {
     let e = minus(b, a);
     let f = minus(d, c);
@@ -75,7 +77,7 @@ fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]
     let s = dot(cross(r, f), normal) / area;
     let t = dot(cross(r, e), normal) / area;
     let is_within = |t: f64| (0.0..=1.0).contains(&t);
-    // From there each is put where it is closest to the other, as s and t are rounded.
+    // s and t are rounded, so each point is then moved to the closest point of the other segment.
     (is_within(s) && is_within(t)).then(|| {
         let q = on_segment(along(a, e, s), [c, d]);
         let p = on_segment(q, [a, b]);
@@ -83,7 +85,7 @@ fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]
     })
 }
 
-/// The point of the box that is closest to `p`: each coordinate of its own (section 5.1.3).
+/// Returns the point of the box that is closest to `p`, one coordinate at a time (section 5.1.3).
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -97,8 +99,8 @@ pub fn on_box(p: [f64; 3], within: &ClosedBox) -> [f64; 3] {
     std::array::from_fn(|a| p[a].max(within.low[a]).min(within.high[a]))
 }
 
-/// Whether a sphere and a box have a point in common; touching counts. The distance from the centre to the
-/// closest point of the box is compared with the radius, both squared (section 5.2.5).
+/// Reports whether a sphere and a box have a point in common. Touching counts. Compares the squared distance
+/// from the centre to the closest point of the box with the squared radius (section 5.2.5).
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -114,12 +116,12 @@ pub fn sphere_box(centre: [f64; 3], radius: f64, within: &ClosedBox) -> bool {
     dot(away, away) <= radius * radius
 }
 
-/// The point of the triangle that is closest to `p`.
+/// Returns the point of the triangle that is closest to `p`.
 ///
-/// It is the foot of `p` on the plane, if that lies within the triangle, else the closest point of one of
-/// the edges (section 5.1.5 finds the same by the Voronoi regions of vertices and edges, which have no
-/// meaning where the area is zero). Every candidate is a point of the triangle, so the closest of them is
-/// never too close. A triangle without area is its edges.
+/// It is the foot of `p` on the plane if the foot lies within the triangle, and otherwise the closest point
+/// of an edge. Section 5.1.5 finds the same point by the Voronoi regions of vertices and edges, which are
+/// undefined where the area is zero. Every candidate is a point of the triangle, so the result is never too
+/// close. A triangle without area consists of its edges.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -148,13 +150,14 @@ pub fn on_triangle(p: [f64; 3], triangle: [[f64; 3]; 3]) -> [f64; 3] {
         )
 }
 
-/// The foot of `p` on the plane of the triangle, if it lies within; `None` also without area.
+/// Returns the foot of `p` on the plane of the triangle. `None` if the foot is outside or the triangle has no
+/// area.
 ///
-/// In the coordinates along the longest edge and across it, as a sliver's height has few digits: what is
-/// along the edge is taken away before its share of the height is computed.
+/// Computed in coordinates along the longest edge and across it, because the height of a sliver has few
+/// digits: the part along the edge is subtracted before the part along the height is computed.
 fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     let length = |[from, to]: [[f64; 3]; 2]| dot(minus(to, from), minus(to, from));
-    // From the longest edge on.
+    // Start at the longest edge.
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
     let [a, b, c] = turns.into_iter().fold(turns[0], |best, turn| {
         if length([turn[0], turn[1]]) > length([best[0], best[1]]) {
@@ -171,7 +174,7 @@ fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     let height = along(side, base, -share);
     let t = dot(from_a, base) / base_squared;
     let s = dot(along(from_a, base, -t), height) / dot(height, height);
-    // Not a number without area, which is no weight either.
+    // Without area the weights are not numbers and fail the comparisons.
     let weights = [t - share * s, s];
     let within = weights[0] >= 0.0 && s >= 0.0 && weights[0] + s <= 1.0;
     within.then(|| along(along(a, base, weights[0]), side, s))
@@ -193,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Points and triangles, of which many have no area or hardly any.
+    /// Returns points and triangles. Many of the triangles have no area or hardly any.
     fn cases() -> impl Iterator<Item = ([f64; 3], [[f64; 3]; 3])> {
         let mut random = Random::new(0x0ff5e7);
         (0..60_000_u64).map(move |n| {
@@ -218,8 +221,8 @@ mod tests {
             .fold(0.0, |most, c| c.abs().max(most))
     }
 
-    /// No corner lies beyond the plane through the closest point, but for rounding: that alone makes it the
-    /// closest point of a convex set it belongs to.
+    /// No corner lies beyond the plane through the closest point, except for rounding. This property alone
+    /// characterizes the closest point of a convex set.
     #[test]
     fn the_plane_through_the_closest_point_has_all_corners_behind_it() {
         let mut seen = [0, 0];
@@ -231,7 +234,7 @@ mod tests {
             for v in triangle {
                 let beyond = dot(away, minus(v, q));
                 let reach = dot(minus(v, q), minus(v, q)).sqrt();
-                // The closest point on the way to that corner is so much closer.
+                // A corner beyond the plane would bring the closest point this much closer.
                 let step = if beyond > 0.0 {
                     (beyond / reach).min(reach)
                 } else {
@@ -250,8 +253,8 @@ mod tests {
         assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
     }
 
-    /// The closest point lies on the triangle: its squared distance is not below the exact one by more than
-    /// rounding, nor above it.
+    /// The closest point lies on the triangle: its squared distance deviates from the exact distance only by
+    /// rounding.
     #[test]
     fn distances_are_those_of_fractions() {
         let mut compared = 0;
@@ -284,7 +287,8 @@ mod tests {
         &(&a[0] * &b[0]) + &(&(&a[1] * &b[1]) + &(&a[2] * &b[2]))
     }
 
-    /// The least squared distance over vertices, feet on edges and the foot on the plane, in fractions.
+    /// Returns the least squared distance over vertices, feet on edges and the foot on the plane, in
+    /// fractions.
     fn exact_squared(p: [f64; 3], triangle: [[f64; 3]; 3]) -> Rational {
         let p = exact(p);
         let [a, b, c] = triangle.map(|v| sub(&exact(v), &p));
@@ -302,7 +306,7 @@ mod tests {
                 least = least.min(squared);
             }
         }
-        // The foot is s (b - a) + t (c - a) from a, by Cramer's rule.
+        // The foot is a + s (b - a) + t (c - a), by Cramer's rule.
         let e = sub(&b, &a);
         let f = sub(&c, &a);
         let ee = product(&e, &e);
@@ -340,7 +344,6 @@ mod tests {
             assert!((0..3).all(|i| within.low[i] <= q[i] && q[i] <= within.high[i]));
             let away = minus(p, q);
             let distance = dot(away, away).sqrt();
-            // No point of the box is closer.
             let t: [f64; 3] = std::array::from_fn(|_| random.within(0.0, 1.0));
             let other: [f64; 3] =
                 std::array::from_fn(|i| within.low[i] + t[i] * (within.high[i] - within.low[i]));

@@ -1,22 +1,24 @@
 //! Sines and cosines of exact angles in degrees, correctly rounded.
 //!
-//! Angle, π and the terms of the series are whole numbers of units of 2^-P. Every step is rounded down, so that each is
-//! off by a few units: the sum of at most P terms by less than 8 P. The two ends of that range are rounded to doubles. If
-//! they agree, the double is the nearest to the exact value; otherwise P is doubled. That ends: by Niven's theorem the
-//! only rational sines of a rational number of degrees are 0, ±1/2 and ±1, so that none lies halfway between two doubles.
+//! The angle, π and the terms of the series are integers in units of 2^-P. Every step is rounded down and so
+//! has an error of a few units. The error of the sum of at most P terms is below 8 P. Both ends of that range
+//! are rounded to doubles. If they agree, the double is the nearest to the exact value; otherwise P is
+//! doubled. The loop terminates: by Niven's theorem the only rational sines of a rational number of degrees
+//! are 0, ±1/2 and ±1, so no sine lies halfway between two doubles.
 //!
-//! Libraries of systems round sines in different ways, and series in doubles are off in the last place.
+//! System libraries round sines differently, and series in doubles have errors in the last place.
 
 use super::Rational;
 use super::wide::IBig;
 
-/// The bits behind the point that are tried first.
+/// Fractional bits of the first attempt.
 const FIRST_BITS: usize = 192;
 
-/// Cosine and sine of at most 45 degrees, each the nearest double: cos 45 = sin 45, and sin 30 = 1/2.
+/// Returns cosine and sine of an angle of at most 45 degrees, each the nearest double: cos 45 = sin 45, and
+/// sin 30 = 1/2.
 ///
 /// # Panics
-/// If the angle is larger.
+/// The angle is larger.
 pub fn cos_sin(degrees: &Rational) -> [f64; 2] {
     assert!(degrees.abs() <= Rational::from(45), "{degrees} degrees");
     let mut bits = FIRST_BITS;
@@ -29,13 +31,14 @@ pub fn cos_sin(degrees: &Rational) -> [f64; 2] {
     }
 }
 
-/// The double nearest to all numbers within the error of a fixed-point number, if it is one.
+/// Returns the double nearest to all numbers within the error of a fixed-point number. `None` if these
+/// numbers have more than one nearest double.
 fn certain(value: &IBig, bits: usize) -> Option<f64> {
     let error = IBig::from(8 * bits);
     let unit = Rational::from_wide(IBig::from(1) << bits);
     let [low, high] =
         [value - &error, value + &error].map(|end| (Rational::from_wide(end) / &unit).to_f64());
-    // An angle of zero has a sine of zero.
+    // The sine of a zero angle is exactly zero.
     if *value == IBig::from(0) {
         Some(0.0)
     } else {
@@ -43,7 +46,7 @@ fn certain(value: &IBig, bits: usize) -> Option<f64> {
     }
 }
 
-/// Cosine and sine in units of 2^-bits.
+/// Returns cosine and sine in units of 2^-bits.
 fn fixed_cos_sin(degrees: &Rational, bits: usize) -> [IBig; 2] {
     let turned = degrees.numerator() * pi(bits);
     let angle = turned / (IBig::from(degrees.denominator().clone()) * IBig::from(180));
@@ -62,7 +65,7 @@ fn fixed_cos_sin(degrees: &Rational, bits: usize) -> [IBig; 2] {
     [series(IBig::from(1) << bits, 1), series(angle, 2)]
 }
 
-/// π in units of 2^-bits, by Machin's formula π/4 = 4 arctan 1/5 − arctan 1/239.
+/// Returns π in units of 2^-bits, by Machin's formula π/4 = 4 arctan 1/5 − arctan 1/239.
 fn pi(bits: usize) -> IBig {
     const GUARD: usize = 32;
     let arctangent = |inverse: u32| {
@@ -97,7 +100,7 @@ mod tests {
         }
     }
 
-    /// The nearest doubles, as references state them to 20 digits.
+    /// The expected values are the nearest doubles to references of 20 digits.
     #[test]
     fn sines_and_cosines_are_the_nearest_doubles() {
         for (degrees, cos, sin) in [

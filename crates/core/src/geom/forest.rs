@@ -1,6 +1,7 @@
-//! Union-find over numbers: a forest holds the parent of each, roots are their own. Paths are halved on the way up.
+//! Union-find: a forest in which each number stores its parent and a root is its own parent. Searches halve
+//! the paths.
 
-/// The root of the tree of `n`, which is the least number in it.
+/// Returns the root of the tree of `n`, which is the smallest number in the tree.
 #[inline]
 pub fn root(forest: &mut [u32], mut n: u32) -> u32 {
     while forest[n as usize] != n {
@@ -11,7 +12,7 @@ pub fn root(forest: &mut [u32], mut n: u32) -> u32 {
     n
 }
 
-/// Joins the trees of two numbers, and returns the root of the new one, the lesser of theirs.
+/// Joins the trees of two numbers. Returns the root of the joined tree, the smaller of both roots.
 #[inline]
 pub fn join(forest: &mut [u32], a: u32, b: u32) -> u32 {
     let a = root(forest, a);

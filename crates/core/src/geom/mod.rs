@@ -1,7 +1,7 @@
-//! Numbers only: exact rationals, wide integers, the decisions about triangles and boxes, and winding numbers.
+//! Exact rationals, wide integers, predicates of triangles and boxes, and winding numbers.
 //!
-//! The package `voxelize-geom` has the numbers and the decisions that kernels come back to, this module those that no
-//! kernel needs. Nothing here knows of files or grids. Coordinates are `[x, y, z]`.
+//! The package `voxelize-geom` contains the numbers and the predicates that kernels use; this module contains
+//! the rest. Nothing here depends on files or grids. Coordinates are `[x, y, z]`.
 
 pub mod beyond;
 pub mod closest;

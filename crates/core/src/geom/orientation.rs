@@ -1,7 +1,7 @@
-//! On which side of a plane a point lies, exactly.
+//! Exact side of a point relative to a plane.
 //!
-//! The sign of the determinant `(b - a) × (c - a) · (d - a)`: first in doubles, beyond a bound of their error,
-//! then in integers (Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
+//! The side is the sign of the determinant `(b - a) × (c - a) · (d - a)`, first in doubles with an error
+//! bound, then in integers (Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
 //! predicates", 1997).
 
 use super::Point;
@@ -10,14 +10,14 @@ use super::wide::{IBig, Wide, cross, difference, dot};
 
 /// Coordinates as integers, all in units of the smallest bit among them.
 pub(super) enum Whole<const N: usize> {
-    /// Differences, and determinants of three by three of them, fit in 128 bits.
+    /// Differences and their 3 × 3 determinants fit in 128 bits.
     Short([[i128; 3]; N]),
-    /// Of any size.
+    /// Integers of any size.
     Long([[IBig; 3]; N]),
 }
 
 impl<const N: usize> Whole<N> {
-    /// The coordinates must be finite.
+    /// Converts points. The coordinates must be finite.
     pub(super) fn new(points: &[Point; N]) -> Self {
         let parts = points.map(|point| point.map(mantissa_and_exponent));
         let exponents = || {
@@ -47,8 +47,9 @@ impl<const N: usize> Whole<N> {
     }
 }
 
-/// The sign of the determinant: 1 if `d` is on the side from which `a`, `b`, `c` run clockwise, towards which
-/// their normal points; -1 on the other; 0 if all four points lie in one plane. The coordinates must be finite.
+/// Returns the sign of the determinant: 1 if `d` is on the side that the normal points to, from which `a`,
+/// `b`, `c` run counterclockwise; -1 on the other side; 0 if all four points lie in one plane. The
+/// coordinates must be finite.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -64,11 +65,12 @@ pub fn side(points: [Point; 4]) -> i8 {
     })
 }
 
-/// The side, if doubles are sure: beyond their error, or with two points that are the same.
+/// Returns the side if doubles are certain: the determinant exceeds its error, or two points are equal.
 ///
-/// With u = 2^-53: differences of floats are off by a factor within 1 ± u, a product of three by (1 ± u)^5,
-/// and its sums by (1 ± u)^3 more, so the determinant is off by less than 8.01 u times the sum of the sizes of
-/// its products. 16 u leaves room for the rounding of the test itself. Nothing overflows or underflows.
+/// Let u = 2^-53. Differences of floats have a factor of error within 1 ± u, a product of three within (1 ±
+/// u)^5, and its sums within (1 ± u)^3 more. The error of the determinant is below 8.01 u times the sum of
+/// the magnitudes of its products. 16 u leaves room for the rounding of the test itself. Nothing overflows or
+/// underflows.
 #[inline]
 pub(super) fn sure_side([a, b, c, d]: &[Point; 4]) -> Option<i8> {
     const BOUND: f64 = 16.0 / (1_u64 << 53) as f64;
@@ -89,7 +91,7 @@ pub(super) fn sure_side([a, b, c, d]: &[Point; 4]) -> Option<i8> {
     (a == b || a == c || a == d || b == c || b == d || c == d).then_some(0)
 }
 
-/// The sign of the determinant of integers.
+/// Returns the sign of the determinant of integers.
 pub(super) fn exact_side<T: Wide>([a, b, c, d]: [&[T; 3]; 4]) -> i8 {
     dot(
         &cross(&difference(b, a), &difference(c, a)),
@@ -127,7 +129,7 @@ mod tests {
                 sure_side(&points).is_none_or(|sure| sure == exact),
                 "{points:?}"
             );
-            // An exchange of two points turns the sign.
+            // Exchanging two points flips the sign.
             assert_eq!(side([b, a, c, d]), -exact);
             assert_eq!(side([a, b, d, c]), -exact);
             seen[(exact + 1) as usize] += 1;
@@ -138,7 +140,7 @@ mod tests {
         );
     }
 
-    /// In integers of any size.
+    /// Converts to integers of any size.
     fn long(points: &[Point; 4]) -> Whole<4> {
         Whole::Long(match Whole::new(points) {
             Whole::Short(points) => points.map(|p| p.map(IBig::from)),

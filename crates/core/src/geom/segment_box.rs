@@ -1,34 +1,34 @@
-//! Whether a segment touches a box, exactly, and where it enters and leaves it.
+//! Exact intersection test of a segment and a box, and the fractions at which the segment enters and leaves.
 //!
-//! A box is what three slabs have in common, each between two planes of one axis. The point at the
-//! fraction `t` of the segment from `p` to `q` lies on the plane at `offset` of an axis where
-//! `t = (offset - p) / (q - p)`, so within a slab `t` is in an interval; the segment touches the box
-//! where the intervals of the three slabs and `[0, 1]` have a point in common (Kay and Kajiya 1986;
-//! Ericson, Real-Time Collision Detection, section 5.3.3).
+//! A box is the intersection of three slabs, each between two planes of one axis. The point at the fraction
+//! `t` of the segment from `p` to `q` lies on the plane at `offset` of an axis if `t = (offset - p) / (q -
+//! p)`, so `t` is in an interval while the point is within a slab. The segment touches the box if the
+//! intervals of the three slabs and `[0, 1]` have a number in common (Kay and Kajiya 1986; Ericson, Real-Time
+//! Collision Detection, section 5.3.3).
 //!
-//! Intervals of numbers have a point in common if every two of them have. With [`touches`] that is
-//! decided without a division: let `d = q - p`, `n` and `f` be the offsets of the planes that come
-//! first and last, less `p`, and every axis be mirrored so that `d >= 0`. Then
+//! Intervals have a common number if every two of them have one. [`touches`] decides this without division.
+//! Let `d = q - p`, let `n` and `f` be the offsets of the first and last plane minus `p`, and mirror every
+//! axis so that `d >= 0`. Then
 //!
-//! - a slab meets `[0, 1]` where `n <= d` and `f >= 0`: the bounds of segment and box overlap;
-//! - two slabs meet where `n_i / d_i <= f_j / d_j`, that is `n_i d_j <= f_j d_i`.
+//! - a slab meets `[0, 1]` if `n <= d` and `f >= 0`: the bounds of segment and box overlap;
+//! - two slabs meet if `n_i / d_i <= f_j / d_j`, that is `n_i d_j <= f_j d_i`.
 //!
-//! A segment along a slab, `d = 0`, needs no care: the first line then says `n <= 0 <= f`, and with
-//! that the second one holds. The first compares what is given. The second is decided in doubles
-//! beyond their error (`docs/error-bounds.md`, section 8), else in fractions.
+//! A segment along a slab, `d = 0`, needs no special case: the first condition becomes `n <= 0 <= f`, which
+//! implies the second. The first condition compares given numbers. The second is decided in doubles beyond
+//! their error (`docs/error-bounds.md`, section 8), otherwise in fractions.
 
 use super::Rational;
 
-/// A box by its lowest and highest corner. It is closed: its faces, edges and corners belong to it.
+/// Box given by its lowest and highest corner. It is closed: its faces, edges and corners belong to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClosedBox {
     /// Smallest coordinates.
     pub low: [f64; 3],
-    /// Largest coordinates, none below those of `low`.
+    /// Largest coordinates, each at least the coordinate of `low`.
     pub high: [f64; 3],
 }
 
-/// Whether the segment between two points touches the box, exactly, for any finite coordinates. The
+/// Reports whether the segment between two points touches the box, exactly, for any finite coordinates. The
 /// points may be equal.
 ///
 /// ```
@@ -50,12 +50,12 @@ pub fn touches([p, q]: [[f64; 3]; 2], within: &ClosedBox) -> bool {
             .all(|(i, j)| axes[i].enters_before(&axes[j]))
 }
 
-/// The fractions of the way from the first point to the second at which the segment enters and
-/// leaves the box, within `[0, 1]`; `None` if it does not touch it, decided exactly. A segment that
-/// begins inside enters at 0, one that ends inside leaves at 1.
+/// Returns the fractions of the way from the first point to the second at which the segment enters and leaves
+/// the box, within `[0, 1]`. `None` if the segment does not touch the box, decided exactly. A segment that
+/// starts inside enters at 0; a segment that ends inside leaves at 1.
 ///
-/// Each fraction is off by less than `3.1 * 2^-53` of its value (`docs/error-bounds.md`, section 8),
-/// and the first is never above the second.
+/// The error of each fraction is less than `3.1 * 2^-53` of its value (`docs/error-bounds.md`, section 8),
+/// and the first fraction is at most the second.
 pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> {
     if !touches(segment, within) {
         return None;
@@ -101,16 +101,17 @@ impl AxisInterval {
         }
     }
 
-    /// Whether the segment is in this slab before it leaves the `other` one for good: `n_i d_j <= f_j d_i`.
-    /// The bounds of segment and box overlap along both.
+    /// Reports whether the segment enters this slab before it leaves the `other` slab: `n_i d_j <= f_j d_i`.
+    /// The bounds of segment and box overlap along both axes.
     fn enters_before(&self, other: &Self) -> bool {
-        // Then it is in this slab from its beginning on, or outside it: the other is not left yet.
+        // The segment starts within this slab, or it starts beyond it and is outside anyway. It has not left
+        // the other slab yet.
         if self.near <= self.p {
             return true;
         }
         let last = (other.far - other.p) * (self.q - self.p);
         let first = (self.near - self.p) * (other.q - other.p);
-        // False for what is infinite or no number, too.
+        // Also false for infinite and undefined values.
         let error = RELATIVE * (last + first) + ABSOLUTE;
         if (last - first).abs() > error {
             last > first
@@ -125,7 +126,7 @@ impl AxisInterval {
         span(self.p, self.near) * span(other.p, other.q) <= last
     }
 
-    /// The fraction of the segment, which rises, at `offset`.
+    /// Returns the fraction of the rising segment at `offset`.
     fn fraction(&self, offset: f64) -> f64 {
         let along = offset - self.p;
         let whole = self.q - self.p;
@@ -136,10 +137,10 @@ impl AxisInterval {
     }
 }
 
-/// 8u, with u = 2^-53: the products are off by 3.1u each.
+/// 8u, with u = 2^-53. The error of each product is below 3.1u.
 const RELATIVE: f64 = 8.0 / (1_u64 << 53) as f64;
 
-/// More than what products that underflow are off by.
+/// Upper bound of the error of products that underflow.
 const ABSOLUTE: f64 = f64::MIN_POSITIVE;
 
 fn exact(value: f64) -> Rational {
@@ -186,7 +187,7 @@ mod tests {
             low: [tiny, tiny, 0.0],
             high: [1.0; 3],
         };
-        // From (0, 2) to (2, 0) in the smallest steps there are: it touches (1, 1) and no more.
+        // From (0, 2) to (2, 0) in the smallest possible steps: the segment touches the box only at (1, 1).
         assert!(touches(
             [[0.0, 2.0 * tiny, 0.0], [2.0 * tiny, 0.0, 0.0]],
             &corner

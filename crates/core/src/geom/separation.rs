@@ -1,21 +1,24 @@
-//! The closest points of two triangles, and the corners of what they have in common, in fractions.
+//! Closest points of two triangles, and the corners of their intersection, in fractions.
 //!
-//! Two triangles that do not meet are closest at a vertex and a point of the other triangle, or at a point of an
-//! edge of each (Ericson, Real-Time Collision Detection, section 5.1.10): six and nine pairs, each the solution of
-//! linear equations, so that the closest points are fractions and only their distance has a root. Edges that are
-//! parallel are closest at an end of one of them too, and no pair of edges has to be examined; the foot on an edge or a
-//! plane beyond its triangle gives way to the edges and ends around it. Triangles without area are their edges.
+//! Two disjoint triangles are closest at a vertex and a point of the other triangle, or at a point of an edge
+//! of each (Ericson, Real-Time Collision Detection, section 5.1.10). These are six and nine pairs. Each
+//! solves linear equations, so the closest points are rational and only their distance has a root. Parallel
+//! edges are also closest at an end of one of them, so they need no special pair. If the foot on an edge or a
+//! plane lies outside, the surrounding edges and ends replace it. Triangles without area consist of their
+//! edges.
 //!
-//! What two triangles have in common is convex. Its corners are vertices of one in the other, points where an edge
-//! passes through the other's plane, and points where two edges in one plane cross.
+//! The intersection of two triangles is convex. Its corners are vertices of one triangle in the other, points
+//! where an edge passes through the plane of the other, and points where two coplanar edges cross.
 //!
-//! [`tri_tri`](super::tri_tri) says faster whether they meet, and where they are closest to a few roundings.
+//! [`tri_tri`](super::tri_tri) decides faster whether triangles meet, and finds their closest points up to a
+//! few roundings.
 
 use super::fractions::{ExactPoint, along, cross, dot, exact, is_zero, minus};
 use super::{Rational, Triangle};
 
-/// The closest two points of two triangles, the first on the first, exactly; equal where they meet. Of several pairs
-/// at one distance it is the least by coordinates, of the corners of what is closest. Coordinates must be finite.
+/// Returns the exact closest points of two triangles, the point of the first triangle first. The points are
+/// equal where the triangles meet. Of several closest pairs of corners, the pair with the least coordinates
+/// is returned. Coordinates must be finite.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -31,21 +34,27 @@ pub fn closest(first: &Triangle, second: &Triangle) -> [ExactPoint; 2] {
         return [point.clone(), point];
     }
     let [s, t] = [first, second].map(|triangle| triangle.map(exact));
-    let vertices = s.iter().map(|v| [v.clone(), on_triangle(v, &t)]);
-    let others = t.iter().map(|v| [on_triangle(v, &s), v.clone()]);
-    let pairs = edges(&s)
+    let mut pairs = vec![];
+    for v in &s {
+        pairs.push([v.clone(), on_triangle(v, &t)]);
+    }
+    for v in &t {
+        pairs.push([on_triangle(v, &s), v.clone()]);
+    }
+    for edge in edges(&s) {
+        for other in edges(&t) {
+            pairs.extend(between(edge, other));
+        }
+    }
+    let by_distance = pairs
         .into_iter()
-        .flat_map(|e| edges(&t).map(|f| between(e, f)))
-        .flatten();
-    let all = vertices.chain(others).chain(pairs);
-    let keyed = all.map(|pair| (squared(&pair[0], &pair[1]), pair));
-    keyed
-        .min()
-        .map(|(_, pair)| pair)
-        .expect("six pairs at least")
+        .map(|pair| (squared(&pair[0], &pair[1]), pair));
+    let (_, closest) = by_distance.min().expect("six pairs at least");
+    closest
 }
 
-/// The corners of what the triangles have in common, in the order of their coordinates; none if they do not meet.
+/// Returns the corners of the intersection in the order of their coordinates. Empty if the triangles do not
+/// meet.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -63,17 +72,18 @@ pub fn common(first: &Triangle, second: &Triangle) -> Vec<ExactPoint> {
     for (one, other) in [(&s, &t), (&t, &s)] {
         let plane = normal(other);
         points.extend(one.iter().filter(|v| contains(other, &plane, v)).cloned());
-        let pierced = edges(one)
-            .into_iter()
-            .filter_map(|edge| pierced(edge, other, &plane));
-        points.extend(pierced.filter(|x| contains(other, &plane, x)));
+        for edge in edges(one) {
+            if let Some(point) = pierced(edge, other, &plane)
+                && contains(other, &plane, &point)
+            {
+                points.push(point);
+            }
+        }
     }
     for edge in edges(&s) {
-        points.extend(
-            edges(&t)
-                .into_iter()
-                .filter_map(|other| crossed(edge, other)),
-        );
+        for other in edges(&t) {
+            points.extend(crossed(edge, other));
+        }
     }
     points.sort();
     points.dedup();
@@ -90,7 +100,7 @@ fn are_on_a_line(points: &[ExactPoint]) -> bool {
         .all(|x| is_zero(&cross(&span, &minus(x, &points[0]))))
 }
 
-/// The squared distance of two points.
+/// Returns the squared distance of two points.
 pub fn squared(a: &ExactPoint, b: &ExactPoint) -> Rational {
     let away = minus(a, b);
     dot(&away, &away)
@@ -108,7 +118,7 @@ fn is_share(t: &Rational) -> bool {
     *t >= Rational::ZERO && *t <= Rational::ONE
 }
 
-/// Whether a point lies on a segment, or is the point that it is.
+/// Reports whether a point lies on a segment. The segment may be a single point.
 pub fn is_on_segment(x: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> bool {
     let e = minus(b, a);
     let r = minus(x, a);
@@ -119,7 +129,7 @@ pub fn is_on_segment(x: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> bool {
         && (!is_zero(&e) || is_zero(&r))
 }
 
-/// Whether a point lies in a triangle, whose normal is known.
+/// Reports whether a point lies in a triangle with the given normal.
 fn contains(triangle: &[ExactPoint; 3], normal: &ExactPoint, x: &ExactPoint) -> bool {
     if is_zero(normal) {
         return edges(triangle)
@@ -132,13 +142,13 @@ fn contains(triangle: &[ExactPoint; 3], normal: &ExactPoint, x: &ExactPoint) -> 
     dot(normal, &minus(x, &triangle[0])).is_zero() && edges(triangle).into_iter().all(is_left)
 }
 
-/// Whether a triangle has a point. Coordinates must be finite.
+/// Reports whether a triangle contains a point. Coordinates must be finite.
 pub fn holds(triangle: &Triangle, x: &ExactPoint) -> bool {
     let triangle = triangle.map(exact);
     triangle.contains(x) || contains(&triangle, &normal(&triangle), x)
 }
 
-/// Where an edge passes through a plane, from one side of it to the other.
+/// Returns the point where an edge passes through a plane from one side to the other.
 fn pierced(
     [p, q]: [&ExactPoint; 2],
     [a, ..]: &[ExactPoint; 3],
@@ -150,14 +160,14 @@ fn pierced(
     parts.then(|| along(p, &minus(q, p), &(&of_p / &(&of_p - &of_q))))
 }
 
-/// Where two segments cross that are not parallel.
+/// Returns the point where two segments that are not parallel cross.
 fn crossed(first: [&ExactPoint; 2], second: [&ExactPoint; 2]) -> Option<ExactPoint> {
-    between(first, second)
-        .filter(|[p, q]| p == q)
-        .map(|[p, _]| p)
+    let [p, q] = between(first, second)?;
+    (p == q).then_some(p)
 }
 
-/// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
+/// Returns the points where the lines of two segments come closest. `None` if a point is outside its segment
+/// or the lines are parallel.
 fn between([a, b]: [&ExactPoint; 2], [c, d]: [&ExactPoint; 2]) -> Option<[ExactPoint; 2]> {
     let e = minus(b, a);
     let f = minus(d, c);
@@ -172,7 +182,7 @@ fn between([a, b]: [&ExactPoint; 2], [c, d]: [&ExactPoint; 2]) -> Option<[ExactP
     (is_share(&s) && is_share(&t)).then(|| [along(a, &e, &s), along(c, &f, &t)])
 }
 
-/// The point of a segment that is closest to `p`.
+/// Returns the point of a segment that is closest to `p`.
 fn on_segment(p: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> ExactPoint {
     let e = minus(b, a);
     let rise = dot(&minus(p, a), &e);
@@ -186,7 +196,7 @@ fn on_segment(p: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> ExactPoint {
     }
 }
 
-/// The point of a triangle that is closest to `p`.
+/// Returns the point of a triangle that is closest to `p`.
 fn on_triangle(p: &ExactPoint, triangle: &[ExactPoint; 3]) -> ExactPoint {
     let normal = normal(triangle);
     if !is_zero(&normal) {

@@ -1,35 +1,35 @@
-//! The signed solid angle of a triangle seen from a point, over the whole sphere: how much of a turn
-//! around the point the triangle makes (van Oosterom and Strackee, The solid angle of a plane triangle,
-//! 1983), with a bound of its error (`docs/winding.md`, section 1).
+//! Signed solid angle of a triangle seen from a point, as a share of the whole sphere (van Oosterom and
+//! Strackee, The solid angle of a plane triangle, 1983), with a bound of its error (`docs/winding.md`,
+//! section 1).
 //!
-//! Everything is made of `+ - * /` and square roots of doubles, so it has the same bits on all machines.
+//! All operations are `+ - * /` and square roots of doubles, so the bits are the same on all machines.
 
 use std::cmp::Ordering;
 
 use voxelize_geom::vector::{cross, dot, minus};
 
-/// A point or vector in doubles.
+/// Point or vector in doubles.
 pub type Vector = [f64; 3];
 
-/// A number that was computed, and how far it may be from the exact one.
+/// Computed number with its error bound.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Estimate {
-    /// The number.
+    /// Computed value.
     pub value: f64,
-    /// How far the exact number may be from it.
+    /// Largest distance of the exact number from the value.
     pub error: f64,
 }
 
 /// Half a unit in the last place of one.
 pub(super) const U: f64 = f64::EPSILON / 2.0;
 
-/// The solid angle of a triangle seen from `p` over 4π: above zero where its normal points away from
-/// `p`, ½ close to its inside.
+/// Returns the solid angle of a triangle seen from `p` over 4π. It is positive where the normal points away
+/// from `p`, and ½ next to the inside of the triangle.
 ///
-/// `side` decides exactly on which side of its plane `p` is, where doubles cannot:
-/// `Greater` where the normal points away from `p`, so where the determinant of the corners less `p` is
-/// above zero. The angle is taken as seen from there. `Equal` is right for a triangle without area, and
-/// makes it zero; for any other it means the mean of both sides.
+/// `side` decides exactly on which side of the plane `p` is if doubles cannot. It returns `Greater` where the
+/// normal points away from `p`, which is where the determinant of the corners minus `p` is positive. The
+/// angle is computed as seen from that side. `Equal` is correct for a triangle without area and makes the
+/// angle zero. For any other triangle `Equal` means the average of both sides.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -48,8 +48,8 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
     of_about(triangle, p, 0.0, side)
 }
 
-/// The solid angle of a triangle whose corners are only about where they are given: each may be off
-/// by `slack` along each axis. The side is that of the exact triangle.
+/// Returns the solid angle of a triangle with approximate corners: each may deviate by `slack` along each
+/// axis. The side refers to the exact triangle.
 #[inline]
 pub fn of_about(
     triangle: &[Vector; 3],
@@ -61,7 +61,7 @@ pub fn of_about(
     let across = parts.across;
     let along = parts.along;
     let off = parts.off;
-    // Beside the triangle its side does not matter: the angle is about zero.
+    // In the plane but outside the triangle the side does not matter: the angle is about zero.
     let positive = if across.abs() > parts.side_off || along > 2.0 * off {
         across > 0.0
     } else {
@@ -74,7 +74,7 @@ pub fn of_about(
     let sign = if positive { 1.0 } else { -1.0 };
     let radius = (across * across + along * along).sqrt();
     if radius <= 2.0 * off || radius.is_nan() {
-        // On an edge or a corner: anything from zero to a half.
+        // On an edge or a corner the angle can be anything from zero to a half.
         return Estimate {
             value: sign * 0.25,
             error: 0.25,
@@ -87,8 +87,8 @@ pub fn of_about(
     }
 }
 
-/// The solid angle of a triangle that does not come near `p`: there it is smooth, and no side is needed.
-/// `None` on its edges.
+/// Returns the solid angle of a triangle that does not come near `p`. The angle is smooth there and needs no
+/// side. `None` on the edges.
 pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
     let Parts {
         across, along, off, ..
@@ -102,17 +102,17 @@ pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
     })
 }
 
-/// Where on the rim of a triangle a point is.
+/// Place of a point on the rim of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RimPlace {
-    /// At the corner of this number.
+    /// Corner of this number.
     Corner(usize),
-    /// Between the corner of this number and the next.
+    /// Edge between the corner of this number and the next.
     Edge(usize),
 }
 
 impl RimPlace {
-    /// The same place, with corners counted from this one on.
+    /// Returns the same place with corners counted from `first`.
     pub(crate) fn counted_from(self, first: usize) -> Self {
         match self {
             Self::Corner(n) => Self::Corner((n + 3 - first) % 3),
@@ -121,8 +121,8 @@ impl RimPlace {
     }
 }
 
-/// The solid angle of a triangle seen from a point of its rim less (ε, ε², ε³), in the limit of a small ε: `side` is
-/// that of the displaced point. Corners may be off by `slack` along each axis.
+/// Returns the solid angle of a triangle seen from a point of its rim minus (ε, ε², ε³), in the limit of a
+/// small ε. `side` refers to the displaced point. Corners may deviate by `slack` along each axis.
 pub(crate) fn from_rim(
     triangle: &[Vector; 3],
     rim: RimPlace,
@@ -137,7 +137,8 @@ pub(crate) fn from_rim(
     let (RimPlace::Corner(n) | RimPlace::Edge(n)) = rim;
     let [a, b, c] = [triangle[n], triangle[(n + 1) % 3], triangle[(n + 2) % 3]];
     let [to_b, to_c] = [minus(b, a), minus(c, a)];
-    // From the displaced point, the corner is towards x. It is on an edge that leads back along x.
+    // Seen from the displaced point, the corner is in the direction of x. The point is on an edge that leads
+    // back along x.
     let leads_back = |to: Vector| to[0] < 0.0 && to[1] == 0.0 && to[2] == 0.0;
     let (half, relative) = match rim {
         RimPlace::Corner(_) if leads_back(to_c) => half_plane(to_c, to_b, slack),
@@ -157,8 +158,9 @@ pub(crate) fn from_rim(
     }
 }
 
-/// Half the solid angle of the half-plane from the line along `edge` towards `inner`, seen from next to that line, and
-/// the relative error of the vectors that it is the angle of. The line is towards x; where it is parallel to x, towards y.
+/// Returns half the solid angle of the half-plane from the line along `edge` towards `inner`, seen from next
+/// to that line, and the relative error of the vectors that define the angle. The line is in the direction of
+/// x from there, or in the direction of y if it is parallel to x.
 fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
     let towards = if edge[1] == 0.0 && edge[2] == 0.0 {
         [0.0, 1.0, 0.0]
@@ -179,8 +181,8 @@ fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
     )
 }
 
-/// Half the solid angle of the sector between two edges, seen from next to their common corner, which is towards x; and
-/// the relative error of the vector that it is the angle of.
+/// Returns half the solid angle of the sector between two edges, seen from next to their common corner, which
+/// is in the direction of x, and the relative error of the vector that defines the angle.
 fn sector(to_b: Vector, to_c: Vector, slack: f64) -> (f64, f64) {
     let [of_b, of_c] = [to_b, to_c].map(|to| dot(to, to).sqrt());
     let across = to_b[1] * to_c[2] - to_b[2] * to_c[1];
@@ -190,13 +192,13 @@ fn sector(to_b: Vector, to_c: Vector, slack: f64) -> (f64, f64) {
     (angle(across.abs(), along), off / radius)
 }
 
-/// A complex number whose argument is half the solid angle, and what it may be off by.
+/// Complex number whose argument is half the solid angle, with its error bounds.
 struct Parts {
     across: f64,
     along: f64,
-    /// The error bound of the number.
+    /// Error bound of the number.
     off: f64,
-    /// The error bound of `across`.
+    /// Error bound of `across`.
     side_off: f64,
 }
 
@@ -223,13 +225,13 @@ impl Parts {
     }
 }
 
-/// The share of a turn of a complex number's argument: from −½ to ½.
+/// Returns the argument of a complex number as a share of a turn, from −½ to ½.
 pub fn turn(real: f64, imaginary: f64) -> f64 {
     let sign = if imaginary < 0.0 { -1.0 } else { 1.0 };
     sign * angle(imaginary.abs(), real) * std::f64::consts::FRAC_1_PI / 2.0
 }
 
-/// The angle of the vector `(x, y)` from the x axis, for `y >= 0`: from zero to π, to 2⁻⁵⁰.
+/// Returns the angle of the vector `(x, y)` from the x axis, for `y >= 0`: from zero to π, to 2⁻⁵⁰.
 fn angle(y: f64, x: f64) -> f64 {
     use std::f64::consts::{FRAC_PI_2, PI};
     let long = x.abs();
@@ -241,7 +243,8 @@ fn angle(y: f64, x: f64) -> f64 {
     if x < 0.0 { PI - first } else { first }
 }
 
-/// The arctangent of a number from zero to one: a table of steps of 1/8, and a series for what is left.
+/// Returns the arctangent of a number from zero to one, by a table of steps of 1/8 and a series for the
+/// remainder.
 fn arctangent(t: f64) -> f64 {
     const STEPS: [f64; 9] = [
         0.0,
@@ -256,7 +259,7 @@ fn arctangent(t: f64) -> f64 {
     ];
     let step = (t * 8.0).round();
     let z = (t - step / 8.0) / (1.0 + t * (step / 8.0));
-    // |z| is at most 1/16: the first term left out is below 2^-55.
+    // |z| is at most 1/16: the first omitted term is below 2^-55.
     let square = z * z;
     let series = 1.0
         + square
@@ -308,7 +311,7 @@ mod tests {
         );
     }
 
-    /// From a point of the rim a triangle has the angle that it has from a little less than that point.
+    /// A triangle seen from a point of its rim has the same angle as seen from a slightly smaller point.
     #[test]
     fn a_triangle_seen_from_its_rim_is_what_it_is_from_beside_it() {
         let corners = [

@@ -1,15 +1,15 @@
-//! What two triangles have in common, exactly, and how far apart they are.
+//! Exact intersection test of two triangles, and their closest points.
 //!
-//! Both are closed and convex, and so is what they have in common: nothing, a point, a segment, or a piece
-//! of the plane if they lie in one. Each of two triangles in different planes meets the other's plane in a
-//! chord on the line that the planes share, and the chords are compared: of vertices alone, by on which side
-//! of a plane through three others a fourth one lies (Guigue and Devillers, "Fast and robust triangle-triangle
-//! overlap test using orientation predicates", 2003). The sides are decided in doubles where their error
-//! leaves no doubt, else in integers, so [`meeting`] is exact. Triangles in one plane, which such tests often
-//! leave out, are compared by the sides of their edges.
+//! Both triangles are closed and convex, and so is their intersection: nothing, a point, a segment, or a
+//! piece of a common plane. Two triangles in different planes each meet the plane of the other in a chord on
+//! the line that the planes share. The chords are compared by orientation predicates of the vertices alone
+//! (Guigue and Devillers, "Fast and robust triangle-triangle overlap test using orientation predicates",
+//! 2003). Orientations are decided in doubles where the error bound allows it, otherwise in integers, so
+//! [`meeting`] is exact. Coplanar triangles, which such tests often omit, are compared by the sides of their
+//! edges.
 //!
-//! Apart, the closest points are on a vertex and a triangle, or on two edges; where they meet, on an edge and a
-//! triangle.
+//! The closest points of disjoint triangles are on a vertex and a triangle, or on two edges. Intersecting
+//! triangles also need pairs of an edge and a triangle.
 
 use super::closest;
 use super::orientation::{Whole, exact_side, sure_side};
@@ -17,23 +17,23 @@ use super::vector::{self, along, dot, minus};
 use super::wide::{Wide, cross, difference};
 use super::{Triangle, degenerate};
 
-/// How two triangles meet.
+/// Kind of intersection of two triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Meeting {
-    /// Nothing.
+    /// No common point.
     Apart,
-    /// One point. Of a triangle without area: a point or a segment.
+    /// One point. For a triangle without area: a point or a segment.
     Point,
-    /// A segment, and neither passes through the other: the edge of one lies in the other, or on its edge.
+    /// A segment along an edge of one triangle. Neither triangle passes through the other.
     Segment,
-    /// A segment, in which they pass through each other.
+    /// A segment in which the triangles pass through each other.
     Crossing,
-    /// A piece of the plane in which both lie.
+    /// A piece of the common plane.
     Overlap,
 }
 
 impl Meeting {
-    /// Its name in JSON.
+    /// Returns the name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Apart => "apart",
@@ -45,7 +45,7 @@ impl Meeting {
     }
 }
 
-/// How the triangles meet, exactly. The coordinates must be finite.
+/// Returns the exact kind of intersection. The coordinates must be finite.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -71,8 +71,9 @@ pub fn meeting(first: &Triangle, second: &Triangle) -> Meeting {
     }
 }
 
-/// The closest two points of the triangles, the first on the first, in doubles: equal, or all but equal, where
-/// they meet, which [`meeting`] decides. Of several pairs at one distance it is any one.
+/// Returns the closest points of the triangles in doubles, the point of the first triangle first. The points
+/// are equal up to rounding where the triangles meet, which [`meeting`] decides. Of several closest pairs an
+/// arbitrary one is returned.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -83,46 +84,59 @@ pub fn meeting(first: &Triangle, second: &Triangle) -> Meeting {
 /// ```
 pub fn closest_points(first: &Triangle, second: &Triangle) -> [[f64; 3]; 2] {
     let [s, t] = [first, second].map(|triangle| triangle.map(|v| v.map(f64::from)));
-    let vertices = s.iter().map(|v| [*v, closest::on_triangle(*v, t)]);
-    let others = t.iter().map(|v| [closest::on_triangle(*v, s), *v]);
-    let edges = |t: [[f64; 3]; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
-    let pairs = edges(s)
+    let mut pairs = Vec::with_capacity(21);
+    for v in s {
+        pairs.push([v, closest::on_triangle(v, t)]);
+    }
+    for v in t {
+        pairs.push([closest::on_triangle(v, s), v]);
+    }
+    for edge in edges(s) {
+        for other in edges(t) {
+            pairs.push(closest::of_segments(edge, other));
+        }
+    }
+    for edge in edges(s) {
+        if let Some(x) = pierced(edge, t) {
+            pairs.push([x, closest::on_triangle(x, t)]);
+        }
+    }
+    for edge in edges(t) {
+        if let Some(x) = pierced(edge, s) {
+            pairs.push([closest::on_triangle(x, s), x]);
+        }
+    }
+    pairs
         .into_iter()
-        .flat_map(|e| edges(t).map(|f| closest::of_segments(e, f)));
-    let squared = |[p, q]: &[[f64; 3]; 2]| dot(minus(*p, *q), minus(*p, *q));
-    let through = edges(s)
-        .into_iter()
-        .filter_map(|e| pierced(e, t))
-        .map(|x| [x, closest::on_triangle(x, t)]);
-    let back = edges(t)
-        .into_iter()
-        .filter_map(|e| pierced(e, s))
-        .map(|x| [closest::on_triangle(x, s), x]);
-    let all = vertices
-        .chain(others)
-        .chain(pairs)
-        .chain(through)
-        .chain(back);
-    all.min_by(|a, b| squared(a).total_cmp(&squared(b)))
+        .min_by(|a, b| squared(a).total_cmp(&squared(b)))
         .expect("fifteen pairs at least")
 }
 
-/// Where an edge passes through the plane of a triangle, from one side of it to the other.
+fn squared([p, q]: &[[f64; 3]; 2]) -> f64 {
+    let away = minus(*p, *q);
+    dot(away, away)
+}
+
+fn edges(t: [[f64; 3]; 3]) -> [[[f64; 3]; 2]; 3] {
+    [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]]
+}
+
+/// Returns the point where an edge passes through the plane of a triangle from one side to the other.
 fn pierced([p, q]: [[f64; 3]; 2], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     let normal = vector::cross(minus(b, a), minus(c, a));
     let [of_p, of_q] = [p, q].map(|x| dot(normal, minus(x, a)));
     (of_p * of_q < 0.0).then(|| along(p, minus(q, p), of_p / (of_p - of_q)))
 }
 
-/// How the vertices of each triangle lie to the other's plane.
+/// Result of comparing the chords.
 enum Chords {
     Compared(Meeting),
-    /// A plane, or the one plane of both, holds a whole triangle; or a triangle has no plane.
+    /// A whole triangle lies in the plane of the other, or a triangle has no plane.
     InPlane,
 }
 
-/// Compares the chords in which the triangles of points 0 to 2 and 3 to 5 meet the planes of each other; `None`
-/// if `side` does not know one of the sides that are needed.
+/// Compares the chords in which the triangles of points 0 to 2 and 3 to 5 meet the planes of each other.
+/// `None` if `side` cannot decide an orientation that is needed.
 fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     let s = [0, 1, 2];
     let t = [3, 4, 5];
@@ -153,7 +167,7 @@ fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     }
     let ends = [side([p1, q1, p2, q2])?, side([p1, r1, r2, p2])?];
     let straddles = |sides: [i8; 3]| sides.contains(&1) && sides.contains(&-1);
-    // A chord is a point where only the lonely vertex is in the plane.
+    // A chord is a point if only the lonely vertex is in the plane.
     let is_point =
         |sides: [i8; 3]| !straddles(sides) && sides.iter().filter(|side| **side == 0).count() == 1;
     Some(Chords::Compared(if ends.contains(&1) {
@@ -167,11 +181,11 @@ fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     }))
 }
 
-/// A triangle turned so that its first vertex is alone on its side of a plane, and whether that side is above
-/// it; vertices in the plane belong to the other side, or a single one is alone.
+/// Rotates a triangle so that its first vertex is alone on its side of a plane. Returns `true` if that side
+/// is above the plane. Vertices in the plane count as the other side, unless a single one of them is alone.
 fn alone(triangle: [usize; 3], sides: [i8; 3]) -> ([usize; 3], bool) {
     let count = |side: i8| sides.iter().filter(|other| **other == side).count();
-    // One above, and the rest not; one below; else one in the plane, opposite to the others.
+    // Prefer a single vertex above the plane, then one below, then one in the plane opposite to the others.
     let (lonely, above) = if count(1) == 1 {
         (1, true)
     } else if count(-1) == 1 {
@@ -186,42 +200,48 @@ fn alone(triangle: [usize; 3], sides: [i8; 3]) -> ([usize; 3], bool) {
     (std::array::from_fn(|i| triangle[(n + i) % 3]), above)
 }
 
-/// In integers. `flat` says which triangle has no area.
+/// Returns the kind of intersection in integers. `flat` marks the triangles without area.
 fn exactly<T: Wide>(points: &[[T; 3]; 6], flat: [bool; 2]) -> Meeting {
     let [a, b, c, d, e, f] = points;
     let s = [a, b, c];
     let t = [d, e, f];
-    let touching = |is: bool| if is { Meeting::Point } else { Meeting::Apart };
-    match flat {
-        [false, false] => match by_chords(&|four| Some(exact_side(four.map(|n| &points[n])))) {
-            Some(Chords::Compared(meeting)) => meeting,
-            _ => in_plane(s, t),
-        },
-        [true, false] => touching(segment_meets_triangle(hull(s), t)),
-        [false, true] => touching(segment_meets_triangle(hull(t), s)),
-        [true, true] => touching(segments_meet(hull(s), hull(t))),
+    let touches = match flat {
+        [false, false] => {
+            return match by_chords(&|four| Some(exact_side(four.map(|n| &points[n])))) {
+                Some(Chords::Compared(meeting)) => meeting,
+                _ => in_plane(s, t),
+            };
+        }
+        [true, false] => segment_meets_triangle(hull(s), t),
+        [false, true] => segment_meets_triangle(hull(t), s),
+        [true, true] => segments_meet(hull(s), hull(t)),
+    };
+    if touches {
+        Meeting::Point
+    } else {
+        Meeting::Apart
     }
 }
 
-/// The ends of the segment, or twice the point, that a triangle without area is.
+/// Returns the ends of the segment that a triangle without area is. Both ends are equal if it is a point.
 fn hull<T: Wide>([a, b, c]: [&[T; 3]; 3]) -> [&[T; 3]; 2] {
-    // All on one line, the order of points, by coordinates, is that along it.
+    // For points on one line, the order by coordinates is the order along the line.
     [a.min(b).min(c), a.max(b).max(c)]
 }
 
-/// An axis along which the triangle has an area, and the sign of that.
+/// Returns an axis along which the triangle has an area, and the sign of the area.
 fn across<T: Wide>([a, b, c]: [&[T; 3]; 3]) -> Option<(usize, i8)> {
     let normal = cross(&difference(b, a), &difference(c, a));
     let axis = normal.iter().position(|n| n.sign() != 0)?;
     Some((axis, normal[axis].sign()))
 }
 
-/// On which side of the line from `p` to `q` a point lies, seen along an axis.
+/// Returns the side of a point relative to the line from `p` to `q`, seen along an axis.
 fn side_in_plane<T: Wide>(axis: usize, [p, q]: [&[T; 3]; 2], x: &[T; 3]) -> i8 {
     cross(&difference(q, p), &difference(x, p))[axis].sign()
 }
 
-/// Two triangles with an area in one plane.
+/// Compares two triangles with an area in one plane.
 fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
     let mut touching = None;
     for ([a, b, c], other) in [(s, t), (t, s)] {
@@ -237,16 +257,16 @@ fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
             }
         }
     }
-    // Two convex polygons have no area in common only if an edge of one has the other behind it.
+    // Two convex polygons have no common area only if an edge of one of them separates them.
     let Some((edge, other, sides)) = touching else {
         return Meeting::Overlap;
     };
-    let on_line: Vec<_> = other
-        .into_iter()
-        .zip(sides)
-        .filter(|(_, side)| *side == 0)
-        .map(|(x, _)| x)
-        .collect();
+    let mut on_line = vec![];
+    for (x, side) in other.into_iter().zip(sides) {
+        if side == 0 {
+            on_line.push(x);
+        }
+    }
     let [low, high] = [edge[0].min(edge[1]), edge[0].max(edge[1])];
     let (Some(from), Some(to)) = (on_line.iter().min(), on_line.iter().max()) else {
         return Meeting::Apart;
@@ -260,7 +280,7 @@ fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
     }
 }
 
-/// Whether a segment, or a point given twice, meets a triangle with an area.
+/// Reports whether a segment, or a point given twice, meets a triangle with an area.
 fn segment_meets_triangle<T: Wide>([p, q]: [&[T; 3]; 2], [a, b, c]: [&[T; 3]; 3]) -> bool {
     let [of_p, of_q] = [p, q].map(|x| exact_side([a, b, c, x]));
     if of_p == of_q && of_p != 0 {
@@ -268,7 +288,7 @@ fn segment_meets_triangle<T: Wide>([p, q]: [&[T; 3]; 2], [a, b, c]: [&[T; 3]; 3]
     }
     let edges = [[a, b], [b, c], [c, a]];
     if of_p != of_q {
-        // It passes through the plane: between the edges, seen along it.
+        // The segment passes through the plane. Seen along the segment, it is between the edges.
         let around = edges.map(|[u, v]| exact_side([p, q, u, v]));
         return !(around.contains(&1) && around.contains(&-1));
     }
@@ -283,17 +303,17 @@ fn segment_meets_triangle<T: Wide>([p, q]: [&[T; 3]; 2], [a, b, c]: [&[T; 3]; 3]
     is_within(p) || is_within(q) || edges.into_iter().any(|edge| segments_meet([p, q], edge))
 }
 
-/// Whether two segments, each perhaps a point given twice, have a point in common.
+/// Reports whether two segments have a point in common. Either may be a point given twice.
 fn segments_meet<T: Wide>([p, q]: [&[T; 3]; 2], [u, v]: [&[T; 3]; 2]) -> bool {
     if exact_side([p, q, u, v]) != 0 {
         return false;
     }
-    // In one plane: seen along an axis in which three of the points are not on one line.
+    // In one plane: project along an axis in which three of the points are not on one line.
     let seen = [[p, q, u], [p, q, v], [u, v, p], [u, v, q]]
         .into_iter()
         .find_map(across);
     let Some((axis, _)) = seen else {
-        // All on one line.
+        // All points lie on one line.
         let [low, high] = [p.min(q), p.max(q)];
         let [from, to] = [u.min(v), u.max(v)];
         return low <= to && from <= high;

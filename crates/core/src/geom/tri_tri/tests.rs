@@ -1,5 +1,5 @@
-//! The oracle collects the corners of what two triangles have in common, in fractions: vertices of one in the
-//! other, points where an edge passes through the other's plane, points where edges in one plane cross.
+//! The oracle collects the corners of the intersection of two triangles in fractions: vertices of one in the
+//! other, points where an edge passes through the plane of the other, points where coplanar edges cross.
 
 use super::*;
 use crate::geom::{Point, Rational};
@@ -61,7 +61,7 @@ fn contains(triangle: &[Fractions; 3], x: &Fractions) -> bool {
             .all(|[a, b]| product(&outer(&sub(b, a), &sub(x, a)), &n) >= Rational::ZERO)
 }
 
-/// Where an edge passes through the plane of a triangle, if it does.
+/// Returns the point where an edge passes through the plane of a triangle, if it is not parallel.
 fn pierced([a, b]: [&Fractions; 2], triangle: &[Fractions; 3]) -> Option<Fractions> {
     let n = normal(triangle);
     let e = sub(b, a);
@@ -69,7 +69,7 @@ fn pierced([a, b]: [&Fractions; 2], triangle: &[Fractions; 3]) -> Option<Fractio
     (!slope.is_zero()).then(|| at(a, &e, &(product(&n, &sub(&triangle[0], a)) / &slope)))
 }
 
-/// Where two edges that are not parallel meet, if their lines do.
+/// Returns the point where the lines of two edges meet, if they are not parallel.
 fn crossed([a, b]: [&Fractions; 2], [c, d]: [&Fractions; 2]) -> Option<Fractions> {
     let e = sub(b, a);
     let f = sub(d, c);
@@ -110,7 +110,7 @@ fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
     if points.iter().any(|x| !is_zero(&outer(&e, &sub(x, first)))) {
         return Meeting::Overlap;
     }
-    // The middle of the segment, or of a part of it, is in the interior of both, and the planes differ.
+    // The middle of the segment is in the interior of both triangles, and the planes differ.
     let middle = at(first, &e, &Rational::new(1, 2));
     let is_inner = |triangle: &[Fractions; 3]| {
         !edges(triangle)
@@ -125,7 +125,7 @@ fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
 }
 
 impl Random {
-    /// On a small lattice, on its plane z = 0, or anywhere.
+    /// Returns a vertex on a small lattice, on the plane z = 0, or anywhere.
     fn vertex(&mut self, kind: u64) -> Point {
         let mut number = |n: usize| match kind {
             0 => self.below(4) as f32,
@@ -141,7 +141,8 @@ impl Random {
     }
 }
 
-/// Pairs of every sort: on a lattice, in a plane, with vertices in common, one vertex in the other's plane.
+/// Returns pairs of every kind: on a lattice, in a plane, with common vertices, with one vertex in the plane
+/// of the other.
 fn pairs(count: u64) -> impl Iterator<Item = [Triangle; 2]> {
     let mut random = Random::new(0x7121_2722);
     (0..count).map(move |n| {
@@ -173,7 +174,7 @@ fn meetings_are_those_of_fractions() {
     assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
 }
 
-/// Numbers so far apart that 128 bits do not hold their determinants.
+/// Numbers so far apart that 128 bits cannot hold their determinants.
 #[test]
 fn long_numbers_are_decided_as_well() {
     let mut seen = [0; 5];
@@ -188,7 +189,8 @@ fn long_numbers_are_decided_as_well() {
     assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
 }
 
-/// The points lie on their triangles, no other pair is closer, and only triangles that meet are 0 apart.
+/// The points lie on their triangles, no other pair is closer, and only triangles that meet have a distance
+/// of 0.
 #[test]
 fn closest_points_are_on_the_triangles_and_none_are_closer() {
     let mut random = Random::new(0xc105e);
@@ -207,7 +209,7 @@ fn closest_points_are_on_the_triangles_and_none_are_closer() {
             _ => assert!(distance < 1e-12, "{s:?} {t:?}: {distance:e}"),
         }
         for _ in 0..20 {
-            // A point of each, by weights.
+            // A point of each triangle by random weights.
             let [x, y] = [s, t].map(|triangle| {
                 let mut w = [0.0; 3].map(|_: f64| random.below(1000) as f64);
                 let sum: f64 = w.iter().sum::<f64>().max(1.0);
@@ -218,7 +220,7 @@ fn closest_points_are_on_the_triangles_and_none_are_closer() {
             });
             assert!(length(minus(x, y)) > distance - 1e-12, "{s:?} {t:?}");
         }
-        // And none on the way from either to the other's triangle: it is a fixed point.
+        // A closest point is a fixed point: the other triangle has no point closer to it.
         let again = closest::on_triangle(p, wide(t));
         assert!(length(minus(again, p)) > distance - 1e-12);
     }
