@@ -3,8 +3,8 @@
 //! A filter in doubles with a proven error bound, then integers. The filter decides every triangle
 //! that is not a needle or lying on a line; what it leaves are mostly true degenerates.
 
-use crate::Triangle;
 use crate::wide::{IBig, Wide, cross, difference};
+use crate::{Point, Triangle};
 
 /// How many of the triangles are segments or points. Coordinates must be finite.
 pub fn count(triangles: &[Triangle]) -> u64 {
@@ -43,30 +43,10 @@ fn has_area_for_sure(triangle: &Triangle) -> bool {
 
 /// Whether the triangle has no area, in integers: all coordinates in units of the smallest bit among them.
 fn exactly_degenerate(triangle: &Triangle) -> bool {
-    let parts = triangle.map(|vertex| vertex.map(mantissa_and_exponent));
-    let exponents = || {
-        parts
-            .iter()
-            .flatten()
-            .filter(|(m, _)| *m != 0)
-            .map(|(_, e)| *e)
-    };
-    let low = exponents().min().unwrap_or(0);
-    let high = exponents().max().unwrap_or(0);
     // 24 bits shifted by 37 make 61, their differences 62, products 124, the cross product 125.
-    if high - low <= 37 {
-        collinear(&parts.map(|v| {
-            v.map(|(m, e)| {
-                if m == 0 {
-                    0
-                } else {
-                    i128::from(m) << (e - low)
-                }
-            })
-        }))
-    } else {
-        let scaled = |m: i64, e: i32| IBig::from(m) << if m == 0 { 0 } else { (e - low) as usize };
-        collinear(&parts.map(|v| v.map(|(m, e)| scaled(m, e))))
+    match WholePoints::new(triangle, 37) {
+        WholePoints::Short(points) => collinear(&points),
+        WholePoints::Long(points) => collinear(&points),
     }
 }
 
@@ -74,6 +54,38 @@ fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
     cross(&difference(b, a), &difference(c, a))
         .iter()
         .all(|component| component.sign() == 0)
+}
+
+/// Points as whole multiples of the smallest bit among their coordinates.
+pub enum WholePoints<const N: usize> {
+    /// In 128 bits.
+    Short([[i128; 3]; N]),
+    /// Of any size.
+    Long([[IBig; 3]; N]),
+}
+
+impl<const N: usize> WholePoints<N> {
+    /// Short if no coordinate is shifted by more than `most` bits. The coordinates must be finite.
+    pub fn new(points: &[Point; N], most: i32) -> Self {
+        let parts = points.map(|point| point.map(mantissa_and_exponent));
+        let mut low = i32::MAX;
+        let mut high = i32::MIN;
+        for (mantissa, exponent) in parts.iter().flatten() {
+            if *mantissa != 0 {
+                low = low.min(*exponent);
+                high = high.max(*exponent);
+            }
+        }
+        // A mantissa of zero needs no shift.
+        let shift = |mantissa: i64, exponent: i32| {
+            if mantissa == 0 { 0 } else { exponent - low }
+        };
+        if high.saturating_sub(low) <= most {
+            Self::Short(parts.map(|point| point.map(|(m, e)| i128::from(m) << shift(m, e))))
+        } else {
+            Self::Long(parts.map(|point| point.map(|(m, e)| IBig::from(m) << shift(m, e) as usize)))
+        }
+    }
 }
 
 /// `value` as `m * 2^e`, exactly.

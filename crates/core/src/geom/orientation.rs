@@ -5,46 +5,14 @@
 //! predicates", 1997).
 
 use super::Point;
-use super::degenerate::mantissa_and_exponent;
-use super::wide::{IBig, Wide, cross, difference, dot};
+use super::degenerate::WholePoints;
+use super::wide::{Wide, cross, difference, dot};
 
-/// Coordinates as integers, all in units of the smallest bit among them.
-pub(super) enum Whole<const N: usize> {
-    /// Differences and their 3 × 3 determinants fit in 128 bits.
-    Short([[i128; 3]; N]),
-    /// Integers of any size.
-    Long([[IBig; 3]; N]),
-}
-
-impl<const N: usize> Whole<N> {
-    /// Converts points. The coordinates must be finite.
-    pub(super) fn new(points: &[Point; N]) -> Self {
-        let parts = points.map(|point| point.map(mantissa_and_exponent));
-        let exponents = || {
-            parts
-                .iter()
-                .flatten()
-                .filter(|(m, _)| *m != 0)
-                .map(|(_, e)| *e)
-        };
-        let low = exponents().min().unwrap_or(0);
-        let high = exponents().max().unwrap_or(0);
-        // 24 bits shifted by 16 make 40, their differences 41, products of three 123, six of them 126.
-        if high - low <= 16 {
-            let short = |(m, e): (i64, i32)| {
-                if m == 0 {
-                    0
-                } else {
-                    i128::from(m) << (e - low)
-                }
-            };
-            Self::Short(parts.map(|point| point.map(short)))
-        } else {
-            let long =
-                |(m, e): (i64, i32)| IBig::from(m) << if m == 0 { 0 } else { (e - low) as usize };
-            Self::Long(parts.map(|point| point.map(long)))
-        }
-    }
+/// Returns points as integers. Short ones leave room for differences and their 3 × 3 determinants: 24 bits
+/// shifted by 16 make 40, their differences 41, products of three 123, six of them 126. The coordinates must
+/// be finite.
+pub(super) fn whole<const N: usize>(points: &[Point; N]) -> WholePoints<N> {
+    WholePoints::new(points, 16)
 }
 
 /// Returns the sign of the determinant: 1 if `d` is on the side that the normal points to, from which `a`,
@@ -59,9 +27,9 @@ impl<const N: usize> Whole<N> {
 /// assert_eq!([side([a, b, c, [9.0, 9.0, 1e-30]]), side([a, b, c, [9.0, 9.0, 0.0]])], [1, 0]);
 /// ```
 pub fn side(points: [Point; 4]) -> i8 {
-    sure_side(&points).unwrap_or_else(|| match Whole::new(&points) {
-        Whole::Short([a, b, c, d]) => exact_side([&a, &b, &c, &d]),
-        Whole::Long([a, b, c, d]) => exact_side([&a, &b, &c, &d]),
+    sure_side(&points).unwrap_or_else(|| match whole(&points) {
+        WholePoints::Short([a, b, c, d]) => exact_side([&a, &b, &c, &d]),
+        WholePoints::Long([a, b, c, d]) => exact_side([&a, &b, &c, &d]),
     })
 }
 
@@ -103,6 +71,7 @@ pub(super) fn exact_side<T: Wide>([a, b, c, d]: [&[T; 3]; 4]) -> i8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geom::wide::IBig;
     use crate::random::Random;
 
     #[test]
@@ -120,7 +89,7 @@ mod tests {
                 _ => std::array::from_fn(|i| (b[i] + c[i]) / 2.0),
             };
             let points = [a, b, c, d];
-            let Whole::Long([p, q, r, s]) = long(&points) else {
+            let WholePoints::Long([p, q, r, s]) = long(&points) else {
                 unreachable!("made long")
             };
             let exact = exact_side([&p, &q, &r, &s]);
@@ -141,10 +110,10 @@ mod tests {
     }
 
     /// Converts to integers of any size.
-    fn long(points: &[Point; 4]) -> Whole<4> {
-        Whole::Long(match Whole::new(points) {
-            Whole::Short(points) => points.map(|p| p.map(IBig::from)),
-            Whole::Long(points) => points,
+    fn long(points: &[Point; 4]) -> WholePoints<4> {
+        WholePoints::Long(match whole(points) {
+            WholePoints::Short(points) => points.map(|p| p.map(IBig::from)),
+            WholePoints::Long(points) => points,
         })
     }
 }

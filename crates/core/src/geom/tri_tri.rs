@@ -12,7 +12,8 @@
 //! triangles also need pairs of an edge and a triangle.
 
 use super::closest;
-use super::orientation::{Whole, exact_side, sure_side};
+use super::degenerate::WholePoints;
+use super::orientation::{exact_side, sure_side, whole};
 use super::vector::{self, along, dot, minus};
 use super::wide::{Wide, cross, difference};
 use super::{Triangle, degenerate};
@@ -65,9 +66,9 @@ pub fn meeting(first: &Triangle, second: &Triangle) -> Meeting {
         return meeting;
     }
     let flat = [first, second].map(degenerate::is_degenerate);
-    match Whole::new(&points) {
-        Whole::Short(points) => exactly(&points, flat),
-        Whole::Long(points) => exactly(&points, flat),
+    match whole(&points) {
+        WholePoints::Short(points) => exactly(&points, flat),
+        WholePoints::Long(points) => exactly(&points, flat),
     }
 }
 

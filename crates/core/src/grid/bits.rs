@@ -234,34 +234,36 @@ impl BitGrid {
 
     /// Occupies the cells that `other`, of the same dims, has.
     pub fn add(&mut self, other: &Self) {
-        self.combine(other, |word, other| word | other);
+        self.combine(other, 0, |word, other| word | other);
     }
 
     /// Empties the cells that `other`, of the same dims, does not have.
     pub fn keep(&mut self, other: &Self) {
-        self.combine(other, |word, other| word & other);
+        self.combine(other, 0, |word, other| word & other);
     }
 
     /// Occupies the cells that `other`, of the same dims, has and this has not; empties the rest.
     pub fn invert_within(&mut self, other: &Self) {
-        self.combine(other, |word, other| other & !word);
+        self.combine(other, 0, |word, other| other & !word);
     }
 
     /// Occupies the cells that this or `other`, of the same dims, has, and not both.
     pub fn differ(&mut self, other: &Self) {
-        self.combine(other, |word, other| word ^ other);
+        self.combine(other, 0, |word, other| word ^ other);
     }
 
-    /// Makes every word what `f` makes of it and that of `other`.
-    fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64 + Sync) {
-        debug_assert_eq!(self.dims, other.dims);
+    /// Makes every word what `f` makes of it and that of a grid as high or higher, whose layer `first` is the first of
+    /// this.
+    fn combine(&mut self, other: &Self, first: usize, f: impl Fn(u64, u64) -> u64 + Sync) {
+        debug_assert_eq!(self.dims[..2], other.dims[..2]);
+        debug_assert!(first + self.dims[2] <= other.dims[2]);
         let n = self.layer_words();
         par::map(
             self.words_mut().chunks_mut(n).enumerate().collect(),
             |(k, layer): (usize, &mut [u64])| {
                 layer
                     .iter_mut()
-                    .zip(other.layer(k))
+                    .zip(other.layer(first + k))
                     .for_each(|(word, other)| *word = f(*word, *other));
             },
         );
@@ -292,32 +294,12 @@ impl BitGrid {
 
     /// Empties the cells that a grid as high or higher has, whose layer `first` is the first of this.
     pub fn remove(&mut self, other: &Self, first: usize) {
-        debug_assert_eq!(self.dims[..2], other.dims[..2]);
-        let n = self.layer_words();
-        par::map(
-            self.words_mut().chunks_mut(n).enumerate().collect(),
-            |(k, layer): (usize, &mut [u64])| {
-                layer
-                    .iter_mut()
-                    .zip(other.layer(first + k))
-                    .for_each(|(word, less)| *word &= !less);
-            },
-        );
+        self.combine(other, first, |word, other| word & !other);
     }
 
     /// Occupies the cells that a grid as high or higher has, whose layer `first` is the first of this.
     pub fn add_layers(&mut self, other: &Self, first: usize) {
-        debug_assert_eq!(self.dims[..2], other.dims[..2]);
-        let n = self.layer_words();
-        par::map(
-            self.words_mut().chunks_mut(n).enumerate().collect(),
-            |(k, layer): (usize, &mut [u64])| {
-                layer
-                    .iter_mut()
-                    .zip(other.layer(first + k))
-                    .for_each(|(word, more)| *word |= more);
-            },
-        );
+        self.combine(other, first, |word, other| word | other);
     }
 
     /// Occupies the cells that neither of two larger grids has, whose layer `first` is the first of this.
