@@ -369,13 +369,19 @@ impl ImageData {
         })
     }
 
-    /// What is known without reading the cells.
-    pub(super) fn describe(&self, metadata: Metadata) -> Metadata {
+    /// What is known without reading the cells, of a file that states where they are or does not.
+    pub(super) fn describe(&self, metadata: Metadata, is_placed: bool) -> Metadata {
+        let is_unplaced = metadata.dims.is_none() && !is_placed;
         let mut metadata = self.frame.describe(metadata);
         if self.dtype.is_none() {
             metadata
                 .extra
                 .insert(UNREAD_TYPE.into(), sanitize(&self.type_name));
+        }
+        if is_unplaced {
+            metadata
+                .extra
+                .insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
         }
         metadata
     }

@@ -681,6 +681,15 @@ impl Voxels {
     }
 }
 
+/// Refuses cells with sides of different lengths in a format that has one size for all axes.
+fn require_cubes(lattice: Option<&Lattice>, extension: &str) -> Result<()> {
+    if lattice.is_none_or(Lattice::is_cubic) {
+        return Ok(());
+    }
+    let text = format!("a .{extension} file cannot hold cells that are not cubes");
+    Err(Error::usage(text).with_hint("give one cell size for all axes, or save as .npz"))
+}
+
 /// The metadata of cells that are stored as `dtype`.
 fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     let (legend, background) = match source.cell_type() {

@@ -24,10 +24,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::dense;
-use super::image::{
-    IMAGE_AXES, ImageData, ImageFrame, UNKNOWN_AXES, centre_and_step, described, parse_metadata,
-    take_unit,
-};
+use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata, take_unit};
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
@@ -429,14 +426,7 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let header = NrrdHeader::read(source)?;
     let data = header.data()?;
     let metadata = header.metadata(&data.frame)?;
-    let is_unplaced = metadata.dims.is_none() && !header.is_placed();
-    let mut metadata = data.describe(metadata);
-    if is_unplaced {
-        metadata
-            .extra
-            .insert(IMAGE_AXES.into(), UNKNOWN_AXES.into());
-    }
-    Ok(metadata)
+    Ok(data.describe(metadata, header.is_placed()))
 }
 
 #[cfg(test)]

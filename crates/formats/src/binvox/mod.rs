@@ -19,8 +19,8 @@
 mod read;
 mod write;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, WHOLE, Write};
-use voxelize_core::error::{Error, Result};
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, WHOLE, Write, require_cubes};
+use voxelize_core::error::Result;
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellKind, Lattice};
 
@@ -59,13 +59,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    if lattice.is_none_or(Lattice::is_cubic) {
-        return Ok(());
-    }
-    Err(
-        Error::usage("a .binvox file cannot hold cells that are not cubes")
-            .with_hint("give one cell size for all axes, or save as .npz"),
-    )
+    require_cubes(lattice, "binvox")
 }
 
 /// The cells along each axis in the file.

@@ -31,7 +31,7 @@ mod blocks;
 mod octree;
 mod write;
 
-use super::{Choice, Dtype, FileSize, Format, Write};
+use super::{Choice, Dtype, FileSize, Format, Write, require_cubes};
 use voxelize_core::error::{Code, Error, Finding, Result, hint};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellKind, Lattice};
@@ -81,16 +81,8 @@ fn most_bytes(dims: [usize; 3], occupied: u64) -> u128 {
 }
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    let Some(lattice) = lattice else {
-        return Ok(());
-    };
-    if !lattice.is_cubic() {
-        return Err(
-            Error::usage("a .bt file cannot hold cells that are not cubes")
-                .with_hint("give one cell size for all axes, or save as .npz"),
-        );
-    }
-    first_key(lattice).map(drop)
+    require_cubes(lattice, "bt")?;
+    lattice.map_or(Ok(()), |lattice| first_key(lattice).map(drop))
 }
 
 /// The walls of the first cell, in cells from 0.

@@ -25,7 +25,7 @@ mod blocks;
 mod nbt;
 mod write;
 
-use super::{Choice, Dtype, FileSize, Format, Write};
+use super::{Choice, Dtype, FileSize, Format, Write, require_cubes};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::{AXES, CellKind, Lattice};
 
@@ -60,14 +60,8 @@ fn tall(height: usize) -> Option<Finding> {
 }
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    match lattice {
-        None => Ok(()),
-        Some(lattice) if lattice.is_cubic() => count(lattice.dims()).map(drop),
-        Some(_) => Err(
-            Error::usage("a .schem file cannot hold cells that are not cubes")
-                .with_hint("give one cell size for all axes, or save as .npz"),
-        ),
-    }
+    require_cubes(lattice, "schem")?;
+    lattice.map_or(Ok(()), |lattice| count(lattice.dims()).map(drop))
 }
 
 /// The blocks of a grid, if a file holds them.

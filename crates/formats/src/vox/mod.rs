@@ -54,8 +54,8 @@ mod tile;
 mod write;
 
 use self::layers::Shell;
-use super::{CELLS, CHOICES, Choice, Dtype, FileSize, Format, GRID, Reader, Write};
-use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use super::{CELLS, CHOICES, Choice, Dtype, FileSize, Format, GRID, Reader, Write, require_cubes};
+use voxelize_core::error::{Code, Finding, Result, hint};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, Lattice, Record};
 
@@ -104,13 +104,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    if lattice.is_none_or(Lattice::is_cubic) {
-        return Ok(());
-    }
-    Err(
-        Error::usage("a .vox file cannot hold cells that are not cubes")
-            .with_hint("give one cell size for all axes, or save as .npz"),
-    )
+    require_cubes(lattice, "vox")
 }
 
 fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
