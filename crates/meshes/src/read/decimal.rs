@@ -5,133 +5,11 @@
 //! The point is the lowest coordinate on each axis along which the mesh is far from the origin: more than [`FAR`] times as
 //! far as it is long. Vertices that are not used count as well. So it depends on the vertices, not on their order.
 
-use std::cmp::Ordering;
-use std::fmt::Write;
-
 use super::number;
 use voxelize_core::geom::Rational;
 
 /// A mesh is far if its greatest coordinate is more than so many times the longest side of its bounds.
 const FAR: f32 = 16.0;
-
-/// A decimal number: `mantissa` times a power of ten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decimal {
-    mantissa: i128,
-    exponent: i32,
-}
-
-impl Decimal {
-    /// The most digits, so that powers of ten of the exponents fit beside them.
-    const MOST: usize = 24;
-
-    /// The number that a word is; none if it has too many digits, too large an exponent, or is no number.
-    fn parse(word: &[u8]) -> Option<Self> {
-        let (is_negative, unsigned) = match word {
-            [b'-', rest @ ..] => (true, rest),
-            [b'+', rest @ ..] => (false, rest),
-            rest => (false, rest),
-        };
-        let end = unsigned
-            .iter()
-            .position(|byte| matches!(byte, b'e' | b'E'))
-            .unwrap_or(unsigned.len());
-        let (digits, power) = unsigned.split_at(end);
-        let mut mantissa = 0_i128;
-        let mut exponent = 0;
-        let mut count = 0;
-        let mut has_point = false;
-        for byte in digits {
-            match byte {
-                b'.' if !has_point => has_point = true,
-                b'0'..=b'9' => {
-                    count += 1;
-                    mantissa = mantissa
-                        .checked_mul(10)?
-                        .checked_add(i128::from(byte - b'0'))?;
-                    exponent -= i32::from(has_point);
-                }
-                _ => return None,
-            }
-        }
-        if count == 0 || mantissa >= 10_i128.pow(Self::MOST as u32) {
-            return None;
-        }
-        if let [_, power @ ..] = power {
-            exponent += std::str::from_utf8(power)
-                .ok()?
-                .parse::<i32>()
-                .ok()
-                .filter(|power| power.abs() < 100)?;
-        }
-        // Zeros at the end make exponents of equal numbers differ.
-        while mantissa != 0 && mantissa % 10 == 0 {
-            mantissa /= 10;
-            exponent += 1;
-        }
-        let exponent = if mantissa == 0 { 0 } else { exponent };
-        Some(Self {
-            mantissa: if is_negative { -mantissa } else { mantissa },
-            exponent,
-        })
-    }
-
-    /// The shortest decimal that is nearest to a double.
-    fn of(value: f64) -> Option<Self> {
-        if value.is_finite() {
-            Self::parse(format!("{value:e}").as_bytes())
-        } else {
-            None
-        }
-    }
-
-    /// This number less another.
-    fn minus(self, other: Self) -> Option<Self> {
-        let exponent = self.exponent.min(other.exponent);
-        let scaled = |number: Self| {
-            let power = u32::try_from(number.exponent - exponent).ok()?;
-            number.mantissa.checked_mul(10_i128.checked_pow(power)?)
-        };
-        Some(Self {
-            mantissa: scaled(self)?.checked_sub(scaled(other)?)?,
-            exponent,
-        })
-    }
-
-    fn compare(self, other: Self) -> Option<Ordering> {
-        Some(self.minus(other)?.mantissa.cmp(&0))
-    }
-
-    /// The nearest float.
-    fn to_f32(self) -> f32 {
-        let mut text = String::with_capacity(48);
-        let written = write!(text, "{}e{}", self.mantissa, self.exponent);
-        written
-            .ok()
-            .and_then(|()| number::of(text.as_bytes()))
-            .unwrap_or(f32::NAN)
-    }
-
-    /// The number of a rational that is a decimal of a usual length.
-    fn of_rational(value: &Rational) -> Option<Self> {
-        let mut scaled = value.clone();
-        let ten = Rational::from(10);
-        for places in 0..20 {
-            if let Some(whole) = scaled
-                .floor()
-                .filter(|whole| Rational::from(*whole) == scaled)
-            {
-                return Self::parse(format!("{whole}e-{places}").as_bytes());
-            }
-            scaled = &scaled * &ten;
-        }
-        None
-    }
-
-    fn to_rational(self) -> Option<Rational> {
-        Rational::parse(&format!("{}e{}", self.mantissa, self.exponent)).ok()
-    }
-}
 
 /// The way from decimals in a file to coordinates of the mesh.
 #[derive(Debug, Default)]
@@ -141,8 +19,12 @@ pub(super) enum Placement {
     Plain,
     /// Rounded as they are, while it is not known that the mesh is near the origin.
     Watching(Watched),
-    /// Rounded after a point was subtracted from them. Without a number, an axis is as it is.
-    Near([Option<Decimal>; 3]),
+    /// Rounded after this point was subtracted from them. Where it is 0, an axis is as it is.
+    Near {
+        point: [Rational; 3],
+        /// The nearest doubles.
+        doubles: [f64; 3],
+    },
 }
 
 /// The coordinates up to now.
@@ -150,8 +32,8 @@ pub(super) enum Placement {
 pub(super) struct Watched {
     min: [f32; 3],
     max: [f32; 3],
-    /// The lowest coordinates; none of one that has too many digits.
-    least: [Option<Decimal>; 3],
+    /// The lowest coordinates; none of one whose exponent is out of range.
+    least: [Option<Rational>; 3],
 }
 
 impl Default for Watched {
@@ -159,7 +41,7 @@ impl Default for Watched {
         Self {
             min: [f32::INFINITY; 3],
             max: [f32::NEG_INFINITY; 3],
-            least: [None; 3],
+            least: [const { None }; 3],
         }
     }
 }
@@ -182,8 +64,8 @@ impl Watched {
             return;
         }
         let new = decimal(word);
-        let is_less = match (new, self.least[axis]) {
-            (Some(new), Some(old)) => new.compare(old) == Some(Ordering::Less),
+        let is_less = match (&new, &self.least[axis]) {
+            (Some(new), Some(old)) => new < old,
             _ => true,
         };
         if value < self.min[axis] || is_less {
@@ -199,15 +81,12 @@ impl Placement {
         Self::Watching(Watched::default())
     }
 
-    /// The placement relative to a point; none if a coordinate of it is no decimal.
-    pub(super) fn near(point: &[Rational; 3]) -> Option<Self> {
-        let mut near = [None; 3];
-        for (axis, value) in point.iter().enumerate() {
-            if *value != Rational::ZERO {
-                near[axis] = Some(Decimal::of_rational(value)?);
-            }
+    /// The placement relative to a point.
+    pub(super) fn near(point: &[Rational; 3]) -> Self {
+        Self::Near {
+            point: point.clone(),
+            doubles: point.each_ref().map(Rational::to_f64),
         }
-        Some(Self::Near(near))
     }
 
     /// Whether words are rounded as they are.
@@ -228,10 +107,10 @@ impl Placement {
                 }
                 Some(value)
             }
-            Self::Near(near) => Some(match near[axis] {
-                Some(near) if value.is_finite() => relative(decimal(word), value, near),
-                _ => value,
-            }),
+            Self::Near { point, doubles } if value.is_finite() && doubles[axis] != 0.0 => {
+                Some(relative(word, value, &point[axis], doubles[axis]))
+            }
+            Self::Near { .. } => Some(value),
         }
     }
 
@@ -246,28 +125,38 @@ impl Placement {
         }
         let mut point = [const { Rational::ZERO }; 3];
         for axis in (0..3).filter(|axis| far[*axis]) {
-            point[axis] = watched.least[axis]?.to_rational()?;
+            point[axis] = watched.least[axis].clone()?;
         }
         Some(point)
     }
 }
 
 /// The decimal that a word is; of a long one, that of the nearest double.
-fn decimal(word: &[u8]) -> Option<Decimal> {
-    let double = || {
-        std::str::from_utf8(word)
-            .ok()?
-            .parse()
-            .ok()
-            .and_then(Decimal::of)
-    };
-    Decimal::parse(word).or_else(double)
+fn decimal(word: &[u8]) -> Option<Rational> {
+    if let Ok(exact) = Rational::parse_decimal(std::str::from_utf8(word).ok()?) {
+        return Some(exact);
+    }
+    let double = number::double(word)?;
+    Rational::parse_decimal(&format!("{double:e}")).ok()
 }
 
 /// The float nearest to a number less `near`; `value` is the float nearest to the number itself.
-fn relative(decimal: Option<Decimal>, value: f32, near: Decimal) -> f32 {
-    let difference = decimal.and_then(|decimal| decimal.minus(near));
-    difference.map_or_else(|| value - near.to_f32(), Decimal::to_f32)
+fn relative(word: &[u8], value: f32, near: &Rational, near_double: f64) -> f32 {
+    // Doubles decide where both ends of their error round to one float. A number and `near` are off by half an ulp, and so
+    // is their difference: together by less than an epsilon times both.
+    if let Some(double) = number::double(word) {
+        let difference = double - near_double;
+        let error = 2.0 * f64::EPSILON * (double.abs() + near_double.abs()) + f64::MIN_POSITIVE;
+        let low = (difference - error) as f32;
+        let high = (difference + error) as f32;
+        if low.to_bits() == high.to_bits() {
+            return low;
+        }
+    }
+    match decimal(word) {
+        Some(exact) => (&exact - near).to_f32(),
+        None => value - near.to_f32(),
+    }
 }
 
 #[cfg(test)]
@@ -276,7 +165,6 @@ mod tests {
 
     #[test]
     fn differences_of_decimals_are_rounded_once() {
-        let parsed = |text: &str| Decimal::parse(text.as_bytes()).unwrap();
         for (a, b, expected) in [
             ("450123.7", "450123.4", 0.3_f32),
             ("5411876.2", "5411876.2", 0.0),
@@ -286,36 +174,22 @@ mod tests {
             ("1e3", "0.001", 999.999),
             ("0", "1e-5", -1e-5),
             ("+12.50", "12.5", 0.0),
+            // Halfway between two floats, to even; and a hair more, beyond the digits of doubles.
+            ("450124.400000059604644775390625", "450123.4", 1.0),
+            (
+                "450124.4000000596046447753906251",
+                "450123.4",
+                1.0_f32.next_up(),
+            ),
         ] {
-            assert_eq!(
-                parsed(a).minus(parsed(b)).unwrap().to_f32(),
-                expected,
-                "{a} - {b}"
-            );
+            let near = Rational::parse(b).unwrap();
+            let mut placement = Placement::near(&[near, Rational::ZERO, Rational::ZERO]);
+            let found = placement.coordinate(0, a.as_bytes());
+            assert_eq!(found, Some(expected), "{a} - {b}");
         }
-        for text in [
-            "",
-            "-",
-            "1e",
-            "1.2.3",
-            "x",
-            "1e200",
-            "nan",
-            "12345678901234567890123456",
-        ] {
-            assert_eq!(Decimal::parse(text.as_bytes()), None, "{text}");
+        for text in ["", "-", "1e", "1.2.3", "x", "nan"] {
+            assert_eq!(decimal(text.as_bytes()), None, "{text}");
         }
-    }
-
-    #[test]
-    fn points_round_trip() {
-        for text in ["450123.4", "-0.001", "12", "5411876.25"] {
-            let decimal = Decimal::parse(text.as_bytes()).unwrap();
-            let rational = decimal.to_rational().unwrap();
-            assert_eq!(rational, Rational::parse(text).unwrap());
-            assert_eq!(Decimal::of_rational(&rational), Some(decimal), "{text}");
-        }
-        assert_eq!(Decimal::of_rational(&Rational::new(1, 3)), None);
     }
 
     #[test]

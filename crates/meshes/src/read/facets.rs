@@ -147,24 +147,9 @@ impl Cursor<'_> {
 
     #[inline(always)]
     fn number(&mut self) -> Option<f32> {
-        let rest = &self.text[self.at..];
-        let value = match number::short(rest) {
-            Some((value, length)) if rest.get(length).is_some_and(|byte| is_blank(*byte)) => {
-                self.at += length;
-                value
-            }
-            _ => self.long_number()?,
-        };
-        self.blanks()?;
-        Some(value)
-    }
-
-    /// A number that needs a closer look.
-    #[cold]
-    fn long_number(&mut self) -> Option<f32> {
-        let rest = &self.text[self.at..];
-        let length = rest.iter().take(400).position(|byte| is_blank(*byte))?;
+        let (value, length) = number::first(&self.text[self.at..])?;
         self.at += length;
-        number::of(&rest[..length]).filter(|value| value.is_finite())
+        self.blanks()?;
+        value.is_finite().then_some(value)
     }
 }

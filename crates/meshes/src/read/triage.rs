@@ -56,8 +56,6 @@ struct CoordinatePlace {
     is_plain: Cell<bool>,
     /// Some coordinate was a decimal or a double.
     is_used: Cell<bool>,
-    /// The point that was chosen before.
-    near: RefCell<[Rational; 3]>,
     /// The bytes of a stream, to be forgotten as soon as the mesh is not far from the origin.
     kept: RefCell<Option<Rc<KeptStream>>>,
 }
@@ -68,7 +66,6 @@ impl Default for CoordinatePlace {
             placement: RefCell::default(),
             is_plain: Cell::new(true),
             is_used: Cell::new(false),
-            near: RefCell::new([const { Rational::ZERO }; 3]),
             kept: RefCell::default(),
         }
     }
@@ -87,10 +84,7 @@ impl Triage {
         let placement = match near {
             ReadNear::Origin => None,
             ReadNear::Mesh => Some(Placement::watching()),
-            ReadNear::Point(point) => {
-                self.place.near.replace(point.clone());
-                Placement::near(point)
-            }
+            ReadNear::Point(point) => Some(Placement::near(point)),
         };
         self.place.is_plain.set(placement.is_none());
         self.place.placement.replace(placement.unwrap_or_default());
@@ -147,7 +141,7 @@ impl Triage {
     pub(super) fn near(&self) -> [Rational; 3] {
         let origin = [const { Rational::ZERO }; 3];
         match &*self.place.placement.borrow() {
-            Placement::Near(_) if self.place.is_used.get() => self.place.near.borrow().clone(),
+            Placement::Near { point, .. } if self.place.is_used.get() => point.clone(),
             placement => placement.found().unwrap_or(origin),
         }
     }
