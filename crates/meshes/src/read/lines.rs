@@ -209,17 +209,9 @@ fn begins_with_number(line: &[u8]) -> bool {
     first.is_some_and(|byte| byte.is_ascii_digit() || b"+-.\\".contains(byte))
 }
 
-/// The first word of a line; empty if there is none.
+/// The first word of a line, whatever it begins with; empty if there is none.
 pub(super) fn first_word(line: &[u8]) -> &[u8] {
-    let start = line
-        .iter()
-        .position(|byte| !is_blank(*byte))
-        .unwrap_or(line.len());
-    let end = line[start..]
-        .iter()
-        .position(|byte| is_blank(*byte))
-        .map_or(line.len(), |n| start + n);
-    &line[start..end]
+    split_word(line).0
 }
 
 /// A whole number with a sign.
@@ -241,6 +233,14 @@ pub(super) fn whole(digits: &[u8]) -> Option<i64> {
 
 /// The first word of a line, and what follows; empty at its end, or where a comment begins.
 pub(super) fn next_word(line: &[u8]) -> (&[u8], &[u8]) {
+    match split_word(line) {
+        ([b'#', ..], _) => (&[], &[]),
+        found => found,
+    }
+}
+
+/// The first word of a line, and what follows it.
+fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
     let start = line
         .iter()
         .position(|byte| !is_blank(*byte))
@@ -250,9 +250,5 @@ pub(super) fn next_word(line: &[u8]) -> (&[u8], &[u8]) {
         .iter()
         .position(|byte| is_blank(*byte))
         .unwrap_or(rest.len());
-    if rest.first() == Some(&b'#') {
-        (&[], &[])
-    } else {
-        rest.split_at(end)
-    }
+    rest.split_at(end)
 }

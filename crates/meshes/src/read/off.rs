@@ -36,11 +36,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
 };
 
 fn recognise(head: &Head) -> Guess {
-    let text = head
-        .bytes
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(head.bytes);
-    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let lines = head.text().split(|byte| matches!(byte, b'\n' | b'\r'));
     let mut lines = lines.filter(|line| !next_word(line).0.is_empty());
     let Some(line) = lines.next() else {
         return Guess::No;

@@ -13,11 +13,18 @@ struct Other {
     name: &'static str,
     extensions: &'static [&'static str],
     signs: &'static [Sign],
-    /// Other formats lie in such a file, and the extension names them.
-    is_container: bool,
-    /// Files of the format hold no mesh at all.
-    is_no_mesh: bool,
+    holds: Holds,
     hint: &'static str,
+}
+
+/// What files of a format hold.
+#[derive(PartialEq)]
+enum Holds {
+    Meshes,
+    /// Other formats, which the extension names.
+    Files,
+    /// No mesh at all.
+    NoMesh,
 }
 
 /// A sign by which the content of a format is known.
@@ -63,41 +70,14 @@ const fn other(
         name,
         extensions,
         signs,
-        is_container: false,
-        is_no_mesh: false,
+        holds: Holds::Meshes,
         hint,
     }
 }
 
-const fn container(
-    name: &'static str,
-    extensions: &'static [&'static str],
-    signs: &'static [Sign],
-    hint: &'static str,
-) -> Other {
-    Other {
-        name,
-        extensions,
-        signs,
-        is_container: true,
-        is_no_mesh: false,
-        hint,
-    }
-}
-
-const fn no_mesh_of(
-    name: &'static str,
-    extensions: &'static [&'static str],
-    signs: &'static [Sign],
-    hint: &'static str,
-) -> Other {
-    Other {
-        name,
-        extensions,
-        signs,
-        is_container: false,
-        is_no_mesh: true,
-        hint,
+impl Other {
+    const fn holding(self, holds: Holds) -> Self {
+        Self { holds, ..self }
     }
 }
 
@@ -520,46 +500,52 @@ static OTHERS: &[Other] = &[
         VOXELS,
     ),
     // Files that hold others.
-    container(
+    other(
         "HDF5",
         &["h5", "hdf5", "mnc"],
         &[Bytes(0, b"\x89HDF\r\n")],
         VOXELS,
-    ),
-    container(
+    )
+    .holding(Holds::Files),
+    other(
         "NetCDF",
         &["nc"],
         &[Bytes(0, b"CDF\x01"), Bytes(0, b"CDF\x02")],
         PARAVIEW,
-    ),
-    container("bzip2", &["bz2"], &[Bytes(0, b"BZh")], DECOMPRESS),
-    container("xz", &["xz"], &[Bytes(0, b"\xfd7zXZ")], DECOMPRESS),
-    container(
+    )
+    .holding(Holds::Files),
+    other("bzip2", &["bz2"], &[Bytes(0, b"BZh")], DECOMPRESS).holding(Holds::Files),
+    other("xz", &["xz"], &[Bytes(0, b"\xfd7zXZ")], DECOMPRESS).holding(Holds::Files),
+    other(
         "Zstandard",
         &["zst"],
         &[Bytes(0, b"\x28\xb5\x2f\xfd")],
         DECOMPRESS,
-    ),
-    container(
+    )
+    .holding(Holds::Files),
+    other(
         "7z",
         &["7z"],
         &[Bytes(0, b"7z\xbc\xaf\x27\x1c")],
         DECOMPRESS,
-    ),
-    container("RAR", &["rar"], &[Bytes(0, b"Rar!")], DECOMPRESS),
-    container("tar", &["tar"], &[Bytes(257, b"ustar")], DECOMPRESS),
-    container(
+    )
+    .holding(Holds::Files),
+    other("RAR", &["rar"], &[Bytes(0, b"Rar!")], DECOMPRESS).holding(Holds::Files),
+    other("tar", &["tar"], &[Bytes(257, b"ustar")], DECOMPRESS).holding(Holds::Files),
+    other(
         "zip",
         &["zip"],
         &[Bytes(0, b"PK\x03\x04"), Bytes(0, b"PK\x05\x06")],
         DECOMPRESS,
-    ),
-    container(
+    )
+    .holding(Holds::Files),
+    other(
         "a file of SolidWorks, Inventor or another program of Windows",
         &[],
         &[Bytes(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")],
         CAD,
-    ),
+    )
+    .holding(Holds::Files),
     // No meshes.
     other("PNG", &["png"], &[Bytes(0, b"\x89PNG")], MESH),
     other("JPEG", &["jpg", "jpeg"], &[Bytes(0, b"\xff\xd8\xff")], MESH),
@@ -570,25 +556,28 @@ static OTHERS: &[Other] = &[
         MESH,
     ),
     other("PDF", &["pdf"], &[Bytes(0, b"%PDF")], MESH),
-    no_mesh_of("a program", &[], &[Bytes(0, b"\x7fELF")], MESH),
-    no_mesh_of(
+    other("a program", &[], &[Bytes(0, b"\x7fELF")], MESH).holding(Holds::NoMesh),
+    other(
         "a web page",
         &["html", "htm"],
         &[Begins("<!DOCTYPE html"), Begins("<html")],
         "download the mesh itself, not the page that shows it",
-    ),
-    no_mesh_of(
+    )
+    .holding(Holds::NoMesh),
+    other(
         "a pointer of Git LFS",
         &[],
         &[Begins("version https://git-lfs")],
         "'git lfs pull' fetches the file",
-    ),
-    no_mesh_of(
+    )
+    .holding(Holds::NoMesh),
+    other(
         "a file of materials",
         &["mtl"],
         &[],
         "name the OBJ that it belongs to",
-    ),
+    )
+    .holding(Holds::NoMesh),
     other(
         "UTF-32 text",
         &[],
@@ -608,10 +597,7 @@ const UTF8: &str = "save it as UTF-8 or plain ASCII";
 impl Sign {
     fn is_in(&self, head: &Head) -> bool {
         let text = || {
-            let text = head
-                .bytes
-                .strip_prefix(b"\xef\xbb\xbf")
-                .unwrap_or(head.bytes);
+            let text = head.text();
             text[..text.len().min(LOOKED_AT)].trim_ascii_start()
         };
         let begins = |text: &[u8], word: &str| {
@@ -796,12 +782,12 @@ pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
     let other = OTHERS
         .iter()
         .find(|other| other.signs.iter().any(|sign| sign.is_in(head)))?;
-    if other.is_container
+    if other.holds == Holds::Files
         && let Some(inner) = by_extension(path)
     {
         return Some(inner);
     }
-    let what = if other.is_no_mesh {
+    let what = if other.holds == Holds::NoMesh {
         "not a mesh"
     } else {
         "which is not supported"
@@ -816,9 +802,10 @@ pub(super) fn by_extension(path: &Path) -> Option<Error> {
     let other = OTHERS
         .iter()
         .find(|other| other.extensions.contains(&extension.as_str()))?;
-    let message = match other.is_no_mesh {
-        true => format!("{} is no mesh", other.name),
-        false => format!("{} is not supported", other.name),
+    let message = if other.holds == Holds::NoMesh {
+        format!("{} is no mesh", other.name)
+    } else {
+        format!("{} is not supported", other.name)
     };
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }

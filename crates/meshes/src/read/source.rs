@@ -24,7 +24,14 @@ pub(super) struct Head<'a> {
     pub length: Option<u64>,
 }
 
-impl Head<'_> {
+impl<'a> Head<'a> {
+    /// The bytes after a byte order mark, if there is one.
+    pub(super) fn text(&self) -> &'a [u8] {
+        self.bytes
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(self.bytes)
+    }
+
     /// Whether this could be text: near the start at most one byte in 50 is a control byte other
     /// than blanks and line ends. A stray one does not make a text binary; a binary STL has more,
     /// among the bytes of its numbers and in the two of attributes, mostly 0, after each triangle.

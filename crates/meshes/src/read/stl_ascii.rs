@@ -20,9 +20,10 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use super::facets::{self, Plain, Threads};
+use super::lines::first_word;
 use super::number;
 use super::room::Room;
-use super::source::{Head, MeshBytes, is_blank};
+use super::source::{Head, MeshBytes};
 use super::triage::Triage;
 use super::words::Words;
 use super::{Content, Guess, InputFormat, ReadOptions};
@@ -42,18 +43,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
 };
 
 fn recognise(head: &Head) -> Guess {
-    let text = head
-        .bytes
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(head.bytes);
-    let start = text
-        .iter()
-        .position(|&byte| !is_blank(byte))
-        .unwrap_or(text.len());
-    let word = text[start..]
-        .split(|&byte| is_blank(byte))
-        .next()
-        .unwrap_or_default();
+    let word = first_word(head.text());
     if word.eq_ignore_ascii_case(b"solid") && head.is_text() {
         Guess::Sure
     } else {
