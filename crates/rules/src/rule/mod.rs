@@ -15,6 +15,7 @@ pub mod lost;
 mod near_parts;
 mod offset;
 mod options;
+mod search;
 mod solid;
 mod surface;
 mod thin;

@@ -100,7 +100,7 @@ fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> R
 
 /// Shows the cells that the hole's cap touches, [`SIDE`] layers at a time: the first of them, and the cells
 /// in `layers`, which is room for so many; those beyond the lattice are empty. Ends when it is cancelled.
-pub(super) fn cap(
+pub(crate) fn cap(
     lattice: &Lattice,
     hole: &Loop,
     layers: &mut BitGrid,

@@ -5,9 +5,7 @@ pub mod holes;
 pub(crate) mod leak;
 pub(crate) mod memory;
 pub(crate) mod nearest;
-pub(crate) mod path;
 pub(crate) mod rows;
-mod search;
 pub(crate) mod touched;
 
 pub use self::leak::Leak;

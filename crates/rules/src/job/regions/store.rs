@@ -135,11 +135,6 @@ impl RegionStore {
         })
     }
 
-    /// The file of its plan.
-    pub fn plan_file(&self) -> PathBuf {
-        self.root.join(store::PLAN)
-    }
-
     /// Refuses a region that the plan has not.
     pub(super) fn check_region(&self, region: usize) -> Result<()> {
         match self.plan.regions() {

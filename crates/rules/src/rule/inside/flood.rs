@@ -108,7 +108,12 @@ pub(in crate::rule) fn caps(mesh: &Mesh, lattice: &Lattice, most: u32) -> Result
 }
 
 /// Occupies the cells that caps touch.
-fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> Result<()> {
+pub(in crate::rule) fn cap(
+    caps: &[Triangle],
+    lattice: &Lattice,
+    run: &Run,
+    walls: &mut BitGrid,
+) -> Result<()> {
     if caps.is_empty() {
         return Ok(());
     }
