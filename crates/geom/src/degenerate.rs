@@ -58,14 +58,15 @@ fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
 
 /// Points as whole multiples of the smallest bit among their coordinates.
 pub enum WholePoints<const N: usize> {
-    /// In 128 bits.
+    /// Integers of 128 bits.
     Short([[i128; 3]; N]),
-    /// Of any size.
+    /// Integers of any size.
     Long([[IBig; 3]; N]),
 }
 
 impl<const N: usize> WholePoints<N> {
-    /// Short if no coordinate is shifted by more than `most` bits. The coordinates must be finite.
+    /// Converts points. They are short if no coordinate is shifted by more than `most` bits. The coordinates must be
+    /// finite.
     pub fn new(points: &[Point; N], most: i32) -> Self {
         let parts = points.map(|point| point.map(mantissa_and_exponent));
         let mut low = i32::MAX;

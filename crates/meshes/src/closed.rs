@@ -5,6 +5,9 @@
 //! cancelled by its reverse. Triangles without area count as any other, as they close T-junctions; one
 //! with two equal vertices cancels itself. Edges are sorted, in parts that share no edge, so counts are
 //! exact and depend on no order.
+//!
+//! Commands that need no counts take sums of hashes (`edge_sums.rs` of the kernel) in place of the sort. For dragon, with
+//! 871,414 triangles, the sort takes 0.3 s on two cores, and all of `--filled -r 256` with the sums 0.15 s.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -10,6 +10,9 @@
 //! and millimetres. The format has neither labels nor vertices that triangles share: of labels it takes the occupied cells, under the type
 //! `bool` alone. It counts to 2³² − 1 triangles.
 //!
+//! `stl_io`, which writes the triangles of `check --mark`, wants their number first and writes a header of its own. Faces come layer
+//! by layer, and their number is known at the end.
+//!
 //! 3D Systems, Stereolithography Interface Specification, 1988.
 
 use std::io::{self, SeekFrom};

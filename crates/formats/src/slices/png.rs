@@ -1,4 +1,7 @@
 //! Pictures of grey values, as PNG.
+//!
+//! The crate `png` encodes the pictures of the package `view`. Here a picture is one zlib stream of rows that were made for it, and
+//! four chunks with their sums: flate2, which this package needs anyway, does the rest.
 
 use std::io::{self, Write as _};
 

@@ -1,5 +1,5 @@
 //! Unpacking Blosc, as OpenVDB packs values unless it is told not to: bytes of floats sorted by their place in a float,
-//! packed by LZ4.
+//! packed by LZ4. A block of LZ4 is unpacked in 40 lines, for which no crate is linked.
 //!
 //! | bytes | content (little-endian) |
 //! |---|---|

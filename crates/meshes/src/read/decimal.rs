@@ -81,7 +81,7 @@ impl Placement {
         Self::Watching(Watched::default())
     }
 
-    /// The placement relative to a point.
+    /// Returns the placement relative to a point.
     pub(super) fn near(point: &[Rational; 3]) -> Self {
         Self::Near {
             point: point.clone(),
@@ -131,7 +131,7 @@ impl Placement {
     }
 }
 
-/// The decimal that a word is; of a long one, that of the nearest double.
+/// Returns the decimal that a word is; of a long one, that of the nearest double.
 fn decimal(word: &[u8]) -> Option<Rational> {
     if let Ok(exact) = Rational::parse_decimal(std::str::from_utf8(word).ok()?) {
         return Some(exact);
@@ -140,7 +140,7 @@ fn decimal(word: &[u8]) -> Option<Rational> {
     Rational::parse_decimal(&format!("{double:e}")).ok()
 }
 
-/// The float nearest to a number less `near`; `value` is the float nearest to the number itself.
+/// Returns the float nearest to a number less `near`; `value` is the float nearest to the number itself.
 fn relative(word: &[u8], value: f32, near: &Rational, near_double: f64) -> f32 {
     // Doubles decide where both ends of their error round to one float. A number and `near` are off by half an ulp, and so
     // is their difference: together by less than an epsilon times both.

@@ -1,23 +1,23 @@
 //! Decimal numbers as floats: the nearest one, exactly as the standard library has it.
 
-/// The number that `text` begins with and the bytes it takes.
+/// Returns the number that `text` begins with and its length in bytes.
 #[inline]
 pub(super) fn first(text: &[u8]) -> Option<(f32, usize)> {
     fast_float2::parse_partial(text).ok()
 }
 
-/// The nearest float; infinite or NaN if the word states it, in the words of any run-time library.
+/// Returns the nearest float; infinite or NaN if the word states it, in the words of any run-time library.
 pub(super) fn of(word: &[u8]) -> Option<f32> {
     fast_float2::parse(word).ok().or_else(|| odd(word))
 }
 
-/// The nearest double of a finite number.
+/// Returns the nearest double of a finite number.
 pub(super) fn double(word: &[u8]) -> Option<f64> {
     let value: f64 = fast_float2::parse(word).ok()?;
     value.is_finite().then_some(value)
 }
 
-/// Words of C run-times: old ones print `1.#INF`, `-1.#IND` and `1.#QNAN`, newer ones `-nan(ind)`.
+/// Reads words of C run-times: old ones print `1.#INF`, `-1.#IND` and `1.#QNAN`, newer ones `-nan(ind)`.
 #[cold]
 fn odd(word: &[u8]) -> Option<f32> {
     let text = std::str::from_utf8(word).ok()?.to_ascii_lowercase();

@@ -17,7 +17,7 @@ struct Other {
     hint: &'static str,
 }
 
-/// What files of a format hold.
+/// Content of the files of a format.
 #[derive(PartialEq)]
 enum Holds {
     Meshes,

@@ -25,7 +25,7 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// The bytes after a byte order mark, if there is one.
+    /// Returns the bytes without a byte order mark.
     pub(super) fn text(&self) -> &'a [u8] {
         self.bytes
             .strip_prefix(b"\xef\xbb\xbf")

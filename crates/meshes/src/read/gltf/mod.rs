@@ -17,6 +17,9 @@
 //! outside stays outside. A triangle of a strip or fan that repeats a vertex joins strips, and is left out. Animations are
 //! not played. That is a warning if one of them begins with another pose.
 //!
+//! The crate `gltf` refuses a whole document for one invalid object, and reads positions as floats alone. Damage that costs one part,
+//! positions as integers, compressed views and instances would need a reader of their own next to it.
+//!
 //! The format: Khronos Group, glTF 2.0 Specification.
 
 mod accessor;
