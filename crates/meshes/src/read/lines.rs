@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use super::source::{fill, is_blank};
+use super::source::is_blank;
+use super::window::Window;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 
@@ -22,19 +23,12 @@ pub(super) enum Continuation {
 
 /// The lines of a text; LF, CR and CRLF each end one.
 pub(super) struct Lines<'a, R> {
-    reader: R,
-    progress: &'a dyn Progress,
-    buffer: Vec<u8>,
-    /// `buffer[at..end]` is still to be looked at.
-    at: usize,
-    end: usize,
-    has_ended: bool,
+    window: Window<'a, R>,
     /// How many lines have ended.
     count: u64,
-    /// The bytes read so far.
-    pub(super) bytes: u64,
-    /// Where the current line is, and its number.
-    current: (usize, usize),
+    /// The bytes of the line that was taken last, without and with its end.
+    last: [usize; 2],
+    /// The number of the current line.
     number: u64,
     /// All of it, where it goes on in others.
     joined: Vec<u8>,
@@ -45,15 +39,9 @@ pub(super) struct Lines<'a, R> {
 impl<'a, R: Read> Lines<'a, R> {
     pub(super) fn new(reader: R, progress: &'a dyn Progress) -> Self {
         Self {
-            reader,
-            progress,
-            buffer: vec![0; BLOCK],
-            at: 0,
-            end: 0,
-            has_ended: false,
+            window: Window::new(reader, BLOCK, 0, progress),
             count: 0,
-            bytes: 0,
-            current: (0, 0),
+            last: [0; 2],
             number: 0,
             joined: vec![],
             continuation: |_| Continuation::Ends,
@@ -70,31 +58,29 @@ impl<'a, R: Read> Lines<'a, R> {
 
     /// Goes to the next line; false at the end.
     pub(super) fn advance(&mut self) -> Result<bool> {
-        let Some(found) = self.piece()? else {
+        if !self.take_line()? {
             return Ok(false);
-        };
+        }
         self.number = self.count;
-        self.current = found;
         self.joined.clear();
-        let line = self.piece_at(found);
-        let Some(start) = continued(line) else {
+        let Some(start) = continued(self.last_line()) else {
             return Ok(true);
         };
         let follows = (self.continuation)(start);
         if follows == Continuation::Ends {
             return Ok(true);
         }
-        let start = start.to_vec();
-        self.joined.extend_from_slice(&start);
+        self.joined = start.to_vec();
         loop {
             self.joined.push(b' ');
-            let Some(found) = self.piece()? else {
+            if !self.take_line()? {
                 return Ok(true);
-            };
-            let piece = &self.buffer[found.0..found.1];
+            }
+            let [length, whole] = self.last;
+            let piece = &self.window.taken(whole)[..length];
             if follows == Continuation::Numbers && !begins_with_number(piece) {
                 // The next line stands for itself.
-                self.at = found.0;
+                self.window.give_back(whole);
                 self.count -= 1;
                 return Ok(true);
             }
@@ -112,7 +98,7 @@ impl<'a, R: Read> Lines<'a, R> {
     /// The line, with those in which it goes on.
     pub(super) fn line(&self) -> &[u8] {
         if self.joined.is_empty() {
-            self.piece_at(self.current)
+            self.last_line()
         } else {
             &self.joined
         }
@@ -123,60 +109,50 @@ impl<'a, R: Read> Lines<'a, R> {
         self.number
     }
 
-    /// A piece of the text, less a byte order mark at the beginning of all.
-    fn piece_at(&self, (from, to): (usize, usize)) -> &[u8] {
-        let piece = &self.buffer[from..to];
+    /// Returns the bytes read so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    /// Returns the line that was taken last, less a byte order mark at the beginning of all.
+    fn last_line(&self) -> &[u8] {
+        let [length, whole] = self.last;
+        let line = &self.window.taken(whole)[..length];
         if self.count == 1 {
-            piece.strip_prefix(b"\xef\xbb\xbf").unwrap_or(piece)
+            line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
         } else {
-            piece
+            line
         }
     }
 
-    /// Where the text up to the next line end is.
-    fn piece(&mut self) -> Result<Option<(usize, usize)>> {
+    /// Takes the text up to the next line end, and that; false at the end.
+    fn take_line(&mut self) -> Result<bool> {
         let mut seen = 0;
         loop {
-            let rest = &self.buffer[self.at + seen..self.end];
-            if let Some(n) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-                let from = self.at;
-                let to = self.at + seen + n;
-                // CRLF is one end; whether LF follows may be known only in the next block.
-                if self.buffer[to] == b'\r' && to + 1 == self.end && !self.has_ended {
-                    seen = to - from;
-                    self.refill()?;
-                    continue;
-                }
-                let is_pair =
-                    self.buffer[to] == b'\r' && self.buffer[..self.end].get(to + 1) == Some(&b'\n');
-                self.at = to + 1 + usize::from(is_pair);
-                self.count += 1;
-                return Ok(Some((from, to)));
+            let rest = self.window.rest();
+            let ends = rest[seen..]
+                .iter()
+                .position(|byte| matches!(byte, b'\n' | b'\r'));
+            let length = ends.map_or(rest.len(), |n| seen + n);
+            // CRLF is one end; whether LF follows may be known only in the next block.
+            let is_whole = ends.is_some() && (rest[length] != b'\r' || length + 1 < rest.len());
+            if is_whole || self.window.has_ended() {
+                let end = match rest[length..] {
+                    [] => 0,
+                    [b'\r', b'\n', ..] => 2,
+                    _ => 1,
+                };
+                self.last = [length, length + end];
+                self.window.take(length + end);
+                self.count += u64::from(length + end > 0);
+                return Ok(length + end > 0);
             }
-            if self.has_ended {
-                let from = std::mem::replace(&mut self.at, self.end);
-                self.count += u64::from(from < self.end);
-                return Ok((from < self.end).then_some((from, self.end)));
+            seen = length;
+            if self.window.is_full() {
+                return Err(too_long(self.count + 1));
             }
-            seen = self.end - self.at;
-            self.refill()?;
+            self.window.refill()?;
         }
-    }
-
-    /// Reads more behind what is left.
-    fn refill(&mut self) -> Result<()> {
-        self.progress.check()?;
-        if self.at == 0 && self.end == self.buffer.len() {
-            return Err(too_long(self.count + 1));
-        }
-        self.buffer.copy_within(self.at..self.end, 0);
-        (self.at, self.end) = (0, self.end - self.at);
-        let read = fill(&mut self.reader, &mut self.buffer[self.end..])?;
-        self.end += read;
-        self.bytes += read as u64;
-        self.has_ended = self.end < self.buffer.len();
-        self.progress.advance(read as u64);
-        Ok(())
     }
 }
 
@@ -209,7 +185,7 @@ fn begins_with_number(line: &[u8]) -> bool {
     first.is_some_and(|byte| byte.is_ascii_digit() || b"+-.\\".contains(byte))
 }
 
-/// The first word of a line, whatever it begins with; empty if there is none.
+/// Returns the first word of a line, whatever it begins with. It is empty if there is none.
 pub(super) fn first_word(line: &[u8]) -> &[u8] {
     split_word(line).0
 }
@@ -239,8 +215,8 @@ pub(super) fn next_word(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The first word of a line, and what follows it.
-fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
+/// Returns the first word of a line and the rest.
+pub(super) fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
     let start = line
         .iter()
         .position(|byte| !is_blank(*byte))

@@ -39,6 +39,7 @@ mod stl_colours;
 #[cfg(feature = "3mf")]
 mod threemf;
 mod triage;
+mod window;
 mod words;
 
 pub use self::source::NamedFiles;

@@ -122,7 +122,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     while lines.advance()? {
         reader.line(lines.line(), lines.number())?;
     }
-    Ok(Content::new(reader.indexed.into_mesh()?, lines.bytes))
+    Ok(Content::new(reader.indexed.into_mesh()?, lines.bytes()))
 }
 
 /// Lines on their way to triangles.

@@ -186,7 +186,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         triage.found(Error::input(Code::S005, text).at_line(lines.number()))?;
         while lines.advance()? {}
     }
-    Ok(Content::new(indexed.into_mesh()?, lines.bytes))
+    Ok(Content::new(indexed.into_mesh()?, lines.bytes()))
 }
 
 fn cut_short(what: &str, n: u64, count: u64) -> Error {

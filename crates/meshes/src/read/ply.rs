@@ -24,19 +24,19 @@
 use std::io::Read;
 
 use super::indexed::{FilePosition, Indexed, no_number};
-use super::lines::{Lines, next_word, whole};
+use super::lines::{Lines, next_word, split_word, whole};
 use super::materials::{read_first, ways};
 use super::number;
 use super::picture;
 use super::shares::{ColourRange, WrittenColour};
 use super::source::{Head, MeshBytes, MeshFolder, fill};
 use super::triage::Triage;
+use super::window::Window;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::TextureWrap;
 use crate::colours::channel;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Point;
-use voxelize_core::par::Progress;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "ply",
@@ -234,14 +234,11 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
             at: 0,
         };
         read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
-        length + values.lines.bytes
+        length + values.lines.bytes()
     } else {
-        let is_big = form == PlyForm::Big;
         if !elements.iter().any(Element::has_doubles) {
             triage.place_plainly();
         }
-        let progress = options.progress;
-        let buffer = vec![0; BLOCK];
         // As many as are there, whatever the header says.
         let most = whole.unwrap_or(0).saturating_sub(length);
         let expected = |name: &[u8], least: u64| {
@@ -252,17 +249,12 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         };
         indexed.expect(expected(b"vertex", 3), expected(b"face", 6))?;
         let mut values = ByteValues {
-            reader,
-            progress,
-            is_big,
-            buffer,
-            at: 0,
-            end: 0,
-            before: length,
+            window: Window::new(reader, BLOCK, length, options.progress),
+            is_big: form == PlyForm::Big,
             element: length,
         };
         read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
-        values.before + values.end as u64
+        values.window.bytes()
     };
     Ok(Content::new(indexed.into_mesh()?, bytes))
 }
@@ -293,15 +285,7 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
         lines.advance(at)?;
         let mut rest = &lines.line[..];
         let mut next = || {
-            let start = rest
-                .iter()
-                .position(|byte| !byte.is_ascii_whitespace())
-                .unwrap_or(rest.len());
-            let end = rest[start..]
-                .iter()
-                .position(u8::is_ascii_whitespace)
-                .unwrap_or(rest.len() - start);
-            let (word, behind) = rest[start..].split_at(end);
+            let (word, behind) = split_word(rest);
             rest = behind;
             word
         };
@@ -961,15 +945,8 @@ impl<R: Read> Values for TextValues<'_, R> {
 
 /// Elements as bytes.
 struct ByteValues<'a, R> {
-    reader: R,
-    progress: &'a dyn Progress,
+    window: Window<'a, R>,
     is_big: bool,
-    buffer: Vec<u8>,
-    /// `buffer[at..end]` is still to be looked at.
-    at: usize,
-    end: usize,
-    /// The bytes before the buffer.
-    before: u64,
     /// Where the element begins.
     element: u64,
 }
@@ -977,46 +954,42 @@ struct ByteValues<'a, R> {
 impl<R: Read> ByteValues<'_, R> {
     /// The next bytes, in the order of little-endian numbers.
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        if self.end - self.at < N && !self.refill(N)? {
-            return Err(Error::input(
-                Code::S003,
-                "cut short: it ends within an element",
-            ));
+        loop {
+            if let Some(bytes) = self.window.rest().first_chunk::<N>() {
+                let mut bytes = *bytes;
+                self.window.take(N);
+                if self.is_big {
+                    bytes.reverse();
+                }
+                return Ok(bytes);
+            }
+            self.read_more()?;
         }
-        let mut bytes: [u8; N] = self.buffer[self.at..self.at + N]
-            .try_into()
-            .expect("so many bytes");
-        self.at += N;
-        if self.is_big {
-            bytes.reverse();
-        }
-        Ok(bytes)
     }
 
-    /// Reads more behind what is left; whether so many bytes are there then.
-    fn refill(&mut self, need: usize) -> Result<bool> {
-        self.progress.check()?;
-        self.buffer.copy_within(self.at..self.end, 0);
-        self.before += self.at as u64;
-        (self.at, self.end) = (0, self.end - self.at);
-        let read = fill(&mut self.reader, &mut self.buffer[self.end..])?;
-        self.end += read;
-        self.progress.advance(read as u64);
-        Ok(self.end >= need)
+    /// Reads more bytes. The end of the file is an error: it is within an element.
+    fn read_more(&mut self) -> Result<()> {
+        if self.window.refill()? > 0 {
+            return Ok(());
+        }
+        Err(Error::input(
+            Code::S003,
+            "cut short: it ends within an element",
+        ))
     }
 }
 
 impl<R: Read> Values for ByteValues<'_, R> {
     fn begin(&mut self) -> Result<bool> {
-        let is_there = self.at < self.end || self.refill(1)?;
-        self.element = self.before + self.at as u64;
+        let is_there = !self.window.rest().is_empty() || self.window.refill()? > 0;
+        self.element = self.window.position();
         Ok(is_there)
     }
 
     fn finish(&mut self) -> Result<()> {
         loop {
-            self.at = self.end;
-            if !self.refill(1)? {
+            self.window.take(self.window.rest().len());
+            if self.window.refill()? == 0 {
                 return Ok(());
             }
         }
@@ -1067,7 +1040,7 @@ impl<R: Read> Values for ByteValues<'_, R> {
     }
 
     fn three(&mut self) -> Option<[u32; 3]> {
-        let (head, _) = self.buffer[self.at..self.end].split_first_chunk::<13>()?;
+        let head = self.window.rest().first_chunk::<13>()?;
         if head[0] != 3 {
             return None;
         }
@@ -1079,21 +1052,18 @@ impl<R: Read> Values for ByteValues<'_, R> {
             }
         };
         let numbers: [u32; 3] = std::array::from_fn(|n| number(&head[1..].as_chunks().0[n]));
-        self.at += head.len();
+        self.window.take(13);
         Some(numbers)
     }
 
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()> {
         let mut left = count.saturating_mul(scalar.size() as u64);
         while left > 0 {
-            if self.at == self.end && !self.refill(1)? {
-                return Err(Error::input(
-                    Code::S003,
-                    "cut short: it ends within an element",
-                ));
+            if self.window.rest().is_empty() {
+                self.read_more()?;
             }
-            let step = left.min((self.end - self.at) as u64);
-            self.at += step as usize;
+            let step = left.min(self.window.rest().len() as u64);
+            self.window.take(step as usize);
             left -= step;
         }
         Ok(())

@@ -1,0 +1,91 @@
+//! Part of an input in memory. Bytes are taken from its front, and more are read behind them.
+
+use std::io::Read;
+
+use super::source::fill;
+use voxelize_core::error::Result;
+use voxelize_core::par::Progress;
+
+/// Buffer that moves along an input.
+pub(super) struct Window<'a, R> {
+    reader: R,
+    progress: &'a dyn Progress,
+    buffer: Vec<u8>,
+    /// `buffer[at..end]` is not taken yet.
+    at: usize,
+    end: usize,
+    /// Bytes of the input before the buffer.
+    before: u64,
+    has_ended: bool,
+}
+
+impl<'a, R: Read> Window<'a, R> {
+    /// Creates a window of `size` bytes. `before` bytes of the file come before those of `reader`.
+    pub(super) fn new(reader: R, size: usize, before: u64, progress: &'a dyn Progress) -> Self {
+        Self {
+            reader,
+            progress,
+            buffer: vec![0; size],
+            at: 0,
+            end: 0,
+            before,
+            has_ended: false,
+        }
+    }
+
+    /// Returns the bytes that are read and not taken.
+    #[inline]
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.buffer[self.at..self.end]
+    }
+
+    /// Takes bytes of the rest. They stay in the buffer until more are read.
+    #[inline]
+    pub(super) fn take(&mut self, count: usize) {
+        self.at += count;
+        debug_assert!(self.at <= self.end);
+    }
+
+    /// Returns the last `count` bytes that were taken.
+    pub(super) fn taken(&self, count: usize) -> &[u8] {
+        &self.buffer[self.at - count..self.at]
+    }
+
+    /// Gives back the last bytes that were taken.
+    pub(super) fn give_back(&mut self, count: usize) {
+        self.at -= count;
+    }
+
+    /// Returns the position of the rest in the file.
+    pub(super) fn position(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// Returns the number of bytes of the file that are read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.before + self.end as u64
+    }
+
+    /// Returns whether the input ends with the rest.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Returns whether the rest fills the buffer.
+    pub(super) fn is_full(&self) -> bool {
+        self.rest().len() == self.buffer.len()
+    }
+
+    /// Reads as many bytes as there is room for. Returns their number.
+    pub(super) fn refill(&mut self) -> Result<usize> {
+        self.progress.check()?;
+        self.buffer.copy_within(self.at..self.end, 0);
+        self.before += self.at as u64;
+        (self.at, self.end) = (0, self.end - self.at);
+        let read = fill(&mut self.reader, &mut self.buffer[self.end..])?;
+        self.end += read;
+        self.has_ended = self.end < self.buffer.len();
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
+}
