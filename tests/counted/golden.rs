@@ -1,8 +1,8 @@
-//! Did any bit change? Fixtures × rules × ties × resolutions, and the bytes of files, against
+//! Digests of fixtures × rules × ties × resolutions, and the bytes of files, compared with
 //! `fixtures/golden.txt`: one line per case, sorted.
 //!
-//! `VOXELIZE_BLESS=1 cargo test --test counted golden` writes the file anew and fails all the same, so that
-//! no run that blesses passes for one that compares.
+//! `VOXELIZE_BLESS=1 cargo test --test counted golden` rewrites the file and fails nevertheless, so that a
+//! blessing run never counts as a comparison.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use crate::support::suite::{Check, Counts, Suite};
 use voxelize::format::{self, FORMATS, SaveOptions};
 use voxelize::{Digest, Fit, Rule, Snap, voxelize};
 
-/// One lattice on which most meshes have ties, one on which few have.
+/// Most meshes have ties on the first lattice, few on the second.
 const LONGEST: [usize; 2] = [20, 67];
 
-/// Formats whose bytes are the same everywhere; those of a .npz depend on the compressor.
+/// Formats whose bytes are the same everywhere. The bytes of a .npz depend on the compressor.
 const PLAIN: [&str; 3] = ["vox", "npy", "raw"];
 
-/// Cases by their key, the first words of a line; the value is the rest of it.
+/// Cases by their key, the first words of a line. The value is the rest of the line.
 type Lines = BTreeMap<String, String>;
 
 pub const SUITE: Suite = Suite::of(
@@ -40,7 +40,7 @@ fn path() -> PathBuf {
     folder().join("golden.txt")
 }
 
-/// What this build makes of every case.
+/// Computes every case with this build.
 fn found() -> (Lines, Counts) {
     let mut lines = Lines::new();
     let grids = grid_lines();
@@ -51,7 +51,7 @@ fn found() -> (Lines, Counts) {
     (lines, counts)
 }
 
-/// `grid MESH RULE TIES LONGEST+PAD SNAP  DIMS COUNT CELLS GRID`.
+/// Returns lines `grid MESH RULE TIES LONGEST+PAD SNAP  DIMS COUNT CELLS GRID`.
 fn grid_lines() -> Lines {
     let mut lines = Lines::new();
     for (name, mesh) in fixtures() {
@@ -96,7 +96,7 @@ fn named(rule: Rule) -> String {
     format!("{} {option}", rule.name())
 }
 
-/// `file MESH FORMAT TYPE  LENGTH HASH`.
+/// Returns lines `file MESH FORMAT TYPE  LENGTH HASH`.
 fn file_lines() -> Lines {
     let mut lines = Lines::new();
     let formats: Vec<_> = FORMATS
@@ -120,7 +120,7 @@ fn file_lines() -> Lines {
     lines
 }
 
-/// The file of a small grid; it says nothing of the version that made it.
+/// Returns the file of a small grid without the version of the tool.
 fn bytes(mesh: &str, format: &'static format::Format, dtype: format::Dtype) -> Vec<u8> {
     let mesh = fixture(mesh);
     let lattice = Fit::longest(10).pad(1).to(mesh.bounds()).expect("it fits");
@@ -135,7 +135,7 @@ fn bytes(mesh: &str, format: &'static format::Format, dtype: format::Dtype) -> V
     bytes
 }
 
-/// The lines of the file: a key and its value, split at the first two blanks.
+/// Parses the lines of the file: a key and its value, split at the first two blanks.
 fn parse(text: &str) -> Result<Lines, String> {
     let mut lines = Lines::new();
     let mut last = "";
@@ -163,7 +163,7 @@ fn print(lines: &Lines) -> String {
     lines.concat()
 }
 
-/// Every difference, one line of text each.
+/// Describes every difference in one line.
 fn differences(golden: &Lines, found: &Lines) -> Vec<String> {
     let mut changes = vec![];
     for (key, now) in found {
@@ -180,7 +180,7 @@ fn differences(golden: &Lines, found: &Lines) -> Vec<String> {
     changes
 }
 
-/// The comparison itself.
+/// Compares with the committed file.
 fn nothing_changed() -> Counts {
     let (found, counts) = found();
     let text = std::fs::read_to_string(path())
@@ -203,7 +203,7 @@ fn nothing_changed() -> Counts {
     counts
 }
 
-/// The comparison sees a changed, a missing and an orphan line, and lines out of order.
+/// The comparison detects a changed, a missing and an orphan line, and lines out of order.
 fn changes_are_seen() -> Counts {
     let base = parse("grid a  1\ngrid b  2\n").expect("it is sorted");
     let cases = [

@@ -1,4 +1,4 @@
-//! Suites that print their counts, in one binary with a harness of their own; zero counts fail.
+//! Suites that print their counts, in one binary with their own harness. Zero counts fail.
 //!
 //! `cargo test --test counted SUITE` runs one of them, `cargo test --test counted SUITE::CHECK` one check.
 

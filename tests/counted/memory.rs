@@ -1,7 +1,8 @@
-//! Does a command ever take more memory than its limit, and is its peak near the prediction?
+//! Memory limits: a command never uses more memory than its limit, and its peak is near the prediction.
 //!
-//! The peak is the kernel's count of the child. A child starts with the count of the process that starts it, so a small
-//! process stands between: this binary again. `VOXELIZE_MEMORY=1` runs every combination and prints the table.
+//! The peak is the kernel's measurement of the child. A child starts with the peak of the process that starts
+//! it, so a small process is started in between: this binary again. `VOXELIZE_MEMORY=1` runs every
+//! combination and prints the table.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -47,19 +48,19 @@ pub const SUITE: Suite = Suite::of(
     ],
 );
 
-/// The first argument of the process that stands between.
+/// First argument of the intermediate process.
 const MEASURE: &str = "--measure-the-memory-of";
 
-/// What a command did.
+/// Outcome of a command.
 struct Measured {
     code: i32,
-    /// In bytes.
+    /// Peak memory in bytes.
     peak: u64,
     out: String,
     err: String,
 }
 
-/// Starts what follows [`MEASURE`], prints its peak behind all it prints, and ends as it does.
+/// Runs the command after [`MEASURE`], prints its peak after its output, and ends with its exit code.
 pub fn measured_here() -> Option<ExitCode> {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_none_or(|word| word != MEASURE) {
@@ -81,7 +82,7 @@ fn measure(folder: &Path, line: &str) -> Measured {
         .arg(binary())
         .args(line.split_whitespace())
         .current_dir(folder);
-    // Outside of CI: there goldens are not recorded.
+    // Outside of CI, because goldens are not recorded there.
     let output = command
         .env_remove("CI")
         .stdin(Stdio::null())
@@ -102,7 +103,7 @@ fn measure(folder: &Path, line: &str) -> Measured {
     }
 }
 
-/// Whether all combinations are run, and shown.
+/// Reports whether all combinations are run and printed.
 fn is_full() -> bool {
     std::env::var_os("VOXELIZE_MEMORY").is_some()
 }
@@ -130,11 +131,11 @@ const FORMATS: [&str; 5] = ["npz", "vox", "raw", "npy", "zarr"];
 
 const THREADS: [usize; 4] = [1, 7, 2, 16];
 
-/// In MiB.
+/// Memory limits in MiB.
 const LIMITS: [u64; 3] = [22, 36, 90];
 
-/// A surface with thin and thick parts, a plate with large triangles, a soup of any triangles, boxes within boxes, and
-/// triangles that touch no others.
+/// Creates a surface with thin and thick parts, a plate with large triangles, a soup of arbitrary triangles,
+/// boxes within boxes, and triangles that touch no others.
 fn place() -> TempDir {
     let place = tempfile::tempdir().expect("a folder");
     let write = |name: &str, triangles: &[Triangle]| {
@@ -181,7 +182,7 @@ fn runs() -> Counts {
                 } else {
                     some.to_vec()
                 };
-                // Many threads within little memory: each has lists that come and go.
+                // Many threads within little memory: each allocates and frees lists.
                 if (mesh, rule, limit) == ("soup", "--filled", LIMITS[0]) {
                     chosen.push(("raw", 16));
                 }
@@ -195,7 +196,7 @@ fn runs() -> Counts {
                     let found = measure(place.path(), &line);
                     match found.code {
                         0 => kept += 1,
-                        // .vox holds no fields, and some methods no mesh of a soup.
+                        // .vox stores no fields, and some methods reject soups.
                         2 if field && format == "vox" => continue,
                         5 => refused += 1,
                         code => panic!("{line}: {code}, {}", found.err),
@@ -226,7 +227,7 @@ fn runs() -> Counts {
     counts
 }
 
-/// Prints a row of the table; whether the prediction is within a quarter of the peak.
+/// Prints a row of the table. Reports whether the prediction is within a quarter of the peak.
 fn show(place: &Path, line: &str, found: &Measured) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     let planned = json(&measure(place, &format!("{line} -n")).out);
@@ -245,8 +246,8 @@ fn show(place: &Path, line: &str, found: &Measured) -> bool {
     (0.75..=1.25).contains(&ratio)
 }
 
-/// Grids of which one slab, and what a writer holds beside it, is a good part of the memory: 1024 cells on the longest
-/// axis, and a folder of 4096 of all combinations.
+/// Grids of which one slab, with the memory of a writer, needs a large part of the limit: 1024 cells on the
+/// longest axis, and for all combinations a folder of 4096.
 fn large_grids() -> Counts {
     let place = place();
     let mut kept = 0;
@@ -284,11 +285,11 @@ fn large_grids() -> Counts {
     vec![("within the limit", kept)]
 }
 
-/// A process that makes regions of bins takes a slab and 64 MiB, of a mesh that takes more than that by itself; and what the
-/// plan says.
+/// A process that computes regions from bins needs a slab and 64 MiB, although the mesh itself is larger; and
+/// the numbers of the plan.
 fn bins() -> Counts {
     let place = tempfile::tempdir().expect("a folder");
-    // A tower of crumbs: as many in every layer.
+    // A tower of crumbs with the same number in every layer.
     let (count, most) = if is_full() {
         (14_000_000_u64, 64)
     } else {
@@ -344,7 +345,7 @@ fn bins() -> Counts {
             peak <= bound && peak <= predicted,
             "{rule}: {peak} of {bound}, {predicted} predicted"
         );
-        // Of the mesh it takes more.
+        // With the whole mesh it needs more.
         let (_, whole) = run(&format!(
             "{name}.zarr --region 6/{regions} -j 2 --mesh tower.stl --json"
         ));
@@ -363,19 +364,20 @@ fn bins() -> Counts {
     counts
 }
 
-/// What the command takes for itself in a release, at most, of what limits set aside for it.
+/// Upper bound of the command's own memory in a release build, as part of the amount that limits reserve for
+/// it.
 const OWN: u64 = 25 << 19;
 
-/// By how much this build of the command takes more for itself: one for tests has larger code, of which more or less is in
-/// memory as the system has it.
+/// Returns the additional memory of this build of the command. A test build has larger code, and the amount
+/// of it in memory depends on the system.
 fn excess(folder: &Path) -> u64 {
     let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cube.stl");
     let small = (0..5).map(|_| measure(folder, &format!("{cube} -r 8 -j 1 -o small.raw")).peak);
     small.max().expect("five runs").saturating_sub(OWN)
 }
 
-/// A limit of eight times what a job takes without one has its plan. Half of that is kept, and what it took alone, whatever
-/// plan this leads to.
+/// A limit of eight times the memory of a job without a limit uses the same plan. Half of that limit is kept,
+/// and so is the peak of the unlimited job, for any resulting plan.
 fn generous() -> Counts {
     let place = place();
     let excess = excess(place.path());

@@ -1,4 +1,5 @@
-//! Is every damaged, missing or stale file of a store found, named and made again, and nothing else touched?
+//! Every damaged, missing or stale file of a store is found, reported and recreated, and nothing else is
+//! touched.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,10 +24,10 @@ pub const SUITE: Suite = Suite::of(
     }],
 );
 
-/// As many files are damaged.
+/// Number of damaged files.
 const DAMAGES: usize = 1000;
 
-/// The kinds of damage.
+/// Kinds of damage.
 const KINDS: [&str; 6] = [
     "cut",
     "flipped bit",
@@ -36,7 +37,7 @@ const KINDS: [&str; 6] = [
     "shard too many",
 ];
 
-/// The time of each file below a folder.
+/// Returns the time of each file below a folder.
 fn times(root: &Path) -> BTreeMap<String, SystemTime> {
     let time = |name: &String| fs::metadata(root.join(name)).unwrap().modified().unwrap();
     files(root)
@@ -45,7 +46,7 @@ fn times(root: &Path) -> BTreeMap<String, SystemTime> {
         .collect()
 }
 
-/// The region that a file belongs to.
+/// Returns the region that a file belongs to.
 fn region_of(store: &RegionStore, name: &str) -> usize {
     let regions = 0..store.plan.regions();
     let mut owners = regions.filter(|region| match store.state(*region, &()).unwrap() {
@@ -116,7 +117,7 @@ fn damage() -> Counts {
                 None => continue,
             },
             _ => {
-                // A shard that the region has not.
+                // A shard that the region does not have.
                 let is_new = |region: &usize| {
                     let new = format!("0/c/{region}/0/0");
                     (!good.contains_key(&new)).then_some((*region, new))
@@ -168,7 +169,7 @@ fn damage() -> Counts {
         assert_eq!(report.digest, Some(expected), "{} of {name}", KINDS[kind]);
         let after = files(&store.root);
         for (name, bytes) in &good {
-            // A part says how long it took.
+            // A part records its duration.
             assert!(
                 name.starts_with("parts/") || after[name] == *bytes,
                 "{name} has changed"

@@ -1,13 +1,13 @@
-//! Is every small world right? Triangles whose corners are multiples of a half or of a third of a cell, on a lattice of
-//! 3 × 3 × 3 cells: every cell, all ties, every level, against the thirteen axes in whole numbers, where walls are
-//! displaced by symbols.
+//! Correctness of every small world. Triangles with corners at multiples of a half or of a third of a cell,
+//! on a lattice of 3 × 3 × 3 cells: every cell, all ties, and every level are compared with the thirteen axes
+//! in integers, with walls displaced symbolically.
 //!
-//! Triangles differ in more than the order of their vertices and a move by whole cells. Worlds stand in a row, five
-//! cells apart, along each axis in turn, so that the last walls of the two others are closed; and some stand alone,
-//! where all three are.
+//! Triangles differ in more than the order of their vertices and a translation by whole cells. Worlds are
+//! placed in a row, five cells apart, along each axis in turn, so that the last walls of the two other axes
+//! are closed. Some are placed alone, with all three closed.
 //!
-//! `VOXELIZE_WORLDS=1` takes every triangle of halves (some minutes in release builds), `N` each N-th; of thirds, which
-//! are a hundred times as many, each hundredth of that.
+//! `VOXELIZE_WORLDS=1` takes every triangle of halves (some minutes in release builds), `N` every N-th. For
+//! thirds, which are a hundred times as many, it takes a hundredth of that.
 
 use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Ties, Voxelizer};
@@ -28,16 +28,16 @@ pub const SUITE: Suite = Suite::of(
     ],
 );
 
-/// Cells of a world.
+/// Cells per axis of a world.
 const CELLS: i64 = 3;
 
-/// From a world to the next, in cells.
+/// Distance from one world to the next, in cells.
 const PITCH: i64 = 5;
 
 /// Worlds in a row.
 const ROW: usize = 2000;
 
-/// The share that the gate takes.
+/// The gate takes every 53rd triangle.
 const SHARE: usize = 53;
 
 /// Corners in units of a cell divided by the grain.
@@ -72,7 +72,7 @@ fn compare(grain: i64, times: usize) -> Counts {
     ]
 }
 
-/// Calls `take` with each set of three corners whose bounds begin in the first cell of every axis.
+/// Calls `take` with each set of three corners whose bounds start in the first cell of every axis.
 fn each_triangle(grain: i64, mut take: impl FnMut(Corners)) {
     let side = CELLS * grain + 1;
     let points: Vec<[i64; 3]> = (0..side.pow(3))
@@ -89,9 +89,10 @@ fn each_triangle(grain: i64, mut take: impl FnMut(Corners)) {
     }
 }
 
-/// Compares worlds in a row along an axis, or one alone, at every level; answers how many cells were decided.
+/// Compares worlds in a row along an axis, or a single one, at every level. Returns the number of decided
+/// cells.
 fn compare_row(grain: i64, worlds: &[Corners], row: Option<usize>) -> u64 {
-    // Thirds are whole numbers where a cell is three units.
+    // Thirds are integers if a cell is three units.
     let unit = if grain == 3 { 1.0 } else { 1.0 / grain as f32 };
     let spacing = Rational::from(if grain == 3 { 3 } else { 1 });
     let place = |n: usize, axis: usize| {
@@ -158,7 +159,7 @@ fn compare_row(grain: i64, worlds: &[Corners], row: Option<usize>) -> u64 {
     cells * Ties::ALL.len() as u64
 }
 
-/// The mismatch, with the corners of its world.
+/// Describes the mismatch with the corners of its world.
 fn first_difference(
     grain: i64,
     worlds: &[Corners],
@@ -182,10 +183,11 @@ fn first_difference(
     )
 }
 
-/// A number with a part that is infinitesimal in x, y and z, each far below the one before.
+/// Number with infinitesimal parts in x, y and z, each far below the previous one.
 type Displaced = [i64; 4];
 
-/// Whether a triangle touches a cell, under each of [`Ties::ALL`]: none of the thirteen axes separates them.
+/// Reports whether a triangle touches a cell, under each of [`Ties::ALL`]: none of the thirteen axes
+/// separates them.
 fn touched(grain: i64, corners: &Corners, cell: [i64; 3], last: [bool; 3]) -> [bool; 3] {
     let units = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
     let edge = |v: usize| [0, 1, 2].map(|axis| corners[(v + 1) % 3][axis] - corners[v][axis]);
@@ -197,7 +199,7 @@ fn touched(grain: i64, corners: &Corners, cell: [i64; 3], last: [bool; 3]) -> [b
             .iter()
             .flat_map(|edge| units.map(|unit| cross(*edge, unit))),
     );
-    // How far the low and the high wall of an axis are displaced.
+    // Displacements of the low and the high wall of an axis.
     let walls = Ties::ALL.map(|ties| {
         last.map(|is_last| match ties {
             Ties::Up => [-1, if is_last { 1 } else { -1 }],
@@ -213,7 +215,7 @@ fn touched(grain: i64, corners: &Corners, cell: [i64; 3], last: [bool; 3]) -> [b
             let [low, high] = [false, true].map(|is_high| -> Displaced {
                 let mut end = [0; 4];
                 for a in 0..3 {
-                    // The wall that is farther that way.
+                    // The wall that is farther in that direction.
                     let wall = usize::from((axis[a] > 0) == is_high);
                     end[0] += axis[a] * grain * (cell[a] + wall as i64);
                     end[1 + a] = axis[a] * walls[a][wall];

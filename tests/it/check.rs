@@ -1,4 +1,4 @@
-//! Does `voxelize check` find every planted defect at its place, and nothing in sound meshes?
+//! `voxelize check` finds every planted defect at its place, and nothing in sound meshes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,7 +53,7 @@ fn every_planted_defect_is_found_at_its_place() {
             assert!(is_within, "{mesh}: {at:?}");
         }
         found.insert(fixture.findings[0].0);
-        // Marked as triangles and as cells.
+        // The defects are marked as triangles and as cells.
         let marked = format!("{mesh}.mark.stl");
         place
             .run(&format!(
@@ -78,7 +78,7 @@ fn every_planted_defect_is_found_at_its_place() {
         let label = fixture.findings[0].0[2..].parse().unwrap();
         let labels = voxels.labels().unwrap();
         assert!(labels.count(label) > 0, "{mesh}");
-        // Where triangles meet, and not all of them.
+        // Cells where triangles meet, but not all of their cells.
         if matches!(fixture.findings[0].0, "M009" | "M010" | "M011") {
             let all = labels.occupied().count();
             assert!(
@@ -133,7 +133,7 @@ fn sound_fixtures_have_no_findings() {
     assert!(seen >= 7, "{seen}");
 }
 
-/// Without the numbers of triangles, which follow the file.
+/// Removes the numbers of triangles, which depend on the file.
 fn without_numbers(text: &str) -> String {
     let line = |line: &str| match line.split_once("; triangle") {
         Some((before, after)) => format!(
@@ -359,7 +359,7 @@ fn exit_codes_are_those_of_the_table() {
     }
 }
 
-/// A box whose upper face has vertices of its own, or shares those of the others.
+/// Returns a box whose upper face has its own vertices, or shares the vertices of the other faces.
 fn lidded(is_split: bool) -> (Vec<[u8; 3]>, Vec<[usize; 4]>) {
     let mut corners = vec![
         [0, 0, 0],
@@ -452,7 +452,8 @@ fn a_crack_is_an_edge_whose_vertices_the_file_does_not_share() {
         }
     }
     assert_eq!(seen, 8);
-    // A mesh made of numbers; the copy that two triangles share is no crack between them.
+    // A mesh created from numbered vertices. The coinciding vertices at the split edge are not reported as a
+    // crack.
     let (corners, faces) = lidded(true);
     let points: Vec<[f32; 3]> = corners.iter().map(|corner| corner.map(f32::from)).collect();
     let triangles: Vec<[u32; 3]> = faces

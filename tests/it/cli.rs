@@ -1,4 +1,4 @@
-//! Does the command line keep its contract? Exit codes, messages, pipes, JSON, and files left on disk.
+//! Contract of the command line: exit codes, messages, pipes, JSON, and files left on disk.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ fn the_summary_describes_the_run() {
         "{}",
         run.err
     );
-    // Each face lies on a wall and marks the layer above: 41³ cells less their core.
+    // Each face lies on a wall and marks the layer above: 41³ cells minus their core.
     let voxels = Voxels::open(place.path("cube.npz")).unwrap();
     assert_eq!((voxels.dims(), voxels.count()), ([42; 3], 9602));
     for fact in [
@@ -130,7 +130,7 @@ fn threads_and_levels_change_no_digest() {
     }
 }
 
-/// The keys of an object and of the objects in it, `mesh.bounds.min`, in order.
+/// Collects the keys of an object and of nested objects, `mesh.bounds.min`, in order.
 fn keys(value: &Value, prefix: &str, found: &mut Vec<String>) {
     if let Value::Object(map) = value {
         for (key, value) in map {
@@ -331,7 +331,7 @@ fn a_dry_run_plans_and_writes_nothing() {
 #[test]
 fn a_refusal_names_the_formats_that_stream() {
     let place = Place::new();
-    // The hint of a format that does not stream names one that does.
+    // The hint for a format that cannot be streamed names one that can.
     for (line, advised) in [
         ("cube.stl -r 8192 --max-memory 1G", "-f npy"),
         ("cube.stl -r 8192 --max-memory 1G -o - -f vox", "-f raw"),
@@ -487,7 +487,7 @@ fn options_that_exclude_each_other_are_both_named() {
     assert_eq!(place.files(), before);
 }
 
-/// A name with a line end gave an error of three lines, one with an escape moved the cursor.
+/// Regression: a name with a line end gave an error of three lines, and an escape moved the cursor.
 #[test]
 #[cfg(unix)]
 fn words_cannot_break_lines_or_move_the_cursor() {
@@ -500,7 +500,7 @@ fn words_cannot_break_lines_or_move_the_cursor() {
         "{text}"
     );
     assert!(text.contains("a\\nb\\u{1b}[2J.stl"), "{text}");
-    // So with the lines that tell of a run: a tab is no more than a mark.
+    // Lines that describe a run escape control characters as well.
     let output = place
         .command("cube.stl -n -v --dims")
         .arg("6\t,6,6\n")
@@ -510,7 +510,7 @@ fn words_cannot_break_lines_or_move_the_cursor() {
     assert!(text.contains("6\\t,6,6\\n"), "{text}");
 }
 
-/// `info` advised `--max-memory` when it had none, `diff` larger cells.
+/// Regression: `info` advised `--max-memory`, which it did not have, and `diff` advised larger cells.
 #[test]
 fn hints_name_only_options_that_the_command_has() {
     let place = Place::new();
@@ -569,7 +569,8 @@ fn hints_name_only_options_that_the_command_has() {
     assert!(seen > 3, "{seen}");
 }
 
-/// Every method of the inside panicked on the infinite bounds of nothing, also in view and verify.
+/// Regression: every method of the inside panicked on the infinite bounds of an empty mesh, also in view and
+/// verify.
 #[test]
 fn a_mesh_without_area_has_no_inside() {
     let place = Place::new();
@@ -588,7 +589,7 @@ fn a_mesh_without_area_has_no_inside() {
         ] {
             place.run(&line).expect(0);
         }
-        // There is nothing to see.
+        // Nothing is visible.
         place
             .run(&format!("view line.stl {rule} -o a.png"))
             .expect(4);
@@ -596,7 +597,7 @@ fn a_mesh_without_area_has_no_inside() {
     place.run("verify list.toml").expect(0);
 }
 
-/// A panic ended the whole batch, and no JSON was written.
+/// Regression: a panic ended the whole batch, and no JSON was written.
 #[test]
 #[cfg(debug_assertions)]
 fn a_panic_ends_one_mesh_and_one_case() {
@@ -648,7 +649,7 @@ fn a_panic_ends_one_mesh_and_one_case() {
     assert_eq!(panics("thirds.stl -r 4 -o a.vox").0, Some(70));
 }
 
-/// The error did not name the missing file.
+/// Regression: the error did not name the missing file.
 #[test]
 fn a_stream_names_the_folder_that_it_needs() {
     let place = Place::new();
@@ -722,7 +723,7 @@ fn pipes_work_at_both_ends() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::new();
-    // Far more than a pipe holds.
+    // Far more output than the buffer of a pipe.
     for line in [
         "cube.stl -r 1 --pad 100 -o - -f raw",
         "cube.stl thirds.stl -r 4 -o out/ --json",
@@ -756,7 +757,7 @@ fn an_interrupt_ends_the_run_and_leaves_nothing() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Once it writes it waits for us, as a pipe holds less than the grid.
+        // After the first byte the run waits for the reader, because a pipe buffers less than the grid.
         let mut first = [0];
         child
             .stdout
@@ -876,7 +877,7 @@ fn what_was_meant_is_said_of_options_and_outputs() {
         let found = place.run(line).expect(2);
         assert!(found.err.contains(said), "{line}: {}", found.err);
     }
-    // Blanks stand for commas where that means one thing.
+    // Blanks replace commas where the meaning is unambiguous.
     let with = |option: &str, value: &str| {
         place
             .command("cube.stl -o a.npz")

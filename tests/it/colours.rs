@@ -1,4 +1,4 @@
-//! Do cells have the colour of the nearest point of the mesh, whatever file says it, and however they are made?
+//! Cells have the colour of the nearest point of the mesh, in every file format and with every plan.
 
 use serde_json::json;
 use voxelize::Mesh;
@@ -8,7 +8,7 @@ use voxelize::mesh::MeshColours;
 
 use crate::support::place::Place;
 
-/// The corners of a box of 4 × 2 × 1, and its faces.
+/// Corners of a box of 4 × 2 × 1, and its faces.
 const CORNERS: [[u8; 3]; 8] = [
     [0, 0, 0],
     [4, 0, 0],
@@ -44,7 +44,8 @@ fn words<T: ToString>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The box with a colour for each face, in every format that says it; the name of the mesh comes last.
+/// Returns the box with a colour for each face, in every format with colours. The name of the mesh comes
+/// last.
 fn boxes() -> Vec<(&'static str, Vec<(&'static str, String)>)> {
     let numbered: Vec<_> = FACES.iter().zip(COLOURS).enumerate().collect();
     let off = |head: &str, colour: &dyn Fn([u8; 3]) -> String| {
@@ -104,7 +105,7 @@ fn labels(place: &Place, name: &str) -> Labels {
     labels
 }
 
-/// The colour of each cell.
+/// Returns the colour of each cell.
 fn colours(labels: &Labels) -> Vec<([usize; 3], [u8; 3])> {
     let colour = |value| labels.legend().get(value).unwrap().colour.unwrap();
     labels
@@ -129,7 +130,7 @@ fn a_cell_has_the_colour_of_the_nearest_face() {
         let found = colours(&labels(&place, "a.npz"));
         assert_eq!(found.len(), 16 * 8 * 4);
         for (cell, colour) in found {
-            // In eighths: from the centre to the faces, in the order of the file.
+            // Distances from the centre of the cell to the faces in eighths, in the order of the file.
             let [x, y, z] = cell.map(|n| 2 * n + 1);
             let away = [z, 8 - z, y, 32 - x, 16 - y, x];
             let nearest = (0..6).min_by_key(|face| away[*face]).unwrap();
@@ -159,13 +160,13 @@ fn between_corners_colours_are_weighted() {
         let off = (f64::from(r) - share(i))
             .abs()
             .max((f64::from(g) - share(j)).abs());
-        // The palette has colours of points that lie up to a third of a cell away.
+        // Palette colours belong to points at a distance of up to a third of a cell.
         assert!(
             off <= 255.0 / 5.0 / 3.0 + 1.0 && b == 0,
             "({i}, {j}): {r} {g} {b}"
         );
     }
-    // Another reader sees the same colours.
+    // An independent reader finds the same colours.
     let scene = dot_vox::load(place.path("a.vox").to_str().unwrap()).unwrap();
     let ours = labels(&place, "a.vox");
     for voxel in &scene.models[0].voxels {
@@ -202,7 +203,7 @@ fn more_colours_than_labels_are_merged_and_counted() {
     let merged = labels(&place, "a.npz");
     let names = merged.legend().labels().len();
     assert!((200..256).contains(&names), "{names}");
-    // Close to what they stand for.
+    // Merged colours are close to the original colours.
     let mesh = Mesh::open(place.path("a.obj")).unwrap();
     assert_eq!(
         mesh.colours().unwrap().of(0),
@@ -258,7 +259,7 @@ fn colours_follow_a_mirror_and_chosen_parts() {
         at("--only one --axes -x,y,z", [15, 0, 0]),
         [255, 0, 0]
     ));
-    // What has no colour in a mesh that has some is white.
+    // Parts without colours in a mesh with colours are white.
     assert_eq!(at("--only two", [3, 3, 0]), [255; 3]);
 }
 
@@ -280,7 +281,7 @@ fn what_has_no_colours_is_refused_and_missing_materials_are_noted() {
         let json = place.run("a.obj -r 4 -o a.vox --json").expect(0).json();
         assert_eq!(json["warnings"][0]["code"], json!("S110"), "{library}");
         place.run("a.obj -r 4 -o a.vox --strict").expect(3);
-        // Where colours are asked for, the error says why there are none.
+        // If colours are requested, the error states why there are none.
         let refused = place.run("a.obj -r 4 --labels colour -o a.vox").expect(4);
         let says = "a.obj: the mesh has no colours; colours are not known: ";
         assert!(refused.err.contains(says), "{}", refused.err);

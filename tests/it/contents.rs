@@ -1,4 +1,4 @@
-//! Does the command describe, compare and show labels and fields as the library saved them?
+//! The command describes, compares and shows labels and fields that the library saved.
 
 use serde_json::json;
 use voxelize::grid::{Field, Label, Labels, Legend};
@@ -33,7 +33,7 @@ fn labels(marrow: usize) -> Labels {
     labels
 }
 
-/// Values along x, the rest background; one cell without a value.
+/// Returns a field with values along x, one cell without a value, and the background elsewhere.
 fn field(step: f32) -> Field {
     let mut field = Field::new(DIMS, f32::INFINITY).unwrap();
     (0..20).for_each(|i| field.set([i, 2, 1], i as f32 * step - 1.5));

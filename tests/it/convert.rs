@@ -1,11 +1,11 @@
-//! Does `voxelize convert` keep every digest, and lose no file?
+//! `voxelize convert` keeps every digest and loses no file.
 
 use voxelize::format::{Carries, FORMATS, Format};
 use voxelize::grid::CellKind;
 
 use crate::support::place::{Place, refused};
 
-/// The options that make cells of each kind.
+/// Options that create cells of each kind.
 const KINDS: [(CellKind, &str); 3] = [
     (CellKind::Bits, "--surface"),
     (CellKind::Labels, "--labels object"),
@@ -18,7 +18,7 @@ fn place() -> Place {
     place
 }
 
-/// A file of this format, and the option by which it keeps where its cells are.
+/// Returns a file name of this format, and the option that saves the place of its cells.
 fn file(stem: &str, format: &Format) -> String {
     let sidecar = if format.carries != Carries::InFile {
         " --sidecar"

@@ -1,4 +1,4 @@
-//! Are the kernels true to the definition? Every level, all ties, against `ExactTriangle::touches`
+//! The kernels implement the definition: every level and all ties are compared with `ExactTriangle::touches`
 //! cell by cell, on triangles of many kinds.
 
 use voxelize::geom::tri_box::ExactTriangle;
@@ -9,12 +9,12 @@ use voxelize::{
 
 use crate::support::random::Random;
 
-/// From −1 to 1.
+/// Returns a number from −1 to 1.
 fn signed(random: &mut Random) -> f32 {
     2.0 * random.unit() - 1.0
 }
 
-/// The cells that the definition gives, brute force.
+/// Finds the cells of the definition by brute force.
 fn by_definition(triangles: &[Triangle], lattice: &Lattice, ties: Ties) -> BitGrid {
     let mut grid = BitGrid::try_from(lattice).unwrap();
     let dims = lattice.dims();
@@ -45,7 +45,7 @@ fn by_definition(triangles: &[Triangle], lattice: &Lattice, ties: Ties) -> BitGr
     grid
 }
 
-/// Compares every level with the definition; answers how many triangles were compared.
+/// Compares every level with the definition. Returns the number of compared triangles.
 fn compare(name: &str, triangles: &[Triangle], fit: impl Fn(&Bounds) -> Lattice) -> usize {
     let mut compared = 0;
     for triangle in triangles {
@@ -133,7 +133,7 @@ fn decimal_triangles() {
     compare("tenths", &tenths, spaced("0.1", Snap::Float));
     compare("tenths, not snapped", &tenths, spaced("0.1", Snap::None));
     compare("twentieths", &tenths, spaced("0.2", Snap::Float));
-    // The double that is nearest to a tenth, and a little less.
+    // The double nearest to a tenth, and a slightly smaller decimal.
     for size in [
         "0.1000000000000000055511151231257827021182",
         "0.0999999999999999999999999999999999999999",

@@ -1,4 +1,4 @@
-//! Does `voxelize diff` tell what differs between two voxel files, and end with the right code?
+//! `voxelize diff` reports the differences between two voxel files and ends with the right exit code.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use voxelize::format;
 use voxelize::grid::{BitGrid, Label, Legend};
 use voxelize::{Lattice, Rational, Voxels, compare};
 
-/// What every place here begins with: the cube in each format, padded, and half of it on the same grid.
+/// Creates the cube in each format, padded, and half of it on the same grid.
 fn place() -> Place {
     let place = Place::new();
     for format in readable() {
@@ -56,12 +56,12 @@ fn differences_are_counted_and_boxed() {
         .run("diff padded.npz half.npz --json")
         .expect(1)
         .json();
-    // Each face marks the layer above: 9³ less 7³, and 9 × 9 × 5 less 7 × 7 × 3.
+    // Each face marks the layer above: 9³ minus 7³, and 9 × 9 × 5 minus 7 × 7 × 3.
     assert_eq!(
         (&json["first"]["occupied"], &json["second"]["occupied"]),
         (&json!(386), &json!(258))
     );
-    // The lid is added, less its rim; the walls above it and the other lid are removed.
+    // The lid is added, except for its rim. The walls above it and the other lid are removed.
     let counts = json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "relabelled": 0, "differing": 226});
     assert_eq!(
         (&json["counts"], json["iou"].as_f64()),
@@ -164,7 +164,7 @@ fn mismatched_grids_are_named_with_their_difference() {
         seen += 1;
     }
     assert!(seen > 0, "no case");
-    // Of other dims there is nothing to compare.
+    // Grids of different dims cannot be compared.
     place.run("diff cube.vox nine.npz --ignore-grid").expect(2);
     let json = place
         .run("diff cube.vox moved.npz --ignore-grid --json")
@@ -172,7 +172,7 @@ fn mismatched_grids_are_named_with_their_difference() {
         .json();
     assert_eq!(json["grid"]["differs"][0]["what"], "origin");
     assert!(json["box"]["world"].is_null(), "in which space? {json}");
-    // Under an open end no lid is marked.
+    // No lid is marked below an open end.
     let json = place
         .run("diff cube.vox open.npz --ignore-grid --json")
         .expect(1)
@@ -285,7 +285,7 @@ fn the_difference_is_written_in_two_colours() {
         [(Label::ADDED.value, 49), (Label::REMOVED.value, 177)]
     );
     assert_eq!((all.count(), all.lattice.is_some()), (226, true));
-    // An independent reader sees two colours, and the ones that are documented.
+    // An independent reader finds the two documented colours.
     let scene = dot_vox::load(place.path("d.vox").to_str().unwrap()).unwrap();
     let mut colours: Vec<_> = scene
         .models
@@ -307,7 +307,7 @@ fn the_difference_is_written_in_two_colours() {
         (colour(4), colour(5)),
         ((0x00, 0x72, 0xb2), (0xd5, 0x5e, 0x00))
     );
-    // It is a voxel file as any other.
+    // The result is an ordinary voxel file.
     place.run("diff d.vox padded.npz").expect(1);
     place.run("diff padded.npz half.npz -o d.npz").expect(1);
     assert_eq!(Voxels::open(place.path("d.npz")).unwrap(), all);

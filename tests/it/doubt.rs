@@ -1,5 +1,5 @@
-//! Are the cells in doubt those on which the methods do not agree, and does the gate say so? Are cells of
-//! filled labelled in every format that can, in memory and in slabs?
+//! The cells in doubt are the cells on which the methods disagree, and the gate reports them. The cells of
+//! filled are labelled in every format that can store labels, in memory and in slabs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,8 @@ fn moved(triangles: &[Triangle], by: f32) -> Vec<Triangle> {
         .collect()
 }
 
-/// The half sphere, open on the low side of x: lines along x pass through the hole, so that methods differ.
+/// Returns the half sphere, open on the low side of x. Lines along x pass through the hole, so the methods
+/// differ.
 fn open() -> Vec<Triangle> {
     fixture("open.stl")
         .triangles()
@@ -32,7 +33,7 @@ fn open() -> Vec<Triangle> {
         .collect()
 }
 
-/// Whether a run by flood reports that the flood entered the mesh.
+/// Reports whether a run by flood finds that the flood entered the mesh.
 fn has_leaked(mesh: &Mesh, lattice: &Lattice) -> bool {
     let rule = Rule::solid().with_inside(Inside::flood()).unwrap();
     let found = Voxelizer::new(rule).run(mesh, lattice).unwrap();
@@ -42,8 +43,8 @@ fn has_leaked(mesh: &Mesh, lattice: &Lattice) -> bool {
         .any(|finding| finding.code() == Code::W007)
 }
 
-/// The cells in doubt, labelled by those that call them inside, and how many any method does, cell by cell. A flood
-/// that leaked does not vote.
+/// Returns the cells in doubt, labelled by the methods that find them inside, and the number of cells that
+/// any method finds inside, cell by cell. A flood that leaked does not vote.
 fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (Labels, u64) {
     let solid = |inside: Inside| {
         voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap())
@@ -162,7 +163,7 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
 
 #[test]
 fn a_flood_that_leaked_has_no_vote() {
-    // The top is open, so that lines along x see a closed mesh, and the flood fills all of it.
+    // The top is open. Lines along x still see a closed mesh, and the flood fills all of it.
     let open = cuboid([20.0; 3])
         .into_iter()
         .filter(|triangle| !triangle.iter().all(|corner| corner[2] == 20.0));
@@ -190,7 +191,7 @@ fn a_flood_that_leaked_has_no_vote() {
         ),
         (8000, 8000, 0)
     );
-    // Its hole closed, the flood does not leak, and counts.
+    // With its hole closed, the flood does not leak and votes.
     let closed = Inside::Flood {
         close_holes: Some(20),
     };
@@ -262,7 +263,7 @@ fn a_limit_of_memory_refuses_doubt_before_it_is_made() {
     assert_eq!(error.kind(), voxelize::Kind::TooLarge);
 }
 
-/// A place with the open half sphere.
+/// Creates a place with the open half sphere.
 fn with_open() -> Place {
     let place = Place::new();
     place.write("open.stl", stl(&open()));
@@ -354,10 +355,10 @@ fn the_gate_says_no_and_all_is_written() {
             .all(|format| labelled.contains(format)),
         "{labelled:?}"
     );
-    // The set of methods has a name, in files that have names.
+    // The set of methods has a name in files with metadata.
     let info = place.run("info doubt-a.npz").expect(0);
     assert!(info.text().contains("inside by robust"), "{}", info.text());
-    // Its grid is that of the mesh, but it is none by a rule of it.
+    // The grid is the grid of the mesh, but its cells were not created by a rule.
     place
         .run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz"))
         .expect(0);
@@ -507,7 +508,7 @@ fn two_names_of_one_new_file_are_one() {
         format!("{base} q.npz --inside flood --leak x.vox --doubt ./x.vox"),
     ] {
         refused(&place, &line, 2);
-        // The file of --json may say so, where it has a name of its own.
+        // The file of --json may report the error if it has its own name.
         let left: Vec<_> = place
             .files()
             .into_iter()
@@ -541,7 +542,7 @@ fn each_of_many_has_its_gate() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let place = with_open();
-    // A format that has no numbers takes the cells alone.
+    // A format without numbers stores the cells alone.
     place
         .run("cube.stl --solid -r 8 --doubt d.stl -o e.npz")
         .expect(0);
@@ -579,7 +580,7 @@ fn what_makes_no_sense_is_refused() {
     );
 }
 
-/// A mesh, a lattice with more layers than a tile of a .vox, and the filled cells.
+/// Returns a mesh, a lattice with more layers than a tile of a .vox, and the filled cells.
 fn tower() -> (Mesh, Lattice, Voxels) {
     let triangles = [
         cuboid([9.5, 7.0, 300.0]),
@@ -780,7 +781,7 @@ fn a_limit_of_memory_makes_the_same_files_in_slabs() {
 
 #[test]
 fn sheets_in_front_of_open_parts_are_warned_of() {
-    // A tower without its bottom, and the ground that it stands on.
+    // A tower without its bottom, and the ground below it.
     let tower: Vec<Triangle> = between([2.0, 2.0, 0.0], [5.0, 5.0, 12.0])
         .into_iter()
         .filter(|triangle| triangle.iter().any(|corner| corner[2] > 0.0))

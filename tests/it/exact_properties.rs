@@ -1,12 +1,13 @@
-//! The library against the oracle on triangles and lattices that proptest draws and makes small.
+//! The library compared with the oracle on triangles and lattices that proptest draws and shrinks.
 //!
-//! What fails is printed in the form of `tests/it/regressions.rs`.
+//! Failures are printed in the form of `tests/it/regressions.rs`.
 
 use crate::support::listed::Listed;
 use proptest::prelude::*;
 use voxelize::Snap;
 
-/// Coordinates from simple to any: whole, halves, tenths, beside those, uniform, tiny.
+/// Coordinates from simple to arbitrary: integers, halves, tenths, their neighbours, uniform numbers, tiny
+/// numbers.
 fn coordinate() -> impl Strategy<Value = f32> {
     let beside = |v: f32, step: i32| match step {
         0 => v,

@@ -1,4 +1,4 @@
-//! Are fields that are made in slabs, under a limit of memory, the fields that are made at once?
+//! Fields computed in slabs under a memory limit equal fields computed at once.
 
 use voxelize::grid::Quantity;
 use voxelize::job::{Extras, Transform};
@@ -129,7 +129,7 @@ fn arrays_beside_shares_are_members_of_their_shape() {
             );
             seen += 1;
         }
-        // The shares are those of a file without arrays.
+        // The shares equal the shares of a file without arrays.
         let plain = place.run("info whole.npz --json").expect(0).json();
         assert_eq!(plain["digest"], whole["digest"]);
     }
@@ -229,8 +229,8 @@ fn scaled_fields_are_those_of_the_file_times_the_factor() {
     assert!(seen.iter().all(|count| *count > 10_000), "{seen:?}");
 }
 
-/// A flood stops at the cells that the mesh touches: they have the sign of the inside, as they are occupied in the rule
-/// filled.
+/// A flood stops at the cells that the mesh touches. These cells have the sign of the inside, because the
+/// rule filled occupies them.
 #[test]
 fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
     let mut cells = [0, 0];
@@ -274,7 +274,7 @@ fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
                                 None => signed.occupied().unwrap().get([i, j, k]),
                             };
                             let is_filled = filled.get([i, j, k]);
-                            // Of bits, centres on the mesh are occupied, too.
+                            // For bits, centres on the mesh are also occupied.
                             let agrees = is_inside == is_filled || iso.is_some() && is_inside;
                             assert!(agrees, "{name} at {res}: {i} {j} {k}, {band:?} {iso:?}");
                             cells[usize::from(is_filled)] += 1;

@@ -1,6 +1,6 @@
-//! Is docs/findings.md the table of codes, and is every code that is used in it, and used?
+//! docs/findings.md is the table of codes. Every code that it mentions is defined, and every code is used.
 //!
-//! `VOXELIZE_BLESS=1` writes the page again, and fails once more.
+//! `VOXELIZE_BLESS=1` writes the page again and fails once more.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,7 +47,7 @@ fn table(title: &str, rows: &[&CodeInfo]) -> String {
     format!("\n## {title}\n\n| code | finding | becomes | what to do |\n|---|---|---|---|\n{lines}")
 }
 
-/// An option or a call as the command line has it.
+/// Returns an option or a call in the spelling of the command line.
 fn spelled(Setting { option, value }: &Setting) -> String {
     let words = match option {
         Opt::Bin => "voxelize plan",
@@ -99,7 +99,7 @@ fn the_page_is_the_table() {
     bless::compare("docs/findings.md", &page());
 }
 
-/// Every source file but the table, and its text.
+/// Returns every source file except the table, with its text.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut folders = vec![bless::root("src"), bless::root("crates")];
     let mut texts = vec![];
@@ -152,7 +152,7 @@ fn only_the_command_line_spells_its_options() {
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"))
         {
-            // The first line of a list of goldens is for its readers.
+            // The first line of a list of goldens is a comment for its readers.
             let words = line
                 .split("--")
                 .skip(1)
@@ -160,7 +160,7 @@ fn only_the_command_line_spells_its_options() {
             let spelled = words
                 .filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
                 .count();
-            // Short ones: a letter behind a dash, where a text or a sentence begins.
+            // Short options: a letter after a dash, at the start of a text or a word.
             let is_short = |start: &str| {
                 line.match_indices(start).any(|(at, _)| {
                     let mut rest = line[at + start.len()..].chars();

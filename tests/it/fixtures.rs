@@ -1,4 +1,4 @@
-//! Are the committed fixtures what their generator makes and what their table says?
+//! The committed fixtures equal the output of their generator and the description in their table.
 
 #[path = "../../examples/fixtures/mod.rs"]
 pub mod made;
@@ -120,7 +120,7 @@ fn triangles_without_area_are_counted() {
     }
 }
 
-/// The signed volume, by the divergence theorem.
+/// Returns the signed volume by the divergence theorem.
 fn volume(triangles: &[Triangle]) -> f64 {
     let six = triangles.iter().map(|triangle| {
         let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));

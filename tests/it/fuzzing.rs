@@ -1,5 +1,5 @@
-//! Do the fuzz targets keep up with the project? They are a package of their own, which no other test
-//! compiles: `just fuzz TARGET SECONDS`, docs/fuzzing.md.
+//! The fuzz targets match the project. They are a separate package that no other test compiles: `just fuzz
+//! TARGET SECONDS`, docs/fuzzing.md.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ fn text(path: &str) -> String {
     fs::read_to_string(bless::root(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The published package has no targets; the repository has.
+/// Reports whether this is the published package, which has no targets. The repository has them.
 fn is_packaged() -> bool {
     !bless::root("fuzz").exists() && !bless::root(".git").exists()
 }
@@ -56,7 +56,7 @@ fn every_target_has_its_check_its_seeds_and_its_row() {
     }
 }
 
-/// A word that no dictionary has is one that is never tried.
+/// A word that is missing from the dictionary is never tried.
 #[test]
 fn the_dictionary_of_plans_has_every_option_and_verb() {
     if is_packaged() {

@@ -1,4 +1,4 @@
-//! Does `voxelize info` say what a mesh or a voxel file is?
+//! `voxelize info` describes meshes and voxel files.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use voxelize::Mesh;
 use voxelize::format::FORMATS;
 
-/// The fixtures that are open, and how many open edges they have.
+/// Open fixtures with the number of their open edges.
 const OPEN: [(&str, u64); 2] = [("open.stl", 32), ("slivers.stl", 600)];
 
-/// One object of JSON for each line of standard output.
+/// Returns one JSON object per line of standard output.
 fn objects(run: &Run) -> Vec<Value> {
     run.text()
         .lines()
@@ -218,7 +218,7 @@ fn the_volume_of_shares_is_beside_that_of_the_mesh() {
         }
     }
     assert_eq!(seen, 10);
-    // A hole is closed first, and cells beside a small grid have no share of the mesh.
+    // Holes have to be closed first, and cells next to a small grid have no share of the mesh.
     place
         .run("open.stl -r 8 --rule fraction --inside robust -o a.npz")
         .expect(0);
@@ -441,7 +441,7 @@ fn images_of_types_that_are_not_read_are_described() {
         said.contains("ct.nii: nii, int16, ") && said.contains("cells of 0.5 × 0.5 × 1.25 mm"),
         "{said}"
     );
-    // Its qform and sform are 0, which a run on its grid warns of.
+    // Its qform and sform are 0. A run on its grid warns about that.
     assert!(
         said.contains("the image does not say where it is"),
         "{said}"
@@ -461,7 +461,7 @@ fn images_of_types_that_are_not_read_are_described() {
         "{}",
         run.err
     );
-    // The cells are still refused, with the types that are read.
+    // The cells are still rejected with a list of the readable types.
     let refused = place.run("convert ct.nii a.npz").expect(3);
     assert!(
         refused.err.contains("of type 'int16', not uint8 or float"),

@@ -1,4 +1,4 @@
-//! Do labels of objects follow their definition, whatever the order of triangles, threads, levels and slabs?
+//! Labels of objects match their definition for any order of triangles, threads, levels and slabs.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::support::place::Place;
 use crate::support::random::Random;
 use crate::support::solids::between;
 
-/// Three solids: one box, one that overlaps it, one inside the first.
+/// Returns three solids: one box, one that overlaps it, one inside the first.
 fn solids() -> Vec<(&'static str, Vec<Triangle>)> {
     vec![
         ("body", between([0.0; 3], [8.0; 3])),
@@ -25,7 +25,7 @@ fn solids() -> Vec<(&'static str, Vec<Triangle>)> {
     ]
 }
 
-/// An ASCII STL of these solids.
+/// Returns an ASCII STL of these solids.
 fn ascii(solids: &[(&str, Vec<Triangle>)]) -> String {
     let mut text = String::new();
     for (name, triangles) in solids {
@@ -81,7 +81,7 @@ fn lattice(mesh: &Mesh) -> Lattice {
     Fit::longest(24).pad(1).to(mesh.bounds()).unwrap()
 }
 
-/// The bytes of a file of labelled cells.
+/// Returns the bytes of a file of labelled cells.
 fn file(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Vec<u8>, usize, JobResult) {
     let format = format::by_name("raw").unwrap();
     let target = voxelize::job::Target {
@@ -122,7 +122,7 @@ fn solids_of_a_file_are_the_parts_of_a_mesh() {
         .map(|triangle| triangle.map(|v| v.map(|c| c + 1.0)))
         .unwrap();
     assert_eq!(moved.parts(PartKind::Object), mesh.parts(PartKind::Object));
-    // Names that a facet begins behind, in words that are no names, and without one.
+    // A facet directly after a name, names that look like keywords, and a solid without a name.
     let facet =
         "facet normal 0 0 0 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet";
     let text = format!(
@@ -357,7 +357,8 @@ fn parts_that_come_first_win_the_cells_they_share() {
         first[2].1 > 0 && first[1].1 > *under && first[0].1 < *whole,
         "{first:?}"
     );
-    // Whatever the rest is, in the order of the file: a name of the file stands for all that have it.
+    // Parts that are not listed follow in the order of the file. A name of the file stands for all parts with
+    // that name.
     assert_eq!(counts(&["body"]), usual);
     let names = ["nothing".to_string()];
     let voxelizer = labelling(Rule::solid()).priority(&names);
@@ -536,7 +537,7 @@ fn parts_without_cells_are_named_once() {
         run.err
     );
     assert!(run.err.contains("core (2): 8"), "{}", run.err);
-    // Where no part has any, that is all there is to say.
+    // If no part has cells, that is the only message.
     let run = place.run(
         "three.stl --voxel-size 1 --bounds 50,50,50,60,60,60 --solid --labels object -o a.npz",
     );
@@ -569,7 +570,7 @@ fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
     };
     let (lid, others) = (left_right.to_vec(), rest.to_vec());
     for (parts, words, counts, is_said) in [
-        // The two pyramids of a cube below its faces across x, and the rest; ties go to the first.
+        // The two pyramids of a cube below its faces across x, and the rest. Ties go to the first.
         (
             vec![("x", lid.clone()), ("yz", others.clone())],
             "--solid",
@@ -625,7 +626,7 @@ fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
             "{err}"
         );
     }
-    // Whatever the threads and the slabs.
+    // Independent of threads and slabs.
     place.write(
         "parts.stl",
         ascii(&[("x", left_right.to_vec()), ("yz", rest.to_vec())]),
@@ -691,7 +692,7 @@ fn files_are_labels_without_their_extension_or_by_the_name_given() {
             "",
             "b (1): 64, a (2): 8",
         ),
-        // A file that is there is itself.
+        // An existing file takes precedence.
         (vec!["a=b.stl", "v1.2.stl"], "", "a=b (1): 1, v1.2 (2): 1"),
         (
             vec!["liver.stl", "c=a=b.stl"],

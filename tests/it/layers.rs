@@ -1,12 +1,12 @@
-//! Does the code keep to its layers? Reads the paths of all packages, and which package uses which crate.
+//! Layers of the code. These tests read the paths of all packages and the crates that each package uses.
 //!
-//! Test modules are exempt, comments are not code.
+//! Test modules are exempt; comments are not code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The packages: their folders of code, and the names of their roots. Cargo keeps the arrows between packages free of circles.
+/// Packages: their folders of code, and the names of their roots. Cargo prevents cycles between packages.
 const PACKAGES: [(&str, &str); 9] = [
     ("src", "voxelize"),
     ("crates/compare/src", "compare"),
@@ -19,7 +19,8 @@ const PACKAGES: [(&str, &str); 9] = [
     ("crates/view/src", "view"),
 ];
 
-/// Folders and files at the top of a package, and those that each may use. A package without a row has no layers.
+/// Files and folders at the top of a package, with the ones that each may use. A package without a row has no
+/// layers.
 const LAYERS: &[(&str, &[&str])] = &[
     ("core/error", &[]),
     ("core/text", &[]),
@@ -65,16 +66,16 @@ const SHARED: &[(&str, &[&str], &str)] = &[
     ("zip", &["formats", "meshes"], ".npz and 3MF"),
 ];
 
-/// One source file.
+/// Source file.
 struct Source {
     path: PathBuf,
-    /// Its package and the file or folder at the top of it, as in the table of layers.
+    /// Package and the file or folder at its top, as in the table of layers.
     part: String,
-    /// Its module, by names from the root of its package, which is the first.
+    /// Module path from the root of the package, which is the first name.
     module: Vec<String>,
-    /// It is the `mod.rs` of a folder, or the root.
+    /// The file is the `mod.rs` of a folder, or the root.
     is_folder: bool,
-    /// Its code, without comments and test modules.
+    /// Code without comments and test modules.
     code: String,
 }
 
@@ -125,7 +126,7 @@ fn source(package: &str, within: &Path, path: &Path, text: &str) -> Source {
     }
 }
 
-/// The text without comments and test modules.
+/// Returns the text without comments and test modules.
 fn code(text: &str) -> String {
     let mut code = String::new();
     let mut lines = text.lines().peekable();
@@ -135,7 +136,7 @@ fn code(text: &str) -> String {
             lines.by_ref().find(|line| whole || *line == "}");
             continue;
         }
-        // A `//` within a text hides the rest of its line, which costs nothing here.
+        // A `//` within a string hides the rest of its line, which is harmless here.
         code += line.split("//").next().unwrap();
         code.push('\n');
     }
@@ -146,8 +147,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Every path in `code` that begins with `crate`, `super` or `self`, name by name; groups in braces are
-/// several.
+/// Returns every path in `code` that begins with `crate`, `super` or `self`, name by name. Groups in braces
+/// are several paths.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = vec![];
     for first in ["crate::", "super::", "self::"] {
@@ -160,14 +161,14 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// The paths that `text` begins with, behind `before`; the answer is what follows them.
+/// Collects the paths at the start of `text`, prefixed with `before`. Returns the text after them.
 fn path<'a>(text: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> &'a str {
     let mut rest = text.trim_start();
     if let Some(group) = rest.strip_prefix('{') {
         rest = group.trim_start();
         while !rest.is_empty() && !rest.starts_with('}') {
             rest = path(rest, before, found).trim_start();
-            // An alias, a comma: whatever stands before the next name.
+            // Skip an alias or a comma before the next name.
             let next = rest.find([',', '}']).unwrap_or(rest.len());
             rest = rest[next..]
                 .strip_prefix(',')
@@ -192,11 +193,11 @@ fn path<'a>(text: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<String>
     rest
 }
 
-/// Which modules use which: by their numbers among the sources.
+/// Modules with their numbers among the sources.
 struct Modules<'a> {
     sources: &'a [Source],
     numbers: BTreeMap<&'a [String], usize>,
-    /// What folders show of their children: the folder and the name, and the child.
+    /// Re-exports of folders: the folder and the name, and the child.
     shown: BTreeMap<(usize, String), usize>,
 }
 
@@ -236,7 +237,7 @@ impl<'a> Modules<'a> {
         modules
     }
 
-    /// The module that holds what `path` names, from a module on.
+    /// Returns the module that contains the target of `path`, starting from a module.
     fn walk(&self, from: usize, path: &[String]) -> usize {
         let mut at = from;
         for name in path {
@@ -254,7 +255,8 @@ impl<'a> Modules<'a> {
         at
     }
 
-    /// The modules that one uses by paths from its crate's root, its own, or those above.
+    /// Returns the modules that a module uses by paths from the root of its crate, from itself, or from its
+    /// ancestors.
     fn uses(&self, n: usize) -> BTreeSet<usize> {
         let source = &self.sources[n];
         let mut used = BTreeSet::new();
@@ -262,7 +264,7 @@ impl<'a> Modules<'a> {
             let supers = path.iter().take_while(|name| *name == "super").count();
             let (base, rest) = match path[0].as_str() {
                 "crate" => (&source.module[..1], &path[1..]),
-                // A path of a module within the file: what it names is in the file, or above.
+                // A path of a module within the file. Its target is in the file or above.
                 _ if supers >= source.module.len() => continue,
                 _ => (
                     &source.module[..source.module.len() - supers],
@@ -297,10 +299,11 @@ fn no_layer_uses_one_above_it() {
     assert!(seen > 50, "only {seen} files");
 }
 
-/// What each module uses.
+/// Modules used by each module.
 type Uses = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
 
-/// Returns the modules that are in circles: the rest has nothing that it uses, or nothing that uses it.
+/// Returns the modules in cycles. All other modules use nothing or are used by nothing after repeated
+/// removal.
 fn in_circles(mut uses: Uses) -> BTreeSet<Vec<String>> {
     loop {
         let used: BTreeSet<_> = uses.values().flatten().cloned().collect();
@@ -316,8 +319,8 @@ fn in_circles(mut uses: Uses) -> BTreeSet<Vec<String>> {
     }
 }
 
-/// The files and folders of one folder form no circle, where a folder stands for everything in it. A `mod.rs` and its
-/// children may use each other.
+/// The files and folders of one folder form no cycle, where a folder stands for everything in it. A `mod.rs`
+/// and its children may use each other.
 #[test]
 fn no_modules_form_a_circle() {
     let sources = sources();
@@ -405,7 +408,7 @@ fn paths_are_found() {
     assert!(paths(&code(commented)).is_empty());
 }
 
-/// The name of a type that a line declares, outside of any other.
+/// Returns the name of a type that a line declares at the top level.
 fn declared(line: &str) -> Option<&str> {
     let line = line
         .strip_prefix("pub(crate) ")
@@ -437,7 +440,7 @@ fn a_type_name_means_one_thing() {
     }
 }
 
-/// Crates in `[dependencies]` of a package.
+/// Returns the crates in `[dependencies]` of a package.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut within = false;
     let mut found = vec![];

@@ -1,4 +1,4 @@
-//! The library makes what the command makes: bytes, digests and findings.
+//! The library produces the same bytes, digests and findings as the command.
 
 use serde_json::{Value, json};
 use voxelize::format::{self, Dtype, SaveOptions};
@@ -11,7 +11,7 @@ use voxelize::{Digest, Finding, Fit, Inside, Lattice, Mesh, Rational, Rule, Voxe
 use crate::support::meshes::folder;
 use crate::support::place::{Place, cuboid, stl};
 
-/// Words of the command, and the rule that they mean.
+/// Options of the command with the equivalent rule.
 fn rules() -> Vec<(&'static str, Rule)> {
     let with = |rule: Rule, inside| rule.with_inside(inside).unwrap();
     vec![
@@ -37,7 +37,7 @@ fn rules() -> Vec<(&'static str, Rule)> {
     ]
 }
 
-/// A mesh of each kind: closed, open, thin, inside out, with two bodies.
+/// Creates a mesh of each kind: closed, open, thin, inside out, with two bodies.
 fn place() -> (Place, Vec<&'static str>) {
     let place = Place::new();
     for name in ["knot.stl", "open.stl", "sphere.stl"] {
@@ -65,7 +65,7 @@ fn place() -> (Place, Vec<&'static str>) {
     )
 }
 
-/// The code, the severity and the words of findings.
+/// Returns the code, the severity and the text of findings.
 fn told(findings: &[Finding]) -> Vec<[String; 3]> {
     let one = |finding: &Finding| {
         [
@@ -100,7 +100,8 @@ fn fitted(mesh: &Mesh, rule: &Rule, cells: usize) -> Lattice {
         .unwrap()
 }
 
-/// What a rule makes of a mesh by the command and by the library, under every plan; how many findings there were.
+/// Compares the results of a rule by the command and by the library under every plan. Returns the number of
+/// findings.
 fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str) -> usize {
     let line = format!("{name} -r 24 {words}");
     let run = place.run(&format!("{line} -o command.{format} --json"));
@@ -111,7 +112,7 @@ fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str)
     } = read::read_file(&place.path(name), &ReadOptions::default()).unwrap();
     let lattice = fitted(&mesh, &rule, 24);
     let format = format::by_name(format).unwrap();
-    // The command labels cells where a byte holds each.
+    // The command labels cells if the format stores a byte per cell.
     let has_labels = format.dtypes_of(rule.kind()).first() == Some(&Dtype::U8);
     let voxelizer = Voxelizer::new(rule).input(Some(name));
     let voxelizer = if has_labels {

@@ -1,11 +1,11 @@
-//! Does `--like` take the grid of a voxel file over, all of it?
+//! `--like` adopts the whole grid of a voxel file.
 
 use crate::support::place::{Place, refused};
 use serde_json::{Value, json};
 use voxelize::format::{self, FORMATS, SaveOptions, Sidecar};
 use voxelize::{BitGrid, Voxels};
 
-/// Every way to choose a lattice. The cells of some are no cubes, which a .vox cannot hold.
+/// Every way to choose a lattice. Some have non-cubic cells, which a .vox cannot store.
 const WAYS: [(&str, bool); 12] = [
     ("-r 20", true),
     ("-r 7 --pad 2", true),
@@ -162,7 +162,7 @@ fn a_file_without_a_grid_is_an_error_with_a_hint() {
     let mut seen = 0;
     for (options, code) in cases {
         let error = refused(&place, &format!("cube.stl {options}"), code);
-        // Both of two that exclude each other are named, each by its first name.
+        // The error names both conflicting options, each by its first name.
         let options = options.replace("--pitch", "--voxel-size");
         let names: Vec<_> = options
             .split(' ')
@@ -182,7 +182,7 @@ fn a_file_without_a_grid_is_an_error_with_a_hint() {
 fn a_sidecar_goes_with_the_file_that_it_describes() {
     let place = Place::new();
     place.run("cube.stl -r 8 -o a.npy --sidecar").expect(0);
-    // The same cells, twice as large: the old sidecar would be believed.
+    // The same cells at twice the size: a stale sidecar would match them.
     place.run("cube.stl -r 8 --scale 2 -o a.npy").expect(0);
     assert!(!place.path("a.npy.json").exists());
     place.run("cube.stl -r 8 -o b.raw").expect(0);
@@ -236,7 +236,7 @@ fn what_is_no_sidecar_is_not_replaced_by_one() {
         place.run(&format!("cube.stl -r 5 {line}")).expect(0);
         seen += 1;
     }
-    // A file that needs no sidecar leaves others alone.
+    // A file that needs no sidecar leaves other files alone.
     place.write("c.npy.json", "mine");
     place.run("cube.stl -r 4 -o c.npy").expect(0);
     assert_eq!(
@@ -353,7 +353,7 @@ fn a_grid_in_another_unit_than_the_mesh_is_refused() {
             .run(&format!("thirds.stl --like {file}.nrrd {options} -o a.npz"))
             .expect(0);
     }
-    // A mesh of no known unit is in that of the scan.
+    // A mesh without a known unit is in the unit of the scan.
     place.run("thirds.stl --like mm.nrrd -o a.npz").expect(0);
     assert!(
         place
@@ -362,7 +362,7 @@ fn a_grid_in_another_unit_than_the_mesh_is_refused() {
             .text()
             .contains("cells of 100 mm")
     );
-    // The hint gives the grid of the scan.
+    // The hint results in the grid of the scan.
     place
         .run("thirds.stl --like mm.nrrd --scale 1000 --unit mm -o b.npz")
         .expect(0);
@@ -371,7 +371,7 @@ fn a_grid_in_another_unit_than_the_mesh_is_refused() {
         found.contains("7 × 3 × 5 cells of 100 mm, corner (-50, -50, -50) mm"),
         "{found}"
     );
-    // Files of this tool state their unit, too.
+    // Files of this tool also state their unit.
     place.run("convert b.npz b.nrrd").expect(0);
     let header = std::fs::read(place.path("b.nrrd")).unwrap();
     assert!(String::from_utf8_lossy(&header).contains("\nspace units: \"mm\" \"mm\" \"mm\"\n"));

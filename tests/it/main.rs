@@ -1,4 +1,4 @@
-//! The tests under the usual harness, in one binary: a module for each subject.
+//! Integration tests with the standard harness, in one binary with a module per subject.
 //!
 //! `cargo test --test it SUBJECT::` runs one of them.
 

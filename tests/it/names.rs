@@ -1,4 +1,4 @@
-//! What a run does to files that others write at the same time: shells, users, other processes.
+//! Runs with files that others write at the same time: shells, users, other processes.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::place::{Place, binary};
 
-/// Runs a line of the shell, in which `voxelize` is the command.
+/// Runs a shell command line. `voxelize` stands for the command.
 fn shell(place: &Place, line: &str) -> Option<i32> {
     let line = line.replace("voxelize", &binary().to_string_lossy());
     let mut command = Command::new("sh");
@@ -20,7 +20,7 @@ fn shell(place: &Place, line: &str) -> Option<i32> {
     command.output().unwrap().status.code()
 }
 
-/// `>>` was cut to nothing, exit code 0.
+/// Regression: `>>` truncated the file, with exit code 0.
 #[test]
 fn an_open_file_of_the_shell_grows() {
     let place = Place::new();
@@ -68,7 +68,8 @@ fn an_open_file_of_the_shell_grows() {
     );
 }
 
-/// Starts a run whose mesh comes from a pipe, does `meanwhile` before the mesh ends, and waits for the exit code.
+/// Starts a run whose mesh comes from a pipe, calls `meanwhile` before the mesh ends, and waits for the exit
+/// code.
 fn meanwhile(place: &Place, line: &str, meanwhile: impl Fn()) -> Option<i32> {
     assert!(
         Command::new("mkfifo")
@@ -84,7 +85,7 @@ fn meanwhile(place: &Place, line: &str, meanwhile: impl Fn()) -> Option<i32> {
         .spawn()
         .unwrap();
     let bytes = fs::read(place.path("cube.stl")).unwrap();
-    // The open waits for the run to read, so the run has looked at its names by then.
+    // Opening the pipe waits for the run to read it, so the run has already looked up its names.
     let mut pipe = OpenOptions::new()
         .write(true)
         .open(place.path("pipe.stl"))
@@ -98,7 +99,7 @@ fn meanwhile(place: &Place, line: &str, meanwhile: impl Fn()) -> Option<i32> {
     code
 }
 
-/// Only names that options give replace a file that appears; it was looked for at the start alone.
+/// Only names given by options replace a file that appears later. Names are looked up only at the start.
 #[test]
 fn a_file_that_appears_during_the_run_stays() {
     for (line, code, is_kept) in [
@@ -176,7 +177,7 @@ fn until(happens: impl Fn() -> bool) {
     }
 }
 
-/// The wait was deaf: after ten seconds it gave up with exit code 6.
+/// Regression: the wait ignored signals, and gave up after ten seconds with exit code 6.
 #[test]
 fn the_wait_for_a_folder_ends_by_a_signal() {
     let place = Place::new();
@@ -187,7 +188,7 @@ fn the_wait_for_a_folder_ends_by_a_signal() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // The sidecar is written last, and then the lock is asked for.
+    // The sidecar is written last, and then the run waits for the lock.
     let is_sidecar = |name: &String| {
         name.starts_with(".voxelize-")
             && fs::read(place.path(name)).is_ok_and(|bytes| bytes.starts_with(b"{"))
@@ -197,7 +198,7 @@ fn the_wait_for_a_folder_ends_by_a_signal() {
     assert_eq!(place.files(), ["cube.stl", "thirds.stl"]);
 }
 
-/// All layers were written after a signal, and then "nothing was written".
+/// Regression: all layers were written after a signal, and then the message was "nothing was written".
 #[test]
 fn a_signal_ends_the_layers_and_says_how_many_there_are() {
     let place = Place::new();
@@ -216,7 +217,7 @@ fn a_signal_ends_the_layers_and_says_how_many_there_are() {
     );
 }
 
-/// A run does not write onto the files that its meshes name, whether it reads them or not, nor onto those that a plan names.
+/// A run does not overwrite the files that its meshes name, read or not, or the files that a plan names.
 #[test]
 fn files_that_meshes_and_plans_name_are_no_outputs() {
     let place = Place::new();

@@ -1,9 +1,9 @@
-//! Are the numbers of triangles in reports those of the file, where damaged ones were dropped?
+//! Reports use the triangle numbers of the file even if damaged triangles were dropped.
 
 use crate::support::place::Place;
 use crate::support::solids::{between, stl};
 
-/// A binary file of these triangles with damaged ones before those of some numbers.
+/// Returns a binary file of these triangles with damaged ones before the triangles of some numbers.
 fn damaged(triangles: &[voxelize::geom::Triangle], before: &[usize]) -> (Vec<u8>, Vec<u64>) {
     let bad = [[f32::NAN; 3]; 3];
     let mut all = vec![];
@@ -20,7 +20,7 @@ fn damaged(triangles: &[voxelize::geom::Triangle], before: &[usize]) -> (Vec<u8>
 fn a_check_names_triangles_by_their_number_in_the_file() {
     let place = Place::new();
     let cube = between([0.0; 3], [8.0; 3]);
-    // Without its last triangle, so that the neighbours of the hole are named.
+    // Without its last triangle, so that the neighbours of the hole are reported.
     let open = &cube[..11];
     place.write("whole.stl", stl(open));
     let (bytes, numbers) = damaged(open, &[0, 0, 3, 7, 9]);
@@ -42,7 +42,7 @@ fn a_check_names_triangles_by_their_number_in_the_file() {
     let wanted: Vec<_> = whole.iter().map(|n| numbers[*n as usize]).collect();
     assert!(whole.len() == 3 && wanted != whole, "{whole:?}");
     assert_eq!(places("damaged.stl"), wanted);
-    // A turn of the axes makes another mesh, of the same file.
+    // A permutation of the axes creates another mesh of the same file.
     let json = place
         .run("check damaged.stl --lenient --json --axes z,x,y")
         .expect(0)

@@ -1,4 +1,4 @@
-//! Does the command report oddities of a mesh, and do --strict and --lenient follow their documentation?
+//! The command reports oddities of a mesh, and --strict and --lenient follow their documentation.
 
 use crate::support::place::{Place, cuboid, refused, stl};
 use crate::support::solids::damaged;

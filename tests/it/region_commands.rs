@@ -1,4 +1,4 @@
-//! Do the commands of regions keep their word: plan, --region, finish?
+//! Commands of regions: plan, --region, finish.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use voxelize::Voxels;
 
 use crate::support::place::{Place, refused};
 
-/// The options of a grid of several regions.
+/// Options of a grid of several regions.
 const GRID: &str = "knot.stl -r 300 --filled";
 
-/// A folder with a mesh, and the digest of its grid by one process.
+/// Creates a folder with a mesh and computes the digest of its grid in one process.
 fn place() -> (Place, Value) {
     let place = Place::new();
     fs::copy(
@@ -130,14 +130,14 @@ fn meshes_are_found_from_the_folder_of_the_store_and_must_be_the_same() {
         .expect(0);
     let plan = fs::read_to_string(place.path("out/deep/cells.zarr/plan.json")).unwrap();
     assert!(plan.contains("\"../../meshes/knot.stl\""), "{plan}");
-    // All of it somewhere else.
+    // Everything moved elsewhere.
     fs::create_dir(place.path("moved")).unwrap();
     fs::rename(place.path("meshes"), place.path("moved/meshes")).unwrap();
     fs::rename(place.path("out"), place.path("moved/out")).unwrap();
     place
         .run("moved/out/deep/cells.zarr --region 1/2")
         .expect(0);
-    // The mesh alone.
+    // Only the mesh moved.
     fs::rename(place.path("moved/meshes/knot.stl"), place.path("other.stl")).unwrap();
     let error = refused(&place, "moved/out/deep/cells.zarr --region 2/2", 3);
     assert!(error.contains("knot.stl"), "{error}");
@@ -309,7 +309,7 @@ fn wrong_questions_are_refused() {
         fs::read(place.path("cells.zarr/plan.json")).unwrap(),
         before
     );
-    // A plan that was changed.
+    // A modified plan.
     let text = String::from_utf8(before)
         .unwrap()
         .replace("\"region_layers\": 64", "\"region_layers\": 128");
@@ -356,7 +356,7 @@ fn regions_are_made_of_bins_without_the_mesh() {
         run.err
     );
     assert!(!place.path("cells.zarr/parts/2.json").exists());
-    // The mesh in place of them.
+    // The mesh instead of bins.
     place
         .run("cells.zarr --region 2/2 --mesh away.stl")
         .expect(0);
@@ -391,7 +391,7 @@ fn regions_are_made_of_bins_without_the_mesh() {
     }
 }
 
-/// Kills processes in the midst, as a machine does that goes away.
+/// Processes are killed midway, like by a machine that fails.
 #[cfg(unix)]
 #[test]
 fn a_process_that_is_killed_loses_nothing_that_is_whole() {
@@ -496,7 +496,7 @@ fn one_process_goes_on_after_it_was_killed() {
         before,
         "it was whole"
     );
-    // A process of many may go on with it, and the other way.
+    // A single process may continue the work of many, and vice versa.
     fs::remove_file(place.path("cells.zarr/parts/2.json")).unwrap();
     assert_eq!(
         numbers(&place.run("cells.zarr --region 1/1 --json").expect(0).json())[1],
@@ -537,8 +537,8 @@ fn text<'a>(json: &'a Value, key: &str) -> &'a str {
     json["digest"][key].as_str().unwrap()
 }
 
-/// Regions whose smaller levels are no whole shards of 64 layers: each has files of its own, and every level has the cells
-/// of one process.
+/// Regions whose smaller levels are not whole shards of 64 layers. Each region has its own files, and every
+/// level has the cells of one process.
 #[test]
 fn regions_of_any_height_make_a_store_that_can_be_finished() {
     let place = Place::new();
@@ -574,7 +574,7 @@ fn regions_of_any_height_make_a_store_that_can_be_finished() {
             .line("plan")
             .contains(&format!("whole shards allow no {regions} regions"));
         assert_eq!(has_fewer, count < regions, "{grid}: {}", run.line("plan"));
-        // The last first, as it may come first on a cluster.
+        // The last region first, as may happen on a cluster.
         for region in (1..=count).rev() {
             place
                 .run(&format!("cells.zarr --region {region}/{count}"))
@@ -598,7 +598,7 @@ fn regions_of_any_height_make_a_store_that_can_be_finished() {
     assert_eq!(cases, 6);
 }
 
-/// A plan has no cells: it takes the place of no finished grid.
+/// A plan has no cells, so it does not replace a finished grid.
 #[test]
 fn a_plan_does_not_replace_a_finished_grid() {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! Has a region of a lattice the cells of the whole, and does the digest of the whole come from its parts?
+//! A region of a lattice has the cells of the whole, and the digest of the whole can be computed from its
+//! parts.
 
 use voxelize::grid::DigestBuilder;
 use voxelize::{Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, Voxels, voxelize};
@@ -11,7 +12,7 @@ fn solid(inside: Inside) -> Rule {
     Rule::solid().with_inside(inside).unwrap()
 }
 
-/// Lattices of a mesh: with its upper end on the last wall, with room around it, and cutting it.
+/// Returns lattices of a mesh: with its upper end on the last wall, with padding, and cutting the mesh.
 fn lattices(mesh: &Mesh) -> Vec<Lattice> {
     let whole = Fit::longest(30).to(mesh.bounds()).unwrap();
     let [nx, ny, nz] = whole.dims();
@@ -24,7 +25,7 @@ fn lattices(mesh: &Mesh) -> Vec<Lattice> {
     ]
 }
 
-/// A box of cells; now and then it reaches the end of an axis.
+/// Returns a random box of cells. Some boxes reach the end of an axis.
 fn region(random: &mut Random, dims: [usize; 3]) -> [std::ops::Range<usize>; 3] {
     dims.map(|n| {
         let first = random.below(n as u64) as usize;
@@ -120,7 +121,7 @@ fn the_digest_of_the_whole_comes_from_its_layers_in_any_order() {
             for n in (1..parts.len()).rev() {
                 parts.swap(n, random.index(n + 1));
             }
-            // Two builders, as of two machines.
+            // Two builders, as on two machines.
             let cell_type = whole.cells.as_ref().cell_type();
             let mut builders = [(); 2].map(|()| DigestBuilder::new(lattice.dims(), cell_type));
             for (n, layers) in parts.iter().enumerate() {

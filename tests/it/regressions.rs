@@ -1,4 +1,4 @@
-//! Cases that were wrong once, or easily would be: every level, all ties, against the oracle.
+//! Cases that were wrong once or are prone to errors: every level and all ties are compared with the oracle.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -90,7 +90,7 @@ fn seven_tenths_is_on_wall_seven_only_where_it_snaps() {
 
 #[test]
 fn an_edge_that_doubles_cannot_separate_from_a_wall() {
-    // Both ends of an edge beside a wall round to it, so that its slope is no number.
+    // Both ends of an edge next to a wall round to the wall, so its slope is not a number.
     check(&[
         // Cell [15, 16, 16] is touched, ties up; was wrong at every level.
         Listed {
@@ -109,7 +109,7 @@ fn an_edge_that_doubles_cannot_separate_from_a_wall() {
 
 #[test]
 fn a_plane_that_doubles_cannot_separate_from_parallel() {
-    // The plane leans by less than 1e-18: which wall of a row it meets first is an exact question.
+    // The plane leans by less than 1e-18: which wall of a row it meets first has to be decided exactly.
     check(&[
         // Cell [38, 39, 38] is touched, ties both; was wrong at every level.
         Listed {
@@ -201,7 +201,7 @@ fn a_triangle_that_is_one_point_to_doubles_has_a_plane() {
 #[test]
 fn a_mesh_wider_than_floats_loses_nothing() {
     check(&[
-        // Differences of its coordinates overflow floats; the second triangle is within a cell.
+        // Differences of its coordinates overflow floats. The second triangle is within a cell.
         Listed {
             triangles: &[
                 [
@@ -256,8 +256,8 @@ fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
 
 #[test]
 fn what_is_far_below_a_grain_is_not_on_a_wall() {
-    // Cell [0, 0, 0] is touched, no ties: the edge passes 1e-41 beside its corner. Was taken to lie on
-    // it, as the shift by whole cells rounded that away; found by fuzzing.
+    // Cell [0, 0, 0] is touched, no ties: the edge passes 1e-41 next to its corner. It was considered to pass
+    // through the corner, because the shift by whole cells rounded the distance away. Found by fuzzing.
     check(&[Listed {
         triangles: &[[
             0x00000000, 0x00000000, 0x00000000, 0x00004951, 0x00540000, 0xc0c00000, 0xc0000000,
@@ -271,7 +271,7 @@ fn what_is_far_below_a_grain_is_not_on_a_wall() {
     }]);
 }
 
-/// Counts how often work asks whether to stop.
+/// Counts the checks for cancellation.
 #[derive(Default)]
 struct Looks(AtomicU64);
 
@@ -282,7 +282,7 @@ impl Progress for Looks {
     }
 }
 
-/// On one thread, few triangles were one piece of work, whatever their size.
+/// Regression: on one thread, few triangles were one piece of work, however large they were.
 #[test]
 fn a_surface_of_few_large_triangles_asks_whether_to_stop() {
     let looks = |triangles: Vec<Triangle>, dims: [usize; 3]| {
@@ -312,7 +312,7 @@ fn a_surface_of_few_large_triangles_asks_whether_to_stop() {
 
 #[test]
 fn an_open_triangle_made_to_fool_sums_of_hashes_is_open() {
-    // Under hashes that every process shared, its edges cancelled.
+    // Its edges cancelled under hashes that were the same in every process.
     let corners: [[u32; 3]; 3] = [
         [0x3f114cbb, 0xbf999446, 0xbfa00779],
         [0x3ebda39a, 0x3eda0b5a, 0x3f96fbbf],
@@ -326,7 +326,7 @@ fn an_open_triangle_made_to_fool_sums_of_hashes_is_open() {
     );
 }
 
-/// The distance of one cell and its nearest triangle, on every level.
+/// Returns the distance of one cell and its nearest triangle, on every level.
 fn distances(
     triangles: &[Triangle],
     origin: [i64; 3],
@@ -353,7 +353,8 @@ fn distances(
 
 #[test]
 fn a_needle_hides_no_nearer_triangle() {
-    // Seen from the needle's end, squares of its short side underflow along it; was 2.598 on all vector levels.
+    // Seen from the end of the needle, the squares of its short side underflow. Was 2.598 on all vector
+    // levels.
     let needle = [[0.0; 3], [0.0, -1.87377e-11, 0.0], [6.466309, 0.0, 0.0]];
     let segment = [[0.0; 3], [0.0; 3], [0.0, 0.0, -1.143984]];
     for (value, nearest) in distances(

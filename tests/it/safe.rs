@@ -1,4 +1,4 @@
-//! Do the methods that a check calls safe find the same cells, and does it doubt those that do not?
+//! The methods that a check calls safe find the same cells, and the check doubts the others.
 
 use voxelize::compare::check::{CheckOptions, check};
 use voxelize::geom::Triangle;
@@ -8,7 +8,7 @@ use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, voxelize
 use crate::support::place::Place;
 use crate::support::solids::{between, inside_out, stl};
 
-/// Meshes, and the methods that are safe for them.
+/// Returns meshes with the methods that are safe for them.
 fn meshes() -> Vec<(&'static str, Vec<Triangle>, &'static str)> {
     const ALL: &str = "auto nonzero evenodd vote robust";
     let cube = || between([0.0; 3], [8.0; 3]);
@@ -66,7 +66,7 @@ fn meshes() -> Vec<(&'static str, Vec<Triangle>, &'static str)> {
     ]
 }
 
-/// A prism over a figure of eight whose lobes are of unequal size, one of them inside out.
+/// Returns a prism over a figure of eight with lobes of unequal size. One lobe is inside out.
 fn bow_tie() -> Vec<Triangle> {
     // The lines from 0 to 1 and from 2 to 3 cross.
     let corners = [[0.0, 0.0], [9.0, 6.0], [9.0, 0.0], [0.0, 12.0]];

@@ -1,5 +1,5 @@
-//! Are projects of slicers voxelized as they are printed? Negative volumes are subtracted from the bodies of their object,
-//! modifiers and supports are left out with a warning.
+//! Slicer projects are voxelized as they are printed. Negative volumes are subtracted from the bodies of
+//! their object; modifiers and supports are omitted with a warning.
 
 use std::io::{Cursor, Write};
 
@@ -21,14 +21,14 @@ use crate::support::solids::between;
 /// Low and high corner of a box.
 type Cuboid = [[f32; 3]; 2];
 
-/// A body, and the negative volumes that cut it.
+/// Body with its negative volumes.
 type CutBody = (Cuboid, Vec<Cuboid>);
 
-/// The cells that a rule has of a body.
+/// Test for the cells that a rule occupies for a body.
 type CellTest<'a> = &'a dyn Fn([usize; 3], &CutBody) -> bool;
 
 const CUBE: Cuboid = [[0.0; 3], [10.0; 3]];
-/// Reaches out of the top of the cube.
+/// Extends beyond the top of the cube.
 const HOLE: Cuboid = [[2.0, 2.0, 5.0], [8.0, 8.0, 15.0]];
 
 fn zip(entries: &[(&str, &str)]) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn zip(entries: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Mesh element of these boxes, each of 12 triangles.
+/// Returns the mesh element of these boxes, each of 12 triangles.
 fn mesh(boxes: &[Cuboid]) -> String {
     let (mut vertices, mut triangles) = (String::new(), String::new());
     for (n, [x, y, z]) in boxes
@@ -71,7 +71,7 @@ fn model(resources: &str, build: &str) -> String {
     )
 }
 
-/// Project of PrusaSlicer: objects of boxes, each with the type of its volume, placed as items state.
+/// Returns a project of PrusaSlicer: objects of boxes, each with the type of its volume, placed by items.
 fn prusa(objects: &[&[(&str, Cuboid)]], items: &str) -> Vec<u8> {
     let (mut resources, mut config) = (String::new(), String::new());
     for (id, volumes) in (1..).zip(objects) {
@@ -94,7 +94,8 @@ fn prusa(objects: &[&[(&str, Cuboid)]], items: &str) -> Vec<u8> {
     ])
 }
 
-/// Project of Bambu Studio: one object of components in a model of their own, each with the subtype of its part.
+/// Returns a project of Bambu Studio: one object of components in a separate model, each with the subtype of
+/// its part.
 fn bambu(parts: &[(&str, Cuboid)], more: &str, item: &str) -> Vec<u8> {
     let (mut leaf, mut components, mut config) = (String::new(), String::new(), String::new());
     for (id, (subtype, cuboid)) in (1..).zip(parts) {
@@ -122,7 +123,7 @@ fn bambu(parts: &[(&str, Cuboid)], more: &str, item: &str) -> Vec<u8> {
     ])
 }
 
-/// Unit cells from (0, 0, 0) on.
+/// Returns unit cells starting at (0, 0, 0).
 fn unit_cells(dims: [usize; 3]) -> Lattice {
     let bounds = Mesh::from_triangles(between([0.0; 3], dims.map(|n| n as f32))).unwrap();
     let lattice = Lattice::fit(bounds.bounds(), dims.into_iter().max().unwrap()).unwrap();
@@ -304,7 +305,7 @@ fn settings_that_do_not_fit_are_a_warning() {
 #[test]
 fn a_negative_volume_cuts_the_bodies_of_its_object_at_every_place() {
     let far: Cuboid = [[20.0, 0.0, 0.0], [30.0, 10.0, 10.0]];
-    // Reaches from one cube into the other.
+    // Extends from one cube into the other.
     let bar: Cuboid = [[5.0, 3.0, 3.0], [25.0, 7.0, 7.0]];
     let dims = [32, 10, 10];
     let moved = |x: i32, y: i32| {
@@ -373,7 +374,7 @@ fn a_negative_volume_cuts_the_bodies_of_its_object_at_every_place() {
             prusa(&[cut], &(mirrored.to_string() + &moved(0, 0))),
             2000 - 16,
         ),
-        // The body of one instance fills what is cut out of the other.
+        // The body of one instance fills the cut-out of the other.
         (
             "of instances that overlap",
             prusa(&[cut], &(moved(0, 0) + &moved(1, 0))),
@@ -408,7 +409,7 @@ fn a_negative_volume_cuts_the_bodies_of_its_object_at_every_place() {
     assert_eq!(seen, 10);
 }
 
-/// A random box within some cells, whose sides are on walls or off centres.
+/// Returns a random box within some cells. Its sides are on walls or off centres.
 fn cuboid(random: &mut Random, most: f32) -> Cuboid {
     let sides: [[f32; 2]; 3] = std::array::from_fn(|_| {
         loop {
@@ -536,12 +537,12 @@ fn a_shell_goes_round_what_is_cut_out() {
     let cut = Mesh::from_triangles(between([4.0; 3], [5.0; 3])).unwrap();
     let mesh = cube.less(cut).unwrap();
     let rule = Rule::filled().with_shell(1).unwrap();
-    // The outermost layer, and the cells around the one that is cut out.
+    // The outermost layer, and the cells around the cut-out box.
     let cells = voxelize(&mesh, &unit_cells([9; 3]), rule).unwrap();
     assert_eq!(cells.count(), 729 - 343 + 26);
 }
 
-/// A folder with a project whose bodies are cut.
+/// Creates a folder with a project whose bodies are cut.
 fn place() -> Place {
     let place = Place::new();
     place.write(
@@ -573,7 +574,7 @@ fn commands_subtract_negative_volumes_or_warn() {
             Some(820),
             0,
         ),
-        // A flood leaves out the cells of the surface.
+        // A flood omits the cells of the surface.
         (
             "a.3mf --voxel-size 1 --solid --inside flood -o a.npz --json",
             Some(512 - 144),
@@ -647,7 +648,7 @@ fn commands_subtract_negative_volumes_or_warn() {
             .err
             .contains("W023")
     );
-    // What is cut away is not lost.
+    // Parts that are cut away are not lost.
     assert!(
         !place
             .run("a.3mf --voxel-size 1 --solid -o a.npz")
@@ -718,7 +719,8 @@ fn shares_are_those_of_bodies_less_their_negative_volumes() {
     assert_eq!(cells, 12 * lattice.dims().iter().product::<usize>());
 }
 
-/// Volume of the part of a cell that is in a body and in none of its negative volumes, of which there are at most two.
+/// Returns the volume of the part of a cell that is in a body and in none of its negative volumes, of which
+/// there are at most two.
 fn left_of(cell: [[f64; 3]; 2], (body, cuts): &CutBody) -> f64 {
     let common = |a: [[f64; 3]; 2], b: &Cuboid| {
         [

@@ -1,4 +1,4 @@
-//! Do regions that are made alone give the cells, the levels and the digest of one process?
+//! Regions computed separately give the cells, the levels and the digest of one process.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn of_labels(rule: Rule, labels: JobLabels) -> Voxelizer<'static> {
     })
 }
 
-/// Every kind of rule that is local, and labels.
+/// Returns every kind of local rule, and labels.
 fn local() -> Vec<Voxelizer<'static>> {
     let rules = rules::local()
         .into_iter()
@@ -38,7 +38,7 @@ fn local() -> Vec<Voxelizer<'static>> {
     all
 }
 
-/// A mesh of two parts, higher than wide.
+/// Returns a mesh of two parts that is higher than wide.
 fn mesh() -> Mesh {
     let [knot, cube] = ["knot.stl", "cube.stl"].map(fixture);
     Mesh::join([("knot", &knot), ("cube", &cube)]).unwrap()
@@ -79,7 +79,7 @@ fn regions_in_any_order_and_twice_give_the_digest_of_one_process() {
     );
 }
 
-/// The cells of a level, as an array of its own.
+/// Returns the cells of a level, read as a separate array.
 fn level(root: &std::path::Path, level: usize) -> Voxels {
     let group = fs::read_to_string(root.join("zarr.json")).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -241,7 +241,7 @@ fn another_mesh_or_plan_is_known() {
                 .iter()
                 .all(|finding| finding.code().name() == "R003")
     );
-    // The same plan again changes nothing.
+    // Creating the same plan again changes nothing.
     let before = files(&store.root);
     RegionStore::create(&store.root, first.clone(), Durability::Unsynced).unwrap();
     assert_eq!(files(&store.root), before);
@@ -270,7 +270,7 @@ fn another_mesh_or_plan_is_known() {
 
 #[test]
 fn each_part_finds_its_method_in_regions_too() {
-    // Lines along x go into the second box and not out of it.
+    // Lines along x enter the second box but do not leave it.
     let far = |triangle: &[[f32; 3]; 3]| triangle.iter().all(|corner| corner[0] == -6.0);
     let closed = Mesh::from_triangles(between([0.0; 3], [4.0; 3])).unwrap();
     let open = between([-10.0, 0.0, 0.0], [-6.0, 4.0, 4.0])
@@ -312,7 +312,7 @@ fn each_part_finds_its_method_in_regions_too() {
     );
 }
 
-/// Whether a rule finds the inside by the whole mesh.
+/// Reports whether a rule needs the whole mesh to find the inside.
 fn needs_the_whole_mesh(rule: &Rule) -> bool {
     matches!(rule.inside(), Some(Inside::Vote | Inside::Robust))
 }
@@ -322,7 +322,7 @@ fn bins_give_the_cells_of_the_whole_mesh() {
     let mesh = mesh();
     let whole = Fit::longest(300).pad(2).to(mesh.bounds()).unwrap();
     let [nx, ny, nz] = whole.dims();
-    // The mesh leaves the second one on all sides, and spans more than it along z.
+    // The mesh extends beyond the second lattice on all sides along x and y, and spans more than it along z.
     let cut = whole
         .region([nx / 4..nx, ny / 3..2 * ny / 3, nz / 5..4 * nz / 5])
         .unwrap();
@@ -395,7 +395,7 @@ fn bins_give_the_cells_of_the_whole_mesh() {
         binned > 25 && refused == 12 && fewer >= 15,
         "{binned} {refused} {fewer}"
     );
-    // Shares of one part go with bins.
+    // Shares of a single part work with bins.
     let knot = fixture("knot.stl");
     let lattice = Fit::longest(150).to(knot.bounds()).unwrap();
     let voxelizer = Voxelizer::new(Rule::fraction());
@@ -500,7 +500,7 @@ fn a_damaged_bin_is_found_and_made_again() {
         }
     }
     assert!(damages > 20, "{damages}");
-    // Bins that were removed on purpose are not missed, and come to a store that is there.
+    // Bins may be removed on purpose, and can be added to an existing store.
     fs::remove_dir_all(store.root.join("bins")).unwrap();
     assert!(store.bins().unwrap().is_none());
     RegionStore::create_with_bins(&store.root, plan, &mesh, Durability::Unsynced, &()).unwrap();

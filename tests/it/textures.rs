@@ -1,4 +1,4 @@
-//! Have cells the colour of the picture that lies on the mesh, at their place in it?
+//! Cells have the colour of the texture at their place on the mesh.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use crate::support::place::Place;
 
 type Rgb = [u8; 3];
 
-/// The corners of a box of 4 × 2 × 1, and its faces.
+/// Corners of a box of 4 × 2 × 1, and its faces.
 const CORNERS: [[f64; 3]; 8] = [
     [0.0, 0.0, 0.0],
     [4.0, 0.0, 0.0],
@@ -32,7 +32,7 @@ const FACES: [[usize; 4]; 6] = [
     [3, 0, 4, 7],
 ];
 
-/// So many colours, no two alike, as a picture.
+/// Returns a picture of distinct colours.
 fn picture(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         let n = (y * width + x) * 0x9e37;
@@ -44,7 +44,7 @@ fn picture(width: u32, height: u32) -> RgbImage {
     })
 }
 
-/// The box with the whole picture on each of its faces.
+/// Writes the box with the whole picture on each of its faces.
 fn write_box(place: &Place, picture: &RgbImage) {
     place.write("box.png", png_of(picture));
     place.write("box.mtl", "newmtl all\nKd 0 0 0\nmap_Kd box.png\n");
@@ -62,7 +62,7 @@ fn write_box(place: &Place, picture: &RgbImage) {
     place.write("box.obj", obj);
 }
 
-/// The colour of the nearest point of the box, and which of its texels it is.
+/// Returns the colour of the texel at the nearest point of the box.
 fn expected([x, y, z]: [f64; 3], picture: &RgbImage) -> Rgb {
     let away = [z, 1.0 - z, y, 4.0 - x, 2.0 - y, x];
     let face = (0..6).fold(0, |best, n| if away[n] < away[best] { n } else { best });
@@ -122,9 +122,9 @@ fn a_cell_has_the_texel_that_is_nearest() {
             seen += 1;
         }
         assert_eq!(seen, 128 * 64 * 32 - 126 * 62 * 30);
-        // 255 colours for ten thousand: a sixth of a channel's range lies between two of them.
+        // With 255 colours for ten thousand, neighbouring colours are a sixth of a channel's range apart.
         assert!(off / seen < 24, "{} on the average", off / seen);
-        // The same bytes however they are made, and for another reader.
+        // The bytes do not depend on the plan, and an independent reader agrees.
         place
             .run("box.obj --voxel-size 1/32 --labels colour -o a.vox")
             .expect(0);
@@ -154,7 +154,8 @@ fn a_cell_has_the_texel_that_is_nearest() {
     }
 }
 
-/// A plate of 4 × 4 with a picture on it, as glTF: what is merged into its material and its texture, its places.
+/// Returns a plate of 4 × 4 with a picture as glTF. The arguments are merged into its material and its
+/// texture, and set its texture coordinates.
 fn plate(image: &[u8], kind: &str, surface: Value, more: Value, places: [[f32; 2]; 4]) -> Value {
     let mut bin: Vec<u8> = vec![];
     let corners = [
@@ -198,7 +199,7 @@ fn plate(image: &[u8], kind: &str, surface: Value, more: Value, places: [[f32; 2
     document
 }
 
-/// The colours of the cells of a plate, as one looks at it: rows from the top.
+/// Returns the colours of the cells of a plate as seen from above: rows from the top.
 fn cells(place: &Place, document: &Value) -> Vec<Rgb> {
     place.write("plate.gltf", document.to_string());
     place
@@ -210,7 +211,7 @@ fn cells(place: &Place, document: &Value) -> Vec<Rgb> {
         .collect()
 }
 
-/// The picture is upright: its upper left corner is that of the plate.
+/// The picture is upright: its upper left corner is the upper left corner of the plate.
 const UPRIGHT: [[f32; 2]; 4] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
 
 #[test]
@@ -222,7 +223,7 @@ fn pictures_of_a_gltf_lie_where_it_says() {
     let plain =
         |surface: Value, more: Value, places| plate(&png, "image/png", surface, more, places);
     assert_eq!(cells(&place, &plain(json!({}), json!({}), UPRIGHT)), all);
-    // Twice as large a piece of the plane: what lies beyond the picture.
+    // Twice as large a piece of the plane, which extends beyond the picture.
     let twice = UPRIGHT.map(|[u, v]| [2.0 * u, 2.0 * v]);
     for (wrap, at) in [
         (10497, [0, 2, 0, 2]),
@@ -232,7 +233,7 @@ fn pictures_of_a_gltf_lie_where_it_says() {
         let more = json!({"samplers": [{"wrapS": wrap, "wrapT": wrap}], "textures": [{"source": 0, "sampler": 0}]});
         let found = cells(&place, &plain(json!({}), more, twice));
         for (n, colour) in found.iter().enumerate() {
-            // Centres of cells are on the sides of texels, and towards the middle of their triangle.
+            // Centres of cells are on the sides of texels, shifted towards the middle of their triangle.
             let near = [0, 1].map(|less| at.map(|texel: i32| (texel + less).clamp(0, 3) as usize));
             let texels = near.map(|columns| near.map(|rows| all[4 * rows[n / 4] + columns[n % 4]]));
             assert!(texels.as_flattened().contains(colour), "{wrap}: cell {n}");
@@ -263,7 +264,7 @@ fn pictures_of_a_gltf_lie_where_it_says() {
         [wide[0], wide[1], wide[2], wide[3]],
         [all[0], all[0], all[1], all[1]]
     );
-    // The colour of the material multiplies in light.
+    // The colour of the material multiplies in linear light.
     let dark = cells(
         &place,
         &plain(json!({"baseColorFactor": [1, 0, 1, 1]}), json!({}), UPRIGHT),
@@ -273,7 +274,7 @@ fn pictures_of_a_gltf_lie_where_it_says() {
             .zip(&all)
             .all(|(is, was)| *is == [was[0], 0, was[2]])
     );
-    // Without places it is the colour alone.
+    // Without texture coordinates the material's colour is used.
     let mut without = plain(json!({"baseColorFactor": [1, 0, 1, 1]}), json!({}), UPRIGHT);
     without["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": 0});
     assert!(
@@ -358,7 +359,7 @@ fn pictures_that_cannot_be_read_are_noted() {
     let place = Place::new();
     let good = png_of(&picture(64, 64));
     let mut large = good.clone();
-    // Its header claims the largest size.
+    // The header claims the largest size.
     large[16..24].copy_from_slice(&[0, 0, 255, 255, 0, 0, 255, 255]);
     place.write("cut.png", &good[..good.len() / 2]);
     place.write("large.png", &large);
@@ -400,7 +401,7 @@ fn pictures_that_cannot_be_read_are_noted() {
                     .all(|(cell, _)| colour(&found, cell) == [0, 255, 0]),
                 "{mesh}: {name}"
             );
-            // Nobody asks for colours.
+            // No colours are requested.
             assert_eq!(
                 place
                     .run(&format!("{mesh} -r 4 -o a.npz --json"))
@@ -444,7 +445,7 @@ fn colours_of_other_materials_are_read_or_named() {
         ),
         [[255, 0, 0]; 16]
     );
-    // A picture of another kind has a fallback, or is named.
+    // A picture of an unsupported type has a fallback, or is reported.
     let mut basis = plain(
         json!({"textures": [{"source": 0, "extensions": {"KHR_texture_basisu": {"source": 7}}}]}),
     );
@@ -462,7 +463,7 @@ fn colours_of_other_materials_are_read_or_named() {
     ] {
         assert!(run.err.contains(says), "{says}\n{}", run.err);
     }
-    // A picture without a place on the mesh.
+    // A picture without texture coordinates.
     let mut unplaced = plain(json!({}));
     unplaced["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": 0});
     place.write("unplaced.gltf", unplaced.to_string());
@@ -524,7 +525,7 @@ fn a_broken_picture_is_read_once() {
     );
     let image = document["images"][0].clone();
     let primitive = document["meshes"][0]["primitives"][0].clone();
-    // Textures, samplers and images that all are the same bytes.
+    // Textures, samplers and images that all use the same bytes.
     document["images"] = json!(vec![image; 3]);
     document["samplers"] = json!([{}, {"wrapS": 33071}]);
     document["textures"] =
@@ -569,7 +570,7 @@ fn the_profile_of_a_picture_stays_within_memory() {
     writer.finish().unwrap();
     let document = plate(&bytes, "image/png", json!({}), json!({}), UPRIGHT);
     place.write("a.gltf", document.to_string());
-    // The picture is there, and so is no room for its profile.
+    // The memory suffices for the picture, but not for its profile.
     place
         .run("a.gltf -r 4 --labels colour -o a.npz --max-memory 40M")
         .expect(0);

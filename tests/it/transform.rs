@@ -1,11 +1,11 @@
-//! Do up axis, axes, scale and units follow their definition, and change nothing else?
+//! Up axis, axes, scale and units follow their definition and change nothing else.
 
 use serde_json::{Value, json};
 use voxelize::format::{self, FORMATS};
 
 use crate::support::place::{Place, Triangle, cuboid, refused, stl};
 
-/// A plate of 4 × 1 × 4 with a tower of 1 × 5 × 1 on its corner at the origin: up is y.
+/// Returns a plate of 4 × 1 × 4 with a tower of 1 × 5 × 1 on its corner at the origin. Up is y.
 fn tower() -> Vec<u8> {
     let lifted = |triangle: Triangle| triangle.map(|[x, y, z]| [x, y + 1.0, z]);
     let tower = cuboid([1.0, 5.0, 1.0]).into_iter().map(lifted);
@@ -82,7 +82,7 @@ fn the_highest_voxels_of_a_scene_are_those_of_the_tower() {
             .collect();
         highest.sort();
         if up == "y" {
-            // The tower is at the file's low x and low z; z goes to -y.
+            // The tower is at the file's low x and low z; z becomes -y.
             assert_eq!(highest, [[0, 6], [0, 7], [1, 6], [1, 7]]);
         } else {
             assert_eq!(highest.len(), 16, "the plate's side");
@@ -221,7 +221,7 @@ fn scale_multiplies_coordinates_exactly() {
         third["grid"]["spacing_exact"][0], "11744051/352321536",
         "0.7 as the file has it, by 21"
     );
-    // The grid of one is that of another, whatever its scale.
+    // The grid of one file equals the grid of another, whatever its scale.
     let like = json("thirds.stl --scale 1/3 --like d.npz -o e.npz");
     assert_eq!(
         (grid(&like), &like["digest"]),
@@ -267,13 +267,13 @@ fn axes_turn_the_mesh() {
     let transform =
         json!({"up": "z", "axes": "x,-z,y", "rotate": null, "scale": "1/1", "translate": still});
     assert_eq!(json["transform"], transform);
-    // Mirrors keep the outside outside, and turns forth and back are none.
+    // Mirrors keep the outside outside, and a rotation followed by its inverse changes nothing.
     let solid = place
         .run("tower.stl -r 12 --solid --inside nonzero --axes z,y,x --json -o b.npz")
         .expect(0)
         .json();
     assert_eq!(solid["warnings"], json!([]));
-    // A golden remembers them.
+    // A golden records the transforms.
     place.run("verify a.npz tower.stl").expect(0);
     place
         .run("verify --update goldens.toml tower.stl -r 12 --axes x,-z,y --scale 1/2 --unit cm --pad 1mm")
@@ -377,7 +377,7 @@ fn the_unit_and_the_up_axis_of_a_file_are_taken() {
         said.contains("250 × 125 × 0 mm") && said.contains(" mm³"),
         "{said}"
     );
-    // Of several files with one grid each their own, with one grid for all the same.
+    // Several files either have one grid each, or share one grid.
     place
         .run("scene.gltf tower.stl -o all/ --voxel-size 50mm")
         .expect(2);
@@ -420,7 +420,7 @@ fn rotations_by_quarters_are_turns_of_axes() {
             "{rotate}"
         );
     }
-    // First the axes, then the rotation.
+    // The axes are applied before the rotation.
     assert_eq!(digest("--axes x,-z,y --rotate x,-90"), digest(""));
     let turned = place
         .run("tower.stl -r 20 -o a.npz --rotate y,30")
@@ -487,7 +487,7 @@ fn rotations_are_done_in_typed_order_and_matrices_before_them() {
         json["transform"]["matrix"],
         json!("3,0,0,1,0,1,0,0,0,0,1,0")
     );
-    // A record is read back, and a comparison turns its meshes alike.
+    // The record is read back, and comparisons transform their meshes accordingly.
     let info = place.run("info a.npz").expect(0);
     assert!(info.text().contains("x,10;z,30"), "{}", info.text());
     place
@@ -542,7 +542,7 @@ fn a_translation_moves_the_lattice_exactly() {
                 expected,
                 "{grid} {rule}"
             );
-            // The grid of a file is taken back to the coordinates of the mesh.
+            // The grid of a file is transformed back to the coordinates of the mesh.
             assert_eq!(
                 digest(&format!("box.stl --like a.npz {rule} {by}")),
                 expected,
@@ -633,7 +633,7 @@ fn several_meshes_are_one_in_one_grid() {
         .expect(0);
 }
 
-/// With numbers of nine digits: a third is rounded before it is scaled, or after.
+/// Rounds numbers to nine digits, because a third is rounded before or after scaling.
 fn rounded(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!(format!("{:.8e}", number.as_f64().unwrap())),
@@ -781,7 +781,7 @@ fn what_readers_of_a_format_take_for_granted_is_warned_of() {
     );
     let converted = place.run("convert a.npz b.stl").expect(0);
     assert!(converted.err.contains("[W019]"), "{}", converted.err);
-    // A unit that is not the file's.
+    // A unit that differs from the unit of the file.
     let other = place.run("scene.gltf -r 8 -o a.npz --unit mm").expect(0);
     assert!(
         other.err.contains("warning[W020]: the file states m"),
@@ -819,7 +819,7 @@ fn the_up_axis_turns_with_the_mesh_and_is_that_of_all_meshes() {
     ] {
         assert_eq!(up(options), expected, "{options}");
     }
-    // Where nothing states it, z of the grid is up.
+    // If no option states it, z of the grid is up.
     let turned = place
         .run("tower.stl -r 8 --axes x,z,-y -o a.npz --json")
         .expect(0)

@@ -1,20 +1,20 @@
-//! Files that are made by tests and kept in the repository: compared by default, written anew on request.
+//! Generated files that are kept in the repository: compared by default, rewritten on request.
 //!
-//! `VOXELIZE_BLESS=1` writes them, and that run fails all the same, so that no run that blesses passes for
-//! one that compares. In CI nothing is blessed.
+//! `VOXELIZE_BLESS=1` writes them. That run fails nevertheless, so that a blessing run never counts as a
+//! comparison. In CI nothing is blessed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The variable that asks for new files.
+/// Variable that requests new files.
 const BLESS: &str = "VOXELIZE_BLESS";
 
-/// A path in the repository.
+/// Returns a path in the repository.
 pub fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Whether files are to be written anew; refused in CI.
+/// Reports whether files are rewritten. Refused in CI.
 pub fn is_blessing() -> bool {
     let is_set =
         |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
@@ -26,13 +26,13 @@ pub fn is_blessing() -> bool {
     blessing
 }
 
-/// Compares a file, a path in the repository, with the text that it should hold; writes it when blessing.
+/// Compares a file, given by its path in the repository, with its expected text. Writes it when blessing.
 #[track_caller]
 pub fn compare(path: &str, text: &str) {
     compare_all(vec![(path.to_string(), text.to_string())]);
 }
 
-/// The same of several files.
+/// Compares several files.
 #[track_caller]
 pub fn compare_all(files: Vec<(String, String)>) {
     let differences: Vec<_> = files
@@ -61,7 +61,7 @@ fn difference(path: &str, text: &str) -> Option<String> {
     ))
 }
 
-/// The lines from the first that differs to the last that does, before and now.
+/// Returns the lines from the first to the last difference, before and now.
 fn changes(kept: &str, now: &str) -> String {
     let (kept, now): (Vec<_>, Vec<_>) = (kept.lines().collect(), now.lines().collect());
     let same = kept.iter().zip(&now).take_while(|(a, b)| a == b).count();

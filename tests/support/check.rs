@@ -1,4 +1,4 @@
-//! Compares the library with the oracle, and makes what differs small.
+//! Comparison of the library with the oracle, and shrinking of differences.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -11,27 +11,27 @@ use super::oracle::{self, Oracle, TIES};
 /// Triangles on a lattice.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// The mesh.
+    /// Triangles of the mesh.
     pub triangles: Vec<Triangle>,
-    /// Its lattice.
+    /// Lattice of the mesh.
     pub lattice: Lattice,
 }
 
-/// A way to run the library.
+/// Way to run the library.
 #[derive(Debug, Clone, Copy)]
 pub struct How {
     level: Level,
     threads: usize,
 }
 
-/// The comparisons.
+/// Counts of the comparisons.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Compared {
     /// Triangles of meshes.
     pub triangles: u64,
-    /// Questions: does this triangle touch this cell under these ties.
+    /// Decisions: a triangle, a cell, and ties.
     pub decisions: u64,
-    /// Cells of grids that were wrong, over all ways to run.
+    /// Wrong cells of grids, over all ways to run.
     pub wrong: u64,
 }
 
@@ -43,17 +43,17 @@ impl std::ops::AddAssign for Compared {
     }
 }
 
-/// A cell that is wrong.
+/// Wrong cell.
 #[derive(Debug, Clone)]
 pub struct Wrong {
     case: Case,
     how: How,
     ties: Ties,
-    /// The cell, and whether the triangles touch it; `None` if the library panicked.
+    /// The cell, and the correct decision. `None` if the library panicked.
     cell: Option<([usize; 3], bool)>,
 }
 
-/// Every way to run that is compared.
+/// Returns every compared way to run.
 pub fn ways() -> Vec<How> {
     let with = |threads| {
         Level::available()
@@ -63,7 +63,7 @@ pub fn ways() -> Vec<How> {
     with(1).chain(with(3)).collect()
 }
 
-/// The grids that the oracle gives, one for each of [`TIES`], and the number of its queries.
+/// Returns the grids of the oracle, one for each of [`TIES`], and the number of its queries.
 fn expected(case: &Case) -> ([BitGrid; 3], u64) {
     let axes = oracle::axes(&case.lattice);
     let mut grids = TIES.map(|_| BitGrid::try_from(&case.lattice).expect("a small grid"));
@@ -90,7 +90,7 @@ fn expected(case: &Case) -> ([BitGrid; 3], u64) {
     (grids, queries)
 }
 
-/// The grid that the library gives; `None` if it panics.
+/// Returns the grid of the library. `None` if it panics.
 fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
     let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
     let run = Run::default().threads(how.threads).level(how.level);
@@ -107,7 +107,7 @@ fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// The cells in which what was found differs, and what is right there.
+/// Returns the differing cells with their correct values.
 fn differing(expected: &BitGrid, found: Option<&BitGrid>) -> Vec<Option<([usize; 3], bool)>> {
     let Some(found) = found else {
         return vec![None];
@@ -123,7 +123,7 @@ fn differing(expected: &BitGrid, found: Option<&BitGrid>) -> Vec<Option<([usize;
     missing.chain(extra).collect()
 }
 
-/// Compares one case, every way; answers with one wrong cell, if any is wrong.
+/// Compares one case in every way. Returns one wrong cell, if any.
 pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
     let (expected, decisions) = expected(case);
     let mut compared = Compared {
@@ -151,7 +151,7 @@ pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
 }
 
 impl Wrong {
-    /// The same way on other triangles, if something is wrong there, too.
+    /// Returns the failure of the same way on other triangles, if they fail.
     fn with(&self, triangles: Vec<Triangle>) -> Option<Self> {
         let case = Case {
             triangles,
@@ -167,7 +167,7 @@ impl Wrong {
         })
     }
 
-    /// Fewer triangles, then simpler coordinates, as long as something stays wrong.
+    /// Removes triangles, then simplifies coordinates, as long as something stays wrong.
     pub fn shrunk(mut self) -> Self {
         let one = self
             .case
@@ -188,7 +188,7 @@ impl Wrong {
         self
     }
 
-    /// Coordinates with fewer bits.
+    /// Removes bits from coordinates.
     fn simplified(mut self) -> Self {
         for n in 0..9 {
             for zeros in (0..32).rev() {
@@ -207,7 +207,7 @@ impl Wrong {
 }
 
 impl fmt::Display for Wrong {
-    /// In the form of a case of `tests/it/regressions.rs`.
+    /// Writes a case of `tests/it/regressions.rs`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self {
             case: Case { triangles, lattice },

@@ -1,4 +1,4 @@
-//! Cases written down: the form in which the suites print what they find.
+//! Written cases, in the form in which the suites print their failures.
 
 use voxelize::{Lattice, Rational, Snap};
 
@@ -6,7 +6,7 @@ use super::check::{self, Case};
 
 /// Triangles as the bits of their coordinates, on a lattice of fractions.
 pub struct Listed<'a> {
-    /// Nine words a triangle: x, y, z of each vertex.
+    /// Nine words per triangle: x, y, z of each vertex.
     pub triangles: &'a [[u32; 9]],
     /// Cells per axis.
     pub dims: [usize; 3],
@@ -14,15 +14,14 @@ pub struct Listed<'a> {
     pub origin: [&'a str; 3],
     /// Size of a cell, `p/q`.
     pub spacing: [&'a str; 3],
-    /// Whether the last wall belongs to the lattice.
+    /// The last wall belongs to the lattice, per axis.
     pub closed: [bool; 3],
-    /// Whether coordinates snap.
+    /// Snap of coordinates.
     pub snap: Snap,
 }
 
 impl Listed<'_> {
-    /// Compares every level under all ties; answers with how many decisions were compared, or
-    /// with the case as small as it gets.
+    /// Compares every level under all ties. Returns the number of compared decisions, or the shrunk case.
     pub fn check(&self) -> Result<u64, String> {
         let fractions =
             |of: [&str; 3]| of.map(|text| Rational::parse_fraction(text).expect("a fraction"));

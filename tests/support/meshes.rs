@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Ties, Voxelizer};
 
-/// The folder of fixtures.
+/// Returns the folder of fixtures.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// The fixture of that name.
+/// Returns the fixture of that name.
 pub fn fixture(name: &str) -> Mesh {
     Mesh::open(folder().join(name)).expect(name)
 }
 
-/// Every mesh in the folder of fixtures, by name.
+/// Returns every mesh in the folder of fixtures, by name.
 pub fn fixtures() -> Vec<(String, Mesh)> {
     let entries = std::fs::read_dir(folder()).expect("the folder of fixtures");
     let names = entries.map(|entry| {
@@ -34,7 +34,7 @@ pub fn fixtures() -> Vec<(String, Mesh)> {
         .collect()
 }
 
-/// Every rule with every ties it takes.
+/// Returns every rule with all its ties.
 pub fn rules() -> Vec<Rule> {
     let with_ties = |rule: Rule| match rule.ties() {
         Some(_) => Ties::ALL
@@ -47,7 +47,8 @@ pub fn rules() -> Vec<Rule> {
     rules
 }
 
-/// Those that take the mesh, without the slow ones: the inside of a triangle soup takes seconds each time.
+/// Returns the rules that accept the mesh, without the slow ones: the inside of a triangle soup takes seconds
+/// each time.
 pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
     let is_soup = mesh.edge_counts().open_edges as usize > mesh.triangles().len();
     let is_fast = |rule: &Rule| !is_soup || rule.inside().is_none();
@@ -57,12 +58,12 @@ pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
         .collect()
 }
 
-/// Whether a rule takes the mesh: shares of cells need a closed one.
+/// Reports whether a rule accepts the mesh. Shares of cells need a closed one.
 pub fn takes(rule: &Rule, mesh: &Mesh) -> bool {
     !matches!(rule, Rule::Fraction { .. }) || mesh.edge_counts().is_closed()
 }
 
-/// The cells that `mesh` touches.
+/// Returns the cells that `mesh` touches.
 pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
     Voxelizer::new(Rule::Surface { ties })
         .run(mesh, lattice)
@@ -72,24 +73,24 @@ pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
         .unwrap()
 }
 
-/// The mesh with every vertex changed.
+/// Returns the mesh with every vertex mapped.
 pub fn mapped(mesh: &Mesh, change: impl Fn([f32; 3]) -> [f32; 3]) -> Mesh {
     let triangles: Vec<Triangle> = mesh.triangles().iter().map(|t| t.map(&change)).collect();
     Mesh::from_triangles(triangles).expect("finite")
 }
 
-/// The longest extent of the bounds, exactly.
+/// Returns the exact longest extent of the bounds.
 pub fn extent(bounds: &Bounds) -> Rational {
     let [min, max] = bounds.exact().expect("triangles");
     (0..3).map(|a| &max[a] - &min[a]).max().expect("three axes")
 }
 
-/// `n` whole cells of an axis.
+/// Returns the length of `n` cells along an axis.
 pub fn cells(n: i64, spacing: &Rational) -> Rational {
     spacing * &Rational::from(n)
 }
 
-/// A grid of `dims` with the cells that `from` is mapped to.
+/// Returns a grid of `dims` with the mapped cells of `from`.
 pub fn remapped(
     from: &BitGrid,
     dims: [usize; 3],
@@ -100,7 +101,7 @@ pub fn remapped(
     grid
 }
 
-/// The part of `from` that starts at cell `low`.
+/// Returns the part of `from` that starts at cell `low`.
 pub fn cropped(from: &BitGrid, low: [usize; 3], dims: [usize; 3]) -> BitGrid {
     remapped(from, dims, |cell| {
         let inside = (0..3).all(|a| cell[a] >= low[a] && cell[a] < low[a] + dims[a]);
@@ -108,7 +109,8 @@ pub fn cropped(from: &BitGrid, low: [usize; 3], dims: [usize; 3]) -> BitGrid {
     })
 }
 
-/// The same, with each cell outside that part folded onto the nearest cell in it.
+/// Returns the part of `from` that starts at cell `low`, with each cell outside folded onto the nearest cell
+/// in it.
 pub fn folded(from: &BitGrid, low: [usize; 3], dims: [usize; 3]) -> BitGrid {
     let fold = |cell: [usize; 3], a: usize| cell[a].clamp(low[a], low[a] + dims[a] - 1) - low[a];
     remapped(from, dims, |cell| {

@@ -1,5 +1,5 @@
-//! What the suites share: the harness that counts, files that are blessed, the command in a folder of its own,
-//! meshes, and the oracle of exact decisions.
+//! Shared support of the suites: the counting harness, blessed files, the command in its own folder, meshes,
+//! and the oracle of exact decisions.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 

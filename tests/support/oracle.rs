@@ -1,38 +1,38 @@
-//! The oracle: which cells a triangle touches, by brute force in integers of any size.
+//! Oracle: finds the cells that a triangle touches, by brute force in integers of any size.
 //!
-//! It shares no arithmetic and no case analysis with the library. Of a lattice it reads the dims,
-//! the fractions of origin and spacing as text, which axes are closed, and whether it snaps.
+//! It shares no arithmetic and no case analysis with the library. From a lattice it reads the dims, the
+//! fractions of origin and spacing as text, the closed axes, and the snap.
 //!
-//! **The question.** A point of triangle ABC is `A + s (B - A) + t (C - A)` with `s >= 0`,
-//! `t >= 0`, `1 - s - t >= 0`; it is in a cell if it is at or above three walls and at or below
-//! three. That is nine linear inequalities `n · (s, t) + c >= 0` in two unknowns, and the cell is
-//! touched iff some `(s, t)` solves all nine. Degenerate triangles need no word of their own.
+//! **Formulation.** A point of triangle ABC is `A + s (B - A) + t (C - A)` with `s >= 0`, `t >= 0`, `1 - s -
+//! t >= 0`. It is in a cell if it is at or above three walls and at or below three. These are nine linear
+//! inequalities `n · (s, t) + c >= 0` in two unknowns, and the cell is touched iff some `(s, t)` satisfies
+//! all nine. Degenerate triangles need no special case.
 //!
-//! **The answer.** By Farkas' lemma there is no solution iff some weights `w >= 0` give
-//! `Σ w n = 0` and `Σ w c < 0`: added up, the inequalities say that a negative number is not.
-//! By Carathéodory at most three weights are needed, and those that cannot do with fewer are one
-//! inequality with `n = 0`, two with opposite `n`, or three whose `n` surround the origin. There
-//! are 9 + 36 + 84 to try. The weights depend on the triangle alone, the `c` also on the cell.
+//! **Decision.** By Farkas' lemma there is no solution iff some weights `w >= 0` give `Σ w n = 0` and `Σ w c
+//! < 0`: the weighted sum of the inequalities is a contradiction. By Carathéodory at most three weights are
+//! needed. Minimal sets are one inequality with `n = 0`, two with opposite `n`, or three whose `n` surround
+//! the origin. There are 9 + 36 + 84 sets to test. The weights depend on the triangle alone, the `c` also on
+//! the cell.
 //!
-//! **Ties** move the walls by infinitesimals: ε in x, ε² in y, ε³ in z. A `c` is then a polynomial
-//! in ε, and its sign for small ε is that of its first coefficient that is not zero. `up` moves
-//! walls down, the last wall of a closed axis up; `both` moves nothing; an open box (`none`) is
-//! touched iff a closed box is whose walls are all moved inwards.
+//! **Ties** move the walls by infinitesimals: ε in x, ε² in y, ε³ in z. A `c` is then a polynomial in ε, and
+//! its sign for small ε is the sign of its first non-zero coefficient. `up` moves walls down, and the last
+//! wall of a closed axis up. `both` moves nothing. An open box (`none`) is touched iff the closed box with
+//! all walls moved inwards is touched.
 
 use num_bigint::{BigInt, Sign};
 use voxelize::{Lattice, Snap};
 
-/// Answers in this order: `up`, `both`, `none`.
+/// Order of the results: `up`, `both`, `none`.
 pub const TIES: [voxelize::Ties; 3] = [
     voxelize::Ties::Up,
     voxelize::Ties::Both,
     voxelize::Ties::None,
 ];
 
-/// Every float is a multiple of 2^-149, and so is half the sum of two of 2^-150.
+/// Every float is a multiple of 2^-149, and half the sum of two is a multiple of 2^-150.
 const FLOAT_BITS: u32 = 150;
 
-/// `v * 2^150`.
+/// Returns `v * 2^150`.
 fn float(v: f32) -> BigInt {
     let exponent = v.to_bits() >> 23 & 0xff;
     let fraction = v.to_bits() & 0x7f_ffff;
@@ -50,7 +50,7 @@ fn float(v: f32) -> BigInt {
     }
 }
 
-/// `n / d` rounded down, or a number far beyond any lattice; `d` is positive.
+/// Returns `n / d` rounded down, or a number far beyond any lattice. `d` is positive.
 pub fn floor(n: &BigInt, d: &BigInt) -> i64 {
     let toward_zero: BigInt = n / d;
     let floor = if toward_zero.clone() * d > *n {
@@ -66,7 +66,7 @@ pub fn floor(n: &BigInt, d: &BigInt) -> i64 {
     i64::try_from(floor).unwrap_or(far)
 }
 
-/// One axis of a lattice: wall `i` is at `p/q + i * r/s`.
+/// Axis of a lattice: wall `i` is at `p/q + i * r/s`.
 pub struct Axis {
     origin: [BigInt; 2],
     spacing: [BigInt; 2],
@@ -83,7 +83,7 @@ fn fraction(text: &str) -> [BigInt; 2] {
     ]
 }
 
-/// The axes of a lattice.
+/// Returns the axes of a lattice.
 pub fn axes(lattice: &Lattice) -> [Axis; 3] {
     std::array::from_fn(|a| Axis {
         origin: fraction(&lattice.origin()[a].to_string()),
@@ -95,12 +95,12 @@ pub fn axes(lattice: &Lattice) -> [Axis; 3] {
 }
 
 impl Axis {
-    /// What index coordinates are multiplied with to be whole.
+    /// Returns the factor that makes index coordinates integers.
     pub fn unit(&self) -> BigInt {
         (&self.origin[1] * &self.spacing[0]) << (FLOAT_BITS + 1)
     }
 
-    /// The index coordinate of `v`, times the unit.
+    /// Returns the index coordinate of `v`, times the unit.
     pub fn index(&self, v: f32) -> BigInt {
         let [p, q] = &self.origin;
         let s = &self.spacing[1];
@@ -114,8 +114,8 @@ impl Axis {
         }
     }
 
-    /// Whether `v` is taken to lie on half-plane `m`: it is the float nearest to it, where the
-    /// float step is below a thousandth of the spacing.
+    /// Reports whether `v` snaps to half-plane `m`: it is the float nearest to the half-plane, and the float
+    /// step is below a thousandth of the spacing.
     fn snaps(&self, v: f32, m: i64) -> bool {
         let [p, q] = &self.origin;
         let [r, s] = &self.spacing;
@@ -123,8 +123,8 @@ impl Axis {
         if !self.snap || step * s * 1000 >= r << FLOAT_BITS {
             return false;
         }
-        // Twice the half-plane p/q + m/2 r/s, and the ends of what rounds to v, all times
-        // 2^150 * 2 q s.
+        // Twice the half-plane p/q + m/2 r/s, and the ends of the range that rounds to v, all times 2^150 * 2
+        // q s.
         let plane: BigInt = (((p * s) << 1) + r * q * m) << (FLOAT_BITS + 1);
         let common: BigInt = (q * s) << 1;
         let low = (float(v) + float(v.next_down())) * &common;
@@ -134,17 +134,17 @@ impl Axis {
     }
 }
 
-/// Weights of some of the nine inequalities whose sum has no `s` and no `t` in it.
+/// Weights of some of the nine inequalities whose sum contains neither `s` nor `t`.
 type Certificate = Vec<(usize, BigInt)>;
 
-/// A triangle on a lattice.
+/// Triangle on a lattice.
 pub struct Oracle<'a> {
     axes: &'a [Axis; 3],
     unit: [BigInt; 3],
     /// Index coordinates of the first vertex, times the unit.
     first: [BigInt; 3],
     certificates: Vec<Certificate>,
-    /// The cells that bounds reach, and one more below: first and last per axis, within the grid.
+    /// Cells that the bounds reach, and one more below: first and last per axis, within the grid.
     pub cells: [(i64, i64); 3],
 }
 
@@ -156,7 +156,7 @@ fn dot(a: &[BigInt; 2], b: &[BigInt; 2]) -> BigInt {
     &a[0] * &b[0] + &a[1] * &b[1]
 }
 
-/// All weights that may prove that there is no solution.
+/// Returns all weights that may prove that there is no solution.
 fn certificates(normals: &[[BigInt; 2]]) -> Vec<Certificate> {
     let zero = BigInt::ZERO;
     let mut found = vec![];
@@ -181,7 +181,7 @@ fn certificates(normals: &[[BigInt; 2]]) -> Vec<Certificate> {
 }
 
 impl<'a> Oracle<'a> {
-    /// The oracle for a triangle.
+    /// Prepares the oracle for a triangle.
     pub fn new(axes: &'a [Axis; 3], triangle: &[[f32; 3]; 3]) -> Self {
         let mut normals = vec![
             [1, 0].map(BigInt::from),
@@ -200,7 +200,7 @@ impl<'a> Oracle<'a> {
                 (floor(least, &whole) - 1).max(0),
                 floor(most, &whole).min(axis.cells - 1),
             );
-            // Short numbers are faster: powers of two that all share are dropped.
+            // Short numbers are faster: common powers of two are dropped.
             let zeros = u
                 .iter()
                 .chain([&whole])
@@ -223,7 +223,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Whether the triangle touches the cell, for each of [`TIES`].
+    /// Reports whether the triangle touches the cell, for each of [`TIES`].
     pub fn touches(&self, cell: [i64; 3]) -> [bool; 3] {
         let mut constants = vec![BigInt::ZERO, BigInt::ZERO, BigInt::from(1)];
         for (a, &i) in cell.iter().enumerate() {
@@ -248,7 +248,8 @@ impl<'a> Oracle<'a> {
         touched
     }
 
-    /// Per ties, which way the lower and the upper wall of a cell move: outwards 1, inwards -1.
+    /// Returns the movement of the lower and the upper wall of a cell for each of the ties: outwards 1,
+    /// inwards -1.
     fn outwards(&self, axis: usize, i: i64) -> [[i64; 2]; 3] {
         let Axis { cells, closed, .. } = self.axes[axis];
         let up = if closed && i == cells - 1 {
@@ -260,8 +261,8 @@ impl<'a> Oracle<'a> {
     }
 }
 
-/// The sign of the first coefficient of ε, ε², ε³ in the sum of the constants that is not zero.
-/// Moving a wall outwards adds to its inequality's constant.
+/// Returns the sign of the first non-zero coefficient of ε, ε², ε³ in the sum of the constants. Moving a wall
+/// outwards increases the constant of its inequality.
 fn first_order(certificate: &Certificate, outwards: &[[[i64; 2]; 3]; 3], ties: usize) -> Sign {
     for (axis, outwards) in outwards.iter().enumerate() {
         let mut sum = BigInt::ZERO;

@@ -8,7 +8,7 @@ pub struct RgbImage {
 }
 
 impl RgbImage {
-    /// A picture whose texel `(x, y)` has the colour `colour(x, y)`.
+    /// Creates a picture whose texel `(x, y)` has the colour `colour(x, y)`.
     pub fn from_fn(width: u32, height: u32, colour: impl Fn(u32, u32) -> [u8; 3]) -> Self {
         let mut texels = vec![];
         for y in 0..height {
@@ -23,19 +23,19 @@ impl RgbImage {
         }
     }
 
-    /// Colour of a texel.
+    /// Returns the colour of a texel.
     pub fn at(&self, x: u32, y: u32) -> [u8; 3] {
         self.texels[(y * self.width + x) as usize]
     }
 }
 
-/// PNG of a picture.
+/// Returns the PNG of a picture.
 pub fn png_of(picture: &RgbImage) -> Vec<u8> {
     let bytes = picture.texels.as_flattened();
     encoded_png(picture.width, picture.height, png::BitDepth::Eight, bytes)
 }
 
-/// PNG of colours whose numbers have 8 or 16 bits.
+/// Returns a PNG with channels of 8 or 16 bits.
 pub fn encoded_png(width: u32, height: u32, depth: png::BitDepth, data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![];
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
@@ -47,7 +47,7 @@ pub fn encoded_png(width: u32, height: u32, depth: png::BitDepth, data: &[u8]) -
     bytes
 }
 
-/// WebP of a picture, without loss.
+/// Returns the lossless WebP of a picture.
 pub fn webp_of(picture: &RgbImage) -> Vec<u8> {
     let mut bytes = vec![];
     let encoder = image_webp::WebPEncoder::new(&mut bytes);

@@ -1,4 +1,4 @@
-//! A folder of its own for a test, to run the command in, and how a run of it ended.
+//! Separate folder for a test, in which the command runs, and the result of a run.
 
 use std::fs;
 use std::io::Write;
@@ -10,14 +10,14 @@ use tempfile::TempDir;
 
 pub use super::solids::{Triangle, cuboid, stl};
 
-/// The command: that of this build, or another one, to show that tests fail on the code before.
+/// Returns the command: the one of this build, or another one, to show that tests fail on earlier code.
 pub fn binary() -> std::ffi::OsString {
     std::env::var_os("VOXELIZE_UNDER_TEST").unwrap_or_else(|| env!("CARGO_BIN_EXE_voxelize").into())
 }
 
-/// Gives children the usual dispositions of signals. A shell without job control starts what is to run in the background
-/// with interrupts ignored, and `nohup` a closed terminal; a child inherits that, and the command honours it. Signals
-/// that this process catches are the usual ones in its children.
+/// Gives children the default dispositions of signals. A shell without job control starts background
+/// processes with interrupts ignored, and `nohup` ignores a closed terminal. A child inherits that, and the
+/// command honours it. Signals that this process catches have their default disposition in its children.
 pub fn dispositions() {
     #[cfg(target_os = "linux")]
     {
@@ -30,7 +30,7 @@ pub fn dispositions() {
                 .find_map(|line| line.strip_prefix("SigIgn:"))
                 .unwrap();
             let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
-            // SIGPIPE stays as Rust has it; the command expects that.
+            // SIGPIPE keeps the disposition of Rust, which the command expects.
             for signal in (1..32).filter(|signal| ignored >> (signal - 1) & 1 == 1 && *signal != 13)
             {
                 let _ = signal_hook::flag::register(signal, Arc::default());
@@ -39,13 +39,13 @@ pub fn dispositions() {
     }
 }
 
-/// A folder of its own for a test, to run the command in.
+/// Separate folder for a test, in which the command runs.
 pub struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    /// A folder with `cube.stl`, the cube from 0 to 20, and `thirds.stl`, a box to 0.7, 0.3, 0.5.
+    /// Creates a folder with `cube.stl`, the cube from 0 to 20, and `thirds.stl`, a box to 0.7, 0.3, 0.5.
     pub fn new() -> Self {
         let place = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -63,7 +63,8 @@ impl Place {
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    /// The command with these words, in this folder. Outside of CI: there goldens are not recorded.
+    /// Returns the command with these arguments, in this folder and outside of CI, because goldens are not
+    /// recorded there.
     pub fn command(&self, line: &str) -> Command {
         dispositions();
         let mut command = Command::new(binary());
@@ -79,7 +80,7 @@ impl Place {
         Run::new(line, self.command(line).output().unwrap())
     }
 
-    /// The same with `input` on standard input.
+    /// Runs the command with `input` on standard input.
     pub fn run_with(&self, line: &str, input: &[u8]) -> Run {
         let mut command = self.command(line);
         command
@@ -87,12 +88,12 @@ impl Place {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A command that refuses does not read: a closed pipe here is no failure.
+        // A command that refuses does not read its input, so a closed pipe is no failure.
         let _ = child.stdin.take().unwrap().write_all(input);
         Run::new(line, child.wait_with_output().unwrap())
     }
 
-    /// The files there are, sorted.
+    /// Returns the names of the files, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<_> = entries
@@ -103,7 +104,7 @@ impl Place {
     }
 }
 
-/// How a command ended.
+/// Exit code and output of a command.
 pub struct Run {
     pub line: String,
     pub code: Option<i32>,
@@ -154,7 +155,7 @@ impl Run {
         serde_json::from_str(self.text()).unwrap()
     }
 
-    /// The text after `label` in the summary.
+    /// Returns the text after `label` in the summary.
     #[track_caller]
     pub fn line(&self, label: &str) -> &str {
         let line = self.err.lines().find_map(|line| line.strip_prefix(label));
@@ -164,7 +165,7 @@ impl Run {
 }
 
 impl Run {
-    /// The text after `label` on standard output.
+    /// Returns the text after `label` on standard output.
     #[track_caller]
     pub fn label(&self, label: &str) -> &str {
         let line = self
@@ -176,7 +177,7 @@ impl Run {
     }
 }
 
-/// Runs what must be refused with one line of error and one of hint; the error.
+/// Runs a command that must be refused with one line of error and one of hint. Returns the error.
 #[track_caller]
 pub fn refused(place: &Place, line: &str, code: i32) -> String {
     let run = place.run(line).expect(code);

@@ -1,8 +1,8 @@
-//! Rules that suites go through.
+//! Rules for suites.
 
 use voxelize::{Inside, Rule};
 
-/// Rules whose cells depend on the mesh and the cell alone.
+/// Returns rules whose cells depend on the mesh and the cell alone.
 pub fn local() -> Vec<Rule> {
     let mut rules = vec![
         Rule::surface(),

@@ -4,7 +4,7 @@ use voxelize::Mesh;
 
 pub type Triangle = [[f32; 3]; 3];
 
-/// The triangles of a box from 0 to `high`.
+/// Returns the triangles of a box from 0 to `high`.
 pub fn cuboid(high: [f32; 3]) -> Vec<Triangle> {
     let corner = |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { 0.0 });
     let faces = [
@@ -22,7 +22,7 @@ pub fn cuboid(high: [f32; 3]) -> Vec<Triangle> {
         .collect()
 }
 
-/// A box between two corners.
+/// Returns a box between two corners.
 pub fn between(low: [f32; 3], high: [f32; 3]) -> Vec<Triangle> {
     let size = [0, 1, 2].map(|a| high[a] - low[a]);
     let moved = |v: [f32; 3]| [0, 1, 2].map(|a| v[a] + low[a]);
@@ -32,12 +32,13 @@ pub fn between(low: [f32; 3], high: [f32; 3]) -> Vec<Triangle> {
         .collect()
 }
 
-/// A cube of ten.
+/// Returns a cube of ten.
 pub fn block() -> Vec<Triangle> {
     cuboid([10.0; 3])
 }
 
-/// A plate of a tenth, at heights between whole and half numbers when it lies flat, turned about y.
+/// Returns a plate of a tenth, rotated about y. When flat, its heights are between integers and
+/// half-integers.
 pub fn plate(degrees: f64) -> Vec<Triangle> {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let turned = |v: [f32; 3]| {
@@ -54,7 +55,8 @@ pub fn plate(degrees: f64) -> Vec<Triangle> {
         .collect()
 }
 
-/// A slab of 64 × 64 × 20 and on it a rib 40 high and a tenth thick, in one closed part, turned about y.
+/// Returns a slab of 64 × 64 × 20 with a rib on it, 40 high and a tenth thick, in one closed part, rotated
+/// about y.
 pub fn ribbed(degrees: f64) -> Vec<Triangle> {
     let profile = [
         [0.0, 0.0],
@@ -96,12 +98,12 @@ pub fn ribbed(degrees: f64) -> Vec<Triangle> {
     ends.chain(sides).collect()
 }
 
-/// The same triangles, facing the other way.
+/// Returns the triangles with reversed orientation.
 pub fn inside_out(triangles: Vec<Triangle>) -> Vec<Triangle> {
     triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect()
 }
 
-/// A mesh without some of its triangles.
+/// Returns a mesh without some of its triangles.
 pub fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Vec<Triangle> {
     mesh.triangles()
         .iter()
@@ -111,7 +113,7 @@ pub fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Vec<Triangle> {
         .collect()
 }
 
-/// The cube of 20 with a coordinate that is NaN, and a last triangle that is cut.
+/// Returns the cube of 20 with a NaN coordinate and a truncated last triangle.
 pub fn damaged() -> Vec<u8> {
     let mut bytes = stl(&cuboid([20.0; 3]));
     bytes[84 + 50 * 3 + 12..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
@@ -119,7 +121,7 @@ pub fn damaged() -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a binary STL file.
+/// Returns the bytes of a binary STL file.
 pub fn stl(triangles: &[Triangle]) -> Vec<u8> {
     let mut bytes = vec![b'-'; 80];
     bytes.extend((triangles.len() as u32).to_le_bytes());

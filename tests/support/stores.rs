@@ -1,4 +1,4 @@
-//! Stores of regions for tests: planned, made, and the result of one process to compare with.
+//! Stores of regions for tests: planned and computed, with the result of one process for comparison.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use voxelize::{Lattice, Mesh, Voxelizer};
 
 use super::random::Random;
 
-/// The plan of so many regions.
+/// Returns the plan of this number of regions.
 pub fn plan(
     voxelizer: &Voxelizer,
     mesh: &Mesh,
@@ -23,7 +23,7 @@ pub fn plan(
     plan_with(voxelizer, mesh, lattice, regions, choices, false)
 }
 
-/// The plan of so many regions, whose triangles are put in bins or not.
+/// Returns the plan of this number of regions, with or without bins of triangles.
 pub fn plan_with(
     voxelizer: &Voxelizer,
     mesh: &Mesh,
@@ -46,7 +46,7 @@ pub fn plan_with(
         .map(|(plan, _)| plan)
 }
 
-/// A store of this plan in a folder that is new.
+/// Creates a store of this plan in a new folder.
 pub fn store(folder: &Path, plan: &RegionPlan) -> RegionStore {
     RegionStore::create(
         &folder.join("cells.zarr"),
@@ -56,7 +56,7 @@ pub fn store(folder: &Path, plan: &RegionPlan) -> RegionStore {
     .unwrap()
 }
 
-/// Makes these regions in this order.
+/// Computes these regions in this order.
 pub fn make(
     store: &RegionStore,
     mesh: &Mesh,
@@ -70,13 +70,13 @@ pub fn make(
         .collect()
 }
 
-/// A store of this plan in a folder that is new, with bins.
+/// Creates a store of this plan with bins in a new folder.
 pub fn store_with_bins(folder: &Path, plan: &RegionPlan, mesh: &Mesh) -> RegionStore {
     let root = folder.join("cells.zarr");
     RegionStore::create_with_bins(&root, plan.clone(), mesh, Durability::Unsynced, &()).unwrap()
 }
 
-/// Makes these regions in this order, each of its bin.
+/// Computes these regions in this order, each from its bin.
 pub fn make_of_bins(store: &RegionStore, like: &Voxelizer, regions: &[usize]) -> Vec<StorePart> {
     let bins = store.bins().unwrap().unwrap();
     let make_one = |region: &usize| {
@@ -86,7 +86,7 @@ pub fn make_of_bins(store: &RegionStore, like: &Voxelizer, regions: &[usize]) ->
     regions.iter().map(make_one).collect()
 }
 
-/// The numbers of all regions, in any order.
+/// Returns the numbers of all regions in random order.
 pub fn shuffled(store: &RegionStore, random: &mut Random) -> Vec<usize> {
     let mut all: Vec<usize> = (0..store.plan.regions()).collect();
     for n in (1..all.len()).rev() {
@@ -95,7 +95,7 @@ pub fn shuffled(store: &RegionStore, random: &mut Random) -> Vec<usize> {
     all
 }
 
-/// What one process makes.
+/// Returns the result of one process.
 pub fn whole(voxelizer: &Voxelizer, mesh: &Mesh, lattice: &Lattice) -> JobResult {
     let target = voxelize::job::Target {
         format: voxelize::format::by_name("zarr").unwrap(),
@@ -111,7 +111,7 @@ pub fn whole(voxelizer: &Voxelizer, mesh: &Mesh, lattice: &Lattice) -> JobResult
         .1
 }
 
-/// The files below a folder with their bytes, by their names in it.
+/// Returns the files below a folder with their bytes, by relative name.
 pub fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];

@@ -1,18 +1,18 @@
-//! A harness that prints its counts, as passing tests under the usual one cannot.
+//! Harness that prints its counts, which passing tests cannot do under the standard harness.
 //!
-//! It takes the arguments that `cargo test` and `cargo nextest` pass: words select checks by their names,
+//! It accepts the arguments that `cargo test` and `cargo nextest` pass: words select checks by their names,
 //! `SUITE::CHECK`, and the name of a suite selects that suite alone. A check fails by panicking, and also if
-//! anything it counted is zero: a loop that saw no case proves nothing.
+//! any of its counts is zero, because a loop without cases proves nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// The counts, in the order they are printed.
+/// Counts in the order of printing.
 pub type Counts = Vec<(&'static str, u64)>;
 
-/// One check: a name to select it by, and its function.
+/// Check: a name for selecting it, and its function.
 pub struct Check {
     pub name: &'static str,
     pub run: fn() -> Counts,
@@ -24,11 +24,11 @@ pub struct Suite {
     pub checks: Checks,
 }
 
-/// How the checks of a suite are run.
+/// Execution of the checks of a suite.
 pub enum Checks {
     /// By this harness, as many at a time as there are threads.
     Each(&'static [Check]),
-    /// By the suite itself, those of the names that are chosen; whether all is well.
+    /// By the suite itself, for the selected names. Returns whether all checks pass.
     Own {
         names: fn() -> Vec<&'static str>,
         run: fn(&[&'static str], &Args) -> bool,
@@ -36,7 +36,7 @@ pub enum Checks {
 }
 
 impl Suite {
-    /// A suite whose checks this harness runs.
+    /// Creates a suite whose checks this harness runs.
     pub const fn of(name: &'static str, checks: &'static [Check]) -> Self {
         Self {
             name,
@@ -51,7 +51,7 @@ impl Suite {
         }
     }
 
-    /// Those that the arguments ask for.
+    /// Returns the checks that the arguments select.
     fn chosen(&self, args: &Args, suites: &[Self]) -> Vec<&'static str> {
         self.names()
             .into_iter()
@@ -59,7 +59,7 @@ impl Suite {
             .collect()
     }
 
-    /// Runs the checks of these names, and prints what each counted; whether all pass.
+    /// Runs the checks of these names and prints their counts. Reports whether all pass.
     fn run(&self, chosen: &[&'static str], args: &Args) -> bool {
         println!(
             "\nrunning {} of {} checks of {}",
@@ -85,7 +85,7 @@ impl Suite {
     }
 }
 
-/// Runs checks, as many at a time as there are threads; how many fail.
+/// Runs checks, as many at a time as there are threads. Returns the number of failures.
 fn failures(checks: &[&Check]) -> usize {
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(0);
@@ -102,12 +102,12 @@ fn failures(checks: &[&Check]) -> usize {
     failed.into_inner()
 }
 
-/// What the arguments ask for.
+/// Parsed arguments.
 #[derive(Default)]
 pub struct Args {
-    /// New cases for so many minutes, in suites that can.
+    /// Draw new cases for this number of minutes, in suites that support it.
     pub soak: Option<f64>,
-    /// Where random numbers begin, in suites that draw.
+    /// Seed of random numbers, in suites that draw.
     pub seed: Option<u64>,
     list: bool,
     exact: bool,
@@ -166,13 +166,13 @@ impl Args {
     }
 }
 
-/// The value of an option.
+/// Parses the value of an option.
 fn number<T: std::str::FromStr>(text: Option<String>, option: &str) -> T {
     let value = text.and_then(|text| text.parse().ok());
     value.unwrap_or_else(|| panic!("{option} needs a number"))
 }
 
-/// Runs the checks that the arguments ask for, and prints what each counted.
+/// Runs the checks that the arguments select, and prints their counts.
 pub fn main(suites: &[Suite]) -> ExitCode {
     assert!(
         suites.iter().all(|suite| !suite.names().is_empty()),
@@ -205,7 +205,7 @@ pub fn main(suites: &[Suite]) -> ExitCode {
         failed.len()
     );
     failed.iter().for_each(|suite| println!("{suite} FAILED"));
-    // The status the usual harness has.
+    // The exit status of the standard harness.
     if failed.is_empty() {
         ExitCode::SUCCESS
     } else {

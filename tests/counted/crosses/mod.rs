@@ -1,6 +1,6 @@
-//! Is thin exact? Every cell against an oracle in exact arithmetic with symbolic displacement, at all levels; it
-//! is a part of the surface, and counts snapped coordinates as that does. `tests/counted/separation` shows that
-//! it separates.
+//! Exactness of thin. Every cell is compared with an oracle in exact arithmetic with symbolic displacement,
+//! at all levels. The cells are a part of the surface, which counts snapped coordinates in the same way.
+//! `tests/counted/separation` shows that thin separates.
 
 mod oracle;
 
@@ -46,7 +46,7 @@ pub const SUITE: Suite = Suite::of(
     ],
 );
 
-/// The cells of the library, and the statistics.
+/// Returns the cells of the library, and the statistics.
 fn found(mesh: &Mesh, lattice: &Lattice, run: Run) -> (BitGrid, Stats) {
     let made = Voxelizer::new(Rule::Thin)
         .with_run(run)
@@ -55,7 +55,7 @@ fn found(mesh: &Mesh, lattice: &Lattice, run: Run) -> (BitGrid, Stats) {
     (made.voxels.into_occupied().expect("bits"), made.stats)
 }
 
-/// The cells of the oracle, and how many segments it tested.
+/// Returns the cells of the oracle, and the number of segments it tested.
 fn expected(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
     let crosses = Crosses::new(lattice);
     let mut cells = BitGrid::try_from(lattice).expect("a small grid");
@@ -67,7 +67,7 @@ fn expected(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
     (cells, queried)
 }
 
-/// The comparisons.
+/// Counts of the comparisons.
 #[derive(Default)]
 struct Compared {
     meshes: u64,
@@ -79,7 +79,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Compares a mesh at every level, with one thread and now and then with three.
+    /// Compares a mesh at every level, with one thread and sometimes with three.
     fn add(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice) {
         let (expected, queried) = expected(mesh, lattice);
         for level in Level::available() {
@@ -133,7 +133,7 @@ fn decisions_are_exact() -> Counts {
             let mesh = Mesh::from_triangles(triangles).expect("finite");
             compared.add(&format!("{} {n}", family.name), &mesh, &lattice);
         }
-        // What has no area, or hardly any, meets no line.
+        // Triangles without area, or hardly any, meet no line.
         let is_thin = ["points and segments", "slivers"].contains(&family.name);
         assert!(
             compared.cells > before || is_thin,
@@ -144,8 +144,8 @@ fn decisions_are_exact() -> Counts {
     compared.counts()
 }
 
-/// Single triangles with corners on walls and centre planes of a few cells, closed on some axes: everything is a
-/// tie.
+/// Single triangles with corners on walls and centre planes of a few cells, closed on some axes: every
+/// decision is a tie.
 fn half_cells_are_exact() -> Counts {
     let mut random = Random::new(6);
     let mut compared = Compared::default();
@@ -173,7 +173,7 @@ fn half_cells_are_exact() -> Counts {
     compared.counts()
 }
 
-/// All fixtures on lattices with ties and without; snapped coordinates are counted once, as by the surface.
+/// All fixtures on lattices with and without ties. Snapped coordinates are counted once, like in the surface.
 fn fixtures_are_exact() -> Counts {
     let mut compared = Compared::default();
     let mut snapped = 0;
@@ -202,7 +202,8 @@ fn fixtures_are_exact() -> Counts {
     counts
 }
 
-/// A lattice that starts at a wall of another, and has some of its cells; closed where that is and ends there.
+/// Returns a lattice that starts at a wall of another and has some of its cells. It is closed where the other
+/// is closed and both end.
 fn part(whole: &Lattice, low: [usize; 3], dims: [usize; 3]) -> Lattice {
     let origin =
         std::array::from_fn(|a| &whole.origin()[a] + &cells(low[a] as i64, &whole.spacing()[a]));
@@ -276,8 +277,8 @@ fn mesh_and_lattice_move() -> Counts {
     vec![("moves", moves), ("cells", occupied)]
 }
 
-/// The cube 0…64 in 64 cells: of every face those cells of the first layer whose lines cross it, so neither edges
-/// nor corners of the cube, which the surface has, mark cells that no face does.
+/// The cube 0…64 in 64 cells. Each face occupies the cells of the first layer whose lines cross it. Edges and
+/// corners of the cube mark no additional cells, in contrast to the surface.
 fn a_cube_has_one_layer() -> Counts {
     let mesh = fixture("cube.stl");
     let mut grids = 0;

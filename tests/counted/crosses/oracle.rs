@@ -1,11 +1,11 @@
-//! The oracle of thin: which crosses a triangle meets, by brute force in integers of any size.
+//! Oracle of thin: finds the crosses that a triangle meets, by brute force in integers of any size.
 //!
 //! A segment of a cross joins two displaced walls on a displaced line through centres. All coordinates of its
-//! ends are of the form `p + q ε`, ε² or ε³ in place of ε for y and z, and a signed volume is linear in each: a
-//! segment along an axis meets a triangle iff the line passes its three edges on the same side, and the ends
-//! lie on different sides of its plane. So each volume is a list of coefficients of 1, ε, ε² and ε³, and its
-//! sign for small ε is that of the first that is not zero. Of a degenerate triangle, or one seen from its edge,
-//! the sides add up to zero, so that they are never alike.
+//! ends have the form `p + q ε`, with ε² or ε³ instead of ε for y and z, and a signed volume is linear in
+//! each. A segment along an axis meets a triangle iff the line passes its three edges on the same side and
+//! the ends lie on different sides of its plane. So each volume is a list of coefficients of 1, ε, ε² and ε³,
+//! and its sign for small ε is the sign of the first non-zero coefficient. For a degenerate triangle, or one
+//! seen edge-on, the sides sum to zero, so they are never equal.
 
 use num_bigint::BigInt;
 use voxelize::geom::Triangle;
@@ -16,20 +16,20 @@ use crate::support::oracle::{self, Axis};
 /// Coefficients of 1, ε, ε² and ε³.
 type Form = [BigInt; 4];
 
-/// The axes across each axis.
+/// The two other axes of each axis.
 const ACROSS: [[usize; 2]; 3] = [[1, 2], [2, 0], [0, 1]];
 
-/// A lattice and its crosses.
+/// Lattice with its crosses.
 pub struct Crosses<'a> {
     lattice: &'a Lattice,
     axes: [Axis; 3],
 }
 
-/// A triangle in index space; each axis has a unit of its own, in halves of which walls and centres are whole.
+/// Triangle in index space. Each axis has its own unit, in halves of which walls and centres are integers.
 struct Placed {
     corners: [[BigInt; 3]; 3],
     half: [BigInt; 3],
-    /// The first and the last half-plane of each axis that its bounds reach.
+    /// First and last half-plane of each axis that its bounds reach.
     reach: [[i64; 2]; 3],
 }
 
@@ -41,11 +41,11 @@ impl<'a> Crosses<'a> {
         }
     }
 
-    /// Adds the cells whose crosses a triangle meets; the number of segments tested.
+    /// Adds the cells whose crosses a triangle meets. Returns the number of tested segments.
     pub fn add(&self, triangle: &Triangle, cells: &mut BitGrid) -> u64 {
         let placed = self.placed(triangle);
         let dims = self.lattice.dims();
-        // Cells that bounds may reach along an axis.
+        // Cells that the bounds may reach along an axis.
         let near = |a: usize| {
             let [low, high] = placed.reach[a].map(|half| half.div_euclid(2));
             (low - 1).max(0)..(high + 2).min(dims[a] as i64)
@@ -80,7 +80,7 @@ impl<'a> Crosses<'a> {
         for (a, axis) in self.axes.iter().enumerate() {
             let values = triangle.map(|v| axis.index(v[a]));
             let unit = axis.unit();
-            // Short numbers are faster: powers of two that all share are dropped, but one.
+            // Short numbers are faster: common powers of two are dropped, except for one.
             let all = values
                 .iter()
                 .chain([&unit])
@@ -107,7 +107,8 @@ impl<'a> Crosses<'a> {
 }
 
 impl Placed {
-    /// Whether the displaced line through these half-planes of two axes passes all edges on the same side.
+    /// Reports whether the displaced line through these half-planes of two axes passes all edges on the same
+    /// side.
     fn passes(&self, [b, c]: [usize; 2], [at_b, at_c]: [i64; 2]) -> bool {
         let p = &self.half[b] * at_b;
         let q = &self.half[c] * at_c;
@@ -116,7 +117,7 @@ impl Placed {
             let to = &self.corners[w];
             let mut form = Form::default();
             form[0] = (&from[b] - &p) * (&to[c] - &q) - (&from[c] - &q) * (&to[b] - &p);
-            // The unit by which the line moves is two halves; only signs matter.
+            // The line moves by two halves. Only signs matter.
             form[1 + b] = &self.half[b] * (&to[c] - &from[c]);
             form[1 + c] = &self.half[c] * (&from[b] - &to[b]);
             sign(&form)
@@ -124,7 +125,7 @@ impl Placed {
         sides[0] != 0 && sides.iter().all(|side| *side == sides[0])
     }
 
-    /// The side of the plane on which a displaced point is, given by half-planes; along `last` it is displaced
+    /// Returns the side of the plane of a displaced point, given by half-planes. Along `last` it is displaced
     /// outwards.
     fn side(&self, point: [i64; 3], last: Option<usize>) -> i32 {
         let [p, q, r] = &self.corners;
@@ -142,7 +143,7 @@ impl Placed {
     }
 }
 
-/// The sign for small ε.
+/// Returns the sign for small ε.
 fn sign(form: &Form) -> i32 {
     let zero = BigInt::ZERO;
     form.iter()

@@ -1,4 +1,5 @@
-//! Exact squared distances in integers of any size, of cells and of points from triangles of any shape and scale.
+//! Exact squared distances in integers of any size, of cells and of points from triangles of any shape and
+//! scale.
 
 use std::cmp::Ordering;
 
@@ -8,7 +9,7 @@ use voxelize::{Lattice, Rational};
 
 use crate::offset::oracle::{Vector, squared_distance};
 
-/// A squared distance in units of a [`Ruler`], as a fraction.
+/// Squared distance in units of a [`Ruler`], as a fraction.
 pub struct Squared([BigInt; 2]);
 
 impl Squared {
@@ -19,17 +20,17 @@ impl Squared {
     }
 }
 
-/// A unit of length in which all coordinates of triangles and points are whole.
+/// Unit of length in which all coordinates of triangles and points are integers.
 pub struct Ruler {
-    /// Units in one of the file: this times `2^bits`.
+    /// Units per unit of the file: this factor times `2^bits`.
     factor: BigInt,
     bits: usize,
-    /// The first corner of a lattice and the sides of its cells, in units before `bits`.
+    /// First corner of a lattice and sides of its cells, in units before `bits`.
     lattice: Option<[[BigInt; 2]; 3]>,
 }
 
 impl Ruler {
-    /// The unit for the cells of a lattice.
+    /// Returns the unit for the cells of a lattice.
     pub fn of_cells(lattice: &Lattice, triangles: &[Triangle]) -> Self {
         let numbers =
             [0, 1, 2].map(|a| [&lattice.origin()[a], &lattice.spacing()[a]].map(fraction));
@@ -49,7 +50,7 @@ impl Ruler {
         }
     }
 
-    /// The unit for a point.
+    /// Returns the unit for a point.
     pub fn of_point(point: [f64; 3], triangle: &Triangle) -> Self {
         let all = triangle
             .iter()
@@ -63,7 +64,7 @@ impl Ruler {
         }
     }
 
-    /// The centre of a cell.
+    /// Returns the centre of a cell.
     pub fn centre(&self, cell: [usize; 3]) -> Vector {
         let lattice = self.lattice.as_ref().expect("a lattice");
         std::array::from_fn(|a| {
@@ -72,7 +73,7 @@ impl Ruler {
         })
     }
 
-    /// A point.
+    /// Converts a point.
     pub fn point(&self, point: [f64; 3]) -> Vector {
         point.map(|c| {
             let (mantissa, exponent) = digits(c);
@@ -80,7 +81,7 @@ impl Ruler {
         })
     }
 
-    /// The squared distance of a point, in units, from a triangle.
+    /// Returns the squared distance of a point from a triangle, in units.
     pub fn squared(&self, point: &Vector, triangle: &Triangle) -> Squared {
         let [a, b, c] = triangle.map(|v| {
             let vertex = self.point(v.map(f64::from));
@@ -89,7 +90,8 @@ impl Ruler {
         Squared(squared_distance(&a, &b, &c))
     }
 
-    /// The distance in units of the file, to the last place of a double or two.
+    /// Returns the distance in units of the file, with an error of one or two units in the last place of a
+    /// double.
     pub fn length(&self, Squared([p, q]): &Squared) -> f64 {
         if *p == BigInt::ZERO {
             return 0.0;
@@ -104,7 +106,7 @@ impl Ruler {
             p / (q << (-2 * shift) as usize)
         };
         let root = u64::try_from(root.sqrt()).expect("about 61 bits") as f64;
-        // In two steps, as a power may be smaller than doubles.
+        // In two steps, because the power may underflow doubles.
         root * 2f64.powi((-shift / 2) as i32) * 2f64.powi((-shift - -shift / 2) as i32)
     }
 }
@@ -115,7 +117,7 @@ fn fraction(value: &Rational) -> [BigInt; 2] {
     [p, q].map(|number| number.parse().expect("a whole number"))
 }
 
-/// The least number of bits after the point that all of these coordinates have.
+/// Returns the least number of fractional bits that represents all of these coordinates.
 fn bits(coordinates: impl Iterator<Item = f64>) -> usize {
     coordinates
         .map(|c| (-digits(c).1).max(0) as usize)
@@ -123,7 +125,7 @@ fn bits(coordinates: impl Iterator<Item = f64>) -> usize {
         .unwrap_or(0)
 }
 
-/// A double as a whole number times a power of two, the number odd or zero.
+/// Returns a double as an integer times a power of two. The integer is odd or zero.
 fn digits(value: f64) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (value.to_bits() >> 52 & 0x7ff) as i32;

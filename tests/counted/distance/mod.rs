@@ -1,8 +1,9 @@
-//! Are distances right? Cells against all triangles in exact arithmetic; one digest however they are made; the sign
-//! is that of the rule solid; the nearest triangle is the first of equals; a sphere's field is that of its facets.
+//! Correctness of distances. Cells are compared with all triangles in exact arithmetic; the digest does not
+//! depend on the plan; the sign is the sign of the rule solid; the nearest triangle is the first of equally
+//! near ones; the field of a sphere is the field of its facets.
 //!
-//! `VOXELIZE_MESHES=FOLDER VOXELIZE_DISTANCE_CELLS=100000` takes so many cells of bunny and dragon in the folder;
-//! `VOXELIZE_DISTANCE_SOAK=100` takes so many times as many needles, ties and orders.
+//! `VOXELIZE_MESHES=FOLDER VOXELIZE_DISTANCE_CELLS=100000` tests that many cells of bunny and dragon in the
+//! folder. `VOXELIZE_DISTANCE_SOAK=100` multiplies the number of needles, ties and orders.
 
 mod exact;
 mod needles;
@@ -94,7 +95,7 @@ fn rule(band: &str) -> Rule {
         .expect("a distance")
 }
 
-/// A field with the nearest triangles.
+/// Returns a field with the nearest triangles.
 fn field(rule: Rule, mesh: &Mesh, lattice: &Lattice) -> (Field, Vec<i32>) {
     let (made, nearest) = Voxelizer::new(rule)
         .run_with_nearest(mesh, lattice)
@@ -102,18 +103,18 @@ fn field(rule: Rule, mesh: &Mesh, lattice: &Lattice) -> (Field, Vec<i32>) {
     (made.voxels.field().expect("a field").clone(), nearest)
 }
 
-/// Cells chosen by a generator of numbers.
+/// Returns random cells.
 fn some_cells(dims: [usize; 3], count: usize, seed: u64) -> impl Iterator<Item = [usize; 3]> {
     let mut random = Random::new(seed);
     (0..count).map(move |_| dims.map(|n| random.index(n)))
 }
 
-/// The comparisons.
+/// Counts of the comparisons.
 #[derive(Default)]
 struct Compared {
     cells: u64,
     background: u64,
-    /// Cells whose nearest triangle is the exact one, where several are equally near or one is.
+    /// Cells whose nearest triangle is the exact one, the first of several equally near ones.
     first: u64,
 }
 
@@ -163,7 +164,7 @@ fn cells_are_exact() -> Counts {
             compared.add(name, &mesh, &lattice(&mesh, res, 4), band, 150);
         }
     }
-    // Cells whose sides differ, and a grid that cuts the mesh.
+    // Non-cubic cells, and a grid that cuts the mesh.
     let mesh = fixture("sphere");
     let sizes =
         ["0.31", "0.5", "0.22"].map(|size| Rational::parse_decimal(size).expect("a decimal"));
@@ -195,7 +196,7 @@ fn cells_are_exact() -> Counts {
     ]
 }
 
-/// How many cells of large meshes are queried.
+/// Returns the number of cells of large meshes to be queried.
 fn soak() -> Option<usize> {
     std::env::var("VOXELIZE_DISTANCE_CELLS")
         .ok()
@@ -211,7 +212,7 @@ fn digest(rule: Rule, mesh: &Mesh, lattice: &Lattice, run: Run) -> Digest {
         .digest()
 }
 
-/// The triangles turned and in another order.
+/// Returns the triangles rotated and in another order.
 fn shuffled(triangles: &[Triangle]) -> Mesh {
     let count = triangles.len();
     let turned = (0..count).map(|n| {
@@ -241,7 +242,7 @@ fn one_digest() -> Counts {
                     made += 1;
                 }
             }
-            // 7919 is prime, so every triangle has its turn.
+            // 7919 is prime, so every triangle is used.
             if !mesh.triangles().len().is_multiple_of(7919) {
                 assert_eq!(
                     digest(rule, &shuffled(mesh.triangles()), &lattice, Run::default()),
@@ -289,7 +290,8 @@ fn the_sign_is_that_of_solid() -> Counts {
             let signed = rule("2").with_inside(method).expect("a sign");
             let (signed, _) = field(signed, &mesh, &lattice);
             let solid = match method {
-                // A cell that the mesh touches may have its centre on either side: it is inside, as when filled.
+                // A cell that the mesh touches may have its centre on either side. It counts as inside, like
+                // for filled.
                 Inside::Flood { .. } => Rule::filled().with_inside(method).expect("an inside"),
                 _ => Rule::Solid {
                     inside: method,
@@ -363,7 +365,7 @@ fn iso_is_the_field_up_to_a_value() -> Counts {
     vec![("occupied", occupied), ("empty", empty)]
 }
 
-/// A sphere of radius 1 in rings of triangles, and how far its facets are within it at most.
+/// Returns a sphere of radius 1 in rings of triangles, and the largest depth of its facets below the sphere.
 fn ball(rings: usize) -> (Mesh, f64) {
     let at = |u: usize, v: usize| {
         let [u, v] =
@@ -386,7 +388,7 @@ fn ball(rings: usize) -> (Mesh, f64) {
         .collect();
     let depth = triangles.iter().map(|t| {
         let middle = [0, 1, 2].map(|a| t.iter().map(|v| f64::from(v[a])).sum::<f64>() / 3.0);
-        // Between two rings a facet is deepest where its plane is nearest to the middle of the sphere.
+        // Between two rings a facet is deepest where its plane is nearest to the centre of the sphere.
         let [a, b, c] = t.map(|v| v.map(f64::from));
         let u = [0, 1, 2].map(|n| b[n] - a[n]);
         let v = [0, 1, 2].map(|n| c[n] - a[n]);
@@ -423,7 +425,7 @@ fn a_sphere() -> Counts {
                 .sqrt()
                 - 1.0;
             let error = f64::from(field.get(cell)) - distance;
-            // Facets are within the sphere: no cell is nearer to them outside, none farther inside.
+            // Facets are within the sphere: no outside cell is nearer to them, and no inside cell farther.
             assert!(
                 error > -1e-6 && error < depth + 1e-6,
                 "{rings} {res} {cell:?}: {error}"

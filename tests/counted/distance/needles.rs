@@ -1,19 +1,19 @@
-//! Worlds of needles: triangles of every relative width from 1e-15 to 1 beside others of every shape, at all scales,
-//! in lattices near and far.
+//! Worlds of needles: triangles of every relative width from 1e-15 to 1 next to triangles of every shape, at
+//! all scales, in near and distant lattices.
 
 use voxelize::geom::Triangle;
 use voxelize::{Lattice, Rational};
 
 use crate::support::random::Random;
 
-/// Some triangles in a lattice.
+/// Triangles in a lattice.
 pub struct World {
     pub triangles: Vec<Triangle>,
     pub lattice: Lattice,
 }
 
 impl World {
-    /// A needle that may hide a nearer triangle, seen from cells about as large.
+    /// Returns a needle that may hide a nearer triangle, seen from cells of similar size.
     pub fn of_a_needle(random: &mut Random) -> Self {
         let scale = 2f64.powi(random.whole(-4, 4) as i32);
         let needle = needle(random, scale);
@@ -23,7 +23,7 @@ impl World {
         Self { triangles, lattice }
     }
 
-    /// Up to so many triangles of every shape and size.
+    /// Returns up to `most` triangles of every shape and size.
     pub fn of_all(random: &mut Random, most: usize) -> Self {
         let scale = scale(random);
         let count = 1 + random.index(most);
@@ -34,7 +34,7 @@ impl World {
             triangles.push(triangle(random, scale * larger));
         }
         if random.one_in(10) {
-            // Twice, its vertices in another order.
+            // A duplicate with its vertices in another order.
             let [a, b, c] = triangles[0];
             triangles.push([b, c, a]);
         }
@@ -50,7 +50,8 @@ impl World {
     }
 }
 
-/// A triangle of any shape at any scale, and a point in its plane or beside it, on it or a little beyond its edges.
+/// Returns a triangle of any shape at any scale, and a point in its plane or next to it, on it or slightly
+/// beyond its edges.
 pub fn beside_a_triangle(random: &mut Random) -> (Triangle, [f64; 3]) {
     let scale = scale(random);
     let corners = triangle(random, scale);
@@ -66,7 +67,7 @@ pub fn beside_a_triangle(random: &mut Random) -> (Triangle, [f64; 3]) {
     (corners, std::array::from_fn(point))
 }
 
-/// A width relative to a length, from 1e-15 to 1, or none at all.
+/// Returns a width relative to a length, from 1e-15 to 1, or zero.
 fn width(random: &mut Random) -> f64 {
     if random.one_in(12) {
         0.0
@@ -75,7 +76,8 @@ fn width(random: &mut Random) -> f64 {
     }
 }
 
-/// The size of a world: from where floats have few digits left to where their products overflow.
+/// Returns the size of a world: from magnitudes where floats have few digits to magnitudes where their
+/// products overflow.
 fn scale(random: &mut Random) -> f64 {
     let exponent = match random.index(6) {
         0 => random.whole(-149, -120),
@@ -86,7 +88,7 @@ fn scale(random: &mut Random) -> f64 {
     2f64.powi(exponent as i32)
 }
 
-/// A triangle of any shape, its coordinates about as large as `scale`.
+/// Returns a triangle of any shape with coordinates of magnitude `scale`.
 fn triangle(random: &mut Random, scale: f64) -> Triangle {
     let length = scale
         * if random.one_in(4) {
@@ -112,12 +114,12 @@ fn triangle(random: &mut Random, scale: f64) -> Triangle {
     rounded(random, shape)
 }
 
-/// A needle of any width, about as long as `length`.
+/// Returns a needle of any width, about as long as `length`.
 fn needle(random: &mut Random, length: f64) -> Triangle {
     let width = length * width(random);
     let [from, to] = [(); 2].map(|()| near(random, length));
     let [stray, other] = [(); 2].map(|()| near(random, width));
-    // A direction of short numbers, so that multiples of it are on one line through the origin.
+    // Direction of short numbers, so that its multiples are on one line through the origin.
     let whole: [f64; 3] = std::array::from_fn(|_| length * random.whole(-4, 4) as f64 / 4.0);
     let t = random.of(&[0.0, 0.5, 1.0, 1.5, 1e-6, 1.0 - 1e-6]);
     let axis = random.index(3);
@@ -125,22 +127,24 @@ fn needle(random: &mut Random, length: f64) -> Triangle {
         std::array::from_fn(|a| if a == axis { along } else { across[a] })
     };
     let corners = match random.index(9) {
-        // The short side exactly across the long one: what is left of it along that is the square of the width.
+        // The short side is exactly perpendicular to the long one: its component along the long side is the
+        // square of the width.
         0..3 => [[0.0; 3], on_axis(0.0, stray), on_axis(to[0], [0.0; 3])],
-        // Both ends of the short side beside the origin, in any direction: the width is that of small coordinates.
+        // Both ends of the short side next to the origin, in any direction: the width consists of small
+        // coordinates.
         3 => [stray, other, whole],
         4 => [stray, other, to],
         // One of them at the origin.
         5 => [[0.0; 3], stray, to],
-        // The third corner beside the origin, between the others.
+        // The third corner next to the origin, between the others.
         6 => [whole, whole.map(|c| -t * c), stray],
-        // Along an axis, where coordinates across are as small as they like.
+        // Along an axis, with arbitrarily small coordinates across.
         7 => [
             on_axis(from[0], stray),
             on_axis(to[0], [0.0; 3]),
             on_axis(from[0] + t * (to[0] - from[0]), other),
         ],
-        // Anywhere: where floats are too coarse for the width, they round it.
+        // Anywhere. Floats that are too coarse for the width round it.
         _ => [
             from,
             to,
@@ -150,19 +154,20 @@ fn needle(random: &mut Random, length: f64) -> Triangle {
     rounded(random, corners)
 }
 
-/// The nearest floats, from any vertex on.
+/// Rounds to the nearest floats, starting at any vertex.
 fn rounded(random: &mut Random, corners: [[f64; 3]; 3]) -> Triangle {
     let mut triangle = corners.map(|corner| corner.map(|c| (c as f32).clamp(f32::MIN, f32::MAX)));
     triangle.rotate_left(random.index(3));
     triangle
 }
 
-/// A point whose coordinates are up to `by`.
+/// Returns a point with coordinates up to `by`.
 fn near(random: &mut Random, by: f64) -> [f64; 3] {
     std::array::from_fn(|_| random.within(-by, by))
 }
 
-/// A few cells about as large as the triangles, or smaller, around them, beside them, or `far` times as far away.
+/// Returns a few cells, about as large as the triangles or smaller, around them, next to them, or `far` times
+/// as far away.
 fn lattice(random: &mut Random, scale: f64, far: f64) -> Lattice {
     let dims: [usize; 3] = std::array::from_fn(|_| 1 + random.index(7));
     let mut side = scale * 2f64.powi(random.whole(-3, 1) as i32);

@@ -1,11 +1,12 @@
-//! Distances by going through all triangles: doubles leave the few that may be the nearest, and fractions decide.
+//! Distances by testing all triangles: doubles select the few candidates for the nearest, and fractions
+//! decide.
 
 use voxelize::geom::Triangle;
 use voxelize::{Lattice, Rational};
 
 type Exact3 = [Rational; 3];
 
-/// The triangles of a mesh, each with a point of it and the radius of a ball around that.
+/// Triangles of a mesh, each with one of its points and the radius of a ball around that point.
 pub struct Brute<'a> {
     triangles: &'a [Triangle],
     balls: Vec<[f32; 4]>,
@@ -29,7 +30,8 @@ impl<'a> Brute<'a> {
         }
     }
 
-    /// The exact squared distance of a cell's centre, and the first of the triangles that are exactly so near.
+    /// Returns the exact squared distance of a cell's centre, and the first of the triangles at exactly that
+    /// distance.
     pub fn nearest(&self, lattice: &Lattice, cell: [usize; 3]) -> (Rational, usize) {
         let exact: Exact3 = [0, 1, 2].map(|a| {
             let half = &lattice.spacing()[a] * &Rational::new(2 * cell[a] as i64 + 1, 2);
@@ -41,7 +43,7 @@ impl<'a> Brute<'a> {
             let [x, y, z] = [ball[0] - near[0], ball[1] - near[1], ball[2] - near[2]];
             x * x + y * y + z * z
         };
-        // Up to a ball's middle and radius the triangle is no farther.
+        // The centre and radius of the ball bound the distance of the triangle.
         let bound = self
             .balls
             .iter()
@@ -71,7 +73,7 @@ fn length(v: [f64; 3]) -> f64 {
     v.iter().map(|c| c * c).sum::<f64>().sqrt()
 }
 
-/// A distance good to a millionth of the size: the least of samples would not do, so the edges and the face.
+/// Returns a distance with a relative error of a millionth, computed from the edges and the face.
 fn rough(point: [f64; 3], triangle: &Triangle) -> f64 {
     let [a, b, c] = triangle.map(|v| v.map(f64::from));
     let less = |p: [f64; 3], q: [f64; 3]| [p[0] - q[0], p[1] - q[1], p[2] - q[2]];
@@ -113,7 +115,7 @@ fn less(a: &Exact3, b: &Exact3) -> Exact3 {
     [0, 1, 2].map(|n| &a[n] - &b[n])
 }
 
-/// The exact squared distance of a point from a triangle of any shape.
+/// Returns the exact squared distance of a point from a triangle of any shape.
 fn squared(point: &Exact3, triangle: &Triangle) -> Rational {
     let [a, b, c] = triangle.map(|v| v.map(|c| Rational::from_f32(c).expect("finite")));
     let edges = [(&a, &b), (&b, &c), (&c, &a)].map(|(a, b)| {

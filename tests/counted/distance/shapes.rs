@@ -1,8 +1,8 @@
-//! Fields of triangles of every shape and scale, on every level: every value is the least of all triangles by the
-//! sequence of doubles that defines it, bit for bit; every nearest triangle is the first of the exactly nearest; and
-//! the sequence is within its bound of the exact distance.
+//! Fields of triangles of every shape and scale, on every level. Every value is bitwise the least of all
+//! triangles by the defining sequence of doubles. Every nearest triangle is the first of the exactly nearest.
+//! The sequence is within its error bound of the exact distance.
 //!
-//! `VOXELIZE_DISTANCE_SOAK=100` decides so many times as many worlds.
+//! `VOXELIZE_DISTANCE_SOAK=100` multiplies the number of worlds.
 
 use std::time::Instant;
 
@@ -17,37 +17,38 @@ use super::rule;
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
-/// The proven error of the sequence of doubles, relative to the largest coordinate, with that of centres.
+/// Proven error of the sequence of doubles, relative to the largest coordinate, including the error of
+/// centres.
 const BOUND: f64 = 1.0 / (1_u64 << 46) as f64;
 
-/// Distances whose errors are surely below this are told apart without integers.
+/// Distances whose errors are certainly below this are distinguished without integers.
 const CLOSE: f64 = 1e-13;
 
-/// The comparisons.
+/// Counts of the comparisons.
 #[derive(Default)]
 pub struct Compared {
     pub worlds: u64,
     /// Cells, each compared on every level.
     pub cells: u64,
     pub background: u64,
-    /// Cells where several triangles may be the nearest.
+    /// Cells with several candidates for the nearest triangle.
     pub close: u64,
-    /// Cells where the exactly nearest is not the first of those whose doubles are least.
+    /// Cells whose exactly nearest triangle is not the first one with the least double.
     pub corrected: u64,
-    /// The largest error, in parts of the bound.
+    /// Largest error in parts of the bound.
     pub worst: f64,
 }
 
-/// The value of a cell and its nearest triangles.
+/// Value of a cell and its nearest triangles.
 pub struct Cell {
-    /// The least distance by the sequence of doubles.
+    /// Least distance by the sequence of doubles.
     pub value: f64,
-    /// The triangles that are exactly nearest, the first of them first.
+    /// Exactly nearest triangles in ascending order.
     pub nearest: Vec<usize>,
 }
 
 impl Compared {
-    /// The value and the nearest triangles of a cell.
+    /// Returns the value and the nearest triangles of a cell.
     pub fn cell(
         &mut self,
         ruler: &Ruler,
@@ -162,13 +163,14 @@ impl Compared {
     }
 }
 
-/// How many times as many worlds as usual.
+/// Returns the multiplier for the number of worlds.
 pub fn soak() -> usize {
     std::env::var("VOXELIZE_DISTANCE_SOAK")
         .map_or(1, |times| times.parse().expect("a whole number"))
 }
 
-/// The sequence of doubles against exact distances, of points close to triangles of every shape and scale.
+/// Compares the sequence of doubles with exact distances, for points close to triangles of every shape and
+/// scale.
 pub fn doubles_are_within_their_bound() -> Counts {
     let mut points = 0;
     let mut inexact = 0;
@@ -194,7 +196,7 @@ pub fn doubles_are_within_their_bound() -> Counts {
     vec![("points", points), ("off by rounding", inexact)]
 }
 
-/// Needles of every width from 1e-15 to 1 beside other triangles, from the smallest floats to the largest.
+/// Needles of every width from 1e-15 to 1 next to other triangles, from the smallest floats to the largest.
 pub fn needles_of_every_width() -> Counts {
     let start = Instant::now();
     let mut compared = Compared::default();

@@ -1,8 +1,8 @@
-//! Triangles that are equally near, as real numbers: the first of them is the nearest, whatever doubles make of their
-//! distances, in every order of the triangles, on every level and by every plan.
+//! Triangles at exactly equal distance: the first of them is the nearest, whatever the rounding of their
+//! distances, in every order of the triangles, on every level and for every plan.
 //!
-//! Corners are few points of a lattice, so that triangles share vertices and edges, lie in common planes, are there
-//! twice or mirrored, and centres of cells have their feet exactly on edges.
+//! Corners are few points of a lattice, so that triangles share vertices and edges, lie in common planes,
+//! occur twice or mirrored, and centres of cells have their feet exactly on edges.
 
 use voxelize::geom::Triangle;
 use voxelize::{Lattice, Level, Mesh, Rational, Run, Voxelizer};
@@ -14,7 +14,7 @@ use super::shapes::{Compared, soak};
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
-/// A world of corners that are whole or half numbers of units.
+/// Returns a world whose corners are integers or half-integers in some unit.
 fn world(random: &mut Random) -> World {
     let unit = random.of(&[1.0, 1.0, 0.125, 4096.0, 0.1]);
     let size = random.of(&[3, 6, 12]);
@@ -73,7 +73,7 @@ pub fn first_of_equals() -> Counts {
     ]
 }
 
-/// The same in a hundred orders: of the exactly nearest triangles the one that comes first in each.
+/// A hundred orders of the triangles. Each reports the exactly nearest triangle that comes first in it.
 pub fn every_order() -> Counts {
     let mut orders = 0;
     let mut cells = 0;
@@ -97,7 +97,7 @@ pub fn every_order() -> Counts {
             .iter()
             .map(|cell| compared.cell(&ruler, &triangles, &lattice, *cell).nearest)
             .collect();
-        // Worlds in which the least of the doubles is the wrong one.
+        // Only worlds in which the least double is the wrong triangle.
         if compared.corrected == 0 {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Triangles in general position that miss a corner of the lattice by next to nothing: floats
-//! chosen so that an edge or a plane passes through it up to their rounding, then moved by a step.
+//! Triangles in general position that nearly touch a corner of the lattice: floats chosen so that an edge or
+//! a plane passes through it up to their rounding, then moved by a step.
 
 use voxelize::geom::Triangle;
 
@@ -7,10 +7,10 @@ use super::space::Space;
 use crate::support::check::Case;
 use crate::support::random::Random;
 
-/// How often to try for the nearest miss: floats are coarse, but there are many.
+/// Numbers of attempts to find the nearest miss. Floats are coarse, but there are many of them.
 const TRIES: [usize; 4] = [1, 10, 100, 400];
 
-/// A few steps of a float up or down; mostly none.
+/// Moves a float by at most a few steps; mostly by none.
 fn nudged(random: &mut Random, v: f32) -> f32 {
     match random.index(6) {
         0 => v.next_up(),
@@ -20,12 +20,12 @@ fn nudged(random: &mut Random, v: f32) -> f32 {
     }
 }
 
-/// A vector of length below `reach`, not short.
+/// Returns a vector of length below `reach` that is not short.
 fn offset(random: &mut Random, reach: f64) -> [f64; 3] {
     [0; 3].map(|_| random.within(0.15, 1.0) * reach * random.of(&[-1.0, 1.0]))
 }
 
-/// A corner of the lattice away from its ends.
+/// Returns a corner of the lattice away from its ends.
 fn corner(random: &mut Random, space: &Space, reach: f64) -> [f64; 3] {
     let reach = reach.ceil() as i64;
     space.cells.map(|n| {
@@ -40,7 +40,7 @@ fn count(size: f64) -> usize {
     if size > 4.0 { 8 } else { 32 }
 }
 
-/// Edges that pass a corner, along one axis, nearly. Triangles span up to `size` cells.
+/// Edges that nearly pass a corner along one axis. Triangles span up to `size` cells.
 pub fn edges(random: &mut Random, size: f64) -> Case {
     let space = Space::random(random, if size > 4.0 { 26 } else { 14 });
     let triangles = (0..count(size))
@@ -49,14 +49,14 @@ pub fn edges(random: &mut Random, size: f64) -> Case {
     space.case(triangles)
 }
 
-/// Edges that pass a lattice line nearly, of triangles within the four cells around it.
+/// Edges that nearly pass a lattice line, of triangles within the four cells around it.
 pub fn edges_around(random: &mut Random) -> Case {
     let space = Space::random(random, 14);
     let triangles = (0..48).map(|_| edge(random, &space, 1.9, true)).collect();
     space.case(triangles)
 }
 
-/// Along the axis that is neither `s` nor `t`, a `flat` triangle is within a cell.
+/// A `flat` triangle is within a cell along the axis that is neither `s` nor `t`.
 fn edge(random: &mut Random, space: &Space, size: f64, flat: bool) -> Triangle {
     let reach = size / 2.0;
     let mut at = corner(random, space, reach);
@@ -103,7 +103,7 @@ fn edge(random: &mut Random, space: &Space, size: f64, flat: bool) -> Triangle {
     triangle
 }
 
-/// Planes that pass a corner nearly, within the triangle.
+/// Planes that nearly pass a corner within the triangle.
 pub fn planes(random: &mut Random, size: f64) -> Case {
     let space = Space::random(random, if size > 4.0 { 26 } else { 14 });
     let triangles = (0..count(size))
@@ -117,7 +117,7 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
     let mut best = ([[0.0; 3]; 3], f64::INFINITY);
     let axis = random.index(3);
     for _ in 0..random.of(&TRIES) {
-        // Around the corner: two offsets and minus their sum.
+        // Around the corner: two offsets and the negative of their sum.
         let p = offset(random, size / 3.5);
         let q = offset(random, size / 3.5);
         let a = space.at([0, 1, 2].map(|i| at[i] + p[i]));
@@ -158,8 +158,8 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     ]
 }
 
-/// Vertices on the float nearest to a wall or centre plane, or a step or two beside it, up to so many
-/// half cells from a corner.
+/// Vertices on the float nearest to a wall or centre plane, or a step or two next to it, up to `halves` half
+/// cells from a corner.
 pub fn vertices(random: &mut Random, halves: i64) -> Case {
     let space = Space::random(random, if halves > 4 { 30 } else { 16 });
     let triangles = (0..if halves > 4 { 8 } else { 24 })
@@ -178,7 +178,7 @@ pub fn vertices(random: &mut Random, halves: i64) -> Case {
     space.case(triangles)
 }
 
-/// Triangles of several cells whose first vertex alone reaches beyond walls, by next to nothing.
+/// Triangles of several cells that extend slightly beyond walls with their first vertex only.
 pub fn tips(random: &mut Random) -> Case {
     let middle = 13;
     let space = Space::around_zero(random, middle);

@@ -1,5 +1,5 @@
-//! Triangles that meet walls and corners exactly where doubles cannot say so: cells whose size has
-//! no exact inverse, far from the first wall, or smaller than floats can tell apart.
+//! Triangles that meet walls and corners exactly where doubles cannot decide it: cells whose size has no
+//! exact inverse, far from the first wall, or smaller than the step of floats.
 
 use voxelize::geom::Triangle;
 use voxelize::{Rational, Snap};
@@ -8,7 +8,7 @@ use super::space::{Space, random_snap};
 use crate::support::check::Case;
 use crate::support::random::Random;
 
-/// A lattice that is long in one or two axes, with cells of an odd size that starts at zero.
+/// Returns a lattice that is long in one or two axes, with cells of an odd size starting at zero.
 fn long(random: &mut Random, odd: i64) -> (Space, [i64; 3]) {
     let from = random.whole(60, 240);
     let one = random.index(3);
@@ -49,13 +49,13 @@ pub fn walls(random: &mut Random) -> Case {
     space.case(triangles)
 }
 
-/// Whole vertices in cells of an odd size: edges and planes through corners, vertices beside them.
+/// Integer vertices in cells of an odd size: edges and planes through corners, vertices next to them.
 pub fn corners(random: &mut Random) -> Case {
     let odd = random.of(&[3, 5, 7, 11, 49, 341]);
     let (space, low) = long(random, odd);
     let triangles = (0..4).map(|_| -> Triangle {
         let corner = low.map(|n| n + random.whole(2, 7));
-        // A, and its mirror image in the corner; the third any, or a mirror image as well.
+        // A and its reflection in the corner; the third vertex is arbitrary, or also a reflection.
         let mut offset = || [0; 3].map(|_| random.whole(-2 * odd, 2 * odd));
         let p = offset();
         let q = offset();
@@ -74,8 +74,8 @@ pub fn corners(random: &mut Random) -> Case {
     space.case(triangles)
 }
 
-/// Cells far below the float step along one axis, in which the mesh is flat; its plane on a wall,
-/// a centre plane or between.
+/// Cells far below the float step along one axis, in which the mesh is flat. Its plane is on a wall, on a
+/// centre plane or between.
 pub fn fine(random: &mut Random) -> Case {
     let axis = random.index(3);
     let at = random.of(&[1.0_f32, -3.0, 0.7, 1e6]);
@@ -98,8 +98,8 @@ pub fn fine(random: &mut Random) -> Case {
     space.case(triangles)
 }
 
-/// Vertices so near to a wall that doubles which count from the first wall cannot tell: beside
-/// zero, on a lattice that begins elsewhere.
+/// Vertices so near to a wall that doubles counting from the first wall cannot decide: next to zero, on a
+/// lattice that starts elsewhere.
 pub fn beside(random: &mut Random) -> Case {
     let size = random.of(&[(1, 1), (1, 10), (3, 1), (7, 3), (1, 8)]);
     let size = [0; 3].map(|_| Rational::new(size.0, size.1));
@@ -129,7 +129,7 @@ pub fn beside(random: &mut Random) -> Case {
     space.case(triangles)
 }
 
-/// Walls beside the middle between two floats, nearer than doubles can tell: which float snaps?
+/// Walls next to the middle between two floats, closer than doubles resolve: only one of the floats snaps.
 pub fn middles(random: &mut Random) -> Case {
     let axis = random.index(3);
     let below = random.of(&[0.7_f32, 1.1, 3.3, -2.7, 100.3]);

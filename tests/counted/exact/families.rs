@@ -1,16 +1,16 @@
-//! The kinds of triangles that are compared. A family makes one case at a time from random numbers.
+//! Families of compared triangles. A family creates one case at a time from random numbers.
 
 use super::{aimed, exactly, kinds};
 use crate::support::check::Case;
 use crate::support::random::Random;
 
-/// One kind.
+/// Family of cases.
 pub struct Family {
-    /// What it is called.
+    /// Name of the family.
     pub name: &'static str,
-    /// Cases of the gate.
+    /// Number of cases in the gate.
     pub cases: u64,
-    /// Makes a case.
+    /// Creates a case.
     pub make: fn(&mut Random) -> Case,
 }
 
@@ -18,7 +18,7 @@ const fn family(name: &'static str, cases: u64, make: fn(&mut Random) -> Case) -
     Family { name, cases, make }
 }
 
-/// Every kind.
+/// All families.
 pub static FAMILIES: &[Family] = &[
     family("generic", 150, kinds::generic),
     family("smaller than a cell", 40, |r| kinds::small(r, 0.9)),

@@ -1,4 +1,4 @@
-//! Kinds of triangles as they come: any, aligned, degenerate, far, cut.
+//! Ordinary kinds of triangles: arbitrary, aligned, degenerate, far, cut.
 
 use std::f64::consts::FRAC_PI_6;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::space::{self, Space, random_snap};
 use crate::support::check::Case;
 use crate::support::random::Random;
 
-/// The triangles of a soup.
+/// Returns a soup of triangles.
 fn soup(
     random: &mut Random,
     count: usize,
@@ -21,7 +21,7 @@ fn soup(
         .collect()
 }
 
-/// A case whose lattice is fitted to its triangles.
+/// Returns a case whose lattice is fitted to its triangles.
 fn fitted(triangles: Vec<Triangle>, fit: &Fit) -> Case {
     let lattice = fit
         .to(&Bounds::of(&triangles))
@@ -34,7 +34,7 @@ fn spacing(text: &str) -> Size {
     Size::Spacing([size.clone(), size.clone(), size])
 }
 
-/// Mostly one triangle, for nothing hides it then.
+/// Returns mostly one, because other triangles could hide errors.
 fn few(random: &mut Random, most: i64) -> usize {
     if random.one_in(3) {
         random.whole(2, most) as usize
@@ -43,7 +43,7 @@ fn few(random: &mut Random, most: i64) -> usize {
     }
 }
 
-/// Any triangles within a box.
+/// Arbitrary triangles within a box.
 pub fn generic(random: &mut Random) -> Case {
     let count = few(random, 20);
     let cells = random.of(&[5, 9, 13, 24]);
@@ -104,7 +104,7 @@ pub fn small_aligned(random: &mut Random) -> Case {
     space.case(triangles)
 }
 
-/// Small triangles with corners on walls and centre planes, that end on the last walls.
+/// Small triangles with corners on walls and centre planes that end on the last walls.
 pub fn small_ending(random: &mut Random) -> Case {
     let reach = random.whole(2, 8);
     let whole = random.one_in(2);
@@ -119,7 +119,7 @@ pub fn small_ending(random: &mut Random) -> Case {
     )
 }
 
-/// Whole coordinates, an extent divided by `cells`.
+/// Integer coordinates with an extent divided by `cells`.
 pub fn divided(random: &mut Random, cells: usize) -> Case {
     let extent = random.whole(5, 23);
     let mut triangles = vec![[[0.0; 3]; 3], [[extent as f32; 3]; 3]];
@@ -128,7 +128,7 @@ pub fn divided(random: &mut Random, cells: usize) -> Case {
         triangles.push([0; 3].map(|_| corner.map(|c| (c + random.whole(0, 2)) as f32)));
     }
     if cells > 50 {
-        // Large bounds of many cells are slow to ask: a part of the whole.
+        // Large bounds with many cells are slow, so a part of the whole is used.
         let low = random.whole(0, extent - 3);
         let corner = |n: i64| [0; 3].map(|_| Rational::new(n * 100 + 1, 100));
         let size = Rational::new(extent, cells as i64);
@@ -141,7 +141,7 @@ pub fn divided(random: &mut Random, cells: usize) -> Case {
     fitted(triangles, &Fit::longest(cells).snap(random_snap(random)))
 }
 
-/// Triangles a millionth wide.
+/// Triangles with a relative width of a millionth.
 pub fn slivers(random: &mut Random) -> Case {
     let count = few(random, 6);
     let triangles = soup(random, count, |r| r.within(-1.0, 1.0) as f32);
@@ -177,7 +177,7 @@ pub fn needles(random: &mut Random) -> Case {
     space.case(triangles)
 }
 
-/// Points, segments, three on a line; on walls and off.
+/// Points, segments, three corners on a line; on walls and off.
 pub fn degenerate(random: &mut Random) -> Case {
     let step = random.of(&[1.0, 0.5, 0.1, 0.37]);
     let count = few(random, 12);
@@ -204,7 +204,7 @@ pub fn degenerate(random: &mut Random) -> Case {
     )
 }
 
-/// A million away; whole extents and a few cells of a thousandth.
+/// A million away; integer extents and a few cells of a thousandth.
 pub fn far(random: &mut Random) -> Case {
     let count = few(random, 8);
     let triangles = soup(random, count, |r| 1e6 + r.index(64) as f32 / 16.0);
@@ -299,7 +299,7 @@ pub fn cad_bounds(random: &mut Random) -> Case {
     )
 }
 
-/// A sphere whose vertices lie on whole, half or eighth cells.
+/// A sphere with vertices on whole, half or eighth cells.
 pub fn snapped_sphere(random: &mut Random) -> Case {
     let radius = random.within(3.0, 6.0);
     let step = random.of(&[1.0, 0.5, 0.125]);
@@ -335,7 +335,7 @@ pub fn fixtures(random: &mut Random) -> Case {
     let mesh = Mesh::open(&files[random.index(files.len())]).expect("a good mesh");
     let cells = random.of(&[8, 20, 64, 256]);
     let bounds = mesh.bounds();
-    // The corners keep the lattice that of the whole mesh.
+    // The corners preserve the lattice of the whole mesh.
     let mut triangles = vec![[bounds.min; 3], [bounds.max; 3]];
     let longest = (0..3)
         .map(|a| bounds.max[a] - bounds.min[a])
@@ -357,7 +357,7 @@ pub fn fixtures(random: &mut Random) -> Case {
     fitted(triangles, &Fit::longest(cells).snap(random_snap(random)))
 }
 
-/// Cells that are no cubes.
+/// Non-cubic cells.
 pub fn stretched(random: &mut Random) -> Case {
     let count = few(random, 8);
     let whole = random.one_in(2);
@@ -397,7 +397,7 @@ pub fn cut_open(random: &mut Random) -> Case {
     fitted(triangles, &fit.snap(random_snap(random)))
 }
 
-/// Closed axes that the mesh goes beyond, as a lattice taken from another mesh may have.
+/// Closed axes that the mesh extends beyond, as in a lattice of another mesh.
 pub fn beyond_closed(random: &mut Random) -> Case {
     let case = cut_open(random);
     let closed = [0; 3].map(|_| random.one_in(2));

@@ -1,11 +1,11 @@
-//! Is every decision exact? The library at every level, on every family of triangles, against an
-//! oracle of its own arithmetic.
+//! Exactness of every decision: the library at every level, on every family of triangles, is compared with an
+//! oracle in independent arithmetic.
 //!
-//! - `cargo test --test counted exact` is the gate: fixed seeds. `exact::FAMILY` selects families.
+//! - `cargo test --test counted exact` is the gate with fixed seeds. `exact::FAMILY` selects families.
 //! - `cargo test --release --test counted exact -- --soak 30` draws new cases for 30 minutes.
-//! - `--seed N` makes both draw others, or a soak's failure again.
+//! - `--seed N` makes both draw other cases, or repeats a failure of a soak.
 //!
-//! A failure prints the smallest case found, to paste into `tests/it/regressions.rs`.
+//! A failure prints the smallest case found, for pasting into `tests/it/regressions.rs`.
 
 pub mod aimed;
 pub mod exactly;
@@ -24,13 +24,13 @@ use crate::support::suite::{Args, Checks, Suite};
 use families::{FAMILIES, Family};
 use voxelize::Level;
 
-/// Decisions that the whole gate has to reach, counted at every level.
+/// Minimum number of decisions of the whole gate, counted at every level.
 const ENOUGH: u64 = 10_000_000;
 
-/// Failures of one family that are made small and shown; the others are only counted.
+/// Failures per family that are shrunk and shown. Further failures are only counted.
 const SHOWN: usize = 2;
 
-/// What happened to one family.
+/// Results of one family.
 #[derive(Default)]
 struct Tally {
     compared: Compared,
@@ -64,8 +64,7 @@ fn run_families(chosen: &[&'static str], args: &Args) -> bool {
         .unwrap_or_else(|| if args.soak.is_some() { now() } else { 1 });
     let levels: Vec<_> = Level::available().into_iter().map(Level::name).collect();
     println!("exact: seed {seed}, levels {}", levels.join(" "));
-    // A panic of the library is a failure like any other, with its case to paste; shrinking it
-    // panics again and again.
+    // A panic of the library counts as a failure and prints its case. Shrinking it panics many times.
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     let usual = panic::take_hook();
     panic::set_hook(Box::new(|info| {
@@ -83,7 +82,7 @@ fn run_families(chosen: &[&'static str], args: &Args) -> bool {
     report(&families, &tallies, start.elapsed(), whole)
 }
 
-/// The seed of a case.
+/// Returns the seed of a case.
 fn seed_of(base: u64, family: &Family, case: u64) -> u64 {
     let name = family.name.bytes().fold(base, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
@@ -104,7 +103,7 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Every case of the gate once.
+/// Compares every case of the gate once.
 fn gate(families: &[&Family], seed: u64) -> Vec<Tally> {
     let tallies: Vec<Mutex<Tally>> = families.iter().map(|_| Mutex::default()).collect();
     let work: Vec<(usize, u64)> = families
@@ -128,7 +127,7 @@ fn gate(families: &[&Family], seed: u64) -> Vec<Tally> {
         .collect()
 }
 
-/// New cases of every family in turn, until time is up.
+/// Compares new cases of every family in turn until the time is up.
 fn soak(families: &[&Family], seed: u64, time: Duration) -> Vec<Tally> {
     let tallies: Vec<Mutex<Tally>> = families.iter().map(|_| Mutex::default()).collect();
     let next = AtomicU64::new(0);
@@ -151,7 +150,7 @@ fn soak(families: &[&Family], seed: u64, time: Duration) -> Vec<Tally> {
         .collect()
 }
 
-/// The table, the failures, and the verdict.
+/// Prints the table, the failures, and the verdict.
 fn report(families: &[&Family], tallies: &[Tally], time: Duration, whole: bool) -> bool {
     let levels = Level::available().len() as u64;
     let mut total = Compared::default();

@@ -1,4 +1,4 @@
-//! Lattices to aim on: from index space to the nearest floats.
+//! Lattices for aimed triangles, with the conversion from index space to the nearest floats.
 
 use voxelize::geom::Triangle;
 use voxelize::{Bounds, Fit, Lattice, Rational, Size, Snap};
@@ -6,19 +6,19 @@ use voxelize::{Bounds, Fit, Lattice, Rational, Size, Snap};
 use crate::support::check::Case;
 use crate::support::random::Random;
 
-/// Snapping or not.
+/// Returns either snap.
 pub fn random_snap(random: &mut Random) -> Snap {
     random.of(&[Snap::Float, Snap::None])
 }
 
-/// A lattice, with its walls as doubles.
+/// Lattice with its walls as doubles.
 pub struct Space {
     dims: [usize; 3],
     origin: [Rational; 3],
     size: [Rational; 3],
     snap: Snap,
     closed: [bool; 3],
-    /// The dims.
+    /// Cells per axis.
     pub cells: [f64; 3],
     near: [[f64; 2]; 3],
 }
@@ -29,19 +29,19 @@ const SIZES: [&str; 12] = [
     "13/100",
 ];
 
-/// Origins, in cells.
+/// Origins in cells.
 const ORIGINS: [&str; 8] = [
     "0/1", "0/1", "0/1", "-1/1", "1/3", "-7/2", "5/1000", "700/1",
 ];
 
 impl Space {
-    /// A lattice of `n` cells an axis, or a few less.
+    /// Returns a lattice of `n` cells per axis, or a few less.
     pub fn random(random: &mut Random, n: usize) -> Self {
         let dims = [0; 3].map(|_| n - random.index(3));
         Self::of(random, dims)
     }
 
-    /// A lattice of these dims.
+    /// Returns a lattice of these dims.
     pub fn of(random: &mut Random, dims: [usize; 3]) -> Self {
         let cubic = random.one_in(2).then(|| random.of(&SIZES));
         let fraction = |text: &str| Rational::parse_fraction(text).expect("a fraction");
@@ -56,7 +56,7 @@ impl Space {
         )
     }
 
-    /// A lattice of `2 n` cells an axis whose middle wall is at zero, where floats are finest.
+    /// Returns a lattice of `2 n` cells per axis whose middle wall is at zero, where floats are finest.
     pub fn around_zero(random: &mut Random, n: usize) -> Self {
         let size = [0; 3].map(|_| Rational::parse_fraction(random.of(&SIZES)).expect("a fraction"));
         let origin = size
@@ -71,7 +71,7 @@ impl Space {
         )
     }
 
-    /// A lattice of these walls; an axis that `closed` asks for is so where the mesh allows it.
+    /// Returns a lattice with these walls. An axis marked in `closed` is closed if the mesh allows it.
     pub fn new(
         dims: [usize; 3],
         origin: [Rational; 3],
@@ -91,17 +91,17 @@ impl Space {
         }
     }
 
-    /// The floats nearest to index coordinates.
+    /// Returns the floats nearest to index coordinates.
     pub fn at(&self, u: [f64; 3]) -> [f32; 3] {
         std::array::from_fn(|a| (self.near[a][0] + u[a] * self.near[a][1]) as f32)
     }
 
-    /// Index coordinates of floats, nearly.
+    /// Returns the approximate index coordinates of floats.
     pub fn index(&self, v: [f32; 3]) -> [f64; 3] {
         std::array::from_fn(|a| (f64::from(v[a]) - self.near[a][0]) / self.near[a][1])
     }
 
-    /// The case of these triangles.
+    /// Returns the case of these triangles.
     pub fn case(self, triangles: Vec<Triangle>) -> Case {
         let lattice =
             Lattice::new(self.dims, self.origin, self.size, self.closed).expect("a lattice");
@@ -121,7 +121,7 @@ impl Space {
     }
 }
 
-/// Triangles seen through `cells` cells of `size` an axis around a place.
+/// Returns a case of triangles seen through `cells` cells of `size` per axis around a place.
 pub fn window(triangles: Vec<Triangle>, at: [f64; 3], size: &str, cells: i64, snap: Snap) -> Case {
     let size = Rational::parse_fraction(size).expect("a fraction");
     let half = &size * &Rational::new(cells, 2);

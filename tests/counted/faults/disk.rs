@@ -1,4 +1,4 @@
-//! The files before and after a fault.
+//! Files before and after a fault.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,15 +7,16 @@ use voxelize::Voxels;
 
 use crate::support::place::Place;
 
-/// The file at the path of the output before the command runs.
+/// File at the path of the output before the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// A file that the command must not touch.
+    /// File that the command must not touch.
     Older,
     Nothing,
 }
 
-/// An array as this tool writes it, so that it may be replaced even where only a folder is named; or a sidecar of it.
+/// Returns an array or a sidecar as this tool writes it, so that it may be replaced even if only a folder is
+/// named.
 fn older(name: &str) -> Vec<u8> {
     if name.ends_with(".json") {
         return br#"{"tool": "voxelize 0.1.0"}"#.to_vec();
@@ -31,7 +32,7 @@ fn older(name: &str) -> Vec<u8> {
 
 const MODE: u32 = 0o604;
 
-/// Writes the older files: `names` are outputs.
+/// Writes the older files. `names` are outputs.
 pub fn prepare(place: &Place, names: &[&str], before: Before) {
     for name in names {
         fs::create_dir_all(place.path(name).parent().unwrap()).unwrap();
@@ -43,7 +44,7 @@ pub fn prepare(place: &Place, names: &[&str], before: Before) {
     }
 }
 
-/// Every file there is, by its path.
+/// Returns all files by their paths.
 pub fn files(place: &Place) -> Vec<String> {
     let root = place.path("");
     let mut folders = vec![place.path("")];
@@ -70,7 +71,7 @@ pub fn files(place: &Place) -> Vec<String> {
     files
 }
 
-/// The remaining outputs, in words, and all other new files.
+/// Describes the remaining outputs and all other new files.
 pub fn left(place: &Place, names: &[&str], before: &[String]) -> String {
     let named = |name: &&str| {
         let found = output(place, name)?;

@@ -1,4 +1,4 @@
-//! The faults, and how each is made.
+//! Faults with the code that causes them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
@@ -9,16 +9,16 @@ use super::disk::{self, Before};
 use crate::support::place::{Place, Triangle, binary, stl};
 use crate::support::random::Random;
 
-/// One fault.
+/// Fault.
 pub struct Fault {
     pub what: &'static str,
-    /// The outputs, of which nothing or an older file is there before.
+    /// Outputs. Before the command, they are missing or older files.
     outputs: &'static [&'static str],
-    /// Makes it happen; answers with the exit code.
+    /// Causes the fault and returns the exit code.
     happen: fn(&Place) -> i32,
 }
 
-/// The outcome.
+/// Outcome of a fault.
 pub struct Found {
     pub code: i32,
     pub left: String,
@@ -304,15 +304,15 @@ pub const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// A file with more bytes than this has cells, too.
+/// The file also has more bytes than the grid has cells.
 const HEADERS: u64 = 2000;
 
-/// Long enough for the command to come to where it waits, or works.
+/// Waits until the command works, or waits itself.
 fn pause() {
     std::thread::sleep(Duration::from_millis(400));
 }
 
-/// Runs `line` where no file may have more than so many KiB.
+/// Runs `line` with a limit on the size of files, in KiB.
 fn limited(place: &Place, line: &str, kib: usize) -> i32 {
     let output = under(place, &format!("ulimit -f {kib}"), line);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -320,7 +320,7 @@ fn limited(place: &Place, line: &str, kib: usize) -> i32 {
     output.status.code().unwrap()
 }
 
-/// Runs `line` under a limit, which must be noticed: an error in words.
+/// Runs `line` under a limit. The limit must be noticed and reported as an error.
 fn limited_by(place: &Place, limit: &str, line: &str) -> i32 {
     let output = under(place, limit, line);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -352,7 +352,7 @@ fn unread(place: &Place, line: &str, seconds: f64) -> i32 {
     code
 }
 
-/// Stops a process after two seconds, as `timeout 2` does: it must end by then, or by one signal soon after.
+/// Stops a process after two seconds, like `timeout 2`. It must end by then, or soon after one signal.
 fn ends_soon(mut child: Child, seconds: f64) -> i32 {
     let start = Instant::now();
     std::thread::sleep(Duration::from_secs(2));
@@ -378,8 +378,8 @@ fn fifo(place: &Place, name: &str) {
     );
 }
 
-/// Sends signals, such as `TERM TERM`, and waits for the end, which comes soon: the exit code, that of a
-/// shell if the signal ended the process.
+/// Sends signals, such as `TERM TERM`, and waits for the process, which must end soon. Returns the exit code,
+/// or the exit code of a shell if the signal ended the process.
 fn stop(mut child: Child, signals: &str) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     assert!(
@@ -407,7 +407,7 @@ fn stop(mut child: Child, signals: &str) -> i32 {
     }
 }
 
-/// Starts `line`, with pipes at both ends that are kept open, waits, and stops it.
+/// Starts `line` with open pipes at both ends, waits, and stops it.
 fn signalled(place: &Place, line: &str, signals: &str, wait: impl Fn(&Place)) -> i32 {
     let mut command = place.command(line);
     command
@@ -420,10 +420,10 @@ fn signalled(place: &Place, line: &str, signals: &str, wait: impl Fn(&Place)) ->
     stop(child, signals)
 }
 
-/// A mesh in a pipe whose writer stops in the midst of it.
+/// A mesh in a pipe whose writer pauses in the middle of it.
 fn reading(place: &Place, signal: &str) -> i32 {
     fifo(place, "pipe.stl");
-    // Open at both ends, so that it never waits for the other.
+    // Open at both ends, so that opening never blocks.
     let mut pipe = OpenOptions::new()
         .read(true)
         .write(true)
@@ -437,7 +437,7 @@ fn reading(place: &Place, signal: &str) -> i32 {
     code
 }
 
-/// Triangles across the whole grid, in no order: seconds of work.
+/// Triangles across the whole grid in random order: seconds of work.
 fn voxelizing(place: &Place, signal: &str) -> i32 {
     let mut random = Random::new(1);
     let triangles: Vec<Triangle> = (0..30_000)
@@ -455,14 +455,14 @@ fn voxelizing(place: &Place, signal: &str) -> i32 {
     code
 }
 
-/// The length of the file that is being written.
+/// Returns the length of the file that is being written.
 fn temporary(place: &Place) -> Option<u64> {
     let files = place.files();
     let name = files.iter().find(|name| name.starts_with(".voxelize-"))?;
     fs::metadata(place.path(name)).ok().map(|found| found.len())
 }
 
-/// A grid of a billion cells, that is compressed for a while.
+/// A grid of a billion cells that takes a while to compress.
 fn writing(place: &Place, signals: &str) -> i32 {
     signalled(
         place,

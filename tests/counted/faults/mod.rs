@@ -1,7 +1,7 @@
-//! Which files are on the disk after a fault? The command is made to fail at every stage, with and without an older
+//! Files on the disk after a fault. The command is made to fail at every stage, with and without an older
 //! file of that name. The remaining files are printed and compared with the table of `docs/faults.md`.
 //!
-//! `VOXELIZE_BLESS=1` writes the table again, and fails once more.
+//! `VOXELIZE_BLESS=1` writes the table again and fails once more.
 
 mod disk;
 mod list;
@@ -66,7 +66,7 @@ fn files_on_the_disk_after_a_fault() -> Counts {
     vec![("faults, each twice", list::FAULTS.len() as u64)]
 }
 
-/// Compares the table with the one that is kept.
+/// Compares the table with the committed one.
 fn compare(table: &str) {
     const BEGIN: &str = "<!-- made -->\n";
     const END: &str = "<!-- end -->";

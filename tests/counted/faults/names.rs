@@ -1,5 +1,5 @@
-//! Is a file ever lost to a name? Every way to name a file twice, however it is spelt: the command refuses, and every
-//! file has the bytes it had.
+//! No file is ever lost to a name conflict. For every way to name a file twice and every spelling, the
+//! command refuses, and every file keeps its bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use super::disk;
 use crate::support::place::{Place, cuboid, stl};
 use crate::support::suite::Counts;
 
-/// One way to name a file twice.
+/// Way to name a file twice.
 struct Collision {
     what: &'static str,
-    /// Links and lists that it needs.
+    /// Creates the links and lists it needs.
     prepare: fn(&Place),
     line: &'static str,
     code: i32,
@@ -172,7 +172,7 @@ const COLLISIONS: &[Collision] = &[
     ),
 ];
 
-/// A list with a case whose grid is that of a file.
+/// Creates a list with a case on the grid of a file.
 fn list(place: &Place) {
     place
         .run("verify --update list.toml cube.stl --like part.npz")
@@ -185,7 +185,7 @@ fn golden_of(place: &Place, golden: &str) {
     place.write("list.toml", list);
 }
 
-/// A golden called as the picture of its case would be, of other cells.
+/// Creates a golden with the name of the picture of its case, with other cells.
 fn pictured(place: &Place) {
     fs::create_dir(place.path("cells")).unwrap();
     place
@@ -238,7 +238,8 @@ pub fn no_file_is_lost_to_a_name() -> Counts {
     ]
 }
 
-/// A command with `OUT` for a file that it writes, the files that it reads, and the extension that the output needs.
+/// Command with `OUT` for a file that it writes, the files that it reads, and the extension that the output
+/// needs.
 struct Overlap {
     line: &'static str,
     reads: &'static [&'static str],
@@ -388,7 +389,7 @@ const OVERLAPS: &[Overlap] = &[
     ),
 ];
 
-/// The ways to spell a file: as it is, around corners, from the root, by links of both kinds.
+/// Spellings of a file name: unchanged, through other folders, absolute, by links of both kinds.
 const SPELLINGS: [fn(&Place, &str, &str) -> String; 6] = [
     |_, name, _| name.to_string(),
     |_, name, _| format!("./{name}"),
@@ -464,7 +465,7 @@ pub fn no_output_is_an_input() -> Counts {
             }
         }
     }
-    // Without the extension that the option takes a name is refused for that.
+    // A name without the extension that the option requires is refused for that reason.
     assert!(
         refused > 4 * other,
         "{refused} refused for the file, {other} for another reason"
@@ -472,9 +473,10 @@ pub fn no_output_is_an_input() -> Counts {
     vec![("outputs that were inputs, all refused", refused + other)]
 }
 
-/// Names that no option gives: a file of the user there stays, one of this tool is replaced.
+/// Names that no option gives: a file of the user is kept, a file of this tool is replaced.
 pub fn no_implied_name_replaces_a_file_of_others() -> Counts {
-    // The line, the file that it would write, and whether the line makes it at all where nothing is there.
+    // Command line, the file that it would write, and a flag for whether the line creates it if nothing
+    // exists.
     let lines = [
         ("cube.stl -r 4", "cube.vox"),
         ("cube.stl -r 4 -f npz", "cube.npz"),
@@ -513,7 +515,7 @@ pub fn no_implied_name_replaces_a_file_of_others() -> Counts {
             place.write(list, case);
         }
         if line.contains("--pictures") {
-            // The golden of a cube that has lost a face since, so that pictures are drawn.
+            // The golden of a cube that has since lost a face, so that pictures are drawn.
             place.run("cube.stl -r 4 -o golden.npz").expect(0);
             place.write("cube.stl", stl(&cuboid([20.0; 3])[2..]));
         }
@@ -543,7 +545,7 @@ pub fn no_implied_name_replaces_a_file_of_others() -> Counts {
     ]
 }
 
-/// An array of this type, C order, all zeros.
+/// Returns an array of this type in C order, all zeros.
 fn npy(descr: &str, [x, y, z]: [usize; 3], size: usize) -> Vec<u8> {
     let header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({x}, {y}, {z}), }}");
@@ -556,7 +558,7 @@ fn npy(descr: &str, [x, y, z]: [usize; 3], size: usize) -> Vec<u8> {
     .concat()
 }
 
-/// The bytes of every file there is, links followed.
+/// Returns the bytes of all files. Links are followed.
 fn contents(place: &Place) -> BTreeMap<String, Vec<u8>> {
     let read = |name: String| fs::read(place.path(&name)).ok().map(|bytes| (name, bytes));
     disk::files(place).into_iter().filter_map(read).collect()

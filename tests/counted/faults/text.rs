@@ -1,12 +1,12 @@
-//! Can text of a file, or a file's name, control a terminal or the log of a CI service? Every command shows records, names
-//! of cases and names of files that try to; the output contains no control character.
+//! Texts and names of files cannot control a terminal or the log of a CI service. Every command shows
+//! records, names of cases and names of files that try to. The output contains no control character.
 
 use std::fs;
 
 use crate::support::place::Place;
 use crate::support::suite::Counts;
 
-/// Colours, C1, a line that is a command, a line that is a verdict, text turned around, nothing of a width.
+/// Colours, C1, a line that is a command, a line that is a verdict, reversed text, zero-width characters.
 const HOSTILE: &str =
     "x\u{1b}[31m\u{9b}2J\n::error::forged\npass   forged\r\u{202e}\u{200b}\u{7f}y";
 
@@ -93,7 +93,7 @@ pub fn no_text_controls_the_terminal() -> Counts {
     vec![("texts of commands", seen)]
 }
 
-/// Characters that control a terminal; this list is independent of the command's.
+/// Reports whether a character controls a terminal. This list is independent of the command's list.
 fn is_control(c: char) -> bool {
     let c = u32::from(c);
     c < 0x20

@@ -1,15 +1,15 @@
-//! Writers of the same files side by side: what one recorded is kept by the others, and a file and its sidecar are of
-//! one writer.
+//! Concurrent writers of the same files: recorded cases are never lost, and a file and its sidecar come from
+//! the same writer.
 
 use std::process::{Child, Stdio};
 
 use crate::support::place::Place;
 use crate::support::suite::Counts;
 
-/// Processes at a time.
+/// Concurrent processes.
 const WRITERS: usize = 8;
 
-/// How often all write the same pair.
+/// Number of times that all processes write the same pair.
 const ROUNDS: usize = 12;
 
 pub fn writers_side_by_side() -> Counts {
@@ -34,7 +34,7 @@ fn all(place: &Place, line: impl Fn(usize) -> String) {
     }
 }
 
-/// Each process adds a case to one list; all are there in the end.
+/// Each process adds a case to one list. All cases must be present at the end.
 fn recorded() -> u64 {
     let place = Place::new();
     all(&place, |n| {
@@ -46,7 +46,7 @@ fn recorded() -> u64 {
     WRITERS as u64
 }
 
-/// Each process writes a.raw with other cells; the pair that stays is of one of them.
+/// Each process writes a.raw with other cells. The remaining pair must come from one of them.
 fn pairs() -> u64 {
     let place = Place::new();
     for round in 0..ROUNDS {

@@ -1,11 +1,13 @@
-//! The volume around which signed convex solids wind, in one cell, by clipping in whole numbers.
+//! Volume in one cell of the region with non-zero winding number around signed convex solids, by clipping in
+//! integers.
 //!
-//! A solid is the planes around it, with whole coefficients, and 1 or -1 for the way it is wound. What some solids have in
-//! common in a cell is bounded by parts of their planes. Each part is a polygon on its plane that the other planes clip: a
-//! corner is where three planes meet, so all of them are quotients of determinants, and every side is decided in whole
-//! numbers. Only the volumes of the final pieces are added in doubles. Nothing here is of the library.
+//! A solid consists of the planes around it, with integer coefficients, and 1 or -1 for its orientation. The
+//! intersection of some solids in a cell is bounded by parts of their planes. Each part is a polygon on its
+//! plane, clipped by the other planes. A corner is the intersection of three planes, so all corners are
+//! quotients of determinants, and every side is decided in integers. Only the volumes of the final pieces are
+//! summed in doubles. Nothing here uses the library.
 
-/// The points whose product with the normal is at most the offset.
+/// Points whose product with the normal is at most the offset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct HalfSpace {
     pub normal: [i64; 3],
@@ -13,7 +15,7 @@ pub struct HalfSpace {
 }
 
 impl HalfSpace {
-    /// Of three points in the plane, counterclockwise seen from outside.
+    /// Returns the half-space of three points in its plane, counterclockwise seen from outside.
     pub fn of([a, b, c]: [[i64; 3]; 3]) -> Self {
         let from = |p: [i64; 3]| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
         let normal = cross(from(b), from(c));
@@ -36,7 +38,7 @@ impl HalfSpace {
         }
     }
 
-    /// Above zero outside.
+    /// Returns a positive number outside.
     fn side(&self, (p, w): &Corner) -> i128 {
         let along: i128 = (0..3).map(|a| i128::from(self.normal[a]) * p[a]).sum();
         along - i128::from(self.offset) * w
@@ -55,10 +57,10 @@ fn cross(p: [i64; 3], q: [i64; 3]) -> [i64; 3] {
     ]
 }
 
-/// A corner as a quotient `p / w`, with w above 0.
+/// Corner as a quotient `p / w`, with positive w.
 type Corner = ([i128; 3], i128);
 
-/// The point of three planes, which have a single one.
+/// Returns the intersection of three planes that meet in one point.
 fn meet(planes: [&HalfSpace; 3]) -> Corner {
     let [l, m, n] = planes.map(|plane| plane.normal.map(i128::from));
     let of = |p: [i128; 3], q: [i128; 3]| {
@@ -76,13 +78,13 @@ fn meet(planes: [&HalfSpace; 3]) -> Corner {
     (p, w.abs())
 }
 
-/// A polygon on a plane: its corners, each with the plane that the next side is on.
+/// Polygon on a plane: its corners, each with the plane of the next side.
 type Face = Vec<(Corner, HalfSpace)>;
 
-/// The walls of a cell, two for each axis.
+/// Walls of a cell, two for each axis.
 pub type Walls = [[HalfSpace; 2]; 3];
 
-/// The cell between two corners.
+/// Returns the walls of the cell between two corners.
 pub fn walls(low: [i64; 3], high: [i64; 3]) -> Walls {
     [0, 1, 2].map(|axis| {
         let mut normal = [0; 3];
@@ -102,7 +104,7 @@ pub fn walls(low: [i64; 3], high: [i64; 3]) -> Walls {
     })
 }
 
-/// The part of a plane that the other planes leave, with these walls among them.
+/// Returns the part of a plane that the other planes leave, including these walls.
 fn face(plane: &HalfSpace, walls: &Walls, others: &[HalfSpace]) -> Face {
     let axis = (0..3)
         .max_by_key(|a| plane.normal[*a].abs())
@@ -134,7 +136,7 @@ fn face(plane: &HalfSpace, walls: &Walls, others: &[HalfSpace]) -> Face {
     corners
 }
 
-/// The part of a face that is not above a plane.
+/// Returns the part of a face that is not above a plane.
 fn clipped(plane: &HalfSpace, face: &Face, by: &HalfSpace) -> Face {
     let sides: Vec<_> = face.iter().map(|(corner, _)| by.side(corner)).collect();
     let mut kept = vec![];
@@ -142,7 +144,7 @@ fn clipped(plane: &HalfSpace, face: &Face, by: &HalfSpace) -> Face {
         let (corner, edge) = &face[n];
         let [here, there] = [sides[n], sides[(n + 1) % face.len()]];
         if here <= 0 {
-            // Where the boundary leaves in this corner, the next side is on the new plane.
+            // If the boundary leaves the half-space at this corner, the next side is on the new plane.
             kept.push((*corner, if here == 0 && there > 0 { *by } else { *edge }));
             if here < 0 && there > 0 {
                 kept.push((meet([plane, edge, by]), *by));
@@ -154,7 +156,8 @@ fn clipped(plane: &HalfSpace, face: &Face, by: &HalfSpace) -> Face {
     kept
 }
 
-/// The volume within some half-spaces, with these walls among them, in whole cells; `None` if no plane has a face.
+/// Returns the volume within some half-spaces, which include these walls, in whole cells. `None` if no plane
+/// has a face.
 fn volume(walls: &Walls, planes: &[HalfSpace], low: [i64; 3], side: i64) -> Option<f64> {
     let mut six = 0.0;
     let mut is_empty = true;
@@ -185,21 +188,22 @@ fn volume(walls: &Walls, planes: &[HalfSpace], low: [i64; 3], side: i64) -> Opti
     }
 }
 
-/// A convex solid, and 1 or -1 for the way it is wound.
+/// Convex solid with 1 or -1 for its orientation.
 #[derive(Clone, Debug)]
 pub struct SignedSolid {
     pub planes: Vec<HalfSpace>,
     pub sign: i32,
 }
 
-/// The share of a cell around which solids wind other than 0 times. The cell is a cube with this low corner and side.
+/// Returns the share of a cell with a non-zero winding number. The cell is a cube with this low corner and
+/// side.
 pub fn union_share(solids: &[SignedSolid], low: [i64; 3], side: i64) -> f64 {
     let walls = walls(low, low.map(|c| c + side));
     let sets = 1 << solids.len();
     let mut common = vec![0.0; sets];
     for set in 0..sets {
         let members = || (0..solids.len()).filter(|n| set >> n & 1 == 1);
-        // A set whose part is empty is.
+        // A set with an empty subset is empty.
         if members().any(|n| set != 1 << n && common[set & !(1 << n)] == 0.0) {
             continue;
         }
@@ -207,12 +211,12 @@ pub fn union_share(solids: &[SignedSolid], low: [i64; 3], side: i64) -> f64 {
         for n in members() {
             planes.extend(&solids[n].planes);
         }
-        // One half-space of those with the same normal: the least.
+        // Of half-spaces with the same normal, keep the smallest.
         planes.sort_unstable_by_key(|plane| (plane.normal, plane.offset));
         planes.dedup_by_key(|plane| plane.normal);
         common[set] = volume(&walls, &planes, low, side).unwrap_or(0.0);
     }
-    // By inclusion and exclusion, the volume that just these solids have in common.
+    // Inclusion and exclusion gives the volume of the intersection of exactly these solids.
     let mut share = 0.0;
     for set in 0..sets {
         let winding: i32 = (0..solids.len())

@@ -1,8 +1,8 @@
-//! Are the shares of cells right? Cells against triangles cut in rational numbers; products for boxes; the volume of
-//! the mesh; one digest however they are made; the mean of eight cells; a sphere.
+//! Correctness of the shares of cells: cells compared with triangles cut in rational numbers; products for
+//! boxes; the volume of the mesh; a digest independent of the plan; the mean of eight cells; a sphere.
 //!
-//! `VOXELIZE_FRACTION_SOAK=100` takes so many times as many random meshes, `VOXELIZE_UNIONS=1000000` so many cells in which
-//! parts overlap.
+//! `VOXELIZE_FRACTION_SOAK=100` multiplies the number of random meshes. `VOXELIZE_UNIONS=1000000` sets the
+//! number of cells with overlapping parts.
 
 mod clipping;
 mod oracle;
@@ -160,10 +160,11 @@ fn unit(dims: [usize; 3]) -> Lattice {
     )
 }
 
-/// What a sum of pieces may be off by, of cells whose rows have at most a thousand: 2^-34.
+/// Error bound of a sum of pieces in rows of at most a thousand cells: 2^-34.
 const SUM: f64 = 1.0 / (1_u64 << 34) as f64;
 
-/// Whether a share is the float nearest to an exact one, or beside it, or as near as sums are.
+/// Reports whether a share is the float nearest to an exact one, or adjacent to it, or within the error of
+/// sums.
 fn is_near(share: f32, exact: &Rational) -> bool {
     let nearest = exact.to_f32();
     let off = (Rational::from_f32(share).expect("finite") - exact.clone())
@@ -172,7 +173,7 @@ fn is_near(share: f32, exact: &Rational) -> bool {
     (nearest.next_down()..=nearest.next_up()).contains(&share) || off <= SUM
 }
 
-/// An octahedron around a centre, its corners moved along axes and a little across.
+/// Returns an octahedron around a centre. Its corners are moved along axes and slightly across.
 fn octahedron(
     random: &mut Random,
     centre: [f64; 3],
@@ -201,7 +202,7 @@ fn octahedron(
     (0..8).map(face).collect()
 }
 
-/// A random closed mesh, and a lattice that it passes through or is in.
+/// Returns a random closed mesh, and a lattice that intersects or contains it.
 fn random_case(random: &mut Random, n: usize) -> (Mesh, Lattice) {
     let dims = [0; 3].map(|_| 2 + random.index(4));
     let middle = dims.map(|n| n as f64 / 2.0);
@@ -210,7 +211,7 @@ fn random_case(random: &mut Random, n: usize) -> (Mesh, Lattice) {
     let triangles = match n % 4 {
         0 => octahedron(random, middle, radii, 0.05 * thin),
         1 => {
-            // Corners at quarters: many on walls.
+            // Corners at quarters, many of them on walls.
             let mut quarter = |low: i64| random.whole(low, 14) as f32 / 4.0;
             let low = [quarter(-4), quarter(-4), quarter(-4)];
             between(low, [0, 1, 2].map(|a| low[a] + 0.25 + quarter(0)))
@@ -325,7 +326,7 @@ fn boxes_are_products() -> Counts {
     vec![("cells", cells)]
 }
 
-/// Boxes whose faces are on walls, or a float beside them.
+/// Boxes whose faces are on walls or an adjacent float.
 fn boxes_on_walls() -> Counts {
     let [mut cells, mut boxes] = [0; 2];
     for n in [10, 15, 20, 25] {
@@ -362,7 +363,7 @@ fn boxes_on_walls() -> Counts {
     vec![("boxes", boxes), ("cells", cells)]
 }
 
-/// The fixtures that are closed and oriented outwards, with lattices.
+/// Returns the closed fixtures with outward orientation, with lattices.
 fn closed() -> impl Iterator<Item = (String, Mesh, Lattice)> {
     let is_closed = |mesh: &Mesh| {
         mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented && mesh.volume() > 0.0
@@ -484,7 +485,7 @@ fn one_digest() -> Counts {
     vec![("meshes", meshes), ("ways", ways)]
 }
 
-/// A region has the cells of the whole, bit for bit, as shares and as areas, also where parts overlap.
+/// A region has bitwise the cells of the whole, for shares and for areas, also where parts overlap.
 fn regions() -> Counts {
     let [mut meshes, mut cells, mut cut] = [0; 3];
     let mut random = Random::new(58);
@@ -546,7 +547,7 @@ fn mirrored_and_permuted() -> Counts {
         let wanted = field(&mesh, &lattice);
         let bounds = mesh.bounds();
         for turn in 0..3 {
-            // Axes in turn; the last is mirrored, with the orientation kept.
+            // Permuted axes. The last permutation is mirrored and keeps the orientation.
             let to = |v: [f32; 3]| [0, 1, 2].map(|a| v[(a + turn) % 3]);
             let mirrored = |t: &Triangle| {
                 let [p, q, r] = t.map(|v| [-v[0], v[1], v[2]]).map(to);
@@ -606,7 +607,7 @@ fn mean_of_eight() -> Counts {
             .spacing()
             .each_ref()
             .map(|side| side / &Rational::from(2));
-        // Centres of coarse cells are walls of fine ones, and snap alike only without snapping.
+        // Centres of coarse cells are walls of fine cells. They agree only without snapping.
         let coarse = coarse.with_snap(Snap::None);
         let fine = lattice(
             coarse.origin().clone(),
@@ -637,7 +638,7 @@ fn mean_of_eight() -> Counts {
     vec![("meshes", meshes), ("cells", cells)]
 }
 
-/// A sphere of so many steps from pole to pole.
+/// Returns a sphere with `steps` steps from pole to pole.
 fn sphere(steps: usize) -> Mesh {
     let at = |i: usize, j: usize| {
         let polar = std::f64::consts::PI * i as f64 / steps as f64;
@@ -660,8 +661,8 @@ fn sphere(steps: usize) -> Mesh {
     Mesh::from_triangles(triangles.flatten().collect::<Vec<_>>()).expect("finite")
 }
 
-/// The volume below planes in a cell is linear where the sphere is nearly flat: with facets of about a cell, the error
-/// of all shares together falls by the square of the cell.
+/// The volume below planes in a cell is linear where the sphere is nearly flat. With facets of about the size
+/// of a cell, the total error of the shares is proportional to the square of the cell size.
 fn a_sphere() -> Counts {
     let ball = 4.0 / 3.0 * std::f64::consts::PI;
     let error = |n: usize| {
@@ -717,7 +718,7 @@ fn overlaps_are_found() -> Counts {
                     .iter()
                     .any(|finding| finding.code().name() == "W016")
         );
-        // Cells around which it winds a whole number of times are those of solid.
+        // Cells with an integer winding number are the cells of solid.
         let solid = voxelize(&mesh, &lattice, Rule::solid())
             .expect("cells")
             .into_occupied()
@@ -734,7 +735,7 @@ fn overlaps_are_found() -> Counts {
         }
         found += odd.cells;
     }
-    // Turned as a whole, nothing is odd.
+    // If everything is flipped, nothing is odd.
     let mesh = Mesh::from_triangles(inside_out(one.clone())).expect("finite");
     let made = Voxelizer::new(Rule::fraction())
         .run(&mesh, &lattice)

@@ -1,12 +1,12 @@
-//! The share of a cell in rational numbers: every triangle is cut by the walls of the column of cells along x, and adds
-//! the volume that it bounds in the cell, from it to the high wall.
+//! Share of a cell in rational numbers. Every triangle is cut by the walls of the column of cells along x,
+//! and contributes the volume between itself and the high wall of the cell.
 
 use voxelize::geom::Triangle;
 use voxelize::{Lattice, Mesh, Rational};
 
 pub type Point = [Rational; 3];
 
-/// A mesh in index space.
+/// Mesh in index space.
 pub struct Exact {
     triangles: Vec<[Point; 3]>,
 }
@@ -20,7 +20,7 @@ impl Exact {
         }
     }
 
-    /// How often it winds around the points of cells of a row, on average.
+    /// Returns the average winding number of the points of each cell of a row.
     pub fn row(&self, [j, k]: [usize; 2], cells: usize) -> Vec<Rational> {
         let cut = |t: &[Point; 3]| {
             let part = [(1, j), (2, k)]
@@ -39,7 +39,8 @@ impl Exact {
     }
 }
 
-/// The signed volume in cell `i` between a part and the high wall: ∫ −n_x · min(1, i + 1 − x) dA below that wall.
+/// Returns the signed volume in cell `i` between a part and the high wall: ∫ −n_x · min(1, i + 1 − x) dA
+/// below that wall.
 fn bounded(part: &[Point], i: i64) -> Rational {
     let [low, high] = [i, i + 1].map(Rational::from);
     let below = half(part, 0, &low, false);
@@ -52,7 +53,7 @@ fn bounded(part: &[Point], i: i64) -> Rational {
     far + near
 }
 
-/// ∫ −n_x f(x) dA of a polygon, for an f that is linear.
+/// Returns ∫ −n_x f(x) dA of a polygon, for a linear f.
 fn integral(part: &[Point], f: impl Fn(&Rational) -> Rational) -> Rational {
     let mut sum = Rational::ZERO;
     for n in 2..part.len() {
@@ -73,7 +74,7 @@ fn band(part: &[Point], axis: usize, n: i64) -> Vec<Point> {
     )
 }
 
-/// The part of a polygon above or below a wall, with what lies on it.
+/// Returns the part of a polygon above or below a wall, including parts on the wall.
 fn half(part: &[Point], axis: usize, wall: &Rational, is_above: bool) -> Vec<Point> {
     let is_kept = |p: &Point| {
         if is_above {
@@ -96,19 +97,19 @@ fn half(part: &[Point], axis: usize, wall: &Rational, is_above: bool) -> Vec<Poi
     kept
 }
 
-/// The exact numbers of a cell, its share aside: areas are in faces of the cell.
+/// Exact numbers of a cell besides its share. Areas are in faces of the cell.
 pub struct ExactCell {
-    /// The pieces of the mesh in the cell, each by its area vector.
+    /// Area vectors of the pieces of the mesh in the cell.
     pub pieces: Vec<Point>,
-    /// The open shares of its low faces.
+    /// Open shares of its low faces.
     pub faces: Point,
-    /// The integrals of u over its inside, from 0 to 1 along each axis.
+    /// Integrals of u over its inside, from 0 to 1 along each axis.
     pub moments: Point,
 }
 
 impl Exact {
-    /// The numbers of a cell, by other ways than sums over its pieces: faces are what lies below them in their column, and
-    /// moments what lies beside pieces along x.
+    /// Returns the numbers of a cell, computed otherwise than by sums over its pieces: faces from the parts
+    /// below them in their column, and moments from the parts next to pieces along x.
     pub fn cell(&self, cell: [usize; 3]) -> ExactCell {
         let column = |axis: usize| -> Vec<Vec<Point>> {
             let others = [(axis + 1) % 3, (axis + 2) % 3];
@@ -125,7 +126,7 @@ impl Exact {
             .iter()
             .map(|part| band(part, 0, cell[0] as i64))
             .filter(|part| part.len() > 2);
-        // Of those on a wall, the ones whose inner side this is.
+        // Pieces on a wall belong to the cell on their inner side.
         let is_within = |part: &&Vec<Point>| {
             (0..3).all(|axis| {
                 let [low, high] = [0, 1].map(|n| Rational::from(cell[axis] as i64 + n));
@@ -146,7 +147,7 @@ impl Exact {
             columns[axis].iter().fold(zero, |open, part| {
                 let is_on = part.iter().all(|p| p[axis] == wall);
                 let n = area_vector(&half(part, axis, &wall, false))[axis].clone();
-                // On the wall, with the inside below: closed.
+                // A piece on the wall with the inside below closes the face.
                 if is_on && !n.is_positive() {
                     open
                 } else {
@@ -162,13 +163,13 @@ impl Exact {
         }
     }
 
-    /// ∫ u dV of the inside, from the parts of triangles in the row of the cell along x.
+    /// Returns ∫ u dV of the inside, from the parts of triangles in the row of the cell along x.
     fn moment(&self, row: &[Vec<Point>], cell: [usize; 3], axis: usize) -> Rational {
         let [low, high] = [0, 1].map(|n| Rational::from(cell[0] as i64 + n));
         let origin = Rational::from(cell[axis] as i64);
         let two = Rational::from(2);
         row.iter().fold(Rational::ZERO, |sum, part| {
-            // A point of the surface has behind it a line along x, from where it is or from the low wall.
+            // A point of the surface contributes a line along x, starting at the point or at the low wall.
             let below = half(part, 0, &low, false);
             let within = match part.iter().all(|p| p[0] <= low) {
                 true => vec![],
@@ -183,7 +184,7 @@ impl Exact {
     }
 }
 
-/// Half the sum of the cross products along the sides.
+/// Returns half the sum of the cross products along the sides.
 fn area_vector(part: &[Point]) -> Point {
     let mut sum = [const { Rational::ZERO }; 3];
     for n in 2..part.len() {
@@ -197,7 +198,7 @@ fn area_vector(part: &[Point]) -> Point {
     sum
 }
 
-/// ∫ −n_x f g dA of a polygon, for an f and a g that are linear.
+/// Returns ∫ −n_x f g dA of a polygon, for linear f and g.
 fn product(part: &[Point], both: impl Fn(&Point) -> [Rational; 2]) -> Rational {
     let mut sum = Rational::ZERO;
     for n in 2..part.len() {

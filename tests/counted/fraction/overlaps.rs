@@ -1,4 +1,5 @@
-//! Parts of one mesh that overlap: the shares of their union, against products and against solids cut in rational numbers.
+//! Overlapping parts of one mesh: the shares of their union are compared with products and with solids cut in
+//! rational numbers.
 
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, Field};
@@ -11,7 +12,7 @@ use crate::support::random::Random;
 use crate::support::solids::{between, inside_out};
 use crate::support::suite::Counts;
 
-/// What the share of a union may be off by, beside the rounding to a float: 2^-30.
+/// Error bound of the share of a union, in addition to the rounding to a float: 2^-30.
 const MOST: f64 = 1.0 / (1_u64 << 30) as f64;
 
 fn made(triangles: Vec<Triangle>, lattice: &Lattice) -> (Field, u64) {
@@ -26,7 +27,7 @@ fn made(triangles: Vec<Triangle>, lattice: &Lattice) -> (Field, u64) {
     (made.voxels.field().expect("a field").clone(), united.cells)
 }
 
-/// Boxes whose corners are at p/q, in all positions: the union of two is the sum less what they have in common.
+/// Boxes with corners at p/q, in all positions: the union of two is their sum minus their intersection.
 pub fn boxes() -> Counts {
     let mut random = Random::new(41);
     let dims = [4, 5, 3];
@@ -43,7 +44,7 @@ pub fn boxes() -> Counts {
             [low, [0, 1, 2].map(|a| low[a] + size[a])]
         });
         let solids = boxes.map(|[low, high]| between(low, high));
-        // As rounded.
+        // With rounded corners.
         let boxes = solids.each_ref().map(|solid| {
             let corners = solid.as_flattened();
             let bound = |of: fn(f32, f32) -> f32| {
@@ -56,7 +57,7 @@ pub fn boxes() -> Counts {
         });
         let mut triangles = solids.concat();
         if n % 5 == 0 {
-            // One inverted inside of the other is a hole, and outside of it counts as well.
+            // An inverted box inside the other is a hole; outside of it, it also counts.
             triangles = [solids[0].clone(), inside_out(solids[1].clone())].concat();
         }
         let mesh = Mesh::from_triangles(triangles.clone()).expect("finite");
@@ -103,7 +104,7 @@ pub fn boxes() -> Counts {
     ]
 }
 
-/// The half-spaces in which a convex solid is, by its triangles.
+/// Half-spaces of a convex solid, given by its triangles.
 struct Convex {
     triangles: Vec<[Point; 3]>,
 }
@@ -116,7 +117,7 @@ impl Convex {
         }
     }
 
-    /// The part of a polygon in it.
+    /// Returns the part of a polygon within the solid.
     fn clip(&self, polygon: Vec<Point>) -> Vec<Point> {
         self.triangles
             .iter()
@@ -124,7 +125,7 @@ impl Convex {
     }
 }
 
-/// The part of a polygon on the inner side of the plane of a triangle.
+/// Returns the part of a polygon on the inner side of the plane of a triangle.
 fn below(part: &[Point], [a, b, c]: &[Point; 3]) -> Vec<Point> {
     let minus = |p: &Point, q: &Point| [0, 1, 2].map(|n| &p[n] - &q[n]);
     let [d, e] = [minus(b, a), minus(c, a)];
@@ -149,7 +150,7 @@ fn below(part: &[Point], [a, b, c]: &[Point; 3]) -> Vec<Point> {
     kept
 }
 
-/// The volume that convex solids, none of whose faces are in one plane, have in common.
+/// Returns the volume of the intersection of convex solids without coplanar faces.
 fn common(solids: &[&Convex]) -> Rational {
     let mut six = Rational::ZERO;
     for (n, solid) in solids.iter().enumerate() {
@@ -169,7 +170,7 @@ fn common(solids: &[&Convex]) -> Rational {
     six / Rational::from(6)
 }
 
-/// Octahedra in all positions, large and small ones, needles and plates among them: one more of them than is said.
+/// Octahedra in all positions, large and small ones, with needles and plates among them.
 pub fn solids() -> Counts {
     let mut random = Random::new(42);
     let dims = [3, 2, 3];
@@ -184,11 +185,11 @@ pub fn solids() -> Counts {
             let middle = dims.map(|n| random.within(0.0, n as f64));
             octahedron(&mut random, middle, radii, 0.0)
         };
-        // Of equal corners there would be planes in common.
+        // Equal corners would create coplanar faces.
         let solids = [solid(), solid()];
         let mut triangles = solids.concat();
         if n % 3 == 0 {
-            // Twice the same: it winds around its points twice, or three times where they overlap.
+            // A duplicate: the winding number of its points is two, or three where they overlap.
             triangles.extend(solids[0].clone());
         }
         let (field, some) = made(triangles, &lattice);
@@ -219,7 +220,7 @@ pub fn solids() -> Counts {
     vec![("pairs", pairs), ("cells", cells), ("united", united)]
 }
 
-/// Balls that overlap, of many triangles in a cell, and a third one inside out.
+/// Returns overlapping balls with many triangles per cell, and a third one inside out.
 pub(super) fn balls(steps: usize) -> Vec<Triangle> {
     let ball = super::sphere(steps);
     let moved = |by: [f32; 3], scale: f32| {
@@ -289,8 +290,8 @@ pub fn one_digest() -> Counts {
     vec![("ways", ways), ("united", united)]
 }
 
-/// Parts near each other, in each other's holes and side by side: nothing overlaps, and each share is the sum of those of
-/// the parts.
+/// Parts near each other, in each other's holes and side by side. Nothing overlaps, and each share is the sum
+/// of the shares of the parts.
 pub fn apart() -> Counts {
     let [mut cells, mut shared] = [0; 2];
     let mut random = Random::new(44);
@@ -334,7 +335,8 @@ pub fn apart() -> Counts {
     vec![("cells", cells), ("with several parts", shared)]
 }
 
-/// A prism over a polygon, wound as the polygon is from above. The first triangles of a fan are its faces.
+/// Returns a prism over a polygon, with the orientation of the polygon from above. The first triangles of a
+/// fan are its faces.
 fn prism(polygon: &[[f32; 2]], [low, high]: [f32; 2]) -> Vec<Triangle> {
     let at = |n: usize, z: f32| {
         [
@@ -355,7 +357,8 @@ fn prism(polygon: &[[f32; 2]], [low, high]: [f32; 2]) -> Vec<Triangle> {
     triangles
 }
 
-/// A mesh with its axes in another order, and mirrored along some of them; turned over where that turns it.
+/// Returns a mesh with permuted axes, some of them mirrored. Triangles are flipped where that reverses the
+/// orientation.
 fn moved_axes(triangles: &[Triangle], axes: [usize; 3], mirrored: usize) -> Vec<Triangle> {
     let sign = |axis: usize| if mirrored >> axis & 1 == 1 { -1.0 } else { 1.0 };
     let is_odd = axes == [1, 0, 2] || axes == [0, 2, 1] || axes == [2, 1, 0];
@@ -379,10 +382,10 @@ const AXES: [[usize; 3]; 6] = [
     [2, 1, 0],
 ];
 
-/// Lobes that are wound in both ways, next to each other along every axis: no line along x meets two of them.
+/// Lobes of both orientations next to each other along every axis. No line along x meets two of them.
 pub fn lobes() -> Counts {
     let [mut cells, mut meshes] = [0; 2];
-    // A polygon, and its share of the cell from 2 to 6 along each axis.
+    // Polygon, and its share of the cell from 2 to 6 along each axis.
     let bow_tie = vec![[0.0, 0.0], [8.0, 0.0], [2.0, 6.0], [6.0, 6.0]];
     let thin = vec![[0.0, 0.0], [8.0, 0.0], [3.875, 4.125], [4.125, 4.125]];
     let corners = [

@@ -1,5 +1,5 @@
-//! Are the numbers beside shares of cells right? Cells against triangles cut in rational numbers; sums over a mesh; one
-//! digest however they are made.
+//! Correctness of the additional numbers of cells: cells compared with triangles cut in rational numbers,
+//! sums over a mesh, and a digest independent of the plan.
 
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, Hash, Quantities, Quantity};
@@ -12,7 +12,7 @@ use super::{SUM, closed, field, random_case};
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
-/// All arrays of a mesh, in the order of [`Quantity::ALL`], and their digests.
+/// Returns all arrays of a mesh in the order of [`Quantity::ALL`], and their digests.
 fn arrays(
     voxelizer: Voxelizer,
     mesh: &Mesh,
@@ -45,7 +45,8 @@ fn at_once(mesh: &Mesh, lattice: &Lattice) -> Vec<Vec<f32>> {
     arrays(Voxelizer::new(Rule::fraction()), mesh, lattice, Plan::Dense).0
 }
 
-/// Whether a number is the float nearest to an exact one, or beside it, or off by so much at most.
+/// Reports whether a number is the float nearest to an exact one, or adjacent to it, or within an error of
+/// `most`.
 fn is_near(found: f32, exact: f64, most: f64) -> bool {
     let nearest = exact as f32;
     (nearest.next_down()..=nearest.next_up()).contains(&found)
@@ -119,7 +120,7 @@ pub(super) fn cells_are_exact() -> Counts {
                         assert!(number.is_nan() || f64::from(number).abs() <= 0.5, "{at}");
                     } else if *mean > Rational::ZERO && *mean <= Rational::ONE {
                         let place = (&moments[a] / mean).to_f64() - 0.5;
-                        // Of a small inside, the rounding of its moment.
+                        // Rounding of the moment of a small inside.
                         let most = SUM / mean.to_f64();
                         let is_lost = number.is_nan() && most > 0.01;
                         assert!(
@@ -147,7 +148,7 @@ pub(super) fn sums() -> Counts {
         let plain = Voxelizer::new(Rule::fraction())
             .run(&mesh, &lattice)
             .expect("cells");
-        // Of parts that overlap, shares and faces have no sign, and are 1 at most.
+        // For overlapping parts, shares and faces have no sign and are at most 1.
         let overlaps = plain.stats.fraction.odd.cells > 0;
         let [area, normal, faces, _] =
             <[Vec<f32>; 4]>::try_from(at_once(&mesh, &lattice)).expect("four");
@@ -161,7 +162,7 @@ pub(super) fn sums() -> Counts {
             cross.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0
         };
         let wanted: f64 = mesh.triangles().iter().map(length).sum();
-        // Every number is rounded to a float; the kernel's own test has the sums before.
+        // Every number is rounded to a float. The kernel's own test covers the sums before rounding.
         let found = sum(&mut area.iter());
         assert!(
             (found / wanted - 1.0).abs() < 1e-7,
@@ -171,7 +172,8 @@ pub(super) fn sums() -> Counts {
             let all = sum(&mut normal.iter().skip(axis).step_by(3));
             assert!(all.abs() < 1e-7 * wanted, "{name}: {all}");
         }
-        // What goes out of a cell through faces and mesh is nothing: the high face is the low one of the next cell.
+        // The total flux out of a cell through faces and mesh is zero. The high face is the low face of the
+        // next cell.
         let dims = lattice.dims();
         let sides = faces_of(&lattice);
         let index = |[i, j, k]: [usize; 3]| (k * dims[1] + j) * dims[0] + i;
@@ -244,7 +246,7 @@ pub(super) fn one_digest() -> Counts {
             );
             ways += 1;
         }
-        // The shares are those without arrays.
+        // The shares equal the shares without arrays.
         let quantities: Quantities = Quantity::ALL.into_iter().collect();
         let with = voxelizer.extras(Extras {
             quantities,
@@ -261,7 +263,7 @@ pub(super) fn one_digest() -> Counts {
     vec![("meshes", meshes), ("ways", ways)]
 }
 
-/// The rule area has the areas beside shares, but for those on walls, and those of open meshes.
+/// The rule area has the additional areas of fraction, except for areas on walls and of open meshes.
 pub(super) fn area_alone() -> Counts {
     let [mut meshes, mut open, mut compared] = [0; 3];
     let all = |mesh: &Mesh, lattice: &Lattice| {
@@ -295,7 +297,7 @@ pub(super) fn area_alone() -> Counts {
             areas == all(&Mesh::from_triangles(other_way).expect("finite"), &lattice),
             "{name}"
         );
-        // Of half of the triangles, and of the others.
+        // Areas of half of the triangles, and of the other half.
         let is_first = |n: usize| n.is_multiple_of(2);
         let halves = [true, false].map(|first| {
             let some = mesh
@@ -326,10 +328,10 @@ pub(super) fn area_alone() -> Counts {
     ]
 }
 
-/// Boxes with faces on walls whose coordinates are doubles of no index: the exact cells, without snapping.
+/// Boxes with faces on walls whose index is not exact in doubles: the exact cells, without snapping.
 pub(super) fn on_walls() -> Counts {
     let [mut faces_on_walls, mut boxes] = [0; 2];
-    // The spacing along an axis, its origin, and the sides of the box.
+    // Spacing along an axis, its origin, and the sides of the box.
     let spacings = [
         (3, 10, 3, 10),
         (1, 10, 1, 10),
@@ -356,7 +358,7 @@ pub(super) fn on_walls() -> Counts {
                 let [from, to] = [0.0, side[axis]].map(|v| map.index(v));
                 for cell in 0..dims[axis] {
                     let [low, end] = [cell, cell + 1].map(|n| Rational::from(n as i64));
-                    // The low face of the box belongs to the cell above it, the high face to the one below.
+                    // The low face of the box belongs to the cell above it, the high face to the cell below.
                     let has_low = from >= low && from < end;
                     let has_high = to > low && to <= end;
                     let wanted = f32::from(u8::from(has_high)) - f32::from(u8::from(has_low));

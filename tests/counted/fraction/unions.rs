@@ -1,7 +1,8 @@
-//! Random cut cells of overlapping parts against clipping in whole numbers, and the reported cases one by one.
+//! Random cut cells of overlapping parts, compared with clipping in integers, and the reported cases one by
+//! one.
 //!
-//! Parts share corners, edges and faces, touch, are wound inside out, and have lobes that are wound in opposite
-//! directions, on every axis. `VOXELIZE_UNIONS=1000000` takes so many cut cells.
+//! Parts share corners, edges and faces, touch, are inside out, and have lobes of opposite orientation, along
+//! every axis. `VOXELIZE_UNIONS=1000000` sets the number of cut cells.
 
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, Quantities, Quantity};
@@ -16,7 +17,7 @@ use crate::support::suite::Counts;
 
 type Corner = [i64; 3];
 
-/// A part of a mesh: triangles with whole corners, and the solids that they bound.
+/// Part of a mesh: triangles with integer corners, and the solids that they bound.
 struct Part {
     triangles: Vec<[Corner; 3]>,
     solids: Vec<SignedSolid>,
@@ -42,7 +43,7 @@ fn volume_of([a, b, c, d]: [Corner; 4]) -> i64 {
         + p[2] * (q[0] * r[1] - q[1] * r[0])
 }
 
-/// A convex part by its triangles, outwards.
+/// Returns a convex part from its triangles with outward orientation.
 fn convex(triangles: Vec<[Corner; 3]>) -> Part {
     let planes = triangles.iter().map(|t| HalfSpace::of(*t)).collect();
     Part {
@@ -51,7 +52,7 @@ fn convex(triangles: Vec<[Corner; 3]>) -> Part {
     }
 }
 
-/// A tetrahedron; `None` if it is flat.
+/// Returns a tetrahedron. `None` if it is flat.
 fn tetrahedron(mut corners: [Corner; 4]) -> Option<Part> {
     if volume_of(corners) == 0 {
         return None;
@@ -82,8 +83,8 @@ fn box_part(low: Corner, high: Corner) -> Option<Part> {
     Some(convex(triangles.map(|t| t.map(corner)).collect()))
 }
 
-/// A prism along an axis over a polygon of four corners whose first and third side cross: two lobes, wound in
-/// opposite directions.
+/// Returns a prism along an axis over a polygon of four corners whose first and third side cross: two lobes
+/// of opposite orientation.
 fn bowtie(axis: usize, corners: [[i64; 2]; 4], [low, high]: [i64; 2]) -> Option<Part> {
     let turn = |a: [i64; 2], b: [i64; 2], c: [i64; 2]| {
         (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
@@ -110,7 +111,8 @@ fn bowtie(axis: usize, corners: [[i64; 2]; 4], [low, high]: [i64; 2]) -> Option<
         triangles.push([at(p, high), at(q, high), at(r, high)]);
         triangles.push([at(p, low), at(r, low), at(q, low)]);
     }
-    // A lobe is between one side and both that cross, whose inner side is that of the corner opposite.
+    // A lobe is between one side and both crossing sides. Their inner side is the side of the opposite
+    // corner.
     let lobe = |[p, q]: [[i64; 2]; 2], others: [([i64; 2], [i64; 2]); 2]| {
         let sign = if turn(p, q, others[0].1) > 0 { 1 } else { -1 };
         let mut planes = vec![];
@@ -119,7 +121,7 @@ fn bowtie(axis: usize, corners: [[i64; 2]; 4], [low, high]: [i64; 2]) -> Option<
             let [from, to] = if is_left { [from, to] } else { [to, from] };
             planes.push(HalfSpace::of([at(from, low), at(to, low), at(to, high)]));
         };
-        // Beyond p and q the sides go on to the other corners.
+        // Beyond p and q the sides continue to the other corners.
         add(p, q, others[0].1);
         add(others[0].0, others[0].1, q);
         add(others[1].0, others[1].1, p);
@@ -143,7 +145,8 @@ fn bowtie(axis: usize, corners: [[i64; 2]; 4], [low, high]: [i64; 2]) -> Option<
     Some(Part { triangles, solids })
 }
 
-/// A part of random kind with corners on a coarse or a fine grid; corners of earlier parts are taken now and then.
+/// Returns a part of random kind with corners on a coarse or a fine grid. Some corners are corners of earlier
+/// parts.
 fn part(random: &mut Random, most: i64, corners: &[Corner]) -> Option<Part> {
     let mut corner = || -> Corner {
         if !corners.is_empty() && random.one_in(3) {
@@ -194,7 +197,7 @@ fn wanted_cells() -> u64 {
     std::env::var("VOXELIZE_UNIONS").map_or(6_000, |n| n.parse().expect("a whole number"))
 }
 
-/// Cells on each axis of a case.
+/// Cells per axis of a case.
 const DIMS: [usize; 3] = [2, 2, 1];
 
 pub(super) fn random_cells() -> Counts {
@@ -203,7 +206,7 @@ pub(super) fn random_cells() -> Counts {
     let mut worst = 0.0_f64;
     let wanted = wanted_cells();
     while cut < wanted {
-        // Units of a cell: few make corners, edges and faces that coincide.
+        // Units per cell. Few units make corners, edges and faces coincide.
         let side = random.of(&[1, 1, 2, 2, 3, 4, 7, 16]);
         let most = 2 * side + i64::from(random.one_in(2));
         let mut parts: Vec<Part> = vec![];
@@ -222,7 +225,7 @@ pub(super) fn random_cells() -> Counts {
         if parts.len() < count || solids.len() > 5 {
             continue;
         }
-        // A unit of a third is no float: walls and corners snap.
+        // A third is not a float: walls and corners snap.
         let scale = random.of(&[1.0_f64, 0.25, 1.0 / 3.0, 0.1]);
         let is_exact = scale == 1.0 || scale == 0.25;
         let placed = |v: &Corner| v.map(|c| (c as f64 * scale) as f32);
@@ -231,7 +234,7 @@ pub(super) fn random_cells() -> Counts {
             .flat_map(|part| part.triangles.clone())
             .collect();
         let triangles: Vec<_> = whole.iter().map(|t| t.each_ref().map(placed)).collect();
-        // A corner that is no float is moved; only walls of cells are not, as they snap.
+        // A corner that is not a float is moved, unless it is on a wall of cells, because walls snap.
         if !is_exact
             && whole
                 .as_flattened()
@@ -272,7 +275,7 @@ pub(super) fn random_cells() -> Counts {
             );
             beside += u64::from(found != nearest);
             if report.united.cells > 0 {
-                // Rounding to a float, and of the clipping.
+                // Rounding to a float, and error of the clipping.
                 let rounding = share * 2f64.powi(-24) + 1e-14;
                 assert!(
                     off <= report.united.error + rounding,
@@ -292,7 +295,7 @@ pub(super) fn random_cells() -> Counts {
     ]
 }
 
-/// A case that was reported: triangles in a lattice of one cell from a low corner, the side, and the share.
+/// Reported case: triangles in a lattice of one cell from a low corner, the side, and the share.
 struct Reported {
     name: &'static str,
     triangles: Vec<Triangle>,
@@ -309,7 +312,7 @@ fn floats(part: Option<Part>) -> Vec<Triangle> {
         .collect()
 }
 
-/// Axes in turn, which keeps the orientation.
+/// Permutes the axes cyclically, which keeps the orientation.
 fn turned(triangles: &[Triangle], by: usize) -> Vec<Triangle> {
     triangles
         .iter()
@@ -384,7 +387,7 @@ pub(super) fn reported() -> Counts {
     vec![("cases", compared)]
 }
 
-/// The numbers of one cell of a mesh, in the order of `wanted`.
+/// Returns the numbers of one cell of a mesh, in the order of `wanted`.
 fn numbers(mesh: &Mesh, lattice: &Lattice, quantity: Quantity, cell: [usize; 3]) -> Vec<f32> {
     let quantities: Quantities = [quantity].into_iter().collect();
     let rule = Rule::fraction()
@@ -404,7 +407,7 @@ fn numbers(mesh: &Mesh, lattice: &Lattice, quantity: Quantity, cell: [usize; 3])
     slabs.arrays()[0].numbers()[at..at + each].to_vec()
 }
 
-/// Faces on walls, of parts that touch and of parts that are inside out, beside the shares.
+/// Faces on walls of touching parts and of parts that are inside out, next to the shares.
 pub(super) fn faces_on_walls() -> Counts {
     let mut compared = 0;
     let close = |found: &[f32], wanted: [f64; 3], name: &str| {
@@ -416,7 +419,7 @@ pub(super) fn faces_on_walls() -> Counts {
             "{name}: {found:?} for {wanted:?}"
         );
     };
-    // A face that is exactly on a wall whose index is no exact double, along each axis.
+    // A face that is exactly on a wall whose index is not an exact double, along each axis.
     let tenths = |n: i64| Rational::new(n, 10);
     for by in 0..3 {
         let mesh =
@@ -427,7 +430,7 @@ pub(super) fn faces_on_walls() -> Counts {
         let mut dims = [4; 3];
         dims[axis] = 11;
         let lattice = lattice(low, [tenths(3), tenths(3), tenths(3)], dims, Snap::None);
-        // The face at 3 is on wall 9: it bounds the cell below, and closes the wall.
+        // The face at 3 is on wall 9: it bounds the cell below and closes the wall.
         let mut below = [1; 3];
         below[axis] = 8;
         let mut above = below;
@@ -458,7 +461,7 @@ pub(super) fn faces_on_walls() -> Counts {
         );
         compared += 4;
     }
-    // Two boxes that touch on a wall: it is closed, as their faces are on it.
+    // Two boxes that touch at a wall. The wall is closed, because their faces are on it.
     let touching = [
         between([0.0; 3], [2.0; 3]),
         between([0.0, 0.0, 2.0], [2.0, 2.0, 4.0]),
@@ -476,7 +479,7 @@ pub(super) fn faces_on_walls() -> Counts {
         [1.0, 1.0, 0.0],
         "where boxes touch",
     );
-    // A small part that is inside out has a centroid.
+    // A small inverted part has a centroid.
     let low = [0.25, 0.5, 0.75_f32];
     let small = 2f32.powi(-10);
     let triangles = [

@@ -1,4 +1,4 @@
-//! How a job runs decides nothing: levels, threads, order of triangles, rotation of vertices.
+//! Independence of results from levels, threads, order of triangles, and rotation of vertices.
 
 use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, Voxelizer};
@@ -9,7 +9,7 @@ use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
-/// One row of words, and rows of several with several slabs.
+/// One row of words, and rows of several words with several slabs.
 const LONGEST: [usize; 2] = [21, 90];
 
 fn digest(mesh: &Mesh, lattice: &Lattice, what: Rule, level: Level, threads: usize) -> Digest {
@@ -64,7 +64,7 @@ pub fn levels_and_threads() -> Counts {
     ]
 }
 
-/// The same triangles in other orders, their vertices rotated or reversed.
+/// The same triangles in other orders, with rotated or reversed vertices.
 pub fn order_of_triangles_and_vertices() -> Counts {
     let levels = Level::available();
     let mut runs = 0;
@@ -114,7 +114,7 @@ pub fn many_triangles() -> Counts {
     vec![("triangles", all.triangles().len() as u64), ("runs", runs)]
 }
 
-/// The triangles in every order tried, each with its description.
+/// Returns the triangles in every tested order, each with its description.
 fn orders(triangles: &[Triangle]) -> Vec<(&'static str, Vec<Triangle>)> {
     let with = |change: fn(&Triangle) -> Triangle| triangles.iter().map(change).collect::<Vec<_>>();
     let mut all = vec![

@@ -1,4 +1,4 @@
-//! Numbers that are known beforehand.
+//! Numbers that are known in advance.
 
 use std::process::Command;
 
@@ -78,8 +78,8 @@ pub fn halves_of_the_cube_join() -> Counts {
     vec![("halves", 2), ("cells", joined)]
 }
 
-/// The upright faces at x = 0.3, 0.7 and 2.5 mark one layer each: by their decimals in cells of a
-/// tenth, as no float is 0.3 or 0.7; by their bits with `--snap none`.
+/// The upright faces at x = 0.3, 0.7 and 2.5 mark one layer each. In cells of a tenth they are on walls by
+/// their decimals, although 0.3 and 0.7 are not floats. With `--snap none` their bits count.
 pub fn steps_of_the_bracket() -> Counts {
     let mesh = fixture("bracket.stl");
     let tenth = || Rational::new(1, 10);
@@ -104,7 +104,7 @@ pub fn steps_of_the_bracket() -> Counts {
     vec![("faces", faces)]
 }
 
-/// The triangles that lie in the plane x = `at`.
+/// Returns the triangles in the plane x = `at`.
 fn face_at(mesh: &Mesh, at: f32) -> Mesh {
     let flat = mesh
         .triangles()
@@ -113,7 +113,7 @@ fn face_at(mesh: &Mesh, at: f32) -> Mesh {
     Mesh::from_triangles(flat.copied().collect()).expect("finite")
 }
 
-/// The first and last layer along x that the mesh marks.
+/// Returns the first and last layer along x that the mesh marks.
 fn layers_marked(mesh: &Mesh, lattice: &Lattice) -> [usize; 2] {
     let [low, high] = surface(mesh, lattice, Ties::Up)
         .occupied_box()

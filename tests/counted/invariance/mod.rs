@@ -1,5 +1,5 @@
-//! Properties of the whole program: what must not change a result, and what must move, turn, cut
-//! or coarsen it.
+//! Invariants of the whole program: changes that must not affect a result, and changes that must move,
+//! rotate, cut or coarsen it.
 
 mod how;
 mod known;

@@ -16,7 +16,7 @@ const PERMUTATIONS: [[usize; 3]; 6] = [
 
 const SHIFTS: [[i64; 3]; 4] = [[1, 0, 0], [0, -3, 0], [7, -11, 64], [-129, 1000, 5]];
 
-/// The power of two that cuts the mesh into 16 to 32 cells.
+/// Returns the power of two that divides the mesh into 16 to 32 cells.
 fn dyadic_size(mesh: &Mesh) -> f32 {
     let bounds = mesh.bounds();
     let longest = (0..3)
@@ -25,8 +25,8 @@ fn dyadic_size(mesh: &Mesh) -> f32 {
     2f32.powi((longest / 16.0).log2().floor() as i32)
 }
 
-/// Fixtures rounded to sixteenths of a dyadic cell, by whole cells with their lattice: every
-/// coordinate stays a float, so nothing but the place changes.
+/// Fixtures rounded to sixteenths of a dyadic cell, moved by whole cells with their lattice. Every coordinate
+/// stays a float, so only the place changes.
 pub fn mesh_and_lattice_move() -> Counts {
     let mut meshes = 0;
     let mut moves = 0;
@@ -86,8 +86,8 @@ fn moved_lattice(lattice: &Lattice, shift: [i64; 3]) -> Lattice {
     moved.with_snap(lattice.snap())
 }
 
-/// Calls `check` for each fixture on lattices full of ties and free of them, snapping or not, with
-/// the ties that know no direction.
+/// Calls `check` for each fixture on lattices with many ties and without any, with and without snapping, with
+/// the ties that have no direction.
 fn each_symmetric(mut check: impl FnMut(&str, &Mesh, &Lattice, Ties)) {
     for (name, mesh) in fixtures() {
         for (snap, longest) in [(Snap::Float, 20), (Snap::None, 20), (Snap::Float, 23)] {

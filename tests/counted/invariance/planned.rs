@@ -1,5 +1,4 @@
-//! How a grid is held in memory decides nothing: slabs make the digests, counts and bytes of the
-//! whole grid.
+//! Independence of results from the plan: slabs give the digests, counts and bytes of the whole grid.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,10 +16,10 @@ use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
-/// The layers of a brick.
+/// Layers of a brick.
 const BRICK: usize = 8;
 
-/// Every format of one file that is written in slabs, with every type it has for cells of this kind.
+/// Returns every single-file format that is written in slabs, with every type for cells of this kind.
 fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
     let dtypes = move |format: &'static Format| {
         if cells == CellKind::Bits {
@@ -35,7 +34,7 @@ fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
     in_slabs.flat_map(move |format| dtypes(format).iter().map(move |dtype| (format, *dtype)))
 }
 
-/// The bytes of a file of these cells.
+/// Returns the bytes of a file of these cells.
 fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
     let mut bytes = vec![];
     let options = SaveOptions {
@@ -46,7 +45,7 @@ fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
     bytes
 }
 
-/// How many files were compared, and of which kinds: formats with types take turns.
+/// Number of compared files with their kinds. Formats and types alternate.
 #[derive(Default)]
 struct Compared {
     files: u64,
@@ -54,8 +53,8 @@ struct Compared {
 }
 
 impl Compared {
-    /// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole, as files of a
-    /// format that takes them.
+    /// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole, as
+    /// files of a format for them.
     fn compare(
         &mut self,
         name: &str,
@@ -77,7 +76,7 @@ impl Compared {
             }
             let takes = |(format, _): &(&Format, Dtype)| height.is_multiple_of(format.slab_layers);
             let mut kinds: Vec<_> = kinds(what.kind()).filter(takes).collect();
-            // Those of tiles only where slabs are so high.
+            // Formats of tiles are used only for slabs of that height.
             if kinds.iter().any(|(format, _)| format.slab_layers > BRICK) {
                 kinds.retain(|(format, _)| format.slab_layers > BRICK);
             }
@@ -123,7 +122,7 @@ impl Compared {
     }
 }
 
-/// Every fixture, rule and ties, in slabs of one layer, of a few, and of a brick's.
+/// Every fixture, rule and ties, in slabs of one layer, of a few, and of a brick's height.
 pub fn slabs_are_the_whole() -> Counts {
     let mut compared = Compared::default();
     for (name, mesh) in fixtures() {
@@ -131,7 +130,7 @@ pub fn slabs_are_the_whole() -> Counts {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
             for what in rules_for(&mesh) {
                 let name = format!("{name}, {longest}, {what:?}");
-                // Insides take long.
+                // Rules with an inside are slow.
                 let heights = if what.inside().is_some() {
                     &[8, 17][..]
                 } else {
@@ -156,7 +155,7 @@ pub fn slabs_are_the_whole() -> Counts {
     compared.counts()
 }
 
-/// A mesh drawn out along z, so that few cells make many layers.
+/// Returns a mesh stretched along z, so that few cells form many layers.
 fn tall(name: &str) -> (Mesh, Lattice) {
     let mesh = mapped(&fixture(name), |[x, y, z]| [x, y, 60.0 * z]);
     let lattice = Lattice::fit(mesh.bounds(), 700).expect("it fits");
@@ -164,7 +163,7 @@ fn tall(name: &str) -> (Mesh, Lattice) {
     (mesh, lattice)
 }
 
-/// Grids of more layers than a tile of a .vox scene, which is made of slabs of as many.
+/// Grids with more layers than a tile of a .vox scene, which is written in slabs of that height.
 pub fn slabs_of_tiles() -> Counts {
     let mut compared = Compared::default();
     let mut refused = 0;
@@ -208,7 +207,7 @@ pub fn slabs_of_tiles() -> Counts {
     counts
 }
 
-/// A limit chooses the plan, and slabs above it are refused.
+/// A limit selects the plan, and slabs above it are refused.
 pub fn a_limit_chooses_the_plan() -> Counts {
     let mut slabs = 0;
     let mut refused = 0;
@@ -250,7 +249,7 @@ impl Progress for StopAt {
     }
 }
 
-/// Slabs that are cancelled leave no file, wherever that happens.
+/// Cancelled slabs leave no file, at any point of cancellation.
 pub fn cancelled_slabs_leave_nothing() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let (mesh, lattice) = tall("octahedron.stl");
@@ -285,7 +284,7 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
     vec![("stopped", stopped)]
 }
 
-/// The tool under `--max-memory`: the same files and sidecars, the same JSON save for the plan.
+/// The tool under `--max-memory`: the same files and sidecars, and the same JSON except for the plan.
 pub fn the_program_in_slabs() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let mut files = 0;
@@ -311,7 +310,8 @@ pub fn the_program_in_slabs() -> Counts {
                 json(dir.path(), &[&options, more, &["-o", output]].concat())
             };
             let whole = run("whole", &[]);
-            // All of the grid beside what the writer holds; the program takes 16.75 MiB, and 64 KiB for a thread.
+            // The whole grid plus the memory of the writer. The program uses 16.75 MiB, and 64 KiB per
+            // thread.
             let dense = run("whole", &["-n"])["estimate"]["memory_bytes"]
                 .as_u64()
                 .expect("bytes");
@@ -373,8 +373,8 @@ pub fn the_program_in_slabs() -> Counts {
     vec![("files from slabs", files), ("pipes", piped)]
 }
 
-/// The tool on a grid so large that it is kept in bricks: the digests of the whole, and the files that
-/// slabs, and bricks that were counted first, make under a limit.
+/// The tool on a grid so large that it is kept in bricks: the digests of the whole, and the files written
+/// under a limit from slabs and from bricks that were counted first.
 pub fn the_program_in_bricks() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let mesh = fixture("knot.stl");
@@ -427,7 +427,7 @@ fn tool(dir: &Path) -> Command {
     command
 }
 
-/// Runs the tool, and returns its output.
+/// Runs the tool and returns its output.
 fn json(dir: &Path, options: &[&str]) -> Value {
     let out = tool(dir).args(options).output().expect("the tool starts");
     let stdout = String::from_utf8_lossy(&out.stdout);
@@ -439,7 +439,7 @@ fn json(dir: &Path, options: &[&str]) -> Value {
     serde_json::from_str(&stdout).expect("JSON")
 }
 
-/// A binary STL.
+/// Returns a binary STL.
 fn stl(mesh: &Mesh) -> Vec<u8> {
     let mut bytes = vec![0; 80];
     bytes.extend((mesh.triangles().len() as u32).to_le_bytes());

@@ -9,7 +9,7 @@ use voxelize::{Digest, Fit, Level, Rule, Size, Ties};
 use crate::support::meshes::{cells, fixture, folder};
 use crate::support::suite::Counts;
 
-/// A mesh with options, and what the library makes of the same.
+/// Mesh with options, and the equivalent in the library.
 struct Case {
     mesh: &'static str,
     options: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! How ties relate to each other and to the size of cells.
+//! Relations between ties, and between ties and the size of cells.
 
 use voxelize::{BitGrid, Fit, Lattice, Rational, Snap, Ties};
 
@@ -34,7 +34,7 @@ pub fn double_spacing_is_the_or() -> Counts {
     vec![("lattices", compared), ("cells", occupied)]
 }
 
-/// A lattice from the same corner, of other dims and `times` the spacing.
+/// Returns a lattice from the same corner with other dims and `times` the spacing.
 fn lattice_of(like: &Lattice, dims: [usize; 3], times: i64, closed: [bool; 3]) -> Lattice {
     let spacing = like
         .spacing()
@@ -45,7 +45,7 @@ fn lattice_of(like: &Lattice, dims: [usize; 3], times: i64, closed: [bool; 3]) -
         .with_snap(like.snap())
 }
 
-/// Ties none is a part of ties up, which is a part of ties both.
+/// Ties none is a subset of ties up, which is a subset of ties both.
 pub fn ties_are_nested() -> Counts {
     let within =
         |a: &BitGrid, b: &BitGrid| a.words().iter().zip(b.words()).all(|(a, b)| a & !b == 0);

@@ -5,7 +5,7 @@ use voxelize::{BitGrid, Bounds, Fit, Lattice, Mesh, Rational, Size, Snap, Ties};
 use crate::support::meshes::{cells, cropped, extent, fixture, fixtures, folded, surface};
 use crate::support::suite::Counts;
 
-/// The tile of `whole` from wall `low` to wall `high`, as `--bounds` asks for it.
+/// Returns the tile of `whole` from wall `low` to wall `high`, in the form of `--bounds`.
 fn tile(whole: &Lattice, mesh: &Bounds, low: [usize; 3], high: [usize; 3]) -> Lattice {
     let wall = |at: [usize; 3]| {
         std::array::from_fn(|a| &whole.origin()[a] + &cells(at[a] as i64, &whole.spacing()[a]))
@@ -16,7 +16,7 @@ fn tile(whole: &Lattice, mesh: &Bounds, low: [usize; 3], high: [usize; 3]) -> La
     tile
 }
 
-/// A lattice whose walls the mesh ends on along its longest axis, and one whose it does not.
+/// Returns a lattice whose walls the mesh ends on along its longest axis, and one without this property.
 fn fits(mesh: &Mesh) -> Vec<Fit> {
     let size = extent(mesh.bounds()) * Rational::new(2, 41);
     let off_walls = Fit::new(Size::Spacing([size.clone(), size.clone(), size]));
@@ -64,8 +64,8 @@ pub fn tiles_join() -> Counts {
     vec![("tiles", compared), ("cells", occupied)]
 }
 
-/// The one exception: where the mesh ends exactly on the last wall of a tile beyond which the
-/// whole goes on, ties up marks one layer more, as the tile alone would lose that face.
+/// The one exception: if the mesh ends exactly on the last wall of a tile and the whole continues beyond it,
+/// ties up marks one layer more, because the tile alone would lose that face.
 pub fn a_tile_where_the_mesh_ends() -> Counts {
     let mesh = fixture("cube.stl");
     let one = || Size::Spacing([1, 1, 1].map(Rational::from));
@@ -89,16 +89,16 @@ pub fn a_tile_where_the_mesh_ends() -> Counts {
             }
         }
     }
-    // The far face covers 65 × 65 cells with its rim in the layers above, whose border of
-    // 65² - 63² cells in the layer below is marked anyway.
+    // The far face covers 65 × 65 cells with its rim in the layers above. The border of 65² - 63² cells in
+    // the layer below is marked anyway.
     assert_eq!(more, 3 * 63 * 63);
     vec![("tiles", 3), ("cells more", more)]
 }
 
-/// The first walls move down with all others and the mesh lies above them; the last walls of a
-/// closed axis move outwards alone. So padding takes from the last layer what lies on the last
-/// wall, into the layer beyond: pad 0 is pad N with its rim folded back, under all ties. Where
-/// nothing lies on a last wall, that is the same cells at another position.
+/// The first walls move down with all others, and the mesh lies above them. The last walls of a closed axis
+/// move outwards alone. So padding moves cells of parts on the last wall from the last layer to the layer
+/// beyond: pad 0 is pad N with its rim folded back, under all ties. If nothing lies on a last wall, the cells
+/// are equal at another position.
 pub fn padding_folds_away() -> Counts {
     let mut compared = 0;
     let mut same = 0;
@@ -140,7 +140,7 @@ pub fn padding_folds_away() -> Counts {
     vec![("lattices", compared), ("lattices that are equal", same)]
 }
 
-/// Whether a face on the outer wall marks the layer beyond it.
+/// Reports whether a face on the outer wall marks the layer beyond it.
 fn takes_rim(ties: Ties, high: bool) -> bool {
     match ties {
         Ties::Both => true,
@@ -149,7 +149,7 @@ fn takes_rim(ties: Ties, high: bool) -> bool {
     }
 }
 
-/// Only the one layer beyond a wall that `rim` allows may hold cells outside the plain lattice.
+/// Checks that only the layers allowed by `rim` contain cells outside the plain lattice.
 fn check_rim(
     name: &str,
     padded: &BitGrid,
@@ -171,8 +171,8 @@ fn check_rim(
     }
 }
 
-/// A lattice that starts whole cells earlier or later, and ends on the same walls, holds the same
-/// cells at other places.
+/// A lattice that starts whole cells earlier or later, and ends on the same walls, contains the same cells at
+/// other places.
 pub fn the_lattice_grows_and_shrinks() -> Counts {
     let mut compared = 0;
     for (name, mesh) in fixtures() {
@@ -210,7 +210,7 @@ pub fn the_lattice_grows_and_shrinks() -> Counts {
     vec![("lattices", compared)]
 }
 
-/// The lattice from wall `low`, which may be below zero, to the same last walls.
+/// Returns the lattice from wall `low`, which may be below zero, to the same last walls.
 fn from_wall(plain: &Lattice, low: [i64; 3]) -> Lattice {
     let origin = std::array::from_fn(|a| &plain.origin()[a] + &cells(low[a], &plain.spacing()[a]));
     let dims = std::array::from_fn(|a| (plain.dims()[a] as i64 - low[a]) as usize);

@@ -1,7 +1,7 @@
-//! Is offset exact? Every centre of a cell and every triangle against distances in integers of any size, at all
-//! levels, on triangles of every family, touching and degenerate ones, and fixtures.
+//! Exactness of offset. Every centre of a cell and every triangle are compared with distances in integers of
+//! any size, at all levels, on triangles of every family, touching and degenerate ones, and fixtures.
 //!
-//! `VOXELIZE_OFFSET_SOAK=20` decides about so many times as many random cases.
+//! `VOXELIZE_OFFSET_SOAK=20` multiplies the number of random cases.
 
 pub mod oracle;
 
@@ -44,10 +44,10 @@ pub const SUITE: Suite = Suite::of(
     ],
 );
 
-/// Centres as far away as the radius.
+/// Centres at exactly the radius.
 const TOUCHING: &str = "exactly at the radius";
 
-/// How many times as many cases as usual.
+/// Returns the multiplier for the number of cases.
 fn soak() -> usize {
     std::env::var("VOXELIZE_OFFSET_SOAK").map_or(1, |times| times.parse().expect("a whole number"))
 }
@@ -56,7 +56,7 @@ fn length(text: &str) -> Length {
     text.parse().expect("a length")
 }
 
-/// The cells of the library.
+/// Returns the cells of the library.
 fn found(mesh: &Mesh, lattice: &Lattice, radius: Length, run: Run) -> BitGrid {
     let made = Voxelizer::new(Rule::offset(radius))
         .with_run(run)
@@ -65,7 +65,7 @@ fn found(mesh: &Mesh, lattice: &Lattice, radius: Length, run: Run) -> BitGrid {
     made.voxels.into_occupied().expect("bits")
 }
 
-/// The comparisons.
+/// Counts of the comparisons.
 #[derive(Default)]
 struct Compared {
     decisions: u64,
@@ -75,7 +75,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Compares a mesh at every level, with one thread and now and then with three.
+    /// Compares a mesh at every level, with one thread and sometimes with three.
     fn add(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice, radius: Length) {
         let before = self.queries.pairs;
         let expected =
@@ -107,7 +107,7 @@ impl Compared {
         self.occupied += expected.count();
     }
 
-    /// The same where hardly a ball touches, by chance: none of them is no failure.
+    /// Returns the counts without the touching centres, which may be zero by chance in some checks.
     fn counts_without_touching(self) -> Counts {
         self.counts()
             .into_iter()
@@ -126,7 +126,7 @@ impl Compared {
     }
 }
 
-/// A radius in cells, in units of the file, or zero.
+/// Returns a radius in cells, in units of the file, or zero.
 fn random_radius(random: &mut Random, lattice: &Lattice) -> Length {
     let cells = ["0", "0.5", "1", "1.5", "2", "2.5", "0.707", "3.25"];
     if random.one_in(3) {
@@ -143,7 +143,7 @@ fn decisions_are_exact() -> Counts {
         let mut random = Random::new(0x0ff5 + family.name.len() as u64);
         for n in 0..soak() * (family.cases as usize / 40).max(2) {
             let Case { triangles, lattice } = (family.make)(&mut random);
-            // The oracle asks about every cell and every triangle.
+            // The oracle tests every cell with every triangle.
             let few = (60_000 / lattice.cells() as usize).clamp(1, triangles.len());
             let mesh = Mesh::from_triangles(triangles[..few].to_vec()).expect("finite");
             let radius = random_radius(&mut random, &lattice);
@@ -153,8 +153,8 @@ fn decisions_are_exact() -> Counts {
     compared.counts()
 }
 
-/// Corners at halves of cells, and radii at which centres touch: 1, 3/2, and 5/2, which is also the way from one
-/// centre to another by 3/2 and 2. Points, segments and collinear corners among them.
+/// Corners at halves of cells, and radii at which centres touch: 1, 3/2, and 5/2, which is also the distance
+/// between two centres offset by 3/2 and 2. Points, segments and collinear corners are included.
 fn touching_balls_are_exact() -> Counts {
     let mut random = Random::new(6);
     let mut compared = Compared::default();
@@ -195,11 +195,11 @@ fn touching_balls_are_exact() -> Counts {
     compared.counts()
 }
 
-/// All fixtures on lattices with ties and without, padded by the radius or not.
+/// All fixtures on lattices with and without ties, with and without padding by the radius.
 fn fixtures_are_exact() -> Counts {
     let mut compared = Compared::default();
     for (name, mesh) in fixtures() {
-        // The oracle asks about every pair.
+        // The oracle tests every pair.
         let longest = if mesh.triangles().len() > 1500 {
             [8, 9]
         } else {
@@ -228,7 +228,7 @@ fn fixtures_are_exact() -> Counts {
     compared.counts()
 }
 
-/// With no radius, the cells whose centres are on the mesh.
+/// A radius of zero gives the cells whose centres are on the mesh.
 fn radius_zero() -> Counts {
     let mut compared = Compared::default();
     for (name, mesh) in fixtures() {
@@ -245,7 +245,8 @@ fn radius_zero() -> Counts {
     compared.counts()
 }
 
-/// Triangles of up to fifty cells and hardly any width, in all directions, many of them all but along an axis.
+/// Triangles of up to fifty cells and hardly any width, in all directions. Many are nearly parallel to an
+/// axis.
 fn needles_are_exact() -> Counts {
     let mut random = Random::new(17);
     let mut compared = Compared::default();
@@ -279,7 +280,7 @@ fn needles_are_exact() -> Counts {
     compared.counts_without_touching()
 }
 
-/// Radii of many bricks, triangles far larger than the grid, needles, and cells of unequal sides.
+/// Radii of many bricks, triangles far larger than the grid, needles, and non-cubic cells.
 fn large_radii() -> Counts {
     let mut random = Random::new(21);
     let mut compared = Compared::default();

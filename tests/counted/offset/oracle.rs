@@ -1,6 +1,6 @@
-//! Which centres of cells are within a radius of a triangle, in integers of any size: the closest point by the
-//! Voronoi regions of vertices, edges and face, one after the other (Ericson, Real-Time Collision Detection, section
-//! 5.1.5). The library asks about separating axes, and about feet on all features.
+//! Finds the centres of cells within a radius of a triangle, in integers of any size: the closest point by
+//! the Voronoi regions of vertices, edges and face, one after the other (Ericson, Real-Time Collision
+//! Detection, section 5.1.5). The library instead uses separating axes and feet on all features.
 //!
 //! A distance in doubles decides alone if it differs from the radius by much more than its error.
 
@@ -10,20 +10,20 @@ use voxelize::{BitGrid, Lattice, Mesh, Rational};
 
 use crate::support::oracle::{Axis, axes};
 
-/// Doubles do not decide closer to the radius than this part of all lengths.
+/// Doubles do not decide closer to the radius than this share of all lengths.
 const NEAR: f64 = 1e-6;
 
-/// A lattice and a radius.
+/// Lattice with a radius.
 pub struct Balls<'a> {
     lattice: &'a Lattice,
     axes: [Axis; 3],
     spacing: [[BigInt; 2]; 3],
-    /// The radius in world units.
+    /// Radius in world units.
     radius: [BigInt; 2],
     nearly: f64,
 }
 
-/// The queries, and how many of them were exact.
+/// Number of queries, and of exact queries among them.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Queries {
     pub pairs: u64,
@@ -52,7 +52,7 @@ impl<'a> Balls<'a> {
         }
     }
 
-    /// The cells that `mesh` occupies.
+    /// Returns the cells that `mesh` occupies.
     pub fn cells(&self, mesh: &Mesh, queries: &mut Queries) -> BitGrid {
         let mut cells = BitGrid::try_from(self.lattice).expect("a small grid");
         for triangle in mesh.triangles() {
@@ -78,20 +78,20 @@ impl<'a> Balls<'a> {
     }
 }
 
-/// A triangle and a radius in whole numbers of one length.
+/// Triangle and radius in integers of one unit of length.
 struct Scaled {
     vertices: [[BigInt; 3]; 3],
     /// Half the sides of a cell.
     halves: [BigInt; 3],
     radius: BigInt,
-    /// The same, nearly, in world units from the lattice's corner.
+    /// The same, approximately, in world units from the lattice's corner.
     doubles: [[f64; 3]; 3],
     sides: [f64; 3],
 }
 
 impl Scaled {
     fn new(balls: &Balls, triangle: &[[f32; 3]; 3]) -> Self {
-        // Along an axis, lengths are whole numbers of r / (unit s).
+        // Along an axis, lengths are integer multiples of r / (unit s).
         let units: [BigInt; 3] =
             std::array::from_fn(|a| balls.axes[a].unit() * &balls.spacing[a][1]);
         let all: BigInt = units.iter().product::<BigInt>() * &balls.radius[1];
@@ -129,7 +129,8 @@ impl Scaled {
         }
     }
 
-    /// Whether a centre is near, if doubles tell. Snapping moves a vertex by less than a thousandth of a side.
+    /// Reports whether a centre is near if doubles can decide. Snapping moves a vertex by less than a
+    /// thousandth of a side.
     fn nearly(&self, cell: [usize; 3], radius: f64) -> Option<bool> {
         let centre = std::array::from_fn(|a| (cell[a] as f64 + 0.5) * self.sides[a]);
         let closest = on_triangle(centre, self.doubles);
@@ -154,7 +155,7 @@ impl Scaled {
         Some(distance < radius)
     }
 
-    /// Whether the distance of a centre is below, at or above the radius.
+    /// Compares the distance of a centre with the radius.
     fn side(&self, cell: [usize; 3]) -> std::cmp::Ordering {
         let centre: [BigInt; 3] = std::array::from_fn(|a| &self.halves[a] * (2 * cell[a] + 1));
         let [a, b, c] = self.vertices.each_ref().map(|v| minus(v, &centre));
@@ -173,7 +174,7 @@ fn dot(a: &Vector, b: &Vector) -> BigInt {
     (0..3).map(|i| &a[i] * &b[i]).sum()
 }
 
-/// The squared distance of the origin to a triangle, as a fraction.
+/// Returns the squared distance of the origin from a triangle, as a fraction.
 pub fn squared_distance(a: &Vector, b: &Vector, c: &Vector) -> [BigInt; 2] {
     let zero = BigInt::ZERO;
     let ab = minus(b, a);

@@ -4,7 +4,7 @@ use voxelize::geom::segment_box::ClosedBox;
 
 use crate::support::random::Random;
 
-/// A segment and a box.
+/// Segment and box.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     pub segment: [[f64; 3]; 2],
@@ -12,10 +12,10 @@ pub struct Case {
     pub kind: Kind,
 }
 
-/// The kind of its coordinates.
+/// Kind of coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Whole numbers up to 2^44.
+    /// Integers up to 2^44.
     Whole,
     /// Any doubles.
     Any,
@@ -90,12 +90,12 @@ fn triple(mut make: impl FnMut() -> f64) -> [f64; 3] {
     std::array::from_fn(|_| make())
 }
 
-/// A whole number in `-n..=n`.
+/// Returns an integer in `-n..=n`.
 fn number(random: &mut Random, n: i64) -> i64 {
     (random.next() >> 1) as i64 % (n + 1) * if random.below(2) == 0 { 1 } else { -1 }
 }
 
-/// The box between two points.
+/// Returns the box between two points.
 fn between(a: [f64; 3], b: [f64; 3]) -> ClosedBox {
     ClosedBox {
         low: std::array::from_fn(|i| a[i].min(b[i])),
@@ -134,7 +134,7 @@ fn parallel(random: &mut Random) -> Case {
     case
 }
 
-/// No length.
+/// A segment without length.
 fn point(random: &mut Random) -> Case {
     let mut case = whole(random, 3);
     case.segment[1] = case.segment[0];
@@ -182,7 +182,7 @@ fn through(random: &mut Random) -> Case {
     case
 }
 
-/// The same, one end moved by one.
+/// A segment through an edge or corner with one end moved by one.
 fn beside(random: &mut Random) -> Case {
     let mut case = through(random);
     let end = random.below(2) as usize;
@@ -200,7 +200,7 @@ fn doubles(random: &mut Random) -> Case {
     case_of(|| unit(random) * scale, Kind::Any)
 }
 
-/// Through an edge or corner as exactly as doubles can say it, and up to a step beside it.
+/// Through an edge or corner as exactly as doubles allow, and up to a step next to it.
 fn one_step_off(random: &mut Random) -> Case {
     let mut case = doubles(random);
     let ClosedBox { low, high } = case.within;
@@ -224,7 +224,7 @@ fn one_step_off(random: &mut Random) -> Case {
     case
 }
 
-/// Doubles of any finite size beside each other.
+/// Doubles of any finite size next to each other.
 fn any_exponent(random: &mut Random) -> Case {
     let mut any = || loop {
         let value = f64::from_bits(random.next());

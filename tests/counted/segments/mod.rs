@@ -1,5 +1,5 @@
-//! Is the segment–box test exact? Against an oracle that clips in exact arithmetic, on segments from
-//! generic to aimed at edges and corners; and the symmetries that any such test has.
+//! Exactness of the segment–box test: compared with an oracle that clips in exact arithmetic, on segments
+//! from generic to aimed at edges and corners, and tested for the symmetries of the problem.
 
 mod cases;
 mod oracle;
@@ -105,7 +105,7 @@ fn fractions_are_close() -> Counts {
     ]
 }
 
-/// Swapped ends, permuted axes, mirrored axes, all times a power of two: the answer stays.
+/// Swapping ends, permuting axes, mirroring axes, and scaling by a power of two do not change the result.
 fn symmetries_hold() -> Counts {
     let mut compared = 0;
     let mut touching = 0;
@@ -167,7 +167,7 @@ fn symmetries_hold() -> Counts {
     vec![("comparisons", compared), ("segments touch", touching)]
 }
 
-/// Whole numbers move by whole numbers, without rounding.
+/// Integer coordinates translated by integers, without rounding.
 fn whole_numbers_move() -> Counts {
     let mut compared = 0;
     let mut random = Random(77);
@@ -192,7 +192,7 @@ fn whole_numbers_move() -> Counts {
     vec![("segments", compared)]
 }
 
-/// A box within another is touched by nothing that does not touch the other.
+/// A segment that touches a box touches every larger box around it.
 fn larger_boxes_are_touched() -> Counts {
     let mut compared = 0;
     let mut only = 0;

@@ -1,12 +1,11 @@
-//! Clipping in exact arithmetic: every number a whole one of any size, after all were multiplied by
-//! the same power of two. The interval of fractions shrinks plane by plane; the first plane that
-//! leaves nothing of it ends the search.
+//! Clipping in exact arithmetic: all numbers are multiplied by the same power of two to become integers. The
+//! interval of fractions shrinks plane by plane. The first plane that leaves it empty ends the search.
 
 use num_bigint::BigInt;
 
 use super::cases::Case;
 
-/// `numerator / denominator`, the denominator above zero.
+/// `numerator / denominator` with a positive denominator.
 #[derive(Debug, Clone)]
 pub struct Fraction {
     numerator: BigInt,
@@ -26,7 +25,7 @@ impl Fraction {
     }
 }
 
-/// Mantissa and exponent of a double: `m * 2^e`.
+/// Returns mantissa and exponent of a double: `m * 2^e`.
 fn parts(value: f64) -> (i64, i64) {
     let bits = value.to_bits();
     let exponent = (value.to_bits() >> 52 & 0x7ff) as i64;
@@ -42,7 +41,7 @@ fn parts(value: f64) -> (i64, i64) {
     )
 }
 
-/// `value * 2^shift`, which is whole.
+/// Returns `value * 2^shift`, which is an integer.
 fn scaled(value: f64, shift: i64) -> BigInt {
     let (m, e) = parts(value);
     if m == 0 {
@@ -52,7 +51,7 @@ fn scaled(value: f64, shift: i64) -> BigInt {
     }
 }
 
-/// The fractions of the segment between which it is in the box; `None` if it never is.
+/// Returns the fractions of the segment between which it is in the box. `None` if it is never inside.
 pub fn exact_span(case: &Case) -> Option<[Fraction; 2]> {
     let corners = [
         case.segment[0],
@@ -71,7 +70,7 @@ pub fn exact_span(case: &Case) -> Option<[Fraction; 2]> {
     let [mut enter, mut leave] = [0, 1].map(Fraction::whole);
     for axis in 0..3 {
         let along = &to[axis] - &from[axis];
-        // Inside is where the point is at or above the low plane, and where it is at or below the high one.
+        // The inside is at or above the low plane and at or below the high plane.
         let above = (&from[axis] - &low[axis], along.clone());
         let below = (&high[axis] - &from[axis], -along);
         for (room, growth) in [above, below] {
@@ -101,8 +100,8 @@ pub fn exact_span(case: &Case) -> Option<[Fraction; 2]> {
     Some([enter, leave])
 }
 
-/// Whether `value` is within `3.1 * 2^-53` of the exact one, relatively; what underflows may miss it
-/// by the smallest double.
+/// Reports whether `value` is within a relative error of `3.1 * 2^-53` of the exact value. Values that
+/// underflow may deviate by the smallest double.
 pub fn is_close(value: f64, exact: &Fraction) -> bool {
     let (m, e) = parts(value);
     // Both sides times 2^1080 and the denominator.

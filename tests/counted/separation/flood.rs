@@ -1,4 +1,4 @@
-//! A flood over empty cells from a ring of cells around the grid.
+//! Flood over empty cells from a ring of cells around the grid.
 
 use voxelize::{BitGrid, Lattice, Ties};
 
@@ -6,20 +6,20 @@ use super::inside::Inside;
 use super::shapes::Shape;
 use crate::support::meshes::surface;
 
-/// The cells that a flood goes to from one.
+/// Neighbours of a cell for a flood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steps {
-    /// Those that share a face: 6-connected.
+    /// Cells that share a face: 6-connected.
     Faces,
-    /// Those that share a corner: 26-connected.
+    /// Cells that share a corner: 26-connected.
     Corners,
 }
 
-/// What a flood found.
+/// Result of a flood.
 pub struct Flood {
-    /// Cells whose centre is inside.
+    /// Cells with their centre inside.
     pub inside: u64,
-    /// Those of them that the surface leaves empty.
+    /// Cells inside that the surface leaves empty.
     pub inside_empty: u64,
     /// Cells of the grid that the flood reached.
     pub reached: u64,
@@ -69,12 +69,12 @@ impl Flood {
     }
 }
 
-/// The number of a cell in the grid with its ring, which starts at -1.
+/// Returns the number of a cell in the grid with its ring, which starts at -1.
 fn index(dims: [usize; 3], [i, j, k]: [usize; 3]) -> usize {
     (k * (dims[1] + 2) + j) * (dims[0] + 2) + i
 }
 
-/// The cells that the flood reaches, ring included.
+/// Returns the cells that the flood reaches, including the ring.
 fn from_outside(bits: &BitGrid, steps: Steps) -> Vec<bool> {
     let dims = bits.dims();
     let size = dims.map(|n| n + 2);

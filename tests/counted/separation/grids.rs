@@ -1,11 +1,11 @@
-//! Lattices for a shape: every size it asks for, at several places relative to its vertices.
+//! Lattices for a shape: all its sizes, at several places relative to its vertices.
 
 use voxelize::{Fit, Lattice, Rational, Size, Snap};
 
 use super::shapes::Shape;
 
-/// Fitted without padding and with it, then with walls and with centres through whole numbers, and
-/// with walls through quarters of a cell beside them.
+/// Returns fitted lattices with and without padding, then with walls and with centres through integers, and
+/// with walls a quarter of a cell next to integers.
 pub fn lattices(shape: &Shape) -> Vec<Lattice> {
     let mut lattices = vec![];
     for &halves in &shape.sizes {
@@ -29,7 +29,7 @@ pub fn lattices(shape: &Shape) -> Vec<Lattice> {
     lattices
 }
 
-/// Cells of one with walls through whole numbers.
+/// Returns unit cells with walls through integers.
 pub fn whole_cells(shape: &Shape) -> Lattice {
     let fit = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)))
         .origin([0, 0, 0].map(Rational::from));
@@ -38,7 +38,7 @@ pub fn whole_cells(shape: &Shape) -> Lattice {
         .expect("it fits")
 }
 
-/// Whether the mesh reaches the last wall of an axis.
+/// Reports whether the mesh reaches the last wall of an axis.
 pub fn ends_on_last_walls(shape: &Shape, lattice: &Lattice) -> bool {
     let max = shape.mesh.bounds().max;
     (0..3).any(|a| lattice.axis(a).index(max[a]) == Rational::from(lattice.dims()[a] as i64))

@@ -1,5 +1,5 @@
-//! The surface that plain half-open cells give: cell i holds i ≤ x < i + 1, and likewise y and z.
-//! No rule of the product; it shows what the displaced closed cells are for.
+//! Surface of plain half-open cells: cell i contains i ≤ x < i + 1, and likewise y and z. Not a rule of the
+//! product; it shows the purpose of the displaced closed cells.
 
 use voxelize::{BitGrid, Lattice, Rational};
 
@@ -7,7 +7,7 @@ use super::shapes::Shape;
 
 type Corner = [Rational; 3];
 
-/// Every cell that holds a point of the mesh.
+/// Returns every cell that contains a point of the mesh.
 pub fn surface(shape: &Shape, lattice: &Lattice) -> BitGrid {
     let mut bits = BitGrid::try_from(lattice).expect("few cells");
     let maps = [0, 1, 2].map(|a| lattice.axis(a));
@@ -24,8 +24,8 @@ pub fn surface(shape: &Shape, lattice: &Lattice) -> BitGrid {
     bits
 }
 
-/// Whether a half-open cell holds a point of a triangle: of the part in the closed cell, the
-/// middle lies below an upper wall iff any corner does.
+/// Reports whether a half-open cell contains a point of a triangle. The centroid of the part in the closed
+/// cell lies below an upper wall iff any corner does.
 fn holds_some_of(cell: [i64; 3], triangle: &[Corner; 3]) -> bool {
     let mut polygon = triangle.to_vec();
     for a in 0..3 {
@@ -41,7 +41,7 @@ fn holds_some_of(cell: [i64; 3], triangle: &[Corner; 3]) -> bool {
     })
 }
 
-/// The part of a convex polygon where `height` is not below zero (Sutherland and Hodgman 1974).
+/// Returns the part of a convex polygon where `height` is not negative (Sutherland and Hodgman 1974).
 fn clipped(polygon: &[Corner], height: impl Fn(&Corner) -> Rational) -> Vec<Corner> {
     let mut left = vec![];
     for (n, from) in polygon.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Whether the centre of a cell is inside, by integers alone and nothing of the product.
+//! Test whether the centre of a cell is inside, in integers alone and independent of the product.
 //!
-//! Coordinates are whole multiples of 1/1024. The centre is displaced by -ε in x, -ε² in y, -ε³ in
-//! z (Simulation of Simplicity, Edelsbrunner and Mücke 1990), so no ray along x meets an edge and no
-//! centre lies on a triangle: each sign below is that of the first term that is not zero.
+//! Coordinates are integer multiples of 1/1024. The centre is displaced by -ε in x, -ε² in y, -ε³ in z
+//! (Simulation of Simplicity, Edelsbrunner and Mücke 1990), so no ray along x meets an edge and no centre
+//! lies on a triangle. Each sign below is the sign of the first non-zero term.
 
 use voxelize::geom::Triangle;
 use voxelize::{Lattice, Mesh, Rational};
@@ -15,7 +15,7 @@ const UNITS: f64 = 1024.0;
 
 type Whole = [i128; 3];
 
-/// A mesh and a lattice in units.
+/// Mesh and lattice in units.
 pub struct Inside {
     triangles: Vec<[Whole; 3]>,
     origin: Whole,
@@ -23,9 +23,9 @@ pub struct Inside {
     cells: usize,
 }
 
-/// A row of centres along x.
+/// Row of centres along x.
 pub struct Row {
-    /// How often the mesh winds around each: the signs of the triangles that its ray crosses, summed.
+    /// Winding number of each centre: the sum of the signs of the triangles that its ray crosses.
     windings: Vec<i64>,
 }
 
@@ -41,7 +41,7 @@ fn whole_of(value: &Rational) -> i128 {
 }
 
 impl Inside {
-    /// The question for all cells of `lattice`.
+    /// Prepares the test for all cells of `lattice`.
     pub fn of(mesh: &Mesh, lattice: &Lattice) -> Self {
         let triangle = |t: &Triangle| t.map(|v| v.map(|c| whole(f64::from(c))));
         let spacing = lattice.spacing().each_ref().map(whole_of);
@@ -54,21 +54,21 @@ impl Inside {
         }
     }
 
-    /// The centre of a cell, before it is displaced.
+    /// Returns the centre of a cell before the displacement.
     fn centre(&self, cell: [usize; 3]) -> Whole {
         std::array::from_fn(|a| {
             self.origin[a] + self.spacing[a] * cell[a] as i128 + self.spacing[a] / 2
         })
     }
 
-    /// The winding numbers of the centres of row `j`, `k`.
+    /// Returns the winding numbers of the centres of row `j`, `k`.
     pub fn row(&self, j: usize, k: usize) -> Row {
         let mut windings = vec![0; self.cells];
         let [_, y, z] = self.centre([0, j, k]);
         for triangle in &self.triangles {
             let facing = facing(triangle, y, z);
             if facing != 0 {
-                // The crossing is above all centres that lie before the plane.
+                // The crossing is above all centres before the plane.
                 let before = |i: &usize| is_before(triangle, self.centre([*i, j, k]), facing);
                 (0..self.cells)
                     .take_while(before)
@@ -80,19 +80,19 @@ impl Inside {
 }
 
 impl Row {
-    /// Whether the centre of cell `i` is inside.
+    /// Reports whether the centre of cell `i` is inside.
     pub fn holds(&self, i: usize) -> bool {
         self.windings[i] != 0
     }
 }
 
-/// 1 if the line along x through the displaced (y, z) passes a triangle that faces up along x, -1
-/// if it faces down, 0 if the line misses it.
+/// Returns 1 if the line along x through the displaced (y, z) passes a triangle that faces up along x, -1 if
+/// it faces down, 0 if the line misses it.
 fn facing([a, b, c]: &[Whole; 3], y: i128, z: i128) -> i64 {
     let side = |from: &Whole, to: &Whole| {
         let dy = to[1] - from[1];
         let dz = to[2] - from[2];
-        // The terms without ε, of ε² and of ε³: moving down in y adds dz, in z takes dy.
+        // The terms without ε, of ε² and of ε³: moving down in y adds dz, and moving down in z subtracts dy.
         let terms = [dy * (z - from[2]) - dz * (y - from[1]), dz, -dy];
         terms
             .into_iter()
@@ -108,7 +108,7 @@ fn facing([a, b, c]: &[Whole; 3], y: i128, z: i128) -> i64 {
     }
 }
 
-/// Whether the displaced point lies before the plane of a triangle that faces so along x.
+/// Reports whether the displaced point lies before the plane of a triangle that faces along x as given.
 fn is_before([a, b, c]: &[Whole; 3], point: Whole, facing: i64) -> bool {
     let edge = |to: &Whole| -> Whole { std::array::from_fn(|n| to[n] - a[n]) };
     let u = edge(b);
@@ -120,13 +120,13 @@ fn is_before([a, b, c]: &[Whole; 3], point: Whole, facing: i64) -> bool {
     ];
     assert_eq!(normal[0].signum(), i128::from(facing));
     let height: i128 = (0..3).map(|n| normal[n] * (point[n] - a[n])).sum();
-    // On the plane, moving down along x decides, as the normal rises or falls along it.
+    // On the plane, the displacement along x decides by the sign of the normal along x.
     let side = if height == 0 { -normal[0] } else { height };
     side.signum() != normal[0].signum()
 }
 
-/// Centres of a cube whose faces pass through centres: those on the low faces are outside, as they
-/// move down, those on the high faces inside.
+/// Centres of a cube whose faces pass through centres: centres on the low faces are outside, because they
+/// move down; centres on the high faces are inside.
 pub fn inside_matches_exact_integers() -> Counts {
     let shape = shapes::cube([1, 1, 1], 2);
     let half = Rational::new(1, 2);

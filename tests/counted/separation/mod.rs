@@ -1,8 +1,9 @@
-//! Is the surface under ties up 26-separating, and thin 6-separating? A flood from outside over empty cells that
-//! share a corner, or a face, never reaches a cell whose centre is inside; docs/separation.md has the proof.
+//! The surface under ties up is 26-separating, and thin is 6-separating. A flood from outside over empty
+//! cells that share a corner, or a face, never reaches a cell whose centre is inside. docs/separation.md
+//! contains the proof.
 //!
-//! Meshes are closed and full of ties, lattices have every relation to their vertices; inside is
-//! decided by exact integers alone.
+//! Meshes are closed with many ties, and lattices have every relation to their vertices. The inside is
+//! decided in exact integers alone.
 
 mod flood;
 mod grids;
@@ -67,7 +68,7 @@ pub const SUITE: Suite = Suite::of(
     ],
 );
 
-/// Floods every lattice of every shape under ties up; the flood never gets inside.
+/// Floods every lattice of every shape under ties up. The flood never enters the inside.
 fn separates(shapes: &[Shape]) -> Counts {
     let mut grids = 0;
     let mut inside = 0;
@@ -100,7 +101,8 @@ fn separates(shapes: &[Shape]) -> Counts {
     ]
 }
 
-/// Floods every lattice of every shape of thin by faces; the flood never gets inside. By corners it does.
+/// Floods every lattice of every shape of thin by faces. The flood never enters the inside. A flood by
+/// corners does.
 fn thin_separates(shapes: &[Shape]) -> Counts {
     let mut grids = 0;
     let mut inside = 0;
@@ -139,9 +141,9 @@ fn thin_separates(shapes: &[Shape]) -> Counts {
     ]
 }
 
-/// Teeth: open and half-open cells mark nothing beside the planes y = x and y = x + 4, and leak at
-/// the edges the cells beside them share. On those planes alone, too: the rest of that prism lies
-/// off all walls.
+/// Negative test: open and half-open cells mark nothing next to the planes y = x and y = x + 4, and leak at
+/// the edges shared by the cells next to them. Also on those planes alone: the rest of that prism lies off
+/// all walls.
 fn open_cells_leak() -> Counts {
     let mut grids = 0;
     let mut leaks = 0;
@@ -177,7 +179,7 @@ fn open_cells_leak() -> Counts {
     vec![("grids", grids + 2), ("grids that leak", leaks + 2)]
 }
 
-/// Teeth: without the closed last wall, faces on it are lost where nothing pads the grid.
+/// Negative test: without the closed last wall, faces on it are lost if the grid has no padding.
 fn open_last_walls_leak() -> Counts {
     let mut leaks = 0;
     for shape in shapes::from_fixtures() {

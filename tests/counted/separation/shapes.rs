@@ -1,4 +1,4 @@
-//! Closed meshes full of ties: vertices on whole numbers, planes through corners of cells.
+//! Closed meshes with many ties: vertices on integers, planes through corners of cells.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use voxelize::geom::{Point, Triangle};
 use crate::support::meshes::{fixture, mapped};
 use crate::support::random::Random;
 
-/// A closed mesh.
+/// Closed mesh.
 pub struct Shape {
     pub name: String,
     pub mesh: Mesh,
-    /// Cell sizes to try, in halves of the grid its vertices lie on.
+    /// Cell sizes to test, in halves of the grid of its vertices.
     pub sizes: Vec<i64>,
 }
 
-/// Cells of half, equal, double size of the grid of whole numbers.
+/// Cells of half, equal and double size of the grid of integers.
 const AROUND_ONE: [i64; 3] = [1, 2, 4];
 
 impl Shape {
@@ -32,7 +32,7 @@ impl Shape {
     }
 }
 
-/// Whether every directed edge is cancelled by its reverse.
+/// Reports whether every directed edge is cancelled by its reverse.
 fn is_closed(triangles: &[Triangle]) -> bool {
     let bits = |p: Point| p.map(|c| (c + 0.0).to_bits());
     let mut edges: BTreeMap<_, i32> = BTreeMap::new();
@@ -46,9 +46,9 @@ fn is_closed(triangles: &[Triangle]) -> bool {
     !edges.is_empty() && edges.values().all(|&sum| sum == 0)
 }
 
-/// The fixtures that are closed and lie on whole numbers.
+/// Returns the closed fixtures with integer vertices.
 pub fn from_fixtures() -> Vec<Shape> {
-    // The cube is 64 long; a quarter of it is as full of ties.
+    // The cube is 64 long. A quarter of it has as many kinds of ties.
     let quarter = mapped(&fixture("cube.stl"), |v| v.map(|c| c / 4.0));
     let of = |name: &str, mesh: &Mesh| Shape::new(name, mesh.triangles().to_vec(), &AROUND_ONE);
     let mut shapes = vec![of("a quarter of cube.stl", &quarter)];
@@ -56,7 +56,7 @@ pub fn from_fixtures() -> Vec<Shape> {
     shapes
 }
 
-/// The prism, its flat faces moved off all walls of whole cells: only y = x and y = x + 4 are left.
+/// Returns the prism with its flat faces moved off all walls of unit cells. Only y = x and y = x + 4 remain.
 pub fn prism_off_the_flat_walls() -> Shape {
     let mesh = mapped(&fixture("prism.stl"), |[x, y, z]| {
         [x - 0.25, y - 0.25, z - 0.25]
@@ -68,7 +68,7 @@ pub fn prism_off_the_flat_walls() -> Shape {
     )
 }
 
-/// The cube of that corner and size.
+/// Returns the cube with this corner and size.
 pub fn cube(low: [i32; 3], size: i32) -> Shape {
     let corner = |n: usize| -> Point {
         std::array::from_fn(|a| (low[a] + size * (n >> a & 1) as i32) as f32)
@@ -93,7 +93,7 @@ pub fn cube(low: [i32; 3], size: i32) -> Shape {
     )
 }
 
-/// Cubes on walls, and the parallelepipeds that whole matrices make of them.
+/// Returns cubes on walls, and their images under integer matrices.
 pub fn cubes_and_their_images() -> Vec<Shape> {
     let rows: [[[f32; 3]; 3]; 6] = [
         [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
@@ -117,8 +117,8 @@ pub fn cubes_and_their_images() -> Vec<Shape> {
     shapes
 }
 
-/// Spheres with vertices rounded to whole numbers: by the sizes of cells tried these are 2, 1, 1/2,
-/// 1/4 and 1/8 of a cell.
+/// Returns spheres with vertices rounded to integers, which are 2, 1, 1/2, 1/4 and 1/8 of a cell for the
+/// tested sizes.
 pub fn spheres_rounded() -> Vec<Shape> {
     let centres = [
         [0.0, 0.0, 0.0],
@@ -146,8 +146,8 @@ pub fn spheres_rounded() -> Vec<Shape> {
         .collect()
 }
 
-/// An octahedron with edges in `parts`, blown up to a sphere, its vertices rounded. A vertex depends
-/// on its place alone, so closed meshes stay closed.
+/// Returns an octahedron with edges in `parts`, projected to a sphere, with rounded vertices. A vertex
+/// depends on its place alone, so closed meshes stay closed.
 fn sphere(radius: f64, parts: i32, centre: [f64; 3]) -> Vec<Triangle> {
     let vertex = |p: [i32; 3]| -> Point {
         let p = p.map(f64::from);
@@ -177,7 +177,7 @@ fn sphere(radius: f64, parts: i32, centre: [f64; 3]) -> Vec<Triangle> {
     triangles
 }
 
-/// Tetrahedra with vertices on small whole numbers, some of them flat.
+/// Returns tetrahedra with vertices on small integers, some of them flat.
 pub fn tetrahedra() -> Vec<Shape> {
     let mut random = Random(7);
     let shape = |n: u32| {

@@ -8,7 +8,7 @@ use voxelize::{
 use super::check::Case;
 use crate::support::suite::Counts;
 
-/// The closed box between two corners.
+/// Returns the closed box between two corners.
 pub fn triangles(low: Point, high: Point) -> Vec<Triangle> {
     let corner = |n: usize| -> Point {
         std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] })
@@ -29,17 +29,17 @@ pub fn triangles(low: Point, high: Point) -> Vec<Triangle> {
         .collect()
 }
 
-/// Cells along each axis of the lattices here.
+/// Cells along each axis of these lattices.
 const CELLS: usize = 5;
 
-/// From and to of a box along an axis, in halves of cells: every offset, every length up to two cells.
+/// Start and end of a box along an axis, in halves of cells: every offset, every length up to two cells.
 fn extents() -> Vec<[i64; 2]> {
     (0..2)
         .flat_map(|low| (1..=4).map(move |length| [2 + low, 2 + low + length]))
         .collect()
 }
 
-/// Every box of these extents, and its lattice of cells of that size.
+/// Returns every box of these extents, with its lattice of cells of that size.
 fn boxes(size: &str) -> Vec<([[i64; 2]; 3], Case)> {
     let size = Rational::parse_fraction(size).expect("a fraction");
     let half = &size * &Rational::new(1, 2);
@@ -60,7 +60,7 @@ fn boxes(size: &str) -> Vec<([[i64; 2]; 3], Case)> {
     triples.map(|extents| (extents, case(extents))).collect()
 }
 
-/// The boxes in cells of one, and some of them in cells of other sizes.
+/// Returns the boxes in unit cells, and some of them in cells of other sizes.
 pub fn at_half_cells() -> Vec<Case> {
     let some =
         |size: &str, step: usize| boxes(size).into_iter().step_by(step).map(|(_, case)| case);
@@ -70,8 +70,8 @@ pub fn at_half_cells() -> Vec<Case> {
         .collect()
 }
 
-/// A displaced centre is above a face that it lies on no more; a cell shares volume with all that is
-/// less than a cell away.
+/// A displaced centre on a face is not above it. A cell shares volume with everything that is less than a
+/// cell away.
 pub fn by_the_formula() -> Counts {
     let mut meshes = 0;
     let mut inside = 0;
@@ -116,7 +116,7 @@ pub fn by_the_formula() -> Counts {
     ]
 }
 
-/// The cube 0…64 is its volume however it is padded, and joined from eight tiles.
+/// The cube 0…64 has its exact volume with any padding, and when joined from eight tiles.
 pub fn a_cube_is_its_volume() -> Counts {
     const VOLUME: u64 = 64 * 64 * 64;
     let mesh = Mesh::from_triangles(triangles([0.0; 3], [64.0; 3])).expect("finite");

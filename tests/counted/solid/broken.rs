@@ -1,5 +1,5 @@
-//! Broken meshes: what robust makes of closed ones that were torn, tossed, turned inside out or doubled,
-//! against the solid of the closed one.
+//! Broken meshes: closed meshes are torn, randomly flipped, turned inside out or doubled, and the result of
+//! robust is compared with the solid of the closed mesh.
 
 use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Inside, Lattice, Mesh, Rule, voxelize};
@@ -9,10 +9,10 @@ use crate::support::meshes;
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
-/// Of the cells inside, so many may differ.
+/// Share of the inside cells that may differ.
 const MOST: f64 = 0.005;
 
-/// The closed fixtures of at least a thousand triangles, and one with a cavity, by name.
+/// Returns the closed fixtures of at least a thousand triangles, and one with a cavity, by name.
 fn whole() -> Vec<(String, Mesh)> {
     let large = |mesh: &Mesh| mesh.triangles().len() >= 1000 && mesh.edge_counts().is_oriented();
     let mut all: Vec<_> = meshes::fixtures()
@@ -33,7 +33,7 @@ fn whole() -> Vec<(String, Mesh)> {
     all
 }
 
-/// A way to break a mesh: its name, and the remains of each triangle.
+/// Way to break a mesh: its name, and the remains of each triangle.
 type Breaking = (&'static str, fn(&Triangle, &mut Random) -> Vec<Triangle>);
 
 const BREAKINGS: [Breaking; 5] = [
@@ -61,7 +61,7 @@ fn turned(&[a, b, c]: &Triangle) -> Triangle {
     [a, c, b]
 }
 
-/// Few cells differ, and no row is longer than any was.
+/// Few cells differ, and no row is longer than the longest original row.
 pub fn differs_little() -> Counts {
     let mut counts = Tally::default();
     for (name, mesh) in whole() {
@@ -110,7 +110,7 @@ pub fn differs_little() -> Counts {
     counts.at_least("runs", 10_000)
 }
 
-/// The lengths of all runs of occupied cells along an axis.
+/// Returns the lengths of all runs of occupied cells along an axis.
 fn runs(grid: &BitGrid, axis: usize) -> impl Iterator<Item = usize> + '_ {
     let dims = grid.dims();
     let [a, b] = [(axis + 1) % 3, (axis + 2) % 3];

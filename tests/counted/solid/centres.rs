@@ -1,5 +1,5 @@
-//! What the suite `exact` aims at corners of a lattice, aimed at centres: the lattice is moved by half a
-//! cell. Rows of centres then pass edges and vertices by next to nothing, and planes pass centres so.
+//! Cases that the suite `exact` aims at corners of a lattice, aimed at centres instead: the lattice is moved
+//! by half a cell. Rows of centres then nearly pass edges and vertices, and planes nearly pass centres.
 
 use voxelize::{Lattice, Rational};
 
@@ -36,7 +36,7 @@ pub fn aimed_at() -> Vec<Case> {
         .collect()
 }
 
-/// The same triangles where walls have become centres.
+/// Returns the same triangles with walls replaced by centres.
 fn moved(case: Case) -> Case {
     let old = case.lattice;
     let half = Rational::new(1, 2);

@@ -1,4 +1,4 @@
-//! Compares the library with the oracle: every way to run, every rule with an inside.
+//! Comparison of the library with the oracle: every way to run, every rule with an inside.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,18 +13,18 @@ pub use crate::support::check::Case;
 use crate::support::oracle::{self, Oracle, TIES};
 use crate::support::suite::Counts;
 
-/// A way to run the library.
+/// Way to run the library.
 #[derive(Debug, Clone, Copy)]
 pub struct How {
-    /// The instruction set.
+    /// Instruction set.
     pub level: Level,
-    /// Threads to use.
+    /// Number of threads.
     pub threads: usize,
-    /// Layers of a slab; none for the whole grid at once.
+    /// Layers of a slab. `None` for the whole grid at once.
     pub slabs: Option<usize>,
 }
 
-/// Every level, several threads, and slabs of one layer and of a few.
+/// Returns every level, several threads, and slabs of one layer and of a few.
 pub fn ways() -> Vec<How> {
     let how = |threads, slabs| How {
         level: Level::best(),
@@ -40,19 +40,19 @@ pub fn ways() -> Vec<How> {
         .collect()
 }
 
-/// What the edges of triangles say.
+/// Classification of the edges of triangles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Chain {
     /// Every directed edge is cancelled by its reverse.
     Oriented,
-    /// Every edge is there an even number of times.
+    /// Every edge occurs an even number of times.
     Closed,
     /// Neither.
     Open,
 }
 
 impl Chain {
-    /// Looks at all edges, by the bits of their ends.
+    /// Classifies all edges by the bits of their ends.
     pub fn of(triangles: &[Triangle]) -> Self {
         let bits = |p: Point| p.map(|c| (c + 0.0).to_bits());
         let mut edges: BTreeMap<_, (i64, u64)> = BTreeMap::new();
@@ -75,7 +75,7 @@ impl Chain {
     }
 }
 
-/// The comparisons.
+/// Counts of the comparisons.
 #[derive(Default)]
 struct Compared {
     grids: u64,
@@ -83,11 +83,11 @@ struct Compared {
     inside: u64,
     /// Cells in which nonzero and evenodd differ.
     overlapping: u64,
-    /// Cells of filled that are not of solid.
+    /// Cells of filled that are not in solid.
     touched: u64,
 }
 
-/// The grids of the oracle: solid by nonzero and evenodd, and the cells whose open interior is touched.
+/// Grids of the oracle: solid by nonzero and evenodd, and the cells whose open interior is touched.
 struct Expected {
     nonzero: BitGrid,
     evenodd: BitGrid,
@@ -96,7 +96,7 @@ struct Expected {
 
 impl Expected {
     fn of(case: &Case, chain: Chain) -> Self {
-        // The ray that the library does not take, where any will do.
+        // For oriented meshes any ray is valid, and the library does not use this one.
         let axis = if chain == Chain::Oriented { 2 } else { 0 };
         let windings = Windings::along(axis, &case.triangles, &case.lattice);
         Self {
@@ -115,7 +115,7 @@ impl Expected {
     }
 }
 
-/// The cells whose open interior a triangle meets.
+/// Returns the cells whose open interior a triangle meets.
 fn touched(case: &Case) -> BitGrid {
     let open = TIES
         .iter()
@@ -140,14 +140,14 @@ fn touched(case: &Case) -> BitGrid {
     grid
 }
 
-/// The cells of both.
+/// Returns the cells of both grids.
 pub fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
     let mut grid = a.clone();
     b.iter().for_each(|cell| grid.set(cell));
     grid
 }
 
-/// The grid that the library gives.
+/// Returns the grid of the library.
 pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
     let run = Run::default().threads(how.threads).level(how.level);
     let Some(height) = how.slabs else {
@@ -175,10 +175,10 @@ pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
     grid
 }
 
-/// Compares one case, every way.
+/// Compares one case in every way.
 ///
 /// # Panics
-/// If a cell is wrong.
+/// A cell is wrong.
 fn compare(case: &Case) -> Compared {
     let chain = Chain::of(&case.triangles);
     let expected = Expected::of(case, chain);
@@ -204,7 +204,7 @@ fn compare(case: &Case) -> Compared {
         let filled = union(solid, &expected.touched);
         compared.touched += not_in(&filled, solid);
         for (rule, expected) in [(Rule::solid(), solid), (Rule::filled(), &filled)] {
-            // What auto takes is compared every way already.
+            // The method that auto selects is already compared in every way.
             let every = if inside == Inside::Auto {
                 1
             } else {
@@ -226,7 +226,7 @@ fn compare(case: &Case) -> Compared {
     compared
 }
 
-/// A case to paste; a long list of triangles is only counted.
+/// Returns a case for pasting. A long list of triangles is only counted.
 pub fn shown(case: &Case) -> String {
     let Case { triangles, lattice } = case;
     let list = if triangles.len() > 60 {
@@ -240,7 +240,7 @@ pub fn shown(case: &Case) -> String {
 /// Compares all cases, as many at a time as there are processors.
 ///
 /// # Panics
-/// If a cell is wrong.
+/// A cell is wrong.
 pub fn all(cases: &[Case]) -> Counts {
     let next = AtomicUsize::new(0);
     let total = Mutex::new(Compared::default());

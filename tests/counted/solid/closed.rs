@@ -1,4 +1,4 @@
-//! Closed meshes that are full of ties.
+//! Closed meshes with many ties.
 
 use voxelize::geom::{Point, Triangle};
 use voxelize::{Fit, Rational, Size, Snap};
@@ -13,7 +13,7 @@ fn spacing(size: &str) -> Size {
     Size::Spacing([0; 3].map(|_| Rational::parse_fraction(size).expect("a fraction")))
 }
 
-/// A closed mesh on a lattice fitted to it.
+/// Returns a closed mesh on a lattice fitted to it.
 fn fitted(triangles: &[Triangle], fit: &Fit) -> Case {
     assert_ne!(Chain::of(triangles), Chain::Open);
     let lattice = fit
@@ -25,8 +25,8 @@ fn fitted(triangles: &[Triangle], fit: &Fit) -> Case {
     }
 }
 
-/// Menger sponges of level two, cells of several sizes: the faces between what is full and what is empty,
-/// and the full cubes themselves, whose common faces are there twice.
+/// Menger sponges of level two in cells of several sizes: the faces between full and empty cubes, and the
+/// full cubes themselves, whose common faces occur twice.
 pub fn sponges() -> Vec<Case> {
     let is_full = |at: [i32; 3]| {
         let hole = |n: i32| (0..3).filter(|a| at[*a] / n % 3 == 1).count() > 1;
@@ -58,7 +58,7 @@ pub fn sponges() -> Vec<Case> {
     cases
 }
 
-/// Lattices of each size a shape asks for, with walls and with centres through its vertices.
+/// Returns lattices of each size of a shape, with walls and with centres through its vertices.
 fn lattices(shape: &Shape) -> Vec<Case> {
     let size = |halves: i64| Rational::new(halves, 2);
     let fit = |halves| Fit::new(Size::Spacing([0; 3].map(|_| size(halves)))).snap(Snap::None);
@@ -76,7 +76,7 @@ fn lattices(shape: &Shape) -> Vec<Case> {
 
 /// Spheres whose vertices are on walls or centres.
 pub fn spheres_rounded() -> Vec<Case> {
-    // The largest are for a flood; they take long here.
+    // The largest are meant for floods and slow here.
     let few = |shape: &Shape| shape.mesh.triangles().len() < 700;
     shapes::spheres_rounded()
         .iter()
@@ -85,7 +85,7 @@ pub fn spheres_rounded() -> Vec<Case> {
         .collect()
 }
 
-/// Cubes and parallelepipeds with vertices on whole numbers.
+/// Cubes and parallelepipeds with vertices on integers.
 pub fn images_of_cubes() -> Vec<Case> {
     shapes::cubes_and_their_images()
         .iter()
@@ -93,8 +93,8 @@ pub fn images_of_cubes() -> Vec<Case> {
         .collect()
 }
 
-/// Triangular prisms with vertices on walls and centre planes, so that edges and faces pass through
-/// corners and centres of cells.
+/// Triangular prisms with vertices on walls and centre planes, so that edges and faces pass through corners
+/// and centres of cells.
 pub fn prisms() -> Vec<Case> {
     let mut random = Random::new(11);
     let prism = |random: &mut Random| -> Vec<Triangle> {
@@ -127,7 +127,7 @@ pub fn prisms() -> Vec<Case> {
     (0..400).map(case).collect()
 }
 
-/// The fixtures that are closed.
+/// Closed fixtures.
 pub fn fixtures() -> Vec<Case> {
     let mut cases = vec![];
     for (name, mesh) in meshes::fixtures() {

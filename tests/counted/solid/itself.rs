@@ -1,4 +1,4 @@
-//! The oracle against itself, and against a mesh whose inside is plain.
+//! Consistency of the oracle, and comparison with a mesh of known inside.
 
 use voxelize::{BitGrid, Lattice, Rational};
 
@@ -8,7 +8,7 @@ use super::winding::Windings;
 use super::{closed, soups};
 use crate::support::suite::Counts;
 
-/// Rays along x, y and z say the same of closed meshes.
+/// Rays along x, y and z agree for closed meshes.
 pub fn rays_agree() -> Counts {
     let mut meshes = 0;
     let mut cells = 0;
@@ -38,8 +38,8 @@ pub fn rays_agree() -> Counts {
     vec![("meshes", meshes), ("cells", cells), ("inside", inside)]
 }
 
-/// A cube whose faces pass through centres: those on low faces are outside, those on high faces inside.
-/// A second one, inside out, removes their intersection; with reversed orientation it counts twice.
+/// A cube whose faces pass through centres: centres on low faces are outside, centres on high faces inside. A
+/// second one, inside out, removes their intersection. With reversed orientation it counts twice.
 pub fn by_hand() -> Counts {
     let lattice = Lattice::new(
         [4; 3],

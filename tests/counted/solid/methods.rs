@@ -1,5 +1,5 @@
-//! The other ways to tell inside from outside, each by its definition: vote by the oracle's rays along
-//! three axes, flood by a queue of cells, robust by the sum of all solid angles of the repaired mesh.
+//! Other methods for the inside, each compared with its definition: vote with the oracle's rays along three
+//! axes, flood with a queue of cells, robust with the sum of all solid angles of the repaired mesh.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -17,12 +17,12 @@ use super::{closed, soups};
 use crate::support::meshes;
 use crate::support::suite::Counts;
 
-/// The counts, in the order of their first use.
+/// Counts in the order of their first use.
 #[derive(Default)]
 pub struct Tally(Counts);
 
 impl Tally {
-    /// Counts so many more of something.
+    /// Adds to a count.
     pub fn add(&mut self, what: &'static str, count: u64) {
         match self.0.iter_mut().find(|(name, _)| *name == what) {
             Some((_, sum)) => *sum += count,
@@ -30,7 +30,7 @@ impl Tally {
         }
     }
 
-    /// All counts; there must be so many of one of them.
+    /// Returns all counts. One of them must be at least `count`.
     pub fn at_least(self, what: &'static str, count: u64) -> Counts {
         let found = self
             .0
@@ -57,7 +57,7 @@ fn solid(case: &Case, inside: Inside, threads: usize) -> BitGrid {
         .unwrap()
 }
 
-/// Closed meshes, and such as are neither closed nor turned one way.
+/// Returns closed meshes, and meshes that are neither closed nor consistently oriented.
 fn cases() -> Vec<Case> {
     let some = |cases: Vec<Case>| cases.into_iter().step_by(5);
     some(soups::open())
@@ -66,7 +66,7 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Two of three rays say inside.
+/// Two of three rays find the cell inside.
 pub fn vote() -> Counts {
     let mut counts = Tally::default();
     for case in cases()
@@ -89,7 +89,7 @@ pub fn vote() -> Counts {
     counts.at_least("disputed", 100)
 }
 
-/// What a queue of cells does not reach from outside, between cells of the surface.
+/// Cells that a queue of cells does not reach from outside, between cells of the surface.
 pub fn flood() -> Counts {
     let mut counts = Tally::default();
     for case in cases().into_iter().chain(closed::fixtures()) {
@@ -160,7 +160,7 @@ fn reached(walls: &BitGrid) -> BitGrid {
     found
 }
 
-/// All solid angles of the repaired mesh, one by one, in cells where they tell.
+/// All solid angles of the repaired mesh, one by one, in cells where they decide.
 pub fn robust() -> Counts {
     let mut counts = Tally::default();
     let open = meshes::fixture("open.stl");
@@ -196,7 +196,7 @@ pub fn robust() -> Counts {
             ..case
         };
         let repaired = Repaired::new(&mesh(&case)).unwrap();
-        // In units of cells along x, from the centre of the first on.
+        // In units of cells along x, from the centre of the first cell.
         let sizes = case.lattice.spacing().each_ref().map(Rational::to_f64);
         let place = |v: [f32; 3]| -> [f64; 3] {
             std::array::from_fn(|a| {

@@ -1,6 +1,6 @@
-//! Is the inside exact? The rules solid and filled, by nonzero and evenodd, against an oracle
-//! of its own arithmetic: every cell of every mesh, at every level, with several threads and in slabs. And
-//! the other methods by their definitions.
+//! Exactness of the inside. The rules solid and filled, by nonzero and evenodd, are compared with an oracle
+//! in independent arithmetic: every cell of every mesh, at every level, with several threads and in slabs.
+//! The other methods are compared with their definitions.
 
 mod boxes;
 mod broken;
@@ -20,7 +20,7 @@ use crate::support::suite::{Check, Suite};
 pub const SUITE: Suite = Suite::of(
     "solid",
     &[
-        // The longest begins first.
+        // The longest checks start first.
         Check {
             name: "flat_sheets_are_empty",
             run: sheets::flat_ones_are_empty,

@@ -1,5 +1,5 @@
-//! Meshes that hold nothing, or hang together nowhere: flat sheets through the centres of cells, and soups
-//! of needles and of large triangles, under robust.
+//! Meshes that enclose nothing or are not connected: flat sheets through the centres of cells, and soups of
+//! needles and of large triangles, under robust.
 
 use std::cmp::Ordering;
 
@@ -25,7 +25,7 @@ fn how(threads: usize) -> How {
     }
 }
 
-/// A lattice of cells of this size whose walls go through zero.
+/// Returns a lattice of cells of this size with walls through zero.
 fn lattice(triangles: &[Triangle], size: &str) -> Lattice {
     let size = Rational::parse_fraction(size).expect("a fraction");
     let sizes = [size.clone(), size.clone(), size];
@@ -35,7 +35,7 @@ fn lattice(triangles: &[Triangle], size: &str) -> Lattice {
     fit.to(&Bounds::of(triangles)).expect("a lattice that fits")
 }
 
-/// A sheet of `squares` times `squares` parallelograms, two triangles each, of steps in halves.
+/// Returns a sheet of `squares` times `squares` parallelograms of two triangles each, with steps in halves.
 fn sheet(from: [i64; 3], u: [i64; 3], v: [i64; 3], squares: i64) -> Vec<Triangle> {
     let at = |s: i64, t: i64| std::array::from_fn(|n| (from[n] + s * u[n] + t * v[n]) as f32 / 2.0);
     let all = (0..squares).flat_map(|s| (0..squares).map(move |t| (s, t)));
@@ -46,9 +46,9 @@ fn sheet(from: [i64; 3], u: [i64; 3], v: [i64; 3], squares: i64) -> Vec<Triangle
     all.flat_map(two).collect()
 }
 
-/// The cells with a centre in the plane of a sheet.
+/// Returns the number of cells with a centre in the plane of a sheet.
 fn in_plane(lattice: &Lattice, [a, b, c]: &Triangle) -> u64 {
-    // In sixths everything is whole.
+    // In sixths all coordinates are integers.
     let whole = |x: f64| (x * 6.0).round() as i64;
     let corner = |v: &[f32; 3]| v.map(|x| whole(f64::from(x)));
     let a = corner(a);
@@ -80,7 +80,7 @@ fn in_plane(lattice: &Lattice, [a, b, c]: &Triangle) -> u64 {
         .count() as u64
 }
 
-/// What lies in the plane of a flat sheet sees half around of it, or nothing: no cell is inside.
+/// Seen from its plane, a flat sheet covers a half or nothing: no cell is inside.
 pub fn flat_ones_are_empty() -> Counts {
     let mut counts = Tally::default();
     let mut random = Random::new(61);
@@ -96,7 +96,7 @@ pub fn flat_ones_are_empty() -> Counts {
             triangles.pop();
         }
         if n % 3 == 0 {
-            // Copies that face the other way are dropped.
+            // Flipped copies are dropped.
             let turned: Vec<Triangle> = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
             triangles.extend(turned);
         }
@@ -136,7 +136,7 @@ pub fn flat_ones_are_empty() -> Counts {
     counts.at_least("centres in their planes", 10_000)
 }
 
-/// Triangles without neighbours: needles, and large ones.
+/// Returns triangles without neighbours: needles, or large ones.
 fn soup(random: &mut Random, count: usize, is_needle: bool) -> Vec<Triangle> {
     let point = |random: &mut Random| [0; 3].map(|_| random.whole(-1000, 1000) as f32 / 1000.0);
     let triangle = |_| {
@@ -152,8 +152,8 @@ fn soup(random: &mut Random, count: usize, is_needle: bool) -> Vec<Triangle> {
     (0..count).map(triangle).collect()
 }
 
-/// Soups, and one with a closed mesh and a torn one in it, at every level, with several threads, in slabs
-/// and in another order: as the sum of all angles says where it tells.
+/// Soups, and one with a closed mesh and a torn one in it, at every level, with several threads, in slabs and
+/// in another order: compared with the sum of all angles where it decides.
 pub fn soups() -> Counts {
     let mut counts = Tally::default();
     let mut random = Random::new(62);

@@ -1,5 +1,5 @@
-//! Tetrahedra that overlap, some of them inside out: nonzero unites them, or cancels two that face each
-//! other's way; evenodd takes what an odd number of them holds. And meshes that are not closed.
+//! Overlapping tetrahedra, some of them inside out. Nonzero unites them, or cancels two of opposite
+//! orientation. Evenodd keeps the points inside an odd number of them. Also meshes that are not closed.
 
 use voxelize::geom::{Point, Triangle};
 use voxelize::{Bounds, Fit, Rational, Size};
@@ -8,7 +8,7 @@ use super::check::{Case, Chain};
 use crate::exact::space::{self, Space, random_snap};
 use crate::support::random::Random;
 
-/// Some tetrahedra; a third of them are inside out.
+/// Returns some tetrahedra. A third of them are inside out.
 fn tetrahedra(
     random: &mut Random,
     most: i64,
@@ -17,7 +17,7 @@ fn tetrahedra(
     let mut triangles = vec![];
     for _ in 0..random.whole(1, most) {
         let mut corners = [0; 4].map(|_| vertex(random));
-        // Its volume decides which way it faces; a flat one may face any.
+        // The sign of its volume decides the orientation. A flat one may have any.
         let inside_out = random.one_in(3);
         if (six_volumes(&corners) < 0.0) != inside_out {
             corners.swap(2, 3);
@@ -29,7 +29,7 @@ fn tetrahedra(
             .for_each(|face| face.rotate_left(random.index(3)));
         triangles.extend(faces);
     }
-    // In no order.
+    // Random order.
     for n in (1..triangles.len()).rev() {
         triangles.swap(n, random.index(n + 1));
     }
@@ -50,7 +50,7 @@ fn cases(seed: u64, count: usize, make: impl Fn(&mut Random) -> Case) -> Vec<Cas
     (0..count).map(|_| make(&mut random)).collect()
 }
 
-/// Cells of these sizes, the walls through zero.
+/// Returns a case with cells of these sizes and walls through zero.
 fn fitted(triangles: Vec<Triangle>, sizes: [&str; 3], pad: usize) -> Case {
     let sizes = sizes.map(|size| Rational::parse_fraction(size).expect("a fraction"));
     let fit = Fit::new(Size::Spacing(sizes))
@@ -62,7 +62,7 @@ fn fitted(triangles: Vec<Triangle>, sizes: [&str; 3], pad: usize) -> Case {
     Case { triangles, lattice }
 }
 
-/// Vertices on walls and centre planes of cells of one, or of cells that are no cubes.
+/// Vertices on walls and centre planes of unit cells, or of non-cubic cells.
 pub fn on_halves() -> Vec<Case> {
     cases(21, 400, |random| {
         let reach = random.whole(4, 12);
@@ -79,7 +79,7 @@ pub fn on_halves() -> Vec<Case> {
     })
 }
 
-/// Lattices of every kind; vertices on them and beyond, which the ends cut.
+/// Lattices of every kind, with vertices inside and beyond, so that the ends cut the mesh.
 pub fn anywhere() -> Vec<Case> {
     cases(22, 300, |random| {
         let space = Space::random(random, 9);
@@ -91,7 +91,7 @@ pub fn anywhere() -> Vec<Case> {
     })
 }
 
-/// The same with vertices on walls and centre planes, as near as floats are.
+/// Lattices of every kind with vertices on walls and centre planes, as near as floats allow.
 pub fn on_walls() -> Vec<Case> {
     cases(23, 300, |random| {
         let space = Space::random(random, 8);
@@ -160,7 +160,7 @@ pub fn tiny() -> Vec<Case> {
     })
 }
 
-/// So many triangles that threads share them out.
+/// Enough triangles to be distributed among threads.
 pub fn crowd() -> Vec<Case> {
     cases(28, 1, |random| {
         let triangles: Vec<_> = (0..5000)
@@ -173,7 +173,7 @@ pub fn crowd() -> Vec<Case> {
     })
 }
 
-/// Triangles turned at random, so that edges are even but do not cancel.
+/// Randomly flipped triangles, so that edges are even but do not cancel.
 pub fn not_oriented() -> Vec<Case> {
     let turned = cases(26, 200, |random| {
         let space = Space::random(random, 8);
@@ -195,7 +195,7 @@ pub fn not_oriented() -> Vec<Case> {
     turned
 }
 
-/// Triangles that close nothing: the ray along x decides.
+/// Triangles that enclose nothing: the ray along x decides.
 pub fn open() -> Vec<Case> {
     cases(27, 200, |random| {
         let space = Space::random(random, 8);

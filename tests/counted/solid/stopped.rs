@@ -1,4 +1,4 @@
-//! Whether robust stops soon after cancellation, and reports its progress.
+//! Robust stops soon after cancellation and reports its progress.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +9,12 @@ use voxelize::{Inside, Kind, Lattice, Mesh, Progress, Rule, Run, Voxelizer};
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
-/// Cancels after a number of polls, and records the progress reports.
+/// Cancels after a number of polls and records the progress reports.
 #[derive(Default)]
 struct Recorder {
     stop_at: Option<u64>,
     looks: AtomicU64,
-    /// Each phase, the look it began with, what it was to advance by and what it did.
+    /// Each phase, the number of polls at its start, its announced total and its actual total.
     phases: Mutex<Vec<(String, u64, u64, u64)>>,
 }
 
@@ -42,7 +42,7 @@ impl Progress for Recorder {
     }
 }
 
-/// Large triangles by themselves, and a sheet of many that is torn.
+/// Returns isolated large triangles, and a torn sheet of many.
 fn mesh() -> Mesh {
     let mut random = Random::new(63);
     let mut triangles: Vec<Triangle> = (0..200)
@@ -59,7 +59,7 @@ fn mesh() -> Mesh {
     Mesh::from_triangles(triangles).unwrap()
 }
 
-/// Stops in each phase after a look or so.
+/// Stops in each phase after about one poll.
 pub fn soon() -> Counts {
     let mesh = mesh();
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
@@ -93,7 +93,7 @@ pub fn soon() -> Counts {
                 fill(&recorder, threads).unwrap_err().kind(),
                 Kind::Interrupted
             );
-            // Work that is handed out to threads looks once more for each piece.
+            // Work that is distributed to threads polls once more for each piece.
             let looks = recorder.looks.into_inner();
             assert!(looks <= at + 600, "{looks} looks, cancelled at {at}");
             stopped += 1;

@@ -1,14 +1,15 @@
-//! The oracle: how often a mesh winds around the centre of each cell, by the definition, in integers of
-//! any size and nothing of the library.
+//! Oracle: the winding number of a mesh around the centre of each cell, by its definition, in integers of any
+//! size and independent of the library.
 //!
-//! The centre of a cell is displaced by -ε in x, -ε² in y, -ε³ in z (Simulation of Simplicity,
-//! Edelsbrunner and Mücke 1990). A ray from there, down along an axis, crosses a triangle iff the point is
-//! on one side of its three edges, seen along the ray, and above its plane. Each of these four is the sign
-//! of a polynomial in ε, which is that of its first coefficient that is not zero: ε is below every number.
-//! So no ray meets an edge or a vertex, and no centre lies on a triangle.
+//! The centre of a cell is displaced by -ε in x, -ε² in y, -ε³ in z (Simulation of Simplicity, Edelsbrunner
+//! and Mücke 1990). A ray from there, down along an axis, crosses a triangle iff the point is on one side of
+//! its three edges, seen along the ray, and above its plane. Each of these four is the sign of a polynomial
+//! in ε, which is the sign of its first non-zero coefficient, because ε is infinitesimal. So no ray meets an
+//! edge or a vertex, and no centre lies on a triangle.
 //!
-//! The mesh winds around the centre as often as the ray leaves it more than it enters. On a closed
-//! oriented mesh every ray says the same; on others the definition is the ray along x.
+//! The winding number is the number of times that the ray leaves the mesh minus the number of times that it
+//! enters. For a closed oriented mesh every ray gives the same number. For other meshes the definition uses
+//! the ray along x.
 
 use num_bigint::{BigInt, Sign};
 use voxelize::geom::Triangle;
@@ -16,19 +17,19 @@ use voxelize::{BitGrid, Lattice};
 
 use super::oracle::{self, Axis, floor};
 
-/// What the rays of all cells cross.
+/// Crossings of the rays of all cells.
 pub struct Windings {
     dims: [usize; 3],
-    /// Triangles that are left less those that are entered, for each cell.
+    /// Triangles that the ray leaves through minus triangles that it enters through, for each cell.
     turns: Vec<i64>,
-    /// How many are crossed.
+    /// Number of crossed triangles.
     crossed: Vec<u64>,
 }
 
-/// The coefficients of 1, ε, ε², ε³.
+/// Coefficients of 1, ε, ε², ε³.
 type Polynomial = [BigInt; 4];
 
-/// The sign for small ε.
+/// Returns the sign for small ε.
 fn sign(polynomial: &Polynomial) -> Sign {
     polynomial
         .iter()
@@ -37,7 +38,7 @@ fn sign(polynomial: &Polynomial) -> Sign {
         .unwrap_or(Sign::NoSign)
 }
 
-/// A triangle: index coordinates as whole numbers, and the half of a cell in the same units.
+/// Triangle in integer index coordinates, and half a cell in the same units.
 struct Scaled {
     vertices: [[BigInt; 3]; 3],
     half: [BigInt; 3],
@@ -55,7 +56,7 @@ impl Scaled {
         for (a, axis) in axes.iter().enumerate() {
             let coordinates = triangle.map(|v| axis.index(v[a]));
             let unit = axis.unit() >> 1;
-            // Short numbers are faster: powers of two that all share are dropped.
+            // Short numbers are faster: common powers of two are dropped.
             let zeros = coordinates
                 .iter()
                 .chain([&unit])
@@ -80,25 +81,25 @@ impl Scaled {
         }
     }
 
-    /// The centre of a cell before it is displaced.
+    /// Returns the centre of a cell before the displacement.
     fn centre(&self, cell: [usize; 3]) -> [BigInt; 3] {
         std::array::from_fn(|a| &self.half[a] * (2 * cell[a] + 1))
     }
 
-    /// The cells along an axis whose centres lie between its vertices, or as high as one.
+    /// Returns the cells along an axis whose centres lie between the vertices, or level with one.
     fn cells(&self, axis: usize, count: usize) -> std::ops::Range<usize> {
         let along = self.vertices.each_ref().map(|v| &v[axis]);
         let least = along.iter().min().expect("three");
         let most = along.iter().max().expect("three");
         let half = &self.half[axis];
-        // The first centre that is not below the least, and the first above the most.
+        // The first centre that is not below the least vertex, and the first above the greatest.
         let first = floor(&(*least - half - 1), &(half * 2)).saturating_add(1);
         let end = floor(&(*most - half), &(half * 2)).saturating_add(1);
         let clamp = |n: i64| n.clamp(0, count as i64) as usize;
         clamp(first)..clamp(end)
     }
 
-    /// Whether the line along `axis` through the displaced centre passes through the triangle.
+    /// Reports whether the line along `axis` through the displaced centre passes through the triangle.
     fn is_on_line(&self, axis: usize, centre: &[BigInt; 3]) -> bool {
         let s = (axis + 1) % 3;
         let t = (axis + 2) % 3;
@@ -116,7 +117,7 @@ impl Scaled {
         self.normal[axis].sign() != Sign::NoSign && side(0) == side(1) && side(1) == side(2)
     }
 
-    /// Whether the displaced centre is above the plane of the triangle, along `axis`.
+    /// Reports whether the displaced centre is above the plane of the triangle, along `axis`.
     fn is_below(&self, axis: usize, centre: &[BigInt; 3]) -> bool {
         let from = difference(centre, &self.vertices[0]);
         let height: BigInt = self.normal.iter().zip(&from).map(|(n, d)| n * d).sum();
@@ -139,7 +140,7 @@ impl Windings {
         for triangle in triangles {
             this.add(axis, &Scaled::new(&axes, triangle));
         }
-        // From the first cell above each triangle to all above that.
+        // Accumulate from the first cell above each triangle to all cells above it.
         let step = [1, dims[0], dims[0] * dims[1]][axis];
         for n in 0..count {
             if !(n / step).is_multiple_of(dims[axis]) {
@@ -150,7 +151,7 @@ impl Windings {
         this
     }
 
-    /// Notes a triangle in the first cell above it on each line.
+    /// Records a triangle in the first cell above it on each line.
     fn add(&mut self, axis: usize, triangle: &Scaled) {
         let s = (axis + 1) % 3;
         let t = (axis + 2) % 3;
@@ -174,7 +175,7 @@ impl Windings {
                 if low < self.dims[axis] {
                     cell[axis] = low;
                     let n = cell[0] + self.dims[0] * (cell[1] + self.dims[1] * cell[2]);
-                    // Down through a face that looks down is out of the mesh.
+                    // A ray that goes down through a face that faces down leaves the mesh.
                     self.turns[n] += if triangle.normal[axis].sign() == Sign::Minus {
                         1
                     } else {
@@ -186,12 +187,12 @@ impl Windings {
         }
     }
 
-    /// The cells around whose centres the mesh winds.
+    /// Returns the cells with a non-zero winding number.
     pub fn nonzero(&self) -> BitGrid {
         self.cells(|n| self.turns[n] != 0)
     }
 
-    /// The cells whose rays cross an odd number of triangles.
+    /// Returns the cells whose rays cross an odd number of triangles.
     pub fn evenodd(&self) -> BitGrid {
         self.cells(|n| self.crossed[n] % 2 == 1)
     }

@@ -1,8 +1,8 @@
-//! Is it exact what two triangles have in common? Against an oracle in whole numbers, on pairs that are random, touch,
-//! lie in a plane, share an edge or a vertex, or have no area. And are closest points the closest? A plane across the
-//! way between them, with a triangle on each side, proves it.
+//! Exactness of the intersection of two triangles: compared with an oracle in integers, on pairs that are
+//! random, touch, lie in a plane, share an edge or a vertex, or have no area. Closest points are proven by a
+//! separating plane across the line between them.
 //!
-//! `VOXELIZE_PAIRS=10000000 cargo test --release --test counted tri_tri` takes as many pairs.
+//! `VOXELIZE_PAIRS=10000000 cargo test --release --test counted tri_tri` sets the number of pairs.
 
 mod oracle;
 mod pairs;
@@ -77,7 +77,7 @@ fn whole_numbers() -> Counts {
     counted(all)
 }
 
-/// Coordinates of all digits and many exponents, some of them taken from the other triangle or halfway between.
+/// Coordinates with all digits and many exponents. Some are taken from the other triangle or halfway between.
 fn any_floats() -> Counts {
     let mut random = Random(0xf10a7);
     let mut seen = [0; 5];
@@ -109,8 +109,8 @@ fn any_floats() -> Counts {
     counted(seen)
 }
 
-/// No vertex of a triangle lies beyond the plane through its closest point, across the way to the other: that alone
-/// makes both points the closest.
+/// No vertex of a triangle lies beyond the plane through its closest point, across the direction to the
+/// other. This alone proves that both points are the closest.
 fn closest_points_are_closest() -> Counts {
     let mut apart = 0;
     let mut meet = 0;
@@ -123,7 +123,7 @@ fn closest_points_are_closest() -> Counts {
             let (p, q) = separation_of(&s, &t);
             let away = minus(&p, &q);
             let squared = dot(&away, &away);
-            // In doubles: the same distance, and the points no farther than it says.
+            // In doubles: the same distance, and points no farther apart than that.
             let largest = [s, t]
                 .as_flattened()
                 .as_flattened()
@@ -151,7 +151,7 @@ fn closest_points_are_closest() -> Counts {
     vec![("apart", apart), ("meet", meet)]
 }
 
-/// The closest points, proven to be that, each on its triangle.
+/// Returns the closest points. Proves that they are closest and on their triangles.
 fn separation_of(s: &Triangle, t: &Triangle) -> (ExactPoint, ExactPoint) {
     let [p, q] = separation::closest(s, t);
     let away = minus(&p, &q);
@@ -171,7 +171,8 @@ fn separation_of(s: &Triangle, t: &Triangle) -> (ExactPoint, ExactPoint) {
     (p, q)
 }
 
-/// Whether a point is a mean of the vertices with weights of at least zero: solved along each of the lines of vertices.
+/// Reports whether a point is a mean of the vertices with non-negative weights, solved along each of the
+/// lines of vertices.
 fn is_in_hull(triangle: &Triangle, x: &ExactPoint) -> bool {
     let [a, b, c] = triangle.map(exact);
     let on_line = |p: &ExactPoint, q: &ExactPoint| {

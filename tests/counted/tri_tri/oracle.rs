@@ -1,5 +1,5 @@
-//! What two triangles have in common, from its corners in homogeneous integers. It shares nothing with the tool: no
-//! chords are compared, and the corners are collected whatever the planes of the triangles are.
+//! Intersection of two triangles, from its corners in homogeneous integers. It shares nothing with the tool:
+//! no chords are compared, and the corners are collected for any planes of the triangles.
 
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use voxelize::geom::Triangle;
 use voxelize::geom::tri_tri::Meeting;
 
-/// What the oracle needs of an integer.
+/// Integer operations that the oracle needs.
 pub trait Whole:
     Clone
     + Ord
@@ -24,7 +24,7 @@ impl Whole for BigInt {}
 
 type Vector<T> = [T; 3];
 
-/// By Euclid, of numbers above zero.
+/// Euclid's algorithm for positive numbers.
 fn common_factor<T: Whole>(a: T, b: T) -> T {
     if sign(&b) == 0 {
         a
@@ -33,7 +33,7 @@ fn common_factor<T: Whole>(a: T, b: T) -> T {
     }
 }
 
-/// A point as whole numbers over a common denominator above zero.
+/// Point as integers over a common positive denominator.
 #[derive(Clone)]
 struct Corner<T> {
     at: Vector<T>,
@@ -80,7 +80,7 @@ impl<T: Whole> Corner<T> {
         }
     }
 
-    /// `(p times by_q + q times by_p) / (by_p + by_q)`.
+    /// Returns `(p times by_q + q times by_p) / (by_p + by_q)`.
     fn between(p: &Vector<T>, q: &Vector<T>, by_q: &T, by_p: &T) -> Self {
         let factor = common_factor(by_q.clone(), by_p.clone());
         let [by_q, by_p] = [by_q, by_p].map(|by| by.clone() / factor.clone());
@@ -91,7 +91,7 @@ impl<T: Whole> Corner<T> {
         }
     }
 
-    /// From `a`, times the denominator.
+    /// Returns the offset from `a`, times the denominator.
     fn from(&self, a: &Vector<T>) -> Vector<T> {
         std::array::from_fn(|i| self.at[i].clone() - a[i].clone() * self.over.clone())
     }
@@ -102,7 +102,7 @@ impl<T: Whole> Corner<T> {
         })
     }
 
-    /// On the closed segment; both ends count.
+    /// Reports whether the point is on the closed segment.
     fn is_on(&self, [a, b]: [&Vector<T>; 2]) -> bool {
         let e = sub(b, a);
         let r = self.from(a);
@@ -124,7 +124,7 @@ impl<T: Whole> Corner<T> {
     }
 }
 
-/// Where an edge passes through the plane of a triangle.
+/// Returns the point where an edge passes through the plane of a triangle.
 fn pierced<T: Whole>(
     [p, q]: [&Vector<T>; 2],
     triangle: &[Vector<T>; 3],
@@ -138,7 +138,7 @@ fn pierced<T: Whole>(
     }
 }
 
-/// Where two edges cross that lie in one plane and are not parallel.
+/// Returns the point where two coplanar edges that are not parallel cross.
 fn crossed<T: Whole>([a, b]: [&Vector<T>; 2], [c, d]: [&Vector<T>; 2]) -> Option<Corner<T>> {
     let n = outer(&sub(b, a), &sub(d, c));
     if is_zero(&n) || sign(&inner(&n, &sub(c, a))) != 0 {
@@ -153,7 +153,7 @@ fn crossed<T: Whole>([a, b]: [&Vector<T>; 2], [c, d]: [&Vector<T>; 2]) -> Option
     }
 }
 
-/// What the triangles have in common.
+/// Returns the kind of intersection.
 pub fn meeting<T: Whole>(s: &[Vector<T>; 3], t: &[Vector<T>; 3]) -> Meeting {
     let plane_s = normal(s);
     let plane_t = normal(t);
@@ -187,14 +187,14 @@ pub fn meeting<T: Whole>(s: &[Vector<T>; 3], t: &[Vector<T>; 3]) -> Meeting {
     else {
         return Meeting::Point;
     };
-    // Between corners, scaled so that all is whole.
+    // Offset between corners, scaled to integers.
     let way = |x: &Corner<T>| -> Vector<T> {
         std::array::from_fn(|i| {
             x.at[i].clone() * first.over.clone() - first.at[i].clone() * x.over.clone()
         })
     };
     let along = way(second);
-    // In different planes all corners are on the line that these have in common.
+    // In different planes all corners are on the common line.
     let in_one_plane = t
         .iter()
         .all(|v| sign(&inner(&plane_s, &sub(v, &s[0]))) == 0);
@@ -216,7 +216,7 @@ pub fn meeting<T: Whole>(s: &[Vector<T>; 3], t: &[Vector<T>; 3]) -> Meeting {
     }
 }
 
-/// The vertices as whole numbers of the smallest bit of any coordinate.
+/// Returns the vertices in integer multiples of the smallest bit of any float.
 pub fn whole(pair: &[Triangle; 2]) -> [[Vector<BigInt>; 3]; 2] {
     const LOW: i32 = -149;
     pair.map(|t| {

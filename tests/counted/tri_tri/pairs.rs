@@ -1,13 +1,13 @@
-//! Pairs of triangles of every sort, most of them as near to a tie as can be.
+//! Pairs of triangles of every kind, most of them close to a tie.
 
 use voxelize::geom::{Point, Triangle};
 
 use crate::support::random::Random;
 
-/// A pair on whole numbers.
+/// Pair with integer coordinates.
 pub type WholePair = [[[i64; 3]; 3]; 2];
 
-/// Pairs of one sort.
+/// Pairs of one kind.
 pub struct Family {
     pub name: &'static str,
     pub make: fn(&mut Random) -> WholePair,
@@ -60,7 +60,8 @@ fn triangle(random: &mut Random, most: i64) -> [[i64; 3]; 3] {
     [(); 3].map(|()| point(random, most))
 }
 
-/// A point of a triangle at eighths: a vertex, on an edge, or within. Its vertices are multiples of eight.
+/// Returns a point of a triangle at eighths: a vertex, on an edge, or within. Its vertices are multiples of
+/// eight.
 fn inner_point(random: &mut Random, t: &[[i64; 3]; 3]) -> [i64; 3] {
     let u = random.below(9) as i64;
     let v = random.below(9 - u as u64) as i64;
@@ -71,7 +72,7 @@ fn times_eight(t: [[i64; 3]; 3]) -> [[i64; 3]; 3] {
     t.map(|v| v.map(|c| 8 * c))
 }
 
-/// A vertex of one lies in the other, or an edge of it does.
+/// A vertex or an edge of one triangle lies in the other.
 fn touching(random: &mut Random) -> WholePair {
     let s = times_eight(triangle(random, 40));
     let mut t = triangle(random, 400);
@@ -115,7 +116,7 @@ fn shared_vertex(random: &mut Random) -> WholePair {
     [s, [second, s[1], point(random, 240)]]
 }
 
-/// One is a segment or a point, perhaps both are.
+/// One or both are a segment or a point.
 fn degenerate(random: &mut Random) -> WholePair {
     let s = times_eight(triangle(random, 12));
     let p = inner_point(random, &s);
@@ -156,7 +157,7 @@ fn through_edges(random: &mut Random) -> WholePair {
     ]
 }
 
-/// Touching, then one coordinate a step off.
+/// Touching, then one coordinate moved by a step.
 fn near(random: &mut Random) -> WholePair {
     let make = FAMILIES[2 + random.below(6) as usize].make;
     let mut pair = make(random);
@@ -165,7 +166,7 @@ fn near(random: &mut Random) -> WholePair {
     pair
 }
 
-/// The same pair as floats: scaled by a power of two, moved as a whole by what floats hold, turned and exchanged.
+/// Returns the pair as floats: scaled by a power of two, translated exactly, rotated and exchanged.
 pub fn as_floats(random: &mut Random, pair: &WholePair) -> [Triangle; 2] {
     let scale = [1.0, 0.125, 1024.0, 2f32.powi(-100), 2f32.powi(90)][random.below(5) as usize];
     let shift = [0, 0, 0, 1 << 14, -(1 << 20)][random.below(5) as usize];

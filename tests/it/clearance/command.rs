@@ -7,7 +7,8 @@ use crate::support::solids::between;
 use voxelize::Voxels;
 use voxelize::geom::Triangle;
 
-/// The cube of 20, one beside it at a distance of 3, a small one inside it, and one that touches it.
+/// Creates the cube of 20, a box next to it at a distance of 3, a small box inside it, and a box that touches
+/// it.
 fn place() -> Place {
     let place = Place::new();
     place.write(
@@ -117,7 +118,7 @@ fn places_of_a_collision_are_listed_and_counted() {
     assert!(places.len() > 5 && pair["direction"].is_null());
     for found in places {
         assert_eq!(keys(found), ["triangles", "meeting", "ends"]);
-        // The edges of the box from 15 to 20 are where the surfaces meet.
+        // The surfaces meet in the edges of the box from 15 to 20.
         let ends = found["ends"]
             .as_array()
             .unwrap()
@@ -189,7 +190,7 @@ fn within_is_a_gate() {
     );
 }
 
-/// Distances that doubles round to D.
+/// Distances that round to D in doubles.
 #[test]
 fn within_is_compared_exactly() {
     let place = Place::new();
@@ -280,7 +281,7 @@ fn pairs_beyond_the_limit_are_said() {
         .expect(4);
 }
 
-/// The surface of a cube from 0 to 1, as so many squares along each edge.
+/// Returns a cube from 0 to 1 with `count` squares along each edge.
 fn tiles(count: u16) -> Vec<Triangle> {
     let at = |n: u16| f32::from(n) / f32::from(count);
     let square = |axis: usize, side: u16, i: u16, j: u16| {
@@ -304,7 +305,7 @@ fn tiles(count: u16) -> Vec<Triangle> {
     squares.collect()
 }
 
-/// A cube in a cavity that it fits exactly: no plane has one on each side.
+/// A cube in a cavity that it fits exactly: no plane separates them.
 #[test]
 fn places_beyond_the_limit_are_said() {
     let place = Place::new();
@@ -319,7 +320,7 @@ fn places_beyond_the_limit_are_said() {
             stl(&[between([-1.0; 3], [2.0; 3]), cavity].concat()),
         );
         for (limit, is_known) in [("", !are_too_many), ("--max-pairs all", true)] {
-            // Exact places of many pairs take their time.
+            // Exact places of many pairs are slow.
             if are_too_many && is_known {
                 continue;
             }
@@ -453,7 +454,7 @@ fn bad_calls_have_their_exit_codes() {
     }
 }
 
-/// Meshes are moved before they are compared; lengths may have units.
+/// Meshes are transformed before they are compared. Lengths may have units.
 #[test]
 fn each_mesh_has_its_transforms_and_all_one_unit() {
     let place = place();
@@ -494,7 +495,7 @@ fn each_mesh_has_its_transforms_and_all_one_unit() {
     place
         .run("clearance cube.stl beside.stl --unit mm --min-distance 0.3cm")
         .expect(0);
-    // A file of such a name is that file.
+    // A file with that literal name takes precedence.
     place.write("inner.stl@scale=2", stl(&between([30.0; 3], [31.0; 3])));
     let json = place
         .run("clearance cube.stl inner.stl@scale=2 --json")
@@ -503,7 +504,7 @@ fn each_mesh_has_its_transforms_and_all_one_unit() {
     assert_eq!(json["pairs"][0]["relation"], "apart");
 }
 
-/// Cells of the contact are those of both surfaces, and closest points have a line of cells.
+/// Contact cells belong to both surfaces, and closest points are connected by a line of cells.
 #[test]
 fn contacts_are_marked() {
     let place = place();
@@ -537,7 +538,7 @@ fn contacts_are_marked() {
         .map(|[x, ..]| x)
         .collect();
     assert!((21..27).all(|x| closest.contains(&x)), "{closest:?}");
-    // All that the meshes touch, and the line.
+    // All cells that the meshes touch, and the line.
     let around = labels.count(255);
     assert!(around > 1000, "{around}");
     let json = place
@@ -545,7 +546,7 @@ fn contacts_are_marked() {
         .expect(0)
         .json();
     assert_eq!(json["outputs"][0]["path"], "marked.vox");
-    // A failing gate still marks.
+    // A failing gate still marks cells.
     place
         .run("clearance cube.stl corner.stl --min-distance 1 --mark gate.vox -r 30")
         .expect(1);

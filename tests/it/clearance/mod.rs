@@ -1,5 +1,5 @@
-//! Do meshes collide where they do, and are they as far apart as they are? Against all pairs of triangles, and on
-//! solids whose relation is known.
+//! Collisions and distances of meshes, compared with all pairs of triangles and with solids of known
+//! relation.
 
 #[cfg(feature = "cli")]
 mod command;
@@ -29,7 +29,7 @@ fn distance([p, q]: [[f64; 3]; 2]) -> f64 {
     (0..3).map(|i| (p[i] - q[i]).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Small triangles and some large ones around a place, on a coarse lattice or off it.
+/// Returns small triangles and some large ones around a place, on a coarse lattice or off it.
 fn soup(random: &mut Random, count: usize, at: f32, is_whole: bool) -> Mesh {
     let mut unit = || random.below(1 << 20) as f32 / (1 << 20) as f32;
     let triangles = (0..count).map(|n| {
@@ -48,7 +48,7 @@ fn soup(random: &mut Random, count: usize, at: f32, is_whole: bool) -> Mesh {
     mesh(triangles.collect())
 }
 
-/// Every pair that meets, and the least distance in doubles.
+/// Returns every pair that meets, and the least distance in doubles.
 fn by_all_pairs(first: &Mesh, second: &Mesh) -> (Vec<([u64; 2], Meeting)>, f64) {
     let mut meetings = vec![];
     let mut least = f64::INFINITY;
@@ -73,7 +73,7 @@ fn all_places(first: &Mesh, second: &Mesh) -> Clearance {
     a.clearance(&b, &options).unwrap()
 }
 
-/// How far a point is from a triangle, by weights of its vertices that are pushed into range.
+/// Returns the distance of a point from a triangle.
 fn off(point: [f64; 3], triangle: &Triangle) -> f64 {
     let wide = triangle.map(|v| v.map(f64::from));
     distance([voxelize::geom::closest::on_triangle(point, wide), point])
@@ -136,7 +136,7 @@ fn all_pairs_of_soups_say_the_same() {
     assert!(meetings > 800 && apart > 8, "{meetings} {apart}");
 }
 
-/// A mesh moved off itself, so that thousands of triangles are about as near as the closest.
+/// A mesh moved away from itself, so that thousands of triangles are about as near as the closest.
 #[test]
 fn distances_of_meshes_are_those_of_all_pairs() {
     for (name, by) in [
@@ -148,7 +148,7 @@ fn distances_of_meshes_are_those_of_all_pairs() {
         let second = moved(&first, by);
         let found = clearance(&first, &second).unwrap();
         let few = |m: &Mesh, [p, _]: [[f64; 3]; 2]| {
-            // All triangles are too many pairs for a test: those that are near, by a vertex.
+            // All triangles are too many pairs for a test, so only the triangles with a near vertex are kept.
             let near =
                 |t: &&Triangle| distance([t[0].map(f64::from), p]) < 3.0 * found.distance + 4.0;
             mesh(m.triangles().iter().filter(near).copied().collect())
@@ -163,8 +163,8 @@ fn distances_of_meshes_are_those_of_all_pairs() {
     }
 }
 
-/// The knot and its copy, moved until they are as far apart as a tenth, a thousandth and a millionth; the distance is
-/// that of the floats they end up with.
+/// The knot and its copy, moved until their distance is a tenth, a thousandth and a millionth. The distance
+/// refers to the final floats.
 #[test]
 fn small_gaps_are_measured() {
     let first = fixture("knot.stl");
@@ -172,7 +172,7 @@ fn small_gaps_are_measured() {
     let [_, y, _] = start.direction.unwrap();
     assert!(y < 0.0);
     for gap in [0.1, 1e-3, 1e-4] {
-        // Along y the surfaces come closer by as much as they are moved; how much is left is found by halving.
+        // Moving along y reduces the distance by the same amount. Bisection finds the remaining move.
         let mut low = 60.0_f32;
         let mut high = 80.0_f32;
         for _ in 0..40 {
@@ -202,7 +202,7 @@ fn distances_are_the_nearest_doubles() {
     let triangle = |corners: Triangle| mesh(vec![corners]);
     let slanted = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for (second, wanted) in [
-        // 5/√3 and 2/√3, whose squares are no doubles.
+        // 5/√3 and 2/√3, whose squares are not doubles.
         (
             [[2.0, 2.0, 2.0], [3.0, 2.0, 2.0], [2.0, 3.0, 2.0]],
             2.886_751_345_948_128_7,
@@ -218,7 +218,7 @@ fn distances_are_the_nearest_doubles() {
     }
 }
 
-/// What does not name triangles by their numbers is the same in every order, and in all threads.
+/// Results without numbers of triangles do not depend on order and threads.
 #[test]
 fn order_and_threads_change_nothing() {
     let mut random = Random(77);

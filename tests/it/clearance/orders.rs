@@ -1,5 +1,6 @@
-//! Does the order of triangles, of their vertices or of the two meshes change what clearance and check say? Sheets,
-//! boxes that touch and triangles that are there several times, in 100 orders each, with all pairs and with the first.
+//! The order of triangles, of their vertices and of the two meshes does not change the results of clearance
+//! and check. The meshes are sheets, touching boxes and repeated triangles, in 100 orders each, with all
+//! pairs and with the first.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use crate::support::solids::{Triangle, between};
 
 const ORDERS: usize = 100;
 
-/// A square of `2 n n` triangles at the height `z`.
+/// Returns a square of `2 n n` triangles at the height `z`.
 fn sheet(n: usize, z: f32) -> Vec<Triangle> {
     let at = |i: usize, j: usize| [i as f32, j as f32, z];
     let squares = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
@@ -32,14 +33,15 @@ fn repeated(triangles: &[Triangle], times: usize) -> Vec<Triangle> {
     triangles.iter().flat_map(|t| vec![*t; times]).collect()
 }
 
-/// The vertices of a triangle, the least first, in place of its number.
+/// Replaces the number of a triangle by its vertices, the least first.
 fn vertices(triangles: &[Triangle], n: &Value) -> Value {
     let mut vertices = triangles[n.as_u64().unwrap() as usize];
     vertices.sort_by(|a, b| a.partial_cmp(b).unwrap());
     json!(vertices)
 }
 
-/// What a pair of meshes says, whichever is the first, and whatever the numbers of triangles are.
+/// Normalizes the result of a pair of meshes, so that it does not depend on their order and on the numbers of
+/// triangles.
 fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value {
     let named = |numbers: &Value| {
         let mut named = [0, 1].map(|n| vertices(meshes[n], &numbers[n]));
@@ -50,7 +52,7 @@ fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value
         place["triangles"] = named(&place["triangles"]);
     }
     let meets = pair["meetings"] != 0;
-    // Of several triangles with the closest point the one with the least number is named.
+    // Among the triangles that contain the closest point, the report names the one with the least number.
     pair["triangles"] = if meets {
         named(&pair["triangles"])
     } else {
@@ -141,7 +143,8 @@ fn clearance_says_one_thing_in_all_orders() {
                 };
                 let wanted = wanted[n % 2].get_or_insert_with(|| found.clone());
                 assert_eq!(found, *wanted, "{name} {limit}: {n}");
-                // Two pairs of the same two triangles, one of each mesh, are exchanged with the meshes.
+                // If two pairs consist of the same two triangles, one of each mesh, exchanging the meshes
+                // exchanges the pairs.
                 if let Some(places) = found.get_mut("places") {
                     places.as_array_mut().unwrap().sort_by_key(Value::to_string);
                 }

@@ -1,4 +1,4 @@
-//! Solids whose relation is known, most of them with faces, edges or vertices in common.
+//! Solids with a known relation. Most of them have common faces, edges or vertices.
 
 use voxelize::compare::clearance::{Relation, clearance};
 use voxelize::geom::Triangle;
@@ -8,7 +8,7 @@ use super::{all_places, mesh, moved};
 use crate::support::meshes::{fixture, mapped};
 use crate::support::solids::{between, inside_out};
 
-/// A box with a square hole from z = 0 to 4 through its middle.
+/// Returns a box with a square hole through its middle, from z = 0 to 4.
 fn ring() -> Vec<Triangle> {
     let quad = |a: [f32; 3], b, c, d| [[a, b, c], [a, c, d]];
     let outer = [[0.0, 0.0], [6.0, 0.0], [6.0, 6.0], [0.0, 6.0]];
@@ -29,7 +29,7 @@ fn ring() -> Vec<Triangle> {
         .collect()
 }
 
-/// Two pyramids, tip to tip at the origin.
+/// Returns two pyramids that meet with their tips at the origin.
 fn hourglass() -> Vec<Triangle> {
     let base = |z: f32| {
         [
@@ -58,7 +58,7 @@ fn unit(low: [f32; 3]) -> Vec<Triangle> {
     cube(low, low.map(|c| c + 2.0))
 }
 
-/// Name, meshes, the relation, and the distance of the surfaces.
+/// Name, meshes, relation, and distance of the surfaces.
 type RelationCase = (&'static str, Vec<Triangle>, Vec<Triangle>, Relation, f64);
 
 fn cases() -> Vec<RelationCase> {
@@ -235,7 +235,7 @@ fn cases() -> Vec<RelationCase> {
     ]
 }
 
-/// A tetrahedron whose tip is at the origin, between two others.
+/// Returns a tetrahedron with its tip at the origin, between two others.
 fn vec_tip() -> Vec<Triangle> {
     let [o, a, b, c] = [
         [0.0; 3],
@@ -246,7 +246,7 @@ fn vec_tip() -> Vec<Triangle> {
     vec![[o, b, a], [o, c, b], [o, a, c], [a, b, c]]
 }
 
-/// Rays run along other lines, or floats are coarse.
+/// Transformations that turn the rays or make floats coarse.
 const TURNS: [fn([f32; 3]) -> [f32; 3]; 3] = [
     |[x, y, z]| [y, z, x],
     |[x, y, z]| [x + 4096.0, z, -y],
@@ -274,7 +274,7 @@ fn solids_lie_as_they_do() {
             (mirrored, found.distance),
             "{name}, swapped"
         );
-        // Inside is where it winds around at all, so inside out is the same.
+        // A point is inside if the winding number is non-zero, so flipping the mesh changes nothing.
         let flipped = mesh(inside_out(second.triangles().to_vec()));
         assert_eq!(
             clearance(&first, &flipped).unwrap().relation,
@@ -308,7 +308,7 @@ fn spheres_are_contained_not_clear() {
         clearance(&small, &sphere).unwrap().relation,
         Relation::Within
     );
-    // A vertex of the small one is put on a vertex of the large one, from within and from outside.
+    // A vertex of the small sphere is moved to a vertex of the large one, from within and from outside.
     let tip = sphere.triangles()[0][0];
     let within = mapped(&small, |v| std::array::from_fn(|a| v[a] + 0.75 * tip[a]));
     let outside = mapped(&small, |v| std::array::from_fn(|a| v[a] + 1.25 * tip[a]));
@@ -327,7 +327,7 @@ fn spheres_are_contained_not_clear() {
 
 #[test]
 fn fixtures_touch_at_a_vertex_and_overlap() {
-    // Its lowest vertex on the other's highest one: only that point is shared.
+    // The lowest vertex is at the highest vertex of the other, and only that point is shared.
     let octahedron = fixture("octahedron.stl");
     let above = moved(&octahedron, [0.0, 0.0, 16.0]);
     let found = all_places(&octahedron, &above);
@@ -357,7 +357,8 @@ fn fixtures_touch_at_a_vertex_and_overlap() {
     );
 }
 
-/// Open meshes have no volume: surfaces cross or touch, and inside is where they wind around more than half.
+/// Open meshes have no volume. Their surfaces cross or touch, and a point is inside if the winding number is
+/// above a half.
 #[test]
 fn open_meshes_have_relations() {
     let bowl = fixture("open.stl");
@@ -406,7 +407,7 @@ fn open_meshes_that_touch_are_not_reported_clear() {
         found.is_closer_than(&Rational::ZERO),
         "nobody knows whether they collide"
     );
-    // A plane between them is enough.
+    // A separating plane suffices.
     let found = clearance(&open, &moved(&open, beside)).unwrap();
     assert_eq!(
         (found.relation, found.shares_volume),

@@ -1,5 +1,5 @@
-//! Arrays of packed bits and of chosen numbers: bytes by hand, read back by what describes them, refused where cells could
-//! not be told apart.
+//! Arrays of packed bits and of chosen numbers: compared with bytes written by hand, read back with their
+//! descriptions, and rejected if cells could not be distinguished.
 
 use voxelize::Kind;
 use voxelize::format::Choice;
@@ -12,7 +12,7 @@ fn npy() -> &'static Format {
     format::by_name("npy").unwrap()
 }
 
-/// What follows the header of an array.
+/// Returns the bytes after the header of an array.
 fn data(bytes: &[u8]) -> &[u8] {
     &bytes[10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))..]
 }
@@ -42,13 +42,13 @@ fn packed_bits_are_bytes_of_eight_cells_along_x() {
         assert!(text.contains(entry), "{text}");
     }
     assert_eq!(read(&bytes, npy(), sidecar.as_deref()).unwrap(), voxels);
-    // Alone it is an array of numbers.
+    // Without its sidecar it is an array of numbers.
     let plain = read(&bytes, npy(), None).unwrap();
     assert_eq!(
         (plain.dims(), plain.labels().unwrap().get([0, 0, 0])),
         ([2, 2, 2], 0b1001)
     );
-    // The sidecar of other bits is none of these.
+    // A sidecar of other bits does not apply.
     let (_, other) = saved(&at_odd_place(full([11, 2, 2])), npy(), Dtype::Bit);
     assert_eq!(read(&bytes, npy(), other.as_deref()).unwrap(), plain);
 }
@@ -105,7 +105,7 @@ fn packed_bits_come_back_from_slabs_and_either_order() {
 fn packed_bits_that_do_not_fit_their_dims_are_errors() {
     let voxels = at_odd_place(scattered([11, 5, 4]));
     let (bytes, sidecar) = saved(&voxels, npy(), Dtype::Bit);
-    // A bit beyond the row: no longer these cells, so numbers.
+    // A bit beyond the row contradicts these cells, so the array is read as numbers.
     let mut beyond = bytes.clone();
     let at = beyond.len() - 1;
     beyond[at] |= 0x80;
@@ -181,7 +181,7 @@ fn numbered(dtype: Dtype, values: &[i16]) -> SaveOptions<'_> {
     }
 }
 
-/// Saves cells and reads them back; the bytes of the cells, and the sidecar.
+/// Saves cells and reads them back. Returns the bytes of the cells and the sidecar.
 fn back_and_forth(
     voxels: &Voxels,
     format: &Format,
@@ -221,7 +221,7 @@ fn cells_have_the_numbers_that_were_chosen() {
                 [128, 127, 127, 127, 128, 127],
                 Some("127,-128"),
             ),
-            // Bits take the first two.
+            // Bits use the first two numbers.
             (
                 Dtype::I8,
                 &[-1, 0, 1],
@@ -237,7 +237,7 @@ fn cells_have_the_numbers_that_were_chosen() {
             ),
         ] {
             let (back, cells, sidecar) = back_and_forth(&voxels, format, &numbered(dtype, values));
-            // Text has its first row on top.
+            // Text starts with the top row.
             let [upper, lower] = [&bytes[..3], &bytes[3..]];
             assert_eq!(cells, [lower, upper].concat(), "{} {values:?}", format.name);
             assert_eq!(back, voxels, "{} {values:?}", format.name);
@@ -256,7 +256,7 @@ fn cells_have_the_numbers_that_were_chosen() {
     );
 }
 
-/// Labels of values 1, 2 and 5, of which digests cover the values.
+/// Returns labels with the values 1, 2 and 5. Digests cover the values.
 fn three_labels() -> Voxels {
     let legend =
         Legend::new([1, 2, 5].map(|value| Label::new(value, format!("part {value}")))).unwrap();
@@ -291,7 +291,7 @@ fn labels_have_numbers_of_their_own_or_one() {
             "{}",
             format.name
         );
-        // Of two numbers one is that of all labels, as with bits.
+        // With two numbers, one stands for all labels, as with bits.
         for options in [numbered(Dtype::I8, &[-1, 1]), numbered(Dtype::U8, &[9, 8])] {
             let (back, ..) = back_and_forth(&voxels, format, &options);
             assert_eq!(
@@ -435,7 +435,7 @@ fn broken_numbers_in_a_sidecar_and_bytes_of_none_are_errors() {
     );
 }
 
-/// The labels of a filled grid on the command line, and what it refuses.
+/// Labels of a filled grid on the command line, and the rejected combinations.
 #[cfg(feature = "cli")]
 #[test]
 fn solvers_get_outside_surface_and_interior() {

@@ -1,4 +1,5 @@
-//! Bad files are errors that say where: never a panic, never memory for what only a header claims.
+//! Bad files produce errors with a place. They never cause a panic or an allocation for a size that only a
+//! header claims.
 
 use super::*;
 
@@ -57,7 +58,7 @@ fn changed_bytes_never_panic() {
                 let Err(error) = read(&bytes, format, sidecar.as_deref()) else {
                     continue;
                 };
-                // It says a place in the file, if any.
+                // A reported byte lies within the file.
                 let is_within = error.byte().is_none_or(|byte| byte <= bytes.len() as u64);
                 assert!(
                     is_within,
@@ -146,7 +147,7 @@ fn sizes_that_sidecars_only_claim_are_errors() {
     );
 }
 
-/// A scene with one model and a replaced header.
+/// Reads a scene with one model after replacing part of its header.
 fn vox_with(from: &[u8], to: &[u8]) -> voxelize::Error {
     assert_eq!(from.len(), to.len());
     let format = format::by_name("vox").unwrap();
@@ -209,7 +210,7 @@ fn a_scene_cannot_claim_a_grid_out_of_proportion() {
     );
 }
 
-/// They quoted a whole header or attribute, with terminal control characters.
+/// Regression: messages quoted a whole header or attribute, with terminal control characters.
 #[test]
 fn messages_of_broken_files_are_short_and_harmless() {
     let odd = format!("'\x1b[2J\n{}'", "x".repeat(5000));

@@ -1,4 +1,4 @@
-//! Is a `.binvox` what its readers take, cell by cell?
+//! `.binvox` files match their specification, cell by cell.
 
 use voxelize::format::{self, Choice, SaveOptions, read_from};
 use voxelize::{BitGrid, Code, Result, Voxels};
@@ -24,7 +24,8 @@ fn written(bits: &BitGrid, choices: &[Choice]) -> Vec<u8> {
     bytes
 }
 
-/// The dims of the header and every cell, from the text of the specification: y fastest, then z, then x.
+/// Reads the dims of the header and every cell as the text of the specification describes: y fastest, then z,
+/// then x.
 fn by_hand(bytes: &[u8]) -> ([usize; 3], Vec<[usize; 3]>) {
     let end = bytes
         .windows(6)

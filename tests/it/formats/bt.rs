@@ -1,4 +1,4 @@
-//! Is a `.bt` the octree that OctoMap reads, cell by cell?
+//! A `.bt` file is the octree that OctoMap reads, cell by cell.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn written(voxels: &Voxels, choices: &[Choice]) -> Vec<u8> {
     bytes
 }
 
-/// Voxels whose first wall is `origin` cells of 1/10 from 0.
+/// Returns voxels whose first wall is `origin` cells of 1/10 from 0.
 fn at(bits: BitGrid, origin: [Rational; 3]) -> Voxels {
     let spacing = [(); 3].map(|()| Rational::new(1, 10));
     let origin = origin.map(|cells| &cells * &Rational::new(1, 10));
@@ -43,7 +43,7 @@ fn whole(cells: [i64; 3]) -> [Rational; 3] {
     cells.map(Rational::from)
 }
 
-/// A file taken apart by its description: the leaves, by key and size.
+/// Parsed file: the leaves by key and size.
 struct Tree {
     head: Vec<String>,
     leaves: BTreeMap<([usize; 3], usize), u8>,
@@ -98,7 +98,7 @@ impl Tree {
         }
     }
 
-    /// The cells of a state, as indices of a grid whose first cell has this key.
+    /// Returns the cells of a state as indices of a grid whose first cell has this key.
     fn cells(&self, state: u8, first: [usize; 3]) -> Vec<[usize; 3]> {
         let mut cells = Vec::new();
         for ((key, size), _) in self.leaves.iter().filter(|(_, found)| **found == state) {
@@ -159,7 +159,7 @@ fn bytes_are_those_of_the_description() {
             "id OcTree size 17 res 0.1 data",
             path(14, &[0, 2]),
         ),
-        // Eight alike are one.
+        // Eight equal children are merged.
         (
             "##\n##\n\n##\n##",
             &[],
@@ -254,7 +254,7 @@ fn a_grid_beside_the_walls_of_the_tree_is_moved_onto_the_nearest() {
             tree.cells(OCCUPIED, first).into_iter().eq(f_grid().iter()),
             "{walls:?}"
         );
-        // The place itself is in the file.
+        // The file also contains the exact place.
         let json: serde_json::Value =
             serde_json::from_str(tree.head[1].strip_prefix("# voxelize ").unwrap()).unwrap();
         let lattice = voxels.lattice.as_ref().unwrap();
@@ -267,7 +267,7 @@ fn a_grid_beside_the_walls_of_the_tree_is_moved_onto_the_nearest() {
                 .all(|found| found.code() == Code::W004 && found.text().contains("moved by"))
         );
     }
-    // Cells without a place begin at 0.
+    // Cells without a place start at 0.
     let tree = Tree::parse(&written(&Voxels::new(f_grid()), &[]));
     assert!(
         tree.cells(OCCUPIED, [32768; 3])
@@ -312,7 +312,7 @@ fn slabs_are_put_together() {
     }
 }
 
-/// Other keys of a row of 65,536 cells, of cells before and after which there are none, and of grids beyond the tree.
+/// Other keys of a row of 65,536 cells, cells without neighbours before and after, and grids beyond the tree.
 #[test]
 fn the_tree_holds_65536_cells_an_axis_and_no_more() {
     let mut row = BitGrid::new([65536, 1, 1]).unwrap();
@@ -350,7 +350,7 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
         assert_eq!(error.code(), Code::TooLarge, "{error}");
         assert!(error.message().contains(said), "{error}");
     }
-    // Cells without a place begin at 0.
+    // Cells without a place start at 0.
     let long = Voxels::new(BitGrid::new([32_769, 1, 1]).unwrap());
     let error =
         format::write_to(&long, &mut Vec::new(), bt(), &SaveOptions::default()).unwrap_err();

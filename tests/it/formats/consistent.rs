@@ -1,10 +1,10 @@
-//! What does not fit together is refused, and nothing is written.
+//! Inconsistent data is rejected, and nothing is written.
 
 use voxelize::format::{self, FORMATS, SaveOptions};
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Kind, Lattice, Rational, Voxels};
 
-/// A lattice of other dims than the cells was saved, and could not be read again.
+/// Regression: a lattice with other dims than the cells was saved and could not be read again.
 #[test]
 fn voxels_whose_lattice_and_cells_disagree_are_not_saved() {
     let place = tempfile::tempdir().unwrap();
@@ -40,7 +40,7 @@ fn voxels_whose_lattice_and_cells_disagree_are_not_saved() {
     assert!(seen > 2);
 }
 
-/// Cells of no size, or of one that is no number, ended in a panic or in a picture of nothing.
+/// Regression: cells of size zero or of an undefined size ended in a panic or in an empty picture.
 #[test]
 fn pictures_of_cells_without_a_size_are_refused() {
     let mut cells = BitGrid::new([3, 4, 6]).unwrap();

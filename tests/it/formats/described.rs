@@ -1,16 +1,16 @@
-//! Does a file of every format say where its cells are and how they were made, in itself or in its sidecar?
+//! A file of every format states the place and the origin of its cells, in itself or in its sidecar.
 
 use voxelize::grid::metadata::Metadata;
 
 use super::*;
 
-/// What the sidecar of a file says.
+/// Reads the sidecar of a file.
 fn sidecar(path: &std::path::Path) -> Metadata {
     let text = std::fs::read_to_string(format!("{}.json", path.display())).unwrap();
     Metadata::from_json(&text).unwrap()
 }
 
-/// All that is known without the cells: of files that are only written, their sidecars say it.
+/// All metadata except the cells. For formats that are only written, the sidecar contains it.
 #[test]
 fn every_format_says_where_its_cells_are_and_how_they_were_made() {
     let voxels = at_odd_place(f_grid());
@@ -31,7 +31,7 @@ fn every_format_says_where_its_cells_are_and_how_they_were_made() {
                 format::describe(&path).unwrap().metadata
             });
             for metadata in [Some(&beside), own.as_ref()].into_iter().flatten() {
-                // Fractions, closed walls and whether coordinates snapped.
+                // Fractions, closed walls and the snap.
                 assert_eq!(
                     metadata.lattice,
                     voxels.lattice,
@@ -77,7 +77,7 @@ fn every_format_says_where_its_cells_are_and_how_they_were_made() {
     assert!(seen >= FORMATS.len(), "{seen}");
 }
 
-/// The digest in an archive is one of the cells that are in it.
+/// The digest in an archive covers the cells that are stored in it.
 #[cfg(feature = "npz")]
 #[test]
 fn archives_do_not_claim_digests_of_labels_that_they_lost() {
@@ -106,7 +106,7 @@ fn archives_do_not_claim_digests_of_labels_that_they_lost() {
     }
 }
 
-/// The same for real jobs: what `info` says of a file of any format is what it says of the .npz.
+/// The same for real jobs: `info` reports the same for a file of any format as for the .npz.
 #[cfg(feature = "cli")]
 #[test]
 fn info_says_the_same_of_every_format() {

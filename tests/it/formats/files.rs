@@ -1,4 +1,4 @@
-//! After a save there is the complete new file or the older one, and no other file.
+//! After a save, the complete new file or the older one exists, and no other file.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Lets `left` polls pass, then cancels.
+/// Cancels after `left` polls.
 struct Stop {
     left: AtomicU64,
 }
@@ -90,7 +90,7 @@ fn files_wait_for_their_names() {
             };
             format::save(&voxels, &path, format, &options).unwrap()
         };
-        // What gets no name is gone.
+        // Files that are not renamed are deleted.
         let dropped = PendingNames::default();
         save(&dropped);
         drop(dropped);
@@ -119,7 +119,7 @@ fn files_wait_for_their_names() {
     }
 }
 
-/// Panics when it is polled for cancellation.
+/// Panics when polled for cancellation.
 struct Broken;
 
 impl Progress for Broken {
@@ -154,7 +154,7 @@ fn a_crash_between_two_renames_is_detected() {
     let older = fs::read(&path).unwrap();
     at_odd_place(f_grid()).save(&path).unwrap();
     assert!(sidecar.exists());
-    // The sidecar has its name, the cells do not have theirs.
+    // The sidecar is renamed, the cells are not.
     fs::write(&path, older).unwrap();
     let error = Voxels::open(&path).unwrap_err();
     assert_eq!(error.kind(), Kind::Input, "{error}");
@@ -195,7 +195,7 @@ fn a_save_that_fails_late_leaves_the_older_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.raw");
     fs::write(&path, "old").unwrap();
-    // The sidecar cannot be put where a folder is.
+    // A folder with the name of the sidecar blocks it.
     fs::create_dir(folder.path().join("grid.raw.json")).unwrap();
     let error = at_odd_place(f_grid()).save(&path).unwrap_err();
     assert_eq!(
@@ -229,7 +229,7 @@ fn places_that_take_no_file_are_refused_early() {
     assert_eq!(names(folder.path()), ["file"]);
 }
 
-/// Accepts so many bytes, then fails with the given error.
+/// Accepts `left` bytes, then fails with the given error.
 struct Full {
     left: usize,
     kind: io::ErrorKind,
@@ -291,7 +291,7 @@ mod unix {
         fs::create_dir(&home).unwrap();
         fs::create_dir(&elsewhere).unwrap();
         let voxels = at_odd_place(f_grid());
-        // The second points to a missing file.
+        // The target of the second link is missing.
         for name in ["there.npz", "new.npz"] {
             let link = home.join(name);
             symlink(Path::new("../elsewhere").join(name), &link).unwrap();

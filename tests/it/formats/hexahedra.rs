@@ -1,4 +1,4 @@
-//! Are `.vtu` and `.inp` meshes of hexahedra that share their nodes, each where its cell is?
+//! `.vtu` and `.inp` files are meshes of hexahedra that share their nodes, each in the place of its cell.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -9,7 +9,7 @@ use voxelize::grid::{Cells, CellsRef, Field, Label, Labels, Legend};
 use super::kinds::{Split, grids};
 use super::*;
 
-/// The corners of a cell in the order of VTK and Abaqus.
+/// Corners of a cell in the order of VTK and Abaqus.
 const CORNERS: [[usize; 3]; 8] = [
     [0, 0, 0],
     [1, 0, 0],
@@ -32,7 +32,7 @@ fn written(voxels: &Voxels, name: &str, dtype: Option<Dtype>, choices: &[Choice]
     bytes
 }
 
-/// A file taken apart: places of nodes, nodes and values of cells.
+/// Parsed file: places of nodes, nodes and values of cells.
 #[derive(Default)]
 struct Mesh {
     points: Vec<[f64; 3]>,
@@ -40,11 +40,11 @@ struct Mesh {
     values: Vec<f32>,
     indices: Vec<[usize; 3]>,
     json: String,
-    /// The type of the numbers of nodes.
+    /// Number type of the node numbers.
     number: String,
 }
 
-/// The bytes of an array behind the head of a .vtu.
+/// Returns the bytes of an array after the head of a .vtu.
 fn array(data: &[u8], offset: usize, is_packed: bool) -> Vec<u8> {
     let number =
         |n: usize| u64::from_le_bytes(data[offset + 8 * n..][..8].try_into().unwrap()) as usize;
@@ -172,7 +172,7 @@ fn parse_vtu(bytes: &[u8]) -> Mesh {
     mesh
 }
 
-/// The cells by their numbers, and the names of the sets in the values' place.
+/// Returns the cells by their numbers, with the names of the sets instead of values.
 fn parse_inp(bytes: &[u8]) -> (Mesh, BTreeMap<usize, String>) {
     let text = std::str::from_utf8(bytes).unwrap();
     let mut mesh = Mesh::default();
@@ -213,7 +213,7 @@ fn parse_inp(bytes: &[u8]) -> (Mesh, BTreeMap<usize, String>) {
     (mesh, sets)
 }
 
-/// The places of cells that are written, x fastest, and their values.
+/// Returns the places of the written cells, x fastest, and their values.
 fn expected(voxels: &Voxels) -> Vec<([usize; 3], f32)> {
     let cells = voxels.cells.as_ref();
     let [nx, ny, nz] = cells.dims();
@@ -223,7 +223,7 @@ fn expected(voxels: &Voxels) -> Vec<([usize; 3], f32)> {
             CellsRef::Bits(bits) => f32::from(bits.get(cell)),
             CellsRef::Labels(labels) => labels.get(cell).into(),
             CellsRef::Field(field) if field.is_background(field.get(cell)) => 0.0,
-            // A written value of zero is counted, too.
+            // Values of zero are written and counted.
             CellsRef::Field(field) => return Some((cell, field.get(cell))),
         };
         (value != 0.0).then_some((cell, value))
@@ -231,7 +231,7 @@ fn expected(voxels: &Voxels) -> Vec<([usize; 3], f32)> {
     .collect()
 }
 
-/// Every hexahedron is the box of its cell, and no two nodes are in one place.
+/// Checks that every hexahedron is the box of its cell, and that no two nodes have the same place.
 fn check(mesh: &Mesh, voxels: &Voxels, what: &str) -> Vec<([usize; 3], f32)> {
     let cells = expected(voxels);
     assert_eq!(mesh.cells.len(), cells.len(), "{what}");
@@ -422,7 +422,7 @@ fn slabs_make_the_bytes_of_the_whole() {
     assert!(compared >= 3 * 30, "{compared}");
 }
 
-/// More nodes than 32 bits count eight times: the numbers are 64 bits wide.
+/// If more nodes exist than 32 bits can count eightfold, the numbers have 64 bits.
 #[test]
 fn numbers_of_nodes_are_wide_where_the_grid_is_large() {
     for (dims, number) in [([2001, 257, 3], "Int32"), ([2001, 2001, 67], "Int64")] {
@@ -433,7 +433,7 @@ fn numbers_of_nodes_are_wide_where_the_grid_is_large() {
         let voxels = at_odd_place(bits);
         let mesh = parse_vtu(&written(&voxels, "vtu", None, &[]));
         assert_eq!(mesh.number, number);
-        // As `check` does, without a pass over all cells.
+        // Like `check`, without a pass over all cells.
         assert_eq!((mesh.cells.len(), mesh.points.len()), (4, 4 * 8 - 4));
         assert_eq!(mesh.indices, [[0; 3], [255, 256, 1], [256, 256, 1], last]);
         let lattice = voxels.lattice.as_ref().unwrap();

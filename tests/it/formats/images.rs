@@ -1,4 +1,4 @@
-//! Do images of medicine keep their frame to the last digit, and are those of others read where they are?
+//! Medical images keep their frame to the last digit, and images of other programs are read in their place.
 
 use voxelize::format::{self, read_from};
 use voxelize::grid::Cells;
@@ -27,8 +27,8 @@ fn place_of(lattice: &Lattice) -> ([usize; 3], [f64; 3], [f64; 3]) {
     )
 }
 
-/// A NRRD of 2 × 3 × 4 cells with these fields, of which one is occupied: the second along the first axis, the first of
-/// the others.
+/// Returns a NRRD of 2 × 3 × 4 cells with these fields. One cell is occupied: the second along the first
+/// axis, the first along the others.
 fn nrrd(fields: &str) -> Vec<u8> {
     let mut cells = vec![0; 24];
     cells[1] = 255;
@@ -49,7 +49,7 @@ fn frames_of_others_are_taken_exactly() {
             ["0.7", "0.7", "1.25"],
             [1, 0, 0],
         ),
-        // To the right and to the front, where the mesh counts to the left and to the back.
+        // The file counts to the right and to the front, the mesh to the left and to the back.
         (
             "space: RAS\nspace directions: (0.5,0,0) (0,0.5,0) (0,0,2)\nspace origin: (10,20,30)\n",
             [2, 3, 4],
@@ -57,7 +57,7 @@ fn frames_of_others_are_taken_exactly() {
             ["0.5", "0.5", "2"],
             [0, 2, 0],
         ),
-        // The first axis goes down.
+        // The first axis points down.
         (
             "space: left-posterior-superior\nspace directions: (0,0,-1) (1,0,0) (0,1,0)\nspace origin: (0,0,0)\n",
             [3, 4, 2],
@@ -117,7 +117,7 @@ fn segments_are_labels_with_their_names() {
     assert_eq!(labels.count(255), 1);
 }
 
-/// A NIfTI image of one occupied cell, changed by `change`.
+/// Returns a NIfTI image of one occupied cell, changed by `change`.
 fn nifti(change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = vec![0; 352];
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -155,7 +155,7 @@ fn forms_of_nifti_say_where_cells_are() {
             ],
         );
     });
-    // The same as a rotation: none, and the offset.
+    // The same frame as a quaternion: no rotation, and the offset.
     let qform = nifti(|bytes| {
         bytes[252] = 1;
         floats(bytes, 256, &[0.0, 0.0, 0.0, 10.0, 20.0, 30.0]);
@@ -174,7 +174,7 @@ fn forms_of_nifti_say_where_cells_are() {
             "{name}"
         );
     }
-    // Half a turn about z, and the third axis backwards.
+    // Half a turn about z, and the third axis reversed.
     let turned = nifti(|bytes| {
         bytes[252] = 1;
         floats(bytes, 76, &[-1.0]);
@@ -189,7 +189,7 @@ fn forms_of_nifti_say_where_cells_are() {
         found.occupied().unwrap().iter().collect::<Vec<_>>(),
         [[1, 0, 3]]
     );
-    // Neither: the sizes of cells are known.
+    // Without either frame, the sizes of cells are known.
     let plain = image("nii", &nifti(|_| ())).unwrap();
     assert_eq!(place_of(&plain.lattice.clone().unwrap()).2, [0.5, 0.5, 2.0]);
     assert_eq!(
@@ -359,7 +359,7 @@ fn what_other_programs_write_behind_our_header_is_theirs() {
         .run("cube.stl -r 4 --pad 1 --solid -o cells.nii")
         .expect(0);
     let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
-    // A mask of them, of slope 1.
+    // A mask with slope 1.
     let mut mask = bytes("shares.nii");
     floats(&mut mask, 112, &[1.0]);
     let begin = mask.len() - 6 * 6 * 6;
@@ -376,7 +376,7 @@ fn what_other_programs_write_behind_our_header_is_theirs() {
         place_of(&read.lattice.unwrap()),
         place_of(cells.lattice.as_ref().unwrap())
     );
-    // Moved by nibabel: an sform alone, which is another.
+    // Moved by nibabel: only an sform, with a different frame.
     let mut moved = bytes("cells.nii");
     moved[252..256].copy_from_slice(&[0, 0, 2, 0]);
     let x = f32::from_le_bytes(moved[292..296].try_into().unwrap());

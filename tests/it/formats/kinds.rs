@@ -1,4 +1,5 @@
-//! Labels and fields in every format that holds them: read back as saved, slab by slab as whole, or refused.
+//! Labels and fields in every format that stores them: read back as saved, written slab by slab as a whole,
+//! or rejected.
 
 use super::*;
 use voxelize::grid::{
@@ -8,7 +9,7 @@ use voxelize::{Kind, Voxels};
 
 const DIMS: [usize; 3] = [70, 9, 11];
 
-/// Several legends: without names, of few labels and of many, that count in digests and that do not.
+/// Legends: without names, with few labels and with many, covered by digests and not covered.
 fn legends() -> Vec<Legend> {
     let named = |count: u8| {
         let label = |n: u8| Label::new(n * 20, format!("Würfel {n}")).with_colour([n * 20, 0, 255]);
@@ -38,7 +39,7 @@ fn labels(legend: Legend) -> Labels {
     labels
 }
 
-/// Values of every sort, with NaNs, infinities and zeros of both signs.
+/// Values of every kind, with NaNs, infinities and zeros of both signs.
 fn field(background: f32) -> Field {
     let mut field = Field::new(DIMS, background).unwrap();
     let odd = [
@@ -59,7 +60,7 @@ fn field(background: f32) -> Field {
     field
 }
 
-/// Grids of labels and fields, on a lattice, with all metadata.
+/// Returns grids of labels and fields on a lattice, with all metadata.
 pub(super) fn grids() -> Vec<Voxels> {
     let place = at_odd_place(BitGrid::new(DIMS).unwrap());
     let labels = legends()
@@ -76,7 +77,7 @@ pub(super) fn grids() -> Vec<Voxels> {
         .collect()
 }
 
-/// Every grid with every format that holds it.
+/// Returns every grid with every format that stores it.
 fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
     let of = |voxels: Voxels| {
         let kinds = FORMATS
@@ -115,7 +116,7 @@ fn labels_and_fields_come_back_as_they_were() {
     }
 }
 
-/// Voxels a few layers at a time.
+/// Source of voxels a few layers at a time.
 pub(super) struct Split<'a> {
     voxels: &'a Voxels,
     height: usize,
@@ -259,7 +260,7 @@ fn shares_of_cells_are_bytes_where_a_format_has_them() {
             let nearest = (f64::from(*share) * 255.0).round() as f32 / 255.0;
             assert_eq!(*value, nearest, "{}: {share}", format.name);
         }
-        // Of rounded shares the bytes are those of the shares.
+        // Rounded shares are saved with the same bytes as the shares.
         let bytes = std::fs::read(&path).unwrap();
         save(&found, Sidecar::Write).unwrap();
         assert!(bytes == std::fs::read(&path).unwrap(), "{}", format.name);
@@ -289,7 +290,7 @@ fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
     assert_eq!(compared, 3 * cases().len());
 }
 
-/// A source that claims another kind of cells.
+/// Source that claims another kind of cells.
 #[test]
 fn slabs_of_another_kind_than_their_source_are_refused() {
     struct Lying(Split<'static>);
@@ -361,7 +362,7 @@ fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
         hint.starts_with("npy, npz, nrrd, ") && hint.ends_with(" hold fields"),
         "{hint}"
     );
-    // Labels as bool are which cells have one.
+    // Labels stored as bool keep only the occupied cells.
     let npy = format::by_name("npy").unwrap();
     let (bytes, _) = saved(&labels, npy, Dtype::Bool);
     assert_eq!(
@@ -388,7 +389,7 @@ fn arrays_that_nothing_describes_lose_names_and_background() {
                 assert!(labels.iter().eq(cells) && *labels.legend() == Legend::default());
             }
         }
-        // So do those with a sidecar that is left from another file.
+        // So do arrays with a leftover sidecar of another file.
         let other = read(
             &saved(&Voxels::new(full(DIMS)), npy, Dtype::U8).0,
             npy,
@@ -506,7 +507,7 @@ fn colours_of_labels_are_in_the_palette_of_a_scene() {
     labels.set([2, 1, 1], 200);
     let (bytes, _) = saved(&Voxels::new(labels), vox, Dtype::U8);
     let scene = dot_vox::load_bytes(&bytes).unwrap();
-    // A model for each layer.
+    // One model per layer.
     let voxels = scene.models.iter().flat_map(|model| &model.voxels);
     let mut found: Vec<_> = voxels.map(|v| scene.palette[usize::from(v.i)]).collect();
     found.sort_by_key(|colour| colour.r);

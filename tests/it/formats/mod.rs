@@ -1,4 +1,4 @@
-//! Do files of every format hold the saved cells, and do readers survive any input?
+//! Files of every format contain the saved cells, and readers survive any input.
 
 mod arrays;
 mod bad_input;
@@ -32,7 +32,7 @@ use voxelize::{BitGrid, Code, Lattice, Rational, Record, Result, Voxels};
 
 use crate::support::random::Random;
 
-/// Two different letters, so that no turn, mirror or swap of axes maps it to itself.
+/// Two different letters, so that no rotation, reflection or exchange of axes maps the grid to itself.
 const F: &str = "
     ###
     #..
@@ -49,7 +49,7 @@ fn f_grid() -> BitGrid {
     BitGrid::from_text(F).unwrap()
 }
 
-/// `bits` on a lattice of cubic cells that no double holds, and all record data.
+/// Returns `bits` on a lattice of cubic cells that no double represents, with all record data.
 fn at_odd_place(bits: BitGrid) -> Voxels {
     let origin = [
         Rational::new(-1, 3),
@@ -77,7 +77,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
     }
 }
 
-/// Cells that look random, of every density along the grid.
+/// Returns pseudo-random cells with increasing density along the grid.
 fn scattered(dims: [usize; 3]) -> BitGrid {
     let mut bits = BitGrid::new(dims).unwrap();
     let mut random = Random::new(1);
@@ -101,12 +101,12 @@ fn full(dims: [usize; 3]) -> BitGrid {
     bits
 }
 
-/// Every format that is read, not only written.
+/// Returns every format that can be read.
 pub fn readable() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.is_readable())
 }
 
-/// Those of one file, with every type they store.
+/// Returns the readable formats of single files with all their types.
 fn kinds() -> Vec<(&'static Format, Dtype)> {
     let files = readable().filter(|format| !format.is_folder());
     let kinds: Vec<_> = files
@@ -124,7 +124,7 @@ fn as_dtype(dtype: Dtype) -> SaveOptions<'static> {
     }
 }
 
-/// A saved file as bytes, and its sidecar.
+/// Saves a file and returns its bytes and its sidecar.
 fn saved(voxels: &Voxels, format: &Format, dtype: Dtype) -> (Vec<u8>, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder

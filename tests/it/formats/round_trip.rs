@@ -65,7 +65,7 @@ fn files_that_carry_the_lattice_need_no_sidecar() {
                 );
             }
             (Carries::Sidecar, back) => assert_eq!(back.unwrap_err().code().name(), "V006"),
-            // Nothing says that an array is of packed bits.
+            // Without a sidecar, nothing states that an array contains packed bits.
             (_, back) if dtype == Dtype::Bit => assert_eq!(back.unwrap().dims(), [1, 4, 2]),
             (_, back) => {
                 let back = back.unwrap();
@@ -231,7 +231,7 @@ fn a_sidecar_left_from_another_file_says_nothing() {
     );
 }
 
-/// The same bytes of cells, under the header of the other order.
+/// The same bytes of cells with the header of the other axis order.
 #[test]
 fn arrays_with_the_axes_z_y_x_come_back_where_that_is_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -260,7 +260,7 @@ fn arrays_with_the_axes_z_y_x_come_back_where_that_is_said() {
                     .contains("'fortran_order': False, 'shape': (3, 4, 5)")
             );
             assert_eq!(turned[turned.len() - 60..], usual[usual.len() - 60..]);
-            // As any array of others.
+            // Like any array of another program.
             let unsaid = read(&turned, format, None).unwrap();
             assert_eq!(unsaid.dims(), [3, 4, 5]);
             assert!(

@@ -1,4 +1,4 @@
-//! `.vox` as an independent reader sees it.
+//! `.vox` files as seen by an independent reader.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn load(voxels: &Voxels) -> (Vec<u8>, DotVoxData) {
     (bytes, data)
 }
 
-/// Every voxel of the scene by its place; none may be there twice.
+/// Returns the place of every voxel of the scene. No place may occur twice.
 fn positions(data: &DotVoxData) -> BTreeSet<[i64; 3]> {
     let mut found = BTreeSet::new();
     let mut open = vec![(0, [0; 3])];
@@ -48,7 +48,7 @@ fn positions(data: &DotVoxData) -> BTreeSet<[i64; 3]> {
     found
 }
 
-/// Where the cells belong: x and y around 0, z from the floor up.
+/// Returns the expected places: x and y around 0, z from the floor up.
 fn expected(bits: &BitGrid) -> BTreeSet<[i64; 3]> {
     let [nx, ny, _] = bits.dims();
     let place = |[i, j, k]: [usize; 3]| {
@@ -103,7 +103,7 @@ fn labels_come_back_from_every_tile() {
     let all = Legend::new(Label::STANDARD)
         .unwrap()
         .with_digest(LabelDigest::Occupancy);
-    // Labels that are stored as bytes, and in planes of bits.
+    // Labels stored as bytes and in planes of bits.
     for legend in [all, Legend::difference(), Legend::changes()] {
         let mut labels = Labels::new(dims, legend.clone()).unwrap();
         for (n, cell) in scattered(dims).iter().enumerate() {
@@ -201,7 +201,7 @@ fn scenes_too_large_to_show_give_a_warning() {
     assert_eq!(format::warnings(&lattice, [256, 256, 1001], vox()).len(), 1);
 }
 
-/// Each of two labels had the cell, and together they had more than the grid.
+/// Regression: each of two labels had the cell, and together they had more cells than the grid.
 #[test]
 fn labels_that_share_a_cell_are_refused() {
     let grid = |text| BitGrid::from_text(text).unwrap();
@@ -224,7 +224,7 @@ fn labels_that_share_a_cell_are_refused() {
     );
 }
 
-/// A chunk of `.vox`: its name, its content, and no children.
+/// Returns a chunk of `.vox`: its name, its content, and no children.
 fn chunk(id: &[u8; 4], content: &[u32]) -> Vec<u8> {
     let bytes = content.iter().flat_map(|n| n.to_le_bytes());
     let head = [4 * content.len() as u32, 0];
@@ -235,7 +235,7 @@ fn chunk(id: &[u8; 4], content: &[u32]) -> Vec<u8> {
         .collect()
 }
 
-/// A scene of one model of so many voxels, below a chain of so many transforms, and used so often.
+/// Returns a scene of one model of `voxels` voxels below a chain of `deep` transforms, placed `uses` times.
 fn scene(voxels: u32, deep: u32, uses: u32) -> Vec<u8> {
     let mut model = vec![voxels];
     model.extend(
@@ -259,7 +259,7 @@ fn scene(voxels: u32, deep: u32, uses: u32) -> Vec<u8> {
     .concat()
 }
 
-/// A file of a megabyte took minutes: its model was placed thousands of times.
+/// Regression: a file of a megabyte took minutes, because its model was placed thousands of times.
 #[test]
 fn scenes_place_no_more_than_their_file_is_worth() {
     let read = |bytes: Vec<u8>| format::read_from(Cursor::new(bytes), vox(), None);

@@ -1,4 +1,4 @@
-//! Is a `.schem` the schematic that Minecraft's tools paste, block by block?
+//! A `.schem` file is the schematic that Minecraft tools paste, block by block.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -29,7 +29,7 @@ fn written(voxels: &Voxels, dtype: Option<Dtype>) -> Vec<u8> {
     bytes
 }
 
-/// A tag, as the description of NBT has it.
+/// Tag, as the description of NBT defines it.
 #[derive(Debug, Clone, PartialEq)]
 enum Tag {
     Short(u16),
@@ -118,7 +118,7 @@ impl Tag {
     }
 }
 
-/// The schematic, and the block of each place (x, y, z).
+/// Returns the schematic and the block at each place (x, y, z).
 fn parse(bytes: &[u8]) -> (Tag, BTreeMap<[usize; 3], String>) {
     let mut plain = Vec::new();
     flate2::read::MultiGzDecoder::new(bytes)
@@ -296,7 +296,7 @@ fn labels_are_blocks_and_slabs_make_the_bytes_of_the_whole() {
     }
 }
 
-/// Names of labels that are longer than a text of NBT are left out; the file has all else.
+/// Names of labels that exceed the length of a text in NBT are omitted. The file contains everything else.
 #[test]
 fn names_longer_than_a_text_are_left_out() {
     let legend =
@@ -355,7 +355,7 @@ fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
         let error = check(dims).unwrap_err();
         assert_eq!(error.code(), Code::TooLarge, "{dims:?}: {error}");
     }
-    // Shorts are read without sign.
+    // Shorts are read as unsigned.
     let mut row = BitGrid::new([1, 1, 40_000]).unwrap();
     row.set([0, 0, 39_999]);
     let (schematic, blocks) = parse(&written(&Voxels::new(row), None));
@@ -390,7 +390,7 @@ fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
     );
 }
 
-/// Formats that are only written: their own marks say that a file is of this tool.
+/// Formats that are only written: their own marks identify a file of this tool.
 #[cfg(feature = "cli")]
 #[test]
 fn implicit_names_replace_files_of_this_tool_alone() {

@@ -1,4 +1,4 @@
-//! Scenes of `.vox`: hulls, cells of labels in their colours, and sizes that are at a limit.
+//! Scenes of `.vox`: hulls, labelled cells in their colours, and sizes at a limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ fn written(voxels: &Voxels, options: &SaveOptions) -> Vec<u8> {
     bytes
 }
 
-/// Every voxel of a scene by its place, with its colour; none may be there twice.
+/// Returns every voxel of a scene with its colour, by place. No place may occur twice.
 pub(super) fn voxels_of(data: &DotVoxData) -> BTreeMap<[i64; 3], [u8; 3]> {
     let mut found = BTreeMap::new();
     let mut open = vec![(0, [0; 3])];
@@ -63,7 +63,7 @@ pub(super) fn voxels_of(data: &DotVoxData) -> BTreeMap<[i64; 3], [u8; 3]> {
     found
 }
 
-/// Where a cell of a grid of these dims belongs: x and y around 0, z from the floor up.
+/// Returns the place of a cell of a grid of these dims: x and y around 0, z from the floor up.
 fn place([i, j, k]: [usize; 3], [nx, ny, nz]: [usize; 3], is_turned: bool) -> [i64; 3] {
     let (at, [sx, sy]) = if is_turned {
         ([i, nz - 1 - k, j], [nx, nz])
@@ -85,7 +85,7 @@ fn with_y_up(voxels: Voxels) -> Voxels {
     Voxels { record, ..voxels }
 }
 
-/// Solid blocks with gaps, some of them across the borders of tiles.
+/// Returns solid blocks with gaps. Some gaps cross the borders of tiles.
 fn blocks(dims: [usize; 3]) -> BitGrid {
     let mut bits = BitGrid::new(dims).unwrap();
     for k in 0..dims[2] {
@@ -98,7 +98,7 @@ fn blocks(dims: [usize; 3]) -> BitGrid {
     bits
 }
 
-/// The definition: a cell is left out if all six neighbours are occupied.
+/// The definition: a cell is omitted if all six neighbours are occupied.
 fn hull(bits: &BitGrid) -> BitGrid {
     let dims = bits.dims();
     let is_open = |cell: [usize; 3], axis: usize| {
@@ -184,7 +184,7 @@ fn models_come_in_one_order_from_slabs_of_any_height() {
                 compared += 1;
             }
         }
-        // x fastest, then y, then z, by where they are in the scene.
+        // x fastest, then y, then z, by their places in the scene.
         let data = dot_vox::load_bytes(&written(&voxels, &SaveOptions::default())).unwrap();
         let place = |n: usize| {
             let SceneNode::Transform { frames, .. } = &data.scenes[2 * n + 2] else {
@@ -206,12 +206,12 @@ fn label(value: u8) -> Label {
     Label::new(value, format!("part {value}")).with_colour([value, 255 - value, value ^ 0x55])
 }
 
-/// A legend of the values 1, 2, …, so many.
+/// Returns a legend of the values 1 to `values`.
 fn legend(values: u8) -> Legend {
     Legend::new((1..=values).map(label)).unwrap()
 }
 
-/// Labels of all values of a legend, by turns.
+/// Returns labels with all values of a legend in turn.
 fn labelled(bits: &BitGrid, legend: Legend) -> Labels {
     let values = legend.labels().len();
     let mut labels = Labels::new(bits.dims(), legend).unwrap();
@@ -223,7 +223,7 @@ fn labelled(bits: &BitGrid, legend: Legend) -> Labels {
 
 #[test]
 fn hulls_of_labels_keep_the_labels_of_visible_cells() {
-    // In layers of their own as planes and as bytes, too many for layers, and with names that need none.
+    // In separate layers as planes and as bytes, too many for layers, and with names that need no layers.
     for legend in [
         legend(3),
         legend(9),
@@ -282,7 +282,7 @@ fn all_255_labels_have_their_colours() {
     }
 }
 
-/// The record and the sidecar of a hull, in place of the digest of cells that it has not.
+/// The record and the sidecar of a hull, which replace the digest of the omitted cells.
 #[test]
 fn hulls_do_not_claim_to_be_the_whole() {
     let voxels = at_odd_place(blocks([30, 20, 10]));
@@ -315,7 +315,7 @@ fn hulls_do_not_claim_to_be_the_whole() {
         back.digest().cells,
         Voxels::new(hull(voxels.occupied().unwrap())).digest().cells
     );
-    // The whole has its own digest in itself.
+    // A file of all cells contains its digest.
     format::save(&voxels, &path, vox(), &SaveOptions::default()).unwrap();
     assert_eq!(
         format::describe(&path).unwrap().metadata.extra["cells"],
@@ -363,7 +363,7 @@ fn voxels_at_the_ends_of_long_axes_are_in_their_places() {
     assert_eq!(seen, 16);
 }
 
-/// The largest scene that was shown to other readers: 600 cells, in tiles on every axis.
+/// The largest scene that was tested with other readers: 600 cells, in tiles along every axis.
 #[test]
 fn a_scene_of_600_cells_has_every_voxel_in_its_place() {
     let dims = [600, 300, 280];
@@ -386,7 +386,7 @@ fn a_scene_of_600_cells_has_every_voxel_in_its_place() {
     );
 }
 
-/// The files of a grid that is split, by name.
+/// Returns the files of a split grid by name.
 fn split(
     source: &mut dyn voxelize::grid::CellSource,
     choices: &[Choice],
@@ -457,7 +457,7 @@ fn pieces_are_scenes_of_their_own_that_join_to_the_whole() {
                     .unwrap()
                     .iter()
                     .for_each(|cell| joined.set([0, 1, 2].map(|a| first[a] + cell[a])));
-                // An independent reader finds all of it within the world.
+                // An independent reader finds all voxels within the world.
                 let found = voxels_of(&dot_vox::load_bytes(&files[name]).unwrap());
                 let is_shown = |at: &[i64; 3]| {
                     (-1000..1000).contains(&at[0])
@@ -487,7 +487,7 @@ fn grids_that_are_shown_whole_are_one_file() {
     );
     assert_eq!(files.keys().collect::<Vec<_>>(), ["big.vox"]);
     assert_eq!(Voxels::open(folder.path().join("big.vox")).unwrap(), voxels);
-    // A stream has room for one.
+    // A stream contains one file.
     let beyond = at_odd_place(blocks([2001, 2, 1]));
     let options = SaveOptions {
         choices: &[Choice::VoxSplit],
@@ -546,7 +546,7 @@ mod command {
             place.run(&format!("{line} -f npy -o big.npy")).expect(0);
             std::fs::remove_file(place.path("big.npy")).unwrap();
         }
-        // The last sizes that are shown, and a grid that is turned.
+        // The largest visible sizes, and a rotated grid.
         for line in [
             "--bounds 0,0,0,20,0.02,0.02",
             "--bounds 0,0,0,0.02,20,0.02",
@@ -597,7 +597,7 @@ mod command {
             (&info["grid"]["dims"], &info["grid"]["origin_exact"][0]),
             (&serde_json::json!([209, 2, 233]), &"448/25".into())
         );
-        // Once more: these are files of this tool. Others stay, and then nothing is written.
+        // A second run replaces its own files. Files of others stay, and then nothing is written.
         place.run(line).expect(0);
         place.write("cube-1-0-0.vox", "mine");
         let error = refused(&place, line, 6);
@@ -643,7 +643,7 @@ mod command {
         );
     }
 
-    /// Colours of a mesh end in the palette, each at the index that its cells have.
+    /// Colours of a mesh are stored in the palette, each at the index of its cells.
     #[test]
     fn colours_of_a_mesh_are_those_of_its_voxels() {
         let place = Place::new();

@@ -1,4 +1,4 @@
-//! Are slices the layers as they are seen from above, with their size and their heights?
+//! Slices are the layers seen from above, with their size and their heights.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use voxelize::par;
 use super::kinds::Split;
 use super::*;
 
-/// The files of a folder or of an archive by their names.
+/// Returns the files of a folder or of an archive by name.
 fn files(
     voxels: &mut dyn CellSource,
     format: &str,
@@ -54,7 +54,7 @@ fn files(
     found
 }
 
-/// The pixels of a picture, rows from the top, a byte each, and its head.
+/// Returns the pixels of a picture, rows from the top, one byte each, and its header.
 fn picture(bytes: &[u8]) -> (Vec<Vec<u8>>, png::Info<'static>) {
     let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -104,7 +104,7 @@ fn layers_are_seen_from_above() {
                             .collect()
                     })
                     .collect();
-                // The highest y first, as a grid is shown as text.
+                // The highest y first, like a grid as text.
                 let expected = voxels.occupied().unwrap().layer_text(k);
                 assert_eq!(text.join("\n") + "\n", expected, "{format}");
             }

@@ -1,4 +1,4 @@
-//! Do the places of cells alone say as much as all cells?
+//! The places of occupied cells alone contain the same information as all cells.
 
 use std::io::Write as _;
 
@@ -59,7 +59,7 @@ fn sparse_arrays_come_back_as_they_were_from_slabs_of_any_height() {
     }
 }
 
-/// An archive of arrays: name, type, shape, data.
+/// Returns an archive of arrays: name, type, shape, data.
 pub(super) fn archive(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, descr, shape, data) in arrays {

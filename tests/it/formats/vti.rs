@@ -1,4 +1,4 @@
-//! Are images of VTK that other programs wrote read where they are, and refused where they are not whole?
+//! VTK images of other programs are read in their place, and rejected if they are incomplete.
 
 use voxelize::format::{self, read_from};
 use voxelize::grid::Cells;
@@ -12,7 +12,7 @@ fn read(bytes: &[u8]) -> Result<Voxels> {
     )
 }
 
-/// An image as VTK writes it, of 2 × 3 × 4 values of which the second is not 0; `place` stands in ImageData.
+/// Returns a VTK image of 2 × 3 × 4 values. Only the second is not 0. `place` is inserted in ImageData.
 fn image(place: &str, arrays: &str, data: &[u8]) -> Vec<u8> {
     let head = format!(
         "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\">\n  <ImageData {place}>\n\
@@ -53,7 +53,7 @@ fn cells_and_points_are_where_vtk_has_them() {
             ["0.5", "0.25", "1"],
             [1, 0, 0],
         ),
-        // An extent that does not begin with 0.
+        // An extent that does not start at 0.
         (
             "WholeExtent=\"10 12 -1 2 0 4\" Spacing=\"0.5 1 1\"",
             CELLS,
@@ -62,7 +62,7 @@ fn cells_and_points_are_where_vtk_has_them() {
             ["0.5", "1", "1"],
             [1, 0, 0],
         ),
-        // The first axis goes along y, the second along -x.
+        // The first axis points along y, the second along -x.
         (
             "WholeExtent=\"0 2 0 3 0 4\" Origin=\"0 0 0\" Spacing=\"1 2 3\" Direction=\"0 -1 0 1 0 0 0 0 1\"",
             CELLS,

@@ -1,4 +1,4 @@
-//! Is a folder of Zarr what the specifications say, at every level, and is a broken one refused?
+//! Folders of Zarr match the specifications at every level, and broken folders are rejected.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use voxelize::{Kind, par};
 use super::kinds::{Split, grids};
 use super::*;
 
-/// The cells along each side of a chunk.
+/// Cells along each side of a chunk.
 const CHUNK: usize = 64;
 
 fn zarr() -> &'static Format {
@@ -31,7 +31,7 @@ fn with(choices: &'static [Choice]) -> SaveOptions<'static> {
     }
 }
 
-/// The files below `folder` by their names.
+/// Returns the files below `folder` by name.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -58,7 +58,7 @@ fn node(folder: &Path) -> Value {
     serde_json::from_slice(&fs::read(folder.join("zarr.json")).unwrap()).unwrap()
 }
 
-/// By its definition, a bit at a time.
+/// Computes the checksum by its definition, one bit at a time.
 fn crc32c(bytes: &[u8]) -> u32 {
     let step = |sum: u32| {
         if sum & 1 == 1 {
@@ -87,7 +87,7 @@ fn a_small_folder_is_known_byte_by_byte() {
         written[0].bytes,
         found.values().map(|bytes| bytes.len() as u64).sum::<u64>()
     );
-    // One chunk of 64 x 64 x 64 bytes, its place, and the checksum of that.
+    // One chunk of 64 x 64 x 64 bytes, its index entry, and the checksum of the index.
     let (cells, index) = found["0/c/0/0/0"].split_at(CHUNK * CHUNK * CHUNK);
     for (n, byte) in cells.iter().enumerate() {
         let cell = [n % CHUNK, n / CHUNK % CHUNK, n / CHUNK / CHUNK];
@@ -139,7 +139,7 @@ fn the_group_has_the_image_of_ome_and_our_json() {
         (&image["name"], &image["type"]),
         (&"Würfel \"1\".stl".into(), &"any".into())
     );
-    // Cells of 1/10 from (-1/3, 22/7, 5) on: the centre of the first is half a cell away.
+    // Cells of 1/10 starting at (-1/3, 22/7, 5). The centre of the first cell is half a cell away.
     let near = |found: &Value, expected: [f64; 3]| {
         let found: Vec<f64> = found
             .as_array()
@@ -197,7 +197,7 @@ fn labels_have_their_names_and_colours() {
         json!({"label-value": 9, "name": "marrow"})
     );
     assert_eq!(Voxels::open(&path).unwrap().cells, labels.clone().into());
-    // As bool they are bits, and no image of labels.
+    // Stored as bool, labels become bits without a label image.
     save(&Voxels::new(labels.clone()), &path, &as_dtype(Dtype::Bool));
     assert_eq!(node(&path)["attributes"]["ome"].get("image-label"), None);
     assert_eq!(
@@ -268,7 +268,8 @@ fn every_kind_comes_back_by_every_choice() {
 
 const DIMS: [usize; 3] = [150, 67, 270];
 
-/// Cells of every kind that fill several shards, with layers, rows and columns that have no partner.
+/// Returns cells of every kind that fill several shards. Odd dims leave layers, rows and columns without a
+/// partner.
 fn tall() -> [Voxels; 3] {
     let bits = scattered(DIMS);
     let legend =
@@ -288,7 +289,7 @@ fn tall() -> [Voxels; 3] {
     })
 }
 
-/// The value of a cell, whatever its kind.
+/// Returns the value of a cell of any kind.
 fn value(cells: &Cells, cell: [usize; 3]) -> f32 {
     match cells {
         Cells::Bits(bits) => f32::from(u8::from(bits.get(cell))),
@@ -297,7 +298,7 @@ fn value(cells: &Cells, cell: [usize; 3]) -> f32 {
     }
 }
 
-/// The cell that up to eight become, x fastest.
+/// Returns the cell that replaces up to eight cells, given x fastest.
 fn reduced(cells: &Cells, eight: &[f32]) -> f32 {
     match cells {
         Cells::Bits(_) => eight.iter().copied().fold(0.0, f32::max),
@@ -334,7 +335,7 @@ fn each_level_is_made_of_the_one_before() {
         save(voxels, &path, &SaveOptions::default());
         let mut before = voxels.cells.clone();
         for level in 1..=2 {
-            // An array alone, which nothing describes.
+            // A single array without a description.
             let found = Voxels::open(path.join(level.to_string())).unwrap().cells;
             let [before_dims, dims] = [&before, &found].map(|cells| cells.as_ref().dims());
             assert_eq!(dims, before_dims.map(|n| n.div_ceil(2)));
@@ -412,7 +413,7 @@ fn what_has_the_fill_value_is_not_stored() {
         .collect();
     assert_eq!(shards, ["0/c/4/0/0"]);
     let shard = &found["0/c/4/0/0"];
-    // Four chunks along x and three along y, of which the last is stored, after nothing.
+    // Four chunks along x and three along y. Only the last is stored, at offset 0.
     let index = &shard[shard.len() - 4 - 16 * 12..shard.len() - 4];
     assert!(index[..16 * 11].iter().all(|byte| *byte == 0xff));
     assert_eq!(index[16 * 11..16 * 11 + 8], [0; 8]);
@@ -433,7 +434,7 @@ fn what_has_the_fill_value_is_not_stored() {
     assert_eq!(Voxels::open(&path).unwrap(), empty);
 }
 
-/// A folder of 130 x 70 x 100 cells, which is changed and read.
+/// Folder of 130 x 70 x 100 cells that is modified and read.
 struct Changed {
     all: TempDir,
     voxels: Voxels,
@@ -451,7 +452,7 @@ impl Changed {
         self.all.path().join("a.zarr")
     }
 
-    /// Reads the folder after `change` was done to it.
+    /// Reads the folder after modifying it by `change`.
     fn read(&self, change: impl FnOnce(&Path)) -> Result<Voxels> {
         let path = self.path();
         save(
@@ -466,7 +467,7 @@ impl Changed {
         Voxels::open(&path)
     }
 
-    /// The code of the error after something in a node is replaced.
+    /// Returns the code of the error after replacing a value in a node.
     fn code(&self, name: &str, pointer: &str, value: Value) -> String {
         let error = self.read(|path| {
             let mut changed = node(&path.join(name));
@@ -702,12 +703,12 @@ fn shards_that_are_cut_or_changed_are_errors() {
         );
         seen += 1;
     }
-    // In the index and its checksum, and in the streams of cells.
+    // Damage in the index and its checksum, and in the streams of cells.
     for at in (bytes.len() - 100..bytes.len()).chain((0..bytes.len() - 100).step_by(997)) {
         let mut other = bytes.clone();
         other[at] ^= 0x10;
         let found = changed.read(|path| fs::write(shard(path), &other).unwrap());
-        // Some bytes of the head of a gzip stream mean nothing.
+        // Some bytes of the header of a gzip stream have no effect.
         assert!(found.is_err() || found.unwrap() == changed.voxels, "{at}");
         seen += 1;
     }
@@ -740,7 +741,7 @@ fn shards_that_are_cut_or_changed_are_errors() {
             error.code().name() == code || code == "V005" && error.code().name() == "V003";
         assert!(is_right, "{place:?}: {error}");
     }
-    // No chunk, and no file.
+    // Missing chunk, and missing file.
     let upper = |voxels: Voxels| {
         voxels
             .occupied()
@@ -867,7 +868,7 @@ fn bombs_and_ways_out_of_the_folder_are_errors() {
     }
 }
 
-/// An array of others, by the pieces that it may be made of.
+/// Array of another program, assembled from its properties.
 struct Foreign<'a> {
     data_type: &'a str,
     fill: Value,
@@ -889,7 +890,8 @@ impl Foreign<'_> {
         })
     }
 
-    /// Writes each chunk, of cells by their place along the axes of the array, but those at the highest end of the first.
+    /// Writes each chunk except the chunks at the highest end of the first axis. `cell` takes places along the axes
+    /// of the array.
     fn write(
         &self,
         folder: &Path,
@@ -1006,7 +1008,7 @@ fn arrays_of_others_are_read() {
         }
     }
     assert_eq!(seen, 4 * 3 * 4 * 4);
-    // Floats, with their fill value as background, and axes in another order.
+    // Floats with their fill value as background, and axes in another order.
     for (fill, background) in [
         (json!(0), 0.0),
         (json!("-Infinity"), f32::NEG_INFINITY),
@@ -1080,7 +1082,7 @@ fn an_image_of_others_is_where_ome_says() {
         ["z", "y", "x"],
         json!([{"type": "scale", "scale": [2.0, 2.0, -1.0]}]),
     );
-    // Backwards along x: the last cell is the first.
+    // Reversed along x: the last cell becomes the first.
     assert_eq!(
         scaled,
         ([9, 7, 5], [-38.5, 38.0, 19.5], [1.0, 4.0, 1.0], [5, 2, 1])
@@ -1096,7 +1098,7 @@ fn an_image_of_others_is_where_ome_says() {
     assert_eq!(error.code().name(), "V004");
 }
 
-/// Every shard that has its name is whole, wherever the process was killed.
+/// Every shard under its final name is complete, whenever the process was killed.
 #[cfg(all(unix, feature = "cli"))]
 #[test]
 fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
@@ -1132,7 +1134,7 @@ fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
         assert_eq!(is_older.then(|| files(&place.path("a.zarr"))), older);
         assert_eq!(place.path("a.zarr").exists(), is_older);
         let folder = place.path(&left(&place).expect("the folder of the process"));
-        // Files without their names begin with a point; an array is what has names.
+        // Names of unfinished files start with a dot. An array consists of the renamed files.
         let found = Voxels::open(folder.join("0"))
             .unwrap()
             .cells
@@ -1156,7 +1158,7 @@ fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
     assert_eq!(whole, 7);
 }
 
-/// What commands take as a file may be a folder.
+/// Commands accept a folder wherever they accept a file.
 #[cfg(feature = "cli")]
 #[test]
 fn commands_take_folders() {
@@ -1213,7 +1215,7 @@ fn commands_take_folders() {
         assert_eq!(place.run(line).code, Some(code), "{line}");
     }
     assert_eq!(files(&place.path("a.zarr")), before);
-    // What is not of the format stays, and all the rest with it.
+    // A file that does not belong to the format is kept, and with it the whole folder.
     place.write("a.zarr/notes.txt", "of the user");
     let refused = place.run("thirds.stl -r 8 -o a.zarr").expect(6);
     assert!(refused.err.contains("notes.txt"), "{}", refused.err);

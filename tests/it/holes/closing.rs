@@ -9,7 +9,7 @@ use super::plainly::{Steps, cells};
 use super::{flood, lattices, made, of, open_meshes, shuffled, without};
 use crate::support::meshes::{fixture, surface};
 
-/// Whether the bounds of a hole are at most `n` cells long.
+/// Reports whether the bounds of a hole are at most `n` cells long.
 fn is_small(hole: &Loop, lattice: &Lattice, n: u32) -> bool {
     let exact = |v: f32| Rational::from_f32(v).unwrap();
     (0..3).all(|a| {
@@ -114,7 +114,8 @@ fn a_leak_is_the_flooded_inside_of_the_capped_mesh() {
                 reached,
                 "{name}"
             );
-            // Lines along x that go through a hole the flood does not make no leak.
+            // If the flood does not enter through a hole, lines along x through it are not reported as a
+            // leak.
             assert!(leak.is_none_or(|leak| !leak.holes.is_empty()), "{name}");
             if reached > 0 { leaks += 1 } else { dry += 1 }
         }
@@ -182,7 +183,7 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
                     lack.iter().all(|cell| less.get(*cell)),
                     "{res} {gone} {rule:?}"
                 );
-                // One less closes nothing.
+                // One cell less closes nothing.
                 let (open, report) = made(&mesh, &lattice, flood(rule, Some(n - 1)), 2);
                 let plain = made(&mesh, &lattice, flood(rule, None), 2);
                 assert!(
@@ -215,7 +216,7 @@ fn holes_are_closed_for_a_flood_alone() {
         refused += 1;
     }
     assert_eq!(refused, 6);
-    // Not in one that was written out, either.
+    // Not in an explicit rule either.
     let rule = Rule::Filled {
         inside: Inside::flood(),
         ties: Ties::Both,

@@ -1,4 +1,4 @@
-//! The same on the command line.
+//! Closing holes on the command line.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use super::without;
 use crate::support::meshes::fixture;
 use crate::support::place::{Place, refused, stl};
 
-/// A place with `holed.stl`, a sphere that lacks a triangle, and `torn.stl`, one that lacks several.
+/// Creates `holed.stl`, a sphere without one triangle, and `torn.stl`, a sphere without several.
 fn with_holes() -> Place {
     let place = Place::new();
     let sphere = fixture("sphere.stl");
@@ -23,7 +23,7 @@ fn with_holes() -> Place {
     place
 }
 
-/// The number of cells that the first warning advises for `--close-holes`.
+/// Returns the number of cells that the first warning advises for `--close-holes`.
 fn advised(json: &Value) -> Option<u32> {
     let hint = json["warnings"][0]["hint"].as_str()?;
     let (_, number) = hint.split_once("--close-holes ")?;
@@ -92,7 +92,7 @@ fn the_command_closes_holes_and_says_so() {
         "{}",
         run.err
     );
-    // A long hole is named with its size as well, and of several the largest counts.
+    // A long hole is reported with its size as well, and the largest of several holes counts.
     let json = |line: &str| {
         place
             .run(&format!("{line} -o d.npz --json"))
@@ -170,7 +170,7 @@ fn the_way_in_is_a_file_in_every_format() {
                 == expected,
             "{leak}"
         );
-        // None that leaks: no cells, and all is well.
+        // Without leaks there are no cells, and the run succeeds.
         for line in ["cube.stl -r 9", "torn.stl -r 64 --close-holes 16"] {
             let run = place
                 .run(&format!(

@@ -1,5 +1,5 @@
-//! Does a flood stop where holes are closed, and is the way in that it takes a shortest path? Both against
-//! their definitions, cell by cell, and on the command line.
+//! A flood stops at closed holes, and the reported path of a leak is a shortest path. Both are compared with
+//! their definitions, cell by cell, and tested on the command line.
 
 mod closing;
 mod command;
@@ -16,12 +16,12 @@ fn of(triangles: Vec<Triangle>) -> Mesh {
     Mesh::from_triangles(triangles).unwrap()
 }
 
-/// A mesh without some of its triangles.
+/// Returns a mesh without some of its triangles.
 fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Mesh {
     of(solids::without(mesh, is_gone))
 }
 
-/// Meshes with holes of many sizes, by name.
+/// Returns meshes with holes of many sizes, by name.
 fn open_meshes() -> Vec<(&'static str, Mesh)> {
     let sphere = fixture("sphere.stl");
     let cube = of(cuboid([20.0, 14.0, 17.0]));

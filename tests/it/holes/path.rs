@@ -1,4 +1,4 @@
-//! The way in of a flood.
+//! Path of a leaking flood.
 
 use voxelize::mesh::boundary::{self, Loop};
 use voxelize::rule::leak_path::leak_path;
@@ -9,7 +9,7 @@ use super::plainly::{Cell, Steps, beside, cells, on_face};
 use super::{flood, lattices, made, of, open_meshes, shuffled};
 use crate::support::meshes::{fixture, surface};
 
-/// The ways in by the definition, one for each hole that leaks; each from the outside on.
+/// Returns the paths by the definition, one for each leaking hole, each starting outside.
 fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
     let dims = lattice.dims();
     let walls = surface(mesh, lattice, Ties::Up);

@@ -1,4 +1,4 @@
-//! Steps through cells by a queue, slowly and plainly.
+//! Breadth-first search through cells.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub fn cells(dims: [usize; 3]) -> impl Iterator<Item = Cell> {
         .map(move |n| [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]])
 }
 
-/// The cells beside one: below and above along x, y and z.
+/// Returns the neighbours of a cell: below and above along x, y and z.
 pub fn beside(cell: Cell, dims: [usize; 3]) -> impl Iterator<Item = Cell> {
     (0..3)
         .flat_map(|a| [(a, usize::MAX), (a, 1)])
@@ -26,7 +26,7 @@ pub fn on_face(cell: Cell, dims: [usize; 3]) -> bool {
     (0..3).any(|a| cell[a] == 0 || cell[a] + 1 == dims[a])
 }
 
-/// Steps through cells that are not walls, by a queue; `None` for cells not reached.
+/// Steps through cells that are not walls, by a queue. `None` for unreachable cells.
 pub struct Steps {
     dims: [usize; 3],
     all: Vec<Option<u32>>,
@@ -69,7 +69,7 @@ impl Steps {
         self.all[(k * self.dims[1] + j) * self.dims[0] + i]
     }
 
-    /// The way back from a cell, itself first.
+    /// Returns the path back from a cell, starting with the cell itself.
     pub fn back(&self, mut cell: Cell) -> Vec<Cell> {
         let mut way = vec![cell];
         while let Some(n @ 1..) = self.of(cell) {

@@ -1,4 +1,4 @@
-//! Misuse is refused before anything runs, with a valid alternative.
+//! Misuse is rejected before anything runs, with a valid alternative.
 
 use std::fs;
 

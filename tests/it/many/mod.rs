@@ -1,5 +1,5 @@
-//! Are many meshes made as each would be alone? Which there are, what their files are called, what is
-//! reported for each, and the exit code.
+//! Many meshes in one run give the same results as separate runs. The tests cover the selection of meshes,
+//! the names of their files, the report for each, and the exit code.
 
 mod misuse;
 mod stack;
@@ -12,7 +12,7 @@ use crate::support::place::{Place, Run, cuboid, stl};
 use serde_json::Value;
 use voxelize::Voxels;
 
-/// A place with meshes in folders: three good ones, one cut short, one without triangles.
+/// Creates meshes in folders: three valid ones, one truncated, one without triangles.
 fn scans() -> Place {
     let place = Place::new();
     for folder in ["scans/left/inner", "scans/right"] {
@@ -50,7 +50,7 @@ fn shares_of_processes_are_disjoint_and_make_all() {
                 .map(|json| json["outputs"][0]["path"].as_str().unwrap().to_string()),
         );
         shares += 1;
-        // As after a kill: what is there is skipped.
+        // As after a kill: existing outputs are skipped.
         let again = place.run(&format!("{line} --skip-existing")).expect(0);
         let is_skipped =
             |line: &str| serde_json::from_str::<Value>(line).unwrap()["status"] == "skipped";
@@ -86,7 +86,7 @@ fn with_broken(place: &Place) {
     place.write("scans/right/none.stl", stl(&[]));
 }
 
-/// Every file below a folder, by its path in there.
+/// Returns every file below a folder, by its relative path.
 fn below(place: &Place, folder: &str) -> Vec<String> {
     fn walk(folder: &std::path::Path, prefix: &str, names: &mut Vec<String>) {
         for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -105,7 +105,7 @@ fn below(place: &Place, folder: &str) -> Vec<String> {
     names
 }
 
-/// The objects of `--json`, one a line.
+/// Returns the objects of `--json`, one per line.
 fn objects(run: &Run) -> Vec<Value> {
     run.text()
         .lines()
@@ -113,7 +113,7 @@ fn objects(run: &Run) -> Vec<Value> {
         .collect()
 }
 
-/// The value at `pointer` by the path of the mesh.
+/// Returns the values at `pointer` by the path of the mesh.
 fn by_mesh(run: &Run, pointer: &str) -> BTreeMap<String, Value> {
     let of = |object: &Value| {
         let mesh = object
@@ -143,7 +143,7 @@ fn a_folder_is_walked_and_its_paths_are_kept() {
         run.err
     );
     assert!(run.err.contains("3 of 3"), "{}", run.err);
-    // Below the folder that was named, even if all meshes lie deeper.
+    // Relative to the named folder, even if all meshes are deeper.
     place.run("scans/left -r 16 -f npz -o deep/").expect(0);
     assert_eq!(below(&place, "deep"), ["a.npz", "inner/a.npz"]);
     place
@@ -164,7 +164,7 @@ fn a_folder_is_walked_and_its_paths_are_kept() {
     );
 }
 
-/// The outputs of an earlier run may lie among the meshes.
+/// The outputs of an earlier run may be among the meshes.
 #[test]
 fn folders_of_voxels_are_not_walked() {
     let place = scans();
@@ -185,7 +185,7 @@ fn folders_of_voxels_are_not_walked() {
             .collect::<Vec<_>>(),
         folders.iter().collect::<Vec<_>>()
     );
-    // A folder that exists is an output that exists.
+    // An existing folder is an existing output.
     let kept = run("scans -r 8 -f zarr -o scans/ --skip-existing --json");
     assert_eq!(
         by_mesh(&kept, "/status")
@@ -478,7 +478,7 @@ fn a_dry_run_writes_nothing() {
 #[test]
 fn a_warning_that_all_meshes_share_is_that_of_one_mesh() {
     let place = Place::new();
-    // No centre of a cell is in these plates.
+    // These plates contain no cell centre.
     for name in ["a.stl", "b.stl"] {
         place.write(name, stl(&cuboid([8.0, 8.0, 0.1])));
     }

@@ -1,4 +1,4 @@
-//! Is the array of many meshes made of the cells that each has alone?
+//! The array of many meshes consists of the cells of each mesh alone.
 
 use std::fs;
 use std::io::Read;
@@ -7,7 +7,7 @@ use super::{below, scans};
 use crate::support::place::{Place, cuboid, refused, stl};
 use voxelize::Voxels;
 
-/// A member of an archive: its header, and its bytes.
+/// Returns a member of an archive: its header and its bytes.
 fn member(place: &Place, file: &str, name: &str) -> (String, Vec<u8>) {
     let mut archive = zip::ZipArchive::new(fs::File::open(place.path(file)).unwrap()).unwrap();
     let mut bytes = Vec::new();
@@ -30,7 +30,7 @@ fn doubles(bytes: &[u8]) -> Vec<f64> {
         .collect()
 }
 
-/// The names, each filled up with zeros.
+/// Returns the names, each padded with zeros.
 fn names(bytes: &[u8], count: usize) -> Vec<String> {
     let name = |bytes: &[u8]| {
         let letters = bytes
@@ -47,7 +47,7 @@ fn one_array_has_the_cells_of_each_mesh() {
     place.write("scans/right/cut.stl", &stl(&cuboid([1.0; 3]))[..100]);
     let (mut seen, dims) = (0, [7, 6, 5]);
     for rule in ["--surface", "--solid", "--rule distance --band all"] {
-        // The others are whole, and the exit code is that of the failure.
+        // The others are complete, and the exit code is the code of the failure.
         let line = format!("{rule} --dims 7,6,5");
         let run = place
             .run(&format!("scans {line} --stack -o all.npz"))
@@ -89,7 +89,7 @@ fn one_array_has_the_cells_of_each_mesh() {
                 .run(&format!("{mesh} {line} -o alone.npz -q"))
                 .expect(0);
             let (_, alone) = member(&place, "alone.npz", "voxels");
-            // Alone x is the fastest.
+            // In a single file x is fastest.
             let cells = &bytes[n * 210 * size..];
             let [nx, ny, nz] = dims;
             for (at, cell) in alone.chunks(size).enumerate() {
@@ -129,7 +129,7 @@ fn one_array_has_the_cells_of_each_mesh() {
         fs::read(place.path("one.npz")).unwrap(),
         fs::read(place.path("two.npz")).unwrap()
     );
-    // What cells are around the meshes is said of all, and what a stack is to the commands that read one grid.
+    // Padding is reported for the whole stack, and commands for single grids describe the stack.
     let run = place
         .run("scans --rule distance --res 4 --cube --stack -o all.npz")
         .expect(3);
@@ -233,7 +233,7 @@ fn arrays_of_uneven_grids_are_refused() {
         assert!(message.contains(expected), "{line}: {message}");
         assert_eq!(below(&place, ""), before, "{line}");
     }
-    // Nothing is good: no file, and the one that was there stays.
+    // Without a valid mesh there is no new file, and the existing one is kept.
     place.write("bad.stl", "solid a\nfacet");
     place.write("all.npz", "mine");
     let bad = place

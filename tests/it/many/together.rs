@@ -79,7 +79,7 @@ fn small_ones_share_the_threads_and_large_ones_have_them_all() {
 #[test]
 fn the_memory_is_for_all_that_run_at_once() {
     let place = scans();
-    // A grid of 32 MiB: it fits alone, where two would be above the limit.
+    // A grid of 32 MiB fits alone, but two would exceed the limit.
     let line = "scans cube.stl -r 640 -f raw --dtype bit -o out/ -j 2 --json --max-memory";
     let run = place.run(&format!("{line} 200M")).expect(0);
     assert!(

@@ -1,4 +1,4 @@
-//! ASCII STL in the wild: accepted texts, and refused ones with their lines.
+//! ASCII STL of other programs: accepted texts, and rejected ones with their lines.
 
 use voxelize::mesh::read::{Loaded, ReadOptions, read_stream};
 use voxelize::{Error, Kind, Mesh, Result};
@@ -9,7 +9,7 @@ fn read(text: &[u8]) -> Result<Loaded> {
     read_stream(&mut { text }, "part.stl", &ReadOptions::default())
 }
 
-/// Two facets that between them have signs, exponents and bare points.
+/// Two facets whose numbers have signs, exponents and leading or trailing points.
 const FACETS: &str = "\
   facet normal 0 0 1
     outer loop
@@ -131,8 +131,8 @@ fn several_solids_are_one_mesh() {
     }
 }
 
-/// The second was taken for a part of the first one's name unless all was on the first line, and facets
-/// without normals for a part of their solid's.
+/// Regression: the second solid was read as part of the first one's name unless everything was on the first
+/// line, and facets without normals were read as part of their solid's name.
 #[test]
 fn solids_that_share_lines_lose_no_facets() {
     let line = |name: &str| solid(name).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -186,7 +186,7 @@ fn numbers_are_the_nearest_floats() {
 
 #[test]
 fn words_across_blocks_are_whole() {
-    // Larger than any block, shifted a byte at a time.
+    // Larger than any block, shifted byte by byte.
     let body = FACETS.repeat(3000);
     for shift in 0..24 {
         let text = format!("solid {}\n{body}endsolid\n", "x".repeat(shift));
@@ -196,7 +196,7 @@ fn words_across_blocks_are_whole() {
     }
 }
 
-/// Reads a solid in which `from` was replaced by `to`.
+/// Reads a solid in which `from` is replaced by `to`.
 fn broken(from: &str, to: &str) -> Error {
     let whole = solid(" part");
     let text = whole.replacen(from, to, 1);

@@ -1,4 +1,4 @@
-//! Bad input is an error with cause and place: never a panic, never an allocation by a claimed size.
+//! Bad input is an error with cause and place. It never causes a panic or an allocation of a claimed size.
 
 use std::io::Read;
 
@@ -33,7 +33,7 @@ fn a_file_cut_anywhere_is_an_error() {
         };
         assert_eq!(error.code().name(), expected, "cut at {cut}: {error}");
     }
-    // From here only the name is missing, which does not matter.
+    // From here on only the name is missing, which does not matter.
     assert_eq!(
         read(&ascii[..end]).unwrap().mesh,
         read(&ascii).unwrap().mesh
@@ -51,7 +51,7 @@ fn counts_that_lie_are_errors_that_say_so() {
                 (0, "S005"),
             ] {
                 let bytes = binary(header, count, &soup(n as usize));
-                // Were memory taken for what the count claims, this would be too little.
+                // If the memory for the claimed count were allocated, this limit would be too small.
                 let options = ReadOptions::default().memory(1 << 20);
                 let error = read_with(&bytes, &options).unwrap_err();
                 assert_eq!(error.code().name(), code, "{error}");
@@ -96,7 +96,7 @@ fn a_stream_without_end_is_not_read_to_its_end() {
 
 #[test]
 fn vertices_that_are_not_finite_are_found_at_their_byte() {
-    // Far enough apart for several blocks and threads; the first in the file is the one reported.
+    // Far enough apart for several blocks and threads. The first one in the file is reported.
     let triangles = soup(100_000);
     for (n, coordinate) in [(0, 0), (812, 0), (5242, 8), (20_000, 4), (99_999, 8)] {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
@@ -111,7 +111,7 @@ fn vertices_that_are_not_finite_are_found_at_their_byte() {
             );
         }
     }
-    // Normals and attributes may be anything.
+    // Normals and attributes may have any value.
     let mut bytes = binary(b"", 1, &soup(1));
     bytes[84..96].fill(0xff);
     bytes[132..134].fill(0xff);
@@ -137,7 +137,8 @@ fn damaged_bytes_never_panic() {
     assert!(refused > 1500);
 }
 
-/// Binaries of other programs were a binary STL "cut short by 97 GB", and `--lenient` made triangles of them.
+/// Regression: binaries of other programs were reported as a binary STL "cut short by 97 GB", and `--lenient`
+/// turned them into triangles.
 #[test]
 fn binaries_of_others_are_no_stl() {
     let mut random = Random::new(1);
@@ -197,7 +198,7 @@ fn binaries_of_others_are_no_stl() {
     }
 }
 
-/// What was cut off says so however little is left, and is read as far as it goes.
+/// A truncated file is recognized however little remains, and the remainder can be read.
 #[test]
 fn a_tenth_of_a_file_is_still_an_stl() {
     let mut bytes = std::fs::read(fixture("knot.stl")).unwrap();
@@ -253,7 +254,7 @@ fn other_formats_and_places_without_meshes_are_refused() {
             "{error}"
         );
     }
-    // The content decides: what is an STL is read, whatever it is called.
+    // The content decides: an STL is read under any name.
     for name in ["part", "part.dat", "part.obj"] {
         assert_eq!(
             at(name, &cube).unwrap().mesh.triangles().len(),

@@ -1,16 +1,16 @@
-//! Are decimals and doubles that are far from the origin read without loss?
+//! Decimals and doubles far from the origin are read without loss.
 
 use voxelize::mesh::read::{ReadNear, ReadOptions, read_file, read_stream};
 use voxelize::{Mesh, Rational};
 
 use crate::support::place::Place;
 
-/// The corners of a house of 10 × 8 × 6 and of its rooms, whose walls are 0.3 thick, in hundredths.
+/// Corners of a house of 10 × 8 × 6 and of its interior, with walls of 0.3, in hundredths.
 const HOUSE: [[[i64; 3]; 2]; 2] = [
     [[0, 0, 0], [1000, 800, 600]],
     [[30, 30, 30], [970, 770, 570]],
 ];
-/// Where it stands, in hundredths.
+/// Position in hundredths.
 const PLACE: [i64; 3] = [45_012_340, 541_187_620, 23_170];
 const QUADS: [[usize; 4]; 6] = [
     [0, 4, 6, 2],
@@ -39,7 +39,7 @@ fn corners(place: [i64; 3]) -> Vec<[String; 3]> {
         .collect()
 }
 
-/// The corners of triangles; rooms are turned inside out.
+/// Returns the corners of the triangles. The interior faces inwards.
 fn faces() -> Vec<[usize; 3]> {
     let of = |first: usize, [a, b, c, d]: [usize; 4]| {
         let [b, d] = if first > 0 { [d, b] } else { [b, d] };
@@ -51,7 +51,7 @@ fn faces() -> Vec<[usize; 3]> {
         .collect()
 }
 
-/// The house in every format with decimals or doubles.
+/// Returns the house in every format with decimals or doubles.
 fn houses(place: [i64; 3]) -> Vec<(&'static str, Vec<u8>)> {
     let corners = corners(place);
     let lines = |before: &str| {
@@ -126,7 +126,7 @@ fn a_house_on_a_map_is_that_at_the_origin() {
             assert_eq!(loaded.near, point(PLACE), "{name}");
             assert_eq!(loaded.mesh.triangles(), origin.mesh.triangles(), "{name}");
         }
-        // As it is, it is rounded to multiples of a half.
+        // Without options, coordinates are rounded to multiples of a half.
         read.push(read_file(&files.path(name), &ReadOptions::default()).unwrap());
         assert_eq!(read[2].near, point([0; 3]));
         assert_eq!(
@@ -164,7 +164,7 @@ fn cells_of_a_house_on_a_map_are_those_at_the_origin() {
             );
             assert_eq!(found["grid"]["dims"], here["grid"]["dims"], "{name}");
         }
-        // In the coordinates of the output it is the same grid.
+        // In the coordinates of the output the grid is the same.
         assert_eq!(moved["digest"], here["digest"], "{name}");
         let codes = |found: &serde_json::Value| {
             let all = found["warnings"].as_array().unwrap().iter();

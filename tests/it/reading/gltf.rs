@@ -1,4 +1,4 @@
-//! glTF and GLB: scenes as they are placed, every kind of primitive and accessor, files beside, and damage.
+//! glTF and GLB: placed scenes, every kind of primitive and accessor, external files, and damage.
 
 use serde_json::{Value, json};
 use voxelize::job::{UnitOfLength, UpAxis};
@@ -28,7 +28,7 @@ fn refused(bytes: impl AsRef<[u8]>) -> Error {
         .expect_err("it is damaged")
 }
 
-/// A GLB of this document and these bytes.
+/// Returns a GLB of this document and these bytes.
 pub(super) fn glb(document: &Value, bin: &[u8]) -> Vec<u8> {
     let padded = |bytes: &[u8], with: u8| {
         let mut bytes = bytes.to_vec();
@@ -62,7 +62,7 @@ fn corners() -> Vec<u32> {
         .collect()
 }
 
-/// The box as it is, its indices of this component type.
+/// Returns the box with indices of this component type.
 fn cube(component: u32) -> (Value, Vec<u8>) {
     let mut bin = floats(&CUBE);
     for corner in corners() {
@@ -94,7 +94,7 @@ fn cube(component: u32) -> (Value, Vec<u8>) {
     (document, bin)
 }
 
-/// The triangles of the box with these corners.
+/// Returns the triangles of the box with these corners.
 fn box_of(points: [[f32; 3]; 8]) -> Mesh {
     let corners = corners();
     let all = corners
@@ -155,7 +155,7 @@ fn a_box_is_the_same_however_it_is_stored() {
         seen += 1;
     }
     assert_eq!(seen, 3);
-    // Interleaved with other numbers, which the view is longer than.
+    // Interleaved with other numbers, at the end of a longer view.
     let (mut document, bin) = cube(5123);
     let mut mixed = vec![9; 4];
     bin[..96]
@@ -217,7 +217,7 @@ fn strips_and_fans_turn_as_they_should() {
 #[test]
 fn sparse_and_whole_numbers_are_positions() {
     let (mut document, mut bin) = cube(5123);
-    // All zero, save these.
+    // A sparse accessor: all zeros except for these values.
     let values = bin.len();
     bin.extend([1_u8, 2, 4]);
     bin.push(0);
@@ -244,7 +244,7 @@ fn sparse_and_whole_numbers_are_positions() {
         }
     });
     assert!(usual(glb(&document, &bin)) == box_of(zeros));
-    // Whole numbers, as they are and as parts of one.
+    // Integers with their values, and normalized.
     let (mut document, bin) = cube(5123);
     let mut whole: Vec<u8> = CUBE
         .iter()
@@ -308,14 +308,14 @@ fn nodes_place_their_meshes() {
     assert_eq!(edges(0), ([10.0, 0.0, 100.0], [12.0, 2.0, 102.5]));
     assert_eq!(edges(1), ([8.0, 0.0, 0.0], [10.0, 2.0, 2.5]));
     assert_eq!(edges(2), ([-4.0, 50.0, 0.0], [0.0, 54.0, 5.0]));
-    // A mirror does not turn a box inside out.
+    // A mirrored box is not inside out.
     assert_eq!(mesh.volume(), 10.0 + 10.0 + 2.0 * 80.0);
     let of = |material: u32| {
         let materials = mesh.parts(PartKind::Material).unwrap();
         (0..48).filter(|n| materials.of(*n) == material).count()
     };
     assert_eq!([0, 1, 2].map(of), [24, 12, 12]);
-    // Without scenes: all nodes that are no child.
+    // Without scenes: all nodes without a parent.
     document.as_object_mut().unwrap().remove("scenes");
     document.as_object_mut().unwrap().remove("scene");
     assert_eq!(usual(glb(&document, &bin)).triangles().len(), 12 * 6);
@@ -506,7 +506,7 @@ fn damage_is_named_with_its_object() {
         seen += 1;
     }
     assert_eq!(seen, 35);
-    // A primitive without positions is left out, and that is noted.
+    // A primitive without positions is omitted with a note.
     let loaded = read(
         &with("/meshes/0/primitives/0/attributes", json!({})),
         Tolerance::Usual,
@@ -520,7 +520,7 @@ fn damage_is_named_with_its_object() {
     nan[..4].copy_from_slice(&f32::NAN.to_le_bytes());
     assert_eq!(refused(glb(&document, &nan)).code(), Code::S004);
     let lenient = read(&glb(&document, &nan), Tolerance::Lenient).unwrap();
-    // Five of the triangles have the first corner.
+    // Five of the triangles contain the first corner.
     assert_eq!(
         (lenient.mesh.triangles().len(), lenient.dropped),
         (12 - 5, 5)
@@ -541,7 +541,7 @@ fn a_glb_that_is_cut_is_an_error_at_every_byte() {
     let longer = [&whole[..], b"more"].concat();
     assert_eq!(refused(&longer).code(), Code::S005);
     assert!(read(&longer, Tolerance::Lenient).unwrap().mesh == usual(&whole));
-    // A limit holds for the file, its JSON, and its buffers.
+    // The limit applies to the file, its JSON, and its buffers.
     for limit in [100, 1000, 10_000] {
         let options = ReadOptions::default().memory(limit);
         let error = read_stream(&mut &whole[..], "-", &options).unwrap_err();
@@ -564,7 +564,7 @@ fn links_do_not_lead_out_of_the_folder() {
     symlink("../outside.bin", path("scene/out.bin")).unwrap();
     symlink("data/inside.bin", path("scene/in.bin")).unwrap();
     symlink("data", path("scene/other")).unwrap();
-    // The folder itself may be reached by a link.
+    // The folder itself may be reached through a link.
     symlink("scene", path("linked")).unwrap();
     let mut seen = 0;
     for (uri, is_read) in [
@@ -594,7 +594,7 @@ fn links_do_not_lead_out_of_the_folder() {
     assert_eq!(seen, 12);
 }
 
-/// The box as the reference encoder's format has it: as it is, and with 11 bits for each coordinate.
+/// The box in the format of the reference encoder: exact, and with 11 bits per coordinate.
 #[cfg(feature = "draco")]
 #[test]
 fn compressed_primitives_are_decoded() {
@@ -643,7 +643,7 @@ fn compressed_primitives_are_decoded() {
         for bit in 0..8 {
             let mut damaged = QUANTIZED.to_vec();
             damaged[at] ^= 1 << bit;
-            // Read or refused, within a limit.
+            // Read or rejected, within a limit.
             let options = ReadOptions::default().memory(1 << 20);
             let _ = read_stream(&mut &compressed(&damaged)[..], "-", &options);
         }
@@ -657,9 +657,9 @@ fn colours_are_those_of_materials_and_vertices() {
     document["materials"] =
         json!([{"pbrMetallicRoughness": {"baseColorFactor": [1, 0.5, 0, 0.5]}}]);
     let mesh = usual(glb(&document, &bin));
-    // Half the light is 188 of 255.
+    // Half of the linear light is 188 of 255.
     assert!((0..12).all(|n| mesh.colours().unwrap().of(n) == [[255, 188, 0]; 3]));
-    // Bytes that are shares, of four channels; then floats, of three.
+    // Normalized bytes of four channels, then floats of three.
     let mut coloured = document.clone();
     for list in ["bufferViews", "accessors"] {
         coloured[list].as_array_mut().unwrap().push(Value::Null);
@@ -699,7 +699,7 @@ fn colours_are_those_of_materials_and_vertices() {
     assert!(usual(glb(&cube(5123).0, &bin)).colours().is_none());
 }
 
-/// The box with a colour and a place in a picture for each vertex, as the reference encoder makes it.
+/// The box with a colour and a texture coordinate for each vertex, as encoded by the reference encoder.
 #[cfg(all(feature = "draco", feature = "textures"))]
 #[test]
 fn compressed_primitives_have_colours_and_places() {
@@ -716,7 +716,7 @@ fn compressed_primitives_have_colours_and_places() {
         128, 155, 25, 0, 0, 0, 2, 0, 206, 12, 0, 56, 51, 0, 16, 0, 155, 25, 0, 0, 0, 0, 0, 0, 0,
         255, 63, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 64, 14,
     ];
-    // Places are eighths, from left to right and from the bottom to the top.
+    // Texture coordinates are eighths, from left to right and from the bottom to the top.
     let picture = RgbImage::from_fn(16, 1, |x, _| [(16 * x) as u8, 0, 0]);
     let png = png_of(&picture);
     let bin = [COMPRESSED, &png].concat();
@@ -736,7 +736,7 @@ fn compressed_primitives_have_colours_and_places() {
             json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": attributes}});
         Mesh::read(&glb(&document, &bin)[..], "-").unwrap()
     };
-    // The number of a vertex, by its place.
+    // Returns the number of a vertex by its place.
     let number = |point: [f32; 3]| {
         let [x, y, z] = point.map(|n| u8::from(n > 1.0));
         4 * z + [[0, 3], [1, 2]][usize::from(x)][usize::from(y)]

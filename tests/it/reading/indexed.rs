@@ -1,4 +1,4 @@
-//! OBJ, OFF and PLY: the same triangles whatever the file, odd files as they are in the wild, and damage.
+//! OBJ, OFF and PLY: the same triangles in every format, odd files of other programs, and damage.
 
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{ReadOptions, Tolerance, read_stream};
@@ -148,7 +148,7 @@ fn one_box_is_the_same_from_every_format() {
         seen += 1;
     }
     assert_eq!(seen, 6);
-    // As text of other systems.
+    // Line ends of other systems.
     for text in [
         obj().replace('\n', "\r\n"),
         obj().replace('\n', "\r"),
@@ -186,10 +186,10 @@ fn obj_files_of_the_wild_are_read() {
             usual(format!("# made by hand\n\n{triangle}{face}\n")) == whole,
             "{face}"
         );
-        // Without a line end at the end.
+        // Without a final line end.
         assert!(usual(format!("{triangle}{face}")) == whole, "{face}");
     }
-    // Weights and colours behind a vertex; exponents; numbers that are rounded once.
+    // Weights and colours after a vertex, exponents, and numbers that are rounded once.
     let odd = "v 0 0 0 1\nv 1.0e0 0 0 0.5 0.5 1\nv 0.000 +1 -0e5 255 0 0\nf 1 2 3\n";
     assert!(usual(odd) == whole);
     let (_, _, codes) = read(
@@ -198,7 +198,7 @@ fn obj_files_of_the_wild_are_read() {
     )
     .unwrap();
     assert_eq!(codes, ["S107"]);
-    // A stream has no files beside it.
+    // A stream has no files next to it.
     let (_, _, codes) = read(
         format!("mtllib none.mtl\n{triangle}f 1 2 3\n").as_bytes(),
         Tolerance::Usual,
@@ -439,7 +439,7 @@ fn counts_and_lengths_that_lie_allocate_nothing() {
         refused("OFF\n1 1 0\n0 0 0\n999999999999999999 0 0 0\n").code(),
         Code::S007
     );
-    // A limit holds for vertices, too.
+    // The limit also applies to vertices.
     let many: String = (0..4000).map(|n| format!("v {n} 0 0\n")).collect();
     let options = ReadOptions::default().memory(20_000);
     let error = read_stream(&mut many.as_bytes(), "-", &options).unwrap_err();

@@ -1,5 +1,5 @@
-//! Meshes as bytes, and reading them in every way: from a file, a stream, and a stream that gives a
-//! few bytes at a time, which must agree.
+//! Meshes as bytes. They are read in every way, which must agree: from a file, from a stream, and from a
+//! stream that returns a few bytes at a time.
 
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use voxelize::{Error, Kind, Result};
 /// Three vertices.
 pub type Triangle = [[f32; 3]; 3];
 
-/// The path of a fixture.
+/// Returns the path of a fixture.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
         .join(name)
 }
 
-/// The paths of all fixtures.
+/// Returns the paths of all fixtures.
 pub fn fixtures() -> Vec<PathBuf> {
     let all = std::fs::read_dir(fixture(""))
         .unwrap()
@@ -29,7 +29,7 @@ pub fn fixtures() -> Vec<PathBuf> {
     meshes
 }
 
-/// Gives one to seven bytes at a time.
+/// Reader that returns one to seven bytes at a time.
 struct Dribble<'a>(&'a [u8], usize);
 
 impl Read for Dribble<'_> {
@@ -40,7 +40,7 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// The content of an error except its text, which knows more about a file.
+/// Returns the content of an error except its text, which is more specific for files.
 pub fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
     (
         error.kind(),
@@ -69,12 +69,12 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded> {
     result
 }
 
-/// The same, without limits.
+/// Reads `bytes` in every way without limits.
 pub fn read(bytes: &[u8]) -> Result<Loaded> {
     read_with(bytes, &ReadOptions::default())
 }
 
-/// `n` triangles, all different.
+/// Returns `n` different triangles.
 pub fn soup(n: usize) -> Vec<Triangle> {
     (0..n)
         .map(|i| {
@@ -87,7 +87,7 @@ pub fn soup(n: usize) -> Vec<Triangle> {
         .collect()
 }
 
-/// A binary STL of these triangles, with another header and count.
+/// Returns a binary STL of these triangles with the given header and count.
 pub fn binary(header: &[u8], count: u32, triangles: &[Triangle]) -> Vec<u8> {
     let mut bytes = header.to_vec();
     bytes.resize(80, 0);

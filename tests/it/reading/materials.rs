@@ -1,4 +1,4 @@
-//! Are colours found, however files write them and name each other?
+//! Colours are found in all notations and through all references between files.
 
 use voxelize::mesh::read::{ReadOptions, read_file, read_stream};
 
@@ -8,7 +8,7 @@ const RED: [u8; 3] = [255, 0, 0];
 const BLUE: [u8; 3] = [0, 0, 255];
 const WHITE: [u8; 3] = [255; 3];
 
-/// The colour of the first corner of the only triangle, and the codes of findings.
+/// Returns the colour of the first corner of the only triangle, and the codes of findings.
 fn colour(files: &Place, name: &str) -> (Option<[u8; 3]>, Vec<&'static str>) {
     let loaded = read_file(&files.path(name), &ReadOptions::default().textures(true));
     let loaded = loaded.unwrap_or_else(|error| panic!("{error}"));
@@ -26,7 +26,7 @@ fn colour(files: &Place, name: &str) -> (Option<[u8; 3]>, Vec<&'static str>) {
     )
 }
 
-/// A picture of one red texel.
+/// Picture of one red texel.
 const PNG: &[u8] = &[
     0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52,
     0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x02, 0x00, 0x00, 0x00, 0x90, 0x77, 0x53,

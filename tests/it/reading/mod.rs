@@ -1,4 +1,4 @@
-//! Is a mesh read correctly, in every way of giving it?
+//! Meshes are read correctly from every kind of input.
 
 mod ascii;
 mod damaged;
@@ -65,7 +65,7 @@ fn a_header_that_begins_with_solid_is_still_a_header() {
         b"SOLID",
         &[b'\n'; 80],
     ] {
-        // 10 and 2570 put line ends into the count.
+        // The counts 10 and 2570 contain bytes of line ends.
         for n in [1, 10, 500, 2570] {
             let triangles = soup(n);
             let loaded = read(&binary(header, n as u32, &triangles)).unwrap();
@@ -105,7 +105,7 @@ fn memory_is_refused_before_it_is_taken() {
             Kind::TooLarge
         );
     }
-    // A file of holes: 20 GB that take no room on the disk and must take none in memory.
+    // A sparse file of 20 GB that occupies no disk space and must occupy no memory.
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&binary(b"", 400_000_000, &[])).unwrap();
     if file.as_file().set_len(84 + 50 * 400_000_000).is_ok() {

@@ -1,8 +1,8 @@
-//! Odd files of the formats of numbered vertices: each is read as it is meant, or refused with the right code.
+//! Odd files of formats with numbered vertices: each is read as intended, or rejected with the right code.
 
 use voxelize::mesh::read::{ReadOptions, read_stream};
 
-/// What comes of a file: so many triangles with these findings, or a refusal.
+/// Expected result of a file: the number of triangles with findings, or an error.
 type Odd = (
     &'static str,
     &'static str,
@@ -302,7 +302,7 @@ const OFF: &[Odd] = &[
     ),
 ];
 
-/// The beginning of most: three vertices of floats.
+/// Common start of most files: three vertices of floats.
 macro_rules! ply {
     ($more:literal) => {
         concat!(

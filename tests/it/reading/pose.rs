@@ -1,4 +1,5 @@
-//! The static scene of a glTF: skins, morph targets, hidden nodes, instances, strips and fans that repeat vertices.
+//! The static scene of a glTF: skins, morph targets, hidden nodes, instances, strips and fans that repeat
+//! vertices.
 
 use serde_json::{Value, json};
 use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
@@ -8,7 +9,7 @@ use super::gltf::{base64, glb};
 
 type Matrix = [[f64; 4]; 4];
 
-/// A glTF on its way.
+/// glTF under construction.
 struct Scene {
     document: Value,
     bin: Vec<u8>,
@@ -39,7 +40,7 @@ impl Scene {
         self.push("bufferViews", view)
     }
 
-    /// An accessor of numbers, stored as this type; whole numbers from 0 to 1 as shares, where they are normalized.
+    /// Adds an accessor of numbers, stored as this type. Normalized integers represent shares from 0 to 1.
     fn accessor<const N: usize>(
         &mut self,
         component: u32,
@@ -71,7 +72,7 @@ impl Scene {
             _ => "MAT4",
         };
         let view = self.view(&bytes);
-        // Vertex attributes are aligned to four bytes, which three bytes or shorts are not.
+        // Vertex attributes are aligned to four bytes. Three bytes or three shorts need padding.
         let accessor = json!({"bufferView": view, "componentType": component, "normalized": normalized, "type": kind, "count": all.len()});
         self.push("accessors", accessor)
     }
@@ -104,7 +105,8 @@ fn codes(loaded: &Loaded) -> Vec<Code> {
         .collect()
 }
 
-// The oracle: matrices of four rows, vectors turned by products of quaternions, and a division by the fourth coordinate.
+// The oracle uses 4 × 4 matrices, rotates vectors by products of quaternions, and divides by the fourth
+// coordinate.
 
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
     std::array::from_fn(|row| {
@@ -144,7 +146,7 @@ fn columns(matrix: &Matrix) -> [f64; 16] {
     std::array::from_fn(|n| matrix[n % 4][n / 4])
 }
 
-/// The place of a point on joints of these weights.
+/// Returns the place of a point on joints with these weights.
 fn skinned(point: [f64; 3], joints: &[(Matrix, f64)]) -> [f64; 3] {
     let point = [point[0], point[1], point[2], 1.0];
     let mut sum = [0.0; 4];
@@ -156,7 +158,7 @@ fn skinned(point: [f64; 3], joints: &[(Matrix, f64)]) -> [f64; 3] {
     [sum[0] / sum[3], sum[1] / sum[3], sum[2] / sum[3]]
 }
 
-/// The corners of the triangles of a mesh are these points in their order, rounded once.
+/// Checks that the corners of the triangles of a mesh are these points in their order, rounded once.
 fn assert_corners(mesh: &Mesh, points: &[[f64; 3]], about: &str) {
     let corners = mesh.triangles().as_flattened();
     assert_eq!(corners.len(), points.len(), "{about}");
@@ -185,7 +187,7 @@ const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 #[test]
 fn skins_are_in_their_bind_pose() {
-    // Fractions that bytes, shorts and floats have alike are few: sums of fifteenths are whole bytes and shorts.
+    // Bytes, shorts and floats represent few common fractions. Fifteenths are exact in bytes and shorts.
     let share = |n: f64| n / 15.0;
     let joints = [
         [0, 1, 2, 0],
@@ -234,7 +236,7 @@ fn skins_are_in_their_bind_pose() {
         let mut attributes = json!({"POSITION": points});
         let sets = if split { 2 } else { 1 };
         for set in 0..sets {
-            // The second set has what the first one leaves out.
+            // The second set contains the joints that the first one omits.
             let own = |n: usize| if split { (n < 1) == (set == 0) } else { true };
             let numbers: Vec<[f64; 4]> = joints.iter().map(|all| all.map(f64::from)).collect();
             let shares: Vec<[f64; 4]> = weights
@@ -264,7 +266,7 @@ fn skins_are_in_their_bind_pose() {
         }
         scene.document["skins"] = json!([skin]);
         scene.document["nodes"] = json!([
-            // The place of a skinned mesh does not count, nor do the nodes above it.
+            // The transform of a skinned mesh node and of its ancestors has no effect.
             {"children": [1], "scale": [100, 100, -100], "translation": [1, 2, 3]},
             {"mesh": 0, "skin": 0, "rotation": [1, 0, 0, 0], "translation": [7, 0, 0]},
             {"rotation": [0, 0, HALF, HALF], "translation": [1, 0, 0], "children": [3]},
@@ -316,7 +318,8 @@ fn skins_are_in_their_bind_pose() {
     assert_eq!(seen, 9);
 }
 
-/// A triangle on one joint, with what is merged into the mesh node, the primitive and the skin.
+/// Returns a triangle bound to joints, with properties that are merged into the mesh node, the primitive and
+/// the skin.
 fn bound(node: Value, primitive: Value, weights: [f64; 4], joints: [f64; 4]) -> Scene {
     let mut scene = Scene::new();
     let points = scene.floats(&POINTS[..3]);
@@ -342,17 +345,17 @@ fn bound(node: Value, primitive: Value, weights: [f64; 4], joints: [f64; 4]) -> 
 #[test]
 fn odd_skins_are_read_with_a_warning_or_refused() {
     let twice = POINTS.map(|[x, y, z]| [2.0 * x, 2.0 * y, -2.0 * z]);
-    // A joint that mirrors turns the triangle.
+    // A mirroring joint flips the triangle.
     let turned = [twice[0], twice[2], twice[1]];
     let shifted = POINTS.map(|[x, y, z]| [x + 50.0, y, z]);
     let whole = [1.0, 0.0, 0.0, 0.0];
     let plain = bound(json!({}), json!({}), whole, [0.0; 4]).read();
     assert_corners(&plain.mesh, &turned, "mirrored");
     assert_eq!(codes(&plain), []);
-    // A joint that is not there has no weight.
+    // A joint that does not exist has no weight.
     let unused = bound(json!({}), json!({}), whole, [0.0, 9.0, 200.0, 0.0]).read();
     assert_corners(&unused.mesh, &turned, "unused");
-    // No weight at all.
+    // All weights are zero.
     let none = bound(json!({}), json!({}), [0.0; 4], [0.0; 4]).read();
     assert_corners(&none.mesh, &turned, "without weights");
     assert_eq!(codes(&none), [Code::S108]);
@@ -450,7 +453,7 @@ fn morph_targets_have_their_default_weights() {
         (json!([1, 1]), json!([0, 0.5]), [0.0, 0.5]),
         (json!([1, 1]), json!([0, 0]), [0.0, 0.0]),
         (json!([0, 0]), json!(null), [0.0, 0.0]),
-        // Weights of targets that are not there, and targets without weights.
+        // Weights of missing targets, and targets without weights.
         (json!([1, 1, 9, 9]), json!(null), [1.0, 1.0]),
         (json!([1]), json!(null), [1.0, 0.0]),
     ] {
@@ -458,7 +461,7 @@ fn morph_targets_have_their_default_weights() {
         let mut scene = Scene::new();
         let points = scene.floats(&POINTS);
         let all = scene.floats(&[a; 6]);
-        // Only every second vertex is moved by the second target.
+        // The second target moves only every second vertex.
         let indices = scene.view(&[0, 2, 4]);
         let bytes: Vec<u8> = [b; 3]
             .as_flattened()
@@ -493,7 +496,7 @@ fn morph_targets_have_their_default_weights() {
         seen += 1;
     }
     assert_eq!(seen, 9);
-    // Normalized bytes, then on a joint: targets move the mesh before its skin does.
+    // Normalized bytes, then bound to a joint: targets move the mesh before its skin does.
     let mut scene = bound(
         json!({"weights": [0.5]}),
         json!({}),
@@ -509,7 +512,7 @@ fn morph_targets_have_their_default_weights() {
     scene.document["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
     let expected = [[1.0, 0.0, 1.0], [1.0, 5.0, -1.0], [2.0, 1.0, 0.0]];
     assert_corners(&scene.read().mesh, &expected, "both");
-    // A target of other vertices.
+    // A target with another number of vertices.
     let few = scene.floats(&POINTS[..2]);
     scene.document["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": few}]);
     let error = read_stream(&mut &scene.file()[..], "-", &ReadOptions::default()).unwrap_err();
@@ -524,7 +527,7 @@ fn morph_targets_have_their_default_weights() {
     assert_eq!(codes(&scene.read()), []);
 }
 
-/// Two triangles, one of which is placed by these nodes.
+/// Returns two triangles, one of which is placed by these nodes.
 fn placed(nodes: Value) -> Scene {
     let mut scene = Scene::new();
     for count in [3, 6] {
@@ -560,13 +563,13 @@ fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
             1,
             vec![(Code::S120, "1 mesh with 2 triangles")],
         ),
-        // A node is hidden with all below it, whatever these state.
+        // A hidden node hides all its descendants, whatever they state.
         (
             json!([{"children": [1], "extensions": hidden()}, {"mesh": 0, "children": [2], "extensions": shown()}, {"mesh": 1}, {"mesh": 0}]),
             1,
             vec![(Code::S120, "2 meshes with 3 triangles")],
         ),
-        // A hidden node without triangles is no loss.
+        // A hidden node without triangles is not reported.
         (
             json!([{"mesh": 0}, {"mesh": 1}, {"camera": 0, "extensions": hidden()}]),
             3,
@@ -616,7 +619,7 @@ fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
         }
     }
     assert_eq!(seen, 18);
-    // A mesh of another scene is no loss, unless the default scene has nothing.
+    // A mesh of another scene is not reported, unless the default scene is empty.
     let mut scenes = placed(json!([{"mesh": 0}, {"mesh": 1}]));
     scenes.document["scenes"] = json!([{"nodes": [1]}, {"nodes": [0]}]);
     assert_eq!(
@@ -670,9 +673,9 @@ fn animations_are_not_played_and_a_warning_says_so() {
             "CUBICSPLINE",
             1,
         ),
-        // Nothing is there.
+        // Empty animation data.
         (&[(0, "translation")], &[], "LINEAR", 1),
-        // Nodes above the mesh.
+        // Ancestors of the mesh node.
         (
             &[(1, "translation"), (3, "scale"), (1, "scale")],
             &MOVED,
@@ -684,7 +687,7 @@ fn animations_are_not_played_and_a_warning_says_so() {
         (&[(1, "rotation")], &[0.0, 0.0, HALF, HALF], "LINEAR", 1),
         (&[(0, "weights")], &[0.0, 0.5], "LINEAR", 0),
         (&[(0, "weights")], &[0.5, 0.5], "LINEAR", 1),
-        // Of a camera, of weights elsewhere, and of nothing.
+        // Animations of a camera, of weights elsewhere, and of nothing.
         (
             &[
                 (2, "translation"),
@@ -715,7 +718,7 @@ fn animations_are_not_played_and_a_warning_says_so() {
         seen += 1;
     }
     assert_eq!(seen, 14);
-    // The node of a skinned mesh moves nothing; its joints and the nodes above them do.
+    // Animating the node of a skinned mesh moves nothing. Animating its joints and their ancestors does.
     for (node, found) in [(0, 0), (1, 1), (2, 1)] {
         let mut scene = bound(json!({}), json!({}), [1.0, 0.0, 0.0, 0.0], [0.0; 4]);
         scene.document["nodes"]
@@ -811,7 +814,7 @@ fn triangles_that_join_strips_are_left_out() {
             let indices: Vec<[f64; 1]> = indices.iter().map(|n| [f64::from(*n)]).collect();
             primitive["indices"] = json!(scene.accessor(5123, false, &indices));
         } else {
-            // A vertex that is repeated is stored again.
+            // A repeated vertex is stored again.
             let all: Vec<_> = indices.iter().map(|n| points[*n as usize]).collect();
             primitive["attributes"] = json!({"POSITION": scene.floats(&all)});
         }
@@ -829,13 +832,14 @@ fn triangles_that_join_strips_are_left_out() {
     let mut seen = 0;
     for (mode, indices, expected) in [
         (5, &[0, 1, 2, 3][..], &[[0, 1, 2], [2, 1, 3]][..]),
-        // An even number of corners comes before the second strip: it turns as if alone.
+        // The second strip starts after an even number of corners, so its orientation is that of a separate
+        // strip.
         (
             5,
             &[0, 1, 2, 3, 3, 4, 4, 5, 6, 7],
             &[[0, 1, 2], [2, 1, 3], [4, 5, 6], [6, 5, 7]],
         ),
-        // An odd number: one corner more is repeated.
+        // After an odd number, one more corner is repeated.
         (5, &[0, 1, 2, 2, 4, 4, 5, 6], &[[0, 1, 2], [5, 4, 6]]),
         (5, &[0, 1, 2, 2, 4, 4, 4, 5, 6], &[[0, 1, 2], [4, 5, 6]]),
         // A swap inside a strip.
@@ -849,7 +853,7 @@ fn triangles_that_join_strips_are_left_out() {
             &[0, 1, 2, 2, 3, 0, 4, 5],
             &[[0, 1, 2], [0, 2, 3], [0, 4, 5]],
         ),
-        // In a list they are the author's.
+        // In a list, repeated vertices are intended by the author.
         (
             4,
             &[0, 1, 1, 2, 2, 2, 3, 4, 5],
@@ -859,7 +863,7 @@ fn triangles_that_join_strips_are_left_out() {
         for listed in [true, false] {
             let mut found = triangles(mode, indices, listed);
             let mut expected = expected.to_vec();
-            // Only the turn matters, not which corner comes first.
+            // The orientation matters, not the first corner.
             for triangle in found.iter_mut().chain(&mut expected) {
                 let least = (0..3).min_by_key(|n| triangle[*n]).unwrap();
                 triangle.rotate_left(least);
@@ -910,7 +914,7 @@ fn compressed_views_have_a_fallback() {
         }
     }
     assert_eq!(seen, 4);
-    // Views that are not aligned are read as well.
+    // Unaligned views are also read.
     scene.document["asset"]["version"] = json!("2");
     assert!(scene.read().mesh == plain);
 }
@@ -940,7 +944,7 @@ fn versions_padding_and_strides_of_old_exporters_are_read() {
             "{version}: {error}"
         );
     }
-    // The padding of the JSON is zeros.
+    // The JSON is padded with zeros.
     let mut file = scene.file();
     let length = u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize;
     let mut padded = 0;

@@ -1,4 +1,4 @@
-//! 3MF: items and components as they are placed, units, materials, split packages, and damage.
+//! 3MF: placed items and components, units, materials, split packages, and damage.
 
 use std::io::{Cursor, Write};
 
@@ -36,7 +36,7 @@ fn refused(bytes: impl AsRef<[u8]>) -> Error {
         .expect_err("it is damaged")
 }
 
-/// A zip of these entries.
+/// Returns a zip archive of these entries.
 fn zip(entries: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(vec![]));
     for (name, text) in entries {
@@ -46,7 +46,7 @@ fn zip(entries: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// A package of this model.
+/// Returns a package of this model.
 fn package(resources: &str, build: &str) -> Vec<u8> {
     zip(&[
         ("[Content_Types].xml", "<Types/>"),
@@ -58,7 +58,7 @@ fn model(resources: &str, build: &str) -> String {
     format!("{HEAD}><resources>{resources}</resources><build>{build}</build></model>")
 }
 
-/// The corners of the box as triangles.
+/// Returns the corners of the triangles of the box.
 fn corners() -> Vec<[u32; 3]> {
     SIDES
         .iter()
@@ -76,7 +76,7 @@ fn whole() -> Mesh {
     .unwrap()
 }
 
-/// The mesh element of the box; triangle `n` with these attributes.
+/// Returns the mesh element of the box. `more` returns attributes of triangle `n`.
 fn mesh(more: impl Fn(usize) -> String) -> String {
     let vertices: String = CUBE
         .iter()
@@ -132,7 +132,7 @@ fn a_box_is_the_same_as_in_other_formats() {
         seen += 1;
     }
     assert_eq!(seen, 5);
-    // Without a namespace, without a unit, and where the relations say.
+    // Without a namespace, without a unit, and at the path given by the relationships.
     let plain = format!(
         "<model><resources>{}</resources><build>{}</build></model>",
         object(7, ""),
@@ -150,7 +150,7 @@ fn a_box_is_the_same_as_in_other_formats() {
         (loaded.unit, loaded.mesh == whole()),
         (Some(UnitOfLength::Millimetre), true)
     );
-    // An object that no item names is not built.
+    // An object without an item is not built.
     assert!(usual(package(&(object(1, "") + &object(2, "")), &item(2, ""))) == whole());
 }
 
@@ -167,7 +167,7 @@ fn components_are_placed_in_their_items() {
     assert_eq!(objects.names(), ["leaf", "leaf", "leaf"]);
     let bounds = |part: u32| *mesh.select(|n| objects.of(n) == part).bounds();
     let edges = |part| (bounds(part).min, bounds(part).max);
-    // Doubled, turned by a quarter, shifted.
+    // Doubled, rotated by a quarter turn, translated.
     assert_eq!(edges(0), ([6.0, 20.0, 30.0], [10.0, 24.0, 35.0]));
     assert_eq!(edges(1), ([6.0, 216.0, 30.0], [10.0, 220.0, 35.0]));
     assert_eq!(edges(2), ([0.0; 3], [2.0, 2.0, 2.5]));
@@ -238,7 +238,7 @@ fn materials_have_names_or_colours() {
     let colours = mesh.colours().unwrap();
     assert_eq!(colours.of(0), [[0x80; 3]; 3]);
     assert_eq!(colours.of(2), [[255, 128, 0], [255, 128, 0], [0, 0, 255]]);
-    // No colour is known of brass.
+    // The colour of brass is unknown.
     assert_eq!(colours.of(3), [[255; 3]; 3]);
 }
 
@@ -355,7 +355,7 @@ fn packages_are_read_in_every_form() {
         zip.write_all(&bytes).unwrap();
         assert!(usual(zip.finish().unwrap().into_inner()) == whole());
     }
-    // Sizes stand behind the data.
+    // Sizes follow the data.
     let mut zip = ZipWriter::new_stream(vec![]);
     zip.start_file("3D/3dmodel.model", SimpleFileOptions::default())
         .unwrap();
@@ -387,7 +387,7 @@ fn a_model_is_in_its_own_unit() {
             ("3D/3dmodel.model", &start(outer)),
             ("3D/a.model", &leaf(inner)),
         ]));
-        // The box goes from 0 to 2, 2, 2.5.
+        // The box extends from 0 to 2, 2, 2.5.
         let expected = [4.0 * factor, 2.0 * factor + 1.0, 2.5 * factor];
         let found = mesh.bounds().max;
         assert!(
@@ -443,7 +443,7 @@ fn items_that_are_not_printable_are_read_with_a_warning() {
 fn vertices_without_triangles_take_no_time_at_each_place() {
     let vertices: String = "<vertex x=\"9\" y=\"9\" z=\"9\"/>".repeat(100_000);
     let many = object(1, "").replace("<vertices>", &format!("<vertices>{vertices}"));
-    // Numbers of the box follow.
+    // The indices of the box follow.
     let many = (0..8).rev().fold(many, |text, n| {
         ["v1", "v2", "v3"].iter().fold(text, |text, name| {
             text.replace(
@@ -455,7 +455,7 @@ fn vertices_without_triangles_take_no_time_at_each_place() {
     let start = std::time::Instant::now();
     let mesh = usual(package(&many, &item(1, "").repeat(5_000)));
     assert!(mesh.triangles()[..12] == *whole().triangles() && mesh.triangles().len() == 60_000);
-    // It took minutes in this build when all vertices were placed.
+    // Regression: this took minutes in a test build when all vertices were placed.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
@@ -593,7 +593,7 @@ fn damage_is_named_with_its_part() {
         seen += 1;
     }
     assert_eq!(seen, 25);
-    // A zip of something else is none.
+    // A zip archive of other files is not a 3MF.
     assert_eq!(refused(zip(&[("a.txt", "text")])).code(), Code::S009);
     let lenient = read(&with("v1=\"0\"", "v1=\"8\""), Tolerance::Lenient).unwrap();
     assert_eq!((lenient.mesh.triangles().len(), lenient.dropped), (11, 1));
@@ -610,7 +610,7 @@ fn a_package_that_is_cut_is_an_error_and_one_that_explodes_ends() {
             read_stream(&mut &file[..], "-", &ReadOptions::default().memory(limit)).unwrap_err();
         assert_eq!(error.kind(), voxelize::Kind::TooLarge, "{limit}");
     }
-    // Twice as many in every level, of nothing and of a box.
+    // Each level doubles the number of components, of nothing and of a box.
     let levels: String = (2..32)
         .map(|n| format!("<object id=\"{n}\"><components><component objectid=\"{0}\"/><component objectid=\"{0}\"/></components></object>", n - 1))
         .collect();
@@ -623,7 +623,7 @@ fn a_package_that_is_cut_is_an_error_and_one_that_explodes_ends() {
     let boxes = package(&(object(1, "") + &levels), &item(31, ""));
     let error = read_stream(&mut &boxes[..], "-", &options).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::TooLarge);
-    // Vertices that a few bytes of a zip hold.
+    // Many vertices in a few compressed bytes.
     let many = "<vertex x=\"0\" y=\"0\" z=\"0\"/>".repeat(100_000);
     let bomb = package(
         &format!("<object id=\"1\"><mesh><vertices>{many}</vertices></mesh></object>"),

@@ -1,4 +1,4 @@
-//! Is every odd and broken file read, noted, dropped or refused as its case expects, from files and pipes?
+//! Every odd and broken file is read, noted, dropped or rejected as its case expects, from files and pipes.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
     read_with(bytes, &ReadOptions::default().tolerance(tolerance))
 }
 
-/// The same in one way, for long files.
+/// Reads in one way only, for long files.
 fn read_once(text: &str, tolerance: Tolerance) -> Result<Loaded> {
     let options = ReadOptions::default().tolerance(tolerance);
     read_stream(&mut text.as_bytes(), "-", &options)
 }
 
-/// The deviations from the case.
+/// Describes the deviation from the case.
 fn wrong(case: &Case, tolerance: Tolerance) -> Option<String> {
     let (loaded, expected) = match (case.answer(tolerance), read(&case.bytes, tolerance)) {
         (Answer::Refused(code), Err(error)) => {
@@ -52,7 +52,7 @@ fn wrong(case: &Case, tolerance: Tolerance) -> Option<String> {
     None
 }
 
-/// Whether every triangle is one of those the files are made of.
+/// Checks that every triangle is a triangle that the files are created from.
 fn is_whole(mesh: &Mesh, what: &str) {
     for triangle in mesh.triangles() {
         let n = triangle[0][0];
@@ -108,7 +108,7 @@ fn every_code_of_a_reader_has_a_case() {
             }
         }
     }
-    // What is about names, folders and formats of numbered vertices has tests of its own.
+    // Names, folders and formats of numbered vertices have separate tests.
     let elsewhere = [
         "S008", "S009", "S010", "S012", "S107", "S108", "S109", "S110", "S111", "S112", "S113",
         "S120", "S121",
@@ -170,7 +170,7 @@ fn intact_triangles_of_a_truncated_file_are_kept() {
 
 #[test]
 fn damage_deep_in_a_long_file_is_found_in_its_place() {
-    // Longer than the blocks in which plain facets are looked for, by one thread or more.
+    // Longer than the blocks in which plain facets are searched for, by one thread or several.
     const ALL: usize = 40_000;
     let text = files::ascii("part", ALL as u16);
     for damaged in [0, 1, 3000, 20_000, ALL - 1] {

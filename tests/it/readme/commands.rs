@@ -1,4 +1,4 @@
-//! The commands of the README and of docs: each runs, and prints what the page shows.
+//! The commands of the README and of docs run and print the output on the page.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::{blocks, page, pages};
 use crate::support::bless::root;
 
-/// What sets this project up; the README promises that there is nothing else.
+/// Commands that set up this project. The README promises that there are no others.
 const SET_UP: [&str; 2] = [
     "cargo run --release -- fixtures/knot.stl --res 256",
     "cargo test",
 ];
 
-/// Runs a command line of the README in `folder`; `None` if it is not one of this tool.
+/// Runs a command line of the README in `folder`. `None` if it is not a command of this tool.
 fn run(line: &str, folder: &Path) -> Option<Output> {
     let line = line.split(" # ").next().unwrap_or(line).trim();
     let words = line
@@ -24,7 +24,7 @@ fn run(line: &str, folder: &Path) -> Option<Output> {
     command
         .args(["-c", &format!("\"$VOXELIZE\" {words}")])
         .current_dir(folder);
-    // Goldens are recorded, which is refused in CI.
+    // Recording goldens is refused in CI.
     Some(
         command
             .env("VOXELIZE", env!("CARGO_BIN_EXE_voxelize"))
@@ -34,7 +34,7 @@ fn run(line: &str, folder: &Path) -> Option<Output> {
     )
 }
 
-/// A folder with the fixtures, to run commands in.
+/// Creates a folder with the fixtures for running commands.
 fn place() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     copy(&root("fixtures"), &place.path().join("fixtures"));
@@ -54,7 +54,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The start of a line as far as it is the same in every run.
+/// Returns the start of a line that is the same in every run.
 fn steady(line: &str) -> &str {
     match line.rsplit_once("  ") {
         _ if line.starts_with("time ") => "time ",
@@ -123,7 +123,8 @@ fn the_set_up_commands_are_there() {
     }
 }
 
-/// Whether two values have the same keys and, but for what differs from run to run, values.
+/// Reports whether two values have the same keys and, except for values that vary between runs, the same
+/// values.
 fn alike(shown: &Value, printed: &Value, key: &str) -> bool {
     match (shown, printed) {
         _ if ["timings_ms", "memory", "run"].contains(&key) => keys(shown) == keys(printed),

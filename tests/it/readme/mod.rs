@@ -1,8 +1,8 @@
-//! Are the README and the pages of docs true? Their tables and pictures are generated here from the tables of the tool and
-//! compared; their commands are run and their output is compared.
+//! The README and the pages of docs are correct. Their tables and pictures are generated here from the tables
+//! of the tool and compared. Their commands are run, and the output is compared.
 //!
-//! `VOXELIZE_BLESS=1` writes the parts between `<!-- made: NAME -->` and `<!-- end -->` again, and
-//! fails once more. The text between them is not written by hand.
+//! `VOXELIZE_BLESS=1` writes the parts between `<!-- made: NAME -->` and `<!-- end -->` again, and fails once
+//! more. The text between these marks is never written by hand.
 
 mod commands;
 mod parts;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::support::bless::{self, root};
 
-/// The README and the pages below docs: the path from the root, and the text.
+/// Returns the README and the pages below docs: the path from the root, and the text.
 fn pages() -> Vec<(String, String)> {
     let docs = fs::read_dir(root("docs"))
         .unwrap()
@@ -34,7 +34,7 @@ fn page(path: &str) -> String {
     fs::read_to_string(root(path)).unwrap()
 }
 
-/// The fenced blocks of a language, without their fences.
+/// Returns the fenced blocks of a language without their fences.
 fn blocks(text: &str, language: &str) -> Vec<String> {
     let mut blocks = vec![];
     let mut lines = text.lines();

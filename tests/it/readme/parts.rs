@@ -1,4 +1,4 @@
-//! The parts of the README that are made, by name.
+//! Generated parts of the README, by name.
 
 use std::process::Command;
 
@@ -9,10 +9,10 @@ use voxelize::{Fit, Inside, METHODS, Mesh, RULES, Rational, Rule, Size, Ties, vo
 
 use crate::support::bless::root;
 
-/// The name of a part, and what makes it.
+/// Name of a part with its generator.
 type Part = (&'static str, fn() -> String);
 
-/// Every part.
+/// All parts.
 pub const PARTS: &[Part] = &[
     ("slice", slice),
     ("rules", rules),
@@ -26,7 +26,7 @@ pub const PARTS: &[Part] = &[
     ("exit codes", exit_codes),
 ];
 
-/// The text of one part.
+/// Generates the text of one part.
 pub fn make(name: &str) -> String {
     let part = PARTS.iter().find(|(known, _)| *known == name);
     part.unwrap_or_else(|| panic!("no part is called {name}")).1()
@@ -51,7 +51,7 @@ fn extensions(extensions: &[&str]) -> String {
         .join(" ")
 }
 
-/// What a command of the README prints, below it.
+/// Returns the output of a command of the README, which is shown below it.
 fn slice() -> String {
     let line = "voxelize view fixtures/knot.stl -r 32 --slice z";
     let words: Vec<_> = line.split(' ').skip(1).collect();
@@ -77,7 +77,7 @@ fn rules() -> String {
     table(["rule", "occupied is"], RULES.iter().map(row))
 }
 
-/// One layer of the prism under each of the ties, side by side.
+/// Draws one layer of the prism under each of the ties, side by side.
 fn ties() -> String {
     let mesh = Mesh::open(root("fixtures/prism.stl")).unwrap();
     let size = Size::Spacing([(); 3].map(|()| Rational::from(2)));
@@ -105,7 +105,7 @@ fn insides() -> String {
     table(["`--inside`", "inside is"], METHODS.iter().map(row))
 }
 
-/// One layer of an open mesh by some ways to tell its inside, side by side.
+/// Draws one layer of an open mesh by several methods for the inside, side by side.
 fn open() -> String {
     let upright = Mesh::open(root("fixtures/open.stl")).unwrap();
     let turned = upright
@@ -159,7 +159,7 @@ fn inputs() -> String {
     table(["mesh", "file", "content"], INPUTS.iter().map(row))
 }
 
-/// The first words about each format.
+/// Returns the first words about each format.
 fn formats_in_short() -> String {
     let row = |format: &voxelize::format::Format| {
         // Commas in brackets separate indices.

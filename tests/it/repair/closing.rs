@@ -1,4 +1,4 @@
-//! Boundary loops, and whether their caps close them.
+//! Boundary loops and the caps that close them.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ fn key(point: Point) -> Key {
     point.map(|c| (c + 0.0).to_bits())
 }
 
-/// The sum of the directed edges, counted without the product.
+/// Returns the sum of the directed edges, computed independently of the product.
 fn net(triangles: &[Triangle]) -> HashMap<(Key, Key), i64> {
     let mut net = HashMap::new();
     for triangle in triangles {
@@ -137,7 +137,7 @@ fn a_hole_says_where_it_is() {
     let centre = holes[0].centre();
     assert!((0..3).all(|i| f64::from(bounds.min[i]) <= centre[i] && centre[i] <= f64::from(bounds.max[i])));
     assert_eq!(bounds, *mesh(&cube[4..5]).bounds());
-    // Two holes that meet in a vertex are two.
+    // Two holes that meet in a vertex remain two loops.
     let corner = cube[0][0];
     let opposite: Vec<_> = cube.iter().filter(|t| t.contains(&corner)).collect();
     assert!(opposite.len() > 2);
@@ -145,7 +145,7 @@ fn a_hole_says_where_it_is() {
     assert_eq!(mesh(&apart).holes().unwrap().len(), 2);
 }
 
-/// Without two triangles that have this vertex in common, and nothing more.
+/// Returns the cube without two triangles that have only this vertex in common.
 fn without_two(cube: &[Triangle], corner: Point) -> Vec<Triangle> {
     for a in 0..cube.len() {
         for b in 0..a {

@@ -1,5 +1,5 @@
-//! Is a broken mesh turned outwards, whatever was done to it? Are its boundary, its caps and its winding
-//! numbers what they say?
+//! A broken mesh is oriented outwards after any modification. Its boundary, its caps and its winding numbers
+//! are correct.
 
 mod closing;
 mod shapes;

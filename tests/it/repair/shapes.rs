@@ -1,4 +1,4 @@
-//! Meshes, and what happens to them.
+//! Meshes and their modifications.
 
 use voxelize::Mesh;
 use voxelize::geom::Triangle;
@@ -25,7 +25,7 @@ pub fn volume(triangles: &[Triangle]) -> f64 {
     mesh(triangles).volume()
 }
 
-/// A cube of twelve triangles, its normals outwards.
+/// Returns a cube of twelve triangles with outward normals.
 pub fn cube(at: [f32; 3], size: f32) -> Vec<Triangle> {
     let place = |v: [f32; 3]| std::array::from_fn(|i| v[i] / 64.0 * size + at[i]);
     fixture("cube").iter().map(|t| t.map(place)).collect()
@@ -39,7 +39,7 @@ pub fn inside_out(triangles: &[Triangle]) -> Vec<Triangle> {
     triangles.iter().map(over).collect()
 }
 
-/// Every other triangle or so turned over.
+/// Flips about every second triangle.
 pub fn tossed(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
     triangles
         .iter()
@@ -47,7 +47,7 @@ pub fn tossed(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
         .collect()
 }
 
-/// Without every fiftieth or so.
+/// Removes about every fiftieth triangle.
 pub fn torn(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
     triangles
         .iter()
@@ -56,18 +56,18 @@ pub fn torn(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
         .collect()
 }
 
-/// Triangles between the points of a small grid, so that they share many.
+/// Returns triangles between the points of a small grid, so that they share many points.
 pub fn soup(count: usize, steps: usize, random: &mut Random) -> Vec<Triangle> {
     (0..count)
         .map(|_| [0; 3].map(|_| [0; 3].map(|_| random.index(steps) as f32)))
         .collect()
 }
 
-/// A strip with a half turn, of quads.
+/// Returns a strip of quads with a half turn.
 pub fn moebius(quads: usize) -> Vec<Triangle> {
     let at = |n: usize, side: f32| {
         let turn = (n % quads) as f32 / quads as f32 * std::f32::consts::TAU;
-        // Once around the two sides have changed places.
+        // After one revolution the two sides have changed places.
         let side = if n >= quads { -side } else { side };
         let out = 4.0 + side * (turn / 2.0).cos();
         [
@@ -83,7 +83,8 @@ pub fn moebius(quads: usize) -> Vec<Triangle> {
     (0..quads).flat_map(quad).collect()
 }
 
-/// A cube whose side at x = 0 has a vertex in the middle of an edge that the side at y = 0 knows not of.
+/// Returns a cube whose side at x = 0 has an additional vertex in the middle of its edge with the side at y =
+/// 0.
 pub fn slit_cube() -> Vec<Triangle> {
     let mut split = 0;
     let mut all = vec![];

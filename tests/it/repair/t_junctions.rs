@@ -1,13 +1,13 @@
-//! Boxes whose faces end at different vertices, with centres of cells on their faces, edges and corners: robust must
-//! find the cells that nonzero finds in the sound box.
+//! Boxes whose faces end at different vertices, with centres of cells on their faces, edges and corners.
+//! Robust must find the cells that nonzero finds in the sound box.
 
 use voxelize::geom::Triangle;
 use voxelize::{Inside, Lattice, Mesh, Rational, Rule, voxelize};
 
 use crate::support::random::Random;
 
-/// A face of a box as triangles around a point of it. Its edges have additional vertices, which the faces next to it
-/// lack.
+/// Returns a face of a box as triangles around one of its points. Its edges have additional vertices that the
+/// adjacent faces lack.
 fn face(size: [i64; 3], axis: usize, is_high: bool, random: &mut Random) -> Vec<[[i64; 3]; 3]> {
     let [s, t] = [(axis + 1) % 3, (axis + 2) % 3];
     let at = |u: i64, v: i64| {
@@ -57,7 +57,7 @@ fn centres_on_faces_and_edges_are_decided_as_in_a_sound_box() {
                 triangles.extend(face(size, axis, is_high, &mut random));
             }
         }
-        // Thirds and sevenths are no floats, and snap.
+        // Thirds and sevenths are not floats and have to snap.
         let part = [1, 3, 7][case % 3];
         let scaled = |triangle: [[i64; 3]; 3]| -> Triangle {
             triangle.map(|point| point.map(|c| Rational::new(c, part).to_f32()))
@@ -77,7 +77,7 @@ fn centres_on_faces_and_edges_are_decided_as_in_a_sound_box() {
         for k in 0..size[2] as usize + 3 {
             for j in 0..size[1] as usize + 3 {
                 for i in 0..size[0] as usize + 3 {
-                    // The centre is at the index less one, and displaced a little below that.
+                    // The centre is at the index minus one, displaced slightly downwards.
                     let is_inside = [i, j, k]
                         .iter()
                         .zip(size)

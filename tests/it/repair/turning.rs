@@ -5,7 +5,7 @@ use voxelize::geom::Triangle;
 use super::shapes::*;
 use crate::support::random::Random;
 
-/// Meshes that are right as they are.
+/// Meshes with correct orientation.
 fn sound() -> Vec<(&'static str, Vec<Triangle>)> {
     let hollow = [cube([0.0; 3], 8.0), inside_out(&cube([2.0; 3], 4.0))].concat();
     let with_island = [hollow.clone(), cube([3.0; 3], 1.0)].concat();
@@ -137,20 +137,21 @@ fn bodies_within_bodies() {
         found(&[&inside_out(&large), &inside_out(&small)]),
         (512.0 + 64.0, 0, 2)
     );
-    // Nothing is known: a solid, a cavity, a solid.
+    // Without any orientation: a solid, a cavity, a solid.
     for _ in 0..8 {
         let toss = |part: &[Triangle], random: &mut Random| {
-            // Of a cube that fits by chance something is known.
+            // A cube that is consistent by chance would have an orientation, so two triangles are made
+            // inconsistent.
             let fits_not = [part[0], over(&part[1])];
             [&fits_not[..], &tossed(&part[2..], random)].concat()
         };
         let [a, b, c] = [&large, &middle, &small].map(|part| toss(part, &mut random));
         assert_eq!(found(&[&a, &b, &c, &beside]).0, 512.0 - 216.0 + 64.0 + 1.0);
     }
-    // If the outer one does not fit, the kind of the inner one is unknown.
+    // If the outer cube is inconsistent, the kind of the inner one is unknown.
     let unknown = [&[over(&large[0])], &large[1..]].concat();
     assert_eq!(found(&[&unknown, &small]), (512.0 - 64.0, 1, 2));
-    // Cavities that touch the outside in an edge, or share a side's plane.
+    // Cavities that touch the outside in an edge, or share the plane of a side.
     assert_eq!(
         found(&[&large, &inside_out(&cube([0.0, 2.0, 2.0], 2.0))]).0,
         512.0 - 8.0
@@ -177,7 +178,7 @@ fn flat_patches_stay_as_most_of_them_was_or_go_with_the_bodies() {
         (found.turned, found.triangles == kept.triangles),
         (0, false)
     );
-    // With a body that was given inside out, the sheet was, too.
+    // If the body was inside out, the sheet was as well.
     let body = cube([10.0; 3], 2.0);
     let right = repaired(&[&sheet[..], &body].concat());
     let found = repaired(&inside_out(&[&sheet[..], &body].concat()));
@@ -186,7 +187,7 @@ fn flat_patches_stay_as_most_of_them_was_or_go_with_the_bodies() {
 
 #[test]
 fn sides_that_share_no_vertex_with_others_are_still_a_cube() {
-    // Every side cut off from the others by a hair.
+    // Every side is slightly detached from the others.
     let mut apart = cube([0.0; 3], 8.0);
     for triangle in &mut apart {
         let normal = (0..3)

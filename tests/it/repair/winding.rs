@@ -1,4 +1,5 @@
-//! Winding numbers of open meshes by those of their caps, and by an independent sum.
+//! Winding numbers of open meshes, compared with the winding numbers of their caps and with an independent
+//! sum.
 
 use std::cmp::Ordering;
 
@@ -21,7 +22,7 @@ fn winding(triangles: &[Triangle]) -> Winding {
     Winding::new(doubles(triangles))
 }
 
-/// The crossings of a ray along x, with their signs; `None` near an edge.
+/// Returns the signed number of crossings of a ray along x. `None` near an edge.
 fn crossings(triangles: &[[Point; 3]], p: &Point) -> Option<i32> {
     let mut sum = 0;
     for triangle in triangles {
@@ -30,7 +31,7 @@ fn crossings(triangles: &[[Point; 3]], p: &Point) -> Option<i32> {
         let u = around(&b, &c);
         let v = around(&c, &a);
         let w = around(&a, &b);
-        // Seen from the side it has no crossing.
+        // A triangle seen edge-on has no crossing.
         if (u + v + w).abs() < 1e-12 {
             continue;
         }
@@ -141,7 +142,8 @@ fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
 
 #[test]
 fn a_value_indistinguishable_from_a_half_is_outside() {
-    // A cube without its top: from its rim to the centre of the rim, half around is seen of it anywhere.
+    // A cube without its top. Between its rim and the centre of the rim, the winding number is a half
+    // everywhere.
     let top = |t: &&Triangle| !t.iter().all(|v| v[2] == 8.0);
     let open: Vec<_> = cube([0.0; 3], 8.0).iter().filter(top).copied().collect();
     let repaired = repaired(&open);
@@ -158,7 +160,7 @@ fn a_value_indistinguishable_from_a_half_is_outside() {
             tried += 1;
         }
         on_spokes += usize::from(winding.direct(&p, |_| Ordering::Less).error > 0.1);
-        // A hair off it, the level of one half is the cap still.
+        // At a small distance from it, the isosurface of one half is still the cap.
         for (z, crossings) in [(8.0 - 1e-6, 1), (8.0 + 1e-6, 0)] {
             assert_eq!(
                 winding.inside_without(&[p[0], p[1], z], crossings, |_| unreachable!()),
@@ -168,7 +170,7 @@ fn a_value_indistinguishable_from_a_half_is_outside() {
     }
     assert!(tried > 400 && on_spokes > 20, "{tried} {on_spokes}");
     assert_eq!(caps(&repaired.boundary), closing);
-    // Without any triangle, crossings alone decide.
+    // Without triangles, crossings alone decide.
     let none = Winding::new(vec![]);
     assert_eq!(
         [0, 1].map(|crossings| none.inside_without(&[0.0; 3], crossings, |_| unreachable!())),
@@ -178,7 +180,7 @@ fn a_value_indistinguishable_from_a_half_is_outside() {
 
 #[test]
 fn angles_keep_their_bound() {
-    // A long sum of thin triangles around the point is one turn: what each is off by adds up to little.
+    // A long sum of thin triangles around the point is one turn: the sum of their errors is small.
     let mut random = Random::new(14);
     let mut worst: f64 = 0.0;
     for _ in 0..20_000 {
@@ -194,7 +196,7 @@ fn angles_keep_their_bound() {
         let middle: Point = std::array::from_fn(|i| (a[i] + b[i] + c[i]) / 3.0);
         let p: Point = std::array::from_fn(|i| middle[i] + scale * p[i]);
         let seen = |t: [Point; 3]| solid_angle::of(&t, &p, || Ordering::Equal);
-        // A tetrahedron, from inside or outside: a whole number.
+        // A tetrahedron, from inside or outside: an integer.
         let faces = [
             [a, b, c],
             [a, c, p_off(&p)],
@@ -213,7 +215,7 @@ fn angles_keep_their_bound() {
     assert!(worst > 0.01);
 }
 
-/// A point away from all others.
+/// Returns a point away from all others.
 fn p_off(p: &Point) -> Point {
     [p[0] + 3.0, p[1] - 2.0, p[2] + 1.0]
 }

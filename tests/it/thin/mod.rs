@@ -1,5 +1,5 @@
-//! Is nothing thin lost without a word? Parts that solid loses are named, `--keep-thin` keeps them and
-//! changes nothing else; and `--hollow` keeps what a plain loop keeps.
+//! Thin parts are never lost silently. Parts that solid loses are reported, `--keep-thin` keeps them and
+//! changes nothing else, and `--hollow` keeps the cells of a plain loop.
 
 mod order;
 mod places;
@@ -14,7 +14,7 @@ use voxelize::{
     BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, ThinFeatures, Ties, Voxelizer,
 };
 
-/// Cells of this many tenths, walls through the origin.
+/// Returns cells of this size in tenths, with walls through the origin.
 fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
     let fit = Fit::new(Size::Spacing([0; 3].map(|_| Rational::new(tenths, 10))));
     fit.origin([0; 3].map(Rational::from))
@@ -101,7 +101,7 @@ fn what_has_cells_enough_is_not_named() {
 
 #[test]
 fn thick_parts_stay_as_solid_has_them_wherever_they_are() {
-    // An octahedron off the walls, through whose surface filled would have more cells.
+    // An octahedron off the walls. For its surface, filled would have more cells.
     let octahedron: Vec<Triangle> = Mesh::open("fixtures/octahedron.stl")
         .unwrap()
         .triangles()
@@ -135,7 +135,7 @@ fn cavities_are_no_parts_to_be_lost_and_sheets_are() {
     let (solid, summary) = made(&all, &lattice, Rule::solid());
     assert_eq!(summary, None);
     assert!(made(&all, &lattice, keep_thin()).0 == solid);
-    // A sheet has no inside, and is lost as a plate is.
+    // A sheet has no inside and is lost like a plate.
     let sheet = vec![[[12.0, 0.0, 5.1], [14.0, 0.0, 5.1], [12.0, 9.0, 5.1]]];
     let all = [block(), sheet.clone()].concat();
     let lattice = cells(&all, 10);
@@ -157,8 +157,8 @@ fn cavities_are_no_parts_to_be_lost_and_sheets_are() {
 
 #[test]
 fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
-    // A rod, tilted, with a cell in its middle; the walls of a hollow box, with none; a plate whose cells are connected
-    // by corners.
+    // A tilted rod with a cell in its middle; the walls of a hollow box without any; a plate whose cells are
+    // connected by corners.
     let tilted = |t: Triangle| {
         t.map(|[x, y, z]| {
             [
@@ -201,7 +201,7 @@ fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
         let (kept, _) = made(&all, &lattice, keep_thin());
         assert_eq!(pieces_of(&kept), 2);
         assert!(lost == 1 || has_places || kept == solid);
-        // The fate of a part depends neither on others nor on which way its triangles face.
+        // The fate of a part depends neither on other parts nor on the orientation of its triangles.
         let turned =
             |(n, [a, b, c]): (usize, Triangle)| if n % 2 == 0 { [a, b, c] } else { [a, c, b] };
         let mixed: Vec<_> = all.into_iter().enumerate().map(turned).collect();
@@ -230,7 +230,7 @@ fn what_loses_nothing_is_not_named() {
         (at([14.0, 0.0, 4.25], [20.0, 20.0, 0.5]), 400),
         // Two thirds of its area by its volume, and a whole cube of cells.
         (at([14.25, 0.25, 0.25], [2.5; 3]), 27),
-        // Within the block, whose cells it has.
+        // Within the block, which already has these cells.
         (at([2.0, 2.0, 5.05], [6.0, 6.0, 0.1]), 0),
     ];
     for (plate, cells_of_it) in plates {
@@ -278,7 +278,7 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
 
 #[test]
 fn parts_closer_than_a_cell_are_not_broken() {
-    // Between them a layer of cells that both touch, and whose centres are outside.
+    // The gap contains a layer of cells that both blocks touch, with centres outside.
     let all = [block(), between([10.6, 0.0, 0.0], [20.0, 10.0, 10.0])].concat();
     let lattice = cells(&all, 10);
     let (solid, summary) = made(&all, &lattice, Rule::solid());
@@ -341,7 +341,7 @@ fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
         }
     }
     assert_eq!(seen, 9);
-    // By lines through it nothing is inside, and the advice is another method.
+    // Lines through it find nothing inside, and the hint advises another method.
     for inside in ["nonzero", "evenodd", "vote"] {
         let json = json_of(&format!("--solid --inside {inside}"));
         assert_eq!(
@@ -349,7 +349,7 @@ fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
             (vec!["W006".into(), "W002".into()], &0.into())
         );
     }
-    // As one side alone.
+    // As a single side.
     place.write("one_sided.stl", stl(&one));
     let json = place
         .run("one_sided.stl --voxel-size 0.9 --solid -o a.npy --json")
@@ -361,7 +361,7 @@ fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
     );
 }
 
-/// How many pieces cells are, connected by faces, edges or corners.
+/// Returns the number of pieces of cells, connected by faces, edges or corners.
 fn pieces_of(cells: &BitGrid) -> usize {
     let mut left: BTreeSet<_> = cells.iter().collect();
     let mut pieces = 0;
@@ -377,7 +377,7 @@ fn pieces_of(cells: &BitGrid) -> usize {
     pieces
 }
 
-/// The cells of a grid with an empty one, or none at all, within some steps, by a plain loop.
+/// Returns the cells that have an empty cell or the outside of the grid within some steps, by a plain loop.
 fn outer(filled: &BitGrid, steps: i64) -> BitGrid {
     let dims = filled.dims();
     let is_empty = |cell: [i64; 3]| {
@@ -501,7 +501,7 @@ fn the_command_warns_keeps_and_records() {
         (&info["rule"], &info["variant"]),
         (&"solid".into(), &"keep-thin".into())
     );
-    // A golden is made again as it was made.
+    // A golden is reproduced from its record.
     place.run("verify b.npz plate.stl").expect(0);
     place
         .run("cube.stl --filled --hollow 2 -r 20 -o h.npz")
@@ -534,7 +534,7 @@ fn short_of_memory_the_search_is_skipped_with_a_warning() {
         ),
         (whole["digest"].clone(), 0)
     );
-    // Many share the memory, but none has fewer findings for it.
+    // Several meshes share the memory, but none of them has fewer findings because of that.
     let line =
         "knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 18.2M -o all/ -f npz --json";
     let many = place.run(line).expect(0);
@@ -562,7 +562,7 @@ fn variants_belong_to_their_rules() {
     ] {
         assert_eq!(refused.unwrap_err().kind(), voxelize::Kind::Usage);
     }
-    // No shell, written out.
+    // An explicit shell of zero.
     let mesh = Mesh::from_triangles(block()).unwrap();
     let lattice = cells(&block(), 10);
     let rule = Rule::Filled {

@@ -1,5 +1,5 @@
-//! Are lost features, and what `--keep-thin` adds for them, the same for any order of the triangles and any rotation of
-//! their corners?
+//! Lost features and the cells that `--keep-thin` adds do not depend on the order of the triangles and the
+//! rotation of their corners.
 
 use serde_json::{Value, json};
 use voxelize::rule::lost;
@@ -14,7 +14,7 @@ use crate::support::solids::{Triangle, between, block, inside_out, plate, ribbed
 /// Random orders of each mesh.
 const ORDERS: u64 = 100;
 
-/// Two boxes closer than a cell, and a third one far from them.
+/// Returns two boxes closer than a cell, and a third one far from them.
 fn two_and_one() -> [Vec<Triangle>; 3] {
     let second = between([4.6, 0.0, 0.0], [8.0, 4.0, 4.0]);
     [
@@ -24,14 +24,14 @@ fn two_and_one() -> [Vec<Triangle>; 3] {
     ]
 }
 
-/// A square with two sides, exactly on a wall, between corners of the first and the third of these.
+/// Returns a two-sided square exactly on a wall, between corners of the first and the third box.
 fn two_sided_sheet() -> Vec<Triangle> {
     let [a, b, c, d] = [[0.0, 4.0], [4.0, 4.0], [4.0, 8.0], [0.0, 8.0]].map(|[x, y]| [x, y, 0.0]);
     let sheet = vec![[a, b, c], [a, c, d]];
     [sheet.clone(), inside_out(sheet)].concat()
 }
 
-/// Each with how many components of filled cells are lost, and broken.
+/// Returns meshes with the number of lost and of broken components of filled cells.
 fn worlds() -> Vec<(&'static str, Vec<Triangle>, [u64; 2])> {
     let [first, second, third] = two_and_one();
     let joined = [first.clone(), second, third.clone(), two_sided_sheet()].concat();
@@ -46,7 +46,7 @@ fn worlds() -> Vec<(&'static str, Vec<Triangle>, [u64; 2])> {
         between(low.map(|c| c + 3.0), high.map(|c| c + 3.0)),
     ]
     .concat();
-    // In a corner, along an edge, and by a face.
+    // At a corner, along an edge, and at a face.
     let touching = [[10.0; 3], [10.0, 10.0, 0.0], [10.0, 0.0, 0.0]]
         .map(|low| between(low, low.map(|c| c + 0.3)));
     vec![
@@ -153,8 +153,9 @@ fn a_component_is_counted_in_every_component_of_filled_cells_that_it_reaches() {
             .components
             .map(|found| (found.components, found.broken))
     };
-    // The first and the third box are one component of the mesh, in two components of filled cells. Whichever comes
-    // first, the first and the second box are two components of the mesh in the other one.
+    // The first and the third box are one component of the mesh, in two components of filled cells. In the
+    // other component of filled cells, the first and the second box are two components of the mesh, in either
+    // order.
     let parts = [
         first.clone(),
         second.clone(),

@@ -1,5 +1,5 @@
-//! Places that solid loses of a part that is no thinner than a cell as a whole: against their definition, cell
-//! by cell, wherever the grid ends and however it is made.
+//! Thin places of a part that is thicker than a cell elsewhere: compared with their definition, cell by cell,
+//! for any end of the grid and any plan.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ const NOTHING: LostFeatures = LostFeatures {
     places: None,
 };
 
-/// A sphere with spikes: every vertex is drawn in by as much as its bits say.
+/// Returns a sphere with spikes: every vertex is moved inwards by a pseudo-random amount.
 fn spiky() -> Vec<Triangle> {
     let drawn = |vertex: [f32; 3]| {
         let bits = vertex.iter().fold(1_u64, |n, c| {
@@ -43,7 +43,7 @@ fn grid(triangles: &[Triangle], longest: usize) -> Lattice {
         .unwrap()
 }
 
-/// A cell and those up to so many steps around it, as far as there are any.
+/// Returns a cell and its existing neighbours within `steps` steps.
 fn around(dims: [usize; 3], cell: [usize; 3], steps: usize) -> impl Iterator<Item = [usize; 3]> {
     let side = 2 * steps + 1;
     let near = (0..side.pow(3)).map(move |n| {
@@ -53,20 +53,20 @@ fn around(dims: [usize; 3], cell: [usize; 3], steps: usize) -> impl Iterator<Ite
     near.filter(move |near| (0..3).all(|a| near[a] < dims[a]))
 }
 
-/// Takes out of `left` what hangs together with `cell`.
+/// Removes the cells connected with `cell` from `left` and returns them.
 fn take(left: &mut BTreeSet<[usize; 3]>, cell: [usize; 3]) -> Vec<[usize; 3]> {
     left.remove(&cell);
     let mut taken = vec![cell];
     let mut next = 0;
     while let Some(cell) = taken.get(next).copied() {
-        // The numbers of cells are far from the largest.
+        // The indices of cells are far from the largest number.
         taken.extend(around([usize::MAX / 2; 3], cell, 1).filter(|near| left.remove(near)));
         next += 1;
     }
     taken
 }
 
-/// Lost and kept cells, by loops over all cells: for a mesh of one component.
+/// Computes lost and kept cells by loops over all cells, for a mesh of one component.
 fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid) {
     let dims = lattice.dims();
     let (solid, _) = made(triangles, lattice, Rule::solid());
@@ -77,7 +77,7 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
         pieces.extend(take(&mut left, first).into_iter().map(|cell| (cell, first)));
     }
     let is_lost = |cell: &[usize; 3]| !around(dims, *cell, 1).any(|near| solid.get(near));
-    // A lost cell is a piece of its own.
+    // A lost cell is its own piece.
     let piece = |cell: [usize; 3]| {
         pieces
             .get(&cell)
@@ -154,7 +154,7 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
     )
 }
 
-/// Numbers alone.
+/// Counts without details.
 const EMPTY: LostComponents = LostComponents {
     components: 0,
     lost: 0,
@@ -166,7 +166,7 @@ const EMPTY: LostComponents = LostComponents {
     cell: 0.0,
 };
 
-/// The same without the fields that describe components of the mesh.
+/// Removes the fields that describe components of the mesh.
 fn numbers(found: LostFeatures) -> LostFeatures {
     let components = found.components.map(
         |LostComponents {
@@ -207,7 +207,7 @@ fn found(triangles: &[Triangle], lattice: &Lattice) -> LostFeatures {
     found
 }
 
-/// Closed meshes of one part, with a grid each.
+/// Returns closed meshes of one part, each with a grid.
 fn meshes() -> Vec<(String, Vec<Triangle>, Lattice)> {
     let mut meshes = vec![];
     for degrees in [0.0, 10.0, 30.0, 45.0, 77.0, 90.0] {
@@ -263,7 +263,7 @@ fn expected_are_named_and_kept_by_definition() {
         broken += expected.components.map_or(0, |of| of.broken);
         more += kept.count() - solid.count();
         none += u64::from(expected == NOTHING && kept == solid);
-        // Which way triangles face does not matter while it can be repaired.
+        // The orientation of triangles does not matter while it can be repaired.
         if name.starts_with("a rib") {
             assert!(expected != NOTHING, "{name}");
             let turned = inside_out(triangles.clone());
@@ -346,7 +346,7 @@ fn a_cut_through_a_mesh_makes_no_lost_feature() {
         .origin([0; 3].map(Rational::from))
         .to(&Bounds::of(&all))
         .unwrap();
-    // A lost component is no place.
+    // A lost component is not a place.
     let of_all = found(&all, &lattice);
     assert_eq!(
         of_all.components.map(|all| (all.components, all.lost)),
@@ -379,7 +379,7 @@ fn a_cut_through_a_mesh_makes_no_lost_feature() {
     let edge = between([0.0; 3], [10.0, 10.0, 8.4]);
     assert_eq!(found(&edge, &cut), NOTHING);
     assert!(made(&edge, &cut, keep_thin()).0 == made(&edge, &cut, Rule::solid()).0);
-    // A cut along a rib leaves it a place, and none of its cells is missing.
+    // A cut along a rib leaves a thin place without losing its cells.
     let tile = Lattice::new(
         [20, 20, 20],
         [20, 20, 30].map(Rational::from),
@@ -432,7 +432,7 @@ fn the_command_names_places_and_keeps_them() {
         json["inside"]["thin_places"]["cells"].as_u64() > Some(1000),
         "{json}"
     );
-    // Every cell of the block, and those of the rib.
+    // Every cell of the block, then also the cells of the rib.
     for (options, cells) in [("", 81_920), ("--keep-thin", 84_480)] {
         let line = format!("ribbed.stl --solid --voxel-size 1 {options} -o a.npz --json");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Is a rib between two blocks ever broken without a word, or after `--keep-thin`?
+//! A rib between two blocks never breaks silently, and never with `--keep-thin`.
 
 use voxelize::rule::lost;
 use voxelize::{Bounds, Inside, Mesh, Rule, Run};
@@ -6,7 +6,8 @@ use voxelize::{Bounds, Inside, Mesh, Rule, Run};
 use super::{cells, keep_thin, made, pieces_of};
 use crate::support::solids::Triangle;
 
-/// Two cubes of ten and a rod between them in one closed mesh: loops of four corners along x, joined one to the next.
+/// Returns two cubes of ten with a rod between them in one closed mesh: loops of four corners along x, each
+/// joined to the next.
 pub fn blocks_and_rib(half: [f64; 2], length: f64) -> Vec<[[f64; 3]; 3]> {
     let ring = |x: f64, [y, z]: [f64; 2]| {
         [
@@ -43,7 +44,7 @@ pub fn blocks_and_rib(half: [f64; 2], length: f64) -> Vec<[[f64; 3]; 3]> {
     triangles
 }
 
-/// A number from 0 to 1 that the last one decides.
+/// Generator of numbers from 0 to 1.
 struct Random(u64);
 
 impl Random {
@@ -56,7 +57,7 @@ impl Random {
     }
 }
 
-/// Turned about z, y and x, by these angles.
+/// Rotates a point about z, y and x by these angles.
 fn turned([x, y, z]: [f64; 3], angles: [f64; 3]) -> [f64; 3] {
     let turn = |a: f64, b: f64, angle: f64| {
         (
@@ -107,7 +108,8 @@ fn no_rib_is_broken_without_a_word_or_after_it_was_kept() {
             kept == solid || found.components.is_some() || found.places.is_some(),
             "rib {n}"
         );
-        // Nothing is added to the blocks: around the middles of the rib's ends and beyond.
+        // Nothing is added to the blocks: the new cells are around the line between the middles of the rib's
+        // ends.
         let ends = [10.0, 10.0 + length].map(|x| turned([x, 5.0, 5.0], angles));
         let along = [0, 1, 2].map(|a| ends[1][a] - ends[0][a]);
         for cell in kept.iter().filter(|cell| !solid.get(*cell)) {

@@ -1,9 +1,9 @@
-//! Facts of one run or one machine, masked: times, memory, instruction sets, threads offered, sizes of files
-//! whose bytes depend on the compressor, temporary paths, the version.
+//! Masks for facts of one run or one machine: times, memory, instruction sets, available threads, sizes of
+//! files whose bytes depend on the compressor, temporary paths, the version.
 
 use voxelize::Level;
 
-/// Keys of JSON whose values are of one run: scalars, or flat objects.
+/// Keys of JSON whose values vary between runs: scalars, or flat objects.
 const KEYS: [&str; 7] = [
     "timings_ms",
     "region_bytes",
@@ -17,7 +17,7 @@ const KEYS: [&str; 7] = [
 const TIME: [&str; 4] = ["ms", "s", "µs", "min"];
 const SIZE: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/// One line of output as a transcript shows it.
+/// Masks one line of output for a transcript.
 pub fn line(text: &str, folder: &str) -> String {
     let mut text = text.replace(folder, "[folder]");
     text = text.replace(
@@ -37,12 +37,12 @@ pub fn line(text: &str, folder: &str) -> String {
     durations(&available(&text))
 }
 
-/// Whether a line is about the free space of this machine's disk.
+/// Reports whether a line is about the free disk space of this machine.
 pub fn is_of_disk(line: &str) -> bool {
     line.starts_with("warning[W012]")
 }
 
-/// JSON without the warning about it.
+/// Removes the warning about disk space from JSON.
 fn without_disk(text: &str) -> String {
     let Some((before, rest)) = text.split_once(r#"{"level":"warning","code":"W012""#) else {
         return text.to_string();
@@ -51,7 +51,7 @@ fn without_disk(text: &str) -> String {
     format!("{}{}", before.trim_end_matches(','), after)
 }
 
-/// A value of JSON by its key.
+/// Masks a value of JSON by its key.
 fn value(text: &str, key: &str) -> String {
     let start = format!("\"{key}\":");
     let mut parts = text.split(&start);
@@ -66,7 +66,7 @@ fn value(text: &str, key: &str) -> String {
     masked
 }
 
-/// The name of the level that a run uses, and those that the machine offers.
+/// Masks the name of the level that a run uses, and the levels of the machine.
 fn levels(text: &str) -> String {
     // The list of all levels is the same on every machine.
     let all = Level::ALL.map(|level| level.name()).join(", ");
@@ -90,7 +90,7 @@ fn available_levels(text: &str) -> String {
     text
 }
 
-/// Sizes of .npz and .png files: `a.npz, 1.2 KiB`.
+/// Masks sizes of .npz and .png files: `a.npz, 1.2 KiB`.
 fn compressed(text: &str) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_string).collect();
     for n in 2..words.len() {
@@ -110,7 +110,7 @@ fn compressed(text: &str) -> String {
         .to_string()
 }
 
-/// The memory that a machine has left: `(12.3 GiB available)`.
+/// Masks the free memory of a machine: `(12.3 GiB available)`.
 fn available(text: &str) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_string).collect();
     for n in 2..words.len() {
@@ -132,7 +132,7 @@ fn available(text: &str) -> String {
         .replace("[memory] :", "[memory]:")
 }
 
-/// Durations, `3.2 ms`; what follows one in a line about time or a total is of the run as well.
+/// Masks durations, `3.2 ms`. The rest of a line about time or a total also varies.
 fn durations(text: &str) -> String {
     let words: Vec<_> = text.split(' ').collect();
     let is_unit = |word: &&str| TIME.contains(&word.trim_end_matches([':', ';', ',', ')', '.']));

@@ -1,4 +1,4 @@
-//! The meshes that transcripts name.
+//! Meshes for transcripts.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::solids::{
     between, block, cuboid, damaged, inside_out, plate, ribbed, stl, without,
 };
 
-/// A mesh by the name of its file: one that is made here, or a fixture.
+/// Returns a mesh by the name of its file: a mesh created here, or a fixture.
 pub fn bytes(name: &str) -> Vec<u8> {
     let cube = cuboid([20.0; 3]);
     let sphere = || Mesh::open(bless::root("fixtures/sphere.stl")).unwrap();
@@ -19,12 +19,12 @@ pub fn bytes(name: &str) -> Vec<u8> {
         "thirds.stl" => stl(&cuboid([0.7, 0.3, 0.5])),
         "half.stl" => stl(&cuboid([20.0, 20.0, 10.0])),
         "tall.stl" => stl(&cuboid([20.0, 20.0, 30.0])),
-        // Beside the cube, on its face, in its corner, in its middle.
+        // Next to the cube, on its face, at its corner, in its middle.
         "beside.stl" => stl(&between([23.0, 2.0, 24.0], [25.0, 4.0, 26.0])),
         "touching.stl" => stl(&between([20.0, 5.0, 5.0], [22.0, 7.0, 7.0])),
         "corner.stl" => stl(&between([15.0; 3], [30.0; 3])),
         "inner.stl" => stl(&between([5.0; 3], [10.0; 3])),
-        // A triangle is missing, faces the other way, is there twice, has no area.
+        // One triangle is missing, flipped, duplicated, without area.
         "hole.stl" => stl(&cube[1..]),
         "turned.stl" => stl(&[&[[cube[0][1], cube[0][0], cube[0][2]]], &cube[1..]].concat()),
         "twice.stl" => stl(&[&cube[..], &cube[..1]].concat()),
@@ -64,7 +64,8 @@ pub fn bytes(name: &str) -> Vec<u8> {
     }
 }
 
-/// Project of PrusaSlicer: a cube with a hole and a modifier, a cube that is not printed, and the settings of a third.
+/// Returns a project of PrusaSlicer: a cube with a hole and a modifier, a cube that is not printed, and the
+/// settings of a third.
 #[cfg(feature = "3mf")]
 fn project() -> Vec<u8> {
     use std::io::{Cursor, Write};

@@ -1,17 +1,17 @@
-//! Does every message stay as it was reviewed? Each file of tests/transcripts is one session in a folder of
-//! its own: commands, their exit codes, and all that they print.
+//! Transcripts of reviewed messages. Each file of tests/transcripts is one session in a separate folder:
+//! commands, their exit codes, and all their output.
 //!
-//! To add a case, write a line `$ voxelize …` into one of the files and run
-//! `VOXELIZE_BLESS=1 cargo test --test it transcripts`; then read the changes.
+//! To add a case, write a line `$ voxelize …` into one of the files and run `VOXELIZE_BLESS=1 cargo test
+//! --test it transcripts`. Then read the changes.
 //!
 //! Lines of a file:
 //! - `$ COMMAND` is run by bash. `voxelize` is the tool, `codes` a filter that keeps the codes of its JSON,
-//!   `interrupted voxelize …` interrupts it after a while.
-//! - `meshes: NAME…` puts meshes there, by the names of [`meshes`] or of fixtures; `wild` is a folder of odd and
+//!   and `interrupted voxelize …` interrupts the tool after a while.
+//! - `meshes: NAME…` creates meshes by the names of [`meshes`] or of fixtures. `wild` is a folder of odd and
 //!   broken ones.
-//! - `exit: N`, `out| TEXT` and `err| TEXT` follow a command and are written when blessing.
-//!   Commands other than the tool must succeed; their exit code is not shown.
-//! - Comments (`#`) and empty lines stay.
+//! - `exit: N`, `out| TEXT` and `err| TEXT` follow a command and are written when blessing. Commands other
+//!   than the tool must succeed; their exit code is not shown.
+//! - Comments (`#`) and empty lines are kept.
 
 mod mask;
 mod meshes;
@@ -25,7 +25,7 @@ use voxelize::CODES;
 
 use crate::support::{bless, place, wild};
 
-/// What commands may call besides the tool.
+/// Functions that commands may call besides the tool.
 const PRELUDE: &str = r#"
 set -o pipefail
 voxelize() { "$VOXELIZE" "$@"; }
@@ -33,14 +33,14 @@ codes() { grep -o '"code":"[^"]*"'; }
 interrupted() { shift; timeout --preserve-status -s INT 2 "$VOXELIZE" "$@"; }
 "#;
 
-/// Codes of what cannot be had in a transcript: a closed pipe, which is no error, a file that a test cannot make
-/// unreadable, S008, in place of which the command has codes of its own, and a disk that is too full.
+/// Codes that cannot occur in a transcript: a closed pipe, which is no error; a file that a test cannot make
+/// unreadable; S008, which the command replaces by its own codes; and a full disk.
 const ELSEWHERE: [&str; 4] = ["closed-pipe", "S008", "V010", "W012"];
 
-/// Lines that are made, by their start.
+/// Starts of generated lines.
 const MADE: [&str; 3] = ["exit: ", "out|", "err|"];
 
-/// A test for every subject: a file `tests/transcripts/SUBJECT.txt`.
+/// Generates a test for every subject: a file `tests/transcripts/SUBJECT.txt`.
 macro_rules! subjects {
     ($($subject:ident)*) => {
         const SUBJECTS: &[&str] = &[$(stringify!($subject)),*];
@@ -79,7 +79,7 @@ fn every_code_is_in_a_transcript() {
     );
 }
 
-/// Plays the session of a subject again and compares.
+/// Replays the session of a subject and compares.
 fn check(subject: &str) {
     let path = format!("tests/transcripts/{subject}.txt");
     let text = fs::read_to_string(bless::root(&path)).unwrap();
@@ -107,14 +107,14 @@ fn check(subject: &str) {
     bless::compare(&path, &played);
 }
 
-/// Whether a command calls the tool.
+/// Reports whether a command calls the tool.
 fn is_tool(command: &str) -> bool {
     command
         .split([' ', '(', '='])
         .any(|word| word == "voxelize")
 }
 
-/// A folder in which commands run one after the other.
+/// Folder in which commands run one after the other.
 struct Session {
     folder: TempDir,
 }
@@ -141,7 +141,7 @@ impl Session {
         fs::write(self.folder.path().join(name), meshes::bytes(name)).unwrap();
     }
 
-    /// Runs a command; how it ended and what it printed, as lines of a transcript.
+    /// Runs a command and returns its exit code and output as lines of a transcript.
     fn run(&self, command: &str) -> String {
         place::dispositions();
         let output = Command::new("bash")

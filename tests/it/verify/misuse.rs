@@ -1,4 +1,4 @@
-//! Every misuse: the exit code and the message. No file is written.
+//! Every misuse with its exit code and message. No file is written.
 
 use serde_json::json;
 
@@ -106,7 +106,7 @@ fn broken_lists_are_refused_with_their_line() {
     ] {
         place.write("list.toml", &list);
         for verb in ["", "--update "] {
-            // A list without a case is one to add to, but not one to record again.
+            // A list without a case can be extended, but not recorded again.
             let run = place.run(&format!("{verb}list.toml --json")).expect(3);
             assert!(
                 run.err.starts_with("error[") && run.err.contains("]: list.toml: "),
@@ -162,7 +162,7 @@ fn options_of_a_case_are_those_that_decide_its_cells() {
             run.err
         );
     }
-    // The same as keys: the line is that of the key.
+    // The same for keys: the reported line is the line of the key.
     for (keys, line, code) in [
         ("output = \"a.npz\"", 4, "G003"),
         ("json = true", 4, "G003"),
@@ -237,7 +237,7 @@ fn cases_that_cannot_be_compared_fail() {
     }
 }
 
-/// A .npy without a sidecar.
+/// Returns a .npy without a sidecar.
 fn npy(place: &Place) -> Vec<u8> {
     let mut voxels = voxelize::format::open(&place.path("cells/f-res-20.npz")).unwrap();
     voxels.lattice = None;

@@ -1,5 +1,5 @@
-//! Does `voxelize verify` detect and report every difference? Lists of goldens, recording them, reports, and
-//! every way to use it wrongly.
+//! `voxelize verify` detects and reports every difference. The tests cover lists of goldens, recording,
+//! reports, and every misuse.
 
 mod misuse;
 mod pictures;
@@ -15,13 +15,13 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of its own for a test, with meshes to verify.
+/// Separate folder for a test, with meshes to verify.
 struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    /// A folder with `meshes/cube.stl`, `meshes/knot.stl` and `meshes/f.stl`.
+    /// Creates a folder with `meshes/cube.stl`, `meshes/knot.stl` and `meshes/f.stl`.
     fn new() -> Self {
         let place = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -33,7 +33,7 @@ impl Place {
         place
     }
 
-    /// The same with a list: the cube by its digest, the F and the knot by files.
+    /// Adds a list: the cube by its digest, the F and the knot by files.
     fn recorded() -> Self {
         let place = Self::new();
         place
@@ -72,7 +72,7 @@ impl Place {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// Moves one vertex of the knot inwards, by half a cell of 40.
+    /// Moves one vertex of the knot inwards by half a cell of 40.
     fn dent_knot(&self) {
         let from = 34.081_3;
         let y = 0.888_183_6;
@@ -84,7 +84,7 @@ impl Place {
         );
     }
 
-    /// Moves vertices of a binary STL: every one at `from` goes to `to`.
+    /// Moves vertices of a binary STL from `from` to `to`.
     fn move_vertex(&self, mesh: &str, from: [f32; 3], to: [f32; 3]) {
         let bytes = |point: [f32; 3]| point.map(f32::to_le_bytes).concat();
         let mut mesh_bytes = fs::read(self.path(mesh)).unwrap();
@@ -104,13 +104,13 @@ impl Place {
         self.write(mesh, mesh_bytes);
     }
 
-    /// The same with `--json`: what came of every case.
+    /// Runs with `--json` and returns the outcome of every case.
     #[track_caller]
     fn outcomes(&self, line: &str, code: i32) -> Vec<String> {
         self.run(&format!("{line} --json")).expect(code).outcomes()
     }
 
-    /// Runs `voxelize verify` with these words, outside of CI.
+    /// Runs `voxelize verify` with these arguments, outside of CI.
     fn run(&self, line: &str) -> Run {
         self.run_as(line, None)
     }
@@ -128,7 +128,7 @@ impl Place {
         Run::new(line, &command.output().unwrap())
     }
 
-    /// Every file there is below `folder`, sorted.
+    /// Returns all files below `folder`, sorted.
     fn files(&self) -> Vec<String> {
         let mut folders = vec![self.folder.path().to_path_buf()];
         let mut files = vec![];
@@ -153,7 +153,7 @@ impl Place {
     }
 }
 
-/// How a command ended.
+/// Exit code and output of a command.
 struct Run {
     line: String,
     code: Option<i32>,
@@ -187,7 +187,7 @@ impl Run {
         self
     }
 
-    /// The objects of `--json`, one a case.
+    /// Returns the objects of `--json`, one per case.
     #[track_caller]
     fn cases(&self) -> Vec<Value> {
         let parsed =
@@ -195,7 +195,8 @@ impl Run {
         self.out.lines().map(parsed).collect()
     }
 
-    /// What came of every case, in order: `same`, `cells`, `error`; of recordings `new`, `changed`, `again`.
+    /// Returns the outcome of every case in order: `same`, `cells`, `error`; for recordings `new`, `changed`,
+    /// `again`.
     #[track_caller]
     fn outcomes(&self) -> Vec<String> {
         self.cases()
@@ -204,7 +205,7 @@ impl Run {
             .collect()
     }
 
-    /// The line of the table about `name`, its columns apart by one blank each.
+    /// Returns the line of the table about `name`, with single blanks between its columns.
     #[track_caller]
     fn row(&self, name: &str) -> String {
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! `--pictures`: are the cells that differ in the files, and nothing else?
+//! `--pictures`: the files contain the differing cells and nothing else.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ fn what_differs_is_shown() {
     }
 }
 
-/// The pixels of a PNG, and those that have a colour rather than a shade of grey.
+/// Returns the number of pixels of a PNG, and the number of pixels with a colour instead of a shade of grey.
 fn pixels(bytes: &[u8]) -> (usize, usize) {
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
         .read_info()
@@ -62,7 +62,7 @@ fn pixels(bytes: &[u8]) -> (usize, usize) {
 fn the_picture_shows_cells_from_the_side_where_they_are() {
     let place = Place::recorded();
     let mut seen = 0;
-    // A cube whose corner is pushed in: four of them, each side of each axis twice.
+    // A cube with a pushed-in corner: four corners, which cover each side of each axis twice.
     place
         .run("--update corners.toml meshes/cube.stl -r 12 --golden cells")
         .expect(0);
@@ -72,7 +72,7 @@ fn the_picture_shows_cells_from_the_side_where_they_are() {
         place.move_vertex("meshes/cube.stl", at, at.map(|c| 16.0 + c / 2.0));
         place.run("corners.toml --pictures shown").expect(1);
         let (all, coloured) = pixels(&place.read_bytes("shown/meshes-cube.stl-res-12.png"));
-        // One cell of such a picture has about 1,500 pixels a side that is seen.
+        // In such a picture, each visible side of a cell has about 1,500 pixels.
         assert!(
             all == 1200 * 900 && coloured > 1000,
             "corner {at:?}: {coloured} of {all} pixels"

@@ -37,7 +37,7 @@ fn cases_are_added_and_recorded_again() {
     assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 3]);
 }
 
-/// Earlier versions wrote the options of a case as one text, and those that are repeated without their names.
+/// Earlier versions wrote the options of a case as one text, with repeated options without their names.
 #[test]
 fn texts_of_options_give_the_same_results_and_stay() {
     let place = Place::new();
@@ -96,7 +96,7 @@ fn changes_are_printed_and_comments_stay() {
     let before = files.map(|file| fs::metadata(place.path(file)).unwrap().modified().unwrap());
     assert_eq!(place.outcomes("--update goldens.toml", 0), ["same"; 3]);
     assert_eq!(place.read("goldens.toml"), list);
-    // A golden file that is right is not even touched.
+    // A matching golden file is not even touched.
     assert_eq!(
         files.map(|file| fs::metadata(place.path(file)).unwrap().modified().unwrap()),
         before
@@ -159,7 +159,7 @@ fn keeping_cells_names_files_that_no_other_case_has() {
         ]
     );
     assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 4]);
-    // A digest becomes a file on request; a file stays a file.
+    // A digest becomes a file on request. A file remains a file.
     place
         .run("--update goldens.toml other/cube.stl -r 9")
         .expect(0);
@@ -257,7 +257,7 @@ fn what_cannot_be_made_stays_as_it_was() {
     let now = place.read("goldens.toml");
     let knot = |list: &str| list[list.find("mesh = \"meshes/knot.stl\"").unwrap()..].to_string();
     assert!(now != list && knot(&now) == knot(&list), "{now}");
-    // Nothing of a list that would be empty, nor of a folder.
+    // Neither an empty list nor an empty folder is created.
     place
         .run("--update new.toml missing.stl -r 8 --golden new/cells")
         .expect(3);
@@ -282,7 +282,7 @@ fn a_digest_that_becomes_a_file_is_still_compared() {
     assert_eq!(run.cases()[0]["golden"]["cells"], 1538);
     assert!(place.path(file).exists());
     place.run("goldens.toml").expect(0);
-    // Cells that are kept are whole: what fits in slabs alone is not recorded.
+    // Kept cells are in memory as a whole. A grid that only fits in slabs is not recorded.
     place
         .run("--update large.toml meshes/knot.stl -r 512")
         .expect(0);
@@ -310,7 +310,7 @@ fn a_golden_file_that_is_gone_is_made_again() {
         );
         assert!(place.read("goldens.toml") == list && place.read_bytes(file) == bytes);
     }
-    // Nothing says any more that this tool made it.
+    // The truncated file no longer identifies itself as created by this tool.
     place.write(file, &bytes[..200]);
     place.run("--update goldens.toml").expect(6);
     assert_eq!(place.read_bytes(file), bytes[..200]);

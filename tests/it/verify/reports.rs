@@ -1,11 +1,11 @@
-//! JSON and JUnit XML: do they agree with the table?
+//! JSON and JUnit XML agree with the table.
 
 use roxmltree::Document;
 use serde_json::{Value, json};
 
 use super::{Place, Run};
 
-/// One case that passes, one whose cells differ, one whose mesh is missing.
+/// Creates one case that passes, one whose cells differ, and one whose mesh is missing.
 fn mixed() -> Place {
     let place = Place::recorded();
     place.dent_knot();
@@ -78,7 +78,7 @@ fn json_has_an_object_for_every_case() {
     );
     assert!(difference["iou"].as_f64().unwrap() < 1.0);
     assert_eq!(f["error"]["code"], "not-found");
-    // Errors are printed where no table is read.
+    // If no table is printed, errors are.
     assert!(run.err.contains("error: meshes/f.stl: "), "{}", run.err);
 
     let run = place.run("goldens.toml --json=report.json").expect(7);
@@ -182,7 +182,8 @@ fn junit_has_a_test_for_every_case() {
     }
 }
 
-/// Characters that XML has other uses for, some that terminals obey, and some that XML cannot hold.
+/// Characters with a meaning in XML, characters that control terminals, and characters that XML cannot
+/// contain.
 #[test]
 fn junit_holds_every_name() {
     let place = Place::recorded();

@@ -1,4 +1,5 @@
-//! One mesh against one voxel file: is it made on the grid, and by the rule, that the file records?
+//! One mesh compared with one voxel file: the mesh is voxelized on the grid and by the rule that the file
+//! records.
 
 use std::process::Command;
 

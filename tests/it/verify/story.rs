@@ -1,4 +1,4 @@
-//! The whole story: record, verify, break a mesh, see it, mend it.
+//! A complete session: record, verify, break a mesh, view the difference, repair it.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ fn a_moved_vertex_is_detected_and_located() {
         (low - 32.2193).abs() < 1e-3 && (high - 35.5028).abs() < 1e-3,
         "{low} {high}"
     );
-    // The page shows this very difference.
+    // The page shows exactly this difference.
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/goldens.md")).unwrap();
     let details: Vec<_> = run
         .out
@@ -75,7 +75,7 @@ fn another_grid_is_distinguished_from_other_cells() {
     assert_eq!(f["outcome"], "grid");
     assert!(f["mismatch"].to_string().contains("origin"), "{f}");
     place.bring("f.stl", "meshes/f.stl");
-    // The same cells by other ties are another record.
+    // The same cells with other ties have another record.
     let list = place
         .read("goldens.toml")
         .replace("res = 40", "res = 40\nties = \"both\"");
@@ -146,7 +146,7 @@ fn gates_let_small_differences_pass() {
     }
     let knot = &gated("allow = 5\niou_min = 0.9").expect(1).cases()[2];
     assert_eq!(knot["allowed"], json!({"cells": 5, "iou": 0.9}));
-    // On the command line for cases that have a file and say nothing themselves.
+    // The option on the command line applies to cases with a file and without their own tolerance.
     place.write("goldens.toml", &list);
     for (option, code) in [
         ("--allow 6", 0),
@@ -212,7 +212,7 @@ fn large_cases_take_their_turn_or_slabs() {
     place
         .run("--update goldens.toml meshes/f.stl -r 32")
         .expect(0);
-    // The cube's 16 MiB do not fit in half of it, nor whole: in slabs they do.
+    // The 16 MiB of the cube do not fit in half of the limit, or as a whole, but in slabs they fit.
     for how in [
         "-j 2 --max-memory 64M",
         "-j 2 --max-memory 28M",
@@ -224,7 +224,7 @@ fn large_cases_take_their_turn_or_slabs() {
             "{how}"
         );
     }
-    // Cells that are kept are whole, and twice.
+    // Kept cells are in memory as a whole, and twice.
     place
         .run("--update files.toml meshes/cube.stl -r 512 --golden cells")
         .expect(0);

@@ -1,4 +1,4 @@
-//! `voxelize view` as it is called.
+//! `voxelize view` on the command line.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -54,7 +54,7 @@ fn a_mesh_becomes_a_picture_that_replaces_only_its_like() {
     assert!(labels.len() > 4 && message.contains("f.png"), "{message}");
     let png = std::fs::read(folder.path().join("f.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
-    // Its own picture is replaced, another's is not.
+    // Its own picture is replaced, another one is not.
     assert!(view(&["-q", "-r", "8"]).status.success());
     assert!(std::fs::read(folder.path().join("f.png")).unwrap() != png);
     std::fs::write(folder.path().join("f.png"), "mine").unwrap();
@@ -259,7 +259,7 @@ fn all_layers_are_pictures_of_a_pixel_a_cell() {
         let mut decoder = png::Decoder::new(std::io::BufReader::new(file));
         decoder.set_transformations(png::Transformations::EXPAND);
         let mut reader = decoder.read_info().unwrap();
-        // A bit for each pixel, as printers take them.
+        // One bit per pixel, for printers.
         assert_eq!(
             reader.info().color_type,
             png::ColorType::Grayscale,
@@ -422,7 +422,7 @@ fn cells_around_others_are_a_veil() {
         let is = |p: &&[u8]| p[3] == 255 && is(p[0].into(), p[1].into(), p[2].into());
         bytes.chunks(4).filter(is).count()
     };
-    // The cell is orange, the part grey, and a dark ring is around the cell.
+    // The cell is orange, the part grey, and a dark ring surrounds the cell.
     assert!(count(|r, _, b| r > b + 40) > 20, "no cell");
     assert!(
         count(|r, g, b| (r - g).abs() < 6 && (g - b).abs() < 6 && r > 90) > 10_000,
@@ -479,7 +479,7 @@ fn layers_of_another_run_and_layers_that_lie_are_said() {
         "{}",
         error(&lying)
     );
-    // A mesh that is voxelized for the picture is hollow by the usual rule.
+    // A mesh that is voxelized for the picture is hollow by the default rule.
     let hollow = run(
         folder.path(),
         &[

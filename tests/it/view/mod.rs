@@ -1,7 +1,7 @@
-//! Do pictures show the cells, and only them? Silhouettes and colours against a projection of every
-//! cell by itself; pictures against references, pixel by pixel; and `voxelize view` as it is called.
+//! Pictures show the cells and only the cells. Silhouettes and colours are compared with a projection of
+//! every single cell, pictures with references pixel by pixel. `voxelize view` is tested on the command line.
 //!
-//! `VOXELIZE_BLESS=1` writes the references again, and fails that once.
+//! `VOXELIZE_BLESS=1` writes the references again and fails once.
 
 mod command;
 mod plain;
@@ -12,7 +12,7 @@ use crate::support::random::Random;
 use voxelize::Labels;
 use voxelize::grid::Legend;
 
-/// Cells drawn by lot, some of each label.
+/// Returns random cells with labels of the legend.
 pub fn labels_of(random: &mut Random, dims: [usize; 3], legend: Legend, share: u64) -> Labels {
     let values: Vec<u8> = legend.labels().iter().map(|label| label.value).collect();
     let mut labels = Labels::new(dims, legend).unwrap();

@@ -1,15 +1,15 @@
-//! A picture of boxes the plain way: every box is projected by itself, its outline found, and every
-//! pixel held against every box. It takes the camera from the documentation.
+//! Simple renderer of boxes: every box is projected by itself, its outline computed, and every pixel compared
+//! with every box. The camera follows the documentation.
 
 use voxelize::view::{Projection, Up, View};
 
-/// A camera, from the definition of its angles and of its frame.
+/// Camera, from the definition of its angles and of its frame.
 pub struct Plain {
     axes: [[f64; 3]; 3],
     centre: [f64; 2],
-    /// Pixels per unit; in perspective at a distance of one from the eye.
+    /// Pixels per unit. In perspective, at a distance of one from the eye.
     scale: f64,
-    /// How far the eye is along the third axis; infinite without perspective.
+    /// Distance of the eye along the third axis. Infinite without perspective.
     eye: f64,
     size: [f64; 2],
 }
@@ -28,7 +28,7 @@ impl Plain {
     pub fn new(view: &View, boxes: &[Box3]) -> Self {
         let azimuth = view.from.azimuth.to_radians();
         let elevation = view.from.elevation.to_radians();
-        // The viewer begins at the front and goes around the up axis towards the right, then rises.
+        // The viewer starts at the front, moves around the up axis towards the right, then rises.
         let (front, right, up) = match view.up {
             Up::Z => ([0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
             Up::Y => ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]),
@@ -97,8 +97,8 @@ impl Plain {
         ]
     }
 
-    /// Whether a point of the picture is within the outline of a box, in pixels from its border:
-    /// positive inside, negative outside.
+    /// Returns the distance in pixels of a point of the picture from the outline of a box: positive inside,
+    /// negative outside.
     pub fn within(&self, at: [f64; 2], one: Box3) -> f64 {
         let outline = hull(corners(one).map(|p| self.project(p)).to_vec());
         let side = |n: usize| {
@@ -110,8 +110,8 @@ impl Plain {
         (0..outline.len()).map(side).fold(f64::INFINITY, f64::min)
     }
 
-    /// How far before the middle of all a box is met behind a point of the picture: the greatest
-    /// depth of the part of the line of sight that is within it.
+    /// Returns the greatest depth, relative to the middle of the scene, at which the line of sight through a
+    /// point of the picture is within a box.
     pub fn depth(&self, at: [f64; 2], [low, high]: Box3) -> f64 {
         let aside = [
             (at[0] - self.size[0] / 2.0) / self.scale,
@@ -130,7 +130,7 @@ impl Plain {
                     + towards[n] * z
             })
         };
-        // The point moves evenly with z: where it is between the two planes of every axis.
+        // The point depends linearly on z. Find the range between the two planes of every axis.
         let a = place(0.0);
         let b = place(1.0);
         let mut span = [f64::NEG_INFINITY, f64::INFINITY];
@@ -148,12 +148,12 @@ impl Plain {
     }
 }
 
-/// Positive if `c` is to the left of the way from `a` to `b`.
+/// Returns a positive number if `c` is to the left of the line from `a` to `b`.
 fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// The convex outline of points, counterclockwise.
+/// Returns the convex hull of points, counterclockwise.
 fn hull(mut points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     let chain = |points: &mut dyn Iterator<Item = [f64; 2]>| {

@@ -1,4 +1,4 @@
-//! Small pictures that were looked at once, and stay as they are to the pixel.
+//! Small pictures that were reviewed once and must not change in any pixel.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ fn cells(name: &str, res: usize) -> BitGrid {
     .unwrap()
 }
 
-/// The knot less a piece, beside the knot less another.
+/// Compares the knot without one piece with the knot without another.
 fn changed() -> Labels {
     let whole = cells("knot.stl", 32);
     let less = |without: fn([usize; 3]) -> bool| {
@@ -38,7 +38,7 @@ fn changed() -> Labels {
     compare::diff::labels(&less(|[i, ..]| i < 8), &less(|[_, j, _]| j > 25)).unwrap()
 }
 
-/// The knot in three labels along x.
+/// Returns the knot in three labels along x.
 fn labelled() -> Labels {
     let cells = cells("knot.stl", 32);
     let names = [(7, "left end"), (20, "Middle (2)"), (200, "right & last")];
@@ -51,7 +51,7 @@ fn labelled() -> Labels {
     grid
 }
 
-/// The distance from a sphere within a band around it, a few cells without a value.
+/// Returns the distance from a sphere within a band, with a few cells without a value.
 fn band() -> Field {
     let mut field = Field::new([36, 28, 20], f32::INFINITY).unwrap();
     for (j, k) in (0..20).flat_map(|k| (0..28).map(move |j| (j, k))) {
@@ -76,7 +76,7 @@ fn small(from: (f64, f64)) -> View {
     }
 }
 
-/// Every reference: its name, and what draws it.
+/// References: the name and the function that draws the picture.
 type Reference = (&'static str, fn() -> Picture);
 
 const REFERENCES: &[Reference] = &[
@@ -178,7 +178,7 @@ const REFERENCES: &[Reference] = &[
     }),
 ];
 
-/// The pictures of the README.
+/// Pictures of the README.
 const README: &[Reference] = &[
     ("knot-mesh", || {
         view::facets(&fixture("knot.stl"), &wide()).unwrap()
@@ -209,7 +209,7 @@ const README: &[Reference] = &[
     }),
 ];
 
-/// A layer in the middle of the knot by a rule.
+/// Draws a layer in the middle of the knot by a rule.
 fn sliced(rule: Rule) -> Picture {
     let mesh = fixture("knot.stl");
     let lattice = Fit::longest(48).pad(3).to(mesh.bounds()).unwrap();
@@ -228,7 +228,7 @@ fn sliced(rule: Rule) -> Picture {
     .unwrap()
 }
 
-/// The knot by a rule, its upper half cut off.
+/// Draws the knot by a rule, with its upper half cut off.
 fn opened(rule: Rule) -> Picture {
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
@@ -252,7 +252,7 @@ fn wide() -> View {
     }
 }
 
-/// The pixels in a file: compressed bytes may differ from machine to machine, these may not.
+/// Returns the pixels of a file. Compressed bytes may differ between machines, pixels may not.
 fn pixels(path: &Path) -> Option<Vec<u8>> {
     let file = std::io::BufReader::new(std::fs::File::open(path).ok()?);
     let mut reader = png::Decoder::new(file).read_info().ok()?;
@@ -349,7 +349,7 @@ fn slices_as_text_have_the_axes_as_documented() {
         view::slice_text(&field, Layer { axis: 2, index: 0 }).unwrap(),
         "j0999?.\n"
     );
-    // The background with a minus is inside beyond the band.
+    // The negated background is inside and beyond the band.
     let signed = Field::from_values([4, 1, 1], 2.0, vec![2.0, 0.5, -0.1, -2.0]).unwrap();
     assert_eq!(
         view::slice_text(&signed, Layer { axis: 2, index: 0 }).unwrap(),

@@ -8,7 +8,7 @@ use super::labels_of;
 use super::plain::Plain;
 use crate::support::random::Random;
 
-/// Pixels this near to a border may fall on either side of it.
+/// Pixels closer to a border than this may be on either side of it.
 const BORDER: f64 = 1e-6;
 
 fn boxes(labels: &Labels, spacing: [f64; 3]) -> Vec<([[f64; 3]; 2], u8)> {
@@ -22,8 +22,8 @@ fn boxes(labels: &Labels, spacing: [f64; 3]) -> Vec<([[f64; 3]; 2], u8)> {
         .collect()
 }
 
-/// Compares a picture with the plain one; gives the pixels compared, those that show a cell, and
-/// those too near to a border.
+/// Compares a picture with the simple renderer. Returns the number of compared pixels, of pixels that show a
+/// cell, and of pixels too close to a border.
 fn compare(labels: &Labels, spacing: [f64; 3], view: &View) -> [u64; 3] {
     let picture = view::cells(labels, spacing, view).unwrap();
     let boxes = boxes(labels, spacing);
@@ -70,7 +70,7 @@ fn every_pixel_shows_the_nearest_cell() {
     let mut random = Random(0x5eed);
     let mut total = [0; 3];
     for (n, (_, named)) in NAMED.into_iter().cycle().take(28).enumerate() {
-        // Several blocks of cells along an axis or two, some cut off by the end of the grid.
+        // Several blocks of cells along one or two axes, some cut off by the end of the grid.
         let dims = [[5, 4, 3], [19, 3, 6], [9, 17, 2], [1, 1, 21], [10, 10, 10]][n % 5];
         let labels = labels_of(&mut random, dims, Legend::changes(), [3, 9][n / 2 % 2]);
         let spacing = [[1.0; 3], [0.5, 2.0, 1.25], [3.0, 0.1, 1.0]][n % 3];
@@ -122,7 +122,7 @@ fn a_picture_is_the_same_for_any_number_of_threads() {
 
 #[test]
 fn added_cells_show_through_common_cells() {
-    // A block of common cells with an added one in its middle.
+    // A block of common cells with an added cell in its middle.
     let mut labels = Labels::new([5; 3], Legend::difference()).unwrap();
     for n in 0..125 {
         let cell = [n % 5, n / 5 % 5, n / 25];

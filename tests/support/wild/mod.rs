@@ -1,5 +1,5 @@
-//! STL as it is found in the wild, odd and broken: each a name, its bytes, and the result by
-//! default, strictly and leniently. Bytes are made here; nothing is downloaded.
+//! Odd and broken STL files of other programs: each has a name, its bytes, and the result by default,
+//! strictly and leniently. The bytes are generated here; nothing is downloaded.
 
 pub mod files;
 
@@ -7,7 +7,7 @@ use voxelize::mesh::read::Tolerance;
 
 use files::{ascii, binary, facet, gzip, plate, record};
 
-/// One file.
+/// File with its expected results.
 pub struct Case {
     pub name: &'static str,
     pub bytes: Vec<u8>,
@@ -16,16 +16,16 @@ pub struct Case {
     pub lenient: Answer,
 }
 
-/// The result.
+/// Expected result.
 #[derive(Clone, Copy)]
 pub enum Answer {
-    /// So many triangles and nothing to say.
+    /// Number of triangles, without findings.
     Read(usize),
-    /// So many, with these findings.
+    /// Number of triangles, with these findings.
     Found(usize, &'static [&'static str]),
-    /// So many, of which so many were dropped, with these findings.
+    /// Number of triangles and of dropped ones, with these findings.
     Dropped(usize, u64, &'static [&'static str]),
-    /// An error of this code.
+    /// Error of this code.
     Refused(&'static str),
 }
 use Answer::{Dropped, Found, Read, Refused};
@@ -40,7 +40,7 @@ impl Case {
     }
 }
 
-/// Read alike in every way.
+/// Read with the same result in every mode.
 fn fine(name: &'static str, bytes: impl Into<Vec<u8>>, triangles: usize) -> Case {
     let answer = Read(triangles);
     Case {
@@ -52,7 +52,7 @@ fn fine(name: &'static str, bytes: impl Into<Vec<u8>>, triangles: usize) -> Case
     }
 }
 
-/// Odd, but the same triangles: a finding that only strictness refuses.
+/// Odd, but the same triangles. The finding is an error only in strict mode.
 fn odd(
     name: &'static str,
     bytes: impl Into<Vec<u8>>,
@@ -69,7 +69,7 @@ fn odd(
     }
 }
 
-/// Damaged: refused; `--lenient` keeps the intact triangles.
+/// Damaged: rejected. `--lenient` keeps the intact triangles.
 fn broken(
     name: &'static str,
     bytes: impl Into<Vec<u8>>,
@@ -86,18 +86,18 @@ fn broken(
     }
 }
 
-/// Refused in every way.
+/// Rejected in every mode.
 fn hopeless(name: &'static str, bytes: impl Into<Vec<u8>>, code: &'static str) -> Case {
     broken(name, bytes, code, Refused(code))
 }
 
-/// Every case.
+/// Returns every case.
 pub fn all() -> Vec<Case> {
     let parts = [headers(), lengths(), numbers(), texts(), facets(), packed()];
     parts.into_iter().flatten().collect()
 }
 
-/// Binary files whose header or attributes say something.
+/// Binary files with information in the header or the attributes.
 fn headers() -> Vec<Case> {
     let colour: Vec<u8> = (0..4_u16)
         .flat_map(|n| record(n.into(), [0.0; 3], 0x8000 | n))
@@ -155,7 +155,7 @@ fn headers() -> Vec<Case> {
     ]
 }
 
-/// Files that are longer or shorter than they say.
+/// Files that are longer or shorter than they claim.
 fn lengths() -> Vec<Case> {
     let solid = b"solid exported by SomeCAD";
     let cut = |bytes: &[u8], by: usize| bytes[..bytes.len() - by].to_vec();
@@ -241,7 +241,7 @@ fn lengths() -> Vec<Case> {
     ]
 }
 
-/// Coordinates that are no numbers, or none that a float holds.
+/// Coordinates that are not numbers, or not in the range of floats.
 fn numbers() -> Vec<Case> {
     let with = |n: usize, value: f32| {
         let mut bytes = binary(b"", 4, 4);
@@ -312,7 +312,7 @@ fn numbers() -> Vec<Case> {
     ]
 }
 
-/// Text that is written in another way than the format's description.
+/// Text that deviates from the format's description.
 fn texts() -> Vec<Case> {
     let part = ascii("part", 4);
     let nameless = ascii("", 4);
@@ -398,7 +398,7 @@ fn texts() -> Vec<Case> {
     ]
 }
 
-/// Facets that are none, and ends that are missing.
+/// Malformed facets and missing ends.
 fn facets() -> Vec<Case> {
     let part = ascii("part", 4);
     // In the second facet, on lines 9 to 15.
@@ -512,7 +512,7 @@ fn facets() -> Vec<Case> {
     ]
 }
 
-/// In gzip files.
+/// Files in gzip.
 fn packed() -> Vec<Case> {
     let four = binary(b"", 4, 4);
     let part = ascii("part", 4);
@@ -549,7 +549,7 @@ fn packed() -> Vec<Case> {
 }
 
 impl Case {
-    /// Strictness finds something else first.
+    /// In strict mode another error is found first.
     fn strict(mut self, code: &'static str) -> Self {
         self.strict = Refused(code);
         self

@@ -1,4 +1,5 @@
-//! Are the exposed faces of cells all there, once, outwards and in their place, in every format of meshes?
+//! Exposed faces of cells: every format of meshes contains all of them, once, oriented outwards and in their
+//! place.
 
 mod parsed;
 #[cfg(feature = "cli")]
@@ -16,14 +17,14 @@ use self::parsed::{ParsedFaces, parse};
 use super::kinds::Split;
 use super::*;
 
-/// The formats of faces.
+/// Formats of faces.
 const NAMES: [&str; 4] = ["ply", "obj", "stl", "glb"];
 
 const GREEDY: &[Choice] = &[Choice::GreedyFaces];
 
-/// The file of these cells in a format.
+/// Writes these cells in a format.
 fn file(voxels: &Voxels, name: &str, choices: &[Choice]) -> Vec<u8> {
-    // Labels are not for .stl.
+    // .stl files have no labels.
     let dtype = (name == "stl").then_some(Dtype::Bool);
     let mut bytes = vec![];
     let options = SaveOptions {
@@ -39,10 +40,10 @@ fn faces(voxels: &Voxels, name: &str, choices: &[Choice]) -> ParsedFaces {
     parse(name, &file(voxels, name, choices))
 }
 
-/// A face of a cell: its axis, whether it is the upper end, and the cell.
+/// Face of a cell: its axis, a flag for the upper end, and the cell.
 type UnitFace = (usize, bool, [usize; 3]);
 
-/// Every exposed face by the definition, with the label of its cell.
+/// Returns every exposed face by the definition, with the label of its cell.
 fn exposed(cells: CellsRef) -> BTreeMap<UnitFace, u8> {
     let bits = cells.occupied().unwrap();
     let mut found = BTreeMap::new();
@@ -67,7 +68,7 @@ fn exposed(cells: CellsRef) -> BTreeMap<UnitFace, u8> {
     found
 }
 
-/// Every face of a cell that a face of a file covers, of cells of size 1; each once.
+/// Returns every face of a cell of size 1 that a face of the file covers. Each is covered once.
 fn covered(parsed: &ParsedFaces) -> BTreeMap<UnitFace, u8> {
     let mut found = BTreeMap::new();
     for (face, label) in parsed.faces.iter().zip(&parsed.labels) {
@@ -99,7 +100,7 @@ fn covered(parsed: &ParsedFaces) -> BTreeMap<UnitFace, u8> {
     found
 }
 
-/// Directed edges that their reverse does not cancel.
+/// Returns the number of directed edges that are not cancelled by their reverse.
 fn uncancelled(parsed: &ParsedFaces) -> usize {
     let mut ids = HashMap::new();
     let ids: Vec<_> = parsed
@@ -121,7 +122,7 @@ fn uncancelled(parsed: &ParsedFaces) -> usize {
     edges.values().filter(|count| **count != 0).count()
 }
 
-/// Six times the volume that faces enclose.
+/// Returns six times the enclosed volume.
 fn six_volumes(parsed: &ParsedFaces) -> f64 {
     let det = |[a, b, c]: [[f64; 3]; 3]| {
         a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
@@ -140,7 +141,8 @@ fn text(picture: &str) -> Voxels {
     Voxels::new(BitGrid::from_text(picture).unwrap())
 }
 
-/// Labels whose names end in their value, in cells that look random; the legend decides how they are stored.
+/// Returns labels in pseudo-random cells. Their names end with their value. The legend determines their
+/// storage.
 fn labelled(bits: &BitGrid, values: &[u8]) -> Voxels {
     let label = |value: &u8| {
         Label::new(*value, format!("bone {value}")).with_colour([*value, 2, 255 - *value])
@@ -153,7 +155,8 @@ fn labelled(bits: &BitGrid, values: &[u8]) -> Voxels {
     Voxels::new(labels)
 }
 
-/// Grids of all sorts: rows of one word and of several, whole words, holes, edges, scattered cells, labels in planes and in bytes.
+/// Returns grids of every kind: rows of one word and of several, whole words, holes, edges, scattered cells,
+/// labels in planes and in bytes.
 fn grids() -> Vec<Voxels> {
     let mut holed = BitGrid::new([5; 3]).unwrap();
     full([5; 3])
@@ -184,7 +187,7 @@ fn small_grids_have_the_vertices_and_faces_that_one_counts() {
     for (picture, vertices, faces_alone, rectangles) in [
         ("#", 8, 6, 6),
         ("##", 12, 10, 6),
-        // Two cells that touch in an edge share two vertices there, in a corner one.
+        // Two cells that touch in an edge share two vertices there; in a corner they share one.
         ("#.\n.#", 14, 12, 12),
         ("#.\n..\n\n..\n.#", 15, 12, 12),
         ("##\n##\n\n##\n##", 26, 24, 6),
@@ -266,7 +269,7 @@ fn each_directed_edge_is_cancelled_and_vertices_are_shared_and_sorted() {
         }
     }
     assert_eq!(seen, 44);
-    // A ball of cells is a sphere: V − E + F = 2, and each quad has half of four edges.
+    // A block of cells is topologically a sphere: V − E + F = 2, and each quad has half of four edges.
     let parsed = faces(&Voxels::new(full([5, 4, 3])), "ply", &[]);
     assert_eq!(
         parsed.vertices.len() + parsed.faces.len() - 2 * parsed.faces.len(),
@@ -292,7 +295,8 @@ fn rectangles_have_the_vertices_of_their_corners_alone() {
             );
         }
     }
-    // The first run of a plane takes all rows that have it; the rest of the longer rows is others'.
+    // The first run of a plane extends over all rows that contain it. The remainder of longer rows belongs to
+    // other rectangles.
     let parsed = faces(&text("####\n.##.\n.##."), "ply", GREEDY);
     let mut up: Vec<_> = parsed
         .faces
@@ -411,7 +415,7 @@ fn meshes_of_faces_become_the_same_cells() {
                 }
                 .apply(mesh)
                 .unwrap();
-                // Corners of rectangles lie on edges of others, which are not closed for it.
+                // Corners of rectangles lie on edges of others, so the mesh is not closed.
                 let inside = if choices.is_empty() {
                     Inside::default()
                 } else {
@@ -427,7 +431,7 @@ fn meshes_of_faces_become_the_same_cells() {
     assert_eq!(seen, 64);
 }
 
-/// Cells of size 1/`n` whose corner is at `origin`.
+/// Returns cells of size 1/`n` whose corner is at `origin`.
 fn placed(bits: BitGrid, origin: [i64; 3], n: i64) -> Voxels {
     let lattice = Lattice::new(
         bits.dims(),
@@ -476,9 +480,9 @@ fn labels_are_colours_groups_and_materials() {
         .iter()
         .map(|number| number.as_f64().unwrap())
         .collect();
-    // 200, 2 and 55 of sRGB as light.
+    // 200, 2 and 55 of sRGB in linear light.
     assert_eq!(factor, [0.57758, 0.000607, 0.038204, 1.0]);
-    // As bool they are bits.
+    // Stored as bool, labels become bits.
     let mut bytes = vec![];
     let options = SaveOptions {
         dtype: Some(Dtype::Bool),
@@ -542,10 +546,10 @@ fn names_of_groups_are_words_of_their_own_with_materials_beside() {
         library.contains(&format!("newmtl {}\nKd 1.0000 0.0000 0.2000\n", names[0])),
         "{library}"
     );
-    // Our own reader gives the names and the colours back.
+    // Our own reader returns the names and the colours.
     let mesh = Mesh::open(&path).unwrap();
     assert_eq!(mesh.colours().unwrap().of(0)[0], [255, 0, 51]);
-    // A stream has nothing beside it, and bits have no materials.
+    // A stream has no second file next to it, and bits have no materials.
     assert!(
         !String::from_utf8(file(&voxels, "obj", &[]))
             .unwrap()
@@ -631,7 +635,7 @@ fn the_node_of_a_glb_turns_and_scales() {
             .get("matrix")
             .map(|m| [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(|n| m[n].as_f64().unwrap()));
         assert_eq!(matrix, expected, "{up:?} {unit:?}");
-        // As our own reader takes it: the F stands, in metres.
+        // Read by our own reader, the F stands upright, in metres.
         let mesh = Mesh::read(&bytes[..], "a.glb").unwrap();
         let size = [0, 1, 2]
             .map(|axis| f64::from(mesh.bounds().max[axis]) - f64::from(mesh.bounds().min[axis]));
@@ -680,9 +684,9 @@ fn an_empty_grid_is_a_mesh_without_faces() {
 #[test]
 fn walls_that_round_to_the_same_number_are_refused() {
     let mut seen = 0;
-    // Far from zero: floats are a quarter apart there, doubles far less.
+    // Far from zero, where floats are a quarter apart and doubles far less.
     let far = placed(f_grid(), [3_000_000; 3], 10);
-    // Walls on floats, each its own, though they are as near as floats can be.
+    // Distinct walls on consecutive floats.
     let on_floats = placed(f_grid(), [16_777_000; 3], 1);
     let beyond = Lattice::new(
         [2, 1, 1],
@@ -791,7 +795,7 @@ fn points_are_the_centres_of_cells_with_what_they_hold() {
         assert_eq!(metadata.lattice.as_ref(), Some(&lattice));
     }
     assert!(seen > 1000, "{seen}");
-    // Faces of a field are not held, and points have none to merge.
+    // Formats of faces do not store fields, and points have no faces to merge.
     let ply = format::by_name("ply").unwrap();
     let error = |voxels: &Voxels, choices: &[Choice]| {
         let options = SaveOptions {

@@ -1,21 +1,21 @@
-//! Meshes of faces as the bytes of their files say it, by the descriptions of the formats alone.
+//! Parsers of meshes of faces, written from the descriptions of the formats alone.
 
 use serde_json::Value;
 
-/// A mesh as its file has it: quads, also where the file has two triangles for each.
+/// Parsed mesh. Faces are quads, also if the file has two triangles for each.
 pub struct ParsedFaces {
-    /// Where the file shares none, each corner is one of its own.
+    /// Vertices. If the file does not share vertices, each corner is separate.
     pub vertices: Vec<[f64; 3]>,
     pub faces: Vec<[usize; 4]>,
-    /// Of each face; 0 where the file has none.
+    /// Label of each face. 0 if the file has none.
     pub labels: Vec<u8>,
-    /// Of each face, of the formats that have them.
+    /// Colour of each face, in formats with colours.
     pub colours: Vec<[u8; 3]>,
-    /// The JSON, as it stands there.
+    /// JSON text as it is in the file.
     pub json: String,
 }
 
-/// The file of this format.
+/// Parses a file of this format.
 pub fn parse(format: &str, bytes: &[u8]) -> ParsedFaces {
     match format {
         "ply" => ply(bytes),
@@ -34,7 +34,7 @@ fn f32_at(bytes: &[u8], at: usize) -> f32 {
     f32::from_bits(u32_at(bytes, at))
 }
 
-/// The header of a PLY by lines, and what follows it.
+/// Returns the lines of the header of a PLY, and the bytes after it.
 pub fn ply_header(bytes: &[u8]) -> (Vec<&str>, &[u8]) {
     let end = bytes
         .windows(11)
@@ -54,7 +54,7 @@ pub fn ply_header(bytes: &[u8]) -> (Vec<&str>, &[u8]) {
     (lines, &bytes[end..])
 }
 
-/// The count of an element, and its properties.
+/// Returns the count of an element and its properties.
 pub fn ply_element<'a>(lines: &[&'a str], name: &str) -> (usize, Vec<&'a str>) {
     let start = lines
         .iter()
@@ -67,7 +67,7 @@ pub fn ply_element<'a>(lines: &[&'a str], name: &str) -> (usize, Vec<&'a str>) {
     (count, properties.collect())
 }
 
-/// The JSON in lines of comments.
+/// Returns the JSON in comment lines.
 pub fn comments(text: &[&str], begin: &str) -> String {
     text.iter()
         .filter_map(|line| line.strip_prefix(begin))
@@ -156,7 +156,7 @@ fn obj(text: &str) -> ParsedFaces {
                     .push([a, b, c, d].map(|word| word.parse::<usize>().unwrap() - 1));
                 parsed.labels.push(label);
             }
-            // Names of tests end in their number.
+            // Names in tests end with their number.
             ["usemtl" | "g", name] => label = name.rsplit('_').next().unwrap().parse().unwrap(),
             ["mtllib", _] => {}
             _ => panic!("{line}"),
@@ -165,7 +165,7 @@ fn obj(text: &str) -> ParsedFaces {
     parsed
 }
 
-/// Quads of pairs of triangles that share their first and third corner.
+/// Joins pairs of triangles that share their first and third corner to quads.
 fn quads(triangles: &[[usize; 3]]) -> Vec<[usize; 4]> {
     let pairs = triangles.chunks(2).map(|pair| {
         let [[a, b, c], [d, e, f]] = pair.try_into().unwrap();
@@ -215,7 +215,7 @@ fn stl(bytes: &[u8]) -> ParsedFaces {
     }
 }
 
-/// The JSON of a GLB, and its bytes.
+/// Returns the JSON and the binary chunk of a GLB.
 pub fn glb_chunks(bytes: &[u8]) -> (Value, &[u8]) {
     assert_eq!(
         (&bytes[..4], u32_at(bytes, 4), u32_at(bytes, 8) as usize),

@@ -1,4 +1,4 @@
-//! Do commands write faces, and take what they wrote as meshes wherever meshes are taken?
+//! Commands write faces and accept them as meshes wherever meshes are read.
 
 use voxelize::format;
 
@@ -27,7 +27,7 @@ fn files_of_faces_are_meshes_to_every_command() {
             (&"mesh".into(), &true.into()),
             "{file}"
         );
-        // The same cells again, in their places: a GLB stands up.
+        // The same cells in their places. A GLB has to be turned back.
         let turned = if name == "glb" { "--axes x,-z,y" } else { "" };
         let again = format!("{file} --solid {turned} --like cells.npz --json -o again.npz");
         let again = place.run(&again).expect(0).json();
@@ -47,7 +47,7 @@ fn files_of_faces_are_meshes_to_every_command() {
         assert!(error.contains("is a mesh, not voxels"), "{error}");
         assert!(voxelize::Voxels::open(place.path(&file)).is_err());
         assert!(format::sniff(&place.path(&file)).is_none());
-        // A sidecar belongs to voxels: its name is free beside a mesh that is read.
+        // Sidecars belong to voxels, so the name is free next to a mesh that is read.
         place
             .run(&format!("{file} -r 8 -o a.npz --json={file}.json"))
             .expect(0);
@@ -77,7 +77,7 @@ fn an_older_file_is_replaced_if_this_tool_made_it() {
     place.write("f.mtl", "# of others");
     let error = refused(&place, line, 6);
     assert!(error.contains("f.mtl"), "{error}");
-    // So are the outputs of an older batch.
+    // The same holds for the outputs of an earlier batch.
     for _ in 0..2 {
         place.run("f.stl cube.stl -r 8 -o many/ -f stl").expect(0);
         place

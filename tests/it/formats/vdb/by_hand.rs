@@ -1,9 +1,9 @@
-//! A `.vdb` as its bytes say it, read from the layout of OpenVDB and without the library.
+//! Reader of `.vdb` files, written from the layout of OpenVDB without the library.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-/// A file as its bytes say it, from the layout that OpenVDB has.
+/// File parsed by the layout of OpenVDB.
 pub struct ByHand<'a> {
     rest: &'a [u8],
     whole: &'a [u8],
@@ -234,7 +234,8 @@ impl<'a> ByHand<'a> {
         [0, 4, 8].map(|n| i32::from_le_bytes(bytes[n..n + 4].try_into().unwrap()))
     }
 
-    /// The value and the state of every cell of a grid, x fastest; nothing is active or another value elsewhere.
+    /// Returns the value and the state of every cell of a grid, x fastest. Checks that all other cells are
+    /// inactive background.
     pub fn cells(&self, dims: [usize; 3]) -> Vec<(u32, bool)> {
         let mut cells = vec![(self.background, false); dims.iter().product()];
         let mut put = |cell: [i32; 3], value: u32, is_active: bool| {

@@ -1,6 +1,7 @@
-//! Files as other programs write them, made byte by byte.
+//! Files in the form of other programs, created byte by byte.
 
-/// A file of another program: one grid with one leaf, whose lowest cell is (-8, 0, 16), or what a case changes of it.
+/// File of another program: one grid with one leaf, whose lowest cell is (-8, 0, 16). Test cases change
+/// single properties.
 pub struct Foreign {
     pub version: u32,
     pub has_offsets: bool,
@@ -11,11 +12,11 @@ pub struct Foreign {
     pub background: Vec<u8>,
     pub tiles: Vec<([i32; 3], Vec<u8>, bool)>,
     pub root: [i32; 3],
-    /// Values of tiles of the nodes as they stand in the file, those of the leaf, and its mask.
+    /// Stored values of tiles of the nodes, stored values of the leaf, and its mask.
     pub no_values: Vec<u8>,
     pub values: Vec<u8>,
     pub mask: [u8; 64],
-    /// Another grid before it, of a type that holds no cells.
+    /// An earlier grid of a type without cells.
     pub before: bool,
 }
 
@@ -50,7 +51,7 @@ pub fn uniform_map(centre: [f64; 3], size: f64) -> Vec<u8> {
     .concat()
 }
 
-/// The first and the last cell.
+/// Returns the first and the last cell.
 pub fn ends() -> [u8; 64] {
     let mut mask = [0; 64];
     (mask[0], mask[63]) = (1, 0x80);
@@ -78,7 +79,7 @@ impl Default for Foreign {
 }
 
 impl Foreign {
-    /// Everything up to the values of the leaf, and these.
+    /// Returns the bytes before the values of the leaf, and the values.
     pub fn grid(&self) -> [Vec<u8>; 2] {
         let mut head = self.compression.to_le_bytes().to_vec();
         let text = |name: &str, value: &str| {

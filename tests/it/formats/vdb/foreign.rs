@@ -1,4 +1,4 @@
-//! Are files of other programs read as they mean it, and refused where they are broken?
+//! Files of other programs are read with their meaning, and rejected if they are broken.
 
 use std::io::Read as _;
 
@@ -7,7 +7,7 @@ use voxelize::Code;
 use super::files::{Foreign, doubles, ends, floats, uniform_map};
 use super::*;
 
-/// The values of the leaf, z fastest.
+/// Returns the values of the leaf, z fastest.
 fn values_of(voxels: &Voxels) -> Vec<f32> {
     let field = voxels.field().unwrap();
     assert_eq!(field.dims(), [8; 3]);
@@ -16,7 +16,7 @@ fn values_of(voxels: &Voxels) -> Vec<f32> {
         .collect()
 }
 
-/// The zlib stream of some values, behind its length.
+/// Returns the zlib stream of some values after its length.
 fn zipped(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     flate2::read::ZlibEncoder::new(bytes, flate2::Compression::best())
@@ -27,7 +27,7 @@ fn zipped(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn values_of_other_programs_are_read_however_they_are_stored() {
-    // Where a mask says which of two values an inactive cell has.
+    // A mask selects one of two values for each inactive cell.
     let mut which = [0_u8; 64];
     which[1] = 0b1010;
     let chosen = |n: usize| n == 9 || n == 11;
@@ -158,7 +158,7 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
     ];
     let mut seen = 0;
     for (mut file, expected) in cases {
-        // The nodes of the case without compression have all their values.
+        // The nodes of the case without compression contain all their values.
         if file.compression == 0 {
             let bytes = without_compression(&file);
             assert_eq!(
@@ -180,7 +180,7 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
     assert_eq!(seen, 12);
 }
 
-/// A file whose nodes have the values of all their places.
+/// Returns a file whose nodes contain the values of all their places.
 fn without_compression(file: &Foreign) -> Vec<u8> {
     let [head, buffers] = file.grid();
     let start = head.len() - 64 - 2 * (1 + 512) - 2 * 4096;
@@ -291,7 +291,7 @@ fn cells_of_other_programs_are_where_their_maps_say() {
 
 #[test]
 fn grids_of_other_kinds_and_files_of_several() {
-    // The first grid that holds cells; and a stream without offsets.
+    // The first grid with cells is read, and a stream without offsets.
     for file in [
         Foreign {
             before: true,
@@ -314,7 +314,8 @@ fn grids_of_other_kinds_and_files_of_several() {
         error.message(),
         "no grid of bool, int32 or float: 'v' is a Tree_vec3s_5_4_3"
     );
-    // Of bool, cells whose value is true: not all that are active, and not those beyond the box of these.
+    // For bool, the cells with a true value are read: not all active cells, and no cells beyond the box of
+    // the true ones.
     let mut values = ends();
     (values[0], values[1]) = (0, 0b10);
     let bool_tree = Foreign {
@@ -328,7 +329,7 @@ fn grids_of_other_kinds_and_files_of_several() {
         found.occupied().unwrap().iter().collect::<Vec<_>>(),
         [[0, 1, 1], [7, 7, 7]]
     );
-    // Whole numbers are labels, or bits if there is one alone.
+    // Integers are labels, or bits if only one value occurs.
     let whole = |numbers: [i32; 2]| Foreign {
         kind: "Tree_int32_5_4_3",
         background: vec![0; 4],
@@ -352,7 +353,7 @@ fn grids_of_other_kinds_and_files_of_several() {
             Code::V004
         );
     }
-    // A tile of the root is 4096 cells along each axis; the file is too short for so many.
+    // A tile of the root has 4096 cells along each axis. The file is too short for that many.
     let tile = Foreign {
         tiles: vec![([0; 3], floats(&[1.0]), true)],
         ..Foreign::default()
@@ -374,7 +375,7 @@ fn our_description_counts_only_while_it_fits() {
             .bytes(),
         )
     };
-    // The leaf is at (4088, 0, 16): within the dims, beside them, and at negative indices.
+    // The leaf is at (4088, 0, 16): within the dims, next to them, and at negative indices.
     let within = at(json("[4096,8,24]"), 0).unwrap();
     assert_eq!(
         (within.dims(), within.record.tool.as_deref()),
@@ -392,7 +393,7 @@ fn our_description_counts_only_while_it_fits() {
         assert_eq!((other.dims(), other.record.tool), ([8; 3], None), "{dims}");
     }
     assert_eq!(at("{".into(), 0).unwrap_err().code(), Code::V007);
-    // A tile that reaches beyond the grid is cut.
+    // A tile that extends beyond the grid is cut.
     let tile = Foreign {
         json: Some(json("[4100,8,24]")),
         root: [0; 3],
@@ -540,7 +541,7 @@ fn broken_files_are_errors_that_say_what() {
             .bytes(),
             Code::V004,
         ),
-        // A zlib stream that is broken, too short, and one that claims to be long.
+        // A zlib stream that is broken, one that is too short, and one that claims to be long.
         (zip_of(&[1, 2, 3]), Code::V003),
         (zip_of(&zipped(&[0; 7])[8..]), Code::V003),
         (zip_of(&zipped(&[0; 9])[8..]), Code::V003),
@@ -554,7 +555,7 @@ fn broken_files_are_errors_that_say_what() {
     assert_eq!(seen, 23);
 }
 
-/// The default file, zipped, with this as the stream of its leaf.
+/// Returns the default file, zipped, with this stream for its leaf.
 fn zip_of(packed: &[u8]) -> Vec<u8> {
     let no_values = [&[0][..], &0_i64.to_le_bytes()].concat();
     let values = [&[0][..], &(packed.len() as i64).to_le_bytes(), packed].concat();
@@ -567,7 +568,7 @@ fn zip_of(packed: &[u8]) -> Vec<u8> {
     .bytes()
 }
 
-/// Two cells at both ends of the numbers that a tree has, and a count of nodes that is not there.
+/// Two cells at both ends of the range of coordinates of a tree, and a node count beyond the file.
 #[test]
 fn files_cannot_claim_memory() {
     let far = Foreign {

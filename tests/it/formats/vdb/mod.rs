@@ -1,4 +1,5 @@
-//! Is a `.vdb` what OpenVDB reads, cell by cell, and are files of other programs read as they mean it?
+//! A `.vdb` file is what OpenVDB reads, cell by cell, and files of other programs are read with their
+//! meaning.
 
 mod by_hand;
 mod files;
@@ -34,7 +35,7 @@ fn read_vdb(bytes: &[u8]) -> Result<Voxels> {
     read_from(Cursor::new(bytes), vdb(), None)
 }
 
-/// A ball of signed distances in a band, with the far inside at minus the background.
+/// Returns a ball of signed distances in a band. The far inside has the negated background.
 fn ball(dims: [usize; 3], radius: f32, background: f32) -> Field {
     let mut field = Field::new(dims, background).unwrap();
     for (k, j, i) in (0..dims[2])
@@ -51,7 +52,7 @@ fn ball(dims: [usize; 3], radius: f32, background: f32) -> Field {
     field
 }
 
-/// Labels of three values in strange places, and whole blocks of one.
+/// Returns labels of three values in irregular places, and whole blocks of one value.
 fn labelled(dims: [usize; 3]) -> Labels {
     let legend = Legend::new([3, 200, 255].map(|n| Label::new(n, format!("label {n}")))).unwrap();
     let mut labels = Labels::new(dims, legend.with_digest(LabelDigest::Values)).unwrap();
@@ -73,7 +74,7 @@ fn on_a_lattice(cells: impl Into<Cells>) -> Voxels {
     }
 }
 
-/// The value and the state that a cell is to have, x fastest.
+/// Returns the expected value and state of each cell, x fastest.
 fn expected(cells: &Cells, is_fog: bool) -> Vec<(u32, bool)> {
     let [nx, ny, nz] = cells.as_ref().dims();
     let all = (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])));
@@ -167,7 +168,7 @@ fn whole_leaves_and_nodes_are_tiles() {
     };
     assert_eq!(tiles(full([128, 256, 129]).into()), (2, 0, 0, 0, 16 * 32));
     assert_eq!(tiles(full([16, 24, 8]).into()), (0, 6, 0, 0, 0));
-    // Of a ball the inside.
+    // The inside of a ball becomes tiles.
     let (_, active, _, inside, leaves) = tiles(ball([40, 40, 40], 19.0, 1.0).into());
     assert!(
         active == 0 && inside > 10 && leaves > 50,
@@ -177,7 +178,7 @@ fn whole_leaves_and_nodes_are_tiles() {
     assert_eq!(tiles(negative.clone().into()), (0, 0, 1, 0, 0));
     let back = read_vdb(&written(&Voxels::new(negative.clone()), &[])).unwrap();
     assert_eq!(back.cells, negative.into());
-    // Equal values are a tile, others not.
+    // A leaf of equal values becomes a tile, other leaves do not.
     let mut field = Field::from_values([8, 8, 8], 3.0, vec![0.5; 512]).unwrap();
     assert_eq!(tiles(field.clone().into()), (0, 1, 0, 0, 0));
     field.set([7, 7, 7], -0.0);
@@ -232,7 +233,7 @@ fn names_classes_boxes_and_maps_are_what_programs_expect() {
         "{}",
         file.words("voxelize")
     );
-    // The centre of the first cell; then sizes twice, their inverses, squares of these, and halves.
+    // The centre of the first cell; then the sizes twice, their inverses, the squares of these, and halves.
     let (map, numbers) = &file.map;
     let centre = [-1.0 / 3.0 + 0.05, 22.0 / 7.0 + 0.05, 5.05];
     assert!(
@@ -258,7 +259,7 @@ fn names_classes_boxes_and_maps_are_what_programs_expect() {
         facts(&ByHand::of(&labels)),
         ["voxels", "unknown", "Tree_int32_5_4_3"]
     );
-    // No cell: as OpenVDB has it.
+    // An empty tree, as OpenVDB writes it.
     let empty = written(&Voxels::new(BitGrid::new([9, 9, 9]).unwrap()), &[]);
     let empty = ByHand::of(&empty);
     assert_eq!(
@@ -327,7 +328,7 @@ fn only_a_signed_distance_in_a_band_of_cubes_is_a_level_set() {
     assert_eq!(seen, 5);
 }
 
-/// Sizes far from one are neither lost nor infinite.
+/// Sizes far from one neither underflow nor overflow.
 #[test]
 fn cells_of_any_size_come_back() {
     let mut seen = 0;
