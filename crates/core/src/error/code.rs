@@ -1,20 +1,21 @@
-//! Every code of a finding, its meaning and the advice for it. A test generates docs/findings.md from this
-//! table; errors, warnings and JSON use these codes. A code never changes its meaning.
+//! Table of finding codes with their meanings and advice. A test generates docs/findings.md from this table.
+//! Errors, warnings and JSON use these codes. A code never changes its meaning.
 //!
-//! `S` are findings of the readers of meshes, `M` of the check of a mesh, `L` of a mesh on its lattice, `R` of regions of a store, `V` of the readers of voxels,
-//! `G` of lists of goldens, `W` other warnings; other errors have a word. By default a finding in a mesh file
-//! is an error if it could silently change the result; otherwise it is a warning or a note.
+//! `S` codes are findings of mesh readers, `M` of the mesh check, `L` of a mesh on its lattice, `R` of
+//! regions of a store, `V` of voxel readers, `G` of lists of goldens, and `W` other warnings. Other errors
+//! have a word. By default a finding in a mesh file is an error if it could silently change the result;
+//! otherwise it is a warning or a note.
 
 use std::fmt;
 
 use super::hint::Step;
 use crate::hint;
 
-/// How serious a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// It has no effect here, but other programs may reject the file. Printed with the details.
+    /// The finding has no effect here, but other programs may reject the file. Printed with the details.
     Note,
     /// The result may differ from the intended one; the run continues.
     Warning,
@@ -23,7 +24,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word for it: `note`, `warning` or `error`.
+    /// Returns the name: `note`, `warning` or `error`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -33,35 +34,34 @@ impl Severity {
     }
 }
 
-/// One row of [`CODES`].
+/// Row of [`CODES`].
 #[derive(Debug)]
 pub struct CodeInfo {
-    /// The code.
+    /// Code.
     pub code: Code,
-    /// Its name, such as `S004` or `not-found`.
+    /// Name, such as `S004` or `not-found`.
     pub name: &'static str,
-    /// The finding.
+    /// Meaning of the finding.
     pub finding: &'static str,
-    /// How serious it is by default. `Strict` makes every finding of a
-    /// mesh an error.
+    /// Default severity. `Strict` makes every finding of a mesh an error.
     pub severity: Severity,
-    /// How serious it is under `Lenient`.
+    /// Severity under `Lenient`.
     pub lenient: Severity,
-    /// The advice: none if there is nothing to do.
+    /// Advice. Empty if there is nothing to do.
     pub advice: &'static [Step],
 }
 
-/// Makes the enum and the table from one list: variant, name, severity, finding, advice.
+/// Generates the enum and the table from one list: variant, name, severity, finding, advice.
 macro_rules! codes {
     ($($code:ident $name:literal $severity:ident $finding:literal $advice:expr;)*) => {
-        /// The kind of an error, a warning or a note; `Display` writes its name.
+        /// Code of an error, a warning or a note. `Display` writes its name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
             $(#[doc = concat!($finding, ".")] $code,)*
         }
 
-        /// Every code, in the order of the names.
+        /// All codes in the order of their names.
         pub static CODES: &[CodeInfo] = &[$(CodeInfo {
             code: Code::$code,
             name: $name,
@@ -73,7 +73,7 @@ macro_rules! codes {
     };
 }
 
-/// By default, and under lenient.
+/// Severity by default and under `Lenient`.
 type Severities = (Severity, Severity);
 const REFUSED: Severities = (Severity::Error, Severity::Error);
 const DAMAGE: Severities = (Severity::Error, Severity::Warning);
@@ -427,22 +427,20 @@ codes! {
 }
 
 impl Code {
-    /// The row of the table for this code.
+    /// Returns the row of the table for this code.
     pub fn info(self) -> &'static CodeInfo {
         &CODES[self as usize]
     }
 
-    /// Its name, such as `S004` or `not-found`.
+    /// Returns the name, such as `S004` or `not-found`.
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// The code of that name.
+    /// Returns the code with that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        CODES
-            .iter()
-            .find(|row| row.name == name)
-            .map(|row| row.code)
+        let row = CODES.iter().find(|row| row.name == name)?;
+        Some(row.code)
     }
 }
 

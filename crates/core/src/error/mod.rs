@@ -1,4 +1,4 @@
-//! What can go wrong, sorted by who must act, and what is found on the way.
+//! Errors, classified by the party that must act, and findings that do not end a run.
 
 mod code;
 mod hint;
@@ -12,14 +12,14 @@ pub use crate::hint;
 
 pub use voxelize_geom::text::sanitize;
 
-/// The result of everything in this crate that can fail.
+/// Result of every fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The party that must act on an [`Error`]. Each kind has one exit code of the command line.
+/// Party that must act on an [`Error`]. Each kind has one exit code of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The question was wrong: options that conflict, a value out of range.
+    /// The request is wrong: conflicting options or a value out of range.
     Usage,
     /// The input cannot be read: missing, cut short, not a mesh.
     Input,
@@ -35,15 +35,15 @@ pub enum Kind {
     Internal,
 }
 
-/// One error: what is wrong, where, and what to do about it.
+/// Error with its message, place and advice.
 ///
-/// `Display` gives one line, `part.stl: triangle 812: vertex is NaN (byte 40696)`; [`Error::hint`]
-/// is a second one. Triangles and bytes count from 0, lines from 1.
+/// `Display` prints one line, `part.stl: triangle 812: vertex is NaN (byte 40696)`. [`Error::hint`] returns
+/// the advice as a second line. Triangles and bytes are counted from 0, lines from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
     code: Code,
-    // Boxes of text keep what every result carries small.
+    // Boxed text keeps every `Result` small.
     message: Box<str>,
     hint: Option<Box<Hint>>,
     file: Option<Box<str>>,
@@ -54,60 +54,54 @@ pub struct Error {
 
 impl Error {
     fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
-        let hint = None;
-        let file = None;
-        let triangle = None;
-        let byte = None;
-        let line = None;
-        let message = message.into().into_boxed_str();
         Self {
             kind,
             code,
-            message,
-            hint,
-            file,
-            triangle,
-            byte,
-            line,
+            message: message.into().into_boxed_str(),
+            hint: None,
+            file: None,
+            triangle: None,
+            byte: None,
+            line: None,
         }
     }
 
-    /// A wrong question.
+    /// Creates an error of a wrong request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, Code::Usage, message)
     }
 
-    /// An input that cannot be read; `code` is stable and names the finding.
+    /// Creates an error of an unreadable input. `code` is stable and names the finding.
     pub fn input(code: Code, message: impl Into<String>) -> Self {
         Self::new(Kind::Input, code, message)
     }
 
-    /// A mesh unfit for the request.
+    /// Creates an error of a mesh that is unfit for the request.
     pub fn unfit(message: impl Into<String>) -> Self {
         Self::new(Kind::Unfit, Code::Unfit, message)
     }
 
-    /// A mesh without triangles, where some are needed.
+    /// Creates an error of a mesh without triangles.
     pub fn no_triangles() -> Self {
         Self::unfit("the mesh has no triangles")
     }
 
-    /// A result that does not fit.
+    /// Creates an error of a result that does not fit.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(Kind::TooLarge, Code::TooLarge, message)
     }
 
-    /// An output that could not be written.
+    /// Creates an error of an output that could not be written.
     pub fn output(message: impl Into<String>) -> Self {
         Self::new(Kind::Output, Code::Output, message)
     }
 
-    /// A file that exists and stays. Its code, `exists`, lets a caller skip the output.
+    /// Creates an error of an existing file that is kept. Its code, `exists`, lets a caller skip the output.
     pub fn exists(message: impl Into<String>) -> Self {
         Self::new(Kind::Output, Code::Exists, message)
     }
 
-    /// The reader of a pipe went away. Its code, `closed-pipe`, lets a caller end quietly.
+    /// Creates an error of a pipe closed by its reader. Its code, `closed-pipe`, lets a caller end quietly.
     pub fn closed_pipe() -> Self {
         Self::new(
             Kind::Output,
@@ -116,7 +110,7 @@ impl Error {
         )
     }
 
-    /// The run was interrupted.
+    /// Creates an error of an interrupted run.
     pub fn interrupted() -> Self {
         Self::new(
             Kind::Interrupted,
@@ -125,13 +119,13 @@ impl Error {
         )
     }
 
-    /// The run was interrupted after so many of its files were written.
+    /// Creates an error of a run that was interrupted after `written` of its files.
     pub fn interrupted_after(written: usize, all: usize, what: &str) -> Self {
         let message = format!("interrupted; {written} of {all} {what} were written");
         Self::new(Kind::Interrupted, Code::Interrupted, message)
     }
 
-    /// A bug of this crate: what failed, and where.
+    /// Creates an error of a bug in this crate. The message names the failure and its place.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Kind::Internal, Code::Internal, message)
     }
@@ -143,14 +137,14 @@ impl Error {
         self
     }
 
-    /// This error with a subject before its message: `lid: …`.
+    /// Prefixes the message with a subject: `lid: …`.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.message = format!("{}: {}", sanitize(subject), self.message).into();
         self
     }
 
-    /// The file it is about. The innermost name stays.
+    /// Adds the file. An existing name is kept.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<std::path::Path>) -> Self {
         self.file
@@ -158,63 +152,63 @@ impl Error {
         self
     }
 
-    /// The triangle it is about, counted from 0.
+    /// Adds the triangle, counted from 0.
     #[must_use]
     pub fn at_triangle(mut self, triangle: u64) -> Self {
         self.triangle = Some(triangle);
         self
     }
 
-    /// The byte offset in the file where it was found.
+    /// Adds the byte offset in the file.
     #[must_use]
     pub fn at_byte(mut self, byte: u64) -> Self {
         self.byte = Some(byte);
         self
     }
 
-    /// The line of the file where it was found, counted from 1.
+    /// Adds the line of the file, counted from 1.
     #[must_use]
     pub fn at_line(mut self, line: u64) -> Self {
         self.line = Some(line);
         self
     }
 
-    /// The party that must act.
+    /// Returns the party that must act.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The stable name of the finding, for scripts.
+    /// Returns the stable code of the finding, for scripts.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// The message, without the place.
+    /// Returns the message without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The advice, if there is any.
+    /// Returns the advice.
     pub fn hint(&self) -> Option<&Hint> {
         self.hint.as_deref()
     }
 
-    /// The file it is about.
+    /// Returns the file.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// The triangle it is about, counted from 0.
+    /// Returns the triangle, counted from 0.
     pub fn triangle(&self) -> Option<u64> {
         self.triangle
     }
 
-    /// The byte offset where it was found.
+    /// Returns the byte offset.
     pub fn byte(&self) -> Option<u64> {
         self.byte
     }
 
-    /// The line where it was found, counted from 1.
+    /// Returns the line, counted from 1.
     pub fn line(&self) -> Option<u64> {
         self.line
     }
@@ -239,19 +233,19 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A warning or a note: it did not end the run.
+/// Warning or note that did not end the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How serious it is: never [`Severity::Error`].
+    /// Severity, never [`Severity::Error`].
     pub severity: Severity,
-    /// The first of its kind: code, place, and the message it would have as an error.
+    /// First finding of its kind: code, place, and its message as an error.
     pub first: Error,
-    /// How many there are.
+    /// Number of findings of the kind.
     pub count: u64,
 }
 
 impl Finding {
-    /// This finding with advice of its own.
+    /// Adds specific advice.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<Hint>) -> Self {
         Self {
@@ -260,7 +254,7 @@ impl Finding {
         }
     }
 
-    /// One finding, as serious as its code is by default.
+    /// Creates a single finding with the default severity of its code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             severity: code.info().severity,
@@ -269,7 +263,7 @@ impl Finding {
         }
     }
 
-    /// This finding with a subject before its message: `lid: …`.
+    /// Prefixes the message with a subject: `lid: …`.
     #[must_use]
     pub fn about(self, subject: &str) -> Self {
         Self {
@@ -278,12 +272,12 @@ impl Finding {
         }
     }
 
-    /// Its code.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         self.first.code()
     }
 
-    /// The first of its kind with its place, and how many there are.
+    /// Returns the first finding with its place, and the number of findings.
     pub fn text(&self) -> String {
         match self.count {
             0 | 1 => self.first.to_string(),
@@ -293,7 +287,7 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// `warning[W006]: the mesh is not closed`, with its place and how many there are.
+    /// Writes `warning[W006]: the mesh is not closed`, with the place and the number of findings.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -1,27 +1,27 @@
-//! Arrays of numbers beside the value of each cell.
+//! Arrays of additional numbers for each cell.
 
 use super::field::Field;
 use crate::error::Result;
 pub use voxelize_kernel::fraction::Quantity;
 
-/// A set of quantities.
+/// Set of quantities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Quantities(u8);
 
 impl Quantities {
-    /// All in it, in the order of [`Quantity::ALL`].
+    /// Returns the quantities in the order of [`Quantity::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Quantity> {
         Quantity::ALL
             .into_iter()
             .filter(move |one| self.0 >> *one as u8 & 1 != 0)
     }
 
-    /// Whether it has none.
+    /// Reports whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many numbers a cell has.
+    /// Returns the number of numbers per cell.
     pub fn numbers(self) -> usize {
         self.iter().map(Quantity::numbers).sum()
     }
@@ -33,17 +33,18 @@ impl FromIterator<Quantity> for Quantities {
     }
 }
 
-/// The numbers of one quantity for cells of some layers, x fastest, then y; those of a cell side by side.
+/// Numbers of one quantity for the cells of some layers, x fastest, then y. The numbers of a cell are
+/// adjacent.
 #[derive(Debug, Clone)]
 pub struct CellArray {
-    /// The quantity.
+    /// Quantity of the numbers.
     pub quantity: Quantity,
-    /// A field with a cell for each number along x; `None` before there are any layers.
+    /// Field with one cell per number along x. `None` without layers.
     field: Option<Field>,
 }
 
 impl CellArray {
-    /// Without layers.
+    /// Creates an array without layers.
     pub fn new(quantity: Quantity) -> Self {
         Self {
             quantity,
@@ -51,30 +52,31 @@ impl CellArray {
         }
     }
 
-    /// The numbers.
+    /// Returns the numbers.
     pub fn numbers(&self) -> &[f32] {
         self.field.as_ref().map_or(&[], Field::values)
     }
 
-    /// The numbers, to write to.
+    /// Returns the numbers for writing.
     pub fn numbers_mut(&mut self) -> &mut [f32] {
         self.field.as_mut().map_or(&mut [], Field::values_mut)
     }
 
-    /// The numbers as a field of so many times as many cells along x, whose digest is that of the array.
+    /// Returns the numbers as a field whose cells along x are multiplied by the numbers per cell. Its digest
+    /// is the digest of the array.
     pub fn as_field(&self) -> Option<&Field> {
         self.field.as_ref()
     }
 
-    /// The dims of that field for cells of these dims.
+    /// Returns the dims of that field for cells of the given dims.
     pub fn dims_for(quantity: Quantity, [nx, ny, nz]: [usize; 3]) -> [usize; 3] {
         [quantity.numbers() * nx, ny, nz]
     }
 
-    /// Makes it one of cells of these dims; the numbers are any.
+    /// Resizes the array to cells of these dims. The numbers are arbitrary afterwards.
     ///
     /// # Errors
-    /// If they do not fit in memory.
+    /// The numbers do not fit in memory.
     pub fn resize(&mut self, dims: [usize; 3]) -> Result<()> {
         let dims = Self::dims_for(self.quantity, dims);
         if self.field.as_ref().is_none_or(|field| field.dims() != dims) {

@@ -1,4 +1,4 @@
-//! Occupancy: one bit a cell, 64 cells along x per word, rows padded to whole words.
+//! Occupancy: one bit per cell, 64 cells along x per word, rows padded to whole words.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use crate::par;
 pub use voxelize_kernel::bits_of;
 use voxelize_kernel::memory::Zeroed;
 
-/// One bit per cell of a grid of `[nx, ny, nz]` cells.
+/// Grid of `[nx, ny, nz]` cells with one bit per cell.
 ///
-/// Word `w` of row `(j, k)` holds cells `64 w .. 64 w + 63` along x, the first in its lowest bit;
-/// bits beyond `nx` are always zero. Rows run along y, then z.
+/// Word `w` of row `(j, k)` contains cells `64 w .. 64 w + 63` along x, the first in its lowest bit. Bits
+/// beyond `nx` are always zero. Rows run along y, then z.
 #[derive(Clone)]
 pub struct BitGrid {
     dims: [usize; 3],
     row_words: usize,
     words: Zeroed<u64>,
-    /// The words of each layer that are not zero, with their places in the layer, in order; `None` if that is not known.
+    /// Non-zero words of each layer with their places in the layer, in order. `None` if they are not known.
     noted: Option<Vec<NotedWords>>,
 }
 
@@ -30,13 +30,18 @@ impl PartialEq for BitGrid {
 
 impl Eq for BitGrid {}
 
-/// Words that are not zero, with their places in a layer, in order.
+/// Non-zero words with their places in a layer, in order.
 type NotedWords = Vec<(usize, u64)>;
 
-/// Words are noted if at most one of so many is not zero.
+/// Words are noted if at most one of this many is non-zero.
 const SPARSE: usize = 4;
 
-/// Refuses dims of which one is zero.
+/// Returns the size of an array of these dims. `None` if it overflows.
+pub(super) fn checked_size([x, y, z]: [usize; 3]) -> Option<usize> {
+    x.checked_mul(y)?.checked_mul(z)
+}
+
+/// Rejects dims that contain a zero.
 pub(super) fn check_dims(dims: [usize; 3]) -> Result<()> {
     if dims.contains(&0) {
         return Err(Error::usage("a grid needs at least one cell on every axis"));
@@ -45,25 +50,20 @@ pub(super) fn check_dims(dims: [usize; 3]) -> Result<()> {
 }
 
 impl BitGrid {
-    /// An empty grid. Its memory is zero pages of the system until cells are set.
+    /// Creates an empty grid. Its memory is zero pages of the system until cells are set.
     ///
     /// # Errors
-    /// If an axis is zero or the words do not fit in memory.
+    /// An axis is zero, or the words do not fit in memory.
     pub fn new(dims: [usize; 3]) -> Result<Self> {
         check_dims(dims)?;
-        let row_words = dims[0].div_ceil(64);
-        let too_large = || {
-            let [x, y, z] = dims;
+        let [x, y, z] = dims;
+        let row_words = x.div_ceil(64);
+        let words = checked_size([row_words, y, z]).and_then(Zeroed::new).ok_or_else(|| {
             Error::too_large(format!(
                 "a grid of {x} × {y} × {z} cells does not fit in memory"
             ))
             .with_hint("use larger cells")
-        };
-        let count = row_words
-            .checked_mul(dims[1])
-            .and_then(|n| n.checked_mul(dims[2]))
-            .ok_or_else(too_large)?;
-        let words = Zeroed::new(count).ok_or_else(too_large)?;
+        })?;
         Ok(Self {
             dims,
             row_words,
@@ -72,52 +72,51 @@ impl BitGrid {
         })
     }
 
-    /// Makes it a grid of these dims, in the same memory if it has them already: then its cells stay as they
-    /// are.
+    /// Changes the dims. A grid that has these dims already keeps its memory and its cells.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn reshape(&mut self, dims: [usize; 3]) -> Result<()> {
         if self.dims != dims {
-            // What is left of it goes first.
+            // Free the old memory first.
             *self = Self::new([1; 3])?;
             *self = Self::new(dims)?;
         }
         Ok(())
     }
 
-    /// The bytes a grid of these dims takes, for plans.
+    /// Returns the size of a grid of these dims in bytes, for plans.
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
         8 * dims[0].div_ceil(64) as u128 * dims[1] as u128 * dims[2] as u128
     }
 
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Returns the cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims
     }
 
-    /// Words per row.
+    /// Returns the number of words per row.
     pub fn row_words(&self) -> usize {
         self.row_words
     }
 
-    /// Words per layer of z.
+    /// Returns the number of words per layer of z.
     pub fn layer_words(&self) -> usize {
         self.row_words * self.dims[1]
     }
 
-    /// All words, rows along y, then z.
+    /// Returns all words, rows along y, then z.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// All words, to write to. Bits beyond `nx` must stay zero.
+    /// Returns all words for writing. Bits beyond `nx` must stay zero.
     pub fn words_mut(&mut self) -> &mut [u64] {
         self.noted = None;
         &mut self.words
     }
 
-    /// Empties every cell.
+    /// Empties all cells.
     pub fn clear(&mut self) {
         let Some(mut noted) = self.noted.take() else {
             return self.words.fill(0);
@@ -130,22 +129,18 @@ impl BitGrid {
         self.noted = Some(noted);
     }
 
-    /// Fills an empty grid: `each` hands the words of a layer that are not zero, with their places in the layer, in order
-    /// and each once, to its second argument. They are noted, if they are few, until one is written to. In the threads it is
-    /// called in.
+    /// Fills an empty grid. `each` passes the non-zero words of a layer with their places to its second
+    /// argument, in order and each once. If there are few, they are noted until a word is written otherwise.
+    /// Runs in the threads of the caller.
     pub fn fill_noted(&mut self, each: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync) {
         let layer_words = self.layer_words();
         let most = layer_words / SPARSE;
-        let noted = self
-            .noted
-            .take()
-            .unwrap_or_else(|| vec![vec![]; self.dims[2]]);
-        let layers = self
-            .words
-            .chunks_mut(layer_words)
-            .zip(noted)
-            .enumerate()
-            .collect();
+        let noted = match self.noted.take() {
+            Some(noted) => noted,
+            None => vec![vec![]; self.dims[2]],
+        };
+        let layers = self.words.chunks_mut(layer_words).zip(noted);
+        let layers = layers.enumerate().collect();
         let noted = par::map(
             layers,
             |(k, (layer, mut noted)): (usize, (&mut [u64], NotedWords))| {
@@ -164,46 +159,47 @@ impl BitGrid {
         self.noted = noted.into_iter().collect();
     }
 
-    /// The bytes of what a grid of these dims notes, at most, for plans.
+    /// Returns an upper bound of the bytes of the noted words of a grid of these dims, for plans.
     pub fn noted_bytes_for(dims: [usize; 3]) -> u128 {
         Self::bytes_for(dims) / (8 * SPARSE as u128) * size_of::<(usize, u64)>() as u128
     }
 
-    /// The words of layer `k` that are not zero, with their places in the layer, in order; `None` if that is not known.
+    /// Returns the non-zero words of layer `k` with their places in the layer, in order. `None` if they are
+    /// not known.
     pub fn noted(&self, k: usize) -> Option<&[(usize, u64)]> {
         self.noted.as_ref().map(|noted| noted[k].as_slice())
     }
 
-    /// Writes to every page, so that later writes find the memory there. For benchmarks.
+    /// Writes to every page, so that later writes find the memory allocated. For benchmarks.
     pub fn touch(&mut self) {
         self.words_mut().fill(std::hint::black_box(0));
     }
 
-    /// The words of layer `k`.
+    /// Returns the words of layer `k`.
     pub fn layer(&self, k: usize) -> &[u64] {
         let n = self.layer_words();
         &self.words[k * n..(k + 1) * n]
     }
 
-    /// The words of row `(j, k)`.
+    /// Returns the words of row `(j, k)`.
     pub fn row(&self, j: usize, k: usize) -> &[u64] {
         let start = (k * self.dims[1] + j) * self.row_words;
         &self.words[start..start + self.row_words]
     }
 
-    /// Takes out row `(j, k)`: a byte for each cell, 1 where it is occupied.
+    /// Copies row `(j, k)` into one byte per cell, 1 for occupied cells.
     ///
     /// # Panics
-    /// If the row is not as long as the grid along x.
+    /// The length of `row` differs from the cells along x.
     pub fn row_bytes(&self, j: usize, k: usize, row: &mut [u8]) {
         assert_eq!(row.len(), self.dims[0], "the length of a row");
         spread_row(self.row(j, k), row);
     }
 
-    /// Whether cell `(i, j, k)` is occupied.
+    /// Reports whether cell `(i, j, k)` is occupied.
     ///
     /// # Panics
-    /// If the cell is outside the grid.
+    /// The cell is outside the grid.
     pub fn get(&self, [i, j, k]: [usize; 3]) -> bool {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -215,7 +211,7 @@ impl BitGrid {
     /// Occupies cell `(i, j, k)`.
     ///
     /// # Panics
-    /// If the cell is outside the grid.
+    /// The cell is outside the grid.
     pub fn set(&mut self, [i, j, k]: [usize; 3]) {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -225,58 +221,55 @@ impl BitGrid {
         self.words_mut()[word] |= 1 << (i % 64);
     }
 
-    /// Empties a cell that is occupied, and occupies one that is empty.
+    /// Inverts a cell.
     pub fn toggle(&mut self, [i, j, k]: [usize; 3]) {
         debug_assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2]);
         let word = (k * self.dims[1] + j) * self.row_words + i / 64;
         self.words_mut()[word] ^= 1 << (i % 64);
     }
 
-    /// Occupies the cells that `other`, of the same dims, has.
+    /// Adds the cells of `other`, which has the same dims.
     pub fn add(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| word | other);
     }
 
-    /// Empties the cells that `other`, of the same dims, does not have.
+    /// Removes the cells that are empty in `other`, which has the same dims.
     pub fn keep(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| word & other);
     }
 
-    /// Occupies the cells that `other`, of the same dims, has and this has not; empties the rest.
+    /// Replaces the cells by the cells of `other` that are empty here. `other` has the same dims.
     pub fn invert_within(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| other & !word);
     }
 
-    /// Occupies the cells that this or `other`, of the same dims, has, and not both.
+    /// Replaces the cells by the cells that are occupied in exactly one of both grids. `other` has the same dims.
     pub fn differ(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| word ^ other);
     }
 
-    /// Makes every word what `f` makes of it and that of a grid as high or higher, whose layer `first` is the first of
-    /// this.
+    /// Replaces every word by the result of `f` for it and the word of a grid that is at least as high. The first
+    /// layer here is layer `first` of `other`.
     fn combine(&mut self, other: &Self, first: usize, f: impl Fn(u64, u64) -> u64 + Sync) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         debug_assert!(first + self.dims[2] <= other.dims[2]);
         let n = self.layer_words();
-        par::map(
-            self.words_mut().chunks_mut(n).enumerate().collect(),
-            |(k, layer): (usize, &mut [u64])| {
-                layer
-                    .iter_mut()
-                    .zip(other.layer(first + k))
-                    .for_each(|(word, other)| *word = f(*word, *other));
-            },
-        );
+        let layers = self.words_mut().chunks_mut(n).enumerate().collect();
+        par::map(layers, |(k, layer): (usize, &mut [u64])| {
+            for (word, other) in layer.iter_mut().zip(other.layer(first + k)) {
+                *word = f(*word, *other);
+            }
+        });
     }
 
-    /// Copies all layers of a grid of as many cells along x and y, the first to layer `first`.
+    /// Copies all layers of a grid with the same cells along x and y to the layers from `first` on.
     pub fn put(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let start = first * self.layer_words();
         self.words_mut()[start..start + other.words.len()].copy_from_slice(&other.words);
     }
 
-    /// Occupies the cells of a grid of as many cells along x and y, whose first layer is layer `first` of this.
+    /// Adds the cells of a grid with the same cells along x and y. Its first layer is layer `first` here.
     pub fn add_at(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
@@ -285,24 +278,25 @@ impl BitGrid {
             .zip(0..other.dims[2])
             .collect();
         par::map(layers, |(layer, k): (&mut [u64], usize)| {
-            layer
-                .iter_mut()
-                .zip(other.layer(k))
-                .for_each(|(word, more)| *word |= more);
+            for (word, more) in layer.iter_mut().zip(other.layer(k)) {
+                *word |= more;
+            }
         });
     }
 
-    /// Empties the cells that a grid as high or higher has, whose layer `first` is the first of this.
+    /// Removes the cells of a grid that is at least as high. The first layer here is layer `first` of
+    /// `other`.
     pub fn remove(&mut self, other: &Self, first: usize) {
         self.combine(other, first, |word, other| word & !other);
     }
 
-    /// Occupies the cells that a grid as high or higher has, whose layer `first` is the first of this.
+    /// Adds the cells of a grid that is at least as high. The first layer here is layer `first` of `other`.
     pub fn add_layers(&mut self, other: &Self, first: usize) {
         self.combine(other, first, |word, other| word | other);
     }
 
-    /// Occupies the cells that neither of two larger grids has, whose layer `first` is the first of this.
+    /// Adds the cells that are empty in both of two larger grids. The first layer here is layer `first` of
+    /// both.
     pub fn add_neither(&mut self, one: &Self, two: &Self, first: usize) {
         let [nx, ..] = self.dims;
         let row_words = self.row_words;
@@ -324,21 +318,16 @@ impl BitGrid {
         );
     }
 
-    /// How many cells are occupied.
+    /// Returns the number of occupied cells.
     pub fn count(&self) -> u64 {
-        let n = self.layer_words();
-        let layer = |k: usize| {
-            self.words[k * n..(k + 1) * n]
-                .iter()
-                .map(|w| u64::from(w.count_ones()))
-                .sum::<u64>()
-        };
-        crate::par::map_range(0..self.dims[2], layer)
-            .into_iter()
-            .sum::<u64>()
+        let counts = par::map_range(0..self.dims[2], |k| {
+            let words = self.layer(k).iter();
+            words.map(|word| u64::from(word.count_ones())).sum::<u64>()
+        });
+        counts.into_iter().sum()
     }
 
-    /// The occupied cells `[i, j, k]`, x fastest.
+    /// Returns the occupied cells `[i, j, k]`, x fastest.
     pub fn iter(&self) -> impl Iterator<Item = [usize; 3]> + '_ {
         let per_row = self.row_words;
         self.words
@@ -354,39 +343,37 @@ impl BitGrid {
             })
     }
 
-    /// The box of the occupied cells, `[lowest, highest]`, both inclusive; `None` if empty.
+    /// Returns the bounding box of the occupied cells, `[lowest, highest]`, both inclusive. `None` if the
+    /// grid is empty.
     pub fn occupied_box(&self) -> Option<[[usize; 3]; 2]> {
-        self.iter().fold(None, |found, cell| {
-            let [low, high] = found.unwrap_or([cell, cell]);
-            Some([
-                std::array::from_fn(|a| low[a].min(cell[a])),
-                std::array::from_fn(|a| high[a].max(cell[a])),
-            ])
-        })
+        let mut cells = self.iter();
+        let mut low = cells.next()?;
+        let mut high = low;
+        for cell in cells {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(cell[axis]);
+                high[axis] = high[axis].max(cell[axis]);
+            }
+        }
+        Some([low, high])
     }
 
-    /// Reads the picture that [`to_text`](Self::to_text) draws: layers of z separated by blank
-    /// lines, in each the rows of y from the highest to the lowest, `#` for occupied.
+    /// Parses the text that [`to_text`](Self::to_text) writes: layers of z separated by blank lines, in each
+    /// layer the rows of y from the highest to the lowest, `#` for occupied.
     ///
     /// # Errors
-    /// If rows or layers differ in size or hold anything but `#` and `.`.
+    /// Rows or layers differ in size, or the text contains another character than `#` and `.`.
     pub fn from_text(text: &str) -> Result<Self> {
-        let layers: Vec<Vec<&str>> = text
-            .split("\n\n")
-            .map(|layer| {
-                layer
-                    .lines()
-                    .map(str::trim)
-                    .filter(|l| !l.is_empty())
-                    .collect()
-            })
-            .filter(|layer: &Vec<&str>| !layer.is_empty())
-            .collect();
+        let mut layers: Vec<Vec<&str>> = vec![];
+        for layer in text.split("\n\n") {
+            let mut rows: Vec<&str> = layer.lines().map(str::trim).collect();
+            rows.retain(|row| !row.is_empty());
+            if !rows.is_empty() {
+                layers.push(rows);
+            }
+        }
         let rows = layers.first().map_or(0, Vec::len);
-        let columns = layers
-            .first()
-            .and_then(|l| l.first())
-            .map_or(0, |r| r.len());
+        let columns = layers.first().map_or(0, |rows| rows[0].len());
         let mut grid = Self::new([columns, rows, layers.len()])?;
         for (k, layer) in layers.iter().enumerate() {
             if layer.len() != rows || layer.iter().any(|row| row.len() != columns) {
@@ -407,28 +394,28 @@ impl BitGrid {
         Ok(grid)
     }
 
-    /// Layer `k` as text, y upwards, `#` for occupied.
+    /// Returns layer `k` as text, y upwards, `#` for occupied.
     pub fn layer_text(&self, k: usize) -> String {
         let [nx, ny, _] = self.dims;
-        let row = |j| {
-            (0..nx)
-                .map(|i| if self.get([i, j, k]) { '#' } else { '.' })
-                .collect::<String>()
-        };
-        (0..ny).rev().map(|j| row(j) + "\n").collect()
+        let mut text = String::new();
+        for j in (0..ny).rev() {
+            for i in 0..nx {
+                text.push(if self.get([i, j, k]) { '#' } else { '.' });
+            }
+            text.push('\n');
+        }
+        text
     }
 
-    /// The whole grid as text: its layers from the lowest z, separated by blank lines.
+    /// Returns the whole grid as text: its layers from the lowest z, separated by blank lines.
     pub fn to_text(&self) -> String {
-        (0..self.dims[2])
-            .map(|k| self.layer_text(k))
-            .collect::<Vec<_>>()
-            .join("\n")
+        let layers: Vec<_> = (0..self.dims[2]).map(|k| self.layer_text(k)).collect();
+        layers.join("\n")
     }
 }
 
 impl fmt::Debug for BitGrid {
-    /// Small grids as text, large ones as their size.
+    /// Writes small grids as text and large grids as their size.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.dims;
         write!(f, "BitGrid {x} × {y} × {z}")?;
@@ -443,7 +430,7 @@ impl fmt::Debug for BitGrid {
 impl TryFrom<&Lattice> for BitGrid {
     type Error = Error;
 
-    /// An empty grid for the cells of `lattice`.
+    /// Creates an empty grid for the cells of `lattice`.
     fn try_from(lattice: &Lattice) -> Result<Self> {
         Self::new(lattice.dims())
     }

@@ -1,4 +1,4 @@
-//! Cells of one of three kinds: bits, labels, or a field.
+//! Cells of a grid: bits, labels, or a field.
 
 use super::arrays::CellArray;
 use super::bits::{BitGrid, bits_of};
@@ -7,10 +7,10 @@ use super::labels::Labels;
 use super::legend::Legend;
 use crate::error::{Error, Result};
 
-/// The kind of value in the cells of a grid.
+/// Kind of value in the cells of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CellKind {
-    /// Occupied or not.
+    /// Occupied or empty.
     Bits,
     /// A label for each occupied cell.
     Labels,
@@ -19,10 +19,10 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Bits, Self::Labels, Self::Field];
 
-    /// The word for it: `bits`, `labels` or `field`.
+    /// Returns the name: `bits`, `labels` or `field`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bits => "bits",
@@ -31,7 +31,7 @@ impl CellKind {
         }
     }
 
-    /// The word for cells of this kind: `bits`, `labels` or `fields`.
+    /// Returns the plural: `bits`, `labels` or `fields`.
     pub fn plural(self) -> &'static str {
         if self == Self::Field {
             "fields"
@@ -40,7 +40,7 @@ impl CellKind {
         }
     }
 
-    /// The bytes a grid of these dims takes, at most: labels of a short legend take less.
+    /// Returns an upper bound of the bytes of a grid of these dims. Labels with a short legend need less.
     pub fn bytes_for(self, dims: [usize; 3]) -> u128 {
         let cells = dims.iter().map(|&n| n as u128).product::<u128>();
         match self {
@@ -51,22 +51,22 @@ impl CellKind {
     }
 }
 
-/// The kind of some cells, with what belongs to all of them.
+/// Kind of cells with their common properties.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CellType<'a> {
-    /// Occupied or not.
+    /// Occupied or empty.
     Bits,
     /// Labels of this legend.
     Labels(&'a Legend),
     /// Numbers with this background.
     Field {
-        /// The value of cells that nothing was computed for.
+        /// Value of cells without a computed number.
         background: f32,
     },
 }
 
 impl CellType<'_> {
-    /// The kind alone.
+    /// Returns the kind without the properties.
     pub fn kind(&self) -> CellKind {
         match self {
             Self::Bits => CellKind::Bits,
@@ -75,7 +75,7 @@ impl CellType<'_> {
         }
     }
 
-    /// The colour of a label: one that its legend states, or the usual one of the label.
+    /// Returns the colour of a label: the colour in its legend, or the default colour of the label.
     pub fn colour(&self, label: u8) -> [u8; 3] {
         let legend = match self {
             Self::Labels(legend) => *legend,
@@ -86,10 +86,10 @@ impl CellType<'_> {
     }
 }
 
-/// The cells of a grid.
+/// Cells of a grid.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cells {
-    /// Occupied or not.
+    /// Occupied or empty.
     Bits(BitGrid),
     /// A label for each occupied cell.
     Labels(Labels),
@@ -97,10 +97,10 @@ pub enum Cells {
     Field(Field),
 }
 
-/// The cells of a grid, borrowed.
+/// Borrowed cells of a grid.
 #[derive(Debug, Clone, Copy)]
 pub enum CellsRef<'a> {
-    /// Occupied or not.
+    /// Occupied or empty.
     Bits(&'a BitGrid),
     /// A label for each occupied cell.
     Labels(&'a Labels),
@@ -108,22 +108,22 @@ pub enum CellsRef<'a> {
     Field(&'a Field),
 }
 
-/// The cells of a grid, to be filled in.
+/// Cells of a grid to be computed.
 #[derive(Debug)]
 pub enum CellsMut<'a> {
-    /// Occupied or not.
+    /// Occupied or empty.
     Bits(&'a mut BitGrid),
-    /// A number for each cell; and, if they are wanted, the number of the triangle that is nearest to each cell.
+    /// A number for each cell and, if requested, the number of the triangle nearest to each cell.
     Field(&'a mut Field, Option<&'a mut [i32]>),
-    /// A number for each cell, and arrays beside it.
+    /// A number for each cell, and additional arrays.
     WithArrays(&'a mut Field, &'a mut [CellArray]),
 }
 
 impl<'a> CellsMut<'a> {
-    /// The bits.
+    /// Returns the bits.
     ///
     /// # Errors
-    /// If it is a field.
+    /// The cells are a field.
     pub fn bits(self) -> Result<&'a mut BitGrid> {
         match self {
             Self::Bits(bits) => Ok(bits),
@@ -131,7 +131,7 @@ impl<'a> CellsMut<'a> {
         }
     }
 
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Returns the cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         match self {
             Self::Bits(bits) => bits.dims(),
@@ -139,7 +139,7 @@ impl<'a> CellsMut<'a> {
         }
     }
 
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(&self) -> CellKind {
         match self {
             Self::Bits(_) => CellKind::Bits,
@@ -161,7 +161,7 @@ impl<'a> From<&'a mut Field> for CellsMut<'a> {
 }
 
 impl Cells {
-    /// The cells, borrowed.
+    /// Borrows the cells.
     pub fn as_ref(&self) -> CellsRef<'_> {
         match self {
             Self::Bits(bits) => CellsRef::Bits(bits),
@@ -170,10 +170,10 @@ impl Cells {
         }
     }
 
-    /// The occupied cells of bits or labels.
+    /// Returns the occupied cells of bits or labels.
     ///
     /// # Errors
-    /// If it is a field, which has none.
+    /// The cells are a field, which has no occupied cells.
     pub fn into_occupied(self) -> Result<BitGrid> {
         match self {
             Self::Bits(bits) => Ok(bits),
@@ -184,7 +184,7 @@ impl Cells {
 }
 
 impl<'a> CellsRef<'a> {
-    /// The bytes that they take in memory, at most.
+    /// Returns an upper bound of the bytes in memory.
     pub fn bytes(self) -> u128 {
         match self {
             Self::Bits(bits) => BitGrid::bytes_for(bits.dims()),
@@ -193,7 +193,7 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Returns the cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         match self {
             Self::Bits(bits) => bits.dims(),
@@ -202,12 +202,12 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(&self) -> CellKind {
         self.cell_type().kind()
     }
 
-    /// The kind, with the legend of labels or the background of a field.
+    /// Returns the kind with the legend of labels or the background of a field.
     pub fn cell_type(&self) -> CellType<'a> {
         match *self {
             Self::Bits(_) => CellType::Bits,
@@ -218,10 +218,10 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// The occupied cells of bits or labels.
+    /// Returns the occupied cells of bits or labels.
     ///
     /// # Errors
-    /// If it is a field, which has none.
+    /// The cells are a field, which has no occupied cells.
     pub fn occupied(&self) -> Result<&'a BitGrid> {
         match *self {
             Self::Bits(bits) => Ok(bits),
@@ -230,8 +230,8 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// Which of up to 64 cells of row `(j, k)`, from cell `64 n` on, are occupied; of a field, which have another value
-    /// than the background.
+    /// Returns the occupied cells among up to 64 cells of row `(j, k)`, starting at cell `64 n`. For a field,
+    /// the cells that differ from the background.
     pub fn word(self, j: usize, k: usize, n: usize) -> u64 {
         match self {
             Self::Bits(bits) => bits.row(j, k)[n],
@@ -240,13 +240,14 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// The cells of row `(j, k)` that are occupied; of a field, that have another value than the background.
+    /// Returns the occupied cells of row `(j, k)`. For a field, the cells that differ from the background.
     pub fn occupied_in(self, j: usize, k: usize) -> impl Iterator<Item = usize> {
         let words = 0..self.dims()[0].div_ceil(64);
         words.flat_map(move |n| bits_of(self.word(j, k, n)).map(move |bit| 64 * n + bit))
     }
 
-    /// How many cells are occupied; of a field, how many have another value than the background.
+    /// Returns the number of occupied cells. For a field, the number of cells that differ from the
+    /// background.
     pub fn count(&self) -> u64 {
         match self {
             Self::Bits(bits) => bits.count(),

@@ -1,60 +1,61 @@
-//! Connected components of cells, by faces, edges or corners (26 neighbours), found on runs of bits.
+//! Connected components of cells that share faces, edges or corners (26 neighbours), computed on runs of
+//! bits.
 //!
-//! A run is a stretch of occupied cells of a row. Runs are joined with those of the row before and of the three rows
-//! below that they overlap or touch (union-find on runs; He, Chao and Suzuki 2008 in two dimensions). Chunks of layers
-//! are labelled side by side, and joined where they meet. Labels follow the order of the first cells, so they depend
-//! on no number of threads.
+//! A run is a maximal sequence of occupied cells in a row. A run is joined with the overlapping or touching
+//! runs of the previous row and of the three adjacent rows of the layer below (union-find on runs; He, Chao
+//! and Suzuki 2008 in two dimensions). Chunks of layers are labelled in parallel and joined where they meet.
+//! Labels follow the order of the first cells, so they do not depend on the number of threads.
 
 use super::bits::BitGrid;
 use crate::geom::forest;
 use crate::par;
 
-/// Layers of a chunk.
+/// Layers per chunk.
 const HEIGHT: usize = 32;
 
-/// A stretch of occupied cells of a row, as long as it can be.
+/// Maximal sequence of occupied cells in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRun {
     /// First cell.
     pub start: u32,
-    /// First cell after it.
+    /// First cell after the run.
     pub end: u32,
-    /// The component it belongs to.
+    /// Component of the run.
     pub label: u32,
 }
 
-/// The components of the cells of a grid.
+/// Components of the cells of a grid.
 pub struct CellComponents {
     chunks: Vec<Chunk>,
-    /// Rows of a layer.
+    /// Rows per layer.
     rows: usize,
     count: usize,
 }
 
-/// One component.
+/// Connected component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellComponent {
-    /// How many cells it has.
+    /// Number of cells.
     pub cells: u64,
-    /// The first of them.
+    /// First cell.
     pub first: [usize; 3],
-    /// The lowest and the highest of them along each axis.
+    /// Lowest and highest cell along each axis.
     pub reach: [[usize; 3]; 2],
 }
 
-/// The runs of some layers.
+/// Runs of some layers.
 #[derive(Default)]
 struct Chunk {
-    /// Where the runs of each row begin, and the end of the last.
+    /// Start of the runs of each row, and the end of the last.
     begins: Vec<u32>,
     runs: Vec<CellRun>,
-    /// By label: the one it is joined to, itself if it is the first of its component. Once all chunks are joined,
-    /// its final label.
+    /// Union-find forest of the labels: the first label of a component is its own parent. After all chunks
+    /// are joined, the final label of each label.
     forest: Vec<u32>,
 }
 
 impl CellComponents {
-    /// The components of the cells of `grid`, in the threads this is called in.
+    /// Finds the components of the cells of `grid` in the threads of the caller.
     pub fn of(grid: &BitGrid) -> Self {
         let [_, rows, layers] = grid.dims();
         Self::of_rows(rows, layers, |j, k| {
@@ -62,8 +63,8 @@ impl CellComponents {
         })
     }
 
-    /// The components of cells that are given by rows: for row `(j, k)` words, with their numbers in ascending order;
-    /// words without cells may be left out.
+    /// Finds the components of cells that are given by rows. `row` returns the words of row `(j, k)` with
+    /// their numbers in ascending order. Words without cells may be omitted.
     pub fn of_rows<I: Iterator<Item = (usize, u64)>>(
         rows: usize,
         layers: usize,
@@ -85,12 +86,12 @@ impl CellComponents {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of components.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The runs of row `(j, k)`, in order.
+    /// Returns the runs of row `(j, k)` in order.
     pub fn row(&self, j: usize, k: usize) -> impl Iterator<Item = CellRun> + '_ {
         let chunk = &self.chunks[k / HEIGHT];
         let runs = chunk.row(k % HEIGHT * self.rows + j);
@@ -100,7 +101,7 @@ impl CellComponents {
         })
     }
 
-    /// The component of a cell; `None` if it is empty.
+    /// Returns the component of a cell. `None` if the cell is empty.
     pub fn at(&self, [i, j, k]: [usize; 3]) -> Option<usize> {
         let chunk = &self.chunks[k / HEIGHT];
         let runs = chunk.row(k % HEIGHT * self.rows + j);
@@ -108,7 +109,7 @@ impl CellComponents {
         (run.start as usize <= i).then(|| chunk.forest[run.label as usize] as usize)
     }
 
-    /// The components of the cells from the first to the last of these, of row `(j, k)`, in order.
+    /// Returns the components of the cells `first` to `last` of row `(j, k)`, in order.
     pub fn within(
         &self,
         [first, last]: [usize; 2],
@@ -124,7 +125,7 @@ impl CellComponents {
         runs.map(|run| chunk.forest[run.label as usize] as usize)
     }
 
-    /// The first cell, the size and the extent of every component, by label.
+    /// Returns the first cell, the size and the extent of every component, by label.
     pub fn measured(&self) -> Vec<CellComponent> {
         let mut found: Vec<Option<CellComponent>> = vec![None; self.count];
         for (n, chunk) in self.chunks.iter().enumerate() {
@@ -161,7 +162,7 @@ impl CellComponent {
         }
     }
 
-    /// How many cells it is long, along the axis where it is longest.
+    /// Returns the length in cells along the longest axis.
     pub fn length(&self) -> usize {
         let [low, high] = self.reach;
         (0..3).map(|a| high[a] + 1 - low[a]).fold(0, usize::max)
@@ -173,7 +174,7 @@ impl Chunk {
         &self.runs[self.begins[row] as usize..self.begins[row + 1] as usize]
     }
 
-    /// Adds the next row, of number `j` of the `rows` of its layer.
+    /// Adds the next row, which is row `j` of the `rows` of its layer.
     fn add(&mut self, words: impl Iterator<Item = (usize, u64)>, j: usize, rows: usize) {
         let row = self.begins.len() - 1;
         let first = self.runs.len();
@@ -197,7 +198,7 @@ impl Chunk {
         self.begins.push(self.runs.len() as u32);
     }
 
-    /// Notes the runs of a row, without labels.
+    /// Appends the runs of a row without labels.
     fn note(&mut self, words: impl Iterator<Item = (usize, u64)>) {
         let first = self.runs.len();
         for (n, mut word) in words.filter(|(_, word)| *word != 0) {
@@ -225,7 +226,7 @@ impl Chunk {
         }
     }
 
-    /// Joins the runs from `first` on with those of another row that they overlap or touch.
+    /// Joins the runs from `first` on with the overlapping or touching runs of another row.
     #[inline]
     fn meet(&mut self, row: usize, first: usize) {
         let (before, new) = self.runs.split_at_mut(first);
@@ -247,10 +248,10 @@ impl Chunk {
     }
 }
 
-/// The label of a run that has none yet.
+/// Label of a run without a component.
 const FREE: u32 = u32::MAX;
 
-/// Joins chunks that follow each other, and makes of forests the final labels. The answer is how many there are.
+/// Joins consecutive chunks and replaces forests by final labels. Returns the number of components.
 fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
     let mut bases = vec![];
     let mut forest: Vec<u32> = vec![];
@@ -285,7 +286,7 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
             }
         }
     }
-    // Parents come before their children, so their labels are final already.
+    // Parents precede their children, so the parent's label is already final.
     let mut count = 0;
     for n in 0..forest.len() {
         let parent = forest[n] as usize;
@@ -301,17 +302,17 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
     count as usize
 }
 
-/// Finds the cells within a step of those of a grid, a step going to any of the 26 cells around, these included.
+/// Dilation: the cells of a grid and their 26 neighbours.
 pub struct Dilation<'a> {
     grid: &'a BitGrid,
-    /// A layer with those on both sides, and an empty row on both sides of it.
+    /// Union of a layer and its two neighbours, with an empty row on either side.
     flat: Vec<u64>,
-    /// A row with those on both sides, and an empty word on both sides of it.
+    /// Union of a row and its two neighbours, with an empty word on either side.
     row: Vec<u64>,
 }
 
 impl<'a> Dilation<'a> {
-    /// For layers of `grid`.
+    /// Prepares the dilation of layers of `grid`.
     pub fn of(grid: &'a BitGrid) -> Self {
         let words = grid.row_words();
         let [_, rows, _] = grid.dims();
@@ -322,7 +323,7 @@ impl<'a> Dilation<'a> {
         }
     }
 
-    /// Makes `wide` such cells of layer `k`.
+    /// Writes the dilated layer `k` to `wide`.
     pub fn layer(&mut self, k: usize, wide: &mut [u64]) {
         let [nx, _, nz] = self.grid.dims();
         let words = self.grid.row_words();
@@ -360,7 +361,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// By spreading from cell to cell, in the order of the first cells.
+    /// Finds components by spreading from cell to cell, in the order of the first cells.
     fn slowly(grid: &BitGrid) -> Vec<CellComponent> {
         let order = |[i, j, k]: [usize; 3]| [k, j, i];
         let mut left: BTreeSet<[usize; 3]> = grid.iter().map(order).collect();

@@ -1,4 +1,4 @@
-//! Digests to compare grids by, the same for every output format.
+//! Digests for comparing grids. They do not depend on the output format.
 //!
 //! Version 1 is BLAKE3, cut to 128 bits and written as `v1:` and 32 lower-case hex digits. Numbers
 //! are 64-bit little-endian. Word `n` is cells `64 (n mod w) ..` of row `n / w`, where
@@ -10,8 +10,8 @@
 //! - `grid`: the hash of `"voxelize grid v1\n"`, the 16 bytes of `cells`, then per axis the text
 //!   `origin spacing closed\n`, with reduced fractions `p/q` and closed as `0` or `1`.
 //!
-//! Labels are digested as bits, unless their legend says that [values](LabelDigest::Values) count. Where values
-//! count, and for fields, `cells` is:
+//! Labels are digested as bits, unless the digest of their legend covers [values](LabelDigest::Values). For labels
+//! with values, and for fields, `cells` is:
 //!
 //! | | labels | field |
 //! |---|---|---|
@@ -38,21 +38,21 @@ use super::legend::LabelDigest;
 use crate::error::sanitize;
 use crate::par;
 
-/// The digests of one grid.
+/// Digests of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest {
-    /// Of the dims and the cells.
+    /// Digest of the dims and the cells.
     pub cells: Hash,
-    /// Of those and the lattice; `None` if the lattice is not known.
+    /// Digest of the cells and the lattice. `None` if the lattice is not known.
     pub grid: Option<Hash>,
 }
 
-/// 128 bits; `Display` writes `v1:` and 32 hex digits.
+/// Hash of 128 bits. `Display` writes `v1:` and 32 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hash([u8; 16]);
 
 impl Digest {
-    /// The digests of `cells` at `lattice`.
+    /// Computes the digests of `cells` at `lattice`.
     pub fn of<'a>(cells: impl Into<CellsRef<'a>>, lattice: Option<&Lattice>) -> Self {
         let cells = cells.into();
         let mut builder = DigestBuilder::new(cells.dims(), cells.cell_type());
@@ -61,7 +61,7 @@ impl Digest {
     }
 }
 
-/// Makes the digests of a grid whose layers come in slabs, one after the other.
+/// Computes the digests of a grid whose layers arrive in slabs.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -79,20 +79,20 @@ pub struct DigestBuilder {
     hasher: blake3::Hasher,
     dims: [usize; 3],
     domain: Domain,
-    /// The layer that comes next.
+    /// Next layer to be hashed.
     next: usize,
-    /// Layers behind that, which wait for it.
+    /// Later layers that arrived early.
     ahead: BTreeMap<usize, Option<LayerHash>>,
-    /// The cells that were hashed.
+    /// Number of hashed cells.
     occupied: u64,
 }
 
-/// The kind of content that is hashed.
+/// Kind of content that is hashed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Domain {
     Occupancy,
     Labels,
-    /// With this background.
+    /// Field with this background.
     Field(u32),
 }
 
@@ -118,7 +118,7 @@ impl Domain {
 }
 
 impl DigestBuilder {
-    /// For a grid of `dims` cells of this type, `[nx, ny, nz]`.
+    /// Creates a builder for a grid of `dims` cells of this type, `[nx, ny, nz]`.
     pub fn new(dims: [usize; 3], cells: CellType) -> Self {
         let domain = Domain::of(cells);
         let mut hasher = blake3::Hasher::new();
@@ -139,15 +139,15 @@ impl DigestBuilder {
         }
     }
 
-    /// Takes the next layers: as many as `slab` has, its cells along x and y those of the grid.
+    /// Adds the next layers. The slab has the cells of the grid along x and y.
     ///
     /// # Panics
-    /// If they are other cells, or more layers than are left.
+    /// The cells are of another grid or type, or there are more layers than remain.
     pub fn add<'a>(&mut self, slab: impl Into<CellsRef<'a>>) {
         self.add_at(self.next, slab);
     }
 
-    /// Takes layers from `first` on, before or after others: each once.
+    /// Adds layers from `first` on, in any order and each once.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -176,10 +176,11 @@ impl DigestBuilder {
         self.put_layers(first, layer_hashes(first, slab));
     }
 
-    /// Takes the hashes of consecutive layers from `first` on, as [`layer_hashes`] made them of cells of this grid.
+    /// Adds the hashes of consecutive layers from `first` on, computed by [`layer_hashes`] from cells of this
+    /// grid.
     ///
     /// # Panics
-    /// If the grid has no such layers, or they were taken.
+    /// The grid has no such layers, or they were added before.
     pub fn put_layers(&mut self, first: usize, hashes: Vec<Option<LayerHash>>) {
         let fits = first <= self.dims[2] && hashes.len() <= self.dims[2] - first;
         assert!(fits, "layers of another grid");
@@ -188,10 +189,10 @@ impl DigestBuilder {
         }
     }
 
-    /// Takes the layers of another builder for the same grid.
+    /// Adds the layers of another builder for the same grid.
     ///
     /// # Panics
-    /// If it is for another grid, or both have taken a layer.
+    /// The other builder is for another grid, or both have added a layer.
     pub fn merge(&mut self, other: Self) {
         assert!(
             self.dims == other.dims && self.domain == other.domain,
@@ -207,7 +208,7 @@ impl DigestBuilder {
         }
     }
 
-    /// Hashes a layer, or keeps it until those below it are there.
+    /// Hashes a layer, or stores it until all lower layers have arrived.
     fn put(&mut self, layer: usize, hash: Option<LayerHash>) {
         assert!(layer >= self.next, "layer {layer} was taken before");
         self.occupied += hash.as_ref().map_or(0, |hash| hash.occupied);
@@ -225,15 +226,16 @@ impl DigestBuilder {
         }
     }
 
-    /// How many cells of the layers so far are occupied, or of a field have another value than the background.
+    /// Returns the number of occupied cells in the layers so far. For a field, the number of cells that
+    /// differ from the background.
     pub fn occupied(&self) -> u64 {
         self.occupied
     }
 
-    /// The digests of all layers, at `lattice`.
+    /// Returns the digests of all layers, at `lattice`.
     ///
     /// # Panics
-    /// If layers are missing.
+    /// Layers are missing.
     pub fn finish(&self, lattice: Option<&Lattice>) -> Digest {
         assert_eq!(self.next, self.dims[2], "layers are missing");
         let cells = Hash::cut(self.hasher.finalize());
@@ -244,8 +246,8 @@ impl DigestBuilder {
     }
 }
 
-/// The hash of a layer, and how many cells it covers; `Display` writes 64 hex digits and that number, `FromStr` reads
-/// them.
+/// Hash of a layer with the number of its occupied cells. `Display` writes 64 hex digits and that number;
+/// `FromStr` parses them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerHash {
     hash: blake3::Hash,
@@ -253,7 +255,8 @@ pub struct LayerHash {
 }
 
 impl LayerHash {
-    /// How many cells are occupied, or of a field have another value than the background.
+    /// Returns the number of occupied cells. For a field, the number of cells that differ from the
+    /// background.
     pub fn occupied(&self) -> u64 {
         self.occupied
     }
@@ -269,30 +272,33 @@ impl FromStr for LayerHash {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parse = || {
-            let (hash, occupied) = text.split_once(' ')?;
-            Some(Self {
-                hash: blake3::Hash::from_hex(hash).ok()?,
-                occupied: occupied.parse().ok()?,
-            })
-        };
-        parse().ok_or_else(|| format!("'{}' is not the hash of a layer", sanitize(text)))
+        Self::parse(text).ok_or_else(|| format!("'{}' is not the hash of a layer", sanitize(text)))
     }
 }
 
-/// The hashes of the layers of a slab that begins at layer `first` of a grid, in all threads; `None` for a layer without a
-/// non-zero word. [`DigestBuilder::put_layers`] takes them, in this process or in another.
+impl LayerHash {
+    fn parse(text: &str) -> Option<Self> {
+        let (hash, occupied) = text.split_once(' ')?;
+        Some(Self {
+            hash: blake3::Hash::from_hex(hash).ok()?,
+            occupied: occupied.parse().ok()?,
+        })
+    }
+}
+
+/// Hashes the layers of a slab that starts at layer `first` of a grid, in all threads. `None` for a layer
+/// without a non-zero word. [`DigestBuilder::put_layers`] accepts the hashes, in this process or in another.
 pub fn layer_hashes<'a>(first: usize, slab: impl Into<CellsRef<'a>>) -> Vec<Option<LayerHash>> {
     let slab = slab.into();
     par::map_range(0..slab.dims()[2], |k| layer_hash(slab, k, first + k))
 }
 
-/// Hashes bytes that are written to it, as digests are hashed: for files.
+/// Hasher of bytes for files, with the hash function of digests.
 #[derive(Debug, Clone, Default)]
 pub struct BytesHasher(blake3::Hasher);
 
 impl BytesHasher {
-    /// The hash of the bytes so far.
+    /// Returns the hash of the bytes so far.
     pub fn finish(&self) -> Hash {
         Hash::cut(self.0.finalize())
     }
@@ -309,7 +315,7 @@ impl io::Write for BytesHasher {
     }
 }
 
-/// The hash of layer `k` of a slab, which is layer `layer` of the grid; `None` if it has no non-zero word.
+/// Hashes layer `k` of a slab, which is layer `layer` of the grid. `None` if it has no non-zero word.
 fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<LayerHash> {
     match slab {
         CellsRef::Bits(bits) => bits_hash(bits, k, layer),
@@ -321,13 +327,13 @@ fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<LayerHash> {
     }
 }
 
-/// Bytes hashed at a time: enough for the hash to work on several of its blocks at once.
+/// Bytes hashed at a time, enough for the hash function to process several of its blocks at once.
 const BATCH: usize = 16 * 1024;
 
-/// Words looked at together: most are empty.
+/// Words tested together, because most are empty.
 const TOGETHER: usize = 8;
 
-/// Hashes the words of a layer, and counts their cells.
+/// Hasher of the words of a layer that also counts their cells.
 struct WordsHasher {
     hasher: blake3::Hasher,
     buffer: Vec<u8>,
@@ -343,7 +349,7 @@ impl WordsHasher {
         }
     }
 
-    /// Takes word `n`, if it is not zero.
+    /// Adds word `n` if it is not zero.
     #[inline(always)]
     fn add(&mut self, n: usize, word: u64) {
         if word == 0 {
@@ -409,10 +415,10 @@ fn field_hash(field: &Field, k: usize, layer: usize) -> Option<LayerHash> {
     })
 }
 
-/// Takes word `n` of a row, and a function that appends the value of the cell at a bit.
+/// Function that takes word `n` of a row, and a function that appends the value of the cell at a bit.
 type HashWord<'a> = dyn FnMut(usize, u64, &mut dyn FnMut(usize, &mut Vec<u8>)) + 'a;
 
-/// The hash of a layer's non-zero words with the values of their cells; `row` hands in the words of row `j`.
+/// Hashes the non-zero words of a layer with the values of their cells. `row` passes the words of row `j`.
 fn layer_of_rows(
     [nx, ny, _]: [usize; 3],
     layer: usize,
@@ -475,21 +481,28 @@ impl fmt::Display for Hash {
 impl FromStr for Hash {
     type Err = String;
 
-    /// Reads what `Display` writes.
+    /// Parses the text that `Display` writes.
     fn from_str(text: &str) -> Result<Self, String> {
-        let broken = || {
+        Self::parse(text).ok_or_else(|| {
             format!(
                 "'{}' is no digest: v1: and 32 lower-case hex digits are",
                 sanitize(text)
             )
-        };
-        let digits = text.strip_prefix("v1:").ok_or_else(broken)?;
-        let is_hex = |c: u8| matches!(c, b'0'..=b'9' | b'a'..=b'f');
-        if digits.len() != 32 || !digits.bytes().all(is_hex) {
-            return Err(broken());
+        })
+    }
+}
+
+impl Hash {
+    fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("v1:")?;
+        let are_hex = digits
+            .bytes()
+            .all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+        if digits.len() != 32 || !are_hex {
+            return None;
         }
-        let bits = u128::from_str_radix(digits, 16).map_err(|_| broken())?;
-        Ok(Self(bits.to_be_bytes()))
+        let bits = u128::from_str_radix(digits, 16).ok()?;
+        Some(Self(bits.to_be_bytes()))
     }
 }
 

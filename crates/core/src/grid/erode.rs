@@ -1,15 +1,15 @@
-//! The core of a grid: the cells that are far from every empty one.
+//! Erosion: the cells that are far from every empty cell.
 
 use super::bits::BitGrid;
 use crate::error::Result;
 use crate::par;
 
-/// Empties every cell that has an empty cell, or the outside of the grid, within `steps` steps to any of
-/// its 26 neighbours: what is left has a full cube of `2 * steps + 1` cells around it. Runs in the threads
-/// it is called in, and takes as much memory again.
+/// Empties every cell within `steps` steps, to any of 26 neighbours, of an empty cell or of the outside of
+/// the grid. Each remaining cell is the centre of a full cube of `2 * steps + 1` cells. Runs in the threads
+/// of the caller and allocates another grid of the same size.
 ///
 /// # Errors
-/// If that memory is not there.
+/// The memory cannot be allocated.
 pub fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
     let dims = grid.dims();
     if dims.iter().any(|n| steps > (n - 1) / 2) {
@@ -19,8 +19,8 @@ pub fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
     let mut next = BitGrid::new(dims)?;
     for axis in 0..3 {
         let mut reach = 0;
-        // Cells with `reach` full ones on both sides; those `step` away on either side have theirs side by
-        // side with these.
+        // The cells have `reach` full cells on both sides. The ranges of the cells at distance `step` are
+        // adjacent to these.
         while reach < steps {
             let step = (2 * reach + 1).min(steps - reach);
             both_sides(grid, axis, step, &mut next);
@@ -31,7 +31,7 @@ pub fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
     Ok(())
 }
 
-/// The cells of `grid` that have others `step` cells away on both sides along an axis.
+/// Finds the cells of `grid` that have occupied cells `step` cells away on both sides along an axis.
 fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     let [_, ny, nz] = grid.dims();
     let row_words = grid.row_words();
@@ -44,7 +44,7 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     par::map(layers, |(k, layer): (usize, &mut [u64])| {
         for (j, row) in layer.chunks_exact_mut(row_words).enumerate() {
             let here = grid.row(j, k);
-            // The two neighbouring rows, if there are both.
+            // The two neighbouring rows, if both exist.
             let next_to = |n: usize, count: usize| {
                 (n >= step && n + step < count).then(|| [n - step, n + step])
             };
@@ -68,7 +68,7 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     });
 }
 
-/// Erodes along x; nothing is set beyond the cells of a row.
+/// Erodes along x. Nothing is set beyond the cells of a row.
 fn along_row(here: &[u64], step: usize, row: &mut [u64]) {
     let words = step / 64;
     let bits = step % 64;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// By a loop over all cells around each.
+    /// Erodes by a loop over the neighbourhood of each cell.
     fn slowly(grid: &BitGrid, steps: i64) -> BitGrid {
         let mut left = BitGrid::new(grid.dims()).unwrap();
         let is_full = |cell: [i64; 3]| {
@@ -153,7 +153,7 @@ mod tests {
         }
         grid.toggle([0, 200, 200]);
         erode(&mut grid, 150).unwrap();
-        // The hole reaches a cell further than the outside does.
+        // The hole reaches one cell further than the outside.
         assert_eq!(
             grid.occupied_box(),
             Some([[151, 150, 150], [249, 249, 250]])

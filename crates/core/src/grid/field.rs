@@ -1,18 +1,18 @@
-//! A field: a 32-bit float for every cell.
+//! Field: a 32-bit float for every cell.
 
 use std::fmt;
 
-use super::bits::{BitGrid, check_dims};
+use super::bits::{BitGrid, check_dims, checked_size};
 use crate::error::{Error, Result};
 use crate::par::{self, Progress};
 use voxelize_kernel::memory::Zeroed;
 
-/// A value for each cell of a grid of `[nx, ny, nz]` cells, x fastest, then y. A distance is in units of
-/// length of the lattice, not in cells.
+/// Value for each cell of a grid of `[nx, ny, nz]` cells, x fastest, then y. A distance is in units of length
+/// of the lattice, not in cells.
 ///
-/// Cells that nothing was computed for have the background value, such as infinity or the width of a narrow
-/// band. A NaN is a cell without a value. All NaNs are one value; −0 and +0 are two, so that a sign may say on
-/// which side of a surface a cell is.
+/// Cells without a computed value have the background value, such as infinity or the width of a narrow band.
+/// A NaN is a cell without a value. All NaNs are equal. −0 and +0 differ, so that the sign can state the side
+/// of a surface.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -31,21 +31,22 @@ pub struct Field {
     values: Zeroed<f32>,
 }
 
-/// The values of a field at a glance. Cells of the background are left out, and those of
-/// [its negative](Field::is_negated).
+/// Summary of the values of a field. It omits cells of the background and of [its
+/// negative](Field::is_negated).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldSummary {
-    /// Cells that have a value.
+    /// Number of cells with a value.
     pub cells: u64,
-    /// How many of them are NaN.
+    /// Number of NaNs among them.
     pub nan: u64,
-    /// Cells of the background with a minus, which are not among them: inside and beyond the band.
+    /// Number of cells with the negated background, inside and beyond the band. They are not counted in
+    /// `cells`.
     pub negated: u64,
-    /// The least and the greatest of the others.
+    /// Least and greatest of the other values.
     pub range: Option<[f32; 2]>,
 }
 
-/// The bits that tell a value from others: all NaNs are one.
+/// Returns the bits that distinguish a value. All NaNs have the same bits.
 pub fn canonical(value: f32) -> u32 {
     if value.is_nan() {
         0x7fc0_0000
@@ -55,10 +56,10 @@ pub fn canonical(value: f32) -> u32 {
 }
 
 impl Field {
-    /// A field whose cells all have the background value.
+    /// Creates a field whose cells all have the background value.
     ///
     /// # Errors
-    /// If an axis is zero or the cells do not fit in memory.
+    /// An axis is zero, or the cells do not fit in memory.
     pub fn new(dims: [usize; 3], background: f32) -> Result<Self> {
         let mut field = Self::zeros(dims)?;
         // Zero pages that stay zero are never touched.
@@ -68,38 +69,35 @@ impl Field {
         Ok(field.with_background(background))
     }
 
-    /// As [`new`](Self::new), in the threads it is called in.
+    /// Creates a field like [`new`](Self::new), in the threads of the caller.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new), and if the run is cancelled.
+    /// The errors of [`new`](Self::new), or the run is cancelled.
     pub fn new_in_parallel(
         dims: [usize; 3],
         background: f32,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        /// Values that a thread fills between two looks at whether to stop: 16 MiB.
+        /// Values that a thread fills between two checks for cancellation: 16 MiB.
         const CHUNK: usize = 1 << 22;
         let mut field = Self::zeros(dims)?;
         if background.to_bits() == 0 {
             return Ok(field);
         }
         let chunks = field.values.chunks_mut(CHUNK).collect();
-        par::map(chunks, |values: &mut [f32]| {
-            progress.check().map(|()| values.fill(background))
-        })
-        .into_iter()
-        .collect::<Result<()>>()?;
+        let filled = par::map(chunks, |values: &mut [f32]| {
+            progress.check()?;
+            values.fill(background);
+            Ok(())
+        });
+        filled.into_iter().collect::<Result<()>>()?;
         Ok(field.with_background(background))
     }
 
     fn zeros(dims: [usize; 3]) -> Result<Self> {
         check_dims(dims)?;
         let [x, y, z] = dims;
-        let cells = x
-            .checked_mul(y)
-            .and_then(|n| n.checked_mul(z))
-            .and_then(Zeroed::new);
-        let values = cells.ok_or_else(|| {
+        let values = checked_size(dims).and_then(Zeroed::new).ok_or_else(|| {
             Error::too_large(format!(
                 "a field of {x} × {y} × {z} cells does not fit in memory"
             ))
@@ -112,15 +110,12 @@ impl Field {
         })
     }
 
-    /// A field of these values, x fastest.
+    /// Creates a field of these values, x fastest.
     ///
     /// # Errors
-    /// If they are not as many as the cells.
+    /// The number of values differs from the number of cells.
     pub fn from_values(dims: [usize; 3], background: f32, values: Vec<f32>) -> Result<Self> {
-        let cells = dims[0]
-            .checked_mul(dims[1])
-            .and_then(|n| n.checked_mul(dims[2]));
-        if cells != Some(values.len()) || values.is_empty() {
+        if checked_size(dims) != Some(values.len()) || values.is_empty() {
             let [x, y, z] = dims;
             return Err(Error::usage(format!(
                 "{} values for {x} × {y} × {z} cells",
@@ -134,53 +129,53 @@ impl Field {
         })
     }
 
-    /// The bytes that the values of a grid of these dims take.
+    /// Returns the size of the values of a grid of these dims in bytes.
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
         dims.iter().map(|n| *n as u128).product::<u128>() * size_of::<f32>() as u128
     }
 
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Returns the cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims
     }
 
-    /// The value of cells that nothing was computed for.
+    /// Returns the value of cells without a computed value.
     pub fn background(&self) -> f32 {
         self.background
     }
 
-    /// These values with another background.
+    /// Replaces the background and keeps the values.
     #[must_use]
     pub fn with_background(self, background: f32) -> Self {
         Self { background, ..self }
     }
 
-    /// All values, x fastest, then y.
+    /// Returns all values, x fastest, then y.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// All values, to write to.
+    /// Returns all values for writing.
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
 
-    /// The values of row `(j, k)`.
+    /// Returns the values of row `(j, k)`.
     pub fn row(&self, j: usize, k: usize) -> &[f32] {
         let start = (k * self.dims[1] + j) * self.dims[0];
         &self.values[start..start + self.dims[0]]
     }
 
-    /// The values of row `(j, k)`, to write to.
+    /// Returns the values of row `(j, k)` for writing.
     pub fn row_mut(&mut self, j: usize, k: usize) -> &mut [f32] {
         let start = (k * self.dims[1] + j) * self.dims[0];
         &mut self.values[start..start + self.dims[0]]
     }
 
-    /// The value of cell `(i, j, k)`.
+    /// Returns the value of cell `(i, j, k)`.
     ///
     /// # Panics
-    /// If the cell is outside the grid.
+    /// The cell is outside the grid.
     pub fn get(&self, [i, j, k]: [usize; 3]) -> f32 {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -189,10 +184,10 @@ impl Field {
         self.row(j, k)[i]
     }
 
-    /// Gives cell `(i, j, k)` a value.
+    /// Sets the value of cell `(i, j, k)`.
     ///
     /// # Panics
-    /// If the cell is outside the grid.
+    /// The cell is outside the grid.
     pub fn set(&mut self, [i, j, k]: [usize; 3], value: f32) {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -201,18 +196,19 @@ impl Field {
         self.row_mut(j, k)[i] = value;
     }
 
-    /// Whether a value is the background.
+    /// Reports whether a value is the background.
     pub fn is_background(&self, value: f32) -> bool {
         canonical(value) == canonical(self.background)
     }
 
-    /// Whether a value is the background with a minus: of signed distances, a cell inside and beyond the band. Only of
-    /// a background above zero.
+    /// Reports whether a value is the negated background: for signed distances, a cell inside and beyond the
+    /// band. Requires a background above zero.
     pub fn is_negated(&self, value: f32) -> bool {
         self.background > 0.0 && value == -self.background
     }
 
-    /// Whether values are the background bit by bit: much faster to see than which of them are.
+    /// Reports whether all values are bitwise the background. Much faster than finding the values that
+    /// differ.
     fn is_all_background(&self, values: &[f32]) -> bool {
         let background = self.background.to_bits();
         values
@@ -221,7 +217,8 @@ impl Field {
             == 0
     }
 
-    /// Which of up to 64 cells of row `(j, k)`, from cell `64 n` on, have another value than the background.
+    /// Returns the cells that differ from the background among up to 64 cells of row `(j, k)`, starting at
+    /// cell `64 n`.
     pub fn word(&self, j: usize, k: usize, n: usize) -> u64 {
         let row = &self.row(j, k)[64 * n..];
         let row = &row[..row.len().min(64)];
@@ -234,10 +231,10 @@ impl Field {
         })
     }
 
-    /// The cells that have another value than the background.
+    /// Returns the cells that differ from the background.
     ///
     /// # Errors
-    /// If they do not fit in memory.
+    /// The cells do not fit in memory.
     pub fn differing(&self) -> Result<BitGrid> {
         let mut cells = BitGrid::new(self.dims)?;
         let row_words = cells.row_words();
@@ -251,32 +248,34 @@ impl Field {
         Ok(cells)
     }
 
-    /// How many cells differ from the background, and the range of their values.
+    /// Returns the number of cells that differ from the background and the range of their values.
     pub fn summary(&self) -> FieldSummary {
         let layer = self.dims[0] * self.dims[1];
-        let of_layer = |k: usize| {
-            let cells = self.values[k * layer..(k + 1) * layer].chunks(64);
-            let some = cells
-                .filter(|cells| !self.is_all_background(cells))
-                .map(|cells| self.summary_of(cells));
-            some.fold(FieldSummary::default(), FieldSummary::and)
-        };
-        let layers = par::map_range(0..self.dims[2], of_layer);
+        let layers = par::map_range(0..self.dims[2], |k| {
+            let mut summary = FieldSummary::default();
+            for cells in self.values[k * layer..(k + 1) * layer].chunks(64) {
+                if !self.is_all_background(cells) {
+                    summary = summary.and(self.summary_of(cells));
+                }
+            }
+            summary
+        });
         layers
             .into_iter()
             .fold(FieldSummary::default(), FieldSummary::and)
     }
 
-    /// Of some values: without branches, so that the compiler makes lanes of it.
+    /// Summarizes some values without branches, so that the compiler vectorizes the loop.
     fn summary_of(&self, values: &[f32]) -> FieldSummary {
         let background = canonical(self.background);
-        // A NaN is equal to nothing.
+        // A NaN equals no value.
         let negated = if self.background > 0.0 {
             -self.background
         } else {
             f32::NAN
         };
-        let (mut counts, mut keys) = ([0_u32; 3], [i32::MAX, i32::MIN]);
+        let mut counts = [0_u32; 3];
+        let mut keys = [i32::MAX, i32::MIN];
         for value in values {
             let is_negated = *value == negated;
             let is_value = (canonical(*value) != background) & !is_negated;
@@ -303,24 +302,22 @@ impl Field {
     }
 }
 
-/// The bits of a float as an integer that is greater for a greater float, −0 below 0; and back.
+/// Converts the bits of a float to an integer of the same order, −0 below 0, and back.
 fn ordered(bits: i32) -> i32 {
     bits ^ ((bits >> 31) as u32 >> 1) as i32
 }
 
 impl FieldSummary {
-    /// Of these values and others.
+    /// Returns the summary of both sets of values.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let range = match (self.range, other.range) {
             (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
             (one, other) => one.or(other),
         };
-        let cells = self.cells + other.cells;
-        let nan = self.nan + other.nan;
         Self {
-            cells,
-            nan,
+            cells: self.cells + other.cells,
+            nan: self.nan + other.nan,
             negated: self.negated + other.negated,
             range,
         }
@@ -328,7 +325,7 @@ impl FieldSummary {
 }
 
 impl PartialEq for Field {
-    /// Whether background and values are equal. NaNs are equal; −0 and +0 are not.
+    /// Compares background and values. NaNs are equal; −0 and +0 differ.
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&f32, &f32)| canonical(*a) == canonical(*b);
         self.dims == other.dims

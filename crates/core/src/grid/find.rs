@@ -1,4 +1,4 @@
-//! The cells of many points: by doubles where these are sure, else exactly.
+//! Cells of many points: found in doubles where their error allows it, otherwise exactly.
 
 use super::lattice::Lattice;
 
@@ -10,7 +10,7 @@ struct CellFinder<'a> {
 }
 
 impl Lattice {
-    /// The cell of each point, as [`cell_at`](Self::cell_at) has it, and many times as fast.
+    /// Finds the cell of each point, like [`cell_at`](Self::cell_at) but many times faster.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -39,8 +39,8 @@ impl CellFinder<'_> {
         let mut cell = [0; 3];
         for a in 0..3 {
             let index = (point[a] - self.origin[a]) / self.spacing[a];
-            // Origin and spacing are rounded once, by half an ulp each, and so are difference and quotient: less than 2⁻⁵⁰
-            // of the largest number in all.
+            // Origin and spacing are rounded once, by half an ulp each, and so are difference and quotient:
+            // less than 2⁻⁵⁰ of the largest number altogether.
             let error = ((point[a].abs() + self.origin[a].abs()) / self.spacing[a] + index.abs())
                 * f64::EPSILON
                 * 4.0;
@@ -79,7 +79,7 @@ mod tests {
             let lattice = Fit::longest(cells).pad(1).to(&bounds).unwrap();
             let mut points = vec![[f64::NAN; 3], [f64::INFINITY, 0.0, 0.0]];
             for n in 0..2000_usize {
-                // On walls, beside them, and anywhere.
+                // On walls, next to walls, and anywhere.
                 let wall = |axis: usize, n: usize| lattice.wall(axis, n % (cells + 4)).to_f64();
                 let beside = [
                     wall(0, n),

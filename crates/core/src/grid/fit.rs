@@ -1,4 +1,4 @@
-//! From what a person asks for ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
+//! Conversion of a user's request ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
 
 use super::bits::check_dims;
 use super::lattice::{AXES, Lattice, MAX_DIM};
@@ -7,21 +7,21 @@ use crate::error::{Error, Result, hint};
 use crate::geom::axis::{AxisMap, Snap};
 use crate::geom::{Bounds, Rational};
 
-/// How large the cells are, or how many there are.
+/// Size or number of the cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Size {
-    /// So many cubic cells on the longest axis.
+    /// Number of cubic cells on the longest axis.
     Longest(usize),
-    /// Exactly so many cubic cells per axis; the box is centred in them.
+    /// Exact number of cubic cells per axis. The box is centred in them.
     Dims([usize; 3]),
-    /// Exactly so many cells per axis, stretched to fill the box.
+    /// Exact number of cells per axis, stretched to fill the box.
     Stretched([usize; 3]),
-    /// Cells of this size per axis, in world units.
+    /// Size of the cells per axis, in world units.
     Spacing([Rational; 3]),
 }
 
-/// A request for a lattice around a mesh: [`Fit::to`] makes it.
+/// Request for a lattice around a mesh. [`Fit::to`] creates the lattice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
     size: Size,
@@ -32,28 +32,28 @@ pub struct Fit {
     snap: Snap,
 }
 
-/// The margin that is added on every side.
+/// Margin on every side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Padding {
-    /// So many cells.
+    /// Number of cells.
     Cells(usize),
-    /// The cells that a length reaches into.
+    /// Length, rounded up to whole cells.
     Margin(Length),
 }
 
 impl Lattice {
-    /// The lattice fitted to `bounds` with `longest` cubic cells on the longest axis, starting at
-    /// the smallest coordinates. [`Fit`] has every other way.
+    /// Fits a lattice to `bounds` with `longest` cubic cells on the longest axis, starting at the smallest
+    /// coordinates. [`Fit`] has all other options.
     ///
     /// # Errors
-    /// If `longest` is zero, or the bounds are empty or a single point.
+    /// `longest` is zero, or the bounds are empty or a single point.
     pub fn fit(bounds: &Bounds, longest: usize) -> Result<Self> {
         Fit::longest(longest).to(bounds)
     }
 }
 
 impl Fit {
-    /// A fit by `size` to the bounds of the mesh, unpadded.
+    /// Creates a fit by `size` to the bounds of the mesh, without padding.
     pub fn new(size: Size) -> Self {
         Self {
             size,
@@ -65,7 +65,7 @@ impl Fit {
         }
     }
 
-    /// Cubic cells of this size in world units, exactly the decimal: `"0.1"` is a tenth.
+    /// Creates a fit with cubic cells of this size in world units, exactly the decimal: `"0.1"` is a tenth.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -89,62 +89,63 @@ impl Fit {
         Ok(Self::new(Size::Spacing([size.clone(), size.clone(), size])))
     }
 
-    /// `n` cubic cells on the longest axis.
+    /// Creates a fit with `n` cubic cells on the longest axis.
     pub fn longest(n: usize) -> Self {
         Self::new(Size::Longest(n))
     }
 
-    /// Shifts the walls to be congruent to `origin`: some wall of each axis lies there, or would.
+    /// Shifts the walls so that `origin` lies on a wall of each axis, or on its continuation outside the
+    /// grid.
     #[must_use]
     pub fn origin(mut self, origin: [Rational; 3]) -> Self {
         self.origin = Some(origin);
         self
     }
 
-    /// Uses the box from `min` to `max` in place of the bounds of the mesh.
+    /// Uses the box from `min` to `max` instead of the bounds of the mesh.
     #[must_use]
     pub fn bounds(mut self, min: [Rational; 3], max: [Rational; 3]) -> Self {
         self.bounds = Some([min, max]);
         self
     }
 
-    /// This request in coordinates that are `by` more.
+    /// Translates the request by `by`.
     #[must_use]
     pub fn moved(mut self, by: &[Rational; 3]) -> Self {
-        let moved = |point: &[Rational; 3]| std::array::from_fn(|axis| &point[axis] + &by[axis]);
-        self.origin = self.origin.as_ref().map(moved);
-        self.bounds = self
-            .bounds
-            .as_ref()
-            .map(|[min, max]| [moved(min), moved(max)]);
+        if let Some(origin) = &mut self.origin {
+            move_point(origin, by);
+        }
+        for corner in self.bounds.iter_mut().flatten() {
+            move_point(corner, by);
+        }
         self
     }
 
-    /// Makes all dims equal to the largest, the mesh centred, an odd cell on the high side.
+    /// Makes all dims equal to the largest. The mesh is centred, with an odd cell on the high side.
     #[must_use]
     pub fn cube(mut self) -> Self {
         self.cube = true;
         self
     }
 
-    /// Adds `n` cells on every side, after everything else. They stay empty unless given bounds cut
-    /// the mesh, which then goes on in them, or a face lies on the wall next to them: by its ties the surface may
-    /// occupy one layer of them.
+    /// Adds `n` cells on every side, after everything else. They stay empty with two exceptions: given bounds
+    /// may cut the mesh, which then continues in them, or a face may lie on the wall next to them, and by its
+    /// ties the surface may occupy one layer of them.
     #[must_use]
     pub fn pad(mut self, n: usize) -> Self {
         self.padding = Padding::Cells(n);
         self
     }
 
-    /// Adds the cells on every side that `length` reaches into, rounded up per axis, in place of a number of
-    /// cells: `Rule::margin` is the length that a rule needs around a mesh.
+    /// Adds the cells on every side that `length` reaches into, rounded up per axis, instead of a number of
+    /// cells. `Rule::margin` is the length that a rule needs around a mesh.
     #[must_use]
     pub fn margin(mut self, length: Length) -> Self {
         self.padding = Padding::Margin(length);
         self
     }
 
-    /// The cells that are added on every side along each axis, where cells have these sides.
+    /// Returns the cells that are added on every side along each axis, for cells with these sides.
     pub fn padding(&self, spacing: &[Rational; 3]) -> [usize; 3] {
         match self.padding {
             Padding::Cells(n) => [n; 3],
@@ -152,18 +153,18 @@ impl Fit {
         }
     }
 
-    /// How coordinates are taken onto the walls.
+    /// Sets the mapping of coordinates onto the walls.
     #[must_use]
     pub fn snap(mut self, snap: Snap) -> Self {
         self.snap = snap;
         self
     }
 
-    /// The lattice for a mesh with these bounds.
+    /// Returns the lattice for a mesh with these bounds.
     ///
     /// # Errors
-    /// If the bounds are empty or a point where an extent is needed, a number is zero, or an axis
-    /// would have more than [`MAX_DIM`] cells.
+    /// The bounds are empty, or a point where an extent is needed; a number is zero; or an axis would have
+    /// more than [`MAX_DIM`] cells.
     pub fn to(&self, mesh: &Bounds) -> Result<Lattice> {
         let mesh_box = mesh.exact().ok_or_else(Error::no_triangles)?;
         let target = self.bounds.as_ref().unwrap_or(&mesh_box);
@@ -188,7 +189,7 @@ impl Fit {
             origin[axis] = shifted(&origin[axis], &spacing[axis], pad);
             dims[axis] = dims[axis].saturating_add(pad.saturating_mul(2));
         }
-        // Closed where the mesh does not go beyond the last wall.
+        // An axis is closed if the mesh does not extend beyond the last wall.
         let closed = std::array::from_fn(|a| {
             let map = AxisMap::new(origin[a].clone(), spacing[a].clone(), self.snap);
             map.index(mesh.max[a]) <= Rational::from(dims[a] as i64)
@@ -196,11 +197,11 @@ impl Fit {
         Ok(Lattice::new(dims, origin, spacing, closed)?.with_snap(self.snap))
     }
 
-    /// The axes along which cells of a given size have one layer more than the mesh is long as its coordinates are meant:
-    /// it reaches that layer by no more than the rounding of coordinates to floats. None where an origin or bounds are
-    /// given, or where coordinates are not taken onto walls.
+    /// Returns the axes along which cells of a given size have one layer more than the intended coordinates
+    /// require: the mesh reaches that layer only by the rounding of coordinates to floats. Always false if an
+    /// origin or bounds are given, or if coordinates do not snap to walls.
     pub fn rounded_axes(&self, mesh: &Bounds) -> [bool; 3] {
-        /// Steps of floats: half of one for each end, and for what a size in floats is off by.
+        /// Steps of floats: half a step for each end, and the rest for the error of a size in floats.
         const STEPS: f64 = 4.0;
         let (Size::Spacing(sizes), Snap::Float, None, None) =
             (&self.size, self.snap, &self.origin, &self.bounds)
@@ -223,36 +224,17 @@ impl Fit {
 
     fn spacing(&self, target: &[[Rational; 3]; 2]) -> Result<[Rational; 3]> {
         let extent: [Rational; 3] = std::array::from_fn(|a| &target[1][a] - &target[0][a]);
-        let per_cell = |dims: &[usize; 3]| -> Result<[Rational; 3]> {
-            check_dims(*dims)?;
-            if let Some(axis) = dims.iter().position(|&n| n > MAX_DIM) {
-                return Err(too_many(axis));
-            }
-            Ok(std::array::from_fn(|a| {
-                &extent[a] / Rational::from(dims[a] as i64)
-            }))
-        };
-        let largest = |of: &[Rational; 3]| -> Result<Rational> {
-            let largest = of.iter().max().cloned().unwrap_or(Rational::ZERO);
-            if largest.is_zero() {
-                return Err(Error::unfit(
-                    "the mesh is a single point, which has no size to divide",
-                )
-                .with_hint(hint!["{} gives the size of a cell" VoxelSize = "S"]));
-            }
-            Ok(largest)
-        };
         match &self.size {
             Size::Longest(n) => {
-                let size = largest(&per_cell(&[*n; 3])?)?;
+                let size = largest(&divided(&extent, &[*n; 3])?)?;
                 Ok([size.clone(), size.clone(), size])
             }
             Size::Dims(dims) => {
-                let size = largest(&per_cell(dims)?)?;
+                let size = largest(&divided(&extent, dims)?)?;
                 Ok([size.clone(), size.clone(), size])
             }
             Size::Stretched(dims) => {
-                let sizes = per_cell(dims)?;
+                let sizes = divided(&extent, dims)?;
                 let size = largest(&sizes)?;
                 Ok(sizes.map(|s| if s.is_zero() { size.clone() } else { s }))
             }
@@ -266,7 +248,7 @@ impl Fit {
         }
     }
 
-    /// The first wall and the number of cells per axis, before `cube` and `pad`.
+    /// Returns the first wall and the number of cells per axis, before `cube` and `pad`.
     fn walls(
         &self,
         target: &[[Rational; 3]; 2],
@@ -283,7 +265,7 @@ impl Fit {
                 dims[axis] = wanted[axis];
                 continue;
             }
-            // The box is the mesh's own, whose corners may snap, or a given one, taken as it is.
+            // Corners of the mesh may snap. Given bounds are used exactly.
             let index = |first: &Rational, own: f32, given: &Rational| {
                 let map = AxisMap::new(first.clone(), size.clone(), self.snap);
                 if self.bounds.is_some() {
@@ -297,13 +279,43 @@ impl Fit {
                 let steps = below.floor().ok_or_else(|| too_many(axis))?;
                 origin[axis] = &anchor[axis] + &(size * &Rational::from(steps));
             }
-            let above = index(&origin[axis], mesh.max[axis], &target[1][axis]).ceil();
-            dims[axis] = above
-                .and_then(|n| usize::try_from(n.max(1)).ok())
-                .filter(|&n| n <= MAX_DIM)
-                .ok_or_else(|| too_many(axis))?;
+            let above = index(&origin[axis], mesh.max[axis], &target[1][axis]);
+            let cells = above.ceil().ok_or_else(|| too_many(axis))?.max(1);
+            dims[axis] = match usize::try_from(cells) {
+                Ok(cells) if cells <= MAX_DIM => cells,
+                _ => return Err(too_many(axis)),
+            };
         }
         Ok((origin, dims))
+    }
+}
+
+/// Divides an extent into this number of cells per axis.
+fn divided(extent: &[Rational; 3], dims: &[usize; 3]) -> Result<[Rational; 3]> {
+    check_dims(*dims)?;
+    if let Some(axis) = dims.iter().position(|&n| n > MAX_DIM) {
+        return Err(too_many(axis));
+    }
+    Ok(std::array::from_fn(|a| {
+        &extent[a] / Rational::from(dims[a] as i64)
+    }))
+}
+
+/// Returns the largest size, which must not be zero.
+fn largest(sizes: &[Rational; 3]) -> Result<Rational> {
+    let largest = sizes.iter().max().cloned().unwrap_or(Rational::ZERO);
+    if largest.is_zero() {
+        return Err(
+            Error::unfit("the mesh is a single point, which has no size to divide")
+                .with_hint(hint!["{} gives the size of a cell" VoxelSize = "S"]),
+        );
+    }
+    Ok(largest)
+}
+
+fn move_point(point: &mut [Rational; 3], by: &[Rational; 3]) {
+    for axis in 0..3 {
+        point[axis] = &point[axis] + &by[axis];
     }
 }
 
@@ -312,7 +324,7 @@ fn too_many(axis: usize) -> Error {
         .with_hint("use larger cells")
 }
 
-/// `origin` moved down by `cells` cells.
+/// Returns `origin` moved down by `cells` cells.
 fn shifted(origin: &Rational, size: &Rational, cells: usize) -> Rational {
     origin - &(size * &Rational::from(cells as i64))
 }
@@ -484,7 +496,7 @@ mod tests {
     #[test]
     fn bounds_just_below_zero_are_exact() {
         let mesh = bounds([-2.5, -1.25, -2.731_85e-16], [2.5, 1.25, 1.375]);
-        // 1.375 is a hair above wall 55 of cells of 0.025, and the float nearest to it.
+        // 1.375 is slightly above wall 55 of cells of 0.025, and the float nearest to it.
         let dims_with = |snap| Fit::longest(200).snap(snap).to(&mesh).unwrap().dims();
         assert_eq!(dims_with(Snap::Float), [200, 100, 55]);
         assert_eq!(dims_with(Snap::None), [200, 100, 56]);

@@ -1,25 +1,24 @@
-//! Which cells are outside: those that paths of cells, each sharing a face with the next, reach from
-//! beyond the grid without entering a wall.
+//! Flood fill from outside: finds the cells that are connected to the faces of the grid by paths of free
+//! cells, each sharing a face with the next.
 //!
-//! The flood fills rows, 64 cells at a time: an addition carries through a run of free cells, from the
-//! lowest wet one to the next wall. A row that gained cells *waits* until it has spread along itself
-//! and been poured into its four neighbouring rows. Layers are settled one after the other, up the grid
-//! and down again, until no row waits. Each thread has a slab of layers, which it settles as if there
-//! were no other; then what is wet on its faces is poured into its neighbours, and so on. What is wet in
-//! the end is the same in any order.
+//! The flood fills rows, 64 cells at a time: an addition carries through a run of free cells, from the lowest
+//! wet cell to the next wall. A row that gained cells *waits* until it has spread along itself and flowed
+//! into its four neighbouring rows. Layers are settled one after the other, up the grid and down again, until
+//! no row waits. Each thread settles its own slab of layers. Then the wet cells on the faces of slabs flow
+//! into the neighbouring slabs, and the slabs settle again. The final result does not depend on the order.
 
 use super::bits::BitGrid;
 use crate::error::Result;
 use crate::par::{self, Progress};
 
-/// Layers that are worth a thread.
+/// Minimum number of layers per thread.
 const WORTH: usize = 8;
 
-/// The cells outside `walls`: all on a face of the grid that are no wall, and what they reach. Runs in
-/// the threads it is called in.
+/// Returns the cells outside `walls`: all free cells on a face of the grid, and the cells reachable from
+/// them. Runs in the threads of the caller.
 ///
 /// # Errors
-/// If the memory for as many cells again is not there, or the run was cancelled.
+/// The memory for another grid cannot be allocated, or the run is cancelled.
 pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     let mut wet = BitGrid::new(walls.dims())?;
     progress.begin("flood", walls.dims()[2] as u64);
@@ -38,30 +37,31 @@ pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     Ok(wet)
 }
 
-/// A slab for each thread, wet where its cells are on faces of the grid.
+/// Creates a slab for each thread, with wet cells on the faces of the grid.
 fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
     let [nx, rows, layers] = walls.dims();
     let row_words = walls.row_words();
     let layer_words = walls.layer_words();
     let height = layers.div_ceil(par::current_threads()).max(WORTH);
-    let slab = |(walls, wet): (&'a [u64], &'a mut [u64])| FloodSlab {
-        row_words,
-        rows,
-        inside: !0 >> (row_words * 64 - nx),
-        waiting: vec![false; walls.len() / row_words],
-        full: vec![false; walls.len() / row_words],
-        count: vec![0; walls.len() / layer_words],
-        seen: 0,
-        walls,
-        wet,
-    };
     let words = height * layer_words;
-    let mut slabs: Vec<_> = walls
+    let mut slabs = vec![];
+    for (walls, wet) in walls
         .words()
         .chunks(words)
         .zip(wet.words_mut().chunks_mut(words))
-        .map(slab)
-        .collect();
+    {
+        slabs.push(FloodSlab {
+            row_words,
+            rows,
+            inside: !0 >> (row_words * 64 - nx),
+            waiting: vec![false; walls.len() / row_words],
+            full: vec![false; walls.len() / row_words],
+            count: vec![0; walls.len() / layer_words],
+            seen: 0,
+            walls,
+            wet,
+        });
+    }
     let last = slabs.len() - 1;
     let seeded = slabs.iter_mut().enumerate().collect();
     par::map(seeded, |(n, slab): (usize, &mut FloodSlab)| {
@@ -70,27 +70,27 @@ fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
     slabs
 }
 
-/// Some layers of the grid.
+/// Slab of layers of the grid.
 struct FloodSlab<'a> {
     row_words: usize,
-    /// Rows of a layer.
+    /// Rows per layer.
     rows: usize,
-    /// The bits of the last word of a row that are cells.
+    /// Bits of the last word of a row that are cells.
     inside: u64,
     walls: &'a [u64],
     wet: &'a mut [u64],
-    /// Whether a row waits, for each of all layers.
+    /// The row waits, for each row of all layers.
     waiting: Vec<bool>,
-    /// Rows that are known to gain nothing more: all their free cells are wet.
+    /// All free cells of the row are known to be wet, so it gains nothing more.
     full: Vec<bool>,
-    /// How many rows of a layer wait.
+    /// Number of waiting rows per layer.
     count: Vec<usize>,
-    /// How many layers were looked at, for progress.
+    /// Number of layers visited, for progress.
     seen: usize,
 }
 
 impl FloodSlab<'_> {
-    /// Whether any row waits.
+    /// Reports whether any row waits.
     fn waits(&self) -> bool {
         self.count.iter().any(|count| *count > 0)
     }
@@ -101,7 +101,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Wets the cells on faces of the grid, of `nx` cells along x; `bottom` and `top` say whether the
+    /// Wets the cells on faces of the grid, which has `nx` cells along x. `bottom` and `top` state that the
     /// lowest and the highest layer are such a face.
     fn seed(&mut self, nx: usize, bottom: bool, top: bool) {
         let words = self.row_words;
@@ -127,7 +127,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Lets it flow until no row waits.
+    /// Floods until no row waits.
     fn settle(&mut self, progress: &dyn Progress) -> Result<()> {
         while self.waits() {
             for layer in 0..self.count.len() {
@@ -146,7 +146,7 @@ impl FloodSlab<'_> {
         Ok(())
     }
 
-    /// Lets it flow until no row of the layer waits; those of the neighbouring layers may.
+    /// Floods until no row of the layer waits. Rows of the neighbouring layers may wait.
     fn settle_layer(&mut self, layer: usize) {
         let rows = layer * self.rows..(layer + 1) * self.rows;
         while self.count[layer] > 0 {
@@ -155,7 +155,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// If the row waits: spreads what is wet along it and pours it into the neighbouring rows.
+    /// Spreads a waiting row along itself and into the neighbouring rows.
     fn settle_row(&mut self, row: usize) {
         if !std::mem::replace(&mut self.waiting[row], false) {
             return;
@@ -185,7 +185,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Pours one row into another.
+    /// Floods one row from another.
     fn flow(&mut self, from: usize, to: usize) {
         if self.full[to] {
             return;
@@ -204,7 +204,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Pours a row of another slab into one.
+    /// Floods a row from a row of another slab.
     fn take(&mut self, from: &[u64], row: usize) {
         let words = row * self.row_words..(row + 1) * self.row_words;
         if pour(from, &self.walls[words.clone()], &mut self.wet[words]) {
@@ -213,7 +213,7 @@ impl FloodSlab<'_> {
     }
 }
 
-/// Pours the rows on both sides of the wall between two slabs into each other.
+/// Exchanges wet cells across the boundary of two slabs.
 fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
     let words = below.row_words;
     let first = below.waiting.len() - below.rows;
@@ -223,36 +223,32 @@ fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
     }
 }
 
-/// Wets the free cells of a row next to wet ones of another; answers whether it gained any.
+/// Wets the free cells of a row next to wet cells of another. Reports whether the row gained cells.
 fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
-    let gain = |((from, wall), into): ((&u64, &u64), &u64)| from & !wall & !into;
-    let gained = from
-        .iter()
-        .zip(walls)
-        .zip(&*into)
-        .map(gain)
-        .fold(0, |all, gain| all | gain)
-        != 0;
-    if gained {
-        from.iter()
-            .zip(walls)
-            .zip(into)
-            .for_each(|((from, wall), into)| *into |= from & !wall);
+    let mut gain = 0;
+    for ((from, wall), into) in from.iter().zip(walls).zip(&*into) {
+        gain |= from & !wall & !into;
     }
-    gained
+    if gain == 0 {
+        return false;
+    }
+    for ((from, wall), into) in from.iter().zip(walls).zip(into) {
+        *into |= from & !wall;
+    }
+    true
 }
 
-/// Whether no free cell of a row is dry; `inside` are the bits of its last word that are cells.
+/// Reports whether all free cells of a row are wet. `inside` marks the bits of its last word that are cells.
 fn is_full(walls: &[u64], inside: u64, wet: &[u64]) -> bool {
     let last = walls.len() - 1;
-    let dry = walls[..last]
-        .iter()
-        .zip(wet)
-        .fold(0, |dry, (wall, wet)| dry | !(wall | wet));
+    let mut dry = 0;
+    for (wall, wet) in walls[..last].iter().zip(wet) {
+        dry |= !(wall | wet);
+    }
     dry | !(walls[last] | wet[last]) & inside == 0
 }
 
-/// Spreads what is wet along a row; `inside` are the bits of its last word that are cells.
+/// Spreads wet cells along a row. `inside` marks the bits of its last word that are cells.
 fn spread(walls: &[u64], inside: u64, wet: &mut [u64]) {
     let last = walls.len() - 1;
     let free = |n: usize| {
@@ -274,8 +270,8 @@ fn spread(walls: &[u64], inside: u64, wet: &mut [u64]) {
     }
 }
 
-/// The wet cells of a word and those above them in the same run of free ones: adding them carries
-/// from the lowest through the run, and clears it but for other wet cells.
+/// Returns the wet cells of a word and the free cells above them in the same run. Adding them carries from
+/// the lowest wet cell through the run, and clears the run except for other wet cells.
 fn upwards(free: u64, wet: u64) -> u64 {
     free & (!free.wrapping_add(wet) | wet)
 }
@@ -293,7 +289,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// A flood cell by cell.
+    /// Floods cell by cell.
     fn plainly(walls: &BitGrid) -> BitGrid {
         let dims = walls.dims();
         let mut wet = BitGrid::new(dims).unwrap();
@@ -321,7 +317,7 @@ mod tests {
         wet
     }
 
-    /// Floods with one, two and seven threads; answers with the cells reached that are on no face.
+    /// Floods with one, two and seven threads. Returns the number of reached cells that are on no face.
     fn check(walls: &BitGrid) -> u64 {
         let wanted = plainly(walls);
         for threads in [1, 2, 7] {
@@ -360,7 +356,7 @@ mod tests {
         );
     }
 
-    /// Walls with a door each, on one side and the other in turn, across an axis in a closed box.
+    /// Returns walls across an axis in a closed box, with a door in each, alternately on either side.
     fn serpentine(dims: [usize; 3], axis: usize, across: usize) -> BitGrid {
         let mut walls = BitGrid::new(dims).unwrap();
         for n in 0..dims.iter().product() {
@@ -406,7 +402,7 @@ mod tests {
                 let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
                 let u = cell[(axis + 1) % 3];
                 let v = cell[(axis + 2) % 3];
-                // Rings of wall, every other one, each with a door on the side away from the last.
+                // Every other ring is a wall with a door on the side away from the previous door.
                 let ring = u.min(v).min(N - 1 - u).min(N - 1 - v);
                 let door = v == N / 2 && (u < N / 2) == (ring % 4 == 0);
                 let end = cell[axis] == 0 || cell[axis] == dims[axis] - 1;

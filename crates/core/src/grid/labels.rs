@@ -1,21 +1,22 @@
-//! Labels: a value from 1 to 255 for every occupied cell, 0 for empty ones.
+//! Labels: a value from 1 to 255 for every occupied cell, 0 for empty cells.
 //!
-//! Up to sixteen named values are stored as one to four bits a cell in addition to the occupancy, which is what most
-//! grids of this crate need (surface and interior, added and removed); other labels as a byte a cell.
+//! Up to sixteen named values are stored as one to four bits per cell in addition to the occupancy. This
+//! suffices for most grids of this crate (surface and interior, added and removed). Other labels are stored
+//! as a byte per cell.
 
 use std::fmt;
 
-use super::bits::{BitGrid, bits_of};
+use super::bits::{BitGrid, bits_of, checked_size};
 use super::legend::Legend;
 use super::spread::{gather, spread};
 use crate::error::{Error, Result};
 use crate::par;
 use voxelize_kernel::memory::Zeroed;
 
-/// The most labels that are stored in planes of bits.
+/// Maximum number of labels that are stored in planes of bits.
 const IN_PLANES: usize = 16;
 
-/// A label for every occupied cell of a grid of `[nx, ny, nz]` cells.
+/// Label for every occupied cell of a grid of `[nx, ny, nz]` cells.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -36,35 +37,30 @@ pub struct Labels {
     legend: Legend,
 }
 
-/// How values are stored. Which it is depends on the legend alone.
+/// Storage of the values, which depends on the legend alone.
 #[derive(Clone)]
 enum LabelValues {
-    /// Bit `p` of the place of a cell's label in the legend is in plane `p`; zero for empty cells.
+    /// Bit `p` of the index of a cell's label in the legend is in plane `p`. Zero for empty cells.
     Planes(Vec<BitGrid>),
-    /// A byte for each cell, x fastest.
+    /// One byte per cell, x fastest.
     Bytes(Zeroed<u8>),
 }
 
 impl Labels {
-    /// A grid without occupied cells. Its memory is zero pages of the system until cells are set.
+    /// Creates a grid without occupied cells. Its memory is zero pages of the system until cells are set.
     ///
     /// # Errors
-    /// If an axis is zero or the cells do not fit in memory.
+    /// An axis is zero, or the cells do not fit in memory.
     pub fn new(dims: [usize; 3], legend: Legend) -> Result<Self> {
         let occupied = BitGrid::new(dims)?;
         let values = match planes_for(&legend) {
-            Some(planes) => LabelValues::Planes(
-                (0..planes)
-                    .map(|_| BitGrid::new(dims))
-                    .collect::<Result<_>>()?,
-            ),
+            Some(count) => {
+                let planes = (0..count).map(|_| BitGrid::new(dims));
+                LabelValues::Planes(planes.collect::<Result<_>>()?)
+            }
             None => {
                 let [x, y, z] = dims;
-                let cells = x
-                    .checked_mul(y)
-                    .and_then(|n| n.checked_mul(z))
-                    .and_then(Zeroed::new);
-                LabelValues::Bytes(cells.ok_or_else(|| {
+                LabelValues::Bytes(checked_size(dims).and_then(Zeroed::new).ok_or_else(|| {
                     Error::too_large(format!(
                         "labels of {x} × {y} × {z} cells do not fit in memory"
                     ))
@@ -79,7 +75,7 @@ impl Labels {
         })
     }
 
-    /// The bytes that labels of a legend take in a grid of these dims, at most.
+    /// Returns an upper bound of the bytes of labels with this legend in a grid of these dims.
     pub fn bytes_for(dims: [usize; 3], legend: &Legend) -> u128 {
         let bits = BitGrid::bytes_for(dims);
         match planes_for(legend) {
@@ -88,7 +84,8 @@ impl Labels {
         }
     }
 
-    /// Labels in planes: `planes[p]` has the cells whose label's place in the legend has bit `p` set.
+    /// Creates labels from planes. `planes[p]` has the cells whose label has an index with bit `p` set in the
+    /// legend.
     pub fn from_planes(occupied: BitGrid, planes: Vec<BitGrid>, legend: Legend) -> Self {
         debug_assert_eq!(planes_for(&legend), Some(planes.len()));
         debug_assert!(planes.iter().all(|plane| plane.dims() == occupied.dims()));
@@ -99,7 +96,7 @@ impl Labels {
         }
     }
 
-    /// The occupied cells, and the planes if there are any: memory for the next slab.
+    /// Returns the occupied cells and the planes, if any, so that the next slab can reuse their memory.
     pub fn into_planes(self) -> (BitGrid, Vec<BitGrid>) {
         match self.values {
             LabelValues::Planes(planes) => (self.occupied, planes),
@@ -107,13 +104,11 @@ impl Labels {
         }
     }
 
-    /// These cells and values under another legend.
+    /// Converts the labels to another legend.
     ///
     /// # Errors
-    /// If a cell has a value that it does not name, or the cells do not fit in memory.
+    /// A cell has a value that the legend does not name, or the cells do not fit in memory.
     pub fn with_legend(self, legend: Legend) -> Result<Self> {
-        let refused =
-            |value| Error::usage(format!("the legend has no label {value}, which cells have"));
         if self.legend.labels() == legend.labels() {
             return Ok(Self { legend, ..self });
         }
@@ -121,37 +116,37 @@ impl Labels {
         let mut row = vec![0; self.dims()[0]];
         for (j, k) in self.rows() {
             self.row(j, k, &mut row);
-            other
-                .put_row(j, k, &row)
-                .map_err(|Unnamed(value)| refused(value))?;
+            other.put_row(j, k, &row).map_err(|Unnamed(value)| {
+                Error::usage(format!("the legend has no label {value}, which cells have"))
+            })?;
         }
         Ok(other)
     }
 
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Returns the cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.occupied.dims()
     }
 
-    /// The names of the values.
+    /// Returns the names of the values.
     pub fn legend(&self) -> &Legend {
         &self.legend
     }
 
-    /// The cells that have a label.
+    /// Returns the cells that have a label.
     pub fn occupied(&self) -> &BitGrid {
         &self.occupied
     }
 
-    /// The occupied cells alone.
+    /// Returns the occupied cells and drops their labels.
     pub fn into_occupied(self) -> BitGrid {
         self.occupied
     }
 
-    /// The value of cell `(i, j, k)`; 0 if it is empty.
+    /// Returns the value of cell `(i, j, k)`, 0 if it is empty.
     ///
     /// # Panics
-    /// If the cell is outside the grid.
+    /// The cell is outside the grid.
     pub fn get(&self, cell: [usize; 3]) -> u8 {
         if !self.occupied.get(cell) {
             return 0;
@@ -159,19 +154,19 @@ impl Labels {
         match &self.values {
             LabelValues::Bytes(bytes) => bytes[self.index(cell)],
             LabelValues::Planes(planes) => {
-                let bits = planes
-                    .iter()
-                    .enumerate()
-                    .map(|(p, plane)| usize::from(plane.get(cell)) << p);
-                self.legend.labels()[bits.sum::<usize>()].value
+                let mut place = 0;
+                for (p, plane) in planes.iter().enumerate() {
+                    place |= usize::from(plane.get(cell)) << p;
+                }
+                self.legend.labels()[place].value
             }
         }
     }
 
-    /// Gives cell `(i, j, k)` a value; 0 empties it.
+    /// Sets the value of cell `(i, j, k)`. A value of 0 empties it.
     ///
     /// # Panics
-    /// If the cell is outside the grid, or the legend does not name the value.
+    /// The cell is outside the grid, or the legend does not name the value.
     pub fn set(&mut self, cell: [usize; 3], value: u8) {
         assert!(
             value == 0 || self.legend.allows(value),
@@ -181,17 +176,10 @@ impl Labels {
             self.occupied.toggle(cell);
         }
         let index = self.index(cell);
-        let place = || {
-            self.legend
-                .labels()
-                .iter()
-                .position(|label| label.value == value)
-                .unwrap_or(0)
-        };
         match &mut self.values {
             LabelValues::Bytes(bytes) => bytes[index] = value,
             LabelValues::Planes(planes) => {
-                let place = place();
+                let place = place_of(&self.legend, value).unwrap_or(0);
                 for (p, plane) in planes.iter_mut().enumerate() {
                     if plane.get(cell) != (place >> p & 1 == 1) {
                         plane.toggle(cell);
@@ -201,10 +189,10 @@ impl Labels {
         }
     }
 
-    /// The values of row `(j, k)`, 0 for empty cells.
+    /// Copies the values of row `(j, k)`, 0 for empty cells.
     ///
     /// # Panics
-    /// If there is no such row, or `row` has not `nx` cells.
+    /// The row does not exist, or the length of `row` is not `nx`.
     pub fn row(&self, j: usize, k: usize, row: &mut [u8]) {
         let [nx, ny, _] = self.dims();
         assert_eq!(row.len(), nx, "a row of another length");
@@ -217,7 +205,7 @@ impl Labels {
         }
     }
 
-    /// The values of up to 64 cells of row `(j, k)`, from cell `64 n` on, 0 for empty cells.
+    /// Copies the values of up to 64 cells of row `(j, k)`, starting at cell `64 n`, 0 for empty cells.
     pub fn word_values(&self, n: usize, j: usize, k: usize, cells: &mut [u8]) {
         let occupied = self.occupied.row(j, k)[n];
         if occupied == 0 {
@@ -231,13 +219,8 @@ impl Labels {
             LabelValues::Planes(planes) => {
                 cells.fill(0);
                 for (place, label) in self.legend.labels().iter().enumerate() {
-                    let bits = planes
-                        .iter()
-                        .enumerate()
-                        .fold(occupied, |bits, (p, plane)| {
-                            let word = plane.row(j, k)[n];
-                            bits & if place >> p & 1 == 1 { word } else { !word }
-                        });
+                    let words = planes.iter().map(|plane| plane.row(j, k)[n]);
+                    let bits = with_label(occupied, words, place);
                     if bits == 0 {
                         continue;
                     }
@@ -249,13 +232,13 @@ impl Labels {
         }
     }
 
-    /// Gives the cells of row `(j, k)`, all empty so far, these values.
+    /// Sets the values of row `(j, k)`, whose cells are all empty.
     ///
     /// # Errors
-    /// The first value that the legend does not name; some cells may have theirs then.
+    /// The first value that the legend does not name. Some cells may have their values already.
     ///
     /// # Panics
-    /// If there is no such row, or `row` has not `nx` cells.
+    /// The row does not exist, or the length of `row` is not `nx`.
     pub fn put_row(&mut self, j: usize, k: usize, row: &[u8]) -> std::result::Result<(), Unnamed> {
         let [nx, ny, _] = self.dims();
         assert_eq!(row.len(), nx, "a row of another length");
@@ -269,11 +252,10 @@ impl Labels {
             self.occupied.words_mut()[first + n] = word;
             match &mut self.values {
                 LabelValues::Bytes(bytes) => {
-                    if let Some(value) = cells
-                        .iter()
-                        .find(|value| **value != 0 && !self.legend.allows(**value))
-                    {
-                        return Err(Unnamed(*value));
+                    for value in cells {
+                        if *value != 0 && !self.legend.allows(*value) {
+                            return Err(Unnamed(*value));
+                        }
                     }
                     let start = (k * ny + j) * nx + 64 * n;
                     bytes[start..start + cells.len()].copy_from_slice(cells);
@@ -281,12 +263,7 @@ impl Labels {
                 LabelValues::Planes(planes) => {
                     for bit in bits_of(word) {
                         let value = cells[bit];
-                        let place = self
-                            .legend
-                            .labels()
-                            .iter()
-                            .position(|label| label.value == value);
-                        let place = place.ok_or(Unnamed(value))?;
+                        let place = place_of(&self.legend, value).ok_or(Unnamed(value))?;
                         for (p, plane) in planes.iter_mut().enumerate() {
                             plane.words_mut()[first + n] |= ((place >> p & 1) as u64) << bit;
                         }
@@ -297,31 +274,25 @@ impl Labels {
         Ok(())
     }
 
-    /// Gives the empty ones of these cells this value. Returns how many of the others have each label, in the order of
-    /// the legend.
+    /// Sets the empty cells among these cells to this value. Returns the number of the other cells per label,
+    /// in the order of the legend.
     ///
     /// # Panics
-    /// If the dims differ, or the legend does not name the value.
+    /// The dims differ, or the legend does not name the value.
     pub fn add(&mut self, cells: &BitGrid, value: u8) -> Vec<u64> {
         assert_eq!(cells.dims(), self.dims(), "cells of another grid");
-        let place = self
-            .legend
-            .labels()
-            .iter()
-            .position(|label| label.value == value);
-        let place = place.unwrap_or_else(|| panic!("the legend has no label {value}"));
+        let place = place_of(&self.legend, value)
+            .unwrap_or_else(|| panic!("the legend has no label {value}"));
         let nx = self.dims()[0];
         let row_words = self.occupied.row_words();
         let occupied = self.occupied.words_mut();
-        // By value, and by place.
+        // Counts by value for bytes, and by index in the legend for planes.
         let mut by_value = [0_u64; 256];
         let mut taken = vec![0; self.legend.labels().len()];
-        for (n, word) in cells
-            .words()
-            .iter()
-            .enumerate()
-            .filter(|(_, word)| **word != 0)
-        {
+        for (n, word) in cells.words().iter().enumerate() {
+            if *word == 0 {
+                continue;
+            }
             let new = word & !occupied[n];
             let others = word & occupied[n];
             occupied[n] |= new;
@@ -329,20 +300,15 @@ impl Labels {
                 LabelValues::Planes(planes) => {
                     if others != 0 {
                         for (place, taken) in taken.iter_mut().enumerate() {
-                            let of_label =
-                                planes.iter().enumerate().fold(others, |cells, (p, plane)| {
-                                    let word = plane.words()[n];
-                                    cells & if place >> p & 1 == 1 { word } else { !word }
-                                });
+                            let words = planes.iter().map(|plane| plane.words()[n]);
+                            let of_label = with_label(others, words, place);
                             *taken += u64::from(of_label.count_ones());
                         }
                     }
-                    for plane in planes
-                        .iter_mut()
-                        .enumerate()
-                        .filter(|(p, _)| place >> p & 1 == 1)
-                    {
-                        plane.1.words_mut()[n] |= new;
+                    for (p, plane) in planes.iter_mut().enumerate() {
+                        if place >> p & 1 == 1 {
+                            plane.words_mut()[n] |= new;
+                        }
                     }
                 }
                 LabelValues::Bytes(bytes) => {
@@ -358,51 +324,50 @@ impl Labels {
         taken
     }
 
-    /// The cells of the label at this place of the legend in row `(j, k)`, 64 to a word.
+    /// Returns the cells of the label at this index of the legend in row `(j, k)`, 64 per word.
     ///
     /// # Panics
-    /// If labels are not stored in planes.
+    /// The labels are not stored in planes.
     pub fn words(&self, place: usize, j: usize, k: usize) -> impl Iterator<Item = u64> + '_ {
         let LabelValues::Planes(planes) = &self.values else {
             panic!("labels are stored as bytes")
         };
-        self.occupied
-            .row(j, k)
-            .iter()
-            .enumerate()
-            .map(move |(n, word)| match word {
-                0 => 0,
-                word => planes.iter().enumerate().fold(*word, |cells, (p, plane)| {
-                    let word = plane.row(j, k)[n];
-                    cells & if place >> p & 1 == 1 { word } else { !word }
-                }),
-            })
+        let occupied = self.occupied.row(j, k).iter().enumerate();
+        occupied.map(move |(n, word)| {
+            if *word == 0 {
+                return 0;
+            }
+            let words = planes.iter().map(|plane| plane.row(j, k)[n]);
+            with_label(*word, words, place)
+        })
     }
 
-    /// Whether labels are stored in planes, so that [`words`](Self::words) gives them.
+    /// Reports whether labels are stored in planes, as [`words`](Self::words) requires.
     pub fn is_in_planes(&self) -> bool {
         matches!(self.values, LabelValues::Planes(_))
     }
 
-    /// How many cells have this value.
+    /// Returns the number of cells with this value.
     pub fn count(&self, value: u8) -> u64 {
-        self.counts()
-            .into_iter()
-            .find(|(other, _)| *other == value)
-            .map_or(0, |(_, count)| count)
+        for (other, count) in self.counts() {
+            if other == value {
+                return count;
+            }
+        }
+        0
     }
 
-    /// How many cells have each value: every label of the legend in its order, or, without names, every
-    /// value that occurs.
+    /// Returns the number of cells per value: every label of the legend in its order, or every value that
+    /// occurs if the legend has no names.
     pub fn counts(&self) -> Vec<(u8, u64)> {
         let [nx, ny, nz] = self.dims();
-        let layer = |k: usize| {
+        let layers = par::map_range(0..nz, |k| {
             let mut counts = [0_u64; 256];
             match &self.values {
                 LabelValues::Bytes(bytes) => {
-                    bytes[k * nx * ny..(k + 1) * nx * ny]
-                        .iter()
-                        .for_each(|value| counts[usize::from(*value)] += 1);
+                    for value in &bytes[k * nx * ny..(k + 1) * nx * ny] {
+                        counts[usize::from(*value)] += 1;
+                    }
                 }
                 LabelValues::Planes(_) => {
                     for (place, label) in self.legend.labels().iter().enumerate() {
@@ -413,29 +378,32 @@ impl Labels {
                 }
             }
             counts
-        };
-        let all = par::map_range(0..nz, layer)
-            .into_iter()
-            .fold([0; 256], |mut all, counts| {
-                all.iter_mut()
-                    .zip(counts)
-                    .for_each(|(all, count)| *all += count);
-                all
-            });
-        let count = |value: u8| (value, all[usize::from(value)]);
-        match self.legend.labels() {
-            [] => (1..=255)
-                .map(count)
-                .filter(|(_, count)| *count > 0)
-                .collect(),
-            labels => labels.iter().map(|label| count(label.value)).collect(),
+        });
+        let mut all = [0; 256];
+        for counts in layers {
+            for (all, count) in all.iter_mut().zip(counts) {
+                *all += count;
+            }
         }
+        let mut found = vec![];
+        for label in self.legend.labels() {
+            found.push((label.value, all[usize::from(label.value)]));
+        }
+        if found.is_empty() {
+            for value in 1..=255 {
+                let count = all[usize::from(value)];
+                if count > 0 {
+                    found.push((value, count));
+                }
+            }
+        }
+        found
     }
 
-    /// The cells of one value.
+    /// Returns the cells with this value.
     ///
     /// # Errors
-    /// If they do not fit in memory.
+    /// The cells do not fit in memory.
     pub fn cells_of(&self, value: u8) -> Result<BitGrid> {
         let mut cells = BitGrid::new(self.dims())?;
         let mut row = vec![0; self.dims()[0]];
@@ -445,8 +413,9 @@ impl Labels {
                 continue;
             }
             self.row(j, k, &mut row);
-            row.iter_mut()
-                .for_each(|cell| *cell = u8::from(*cell == value && value != 0));
+            for cell in &mut row {
+                *cell = u8::from(*cell == value && value != 0);
+            }
             for (w, cells_of_word) in row.chunks(64).enumerate() {
                 let word = gather(cells_of_word);
                 if word != 0 {
@@ -457,7 +426,7 @@ impl Labels {
         Ok(cells)
     }
 
-    /// The occupied cells and their values, x fastest.
+    /// Returns the occupied cells and their values, x fastest.
     pub fn iter(&self) -> impl Iterator<Item = ([usize; 3], u8)> + '_ {
         self.occupied.iter().map(|cell| (cell, self.get(cell)))
     }
@@ -473,20 +442,37 @@ impl Labels {
     }
 }
 
-/// A value that a legend does not name.
+/// Value that a legend does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unnamed(pub u8);
 
-/// How many planes the labels of this legend take; `None` if they are stored as bytes.
+/// Returns the number of planes for the labels of this legend. `None` if they are stored as bytes.
 fn planes_for(legend: &Legend) -> Option<usize> {
     let count = legend.labels().len();
-    (1..=IN_PLANES)
-        .contains(&count)
-        .then(|| count.next_power_of_two().ilog2() as usize)
+    if count == 0 || count > IN_PLANES {
+        return None;
+    }
+    Some(count.next_power_of_two().ilog2() as usize)
+}
+
+/// Returns the index of a value in the legend.
+fn place_of(legend: &Legend, value: u8) -> Option<usize> {
+    legend
+        .labels()
+        .iter()
+        .position(|label| label.value == value)
+}
+
+/// Returns the cells whose label has this index in the legend. `planes` are the words of the planes.
+fn with_label(mut cells: u64, planes: impl Iterator<Item = u64>, place: usize) -> u64 {
+    for (p, word) in planes.enumerate() {
+        cells &= if place >> p & 1 == 1 { word } else { !word };
+    }
+    cells
 }
 
 impl PartialEq for Labels {
-    /// Whether values and legend are equal.
+    /// Compares values and legend.
     fn eq(&self, other: &Self) -> bool {
         let values = match (&self.values, &other.values) {
             (LabelValues::Bytes(a), LabelValues::Bytes(b)) => a == b,
@@ -502,15 +488,11 @@ impl Eq for Labels {}
 impl fmt::Debug for Labels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.dims();
-        let counts = self
-            .counts()
-            .into_iter()
-            .map(|(value, count)| format!("{count} {}", self.legend.name(value)));
-        write!(
-            f,
-            "Labels {x} × {y} × {z}: {}",
-            counts.collect::<Vec<_>>().join(", ")
-        )
+        let mut counts = vec![];
+        for (value, count) in self.counts() {
+            counts.push(format!("{count} {}", self.legend.name(value)));
+        }
+        write!(f, "Labels {x} × {y} × {z}: {}", counts.join(", "))
     }
 }
 

@@ -1,7 +1,7 @@
-//! The lattice: which box of world space each cell `(i, j, k)` is.
+//! Lattice: the box in world space of each cell `(i, j, k)`.
 //!
-//! Axis order is always x, y, z, and memory runs x fastest: cell `(i, j, k)` of a grid of
-//! `[nx, ny, nz]` cells is number `i + nx * (j + ny * k)`. This is the only place that says so.
+//! Axis order is always x, y, z, and memory runs x fastest: cell `(i, j, k)` of a grid of `[nx, ny, nz]`
+//! cells is number `i + nx * (j + ny * k)`. This convention is defined only here.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use crate::error::{Error, Result};
 use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational};
 
-/// The names of the axes, for messages.
+/// Names of the axes, for messages.
 pub const AXES: [char; 3] = ['x', 'y', 'z'];
 
-/// The most cells one axis may have.
+/// Maximum number of cells along one axis.
 pub const MAX_DIM: usize = 1 << 24;
 
 /// Cells in space: wall `i` of an axis is at exactly `origin + i * spacing`, in world units.
 ///
-/// The last wall of a *closed* axis belongs to the lattice: what lies on it marks the last layer.
-/// An axis is closed when the mesh does not go beyond it.
+/// The last wall of a *closed* axis belongs to the lattice: parts of the mesh on it mark the last layer. An
+/// axis is closed if the mesh does not extend beyond that wall.
 #[derive(Debug, Clone)]
 pub struct Lattice {
     dims: [usize; 3],
@@ -26,34 +26,37 @@ pub struct Lattice {
     spacing: [Rational; 3],
     closed: [bool; 3],
     snap: Snap,
-    /// The lattice of which this one is a region.
+    /// Lattice that this lattice is a region of.
     whole: Option<Box<WholeLattice>>,
 }
 
-/// The lattice of which another one is a region.
+/// Lattice that contains a region.
 #[derive(Debug, Clone)]
 struct WholeLattice {
     /// Its lowest corner.
     origin: [Rational; 3],
-    /// The cell in it that is the first of the region.
+    /// Its cell that is the first cell of the region.
     first: [usize; 3],
 }
 
 /// A region equals a lattice of the same cells.
 impl PartialEq for Lattice {
     fn eq(&self, other: &Self) -> bool {
-        let all = |lattice: &Self| (lattice.dims, lattice.closed, lattice.snap);
-        all(self) == all(other) && self.origin == other.origin && self.spacing == other.spacing
+        self.dims == other.dims
+            && self.closed == other.closed
+            && self.snap == other.snap
+            && self.origin == other.origin
+            && self.spacing == other.spacing
     }
 }
 
 impl Eq for Lattice {}
 
 impl Lattice {
-    /// A lattice of `dims` cells whose cell (0, 0, 0) has its lowest corner at `origin`.
+    /// Creates a lattice of `dims` cells whose cell (0, 0, 0) has its lowest corner at `origin`.
     ///
     /// # Errors
-    /// If an axis has no cells or more than [`MAX_DIM`], or a spacing is not above zero.
+    /// An axis has no cells or more than [`MAX_DIM`], or a spacing is not above zero.
     pub fn new(
         dims: [usize; 3],
         origin: [Rational; 3],
@@ -69,9 +72,8 @@ impl Lattice {
             }
             if dims[axis] > MAX_DIM {
                 let count = dims[axis];
-                let most = MAX_DIM;
                 return Err(Error::too_large(format!(
-                    "{count} cells along {name}; the most is {most}"
+                    "{count} cells along {name}; the most is {MAX_DIM}"
                 ))
                 .with_hint("use larger cells"));
             }
@@ -91,7 +93,8 @@ impl Lattice {
         })
     }
 
-    /// A lattice without closed axes, of doubles: each is taken as the number it is, `0.1` as 3602879701896397/2⁵⁵.
+    /// Creates a lattice without closed axes from doubles. Each double is used with its exact value, `0.1` as
+    /// 3602879701896397/2⁵⁵.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -115,17 +118,17 @@ impl Lattice {
         Self::new(dims, origin, [exact(x)?, exact(y)?, exact(z)?], [false; 3])
     }
 
-    /// This lattice with another way to take coordinates onto it.
+    /// Sets the mapping of coordinates onto the walls.
     #[must_use]
     pub fn with_snap(mut self, snap: Snap) -> Self {
         self.snap = snap;
         self
     }
 
-    /// These cells where all coordinates are multiplied by `factor`.
+    /// Multiplies all coordinates by `factor`.
     ///
     /// # Errors
-    /// If it is not above zero.
+    /// The factor is not above zero.
     pub fn scaled(&self, factor: &Rational) -> Result<Self> {
         let scaled = |values: &[Rational; 3]| values.each_ref().map(|value| value * factor);
         let lattice = Self::new(
@@ -137,18 +140,18 @@ impl Lattice {
         Ok(lattice.with_snap(self.snap))
     }
 
-    /// These cells, moved by so much along x, y and z.
+    /// Translates the lattice by `by`.
     ///
     /// # Errors
-    /// If a coordinate is beyond the range of exact numbers.
+    /// A coordinate is beyond the range of exact numbers.
     pub fn moved(&self, by: &[Rational; 3]) -> Result<Self> {
         let origin = std::array::from_fn(|axis| &self.origin[axis] + &by[axis]);
         Ok(Self::new(self.dims, origin, self.spacing.clone(), self.closed)?.with_snap(self.snap))
     }
 
-    /// A box of these cells, by their ranges along x, y and z, as a lattice of its own: it has the same walls, and an
-    /// axis is closed if it is here and the box reaches its end. A rule that is local has
-    /// the same cells there, bit for bit, also shares and areas.
+    /// Returns a box of these cells, given by its ranges along x, y and z, as a lattice of its own. It has
+    /// the same walls. An axis is closed if it is closed here and the box reaches its end. A local rule
+    /// computes the same cells there, bit for bit, including shares and areas.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -199,47 +202,47 @@ impl Lattice {
         })
     }
 
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Returns the cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims
     }
 
-    /// The lowest corner of cell (0, 0, 0).
+    /// Returns the lowest corner of cell (0, 0, 0).
     pub fn origin(&self) -> &[Rational; 3] {
         &self.origin
     }
 
-    /// The size of a cell per axis.
+    /// Returns the size of a cell per axis.
     pub fn spacing(&self) -> &[Rational; 3] {
         &self.spacing
     }
 
-    /// Whether the last wall belongs to the lattice, per axis.
+    /// Reports for each axis whether the last wall belongs to the lattice.
     pub fn closed(&self) -> [bool; 3] {
         self.closed
     }
 
-    /// How coordinates are taken onto the lattice.
+    /// Returns the mapping of coordinates onto the lattice.
     pub fn snap(&self) -> Snap {
         self.snap
     }
 
-    /// All cells; never overflows, as an axis holds at most [`MAX_DIM`].
+    /// Returns the number of cells. Never overflows, because an axis has at most [`MAX_DIM`] cells.
     pub fn cells(&self) -> u128 {
         self.dims.iter().map(|&n| n as u128).product()
     }
 
-    /// Whether cells are cubes.
+    /// Reports whether the cells are cubes.
     pub fn is_cubic(&self) -> bool {
         self.spacing[0] == self.spacing[1] && self.spacing[1] == self.spacing[2]
     }
 
-    /// The volume of one cell, in cubic world units.
+    /// Returns the volume of one cell in cubic world units.
     pub fn cell_volume(&self) -> Rational {
         &(&self.spacing[0] * &self.spacing[1]) * &self.spacing[2]
     }
 
-    /// The map of one axis (0, 1, 2 for x, y, z) from world to index space.
+    /// Returns the map of one axis (0, 1, 2 for x, y, z) from world to index space.
     pub fn axis(&self, axis: usize) -> AxisMap {
         AxisMap::new(
             self.origin[axis].clone(),
@@ -248,37 +251,37 @@ impl Lattice {
         )
     }
 
-    /// Every axis as kernels take them.
+    /// Returns every axis in the form that kernels expect.
     pub fn axes(&self) -> [LatticeAxis; 3] {
-        let axis = |a: usize| LatticeAxis {
+        [0, 1, 2].map(|a| LatticeAxis {
             map: self.axis(a),
             cells: self.dims[a],
             closed: self.closed[a],
-        };
-        [0, 1, 2].map(axis)
+        })
     }
 
-    /// Every axis of the lattice of which this one is a region, up to the last cell of the region, and the first cell of
-    /// the region in it. A number that is rounded relative to the origin is the same in all regions.
+    /// Returns every axis of the lattice that contains this region, up to the last cell of the region, and
+    /// the first cell of the region in it. Numbers that are rounded relative to that origin agree in all
+    /// regions.
     pub fn axes_of_whole(&self) -> ([LatticeAxis; 3], [usize; 3]) {
         let Some(whole) = &self.whole else {
             return (self.axes(), [0; 3]);
         };
-        let axis = |a: usize| LatticeAxis {
+        let axes = [0, 1, 2].map(|a| LatticeAxis {
             map: AxisMap::new(whole.origin[a].clone(), self.spacing[a].clone(), self.snap),
             cells: whole.first[a] + self.dims[a],
             closed: self.closed[a],
-        };
-        ([0, 1, 2].map(axis), whole.first)
+        });
+        (axes, whole.first)
     }
 
-    /// The first cell of a region in the lattice of which it is one.
+    /// Returns the first cell of a region in the lattice that contains it.
     pub fn first_of_whole(&self) -> [usize; 3] {
         self.whole.as_ref().map_or([0; 3], |whole| whole.first)
     }
 
-    /// Whether these bounds go on beyond the lattice along an axis, below its first wall and above its last; bounds
-    /// of nothing do not.
+    /// Reports whether these bounds extend beyond the lattice along an axis, below its first wall and above
+    /// its last wall. Empty bounds do not.
     pub fn is_passed(&self, axis: usize, bounds: &Bounds) -> [bool; 2] {
         if bounds.is_empty() {
             return [false; 2];
@@ -291,18 +294,20 @@ impl Lattice {
         ]
     }
 
-    /// The position of wall `i` of an axis (0, 1, 2 for x, y, z).
+    /// Returns the position of wall `i` of an axis (0, 1, 2 for x, y, z).
     pub fn wall(&self, axis: usize, i: usize) -> Rational {
         &self.origin[axis] + &(&self.spacing[axis] * &Rational::from(i as i64))
     }
 
-    /// The centre of cell `(i, j, k)` in world units, each coordinate the double nearest to the exact one.
+    /// Returns the centre of cell `(i, j, k)` in world units. Each coordinate is the double nearest to the
+    /// exact one.
     pub fn centre(&self, cell: [usize; 3]) -> [f64; 3] {
         std::array::from_fn(|a| self.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64())
     }
 
-    /// The cell that holds a point in world units; `None` outside the lattice, or if a coordinate is not
-    /// finite. A point on a wall belongs to the cell above, on the last wall of a closed axis to the last cell.
+    /// Returns the cell that contains a point in world units. `None` outside the lattice, or if a coordinate
+    /// is not finite. A point on a wall belongs to the cell above it. A point on the last wall of a closed
+    /// axis belongs to the last cell.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -330,7 +335,7 @@ impl Lattice {
         Some(cell)
     }
 
-    /// The highest corner: the position of the last wall per axis.
+    /// Returns the highest corner: the position of the last wall per axis.
     pub fn end(&self) -> [Rational; 3] {
         std::array::from_fn(|a| self.axis(a).half_plane(2 * self.dims[a] as i64))
     }

@@ -1,47 +1,47 @@
-//! What the labels of a grid mean: for each value a name and, if given, a colour.
+//! Legend of labels: a name and an optional colour for each value.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result, sanitize};
 
-/// One value of a [`Legend`], with its name.
+/// Value of a [`Legend`] with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// The value that cells have, 1 to 255.
+    /// Value of the cells, 1 to 255.
     pub value: u8,
-    /// Its name.
+    /// Name of the value.
     pub name: Cow<'static, str>,
-    /// Red, green and blue; `None` leaves the choice to the format or the picture.
+    /// Red, green and blue. `None` leaves the choice to the format or the picture.
     pub colour: Option<[u8; 3]>,
 }
 
 impl Label {
-    /// Touched by the mesh, as `surface_and_interior` has it.
+    /// Cells touched by the mesh, in `surface_and_interior`.
     pub const SURFACE: Self = Self::standard(1, "surface");
-    /// The other cells of the same grid.
+    /// All other cells of `surface_and_interior`.
     pub const INTERIOR: Self = Self::standard(2, "interior");
-    /// Occupied in both of two grids.
+    /// Cells occupied in both of two grids.
     pub const COMMON: Self = Self::standard(3, "common");
-    /// Occupied in the second of two grids only.
+    /// Cells occupied only in the second of two grids.
     pub const ADDED: Self = Self::standard(4, "added");
-    /// Occupied in the first of two grids only.
+    /// Cells occupied only in the first of two grids.
     pub const REMOVED: Self = Self::standard(5, "removed");
 
-    /// Cells around others that are of interest: pictures draw them translucent.
+    /// Cells around the cells of interest. Pictures draw them translucent.
     pub const AROUND: Self = Self {
         value: 255,
         name: Cow::Borrowed("around"),
         colour: Some(Self::STANDARD_COLOURS[2]),
     };
 
-    /// Cells without defect, around those of the defects of a mesh; translucent as well.
+    /// Cells without defect around the defects of a mesh. Pictures draw them translucent.
     pub const SOUND: Self = Self {
         value: 100,
         name: Cow::Borrowed("without defect"),
         colour: Some([0xd8, 0xd8, 0xd4]),
     };
 
-    /// The labels that this crate gives itself.
+    /// Labels that this crate assigns itself.
     pub const STANDARD: [Self; 5] = [
         Self::SURFACE,
         Self::INTERIOR,
@@ -50,8 +50,8 @@ impl Label {
         Self::REMOVED,
     ];
 
-    /// Their colours, in files and in pictures: sand, slate, grey, and the blue and vermilion of Okabe and Ito, which
-    /// nearly all eyes tell apart.
+    /// Colours of the standard labels in files and pictures: sand, slate, grey, and the blue and vermilion of
+    /// Okabe and Ito, which nearly all eyes can distinguish.
     pub const STANDARD_COLOURS: [[u8; 3]; 5] = [
         [0xe8, 0xb0, 0x6c],
         [0x5b, 0x7c, 0x99],
@@ -60,12 +60,10 @@ impl Label {
         [0xd5, 0x5e, 0x00],
     ];
 
-    /// The colour of a standard label; `None` of others.
+    /// Returns the colour of a standard label. `None` for other labels.
     pub fn standard_colour(&self) -> Option<[u8; 3]> {
-        Self::STANDARD
-            .iter()
-            .position(|label| label == self)
-            .map(|n| Self::STANDARD_COLOURS[n])
+        let n = Self::STANDARD.iter().position(|label| label == self)?;
+        Some(Self::STANDARD_COLOURS[n])
     }
 
     const fn standard(value: u8, name: &'static str) -> Self {
@@ -76,7 +74,7 @@ impl Label {
         }
     }
 
-    /// A label without a colour of its own.
+    /// Creates a label without a colour.
     pub fn new(value: u8, name: impl Into<String>) -> Self {
         Self {
             value,
@@ -85,7 +83,7 @@ impl Label {
         }
     }
 
-    /// This label in this colour.
+    /// Sets the colour.
     #[must_use]
     pub fn with_colour(self, colour: [u8; 3]) -> Self {
         Self {
@@ -94,16 +92,16 @@ impl Label {
         }
     }
 
-    /// The standard label of this name.
+    /// Returns the standard label with this name.
     pub(crate) fn standard_of(name: &str) -> Option<Self> {
         Self::STANDARD.into_iter().find(|label| label.name == name)
     }
 }
 
-/// The content that a digest of labels covers.
+/// Content that a digest of labels covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelDigest {
-    /// Which cells are occupied: the digest is that of the bits.
+    /// Occupied cells only. The digest equals the digest of the bits.
     #[default]
     Occupancy,
     /// The value of every cell.
@@ -111,7 +109,7 @@ pub enum LabelDigest {
 }
 
 impl LabelDigest {
-    /// The word for it in files.
+    /// Returns the name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Occupancy => "occupancy",
@@ -119,7 +117,7 @@ impl LabelDigest {
         }
     }
 
-    /// The one of this name.
+    /// Returns the variant with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Occupancy, Self::Values]
             .into_iter()
@@ -127,8 +125,8 @@ impl LabelDigest {
     }
 }
 
-/// Colours of labels that have none of their own: eight that nearly all eyes tell apart (Okabe and Ito, Color
-/// Universal Design, 2008), then darker and lighter ones.
+/// Default colours of labels: eight that nearly all eyes can distinguish (Okabe and Ito, Color Universal
+/// Design, 2008), then darker and lighter ones.
 const COLOURS: [[u8; 3]; 8] = [
     [0xe6, 0x9f, 0x00],
     [0x56, 0xb4, 0xe9],
@@ -140,8 +138,8 @@ const COLOURS: [[u8; 3]; 8] = [
     [0x82, 0x82, 0x82],
 ];
 
-/// The values of a grid of labels and their names. It names every value that a cell may have, or none:
-/// then cells may have any value from 1 to 255.
+/// Values of a grid of labels with their names. A legend names every value that a cell may have, or none.
+/// Without names, cells may have any value from 1 to 255.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -159,49 +157,32 @@ const COLOURS: [[u8; 3]; 8] = [
 pub struct Legend {
     labels: Vec<Label>,
     digest: LabelDigest,
-    /// One bit for each value that has a name.
+    /// One bit for each named value.
     named: [u64; 4],
 }
 
 impl Legend {
-    /// A legend of these labels. Values count in digests; [`with_digest`](Self::with_digest) leaves them out.
+    /// Creates a legend of these labels. Digests cover the values unless [`with_digest`](Self::with_digest)
+    /// excludes them.
     ///
     /// # Errors
-    /// If a value is 0 or named twice, or a name is empty, longer than 255 bytes, used twice, or has a control
-    /// character.
+    /// A value is 0 or named twice, or a name is empty, longer than 255 bytes, used twice, or contains a
+    /// control character.
     pub fn new(labels: impl IntoIterator<Item = Label>) -> Result<Self> {
         let labels: Vec<Label> = labels.into_iter().collect();
         for (n, label) in labels.iter().enumerate() {
-            let value = label.value;
-            let name = sanitize(&*label.name);
-            let before = &labels[..n];
-            let refused = match () {
-                () if value == 0 => format!("label '{name}' has the value 0, which means empty"),
-                () if label.name.trim().is_empty() => format!("label {value} has no name"),
-                () if label.name.chars().any(char::is_control) => {
-                    format!("the name of label {value} has a control character: {name}")
-                }
-                () if label.name.len() > 255 => {
-                    format!("the name of label {value} has more than 255 bytes")
-                }
-                () if before.iter().any(|other| other.value == value) => {
-                    format!("label {value} is there twice")
-                }
-                () if before.iter().any(|other| other.name == label.name) => {
-                    format!("two labels are named '{name}'")
-                }
-                () => continue,
-            };
-            return Err(Error::usage(refused));
+            if let Some(problem) = problem_of(label, &labels[..n]) {
+                return Err(Error::usage(problem));
+            }
         }
         Ok(Self::of(labels, LabelDigest::Values))
     }
 
     fn of(labels: Vec<Label>, digest: LabelDigest) -> Self {
         let mut named = [0; 4];
-        labels
-            .iter()
-            .for_each(|label| named[usize::from(label.value / 64)] |= 1 << (label.value % 64));
+        for label in &labels {
+            named[usize::from(label.value / 64)] |= 1 << (label.value % 64);
+        }
         Self {
             labels,
             digest,
@@ -209,77 +190,80 @@ impl Legend {
         }
     }
 
-    /// Labels that this crate gives, which no digest covers.
+    /// Creates a legend of labels that this crate assigns itself. No digest covers them.
     fn standard(labels: &[Label]) -> Self {
         Self::of(labels.to_vec(), LabelDigest::Occupancy)
     }
 
-    /// Surface and interior of a filled grid.
+    /// Returns the legend of a filled grid: surface and interior.
     pub fn surface_and_interior() -> Self {
         Self::standard(&[Label::SURFACE, Label::INTERIOR])
     }
 
-    /// Common, added and removed cells of two grids.
+    /// Returns the legend of two grids: common, added and removed cells.
     pub fn difference() -> Self {
         Self::standard(&[Label::COMMON, Label::ADDED, Label::REMOVED])
     }
 
-    /// Added and removed cells of two grids.
+    /// Returns the legend of changes between two grids: added and removed cells.
     pub fn changes() -> Self {
         Self::standard(&[Label::ADDED, Label::REMOVED])
     }
 
-    /// This legend, its values part of digests or not.
+    /// Sets the content that digests cover.
     #[must_use]
     pub fn with_digest(self, digest: LabelDigest) -> Self {
         Self { digest, ..self }
     }
 
-    /// The labels, in the order given.
+    /// Returns the labels in the given order.
     pub fn labels(&self) -> &[Label] {
         &self.labels
     }
 
-    /// The content that digests cover.
+    /// Returns the content that digests cover.
     pub fn digest(&self) -> LabelDigest {
         self.digest
     }
 
-    /// The label of a value.
+    /// Returns the label of a value.
     pub fn get(&self, value: u8) -> Option<&Label> {
         self.labels.iter().find(|label| label.value == value)
     }
 
-    /// The name of a value: that of its label, or the number.
+    /// Returns the name of a value: the name of its label, or its number.
     pub fn name(&self, value: u8) -> Cow<'_, str> {
-        self.get(value).map_or_else(
-            || format!("label {value}").into(),
-            |label| (&*label.name).into(),
-        )
+        match self.get(value) {
+            Some(label) => (&*label.name).into(),
+            None => format!("label {value}").into(),
+        }
     }
 
-    /// Red, green and blue of a value: those of its label, or else a colour that values near it do not have.
+    /// Returns red, green and blue of a value: the colour of its label, or a default colour that differs from
+    /// the colours of nearby values.
     pub fn colour(&self, value: u8) -> [u8; 3] {
         if let Some(colour) = self.get(value).and_then(|label| label.colour) {
             return colour;
         }
         let n = usize::from(value.max(1) - 1);
         let colour = COLOURS[n % COLOURS.len()];
-        // By turns a quarter darker and a quarter lighter, then a half of either, round after round.
+        // Alternately a quarter darker and a quarter lighter, then a half darker and a half lighter, round
+        // after round.
         let round = n / COLOURS.len() % 5;
         let share = [0, 1, 1, 2, 2][round];
         let towards = if round % 2 == 1 { 0 } else { 255 };
         colour.map(|c| ((u16::from(c) * (4 - share) + towards * share) / 4) as u8)
     }
 
-    /// Whether a cell may have this value.
+    /// Reports whether a cell may have this value.
     pub fn allows(&self, value: u8) -> bool {
         value != 0
             && (self.labels.is_empty()
                 || self.named[usize::from(value / 64)] >> (value % 64) & 1 == 1)
     }
 
-    /// Whether all labels are standard ones and no digest covers them, so that their names say it all.
+    /// Reports whether all labels are standard and not covered by a digest, so that their names describe the
+    /// legend completely.
     pub fn is_standard(&self) -> bool {
         self.digest == LabelDigest::Occupancy
             && !self.labels.is_empty()
@@ -288,6 +272,33 @@ impl Legend {
                 .iter()
                 .all(|label| Label::STANDARD.contains(label))
     }
+}
+
+/// Describes the problem of a label that follows others.
+fn problem_of(label: &Label, before: &[Label]) -> Option<String> {
+    let value = label.value;
+    let name = sanitize(&*label.name);
+    if value == 0 {
+        return Some(format!("label '{name}' has the value 0, which means empty"));
+    }
+    if label.name.trim().is_empty() {
+        return Some(format!("label {value} has no name"));
+    }
+    if label.name.chars().any(char::is_control) {
+        return Some(format!(
+            "the name of label {value} has a control character: {name}"
+        ));
+    }
+    if label.name.len() > 255 {
+        return Some(format!("the name of label {value} has more than 255 bytes"));
+    }
+    if before.iter().any(|other| other.value == value) {
+        return Some(format!("label {value} is there twice"));
+    }
+    if before.iter().any(|other| other.name == label.name) {
+        return Some(format!("two labels are named '{name}'"));
+    }
+    None
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A length that a person asks for: an exact decimal, in units of the file or in cells.
+//! Length requested by a user: an exact decimal, in units of the file or in cells.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,18 +10,18 @@ use crate::geom::rational::MAX_DIGITS;
 
 use super::lattice::MAX_DIM;
 
-/// The unit of a [`Length`].
+/// Unit of a [`Length`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LengthUnit {
-    /// Units of the file, as coordinates have them.
+    /// Units of the file's coordinates.
     World,
-    /// Cells; where their sides differ, the smallest of the three counts.
+    /// Cells. If their sides differ, the smallest of the three counts.
     Cells,
 }
 
-/// A length of zero or more: an exact decimal of at most 40 significant digits and its unit. `Display` writes
-/// what [`FromStr`] reads: `0.5` in units of the file, `2vx` in cells.
+/// Length of zero or more: an exact decimal of at most 40 significant digits, with its unit. `Display` writes
+/// the text that [`FromStr`] parses: `0.5` in units of the file, `2vx` in cells.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -36,25 +36,26 @@ pub enum LengthUnit {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Length {
-    /// The decimal digits, the last one first: it is no zero, save that of zero.
+    /// Decimal digits, the last one first. It is not zero, except for a length of zero.
     digits: [u8; MAX_DIGITS],
-    /// The power of ten of the last digit; zero has none.
+    /// Power of ten of the last digit. 0 for a length of zero.
     exponent: i8,
     unit: LengthUnit,
 }
 
 impl Length {
-    /// No length.
+    /// Length of zero.
     pub const ZERO: Self = Self {
         digits: [0; MAX_DIGITS],
         exponent: 0,
         unit: LengthUnit::World,
     };
 
-    /// The suffix of a length in cells.
+    /// Suffix of a length in cells.
     const CELLS: &str = "vx";
 
-    /// A length of this value; `None` if it is below zero, or no decimal of at most 40 significant digits.
+    /// Creates a length of this value. `None` if the value is negative or not a decimal of at most 40
+    /// significant digits.
     pub fn new(value: &Rational, unit: LengthUnit) -> Option<Self> {
         let mut whole = value.clone();
         let mut exponent = 0_i8;
@@ -75,10 +76,9 @@ impl Length {
         {
             return None;
         }
-        digits
-            .iter_mut()
-            .zip(significant.bytes().rev())
-            .for_each(|(to, digit)| *to = digit - b'0');
+        for (to, digit) in digits.iter_mut().zip(significant.bytes().rev()) {
+            *to = digit - b'0';
+        }
         Some(Self {
             digits,
             exponent,
@@ -86,7 +86,7 @@ impl Length {
         })
     }
 
-    /// So many cells.
+    /// Creates a length in cells.
     pub const fn cells(count: u32) -> Self {
         let mut length = Self {
             unit: LengthUnit::Cells,
@@ -107,35 +107,30 @@ impl Length {
         length
     }
 
-    /// Its digits, without zeros in front.
+    /// Returns the digits without leading zeros.
     fn significant(&self) -> String {
-        let first = self
-            .digits
-            .iter()
-            .rposition(|digit| *digit > 0)
-            .unwrap_or(0);
-        self.digits[..=first]
-            .iter()
-            .rev()
-            .map(|digit| char::from(b'0' + digit))
-            .collect()
+        let first = self.digits.iter().rposition(|digit| *digit > 0);
+        let digits = self.digits[..=first.unwrap_or(0)].iter().rev();
+        digits.map(|digit| char::from(b'0' + digit)).collect()
     }
 
-    /// The unit.
+    /// Returns the unit.
     pub fn unit(&self) -> LengthUnit {
         self.unit
     }
 
-    /// The number before the unit, exactly.
+    /// Returns the exact number before the unit.
     pub fn value(&self) -> Rational {
         let ten = Rational::from(10);
-        let power =
-            (0..self.exponent.unsigned_abs()).fold(Rational::ONE, |product, _| &product * &ten);
-        // Most digits first.
-        let digits = self.digits.iter().rev();
-        let whole = digits.fold(Rational::ZERO, |sum, digit| {
-            &(&sum * &ten) + &Rational::from(i64::from(*digit))
-        });
+        let mut power = Rational::ONE;
+        for _ in 0..self.exponent.unsigned_abs() {
+            power = &power * &ten;
+        }
+        let mut whole = Rational::ZERO;
+        // Most significant digit first.
+        for digit in self.digits.iter().rev() {
+            whole = &(&whole * &ten) + &Rational::from(i64::from(*digit));
+        }
         if self.exponent < 0 {
             whole / power
         } else {
@@ -143,7 +138,8 @@ impl Length {
         }
     }
 
-    /// The length in units of the file, for cells of these sides: a length in cells takes the smallest.
+    /// Returns the length in units of the file for cells with these sides. A length in cells uses the
+    /// smallest side.
     pub fn in_world(&self, spacing: &[Rational; 3]) -> Rational {
         match self.unit {
             LengthUnit::World => self.value(),
@@ -151,8 +147,8 @@ impl Length {
         }
     }
 
-    /// The cells of these sides along each axis that the length reaches into, rounded up; no more than
-    /// [`MAX_DIM`].
+    /// Returns the number of cells with these sides that the length reaches into along each axis, rounded up
+    /// and at most [`MAX_DIM`].
     pub fn cells_to_cover(&self, spacing: &[Rational; 3]) -> [usize; 3] {
         let length = self.in_world(spacing);
         spacing.each_ref().map(|side| {
@@ -173,22 +169,23 @@ impl FromStr for Length {
             Some(cells) => (cells.trim_end(), LengthUnit::Cells),
             None => (text, LengthUnit::World),
         };
-        let refuse = |why: String| {
-            Error::usage(why)
-                .with_hint("a length is a decimal, 0.5 in units of the file or 2vx in cells")
-        };
-        let value = Rational::parse(decimal).map_err(refuse)?;
+        let value = Rational::parse(decimal).map_err(not_a_decimal)?;
         if value < Rational::ZERO {
             return Err(
                 Error::usage(format!("'{text}' is below zero")).with_hint("a length is 0 or more")
             );
         }
         Self::new(&value, unit).ok_or_else(|| {
-            refuse(format!(
+            not_a_decimal(format!(
                 "'{text}' is no decimal of at most {MAX_DIGITS} digits"
             ))
         })
     }
+}
+
+fn not_a_decimal(message: String) -> Error {
+    Error::usage(message)
+        .with_hint("a length is a decimal, 0.5 in units of the file or 2vx in cells")
 }
 
 impl fmt::Display for Length {

@@ -1,11 +1,11 @@
-//! The metadata saved with cells, and its JSON form: the one used by every format that carries it.
+//! Metadata of saved cells and its JSON form, which all formats share.
 //!
 //! ```json
 //! {"tool":"voxelize 0.1.0","dims":[3,2,1],"origin":["0/1","0/1","0/1"],"spacing":["1/10","1/10","1/10"],
 //!  "closed":[true,true,true],"rule":"surface","ties":"up","snap":"float","input":"part.stl"}
 //! ```
-//! `origin` is the outer corner of cell (0, 0, 0); fractions are exact. Keys not known are absent. Sidecars have
-//! `origin_float` and `spacing_float` as well: the nearest doubles.
+//! `origin` is the outer corner of cell (0, 0, 0). Fractions are exact. Unknown entries are omitted. Sidecars
+//! additionally contain the nearest doubles as `origin_float` and `spacing_float`.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +17,27 @@ use super::record::Record;
 use crate::error::sanitize;
 use crate::geom::Rational;
 
-/// The metadata of a saved grid: its lattice, its [`Record`], and entries of the format.
+/// Metadata of a saved grid: its lattice, its [`Record`], and entries of the format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Metadata {
     /// Cells per axis, `[nx, ny, nz]`.
     pub dims: Option<[usize; 3]>,
-    /// Where the cells are.
+    /// Place of the cells.
     pub lattice: Option<Lattice>,
-    /// How the grid was made.
+    /// Origin of the grid.
     pub record: Record,
-    /// The names of labels; absent for other cells.
+    /// Names of labels. `None` for other cells.
     pub legend: Option<Legend>,
-    /// The background of a field; absent for other cells.
+    /// Background of a field. `None` for other cells.
     pub background: Option<f32>,
-    /// The format's own entries, such as the type of its numbers.
+    /// Textual entries of the format itself, such as its number type.
     pub extra: BTreeMap<String, String>,
-    /// The format's own entries that are whole numbers, such as the bytes of a row.
+    /// Integer entries of the format itself, such as the bytes per row.
     pub numbers: BTreeMap<String, u64>,
 }
 
 impl Metadata {
-    /// The JSON text of this metadata, keys in a fixed order. Pretty text ends in a newline.
+    /// Returns the JSON text with keys in a fixed order. Pretty text ends with a newline.
     pub fn to_json(&self, style: Style) -> String {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| map.insert(key.into(), value);
@@ -49,32 +49,28 @@ impl Metadata {
             put("dims", json!(dims));
         }
         if let Some(lattice) = &self.lattice {
-            json_of_lattice(lattice, style)
-                .into_iter()
-                .for_each(|(key, value)| drop(put(key, value)));
+            for (key, value) in json_of_lattice(lattice, style) {
+                put(key, value);
+            }
         }
         for (key, value) in entries {
             put(key, Value::from(value));
         }
-        let standard = self
-            .legend
-            .as_ref()
-            .filter(|legend| legend.is_standard())
-            .map(names);
-        let parts = standard.map(|names| (PARTS.to_string(), names));
-        for (key, value) in self
-            .extra
-            .clone()
-            .into_iter()
-            .chain(parts)
-            .collect::<BTreeMap<_, _>>()
+        let mut extra = self.extra.clone();
+        if let Some(legend) = &self.legend
+            && legend.is_standard()
         {
+            extra.insert(PARTS.to_string(), names(legend));
+        }
+        for (key, value) in extra {
             put(&key, Value::from(value));
         }
         for (key, value) in &self.numbers {
             put(key, Value::from(*value));
         }
-        if let Some(legend) = self.legend.as_ref().filter(|legend| !legend.is_standard()) {
+        if let Some(legend) = &self.legend
+            && !legend.is_standard()
+        {
             put(LABELS, legend.labels().iter().map(json_of_label).collect());
             put(LABEL_DIGEST, Value::from(legend.digest().name()));
         }
@@ -87,11 +83,11 @@ impl Metadata {
         }
     }
 
-    /// Reads what [`to_json`](Self::to_json) writes; unknown keys are kept in `extra` if they hold
-    /// text, in `numbers` if they hold a whole number.
+    /// Parses the text that [`to_json`](Self::to_json) writes. Unknown keys are kept in `extra` if they
+    /// contain text, and in `numbers` if they contain an integer.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence that describes the problem.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
         let map = value.as_object().ok_or("not a JSON object")?;
@@ -120,78 +116,91 @@ impl Metadata {
             }
             _ => None,
         };
-        let known =
-            |key: &str| Record::has_entry(key) || PLACE.contains(&key) || CELLS.contains(&key);
-        let own = || map.iter().filter(|(key, _)| !known(key));
-        let extra =
-            own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
-        let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
-        let extra = extra.collect();
-        let numbers = numbers.collect();
-        let legend = parse_legend(map)?;
-        let background = parse_background(map)?;
+        let mut extra = BTreeMap::new();
+        let mut numbers = BTreeMap::new();
+        for (key, value) in map {
+            let key_text = key.as_str();
+            if Record::has_entry(key_text) || PLACE.contains(&key_text) || CELLS.contains(&key_text)
+            {
+                continue;
+            }
+            if let Some(text) = value.as_str() {
+                extra.insert(key.clone(), text.to_string());
+            }
+            if let Some(number) = value.as_u64() {
+                numbers.insert(key.clone(), number);
+            }
+        }
         Ok(Self {
             dims,
             lattice,
             record,
-            legend,
-            background,
+            legend: parse_legend(map)?,
+            background: parse_background(map)?,
             extra,
             numbers,
         })
     }
 }
 
-/// The keys that say what the cells hold.
+/// Keys of the contents of the cells.
 const CELLS: [&str; 4] = [PARTS, LABELS, LABEL_DIGEST, BACKGROUND];
 
-/// The keys that say where the cells are.
+/// Keys of the place of the cells.
 const PLACE: [&str; 4] = ["dims", "origin", "spacing", "closed"];
 
 #[doc(hidden)]
-/// How JSON text is laid out.
+/// Layout of JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// On one line, for attributes.
+    /// One line, for attributes.
     OneLine,
-    /// Indented, for files people open.
+    /// Indented, for files that people open.
     Pretty,
 }
 
 #[doc(hidden)]
-/// The lattice that fractions `p/q` describe, for formats that keep them as text of their own.
+/// Creates the lattice described by fractions `p/q`, for formats that store them as text.
 ///
 /// # Errors
-/// A sentence that says what is wrong.
+/// A sentence that describes the problem.
 pub fn lattice_from_fractions(
     dims: [usize; 3],
     origin: &[String; 3],
     spacing: &[String; 3],
     closed: [bool; 3],
 ) -> Result<Lattice, String> {
-    let all = |texts: &[String; 3]| {
-        let [x, y, z] = texts.each_ref().map(|text| Rational::parse_fraction(text));
-        Ok::<_, String>([x?, y?, z?])
-    };
-    Lattice::new(dims, all(origin)?, all(spacing)?, closed).map_err(|e| e.to_string())
+    Lattice::new(dims, exact(origin)?, exact(spacing)?, closed).map_err(|e| e.to_string())
+}
+
+fn exact(texts: &[String; 3]) -> Result<[Rational; 3], String> {
+    let [x, y, z] = texts;
+    Ok([
+        Rational::parse_fraction(x)?,
+        Rational::parse_fraction(y)?,
+        Rational::parse_fraction(z)?,
+    ])
 }
 
 #[doc(hidden)]
-/// The lattice that doubles describe, taken exactly, closed on every axis: what a file says that
-/// knows no fractions.
+/// Creates the lattice described by doubles with their exact values, closed along every axis, for files
+/// without fractions.
 ///
 /// # Errors
-/// A sentence that says what is wrong.
+/// A sentence that describes the problem.
 pub fn lattice_from_doubles(
     dims: [usize; 3],
     origin: [f64; 3],
     spacing: [f64; 3],
 ) -> Result<Lattice, String> {
-    let all = |values: [f64; 3]| {
-        let [x, y, z] = values.map(|v| Rational::from_f64(v).ok_or(format!("{v} is not a number")));
-        Ok::<_, String>([x?, y?, z?])
-    };
-    Lattice::new(dims, all(origin)?, all(spacing)?, [true; 3]).map_err(|e| e.to_string())
+    let origin = exact_doubles(origin)?;
+    let spacing = exact_doubles(spacing)?;
+    Lattice::new(dims, origin, spacing, [true; 3]).map_err(|e| e.to_string())
+}
+
+fn exact_doubles(values: [f64; 3]) -> Result<[Rational; 3], String> {
+    let [x, y, z] = values.map(|v| Rational::from_f64(v).ok_or(format!("{v} is not a number")));
+    Ok([x?, y?, z?])
 }
 
 fn json_of_lattice(lattice: &Lattice, style: Style) -> Vec<(&'static str, Value)> {
@@ -211,7 +220,7 @@ fn json_of_lattice(lattice: &Lattice, style: Style) -> Vec<(&'static str, Value)
     entries
 }
 
-/// The nearest doubles, for programs that know no fractions; nothing reads them back.
+/// Returns the nearest doubles, for programs without fractions. They are never read back.
 fn floats(values: &[Rational; 3]) -> Value {
     values.iter().map(Rational::to_f64).collect()
 }
@@ -220,26 +229,22 @@ fn fractions(values: &[Rational; 3]) -> Value {
     values.iter().map(Rational::to_string).collect()
 }
 
-/// The key for the names of standard labels, which no digest covers.
+/// Key of the names of standard labels, which no digest covers.
 const PARTS: &str = "parts";
 
-/// The key for other labels: a list of `{"value":1,"name":"bone","colour":"#eee8d5"}`.
+/// Key of other labels: a list of `{"value":1,"name":"bone","colour":"#eee8d5"}`.
 const LABELS: &str = "labels";
 
-/// The key for what a digest of labels covers.
+/// Key of the content that a digest of labels covers.
 const LABEL_DIGEST: &str = "label_digest";
 
-/// The key for the background of a field, as text: JSON has no infinity.
+/// Key of the background of a field, stored as text because JSON has no infinity.
 const BACKGROUND: &str = "background";
 
-/// `surface interior`.
+/// Returns the names separated by spaces: `surface interior`.
 fn names(legend: &Legend) -> String {
-    legend
-        .labels()
-        .iter()
-        .map(|label| &*label.name)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let names: Vec<&str> = legend.labels().iter().map(|label| &*label.name).collect();
+    names.join(" ")
 }
 
 fn json_of_label(label: &Label) -> Value {
@@ -251,19 +256,19 @@ fn json_of_label(label: &Label) -> Value {
 }
 
 #[doc(hidden)]
-/// A colour as `#rrggbb`.
+/// Formats a colour as `#rrggbb`.
 pub fn hex([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 #[doc(hidden)]
-/// Reads `#rrggbb`.
+/// Parses `#rrggbb`.
 pub fn parse_hex(text: &str) -> Option<[u8; 3]> {
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
-    let number = digits
-        .bytes()
-        .all(|c| c.is_ascii_hexdigit())
-        .then(|| u32::from_str_radix(digits, 16).ok())??;
+    let digits = text.strip_prefix('#')?;
+    if digits.len() != 6 || !digits.bytes().all(|c| c.is_ascii_hexdigit()) {
+        return None;
+    }
+    let number = u32::from_str_radix(digits, 16).ok()?;
     let [_, rgb @ ..] = number.to_be_bytes();
     Some(rgb)
 }
@@ -271,36 +276,36 @@ pub fn parse_hex(text: &str) -> Option<[u8; 3]> {
 fn parse_legend(map: &Map<String, Value>) -> Result<Option<Legend>, String> {
     let legend = match (map.get(LABELS), map.get(PARTS).and_then(Value::as_str)) {
         (Some(labels), _) => {
-            let labels = labels.as_array().ok_or("labels must be a list")?;
-            let labels = labels
-                .iter()
-                .map(parse_label)
-                .collect::<Result<Vec<_>, _>>()?;
+            let entries = labels.as_array().ok_or("labels must be a list")?;
+            let mut labels = vec![];
+            for entry in entries {
+                labels.push(parse_label(entry)?);
+            }
             Legend::new(labels).map_err(|e| e.to_string())?
         }
-        (None, Some(names)) => {
-            let broken = || format!("'{}' are no parts of a grid", sanitize(names));
-            let labels = names
-                .split_whitespace()
-                .map(Label::standard_of)
-                .collect::<Option<Vec<_>>>();
-            Legend::new(
-                labels
-                    .filter(|labels| !labels.is_empty())
-                    .ok_or_else(broken)?,
-            )
-            .map_err(|_| broken())?
-            .with_digest(LabelDigest::Occupancy)
-        }
+        (None, Some(names)) => standard_legend(names)
+            .ok_or_else(|| format!("'{}' are no parts of a grid", sanitize(names)))?,
         (None, None) => return Ok(None),
     };
-    Ok(Some(match map.get(LABEL_DIGEST) {
-        None => legend,
-        Some(name) => {
-            let digest = name.as_str().and_then(LabelDigest::from_name);
-            legend.with_digest(digest.ok_or("label_digest must be occupancy or values")?)
-        }
-    }))
+    let Some(name) = map.get(LABEL_DIGEST) else {
+        return Ok(Some(legend));
+    };
+    let digest = name.as_str().and_then(LabelDigest::from_name);
+    let digest = digest.ok_or("label_digest must be occupancy or values")?;
+    Ok(Some(legend.with_digest(digest)))
+}
+
+/// Returns the legend of standard labels with these names.
+fn standard_legend(names: &str) -> Option<Legend> {
+    let mut labels = vec![];
+    for name in names.split_whitespace() {
+        labels.push(Label::standard_of(name)?);
+    }
+    if labels.is_empty() {
+        return None;
+    }
+    let legend = Legend::new(labels).ok()?;
+    Some(legend.with_digest(LabelDigest::Occupancy))
 }
 
 fn parse_label(entry: &Value) -> Result<Label, String> {
@@ -326,13 +331,13 @@ fn parse_label(entry: &Value) -> Result<Label, String> {
 }
 
 fn parse_background(map: &Map<String, Value>) -> Result<Option<f32>, String> {
-    let parse = |value: &Value| {
-        value
-            .as_str()
-            .and_then(|text| text.parse().ok())
-            .ok_or("background must be a number as text")
+    let Some(value) = map.get(BACKGROUND) else {
+        return Ok(None);
     };
-    Ok(map.get(BACKGROUND).map(parse).transpose()?)
+    match value.as_str().map(str::parse) {
+        Some(Ok(background)) => Ok(Some(background)),
+        _ => Err("background must be a number as text".into()),
+    }
 }
 
 fn triple(value: &Value) -> Result<&[Value; 3], String> {

@@ -1,5 +1,5 @@
-//! Where the cells are ([`Lattice`]), what they hold ([`Cells`]: bits, labels or a field), and how they were
-//! made ([`Record`]).
+//! Grids: the place of cells in space ([`Lattice`]), their contents ([`Cells`]: bits, labels or a field), and
+//! their origin ([`Record`]).
 
 pub(crate) mod arrays;
 pub mod bits;

@@ -9,7 +9,8 @@ use super::legend::Legend;
 use crate::error::{Error, Result};
 
 impl From<&BitGrid> for Array3<bool> {
-    /// A dense array of shape `(nx, ny, nz)` in Fortran order: x fastest in memory, one byte a cell.
+    /// Returns a dense array of shape `(nx, ny, nz)` in Fortran order: x fastest in memory, one byte per
+    /// cell.
     fn from(grid: &BitGrid) -> Self {
         let [nx, ny, nz] = grid.dims();
         Self::from_shape_fn((nx, ny, nz).f(), |(i, j, k)| grid.get([i, j, k]))
@@ -19,7 +20,7 @@ impl From<&BitGrid> for Array3<bool> {
 impl TryFrom<&Array3<bool>> for BitGrid {
     type Error = Error;
 
-    /// The grid whose cell `(i, j, k)` is `a[[i, j, k]]`, whatever the array's memory order.
+    /// Returns the grid whose cell `(i, j, k)` is `a[[i, j, k]]`, for any memory order of the array.
     fn try_from(array: &Array3<bool>) -> Result<Self> {
         let (nx, ny, nz) = array.dim();
         let mut grid = Self::new([nx, ny, nz])?;
@@ -31,7 +32,7 @@ impl TryFrom<&Array3<bool>> for BitGrid {
 }
 
 impl From<&Labels> for Array3<u8> {
-    /// A dense array of shape `(nx, ny, nz)` in Fortran order, 0 for empty cells.
+    /// Returns a dense array of shape `(nx, ny, nz)` in Fortran order, 0 for empty cells.
     fn from(labels: &Labels) -> Self {
         let [nx, ny, nz] = labels.dims();
         Self::from_shape_fn((nx, ny, nz).f(), |(i, j, k)| labels.get([i, j, k]))
@@ -41,8 +42,8 @@ impl From<&Labels> for Array3<u8> {
 impl TryFrom<&Array3<u8>> for Labels {
     type Error = Error;
 
-    /// Labels without names whose cell `(i, j, k)` is `a[[i, j, k]]`, whatever the array's memory order.
-    /// [`with_legend`](Labels::with_legend) names them.
+    /// Returns labels without names whose cell `(i, j, k)` is `a[[i, j, k]]`, for any memory order of the
+    /// array. [`with_legend`](Labels::with_legend) names them.
     fn try_from(array: &Array3<u8>) -> Result<Self> {
         let (nx, ny, nz) = array.dim();
         let mut labels = Self::new([nx, ny, nz], Legend::default())?;
@@ -54,7 +55,7 @@ impl TryFrom<&Array3<u8>> for Labels {
 }
 
 impl From<&Field> for Array3<f32> {
-    /// A dense array of shape `(nx, ny, nz)` in Fortran order.
+    /// Returns a dense array of shape `(nx, ny, nz)` in Fortran order.
     fn from(field: &Field) -> Self {
         let [nx, ny, nz] = field.dims();
         Self::from_shape_fn((nx, ny, nz).f(), |(i, j, k)| field.get([i, j, k]))
@@ -64,8 +65,8 @@ impl From<&Field> for Array3<f32> {
 impl TryFrom<&Array3<f32>> for Field {
     type Error = Error;
 
-    /// The field whose cell `(i, j, k)` is `a[[i, j, k]]`, whatever the array's memory order, with the
-    /// background 0. [`with_background`](Field::with_background) changes it.
+    /// Returns the field whose cell `(i, j, k)` is `a[[i, j, k]]`, for any memory order of the array, with
+    /// the background 0. [`with_background`](Field::with_background) changes it.
     fn try_from(array: &Array3<f32>) -> Result<Self> {
         let (nx, ny, nz) = array.dim();
         let mut field = Self::new([nx, ny, nz], 0.0)?;

@@ -1,44 +1,45 @@
-//! How the cells of a grid hang together, counted while they are written slab by slab: pieces that share no face, and
-//! places where two cells meet in an edge or a vertex alone. A model of finite elements falls apart or moves there.
+//! Connectivity of the cells of a grid, counted while they are written slab by slab: pieces that share no
+//! face, and places where two cells meet only in an edge or a vertex. A finite element model falls apart or
+//! moves at these places.
 
 use super::bits::bits_of;
 use super::{CellArray, CellSource, CellType, CellsRef, Digest, Lattice, Record, Slab};
 use crate::error::Result;
 
-/// A source that passes its slabs on, and counts.
+/// Source that passes slabs on and counts their pieces.
 pub struct CountedPieces<'a> {
     source: &'a mut dyn CellSource,
-    /// The counts so far.
+    /// Counts so far.
     pub counts: PieceCounts,
     before: LayerRuns,
-    /// The words of a row of the last layer that was seen, each row after the other.
+    /// Words of the last layer, row by row.
     words: Vec<u64>,
 }
 
-/// The pieces of a grid, and where they touch.
+/// Pieces of a grid and the contacts between them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PieceCounts {
-    /// Pieces that share no face with each other.
+    /// Number of pieces. Pieces share no face with each other.
     pub pieces: u64,
-    /// The cells of all of them, and of the largest.
+    /// Number of cells of all pieces.
     pub cells: u64,
-    /// The cells of the largest piece.
+    /// Number of cells of the largest piece.
     pub largest: u64,
-    /// Edges of which only two cells that lie diagonally opposite are occupied.
+    /// Number of edges around which only two diagonally opposite cells are occupied.
     pub edges: u64,
-    /// Vertices of which only two opposite cells are occupied.
+    /// Number of vertices around which only two opposite cells are occupied.
     pub vertices: u64,
 }
 
-/// The runs of a layer along x, in the order of rows, each with the number of its piece, and the cells of each piece that
-/// is in this layer.
+/// Runs of a layer along x in the order of rows, each with the number of its piece, and the number of cells
+/// of each piece that reaches this layer.
 #[derive(Default)]
 struct LayerRuns {
     runs: Vec<PieceRun>,
     sizes: Vec<u64>,
 }
 
-/// A run of occupied cells.
+/// Run of occupied cells.
 #[derive(Clone, Copy)]
 struct PieceRun {
     row: usize,
@@ -48,7 +49,7 @@ struct PieceRun {
 }
 
 impl<'a> CountedPieces<'a> {
-    /// A source that counts the pieces of another.
+    /// Wraps a source.
     pub fn new(source: &'a mut dyn CellSource) -> Self {
         Self {
             source,
@@ -58,7 +59,7 @@ impl<'a> CountedPieces<'a> {
         }
     }
 
-    /// The counts, after the last slab.
+    /// Returns the counts after the last slab.
     pub fn finish(mut self) -> PieceCounts {
         self.counts.end(&self.before.sizes);
         self.counts
@@ -66,7 +67,7 @@ impl<'a> CountedPieces<'a> {
 }
 
 impl PieceCounts {
-    /// Counts pieces of these sizes that no later layer adds to.
+    /// Counts completed pieces of these sizes.
     fn end(&mut self, sizes: &[u64]) {
         for size in sizes {
             self.pieces += 1;
@@ -75,7 +76,8 @@ impl PieceCounts {
         }
     }
 
-    /// Counts the edges and vertices between a layer and the one before, and the edges along z within the layer.
+    /// Counts the edges and vertices between a layer and the one below, and the edges along z within the
+    /// layer.
     fn touch(&mut self, below: &[u64], above: &[u64], row_words: usize) {
         let rows = above.len() / row_words;
         for row in 0..rows {
@@ -85,7 +87,7 @@ impl PieceCounts {
             for word in 0..row_words {
                 let [a0, b0] = [a[word], b[word]];
                 let [a1, b1] = [shifted(a, word), shifted(b, word)];
-                // The edge along y between this cell, the next along x, and those above.
+                // The edge along y between this cell, the next along x, and the two above.
                 self.edges += diagonals(a0, a1, b0, b1);
                 let Some(next) = next.clone() else { continue };
                 let [c, d] = [&below[next.clone()], &above[next]];
@@ -103,18 +105,18 @@ impl PieceCounts {
     }
 }
 
-/// The word of the cells after those of a word.
+/// Returns a word shifted by one cell: its bit `i` is cell `i + 1`.
 fn shifted(row: &[u64], word: usize) -> u64 {
     row[word] >> 1 | row.get(word + 1).map_or(0, |next| next << 63)
 }
 
-/// The places at which only two diagonal ones of four cells are occupied.
+/// Counts the places where only two diagonally opposite cells of four are occupied.
 fn diagonals(a: u64, b: u64, c: u64, d: u64) -> u64 {
     let [one, other] = [a & d & !b & !c, b & c & !a & !d];
     u64::from(one.count_ones() + other.count_ones())
 }
 
-/// The runs of a row of words, in cells.
+/// Appends the runs of a row of words.
 fn runs_of(words: &[u64], row: usize, runs: &mut Vec<PieceRun>) {
     let mut last: Option<PieceRun> = None;
     for (n, word) in words.iter().enumerate() {
@@ -146,7 +148,7 @@ impl CountedPieces<'_> {
         new: &[u64],
         row_words: usize,
     ) {
-        // Without a layer before, all below is empty; edges along z are counted with the layer above them.
+        // Below the first layer, all cells are empty. Edges along z are counted with the layer above them.
         if words.len() != new.len() {
             *words = vec![0; new.len()];
         }
@@ -155,7 +157,7 @@ impl CountedPieces<'_> {
         for (row, words) in new.chunks(row_words).enumerate() {
             runs_of(words, row, &mut runs);
         }
-        // The pieces of the layer before, and then the runs of this one.
+        // The forest contains the pieces of the layer below, then the runs of this layer.
         let known = before.sizes.len();
         let mut forest: Vec<u32> = (0..(known + runs.len()) as u32).collect();
         for (n, run) in runs.iter_mut().enumerate() {
@@ -210,7 +212,7 @@ fn join_touching(first: &[PieceRun], second: &[PieceRun], step: usize, forest: &
     }
 }
 
-/// The root of the tree of `n`.
+/// Returns the root of the tree of `n`.
 fn root(forest: &mut [u32], mut n: u32) -> u32 {
     while forest[n as usize] != n {
         forest[n as usize] = forest[forest[n as usize] as usize];
@@ -272,7 +274,7 @@ mod tests {
     use super::*;
     use crate::grid::{BitGrid, Cells, Digest, Lattice, Record};
 
-    /// Cells in one slab.
+    /// Source of a single slab.
     struct OneSlab {
         cells: Cells,
         record: Record,
@@ -314,7 +316,7 @@ mod tests {
 
     #[test]
     fn pieces_and_hinges_are_counted() {
-        // Cells, and pieces, the largest of them, edges and vertices.
+        // Cells and the expected numbers: pieces, cells of the largest piece, edges and vertices.
         let cases: [(&[[usize; 3]], [u64; 4]); 8] = [
             (&[], [0, 0, 0, 0]),
             (&[[0, 0, 0]], [1, 1, 0, 0]),

@@ -1,15 +1,16 @@
-//! From crossings to cells inside: toggles, cells at which a line of cells goes in or out, become parity along the line,
-//! and the parities along three axes a majority. All in one pass over the grids, a layer at a time.
+//! Conversion of crossings to cells inside. A toggle is a cell at which a line of cells enters or leaves the
+//! mesh. Toggles become a parity along their line, and the parities along three axes become a majority, in
+//! one pass over the grids, layer by layer.
 
 use super::bits::BitGrid;
 use crate::par;
 
-/// Occupies the cells before which, themselves included, an odd number of toggles is along at least two of the axes x, y,
-/// z, of which these are the toggles; answers in how many cells the axes do not all agree. Cells that are occupied stay
-/// so. Runs in the threads it is called in.
+/// Occupies the cells with an odd number of toggles up to and including the cell along at least two of the
+/// axes x, y, z. `toggles` are the toggles of these axes. Returns the number of cells for which the axes
+/// disagree. Occupied cells stay occupied. Runs in the threads of the caller.
 ///
 /// # Panics
-/// If the dims differ.
+/// The dims differ.
 pub fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
     assert!(
         toggles.iter().all(|toggles| toggles.dims() == grid.dims()),
@@ -20,7 +21,7 @@ pub fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
     let layer_words = grid.layer_words();
     let height = nz.div_ceil(par::current_threads());
     let slabs: Vec<_> = (0..nz).step_by(height).collect();
-    // What each slab changes along z for those above.
+    // Changes of parity along z from each slab to the slabs above.
     let changes = par::map_range(0..slabs.len() - 1, |n| {
         let mut all = vec![0; layer_words];
         (slabs[n]..slabs[n] + height).for_each(|k| toggle(&mut all, toggles[2].layer(k)));
@@ -65,8 +66,8 @@ fn toggle(words: &mut [u64], toggles: &[u64]) {
         .for_each(|(word, toggles)| *word ^= toggles);
 }
 
-/// Every cell of a row becomes the xor of itself and all cells before it; `cells` are the bits of its last word that are
-/// some.
+/// Replaces every cell of a row by the xor of itself and all previous cells. `cells` marks the bits of the
+/// last word that are cells.
 fn along_row(row: &mut [u64], cells: u64) {
     // All ones after an odd number of toggles.
     let mut carry = 0;
@@ -104,7 +105,7 @@ mod tests {
         (0..nx * ny * nz).map(move |n| [n % nx, n / nx % ny, n / nx / ny])
     }
 
-    /// About `percent` of all cells.
+    /// Returns a grid with about `percent` of all cells.
     fn random(dims: [usize; 3], seed: u64, percent: u64) -> BitGrid {
         let mut grid = BitGrid::new(dims).unwrap();
         let mut random = Random::new(seed);

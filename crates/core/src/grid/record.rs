@@ -1,15 +1,15 @@
-//! The record of a grid: how it was made. Every format that can carries it, in itself or in a sidecar.
+//! Record of the origin of a grid. Every format that can stores it, in its file or in a sidecar.
 //!
-//! The rule is kept as text, its name and its options by name and value: a later version, or another tool,
-//! may have used a rule that this version has not. `Rule::from_record` parses it.
+//! The rule is stored as text, with the names and values of its options. A later version or another tool may
+//! have used a rule that this version does not know. `Rule::from_record` parses it.
 
 use crate::geom::axis::Snap;
 
-/// The name and version that saved files carry.
+/// Name and version of this tool in saved files.
 pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
-/// The names under which files have the options of a rule, in their order there: options of the rule itself,
-/// then the method that finds the inside and the options of that method.
+/// Names of the rule's options in files, in their order: options of the rule itself, then the method that
+/// finds the inside and the options of that method.
 pub const FIELDS: [&str; 7] = [
     "variant",
     "radius",
@@ -20,12 +20,13 @@ pub const FIELDS: [&str; 7] = [
     "close_holes",
 ];
 
-/// The name of the method that finds the inside: in [`FIELDS`] its options follow it.
+/// Name of the method that finds the inside. Its options follow it in [`FIELDS`].
 pub const INSIDE: &str = "inside";
 
-/// The names under which files have what was done to coordinates: the axis that points up, `y`; the axes of the file
-/// that those of the grid are, `x,-z,y`; the matrix, row by row; the rotations, `x,10;z,30`; the factor, `1/1000`; the point of the
-/// file that coordinates are relative to, `450123.4,0,0`; the unit, `mm`.
+/// Names of the transformations of coordinates in files: the axis that points up, `y`; the axes of the file
+/// that become the axes of the grid, `x,-z,y`; the matrix, row by row; the rotations, `x,10;z,30`; the
+/// factor, `1/1000`; the translation; the point of the file that coordinates are relative to, `450123.4,0,0`;
+/// the unit, `mm`.
 pub const TRANSFORM: [&str; 8] = [
     "up",
     "axes",
@@ -37,40 +38,37 @@ pub const TRANSFORM: [&str; 8] = [
     "unit",
 ];
 
-/// The name under which files have the volume of the mesh.
+/// Name of the volume of the mesh in files.
 pub const MESH_VOLUME: &str = "mesh_volume";
 
-/// How a grid was made, as far as known.
+/// Origin of a grid, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Name and version of the tool that made it.
+    /// Name and version of the tool.
     pub tool: Option<String>,
-    /// The rule by its name on the command line, or another name of what the cells are.
+    /// Rule by its name on the command line, or another name for the content of the cells.
     pub rule_name: Option<String>,
-    /// The options of the rule in the order of [`FIELDS`], each by name and value; absent ones are not known, or
-    /// the rule has no such option.
+    /// Options of the rule with their values, in the order of [`FIELDS`]. Missing options are unknown or do
+    /// not exist for the rule.
     pub fields: Vec<(&'static str, String)>,
-    /// How the coordinates of the file were changed, and their unit, in the order of [`TRANSFORM`]; absent ones are
-    /// the usual.
+    /// Transformations of the file's coordinates, and their unit, in the order of [`TRANSFORM`]. Missing
+    /// entries have their default.
     pub transform: Vec<(&'static str, String)>,
-    /// Whether coordinates snapped, by name.
+    /// Name of the snap of coordinates.
     pub snap: Option<String>,
-    /// The volume of the mesh that shares of cells are of, as it was taken, in cubic units of the coordinates.
+    /// Volume of the mesh that shares of cells refer to, in cubic units of the coordinates.
     pub mesh_volume: Option<String>,
-    /// The file it was made from, without its folder.
+    /// File name of the mesh, without its folder.
     pub input: Option<String>,
 }
 
 impl Record {
-    /// The value of an option of the rule, by its name in [`FIELDS`].
+    /// Returns the value of an option of the rule, by its name in [`FIELDS`].
     pub fn field(&self, name: &str) -> Option<&str> {
-        self.fields
-            .iter()
-            .find(|(field, _)| *field == name)
-            .map(|(_, value)| value.as_str())
+        value_of(&self.fields, name)
     }
 
-    /// How coordinates snap on the lattice of the cells.
+    /// Returns the snap of coordinates on the lattice of the cells.
     pub fn snap_of_lattice(&self) -> Snap {
         if self.snap.as_deref() == Some(Snap::None.name()) {
             Snap::None
@@ -79,22 +77,13 @@ impl Record {
         }
     }
 
-    /// The value of an entry of [`TRANSFORM`].
+    /// Returns the value of an entry of [`TRANSFORM`].
     pub fn transform(&self, name: &str) -> Option<&str> {
-        self.transform
-            .iter()
-            .find(|(entry, _)| *entry == name)
-            .map(|(_, value)| value.as_str())
+        value_of(&self.transform, name)
     }
 
-    /// Every entry by name and value, in the order of files.
+    /// Returns every entry with its name and value, in the order of files.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        fn named<'a>(
-            name: &'static str,
-            value: &'a Option<String>,
-        ) -> Option<(&'static str, &'a str)> {
-            value.as_deref().map(|value| (name, value))
-        }
         let Self {
             tool,
             rule_name,
@@ -104,23 +93,22 @@ impl Record {
             mesh_volume,
             input,
         } = self;
-        let fields = fields
-            .iter()
-            .chain(transform)
-            .map(|(name, value)| (*name, value.as_str()));
-        named("tool", tool)
+        let mut entries = vec![("tool", tool.as_deref()), ("rule", rule_name.as_deref())];
+        for (name, value) in fields.iter().chain(transform) {
+            entries.push((*name, Some(value.as_str())));
+        }
+        entries.push(("snap", snap.as_deref()));
+        entries.push((MESH_VOLUME, mesh_volume.as_deref()));
+        entries.push(("input", input.as_deref()));
+        entries
             .into_iter()
-            .chain(named("rule", rule_name))
-            .chain(fields)
-            .chain(named("snap", snap))
-            .chain(named(MESH_VOLUME, mesh_volume))
-            .chain(named("input", input))
+            .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// The record whose entries `value` gives by their names.
+    /// Creates a record from entries. `value` returns the value of the entry with a given name.
     ///
     /// # Errors
-    /// The first that `value` gives.
+    /// The first error of `value`.
     pub fn from_entries<E>(
         mut value: impl FnMut(&str) -> Result<Option<String>, E>,
     ) -> Result<Self, E> {
@@ -143,10 +131,15 @@ impl Record {
         })
     }
 
-    /// Whether `name` is the name of an entry.
+    /// Reports whether `name` is the name of an entry.
     pub(crate) fn has_entry(name: &str) -> bool {
         FIELDS.contains(&name)
             || TRANSFORM.contains(&name)
             || ["tool", "rule", "snap", MESH_VOLUME, "input"].contains(&name)
     }
+}
+
+fn value_of<'a>(entries: &'a [(&'static str, String)], name: &str) -> Option<&'a str> {
+    let (_, value) = entries.iter().find(|(entry, _)| *entry == name)?;
+    Some(value)
 }

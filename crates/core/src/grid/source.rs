@@ -1,5 +1,5 @@
-//! Cells that come in slabs of consecutive layers: what formats write, whether the whole grid is in
-//! memory or is made slab by slab.
+//! Source of cells in slabs of consecutive layers. Formats write such sources; the grid may be in memory or
+//! be computed slab by slab.
 
 use super::arrays::CellArray;
 use super::cells::{CellType, CellsRef};
@@ -8,11 +8,11 @@ use super::lattice::Lattice;
 use super::record::Record;
 use crate::error::Result;
 
-/// The cells of a grid, slab after slab from the lowest layer to the highest, and what is known before the
-/// first of them.
+/// Cells of a grid, slab by slab from the lowest layer to the highest, with the properties that are known in
+/// advance.
 ///
-/// A grid larger than memory can be written by implementing it. Here is a field, the distance from a point,
-/// of which one layer is in memory at a time:
+/// Implement this trait to write a grid larger than memory. This example is a field, the distance from a
+/// point, with one layer in memory at a time:
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -69,28 +69,29 @@ use crate::error::Result;
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 pub trait CellSource {
-    /// Cells per axis of the whole grid, `[nx, ny, nz]`.
+    /// Returns the cells per axis of the whole grid, `[nx, ny, nz]`.
     fn dims(&self) -> [usize; 3];
 
-    /// Where the cells are, if known.
+    /// Returns the place of the cells, if known.
     fn lattice(&self) -> Option<&Lattice>;
 
-    /// Rule, ties, tool and input, as far as known.
+    /// Returns rule, ties, tool and input, as far as known.
     fn record(&self) -> &Record;
 
-    /// The kind of all slabs, with their legend or background.
+    /// Returns the kind of all slabs, with their legend or background.
     fn cell_type(&self) -> CellType<'_>;
 
-    /// The next slab; `None` after the last.
+    /// Returns the next slab, `None` after the last.
     ///
     /// # Errors
-    /// If it cannot be made: its memory is not there, or the run was cancelled.
+    /// The slab cannot be computed because memory is short or the run is cancelled.
     fn next(&mut self) -> Result<Option<Slab<'_>>>;
 
-    /// The digests of all cells, to be called after the last slab.
+    /// Returns the digests of all cells. Must be called after the last slab.
     fn digest(&self) -> Digest;
 
-    /// The arrays beside the cells, with the numbers of the last slab; without layers before the first.
+    /// Returns the additional arrays with the numbers of the last slab. They have no layers before the first
+    /// slab.
     fn arrays(&self) -> &[CellArray] {
         &[]
     }
@@ -99,8 +100,8 @@ pub trait CellSource {
 /// Consecutive layers of a grid.
 #[derive(Debug, Clone, Copy)]
 pub struct Slab<'a> {
-    /// Layer 0 of `cells` is this layer of the grid.
+    /// Layer of the grid that is layer 0 of `cells`.
     pub first: usize,
-    /// The layers, with all cells of the grid along x and y.
+    /// Layers with all cells of the grid along x and y.
     pub cells: CellsRef<'a>,
 }

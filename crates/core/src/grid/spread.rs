@@ -1,4 +1,4 @@
-//! Bits as bytes and back, 64 cells at a time.
+//! Conversion between bits and bytes, 64 cells at a time.
 
 /// `SPREAD[b]`: byte `i` is bit `i` of `b`, lowest first.
 const SPREAD: [u64; 256] = {
@@ -15,18 +15,18 @@ const SPREAD: [u64; 256] = {
     table
 };
 
-/// The bits of a word as bytes 0 and 1, in eights, the first cell first.
+/// Returns the bits of a word as bytes 0 and 1 in groups of eight, the first cell first.
 #[inline]
 pub fn spread(word: u64) -> [[u8; 8]; 8] {
     word.to_le_bytes()
         .map(|byte| SPREAD[usize::from(byte)].to_le_bytes())
 }
 
-/// The cells of a row of words as bytes 0 and 1, as many as there are bytes.
+/// Writes the cells of a row of words as bytes 0 and 1.
 pub fn spread_row(words: &[u64], cells: &mut [u8]) {
     for (word, cells) in words.iter().zip(cells.chunks_mut(64)) {
         match cells.as_chunks_mut::<8>().0 {
-            // The whole word; most words of a shell are zero.
+            // All 64 cells of a word. Most words of a shell are zero.
             whole @ [_, _, _, _, _, _, _, _] if *word == 0 => whole.fill([0; 8]),
             whole @ [_, _, _, _, _, _, _, _] => whole.copy_from_slice(&spread(*word)),
             _ => cells.copy_from_slice(&spread(*word).as_flattened()[..cells.len()]),
@@ -34,14 +34,14 @@ pub fn spread_row(words: &[u64], cells: &mut [u8]) {
     }
 }
 
-/// Up to 64 cells as bits, the first lowest: 1 for every byte but 0.
+/// Returns up to 64 cells as bits, the first cell in the lowest bit: 1 for every non-zero byte.
 #[inline]
 pub fn gather(cells: &[u8]) -> u64 {
     let (whole, rest) = cells.as_chunks::<8>();
     let mut word = 0;
     for (n, bytes) in whole.iter().enumerate() {
         let bytes = u64::from_le_bytes(*bytes);
-        // The top bit of each byte that is not zero, then moved down to one byte by a product.
+        // Find the top bit of each non-zero byte, then collect these bits in one byte by a multiplication.
         let occupied = (((bytes & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f) | bytes) >> 7;
         let ones = occupied & 0x0101_0101_0101_0101;
         word |= (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * n);

@@ -1,4 +1,4 @@
-//! Views from boxes against sums one by one: polynomials keep their bounds, and no number is another.
+//! Views from boxes compared with direct sums: polynomials keep their bounds, and decided numbers agree.
 
 use super::tests::{plus, sets};
 use super::*;
@@ -12,7 +12,8 @@ mod batches {
     use voxelize_kernel::Level;
     use voxelize_kernel::angles::{self, BRICK, CELLS};
 
-    /// A brick of cells somewhere near a node, the least corner of its centres and how far these are apart.
+    /// Returns a brick of cells near a node: the lowest of its cell centres and the distances between
+    /// centres.
     fn brick(random: &mut Random, winding: &Winding, n: usize) -> (Vector, Vector) {
         let node = &winding.nodes[(n * 31) % winding.nodes.len()].moments;
         let size = node.radius * 2f64.powi(-((n % 9) as i32)) * 0.1;
@@ -39,14 +40,14 @@ mod batches {
             for n in 0..200 {
                 let (low, step) = brick(&mut random, &winding, n);
                 let high = std::array::from_fn(|i| low[i] + step[i] * (BRICK - 1) as f64);
-                // From a larger box, and one between.
+                // Narrow from a larger box through an intermediate one.
                 let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
                 let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
                 let view = BoxView::whole(&winding, &out[0], &out[1], Depth::Further, level)
                     .narrowed(&winding, &between[0], &between[1], Depth::Further);
                 let closer = view.narrowed(&winding, &low, &high, Depth::Last);
                 let whole = [view.outside(&winding), closer.outside(&winding)];
-                // Every other box by its own polynomials.
+                // Every other box uses its own polynomials.
                 let closer = Some(&closer)
                     .filter(|_| n % 2 == 1)
                     .and_then(|closer| closer.sharpened(&winding))
@@ -90,7 +91,7 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
     let mut seen = 0;
     let mut worst = 0.0_f64;
     for n in 0..60_000 {
-        // Needles, and others.
+        // Half of the triangles are needles.
         let a = random.point(1.0);
         let b = random.point(1.0);
         let c = if n % 2 == 0 {
@@ -129,7 +130,7 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
 
 #[test]
 fn corners_that_are_off_by_little_do_not_decide() {
-    // A square of two triangles, a little bent by what its corners are off by: never more than a half.
+    // A square of two triangles, slightly bent by the error of its corners. It never exceeds a half.
     let mut random = Random::new(23);
     let mut decided = 0;
     for _ in 0..3000 {
@@ -146,7 +147,8 @@ fn corners_that_are_off_by_little_do_not_decide() {
             let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack, &()).unwrap();
             winding.outside_up_to(&p, |_| Ordering::Less, |_| None)
         };
-        // It winds by one half less: no crossings are inside only if that is distinguished from a half.
+        // The winding number is a half less. Without crossings the point is inside only if that is
+        // distinguished from a half.
         assert_eq!(of(2e-13), 0);
         decided += usize::from(of(0.0) != 0);
     }
@@ -154,7 +156,8 @@ fn corners_that_are_off_by_little_do_not_decide() {
 }
 
 impl BoxView {
-    /// How far a sum is from the exact one, as a share of the bound; none where the bound says nothing.
+    /// Returns the deviation of a sum from the exact one as a share of the bound. `None` where the bound is
+    /// too large to mean anything.
     fn off(&self, winding: &Winding, p: &Vector, near: f64, off: f64, exact: f64) -> Option<f64> {
         let value = near + self.far.at(&minus(*p, self.ball.centre));
         let margin = self.margin(winding, off);

@@ -1,6 +1,6 @@
-//! Fans: triangles around a common apex whose outer edges are a closed loop, as the caps of holes are. Seen from
-//! a ball that none of them meets, what they wind is smooth, and its slopes depend on the loop alone: the edges
-//! between triangles cancel (`docs/winding.md`, section 7).
+//! Fans: triangles around a common apex whose outer edges form a closed loop, such as the caps of holes. The
+//! winding number of a fan is smooth in a ball that the fan does not meet, and its derivatives depend on the
+//! loop alone, because the edges between triangles cancel (`docs/winding.md`, section 7).
 
 use std::f64::consts::PI;
 
@@ -11,33 +11,34 @@ use voxelize_geom::vector::{dot, minus};
 use voxelize_kernel::Level;
 use voxelize_kernel::fans::{FanLanes, FanSeen};
 
-/// The most fans that are looked at one by one. More are left to the tree: of a part with 16 small holes it took two
-/// thirds of the instructions, of scans with five or six large ones two and a half times as many.
+/// Maximum number of fans that are examined one by one. More are left to the tree. The tree took two thirds of the
+/// instructions for a part with 16 small holes, but two and a half times as many for scans with five or six large
+/// holes.
 const MOST: usize = 8;
 
-/// A fan.
+/// Fan of triangles.
 #[derive(Debug, Clone)]
 pub(super) struct Fan {
-    /// Its triangles, as they were given: from each first corner, over its second, to the apex.
+    /// Triangles in the given order, each from its first corner over its second to the apex.
     lanes: FanLanes,
-    /// Their places among the sorted triangles.
+    /// Places of its triangles among the sorted triangles.
     pub members: Vec<u32>,
-    /// The middles of the edges of its loop, and how long these are.
+    /// Middles and lengths of the edges of the loop.
     rim: Vec<(Vector, f64)>,
 }
 
-/// How a fan looks from a ball.
+/// Estimated view of a fan from a ball.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FanGuess {
-    /// The error of a polynomial.
+    /// Estimated error of a polynomial.
     pub left_out: f64,
-    /// The nearest edge of the loop. If the ball meets the fan, it does so about there.
+    /// Nearest edge of the loop. If the ball meets the fan, it does so near this edge.
     pub first: usize,
 }
 
 impl Fan {
-    /// The estimated error of its polynomial in a ball, and which of its edges is the nearest, by the middles of
-    /// edges: no more than a guess. Infinite where one is so near that the fan is no polynomial.
+    /// Estimates the error of the fan's polynomial in a ball and finds its nearest edge, from the middles of
+    /// edges alone. The error is infinite where an edge is too near for a polynomial.
     pub(super) fn guess(&self, ball: &Ball) -> FanGuess {
         let mut sum = 0.0;
         let mut nearest = f64::INFINITY;
@@ -50,8 +51,7 @@ impl Fan {
             }
             sum += length / (square * square);
         }
-        let is_near = nearest < 4.0 * ball.radius * ball.radius;
-        let left_out = if is_near {
+        let left_out = if nearest < 4.0 * ball.radius * ball.radius {
             f64::INFINITY
         } else {
             ball.radius.powi(3) / (4.0 * PI) * sum
@@ -59,69 +59,69 @@ impl Fan {
         FanGuess { left_out, first }
     }
 
-    /// The error that its polynomial may have: as much as of its triangles.
+    /// Returns the permitted error of its polynomial, which is as large as for its individual triangles.
     pub(super) fn aim(&self) -> f64 {
         AIM * self.members.len() as f64
     }
 }
 
-/// The fans that follow each other in a list of triangles, if these are no more than some fans and nothing else.
+/// Splits a list of triangles into consecutive fans. Returns an empty list if the triangles are anything
+/// else, or more fans than [`MOST`].
 pub(super) fn fans(given: &[[Vector; 3]]) -> Vec<Vec<[Vector; 3]>> {
     let mut fans: Vec<Vec<[Vector; 3]>> = vec![];
-    let mut is_open = false;
+    let mut fan: Vec<[Vector; 3]> = vec![];
     for triangle in given {
-        if !is_open {
-            fans.push(vec![]);
-        }
-        let count = fans.len();
-        let Some(fan) = fans.last_mut().filter(|_| count <= MOST) else {
-            return vec![];
-        };
-        let follows = fan
-            .last()
-            .is_none_or(|last| last[0] == triangle[1] && last[2] == triangle[2]);
-        if !follows {
+        if let Some(last) = fan.last()
+            && (last[0] != triangle[1] || last[2] != triangle[2])
+        {
             return vec![];
         }
         fan.push(*triangle);
-        is_open = fan[0][1] != triangle[0];
+        let is_closed = fan[0][1] == triangle[0];
+        if is_closed {
+            if fans.len() == MOST {
+                return vec![];
+            }
+            fans.push(std::mem::take(&mut fan));
+        }
     }
+    let is_open = !fan.is_empty();
     if is_open { vec![] } else { fans }
 }
 
-/// The fans of a list with their places among the same triangles as they were sorted.
+/// Finds the triangles of fans among the sorted triangles.
 pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan> {
     if fans.is_empty() {
         return vec![];
     }
     let mut places = vec![0; sorted.len()];
-    (0..)
-        .zip(sorted)
-        .for_each(|(place, triangle)| places[triangle.given as usize] = place);
+    for (place, triangle) in (0..).zip(sorted) {
+        places[triangle.given as usize] = place;
+    }
+    let mut all = vec![];
     let mut first = 0;
-    let fan = |triangles: Vec<[Vector; 3]>| {
+    for triangles in fans {
         let end = first + triangles.len();
-        let members = places[first..end].to_vec();
-        first = end;
-        let edge = |[a, b, _]: &[Vector; 3]| {
-            let along = minus(*b, *a);
-            (
-                std::array::from_fn(|i| a[i] + along[i] / 2.0),
-                dot(along, along).sqrt(),
-            )
-        };
-        let rim = triangles.iter().map(edge).collect();
-        Fan {
+        all.push(Fan {
             lanes: FanLanes::new(&triangles),
-            members,
-            rim,
-        }
-    };
-    fans.into_iter().map(fan).collect()
+            members: places[first..end].to_vec(),
+            rim: triangles.iter().map(middle_and_length).collect(),
+        });
+        first = end;
+    }
+    all
+}
+
+/// Returns the middle and the length of a triangle's first edge.
+fn middle_and_length([a, b, _]: &[Vector; 3]) -> (Vector, f64) {
+    let along = minus(*b, *a);
+    let middle = std::array::from_fn(|i| a[i] + along[i] / 2.0);
+    (middle, dot(along, along).sqrt())
 }
 
 impl Local {
-    /// Of a fan, if its loop is far enough and the ball does not meet it; evaluated from triangle `first` on.
+    /// Returns the polynomial of a fan if its loop is far enough and the ball does not meet it. The
+    /// evaluation starts at triangle `first`.
     pub(super) fn of_fan(
         fan: &Fan,
         first: usize,
@@ -166,7 +166,7 @@ mod tests {
     use crate::geom::winding::tree;
     use crate::random::Random;
 
-    /// Triangles from a loop of some edges to an apex, the last of them left out if it is open.
+    /// Returns triangles from a loop of edges to an apex. An open loop lacks its last triangle.
     fn loop_of(edges: usize, place: f64, is_open: bool) -> Vec<[Vector; 3]> {
         let at = |n: usize| {
             [

@@ -1,6 +1,5 @@
-//! Winding numbers around all points of a ball: a polynomial of second degree about its middle, to which
-//! triangles are added one by one, or nodes of the tree, if they are far enough for its size
-//! (`docs/winding.md`, section 6).
+//! Winding numbers in a ball, as a polynomial of second degree about its centre. Triangles are added one by
+//! one, and nodes of the tree at once if they are far enough for their size (`docs/winding.md`, section 6).
 
 use std::f64::consts::PI;
 
@@ -9,30 +8,30 @@ use super::moments::{Moments, PAIRS};
 use crate::geom::solid_angle::{self, U, Vector};
 use voxelize_geom::vector::{cross, dot, minus};
 
-/// A ball.
+/// Ball.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ball {
     pub centre: Vector,
     pub radius: f64,
 }
 
-/// The winding number around a point of a ball, as a polynomial.
+/// Winding number around a point of a ball, as a polynomial.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Local {
     pub value: f64,
     pub gradient: Vector,
-    /// Of the products of pairs of axes.
+    /// Coefficients of the products of pairs of axes.
     pub square: [f64; 6],
-    /// How far it may be from the sum of exact angles.
+    /// Error bound relative to the sum of exact angles.
     pub error: f64,
-    /// How far the sum of angles one by one may be from that, at most.
+    /// Error bound of the direct sum of angles relative to the sum of exact angles.
     pub direct: f64,
-    /// No less than the sum of the sizes of the angles.
+    /// Upper bound of the sum of the magnitudes of the angles.
     pub size: f64,
 }
 
 impl Local {
-    /// The value at a point, seen from the middle.
+    /// Evaluates the polynomial at a point relative to the centre.
     pub(super) fn at(&self, h: &Vector) -> f64 {
         let square: f64 = PAIRS
             .iter()
@@ -42,13 +41,13 @@ impl Local {
         self.value + dot(self.gradient, *h) + square
     }
 
-    /// How far from the value in the middle it is anywhere in a ball of that radius, at most.
+    /// Returns an upper bound of the deviation from the central value in a ball of that radius.
     pub(super) fn varies(&self, radius: f64) -> f64 {
         let square: f64 = self.square.iter().map(|x| x * x).sum();
         1.000_001 * radius * (dot(self.gradient, self.gradient).sqrt() + radius * square.sqrt())
     }
 
-    /// This polynomial about another middle, `by` away.
+    /// Returns this polynomial about another centre, displaced by `by`.
     pub(super) fn moved(&self, by: &Vector) -> Self {
         let mut gradient = self.gradient;
         for ((i, j), its) in PAIRS.into_iter().zip(&self.square) {
@@ -71,7 +70,7 @@ impl Local {
         self.size += more.size;
     }
 
-    /// Of a node of so many triangles, if it is far enough that the error is at most `aim`.
+    /// Returns the polynomial of a node with `count` triangles if its error is at most `aim`.
     pub(super) fn of_node(
         node: &Moments,
         count: usize,
@@ -108,7 +107,8 @@ impl Local {
         })
     }
 
-    /// Of a triangle, if the error is at most `aim`: its rim is far enough, and the ball does not meet it.
+    /// Returns the polynomial of a triangle if its error is at most `aim`, its rim is far enough, and the
+    /// ball does not meet it.
     pub(super) fn of_triangle(
         triangle: &[Vector; 3],
         ball: &Ball,
@@ -152,17 +152,17 @@ impl Local {
     }
 }
 
-/// The edges of a triangle, seen from the middle of a ball.
+/// Rim of a triangle, seen from the centre of a ball.
 struct Rim {
-    /// How far the corners are.
+    /// Distances of the corners.
     lengths: [f64; 3],
-    /// How long the edges are.
+    /// Lengths of the edges.
     edges: [f64; 3],
-    /// How far they are.
+    /// Distances of the edges.
     distances: [f64; 3],
-    /// How far the nearest is.
+    /// Distance of the nearest edge.
     distance: f64,
-    /// How far the farthest corner is.
+    /// Distance of the farthest corner.
     farthest: f64,
     /// Twice the area, as a vector.
     normal: Vector,
@@ -179,7 +179,7 @@ impl Rim {
             let side = &sides[n];
             let along = (-dot(*from, *side) / (edges[n] * edges[n])).clamp(0.0, 1.0);
             let nearest: Vector = std::array::from_fn(|i| from[i] + along * side[i]);
-            // A little less, for rounding.
+            // Slightly less, for rounding.
             (dot(nearest, nearest).sqrt() - 8.0 * U * (lengths[n] + edges[n]))
                 * (1.0 - 2f64.powi(-40))
         };
@@ -197,7 +197,8 @@ impl Rim {
         }
     }
 
-    /// How far the triangle is: that of its plane where the middle is above its face.
+    /// Returns the distance of the triangle: the distance of its plane if the centre is above its face,
+    /// otherwise the distance of its rim.
     fn to_face(&self, corners: &[Vector; 3]) -> f64 {
         let [a, b, c] = corners;
         let above = [(a, b), (b, c), (c, a)]
@@ -211,18 +212,18 @@ impl Rim {
         }
     }
 
-    /// The integral of 1/dist⁴ over the edges, less the shorter that they become in the ball.
+    /// Bounds the integral of 1/dist⁴ over the edges, for distances reduced by the radius of the ball.
     fn by_edges(&self, reach: f64) -> f64 {
         self.by_edge(0, reach) + self.by_edge(1, reach) + self.by_edge(2, reach)
     }
 
-    /// The integral of 1/dist⁴ over one edge.
+    /// Bounds the integral of 1/dist⁴ over one edge.
     fn by_edge(&self, n: usize, reach: f64) -> f64 {
         let d = self.distances[n];
         (self.edges[n] / d).min(PI / 2.0) / (d * d * d) / (1.0 - reach / d)
     }
 
-    /// The integral of 1/dist⁵ over the triangle.
+    /// Bounds the integral of 1/dist⁵ over the triangle.
     fn by_area(&self, distance: f64) -> f64 {
         let longest = self.edges.into_iter().fold(0.0, f64::max);
         let rounded = longest * longest * 2f64.powi(-49);
@@ -232,7 +233,7 @@ impl Rim {
     }
 }
 
-/// The first and half the second derivatives of the winding number of a triangle.
+/// Returns the first derivatives of the winding number of a triangle, and half its second derivatives.
 fn slopes(corners: &[Vector; 3], lengths: &[f64; 3]) -> (Vector, [f64; 6]) {
     let mut slopes = EdgeSlopes::default();
     for n in 0..3 {
@@ -242,8 +243,8 @@ fn slopes(corners: &[Vector; 3], lengths: &[f64; 3]) -> (Vector, [f64; 6]) {
     slopes.done()
 }
 
-/// Derivatives of the winding number of what has some edges: the field of a current along these, by the law of
-/// Biot and Savart.
+/// Derivatives of the winding number of a surface with given edges: the field of a current along the edges,
+/// by the law of Biot and Savart.
 #[derive(Default)]
 pub(super) struct EdgeSlopes {
     pub gradient: Vector,
@@ -251,7 +252,7 @@ pub(super) struct EdgeSlopes {
 }
 
 impl EdgeSlopes {
-    /// Adds an edge by its ends, seen from the middle, and how far they are.
+    /// Adds an edge, given by its ends relative to the centre and their distances.
     fn add(&mut self, a: &Vector, b: &Vector, of_a: f64, of_b: f64) {
         let v = cross(*a, *b);
         let both = of_a * of_b;
@@ -259,7 +260,7 @@ impl EdgeSlopes {
         let bottom = both * round;
         let f = (of_a + of_b) / bottom;
         let edge = minus(*a, *b);
-        // What f changes by where the middle moves.
+        // Change of f as the centre moves.
         let of_f: Vector = std::array::from_fn(|i| {
             let to_a = a[i] / of_a;
             let to_b = b[i] / of_b;
@@ -267,7 +268,7 @@ impl EdgeSlopes {
             let of_bottom = of_both * round + both * (of_both - (a[i] + b[i]));
             (-(to_a + to_b) - f * of_bottom) / bottom
         });
-        // v changes by the vector product of an axis and the edge.
+        // Change of v: the cross product of an axis and the edge.
         let of_v = [
             [0.0, edge[2], -edge[1]],
             [-edge[2], 0.0, edge[0]],
@@ -279,7 +280,7 @@ impl EdgeSlopes {
         }
     }
 
-    /// The first and half the second derivatives.
+    /// Returns the first derivatives and half the second derivatives.
     pub(super) fn done(&self) -> (Vector, [f64; 6]) {
         let Self { gradient, second } = self;
         let scale = 1.0 / (4.0 * PI);

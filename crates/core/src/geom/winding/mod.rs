@@ -1,10 +1,10 @@
-//! How often triangles wind around a point: the generalized winding number, the sum of their solid angles
-//! over 4π (Jacobson, Kavan and Sorkine-Hornung 2013). By a tree whose far nodes are seen as three terms
-//! of an expansion (Barill et al., Fast Winding Numbers for Soups and Clouds, 2018), each with a proven
-//! bound of what it leaves out (`docs/winding.md`).
+//! Generalized winding number: the sum of the solid angles of triangles over 4π (Jacobson, Kavan and
+//! Sorkine-Hornung 2013). A tree approximates distant nodes by three terms of an expansion (Barill et al.,
+//! Fast Winding Numbers for Soups and Clouds, 2018), each with a proven bound of the truncation error
+//! (`docs/winding.md`).
 //!
-//! What is decided never depends on the tree: where its bound does not settle a question, all angles are
-//! summed one by one. Nor on the order of the triangles: they are sorted.
+//! Decisions never depend on the tree: where its bound does not settle a question, all angles are summed one
+//! by one. They do not depend on the order of the triangles either, because the triangles are sorted.
 
 mod fans;
 mod local;
@@ -30,7 +30,7 @@ use moments::Moments;
 use tree::TreeNode;
 pub use view::{BoxView, Depth};
 
-/// Triangles to wind around points.
+/// Triangles whose winding number is evaluated at points.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -42,33 +42,34 @@ pub use view::{BoxView, Depth};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Winding {
-    /// Sorted, each with its place in the list as it was given.
+    /// Sorted triangles, each with its place in the given list.
     triangles: Vec<Placed>,
     nodes: Vec<TreeNode>,
-    /// If they are few fans, these.
+    /// Fans, if the triangles form a few fans. Otherwise empty.
     fans: Vec<Fan>,
-    /// The error bound of corners, along each axis.
+    /// Error bound of corners along each axis.
     slack: f64,
-    /// The error that the polynomial of a triangle or node may have: the sum of all errors grows with their area.
+    /// Permitted error of the polynomial of a triangle or node. The sum of all errors grows with their area.
     aim: f64,
 }
 
-/// A triangle and its place in the list as it was given.
+/// Triangle with its place in the given list.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     corners: [Vector; 3],
     given: u32,
-    /// The number that the first of these corners had.
+    /// Original number of the first corner.
     first: u8,
 }
 
-/// A sum of angles: what it is, how far off, and the sum of the sizes of its terms.
+/// Sum of angles with its error bound and the sum of the magnitudes of its terms.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     value: f64,
     error: f64,
     size: f64,
-    /// The error that angles one by one may have because corners have one, where nodes were seen as a whole.
+    /// Error that individually summed angles may have due to the error of corners, for nodes that were
+    /// approximated.
     shaken: f64,
 }
 
@@ -79,7 +80,7 @@ impl Sum {
         self.size += term.value.abs();
     }
 
-    /// The value and its error, with room for the roundings of the bound itself.
+    /// Returns the value and its error, with room for the rounding of the bound itself.
     fn estimate(&self) -> Estimate {
         Estimate {
             value: self.value,
@@ -88,49 +89,50 @@ impl Sum {
     }
 }
 
-/// The error that the polynomial of a triangle or node may have, where there are few of them.
+/// Permitted error of the polynomial of a triangle or node in a sparse set.
 const AIM: f64 = 1.0 / 8192.0;
 
-/// How much less that is at most, where many triangles are around every point.
+/// Largest divisor of `AIM`, for sets in which many triangles surround every point.
 const FINEST: f64 = 1024.0;
 
-/// How much farther from a node than its radius points are for which it is seen as a whole. The next is
-/// tried where one does not settle a question.
+/// Distances from a node, in units of its radius, beyond which it is approximated. If one does not settle a
+/// question, the next is tried.
 const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// The error of an angle above which the point may be on the rim of the triangle: there it is a quarter.
+/// Error of an angle above which the point may be on the rim of the triangle. The error is a quarter there.
 const NEAR_RIM: f64 = 0.2;
 
-/// The entries of `FAR` that are tried for single points that are near one half.
+/// Entries of `FAR` that are tried for single points near one half.
 const FAR_APART: [f64; 2] = [8.0, 32.0];
 
 impl Winding {
-    /// Of these triangles, whose coordinates are finite and below 1e40. At most 2³² of them.
+    /// Prepares triangles with finite coordinates below 1e40. At most 2³² of them.
     ///
     /// # Panics
-    /// If there are more.
+    /// There are more than 2³² triangles.
     pub fn new(triangles: Vec<[Vector; 3]>) -> Self {
         Self::about(triangles, 0.0, &()).unwrap_or_else(|_| unreachable!("nobody cancels"))
     }
 
-    /// Of triangles whose corners may be off by `slack` along each axis.
+    /// Prepares triangles whose corners may deviate by `slack` along each axis.
     ///
     /// # Errors
-    /// If the work is cancelled.
+    /// The work is cancelled.
     ///
     /// # Panics
-    /// If there are more than 2³².
+    /// There are more than 2³² triangles.
     pub fn about(triangles: Vec<[Vector; 3]>, slack: f64, progress: &dyn Progress) -> Result<Self> {
         let fans = fans::fans(&triangles);
         let triangles = tree::sorted(triangles, progress)?;
         let nodes = tree::nodes(&triangles, progress)?;
         let fans = fans::placed(fans, &triangles);
-        let area = |all: &TreeNode| all.moments.area / (all.moments.radius * all.moments.radius);
-        let density = nodes
-            .first()
-            .map(area)
-            .filter(|density| *density > 1.0)
-            .unwrap_or(1.0);
+        let mut density = 1.0;
+        if let Some(TreeNode { moments, .. }) = nodes.first() {
+            let found = moments.area / (moments.radius * moments.radius);
+            if found > 1.0 {
+                density = found;
+            }
+        }
         Ok(Self {
             triangles,
             nodes,
@@ -140,30 +142,32 @@ impl Winding {
         })
     }
 
-    /// How many triangles there are.
+    /// Returns the number of triangles.
     pub fn len(&self) -> usize {
         self.triangles.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no triangles.
     pub fn is_empty(&self) -> bool {
         self.triangles.is_empty()
     }
 
-    /// How often the triangles wind around `p`, with an error of at most `aim`; where that cannot be had, as
-    /// on the edges of the triangles, the sum of all angles.
+    /// Returns the winding number around `p` with an error of at most `aim`. If that is impossible, as on the
+    /// edges of triangles, returns the sum of all angles.
     ///
-    /// `side` says of the triangle with that place in the list on which side of it `p` is, where doubles
-    /// do not tell; see [`solid_angle::of`].
+    /// `side` returns the side of `p` relative to the triangle with the given place in the list. It is called
+    /// where doubles cannot decide; see [`solid_angle::of`].
     pub fn at(&self, p: &Vector, aim: f64, side: impl Fn(usize) -> Ordering) -> Estimate {
-        let by_tree = FAR.iter().map(|far| self.sum(p, *far, &side).estimate());
-        by_tree
-            .into_iter()
-            .find(|found| found.error <= aim)
-            .unwrap_or_else(|| self.direct(p, side))
+        for far in FAR {
+            let found = self.sum(p, far, &side).estimate();
+            if found.error <= aim {
+                return found;
+            }
+        }
+        self.direct(p, side)
     }
 
-    /// The sum of all angles, one by one.
+    /// Sums all angles one by one.
     pub fn direct(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> Estimate {
         let mut sum = Sum::default();
         for triangle in &self.triangles {
@@ -172,11 +176,12 @@ impl Winding {
         sum.estimate()
     }
 
-    /// Whether a mesh winds around `p` more than half that these triangles close, if it is without them:
-    /// `crossings`, counted with their signs along a ray from `p`, are those of the mesh and these
-    /// triangles together, so the question is whether `crossings - w > ½`.
+    /// Reports whether `p` is inside a mesh whose holes these triangles close. `crossings`, counted with
+    /// their signs along a ray from `p`, include the mesh and these triangles, so the test is `crossings - w
+    /// > ½` for the winding number `w` of these triangles.
     ///
-    /// Where the sum of all angles cannot tell this from ½, as on a flat hole or on an edge, it does not.
+    /// If the sum of all angles cannot be distinguished from ½, as on a flat hole or on an edge, `p` is
+    /// outside.
     pub fn inside_without(
         &self,
         p: &Vector,
@@ -186,30 +191,29 @@ impl Winding {
         crossings > self.outside_up_to(p, side, |_| None)
     }
 
-    /// The greatest number of crossings that leave `p` outside, in [`inside_without`](Self::inside_without). `rim` says
-    /// of a triangle near `p` where exactly on its rim `p` is: there the triangle is seen from the displaced point, that
-    /// of `side`.
+    /// Returns the largest number of crossings for which `p` is outside, in the sense of
+    /// [`inside_without`](Self::inside_without). `rim` returns the exact place of `p` on the rim of a
+    /// triangle near `p`. Such a triangle is seen from the displaced point that `side` refers to.
     pub fn outside_up_to(
         &self,
         p: &Vector,
         side: impl Fn(usize) -> Ordering,
         rim: impl Fn(usize) -> Option<RimPlace>,
     ) -> i32 {
-        let below = |value: f64| (value + 0.5).floor() as i32;
         for far in FAR_APART {
             let sum = self.sum(p, far, &side);
             let settles = self.settles(&sum);
-            let low = below(sum.value - settles);
-            let high = below(sum.value + settles);
+            let low = half_up(sum.value - settles);
+            let high = half_up(sum.value + settles);
             if low == high {
                 return low;
             }
         }
         let sum = self.displaced(p, side, rim);
-        below(sum.value + sum.error)
+        half_up(sum.value + sum.error)
     }
 
-    /// The sum of all angles, one by one, those of triangles whose rim `p` is on as seen from the displaced point.
+    /// Sums all angles one by one. Triangles with `p` on their rim are seen from the displaced point.
     fn displaced(
         &self,
         p: &Vector,
@@ -231,14 +235,14 @@ impl Winding {
         sum.estimate()
     }
 
-    /// How far from ½ a sum by the tree must be so that the direct sum is on the same side of it, and
-    /// farther than its own error (`docs/winding.md`, section 4).
+    /// Returns the distance from ½ at which a sum by the tree is certain to be on the same side of ½ as the
+    /// direct sum, which is itself farther from ½ than its own error (`docs/winding.md`, section 4).
     fn settles(&self, sum: &Sum) -> f64 {
         let count = self.len() as f64;
         3.1 * (sum.error + sum.shaken + count * (2f64.powi(-49) + U * sum.size))
     }
 
-    /// The sum of angles, nodes farther than `far` of their radii seen as a whole.
+    /// Sums angles. Nodes farther than `far` times their radii are approximated.
     fn sum(&self, p: &Vector, far: f64, side: &impl Fn(usize) -> Ordering) -> Sum {
         let mut sum = Sum::default();
         let mut n = 0;
@@ -259,6 +263,11 @@ impl Winding {
         }
         sum
     }
+}
+
+/// Rounds to the nearest integer, halves up.
+fn half_up(value: f64) -> i32 {
+    (value + 0.5).floor() as i32
 }
 
 impl Placed {

@@ -1,5 +1,5 @@
-//! What triangles look like from afar: their area vector, and its first and second moments about a
-//! point among them. The derivation is `docs/winding.md`, sections 2 and 3.
+//! Far field of triangles: their area vector and its first and second moments about a central point. The
+//! derivation is in `docs/winding.md`, sections 2 and 3.
 
 use std::f64::consts::PI;
 
@@ -7,15 +7,15 @@ use super::{Estimate, Placed};
 use crate::geom::solid_angle::Vector;
 use voxelize_geom::vector::{cross, dot, minus};
 
-/// Integrals over some triangles; `h` is a point of them less `centre`, `n` its unit normal.
+/// Integrals over triangles, where `h` is a point of a triangle minus `centre` and `n` its unit normal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moments {
     pub centre: Vector,
-    /// No point is farther from the centre.
+    /// Upper bound of the distance of any point from the centre.
     pub radius: f64,
-    /// ∫ dA, or a little more
+    /// ∫ dA, rounded up
     pub area: f64,
-    /// The products of two sides of the triangles, summed: what is rounded is in proportion to it.
+    /// Sum of the products of two sides of each triangle. Rounding errors are proportional to it.
     pub span: f64,
     /// ∫ h dA, about zero
     first: Vector,
@@ -29,23 +29,23 @@ pub(super) struct Moments {
     square: [Vector; 6],
 }
 
-/// The pairs of axes.
+/// Pairs of axes.
 pub(super) const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
-/// Where the pair (i, j) is among them, whatever its order.
+/// Index of the pair (i, j) in [`PAIRS`], in either order.
 const PLACE: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
 
-/// How triangles look from a point.
+/// Triangles seen from a point.
 pub(super) struct Seen {
     pub estimate: Estimate,
-    /// No less than the sum of the sizes of their angles.
+    /// Upper bound of the sum of the magnitudes of their angles.
     pub size: f64,
-    /// The error bound of the angle of one triangle over the error of its corners.
+    /// Error bound of the angle of one triangle, divided by the error of its corners.
     pub nearness: f64,
 }
 
 impl Moments {
-    /// Of nothing.
+    /// Returns the moments of an empty set.
     pub(super) fn none(centre: Vector) -> Self {
         let linear = [[0.0; 3]; 3];
         let square = [[0.0; 3]; 6];
@@ -62,7 +62,7 @@ impl Moments {
         }
     }
 
-    /// Of a few triangles, about their centre of area; about `middle` if they have none.
+    /// Returns the moments of a few triangles about their centroid, or about `middle` if they have no area.
     pub(super) fn of(triangles: &[Placed], middle: Vector) -> Self {
         let mut area = 0.0;
         let mut first = [0.0; 3];
@@ -91,10 +91,10 @@ impl Moments {
         }
         let vector = cross(minus(b, a), minus(c, a)).map(|x| x / 2.0);
         let span = (dot(minus(b, a), minus(b, a)) * dot(minus(c, a), minus(c, a))).sqrt();
-        // A needle's area may be rounded to nothing.
+        // The area of a needle may be rounded to zero.
         let area = dot(vector, vector).sqrt() + span * 2f64.powi(-49);
         let sum: Vector = std::array::from_fn(|i| a[i] + b[i] + c[i]);
-        // The integral of h_i h_j over a triangle, over its area.
+        // Integral of h_i h_j over a triangle, divided by its area.
         let square =
             |i: usize, j: usize| (a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + sum[i] * sum[j]) / 12.0;
         self.area += area;
@@ -111,7 +111,7 @@ impl Moments {
         }
     }
 
-    /// Of both, about their common centre of area; about `middle` if they have none.
+    /// Returns the joint moments about the common centroid, or about `middle` if there is no area.
     pub(super) fn joined(one: &Self, two: &Self, middle: Vector) -> Self {
         let mut first = [0.0; 3];
         for part in [one, two] {
@@ -124,7 +124,7 @@ impl Moments {
         all
     }
 
-    /// Adds what `part` is about this centre.
+    /// Adds the moments of `part`, transferred to this centre.
     fn take(&mut self, part: &Self) {
         let by = minus(part.centre, self.centre);
         let way = dot(by, by);
@@ -147,7 +147,8 @@ impl Moments {
         }
     }
 
-    /// How the triangles look from `p`, if it is at least `far` (two or more) times their radius away.
+    /// Returns the view of the triangles from `p` if `p` is at least `far` times their radius away. `far` is
+    /// at least two.
     #[inline]
     pub(super) fn seen_from(&self, p: &Vector, far: f64) -> Option<Seen> {
         let to = minus(self.centre, *p);
@@ -177,10 +178,10 @@ impl Moments {
         let value = scale * (dot(way, self.dipole) + (trace - 3.0 * linear) / distance + second);
         let q = self.radius / distance;
         let left_out = (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q)) * q * self.second / square;
-        // The second term for what is rounded.
+        // The second term covers rounding.
         let error = 1.001 * scale * (left_out + self.span * 2f64.powi(-40));
         let nearness = 1.6 / (distance - self.radius);
-        // From the nearest point of the ball, at most twice as near.
+        // The nearest point of the ball is at least half as far away as the centre.
         Some(Seen {
             estimate: Estimate { value, error },
             size: 4.1 * scale * self.area,
@@ -188,8 +189,9 @@ impl Moments {
         })
     }
 
-    /// The first and half the second derivatives of what is seen, at a point from which the centre is `to`
-    /// away: the first without the second moments, the second without the first ones, too.
+    /// Returns the first derivatives and half the second derivatives of the view at a point with the offset
+    /// `to` to the centre. The first derivatives omit the second moments, and the second derivatives omit the
+    /// first and second moments.
     pub(super) fn slopes(&self, to: &Vector, distance: f64) -> (Vector, [f64; 6]) {
         let way = to.map(|x| x / distance);
         let along = dot(way, self.dipole);

@@ -1,15 +1,15 @@
-//! Sums by the tree against sums one by one, and decisions that must not depend on the tree.
+//! Sums by the tree compared with direct sums, and decisions that must not depend on the tree.
 
 use super::*;
 use crate::par;
 use crate::random::Random;
 use voxelize_geom::vector;
 
-/// The error that is aimed at.
+/// Requested error.
 const AIM: f64 = 1.0 / 16_384.0;
 
 impl Random {
-    /// From −1 to 1.
+    /// Returns a number from −1 to 1.
     pub(super) fn signed(&mut self) -> f64 {
         self.within(-1.0, 1.0)
     }
@@ -29,7 +29,7 @@ pub(super) fn plus(a: &Vector, b: &Vector, times: f64) -> Vector {
     std::array::from_fn(|i| a[i] + times * b[i])
 }
 
-/// Triangles of a size about a place, in all directions.
+/// Returns triangles of a size near a place, in all directions.
 fn soup(
     random: &mut Random,
     count: usize,
@@ -44,7 +44,7 @@ fn soup(
     (0..count).map(triangle).collect()
 }
 
-/// Triangles at the far end of a ball, all facing one way: nothing of what is left out cancels.
+/// Returns triangles at the far end of a ball that all face one way, so that no truncation errors cancel.
 fn facing(random: &mut Random, count: usize, place: &Vector) -> Vec<[Vector; 3]> {
     let way = random.direction();
     let triangle = |_| {
@@ -64,12 +64,12 @@ fn facing(random: &mut Random, count: usize, place: &Vector) -> Vec<[Vector; 3]>
     (0..count).map(triangle).collect()
 }
 
-/// A triangulated patch of a ball, and points near it.
+/// Returns a triangulated patch of a ball.
 fn fan(random: &mut Random, count: usize) -> Vec<[Vector; 3]> {
     around(random.point(0.1), count)
 }
 
-/// Triangles from a rim to an apex.
+/// Returns triangles from a rim to an apex.
 fn around(apex: Vector, count: usize) -> Vec<[Vector; 3]> {
     let rim = |n: usize| {
         let turn = (n % count) as f64 / count as f64 * std::f64::consts::TAU;
@@ -95,7 +95,7 @@ pub(super) fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {
     sets
 }
 
-/// Points to look from: anywhere, near the triangles, and at all distances from nodes.
+/// Returns points anywhere, near the triangles, and at all distances from nodes.
 fn points(random: &mut Random, winding: &Winding, count: usize) -> Vec<Vector> {
     let point = |n: usize| {
         let node = &winding.nodes[random.index(winding.nodes.len())].moments;
@@ -221,7 +221,7 @@ fn the_same_for_any_order_and_any_tree() {
                 winding.at(&p, AIM, |_| Ordering::Equal),
                 turned.at(&p, AIM, |_| Ordering::Equal)
             );
-            // The crossings that leave it nearest to one half.
+            // The numbers of crossings with sums nearest to one half.
             for crossings in [
                 (direct.value + 0.5).floor() as i32,
                 (direct.value + 0.5).ceil() as i32,

@@ -1,4 +1,4 @@
-//! Triangles along a space-filling curve (Morton 1966), and a tree of halves over them.
+//! Binary tree over triangles sorted along a space-filling curve (Morton 1966).
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,48 +10,47 @@ use crate::par::Progress;
 use voxelize_geom::morton;
 use voxelize_geom::vector::minus;
 
-/// The most triangles of a leaf.
+/// Maximum number of triangles in a leaf.
 const LEAF: usize = 8;
 
-/// Triangles between two looks at whether to go on.
+/// Triangles between two checks for cancellation.
 const CHUNK: usize = 1 << 14;
 
-/// Some triangles that follow each other. Its first half, if it has one, is the node after it.
+/// Range of consecutive triangles. The first child of an inner node follows it directly.
 #[derive(Debug, Clone)]
 pub(super) struct TreeNode {
     pub first: usize,
     pub end: usize,
-    /// The node after all that are below this one.
+    /// Node after all descendants of this one.
     pub next: usize,
     pub moments: Moments,
-    /// The box around its triangles.
+    /// Bounding box of the triangles.
     pub low: Vector,
     pub high: Vector,
 }
 
 impl TreeNode {
-    /// Whether node `n` is a leaf.
+    /// Reports whether node `n` is a leaf.
     pub(super) fn is_leaf(&self, n: usize) -> bool {
         self.next == n + 1
     }
 }
 
-/// The triangles by the place of their middles on the curve, then by their corners; each begins with its
-/// least corner. One order for any given.
+/// Sorts triangles by the place of their middles on the curve, then by their corners. Each triangle is
+/// rotated to start with its least corner. The result does not depend on the given order.
 ///
 /// # Errors
-/// If the work is cancelled.
+/// The work is cancelled.
 pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Result<Vec<Placed>> {
-    let turned = triangles.into_iter().enumerate().map(|(given, triangle)| {
-        let given = u32::try_from(given).expect("at most 2^32 triangles");
+    let mut turned = Vec::with_capacity(triangles.len());
+    for (given, triangle) in triangles.into_iter().enumerate() {
         let (first, corners) = least_first(&triangle);
-        Placed {
+        turned.push(Placed {
             corners,
-            given,
+            given: u32::try_from(given).expect("at most 2^32 triangles"),
             first,
-        }
-    });
-    let turned: Vec<Placed> = turned.collect();
+        });
+    }
     let (low, high) = bounds(&turned);
     let mut keyed: Vec<(u64, Placed)> = turned
         .into_iter()
@@ -64,21 +63,23 @@ pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Re
         progress.check()?;
         some.sort_unstable_by(order);
     }
-    // This one merges what is in order; equal ones are the same.
+    // The stable sort merges the sorted chunks. Triangles that compare equal are identical.
     keyed.sort_by(order);
     progress.check()?;
     Ok(keyed.into_iter().map(|(_, triangle)| triangle).collect())
 }
 
 fn compare(a: &[Vector; 3], b: &[Vector; 3]) -> Ordering {
-    let pairs = a.as_flattened().iter().zip(b.as_flattened());
-    pairs
-        .map(|(p, q)| p.total_cmp(q))
-        .find(|order| order.is_ne())
-        .unwrap_or(Ordering::Equal)
+    for (p, q) in a.as_flattened().iter().zip(b.as_flattened()) {
+        let order = p.total_cmp(q);
+        if order.is_ne() {
+            return order;
+        }
+    }
+    Ordering::Equal
 }
 
-/// The number of the least corner, and the corners from it on.
+/// Returns the number of the least corner, and the corners starting with it.
 fn least_first(triangle: &[Vector; 3]) -> (u8, [Vector; 3]) {
     // −0 + 0 is 0.
     let [a, b, c] = triangle.map(|v| v.map(|coordinate| coordinate + 0.0));
@@ -95,19 +96,18 @@ fn middle(triangle: &Placed) -> Vector {
 }
 
 fn bounds(triangles: &[Placed]) -> (Vector, Vector) {
-    let empty = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    triangles
-        .iter()
-        .flat_map(|t| &t.corners)
-        .fold(empty, |(low, high), v| {
-            (
-                std::array::from_fn(|i| low[i].min(v[i])),
-                std::array::from_fn(|i| high[i].max(v[i])),
-            )
-        })
+    let mut low = [f64::INFINITY; 3];
+    let mut high = [f64::NEG_INFINITY; 3];
+    for corner in triangles.iter().flat_map(|t| &t.corners) {
+        for axis in 0..3 {
+            low[axis] = low[axis].min(corner[axis]);
+            high[axis] = high[axis].max(corner[axis]);
+        }
+    }
+    (low, high)
 }
 
-/// Where a point of the box is on the curve: the bits of its three coordinates in turn, 21 of each.
+/// Returns the place of a point on the curve: the interleaved bits of its three coordinates, 21 of each.
 fn code(point: &Vector, low: &Vector, high: &Vector) -> u64 {
     const STEPS: f64 = (1 << 21) as f64;
     let widest = (0..3).map(|i| high[i] - low[i]).fold(0.0, f64::max);
@@ -115,10 +115,10 @@ fn code(point: &Vector, low: &Vector, high: &Vector) -> u64 {
     morton::code([0, 1, 2].map(|i| ((point[i] - low[i]) * scale).clamp(0.0, STEPS - 1.0) as u64))
 }
 
-/// The tree over sorted triangles: every node before those below it, halves in their order.
+/// Builds the tree over sorted triangles. Every node precedes its descendants, and halves are in order.
 ///
 /// # Errors
-/// If the work is cancelled.
+/// The work is cancelled.
 pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec<TreeNode>> {
     let mut nodes = Vec::with_capacity(triangles.len() / LEAF * 4 + 1);
     if !triangles.is_empty() {
@@ -127,7 +127,7 @@ pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec
     Ok(nodes)
 }
 
-/// Puts the node of a range of triangles, and those below it.
+/// Appends the node of a range of triangles and its descendants.
 fn grow(
     triangles: &[Placed],
     Range { start: first, end }: Range<usize>,
@@ -159,7 +159,7 @@ fn grow(
     };
     let node = &mut nodes[here];
     node.moments = moments;
-    // No corner is farther than the corners of the box.
+    // The farthest corner of the box bounds the radius.
     let reach = minus(high, moments.centre).map(f64::abs);
     let other = minus(low, moments.centre).map(f64::abs);
     let corner = (0..3)

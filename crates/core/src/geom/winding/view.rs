@@ -1,18 +1,17 @@
-//! What triangles wind around the points of a box, and of ever smaller boxes in it: those that are far
-//! enough go into a polynomial, and what is left is looked at again from closer (`docs/winding.md`,
-//! section 6).
+//! Winding numbers of triangles in a box and in ever smaller boxes within it. Distant triangles enter a
+//! polynomial, and the rest is examined again from a smaller box (`docs/winding.md`, section 6).
 
 use std::f64::consts::PI;
 
 use super::Winding;
-use super::fans::{Fan, FanGuess};
+use super::fans::FanGuess;
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
 use crate::geom::solid_angle::{U, Vector};
 use voxelize_geom::vector::minus;
 use voxelize_kernel::Level;
 
-/// Triangles around a box.
+/// Triangles seen from a box.
 #[derive(Debug, Clone)]
 pub struct BoxView {
     level: Level,
@@ -21,13 +20,13 @@ pub struct BoxView {
     high: Vector,
     pub(super) far: Local,
     nodes: Vec<u32>,
-    /// Fans that the box meets, or whose loop is near.
+    /// Fans that the box meets or whose loop is near.
     fans: Vec<u32>,
     near: Vec<u32>,
 }
 
 impl BoxView {
-    /// From the box with these corners.
+    /// Returns the view from the box with these corners.
     pub fn whole(
         winding: &Winding,
         low: &Vector,
@@ -41,14 +40,12 @@ impl BoxView {
         } else {
             vec![0]
         };
-        let ball = ball(low, high);
-        let far = Local::default();
         let all = Self {
             level,
-            ball,
+            ball: ball(low, high),
             low: *low,
             high: *high,
-            far,
+            far: Local::default(),
             nodes,
             fans,
             near: vec![],
@@ -56,7 +53,7 @@ impl BoxView {
         all.narrowed(winding, low, high, depth)
     }
 
-    /// From a box in it.
+    /// Returns the view from a box within this one.
     #[must_use]
     pub fn narrowed(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let ball = ball(low, high);
@@ -92,29 +89,33 @@ impl BoxView {
         here
     }
 
-    /// Takes fans into the polynomial where they are far, or where that tells all of the box; in the last box the
-    /// triangles of the others one by one.
+    /// Adds fans to the polynomial if they are far, or if the result then settles the whole box. In the last
+    /// box the triangles of the other fans are kept one by one.
     fn take_fans(&mut self, winding: &Winding, fans: &[u32], depth: Depth) {
-        let guess = |n: &u32| (winding.fans[*n as usize].guess(&self.ball), *n);
-        let mut fans: Vec<_> = fans.iter().map(guess).collect();
+        let mut fans: Vec<_> = fans
+            .iter()
+            .map(|n| (winding.fans[*n as usize].guess(&self.ball), *n))
+            .collect();
         fans.sort_by(|(a, _), (b, _)| b.left_out.total_cmp(&a.left_out));
-        // From the nearest on. Once one of them is no polynomial, others are evaluated only if they leave out little.
+        // Nearest fan first. Once a fan has no polynomial, other fans are evaluated only if their error is
+        // small.
         let mut rest = Some(Local::default());
         for (FanGuess { left_out, first }, n) in &fans {
             let fan = &winding.fans[*n as usize];
-            let is_asked = *left_out <= fan.aim() || rest.is_some() && left_out.is_finite();
-            let seen = is_asked
-                .then(|| Local::of_fan(fan, *first, &self.ball, winding.slack, self.level))
-                .flatten();
-            match seen {
-                Some(seen) if seen.error <= fan.aim() => self.far.add(&seen),
-                _ => {
-                    self.fans.push(*n);
-                    rest = rest.zip(seen).map(|(mut rest, seen)| {
-                        rest.add(&seen);
-                        rest
-                    });
-                }
+            let mut seen = None;
+            if *left_out <= fan.aim() || rest.is_some() && left_out.is_finite() {
+                seen = Local::of_fan(fan, *first, &self.ball, winding.slack, self.level);
+            }
+            if let Some(seen) = seen
+                && seen.error <= fan.aim()
+            {
+                self.far.add(&seen);
+                continue;
+            }
+            self.fans.push(*n);
+            match (&mut rest, seen) {
+                (Some(rest), Some(seen)) => rest.add(&seen),
+                _ => rest = None,
             }
         }
         if self.fans.is_empty() {
@@ -132,8 +133,9 @@ impl BoxView {
         match depth {
             Depth::Further => self.fans = near,
             Depth::Last => {
-                self.near
-                    .extend(near.iter().flat_map(|n| &winding.fans[*n as usize].members));
+                for n in near {
+                    self.near.extend(&winding.fans[n as usize].members);
+                }
             }
         }
     }
@@ -146,7 +148,7 @@ impl BoxView {
         }
     }
 
-    /// The greatest number of crossings that leave a point outside, if it is the same for all of the box.
+    /// Returns the largest number of crossings for which a point is outside, if it is equal in the whole box.
     pub fn outside(&self, winding: &Winding) -> Option<i32> {
         if !self.fans.is_empty() {
             return None;
@@ -176,104 +178,99 @@ impl BoxView {
         whole_between(self.far.value - rest, self.far.value + rest)
     }
 
-    /// Twice how far off the angle of a triangle may be that is as far from the box, and of that size.
+    /// Returns twice the error bound of the angle of a triangle with this distance from the box and this
+    /// size.
     fn doubt(&self, winding: &Winding, distance: f64, size: f64) -> f64 {
         let wide = (distance + 2.0 * self.ball.radius + size) / distance;
         let off = 0.05 * (64.0 * U + 23.0 * winding.slack / distance) * wide * wide * wide;
-        // The least of both where that is not a number, too.
+        // The minimum is also correct where the error is not a number.
         2.0 * 0.25_f64.min(off + 2f64.powi(-50))
     }
 
-    /// The triangles that are near, their corners seen from `from`, and what these may be off by.
+    /// Returns the near triangles with corners relative to `from`, and the error bound of the corners.
     pub fn near(&self, winding: &Winding, from: &Vector) -> (Vec<[f64; 9]>, f64) {
-        let mut farthest = from
-            .iter()
-            .chain(&minus(self.high, *from))
-            .fold(0.0_f64, |most, c| most.max(c.abs()));
-        let corners = |n: &u32| {
-            let corners = winding.triangles[*n as usize]
-                .corners
-                .map(|v| minus(v, *from));
-            let flat = corners.as_flattened();
-            flat.try_into().unwrap_or([0.0; 9])
-        };
-        let near: Vec<[f64; 9]> = self.near.iter().map(corners).collect();
-        farthest = near
-            .iter()
-            .flatten()
-            .fold(farthest, |most, c| most.max(c.abs()));
+        let mut farthest = largest(from).max(largest(&minus(self.high, *from)));
+        let mut near = Vec::with_capacity(self.near.len());
+        for n in &self.near {
+            let triangle = &winding.triangles[*n as usize];
+            let corners = triangle.corners.map(|v| minus(v, *from));
+            let flat: [f64; 9] = corners.as_flattened().try_into().unwrap_or([0.0; 9]);
+            farthest = farthest.max(largest(&flat));
+            near.push(flat);
+        }
         (near, winding.slack + 8.0 * U * farthest)
     }
 
-    /// The greatest number of crossings that leave a point of the box outside, where near triangles wind
-    /// around it by `near`, with numbers that are off by `off` of their sizes in all, if that says it.
+    /// Returns the largest number of crossings for which a point of the box is outside. `near` is the winding
+    /// number of the near triangles, and `off` the error bound of their sums relative to the magnitudes.
+    /// `None` if the bounds do not settle it.
     pub fn outside_at(&self, winding: &Winding, p: &Vector, near: f64, off: f64) -> Option<i32> {
         let value = near + self.far.at(&minus(*p, self.ball.centre));
         let rest = self.margin(winding, off);
         whole_between(value - rest, value + rest)
     }
 
-    /// The same with polynomials of this box alone, where there are fans: those of larger boxes leave out more.
+    /// Returns the view with polynomials of this box alone if there are fans. Polynomials of larger boxes
+    /// have larger errors.
     pub fn sharpened(&self, winding: &Winding) -> Option<Self> {
-        let is_near = |fan: &Fan| fan.members.first().is_some_and(|n| self.near.contains(n));
-        let mut far = Local::default();
-        for fan in winding.fans.iter().filter(|fan| !is_near(fan)) {
-            far.add(&Local::of_fan(
-                fan,
-                0,
-                &self.ball,
-                winding.slack,
-                self.level,
-            )?);
+        if winding.fans.is_empty() {
+            return None;
         }
-        (!winding.fans.is_empty()).then(|| Self {
+        let mut far = Local::default();
+        for fan in &winding.fans {
+            let is_near = fan.members.first().is_some_and(|n| self.near.contains(n));
+            if !is_near {
+                let seen = Local::of_fan(fan, 0, &self.ball, winding.slack, self.level);
+                far.add(&seen?);
+            }
+        }
+        Some(Self {
             far,
             ..self.clone()
         })
     }
 
-    /// How far from ½ a sum must be so that the sum of all angles one by one is on the same side of it, and
-    /// farther than its own error.
+    /// Returns the distance from ½ at which a sum is certain to be on the same side of ½ as the direct sum of
+    /// all angles, which is itself farther from ½ than its own error.
     pub(super) fn margin(&self, winding: &Winding, off: f64) -> f64 {
         let count = winding.len() as f64;
         let near = self.near.len() as f64;
         let size = self.far.size + 0.5 * near + 1.0;
         let polynomial = self.far.value.abs() + self.far.varies(self.ball.radius);
-        let place = self
-            .ball
-            .centre
-            .iter()
-            .fold(0.0_f64, |most, c| most.max(c.abs()));
-        let rounded = 2f64.powi(-40)
-            + if place > 0.0 {
-                8.0 * U * place / self.ball.radius
-            } else {
-                0.0
-            };
-        // Three times: for the sum itself, and twice for that one by one.
+        let place = largest(&self.ball.centre);
+        let mut rounded = 2f64.powi(-40);
+        if place > 0.0 {
+            rounded += 8.0 * U * place / self.ball.radius;
+        }
+        // Three times: for the sum itself, and twice for the direct sum.
         let of_near = 3.0 * (0.25 * off + near * 2f64.powi(-49));
         let of_far = self.far.error + 2.1 * self.far.direct + rounded * polynomial;
         1.001 * (of_near + of_far) + 8.0 * count * U * (size + polynomial)
     }
 }
 
-/// Whether a box is to be divided further.
+/// Depth of the subdivision of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// It is.
+    /// The box is divided further.
     Further,
-    /// It is not: what is near is taken triangle by triangle.
+    /// The box is the last: near triangles are kept one by one.
     Last,
 }
 
-/// Where no number between these, and a half, passes a whole one: the whole number below.
+/// Returns the common integer part of both numbers plus a half. `None` if it differs.
 fn whole_between(low: f64, high: f64) -> Option<i32> {
     let low = (low + 0.5).floor();
     let high = (high + 0.5).floor();
     (low == high && low.abs() < 1e9).then_some(low as i32)
 }
 
-/// The ball around a box.
+/// Returns the largest magnitude.
+fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().fold(0.0, |most, c| most.max(c.abs()))
+}
+
+/// Returns the ball around a box.
 fn ball(low: &Vector, high: &Vector) -> Ball {
     let centre = std::array::from_fn(|i| low[i] + (high[i] - low[i]) / 2.0);
     let square: f64 = (0..3)

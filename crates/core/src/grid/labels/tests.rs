@@ -1,9 +1,9 @@
-//! Do cells, rows and counts of labels agree in every store?
+//! Cells, rows and counts of labels agree in every storage.
 
 use super::*;
 use crate::grid::legend::Label;
 
-/// Legends of every store: without names, in none to four planes, in bytes.
+/// Returns legends for every storage: without names, in zero to four planes, in bytes.
 fn legends() -> Vec<Legend> {
     let named = |count: u8| {
         Legend::new((1..=count).map(|n| Label::new(n * 15, format!("label {n}")))).unwrap()
@@ -15,7 +15,7 @@ fn legends() -> Vec<Legend> {
         .collect()
 }
 
-/// A grid of several words a row, its values drawn from the legend.
+/// Returns a grid with several words per row and values from the legend.
 fn filled(legend: &Legend) -> (Labels, Vec<u8>) {
     let dims = [150, 4, 3];
     let mut labels = Labels::new(dims, legend.clone()).unwrap();
