@@ -1,11 +1,12 @@
-//! What comparing triangles takes: those of a mesh with each other, and those of two meshes.
+//! Times the comparison of triangles, within a mesh and between two meshes.
 //!
 //! `cargo bench --bench check -- [MESH …] [--threads LIST] [--tsv]`
 //!
-//! Meshes in memory to the answer, with all that is built on the way, in milliseconds: the median of at least three. A
-//! mesh is compared with itself, and with its copy moved aside by its width and a tenth (`apart`), by an eighth of it
-//! (`crossing`), and with a copy half as large in its middle (`half`). `pairs` of triangles meet; `distance` is
-//! that of the surfaces.
+//! Times run from meshes in memory to the result, including everything that is built for it, in milliseconds:
+//! the median of at least three. A mesh is compared with itself, with its copy moved aside by 1.1 times its
+//! width (`apart`) or by an eighth of it (`crossing`), and with a copy of half its size in its middle
+//! (`half`). `pairs` is the number of pairs of triangles that meet; `distance` is the distance of the
+//! surfaces.
 
 mod suite;
 
@@ -27,7 +28,7 @@ const COLUMNS: &[(&str, usize)] = &[
     ("distance", 12),
 ];
 
-/// The name of a change, and what becomes of a coordinate: its axis, its value, lowest and highest one.
+/// Name of a transformation, and the function of a coordinate: its axis, its value, lowest and highest one.
 type Change = (&'static str, fn(usize, f32, [f32; 2]) -> f32);
 
 const CHANGES: [Change; 3] = [

@@ -1,10 +1,11 @@
-//! Kernel time against the number of triangles, and against the number of cells, beside the textbook.
+//! Measures kernel time as a function of the number of triangles and of the number of cells, next to the
+//! textbook test.
 //!
 //! `cargo bench --bench curves -- [--triangles LIST] [--res LIST] [--threads LIST] [--simd LEVEL] [--tsv]`
 //!
-//! The mesh is a torus knot, tessellated as finely as asked. `curve` says what grows: `triangles` at
-//! 512 cells on the longest axis, or `res` with 100,000 triangles. Times are medians, as
-//! `versus_textbook` takes them; the textbook runs in 32-bit floats. At 4096 the grid takes 3.5 GiB.
+//! The mesh is a torus knot with the requested tessellation. `curve` names the variable: `triangles` at 512
+//! cells on the longest axis, or `res` with 100,000 triangles. Times are medians, measured as in
+//! `versus_textbook`; the textbook runs in 32-bit floats. At 4096 the grid takes 3.5 GiB.
 
 #[path = "../examples/fixtures/mod.rs"]
 #[expect(dead_code, reason = "only the knot is needed")]
@@ -31,10 +32,10 @@ const COLUMNS: &[(&str, usize)] = &[
     ("ms", 10),
 ];
 
-/// The cells on the longest axis while triangles grow.
+/// Cells on the longest axis of the curve over triangles.
 const RES: usize = 512;
 
-/// The triangles while cells grow.
+/// Triangles of the curve over cells.
 const TRIANGLES: usize = 100_000;
 
 struct Curve<'a> {
@@ -74,7 +75,7 @@ fn main() {
     }
 }
 
-/// A torus knot of about `triangles`, as wide along its tube as around it.
+/// Returns a torus knot of about `triangles` triangles, with equal widths along and around its tube.
 fn knot(triangles: usize) -> Mesh {
     let sides = (triangles as f64 / 2.0 * 16.0 / 150.0)
         .sqrt()

@@ -1,10 +1,10 @@
-//! What distance fields take: narrow bands, all cells, and cells within a distance.
+//! Times distance fields: narrow bands, all cells, and cells within a distance.
 //!
 //! `cargo bench --bench distance -- [MESH …] [--threads LIST] [--tsv]`
 //!
-//! Kernel time in milliseconds: mesh in memory to the finished cells, with all that the rule prepares, at the best
-//! level. Fields are made in the slabs that the command line takes, one after the other; digests are not counted.
-//! `cells` have a value, or are occupied; `ns` is the time for each of them.
+//! Kernel time in milliseconds: from the mesh in memory to the finished cells, including the preparation of
+//! the rule, at the best level. Fields are computed in the slabs of the command line, one after the other,
+//! without digests. `cells` have a value or are occupied; `ns` is the time per such cell.
 
 mod suite;
 
@@ -25,7 +25,7 @@ const COLUMNS: &[(&str, usize)] = &[
     ("ns", 7),
 ];
 
-/// What is measured: its name, the rule, cells on the longest axis, cells of padding.
+/// Measured cases: name, rule, cells on the longest axis, cells of padding.
 fn cases() -> Vec<(&'static str, Rule, usize, usize)> {
     let band = Rule::distance();
     let all = Rule::distance()

@@ -1,9 +1,10 @@
-//! What shares of cells take, beside the surface.
+//! Times the shares of cells in comparison with the surface.
 //!
 //! `cargo bench --bench fraction -- [MESH …] [--threads LIST] [--tsv]`
 //!
-//! Kernel time in milliseconds: mesh in memory to the finished cells, with all that the rule prepares, at the best
-//! level. `cells` have a share, `ratio` the time of shares by that of the surface.
+//! Kernel time in milliseconds: from the mesh in memory to the finished cells, including the preparation of
+//! the rule, at the best level. `cells` have a share; `ratio` is the time of shares divided by the time of
+//! the surface.
 
 mod suite;
 

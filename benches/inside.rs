@@ -1,12 +1,13 @@
-//! What it takes to tell inside from outside, beside the surface, in one run.
+//! Times the methods that find the inside, next to the surface, in one run.
 //!
 //! `cargo bench --bench inside -- [MESH …] [--res LIST] [--threads LIST] [--tsv]`
 //!
-//! Kernel time in milliseconds: mesh in memory to the finished bit grid of the rule solid, with all that
-//! the method prepares, at the best level. `pass` is one write over all words of the grid. `filled` is that rule, and
-//! `command` what the command does for `--solid`: whether the mesh is closed and sound, solid, and lost features. `f/s`
-//! and `c/s` are these two against the surface. In these two nothing is known of the mesh before. Soups, which have as many open edges as triangles, have no
-//! inside to speak of: they are timed only if they are named.
+//! Kernel time in milliseconds: from the mesh in memory to the finished bit grid of the rule solid, including
+//! the preparation of the method, at the best level. `pass` is one write over all words of the grid. `filled`
+//! is that rule. `command` is the work of the command for `--solid`: the test whether the mesh is closed and
+//! sound, solid, and lost features. `f/s` and `c/s` are these two divided by the surface. Both start without
+//! cached properties of the mesh. Soups, which have as many open edges as triangles, have no meaningful
+//! inside: they are timed only if they are named.
 
 mod suite;
 
@@ -111,12 +112,12 @@ fn row(name: &str, mesh: &Mesh, lattice: &Lattice, res: usize, threads: usize, t
     table.row(&cells);
 }
 
-/// The same mesh, of which nothing is known.
+/// Returns the same mesh without cached properties.
 fn fresh(mesh: &Mesh) -> Mesh {
     Mesh::from_triangles(mesh.triangles().to_vec()).expect("it was a mesh before")
 }
 
-/// Fills a grid as the command does.
+/// Fills a grid like the command.
 fn fill(rule: Rule, mesh: &Mesh, lattice: &Lattice, grid: &mut BitGrid, run: &Run) {
     std::hint::black_box((mesh.closedness(), mesh.closedness_defect()));
     let prepared = rule

@@ -1,12 +1,12 @@
-//! Reading meshes: binary and ASCII, beside another reader in the same run.
+//! Times reading of meshes, binary and ASCII, next to another reader in the same run.
 //!
 //! `cargo bench --bench reading -- [MESH …] [--threads LIST] [--tsv]`
 //!
-//! Each mesh is read as it is, and from copies below the target folder: as ASCII with six digits behind the
-//! point, as the C library and most exporters print them, as ASCII with as many as a float has, and packed.
-//! Files are in the system's cache. `ours` ends with a mesh whose coordinates are seen to be finite, its
-//! bounds and degenerate triangles; `stl_io`, in one thread, with its triangles in a list. Without a mesh:
-//! dragon and bunny, or what the folder VOXELIZE_MESHES has.
+//! Each mesh is read from its own file, and from copies below the target folder: as ASCII with six fractional
+//! digits, as the C library and most exporters print them, as ASCII with all digits of a float, and packed.
+//! Files are in the system's cache. `ours` returns a mesh with verified finite coordinates, its bounds and
+//! degenerate triangles; `stl_io`, in one thread, returns its triangles in a list. Without a mesh: dragon and
+//! bunny, or the meshes in the folder VOXELIZE_MESHES.
 
 mod suite;
 
@@ -69,7 +69,7 @@ fn main() {
     }
 }
 
-/// One file by every reader that knows its form.
+/// Measures every reader that supports the form of a file.
 fn measure(table: &Table, name: &str, form: &str, path: &Path, mesh: &Mesh, threads: &[usize]) {
     let bytes = fs::metadata(path).expect("it was written").len() as f64;
     let row = |who: &str, threads: usize, time: f64| {
@@ -105,7 +105,7 @@ fn theirs(path: &Path) -> Vec<stl_io::Triangle> {
     triangles.collect::<Result<_, _>>().expect("it is whole")
 }
 
-/// The mesh as ASCII, its numbers as `print` prints them.
+/// Returns the mesh as ASCII with numbers formatted by `print`.
 fn ascii(mesh: &Mesh, print: impl Fn(&mut String, f32) -> std::fmt::Result) -> Vec<u8> {
     let mut text = "solid part\n".to_string();
     for triangle in mesh.triangles() {

@@ -1,10 +1,10 @@
-//! Whether every way to run gives the same cells, on meshes too large for the tests.
+//! Compares the cells of every way to run, on meshes too large for the tests.
 //!
 //! `cargo bench --bench same -- [MESH …] [--res LIST] [--threads LIST] [--tsv]`
 //!
-//! Each mesh is voxelized at every level of this machine, with every number of threads, whole and in
-//! three and in twenty slabs, and once with its triangles in reverse order and
-//! their vertices turned. Digests other than that of the scalar level in one thread are a failure.
+//! Each mesh is voxelized at every level of this machine, with every number of threads, whole and in three
+//! and in twenty slabs, and once with its triangles in reverse order and their vertices rotated. A digest
+//! that differs from the digest of the scalar level in one thread is a failure.
 
 mod suite;
 
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a row; the answer is how many ways gave other cells.
+/// Prints a row. Returns the number of runs with different cells.
 fn compare(
     name: &str,
     mesh: &Mesh,

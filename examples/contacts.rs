@@ -1,5 +1,5 @@
-//! Prints the pairs of triangles of a mesh that meet beyond what they share, or how two meshes lie to each other, as
-//! JSON, with the seconds it took: what `just peers check` compares.
+//! Prints the pairs of triangles of a mesh that meet beyond shared vertices and edges, or the relation of two
+//! meshes, as JSON with the elapsed seconds. `just peers check` compares this output.
 //!
 //! `cargo run --release --example contacts -- MESH [OTHER] [--threads N]`
 

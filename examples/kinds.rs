@@ -1,5 +1,6 @@
-//! A ball as labels and as a field of distances, the field made a layer at a time, in every format that holds
-//! them: `cargo run --example kinds -- FOLDER`. `just kinds` compares what NumPy reads with the formula.
+//! Writes a ball as labels and as a field of distances, computed layer by layer, in every format that stores
+//! them: `cargo run --example kinds -- FOLDER`. `just kinds` compares the arrays read by NumPy with the
+//! formula.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +13,16 @@ use voxelize::{Lattice, Rational, Result, Voxels};
 
 const DIMS: [usize; 3] = [40, 30, 20];
 
-/// Beyond this distance from the ball there is only background.
+/// Distances beyond this limit are background.
 const BAND: f32 = 0.75;
 
-/// The distance from the ball of radius 0.8 around the middle; cells of a tenth.
+/// Returns the distance from the ball of radius 0.8 around the middle, for cells of a tenth.
 fn distance([i, j, k]: [usize; 3]) -> f32 {
     let [x, y, z] = [i as f32 - 19.5, j as f32 - 14.5, k as f32 - 9.5].map(|cells| cells / 10.0);
     (x * x + y * y + z * z).sqrt() - 0.8
 }
 
-/// The field, one layer in memory.
+/// Source of the field with one layer in memory.
 struct Distances {
     lattice: Lattice,
     record: Record,
@@ -84,7 +85,7 @@ impl CellSource for Distances {
     }
 }
 
-/// The core of the ball and its shell.
+/// Returns the core of the ball and its shell.
 fn labels() -> Result<Labels> {
     let legend = Legend::new([
         Label::new(7, "core").with_colour([0xd5, 0x5e, 0x00]),

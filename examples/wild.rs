@@ -1,5 +1,5 @@
-//! Writes the odd and broken files of the tests to a folder, and prints a line for each, separated by tabs:
-//! its file, its name, and what this reader answers by default, strictly and leniently, and stl_io.
+//! Writes the odd and broken files of the tests to a folder, and prints a tab-separated line for each: its
+//! file, its name, the results of this reader by default, strictly and leniently, and the result of stl_io.
 //!
 //! `cargo run --example wild -- FOLDER`
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     0.into()
 }
 
-/// How many triangles, less those dropped, and the codes of findings; or the code of the error.
+/// Returns the number of triangles without dropped ones and the codes of findings, or the code of the error.
 fn ours(path: &Path, tolerance: Tolerance) -> String {
     match read_file(path, &ReadOptions::default().tolerance(tolerance)) {
         Err(error) => format!("refused {}", error.code().name()),
@@ -55,7 +55,7 @@ fn ours(path: &Path, tolerance: Tolerance) -> String {
     }
 }
 
-/// How many triangles until the end or an error, behind which the reader would go on for ever.
+/// Returns the number of triangles until the end or an error. After an error the reader would never end.
 fn theirs(bytes: &[u8]) -> String {
     let mut bytes = Cursor::new(bytes);
     let Ok(triangles) = stl_io::create_stl_reader(&mut bytes) else {

@@ -1,4 +1,4 @@
-//! Triangles cut into four, again and again: the same surface, more of them.
+//! Repeated subdivision of triangles into four: the same surface with more triangles.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use voxelize::geom::Triangle;
 
-/// How often `triangles` have to be divided to be at least `wanted`.
+/// Returns the number of subdivisions that turn `triangles` into at least `wanted`.
 pub fn times(triangles: usize, wanted: usize) -> u32 {
     (0..)
         .find(|times| triangles << (2 * times) >= wanted)
         .expect("fours grow without end")
 }
 
-/// Writes the divided triangles as a binary STL.
+/// Writes the subdivided triangles as a binary STL.
 pub fn write(triangles: &[Triangle], times: u32, path: &Path) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let count = u32::try_from(triangles.len() << (2 * times)).map_err(io::Error::other)?;
@@ -25,7 +25,7 @@ pub fn write(triangles: &[Triangle], times: u32, path: &Path) -> io::Result<()> 
     out.into_inner()?.sync_all()
 }
 
-/// Writes the parts of one triangle, whose corners are middles of edges, rounded to 32 bits.
+/// Writes the parts of one triangle. Their corners are middles of edges, rounded to 32 bits.
 fn divided(&[a, b, c]: &Triangle, times: u32, out: &mut impl Write) -> io::Result<()> {
     if times == 0 {
         // No normal and no attributes.

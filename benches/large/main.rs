@@ -1,11 +1,11 @@
-//! More than ten million triangles through the whole process, and grids above a limit of memory.
+//! Runs more than ten million triangles through the whole process, and grids above a memory limit.
 //!
 //! `cargo bench --bench large -- [MESH] [--res LIST] [--stream N] [--tsv]`
 //!
-//! The mesh, dragon or else the knot of the fixtures, is divided into fours until it has ten million
-//! triangles, and written as a temporary STL. It is voxelized at each `--res` to raw bits on disk; at
-//! the last one once more with a limit that the grid exceeds, which must give the same cells; and at
-//! `--stream` under 4 GiB to nowhere. What the tool refuses is a row, different cells are a failure.
+//! The mesh, dragon or else the knot of the fixtures, is subdivided until it has ten million triangles, and
+//! written as a temporary STL. It is voxelized at each `--res` to raw bits on disk; at the last one again
+//! with a limit that the grid exceeds, which must give the same cells; and at `--stream` under 4 GiB with
+//! discarded output. A refusal of the tool is a row; differing cells are a failure.
 
 mod divide;
 #[path = "../suite/mod.rs"]
@@ -32,13 +32,13 @@ const COLUMNS: &[(&str, usize)] = &[
     ("outcome", 35),
 ];
 
-/// The fewest triangles of the mesh.
+/// Minimum number of triangles of the mesh.
 const TRIANGLES: usize = 10_000_000;
 
-/// The limit of the streamed run.
+/// Memory limit of the streamed run.
 const LIMIT: u64 = 4 << 30;
 
-/// One size of grid, with what it takes.
+/// Size of a grid with its memory.
 struct Size {
     res: usize,
     grid: u128,
@@ -95,10 +95,10 @@ fn main() -> ExitCode {
     .run(&sizes, &stream)
 }
 
-/// Refuses to begin without free disk space for `need` bytes.
+/// Refuses to start without free disk space of `need` bytes.
 fn room(folder: &Path, need: u128) {
     let said = process::succeed(Command::new("df").arg("-Pk").arg(folder)).stdout;
-    // The second line: device, KiB in all, used, available.
+    // The second line: device, KiB in total, used, available.
     let free = said
         .lines()
         .nth(1)
@@ -122,7 +122,7 @@ impl Bench {
             free = self.measure(size, None, &output);
         }
         let last = sizes.last().expect("a list has an element");
-        // What a run is allowed beside its grid, and half of the grid.
+        // The permitted memory besides the grid, and half of the grid.
         let limit = 40 * self.triangles as u64 + (32 << 20) + (last.grid / 2) as u64;
         let limited = self.measure(last, Some(limit), &output);
         self.measure(stream, Some(LIMIT), Path::new("/dev/null"));
@@ -145,7 +145,7 @@ impl Bench {
         }
     }
 
-    /// One row; answers with the digest of the cells, if there are any.
+    /// Measures one row. Returns the digest of the cells, if the run succeeded.
     fn measure(&self, size: &Size, limit: Option<u64>, output: &Path) -> Option<String> {
         let mut command = voxelize(&self.mesh, size.res, 2, output);
         if let Some(limit) = limit {

@@ -1,12 +1,12 @@
-//! What a benchmark is asked: options are taken out by name, what is left are meshes.
+//! Arguments of a benchmark: options are removed by name, the rest are meshes.
 
 use std::str::FromStr;
 
-/// The arguments not yet taken.
+/// Remaining arguments.
 pub struct Args(Vec<String>);
 
 impl Args {
-    /// The arguments of this process, less the one that cargo adds.
+    /// Returns the arguments of this process without the one that cargo adds.
     pub fn from_env() -> Self {
         Self(
             std::env::args()
@@ -16,13 +16,13 @@ impl Args {
         )
     }
 
-    /// Whether the option `name`, which has no value, is there.
+    /// Reports whether the option `name` without a value is present.
     pub fn flag(&mut self, name: &str) -> bool {
         let found = self.0.iter().position(|arg| arg == name);
         found.inspect(|at| drop(self.0.remove(*at))).is_some()
     }
 
-    /// The value of the option `name`.
+    /// Returns the value of the option `name`.
     pub fn value(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|arg| arg == name)?;
         if at + 1 == self.0.len() {
@@ -32,7 +32,7 @@ impl Args {
         Some(self.0.remove(at))
     }
 
-    /// The values of the option `name`, which commas separate.
+    /// Returns the comma-separated values of the option `name`.
     pub fn list<T: FromStr>(&mut self, name: &str, default: &str) -> Vec<T> {
         let text = self.value(name).unwrap_or_else(|| default.into());
         let parse = |part: &str| {
@@ -42,7 +42,7 @@ impl Args {
         text.split(',').map(parse).collect()
     }
 
-    /// The one value of the option `name`.
+    /// Returns the single value of the option `name`.
     pub fn one<T: FromStr>(&mut self, name: &str, default: &str) -> T {
         let mut values = self.list(name, default);
         if values.len() > 1 {
@@ -51,7 +51,7 @@ impl Args {
         values.remove(0)
     }
 
-    /// What is left: words.
+    /// Returns the remaining words.
     pub fn words(self) -> Vec<String> {
         if let Some(option) = self.0.iter().find(|arg| arg.starts_with('-')) {
             refuse(&format!("no option {option}"));
@@ -60,7 +60,7 @@ impl Args {
     }
 }
 
-/// Ends the benchmark: it was asked for what it does not have.
+/// Ends the benchmark because of unsupported arguments.
 pub fn refuse(reason: &str) -> ! {
     eprintln!("error: {reason}");
     std::process::exit(2)

@@ -1,4 +1,5 @@
-//! Kernel time: mesh in memory to the finished x-fastest bit grid, whose pages are there before.
+//! Kernel time: from the mesh in memory to the finished x-fastest bit grid, whose pages are allocated in
+//! advance.
 
 use voxelize::grid::CellSource;
 use voxelize::run::Demand;
@@ -6,19 +7,19 @@ use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, Voxelizer, par};
 
 use super::timing::{median, middle};
 
-/// A cleared grid whose pages are all there.
+/// Returns a cleared grid with allocated pages.
 pub fn touched(lattice: &Lattice) -> BitGrid {
     let mut grid = BitGrid::try_from(lattice).expect("the grid fits");
     grid.touch();
     grid
 }
 
-/// The median time of the surface kernel in milliseconds, and the grid it makes.
+/// Returns the median time of the surface kernel in milliseconds, and its grid.
 pub fn time(mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
     time_of(Rule::surface(), mesh, lattice, threads, level)
 }
 
-/// The same for any rule, with all that it prepares.
+/// Returns the median time and the grid of any rule, including its preparation.
 pub fn time_of(
     rule: Rule,
     mesh: &Mesh,
@@ -44,7 +45,7 @@ pub fn time_of(
     .expect("threads start")
 }
 
-/// The median time of a field in milliseconds, and how many cells have a value.
+/// Returns the median time of a field in milliseconds, and the number of cells with a value.
 pub fn field_of(
     rule: Rule,
     mesh: &Mesh,

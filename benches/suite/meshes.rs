@@ -1,22 +1,22 @@
-//! Where the meshes come from: the folder in VOXELIZE_MESHES, else the fixtures.
+//! Meshes of the benchmarks: from the folder in VOXELIZE_MESHES, or else the fixtures.
 
 use std::path::{Path, PathBuf};
 
 use super::args::refuse;
 
-/// The folder of meshes.
+/// Returns the folder of meshes.
 pub fn folder() -> PathBuf {
     std::env::var_os("VOXELIZE_MESHES").map_or_else(|| fixture(""), PathBuf::from)
 }
 
-/// A file among the fixtures.
+/// Returns the path of a fixture.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
         .join(name)
 }
 
-/// The meshes that `words` mean: paths, or names of STL files in the folder.
+/// Returns the meshes named by `words`: paths, or names of STL files in the folder.
 pub fn named(words: &[String]) -> Vec<PathBuf> {
     let find = |word: &String| {
         let places = [
@@ -34,7 +34,7 @@ pub fn named(words: &[String]) -> Vec<PathBuf> {
     words.iter().map(find).collect()
 }
 
-/// Every STL file in the folder, by name.
+/// Returns every STL file in the folder, sorted by name.
 pub fn all() -> Vec<PathBuf> {
     let folder = folder();
     let entries = std::fs::read_dir(&folder)
@@ -50,7 +50,7 @@ pub fn all() -> Vec<PathBuf> {
     meshes
 }
 
-/// The meshes of these names that the folder has, or else all of them.
+/// Returns the meshes of these names in the folder, or all meshes if there are none.
 pub fn usual(names: &[&str]) -> Vec<PathBuf> {
     let mut meshes: Vec<_> = names
         .iter()
@@ -60,7 +60,7 @@ pub fn usual(names: &[&str]) -> Vec<PathBuf> {
     if meshes.is_empty() { all() } else { meshes }
 }
 
-/// The meshes that `words` mean, or without words the [`usual`] ones of these names.
+/// Returns the meshes named by `words`, or without words the [`usual`] ones of these names.
 pub fn meant(words: &[String], names: &[&str]) -> Vec<PathBuf> {
     if words.is_empty() {
         usual(names)
@@ -69,7 +69,7 @@ pub fn meant(words: &[String], names: &[&str]) -> Vec<PathBuf> {
     }
 }
 
-/// The name of a mesh in tables.
+/// Returns the name of a mesh in tables.
 pub fn name(path: &Path) -> String {
     path.file_stem()
         .unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What the benchmarks share.
+//! Shared parts of the benchmarks.
 
 #![allow(dead_code, reason = "each benchmark uses a part")]
 

@@ -1,7 +1,7 @@
-//! One child process from start to end: its time, its peak memory, what it said.
+//! One child process from start to end: its time, its peak memory, and its output.
 //!
-//! The peak is what the kernel reports when the child is waited for. Before it runs its own program a
-//! child is a copy of its parent, which counts: benchmarks that ask for peaks hold no mesh themselves.
+//! The kernel reports the peak when the child is waited for. Before it runs its own program, a child is a
+//! copy of its parent, which counts. Benchmarks that measure peaks therefore hold no mesh themselves.
 
 use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};
@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use wait4::Wait4;
 
-/// What became of a child.
+/// Result of a child process.
 pub struct Ended {
     pub status: ExitStatus,
-    /// From before it was started until it was waited for, in milliseconds.
+    /// Time from before the start until the end of the wait, in milliseconds.
     pub ms: f64,
-    /// The most memory it had, in bytes.
+    /// Peak memory in bytes.
     pub peak: u64,
     pub stdout: String,
     pub stderr: String,
@@ -30,7 +30,7 @@ pub fn run(command: &mut Command) -> Ended {
     let mut child = command
         .spawn()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    // What is run here says less than a pipe holds.
+    // The output is shorter than the buffer of a pipe.
     let mut stdout = String::new();
     let mut stderr = String::new();
     child
@@ -55,7 +55,7 @@ pub fn run(command: &mut Command) -> Ended {
     }
 }
 
-/// The same, for a command that has to succeed.
+/// Runs a command that has to succeed.
 pub fn succeed(command: &mut Command) -> Ended {
     let ended = run(command);
     assert!(

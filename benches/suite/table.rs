@@ -1,13 +1,13 @@
-//! Tables on standard output, a row as soon as it is measured: aligned for people, or TSV.
+//! Tables on standard output, row by row as measured: aligned for people, or TSV.
 
-/// A table whose head is printed.
+/// Table whose header is printed.
 pub struct Table {
     widths: Vec<usize>,
     tsv: bool,
 }
 
 impl Table {
-    /// Prints the head of a table; `columns` are names and the widths their cells need.
+    /// Prints the header of a table. `columns` are names with the widths of their cells.
     pub fn new(tsv: bool, columns: &[(&str, usize)]) -> Self {
         let table = Self {
             widths: columns
@@ -40,12 +40,12 @@ impl Table {
     }
 }
 
-/// Milliseconds.
+/// Formats milliseconds.
 pub fn ms(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// Mebibytes of a number of bytes.
+/// Formats a number of bytes in mebibytes.
 pub fn mib(bytes: u128) -> String {
     format!("{:.1}", bytes as f64 / f64::from(1 << 20))
 }

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// The middle of the values.
+/// Returns the median of the values.
 pub fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// The median time of `work` in milliseconds, of which `reset` is not part: of 15 repetitions or as
-/// many as fit a second, at least three; one where a repetition takes over a second.
+/// Returns the median time of `work` in milliseconds, without `reset`: of 15 repetitions or as many as fit in
+/// a second, at least three. If a repetition takes more than a second, of one.
 pub fn median<T>(mut reset: impl FnMut() -> T, mut work: impl FnMut(&mut T)) -> f64 {
     let mut times = vec![];
     let start = Instant::now();

@@ -1,11 +1,12 @@
-//! The `voxelize` program: what it is asked, and what it answers.
+//! The `voxelize` program: its command line and its output.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// `voxelize` from a mesh to one bit a cell at `output`, summary and digests as JSON.
+/// Returns the command that voxelizes a mesh to one bit per cell at `output`, with summary and digests as
+/// JSON.
 pub fn voxelize(mesh: &Path, res: usize, threads: usize, output: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
     command
@@ -17,19 +18,19 @@ pub fn voxelize(mesh: &Path, res: usize, threads: usize, output: &Path) -> Comma
     command
 }
 
-/// What the JSON of a run says.
+/// Content of the JSON of a run.
 pub struct Answer {
     pub triangles: u64,
     pub dims: [usize; 3],
     pub occupied: u64,
-    /// The digest of the cells.
+    /// Digest of the cells.
     pub digest: String,
-    /// The bytes of all that was written.
+    /// Number of written bytes.
     pub written: u64,
 }
 
 impl Answer {
-    /// Of a run that succeeded.
+    /// Parses the output of a successful run.
     pub fn of(json: &str) -> Self {
         let json: Value = serde_json::from_str(json).expect("the tool says JSON");
         let number = |value: &Value| {
@@ -51,7 +52,7 @@ impl Answer {
     }
 }
 
-/// The message of a run that failed.
+/// Returns the message of a failed run.
 pub fn refusal(json: &str) -> String {
     let json: Value = serde_json::from_str(json).unwrap_or_default();
     json["error"]["message"]

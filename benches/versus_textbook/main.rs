@@ -1,12 +1,12 @@
-//! Kernel time against the textbook test, mesh in memory, one bit a cell.
+//! Compares kernel time with the textbook test, with the mesh in memory and one bit per cell.
 //!
 //! `cargo bench --bench versus_textbook -- [MESH …] [--res LIST] [--threads LIST] [--simd LIST] [--tsv]`
 //!
-//! A mesh is a path or a name in the folder VOXELIZE_MESHES, else the fixtures; without one, all of
-//! them. Each time is the median of several repetitions, one where a repetition takes over a second.
-//! `ours_ms` ends with the finished x-fastest bit grid; allocating and clearing it are in `clear_ms`
-//! alone. `ratio` is textbook_f32 / ours, `scaling` ours with the first number of threads / ours;
-//! `wrong` counts the cells where the textbook differs from the exact grid.
+//! A mesh is a path or a name in the folder VOXELIZE_MESHES, or else of a fixture; without one, all are
+//! measured. Each time is the median of several repetitions, or a single one if it takes more than a second.
+//! `ours_ms` ends with the finished x-fastest bit grid; allocating and clearing it are only in `clear_ms`.
+//! `ratio` is textbook_f32 / ours, `scaling` is ours with the first number of threads / ours; `wrong` counts
+//! the cells in which the textbook differs from the exact grid.
 
 #[path = "../suite/mod.rs"]
 mod suite;
@@ -36,7 +36,7 @@ const COLUMNS: &[(&str, usize)] = &[
     ("wrong_f64", 0),
 ];
 
-/// The textbook's time and cells.
+/// Returns the time and the cells of the textbook.
 fn yardstick<T: Float>(mesh: &Mesh, lattice: &Lattice) -> (f64, Cells) {
     let run = |cells: &mut Cells| textbook::<T>(mesh.triangles(), lattice, cells);
     let ms = median(|| Cells::new(lattice), run);

@@ -1,14 +1,14 @@
-//! The yardstick: Akenine-Möller's test of 2001 as a good programmer writes it, in scalar floats.
+//! Yardstick: Akenine-Möller's test of 2001 as a good programmer writes it, in scalar floats.
 //!
-//! Per triangle: bounds, edges, normal; per candidate cell: plane, then nine edge axes (the bounds
-//! are in the candidates). Generic over `f32` and `f64`, same build profile as the kernels.
+//! Per triangle: bounds, edges, normal. Per candidate cell: plane, then nine edge axes; the bounds are
+//! covered by the candidates. Generic over `f32` and `f64`, with the build profile of the kernels.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
 use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Lattice};
 
-/// A float type the textbook runs in.
+/// Float type of the textbook.
 pub trait Float:
     Copy
     + PartialOrd
@@ -56,7 +56,7 @@ fn sub<T: Float>(a: [T; 3], b: [T; 3]) -> [T; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// Sets the cells that the triangles touch, as floats see it, in the words of an x-fastest grid.
+/// Sets the cells that the triangles touch according to floats, in the words of an x-fastest grid.
 pub fn textbook<T: Float>(triangles: &[Triangle], lattice: &Lattice, grid: &mut Cells) {
     let origin: [T; 3] = std::array::from_fn(|a| T::of(lattice.origin()[a].to_f64()));
     let size: [T; 3] = std::array::from_fn(|a| T::of(lattice.spacing()[a].to_f64()));
@@ -98,11 +98,11 @@ pub fn textbook<T: Float>(triangles: &[Triangle], lattice: &Lattice, grid: &mut 
     }
 }
 
-/// The nine axes that are products of a box edge and a triangle edge.
+/// Tests the nine axes that are products of a box edge and a triangle edge.
 #[inline(always)]
 fn edges_overlap<T: Float>(edges: &[[T; 3]; 3], p: &[[T; 3]; 3], half: [T; 3]) -> bool {
     for n in 0..3 {
-        // Two vertices of an edge project alike: one of them and the third are enough.
+        // Both vertices of an edge have the same projection, so one of them and the third are enough.
         let e = edges[n];
         let a = p[n];
         let b = p[(n + 2) % 3];
@@ -118,7 +118,7 @@ fn edges_overlap<T: Float>(edges: &[[T; 3]; 3], p: &[[T; 3]; 3], half: [T; 3]) -
     true
 }
 
-/// A bit grid laid out as the tool's, to write to.
+/// Bit grid in the layout of the tool, for writing.
 pub struct Cells {
     pub words: Vec<u64>,
     rows: usize,
@@ -141,7 +141,7 @@ impl Cells {
         self.words[(k * self.rows + j) * self.row_words + i / 64] |= 1 << (i % 64);
     }
 
-    /// How many cells differ from the grid's.
+    /// Returns the number of cells that differ from the grid.
     pub fn differ(&self, grid: &BitGrid) -> u64 {
         self.words
             .iter()

@@ -1,6 +1,7 @@
-//! The floor: a process that reads the mesh's file and writes as many bytes, and does nothing else.
+//! Floor of the time: a process that reads the mesh's file, writes the same number of bytes, and does nothing
+//! else.
 //!
-//! This program starts itself for it, so that both sides pay for starting one.
+//! This program starts itself for it, so that both sides include the start of a process.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,13 +9,13 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
 
-/// The argument that makes this program the floor: `--floor INPUT OUTPUT BYTES`.
+/// Argument that turns this program into the floor: `--floor INPUT OUTPUT BYTES`.
 const FLOOR: &str = "--floor";
 
-/// Reads and writes go through one buffer of this size.
+/// Size of the buffer for reads and writes.
 const BUFFER: usize = 1 << 20;
 
-/// The floor's process.
+/// Returns the command of the floor.
 pub fn command(input: &Path, output: &Path, bytes: u64) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a running program has a path"));
     command
@@ -24,12 +25,12 @@ pub fn command(input: &Path, output: &Path, bytes: u64) -> Command {
     command
 }
 
-/// Whether this process is the floor.
+/// Reports whether this process is the floor.
 pub fn asked() -> bool {
     std::env::args_os().nth(1).is_some_and(|arg| arg == FLOOR)
 }
 
-/// Reads all of the input, writes and syncs the bytes.
+/// Reads the whole input, then writes and syncs the bytes.
 pub fn run() {
     let args: Vec<OsString> = std::env::args_os().skip(2).collect();
     let [input, output, bytes] = &args[..] else {

@@ -1,20 +1,20 @@
-//! How many instructions a command takes, by `perf` where the machine counts them, or by `valgrind`.
+//! Number of instructions of a command, counted by `perf` if the machine supports it, or by `valgrind`.
 
 use std::process::Command;
 
 use super::suite::process;
 
-/// What counts.
+/// Source of the count.
 #[derive(Clone, Copy)]
 pub enum Counter {
-    /// The processor, which many virtual machines do not let count.
+    /// The processor. Many virtual machines do not support it.
     Perf,
-    /// A simulation some fifty times slower, without AVX-512: the tool then takes AVX2.
+    /// A simulation that is about fifty times slower and lacks AVX-512, so the tool uses AVX2.
     Callgrind,
 }
 
 impl Counter {
-    /// The processor if it counts, else the simulation if it is there and asked for.
+    /// Returns the processor if it counts, otherwise the simulation if it is installed and requested.
     pub fn choose(asked: bool) -> Option<Self> {
         let nothing = Command::new("true");
         let wanted = if asked {
@@ -42,7 +42,7 @@ impl Counter {
         }
     }
 
-    /// The instructions of `command` from start to end, in all its threads.
+    /// Returns the number of instructions of `command` from start to end, in all its threads.
     pub fn count(self, command: &Command) -> Option<u64> {
         let words: &[&str] = match self {
             Self::Perf => &["perf", "stat", "-x", ",", "-e", "instructions:u", "--"],

@@ -1,14 +1,14 @@
-//! The whole process, from an STL file in the system's cache to bits on disk, beside a floor.
+//! Times the whole process, from an STL file in the system's cache to bits on disk, next to a floor.
 //!
-//! `cargo bench --bench whole_process -- [MESH …] [--res LIST] [--threads N] [--runs N]
-//! [--instructions] [--tsv]`
+//! `cargo bench --bench whole_process -- [MESH …] [--res LIST] [--threads N] [--runs N] [--instructions]
+//! [--tsv]`
 //!
-//! Ours reads, voxelizes, digests, and writes raw bits and their sidecar, synced. The floor is a
-//! process that only reads the same file and writes and syncs as many bytes to the same place.
-//! Both run in turns; `ours_ms`, `floor_ms` and `over_ms`, their difference, are medians.
-//! `peak_mib` is the most memory of all runs, `allowed_mib` the grid, 40 bytes a triangle and
-//! 32 MiB. The first row is start-up: next to no mesh and no grid. Without a mesh: dragon and bunny,
-//! or what the folder VOXELIZE_MESHES has.
+//! Our process reads, voxelizes, digests, and writes raw bits and their sidecar, synced. The floor is a
+//! process that only reads the same file, and writes and syncs the same number of bytes to the same place.
+//! Both run alternately; `ours_ms`, `floor_ms` and `over_ms`, their difference, are medians. `peak_mib` is
+//! the peak memory of all runs, `allowed_mib` the grid plus 40 bytes per triangle plus 32 MiB. The first row
+//! is the start-up: a tiny mesh and grid. Without a mesh: dragon and bunny, or the meshes in the folder
+//! VOXELIZE_MESHES.
 
 mod floor;
 mod instructions;
@@ -85,7 +85,7 @@ impl Bench {
         let mut times = vec![];
         let mut peak = 0;
         for _ in 0..self.runs {
-            // Both make a new file.
+            // Both create a new file.
             std::fs::remove_file(&output).expect("ours wrote it");
             let ended = process::succeed(&mut ours);
             let floor_ms = process::succeed(&mut floor).ms;

@@ -1,4 +1,4 @@
-//! Folders of Zarr: as this tool writes them, and arrays of others in tiny chunks.
+//! Folders of Zarr: written by this tool, and arrays of other programs in tiny chunks.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use voxelize::format::{self, Choice, SaveOptions};
 use super::Seeds;
 use super::voxels::all;
 
-/// The names that the target knows.
+/// Names that the target knows.
 const NAMES: [&str; 12] = [
     "zarr.json",
     "0/zarr.json",
@@ -40,10 +40,10 @@ fn folder(path: &Path) -> Vec<u8> {
         .collect()
 }
 
-/// The first byte of the files of a folder.
+/// First byte of the files of a folder.
 const FOLDER: u8 = 0xff;
 
-/// Every grid and choice, and arrays of two cells a side.
+/// Returns every grid and choice, and arrays of two cells per side.
 pub fn files() -> Seeds {
     let place = tempfile::tempdir().expect("a folder for temporary files");
     let path = place.path().join("a.zarr");

@@ -1,4 +1,4 @@
-//! Command lines, one word a line.
+//! Command lines, one word per line.
 
 use super::Seeds;
 
@@ -47,7 +47,7 @@ const LINES: [&str; 42] = [
     "-- --res",
 ];
 
-/// Every line.
+/// Returns every line.
 pub fn words() -> Seeds {
     let words = |line: &&str| line.replace(' ', "\n").into_bytes();
     LINES
@@ -57,7 +57,8 @@ pub fn words() -> Seeds {
         .collect()
 }
 
-/// For the target `names`: each command with an input, a link, and another word about each of the names.
+/// Returns seeds of the target `names`: each command with an input, a link, and another word about each of
+/// the names.
 pub fn names() -> Seeds {
     let verbs = 7u8;
     let words = 17u8;

@@ -1,10 +1,10 @@
-//! Lists of goldens, right and wrong.
+//! Lists of goldens, valid and invalid.
 
 use super::Seeds;
 
 const DIGEST: &str = "grid = \"v1:0a64e28bf9b4a4bc6ec4ea63ee0ea8ef\"\ncells = 23816\n";
 
-/// Every list.
+/// Returns every list.
 pub fn goldens() -> Seeds {
     let case = |keys: &str| format!("[[case]] # a case\nmesh = \"meshes/a.stl\"\n{keys}");
     let lists = [

@@ -1,5 +1,5 @@
-//! Writes inputs for the fuzz targets to begin with: `cargo run --example make_fuzz_seeds` fills
-//! `fuzz/corpus`, a folder per target. Names are those of their content, so that what is there stays.
+//! Writes initial inputs for the fuzz targets: `cargo run --example make_fuzz_seeds` fills `fuzz/corpus`,
+//! with a folder per target. Names are derived from the content, so existing files stay.
 
 #[path = "../fixtures/mod.rs"]
 #[allow(dead_code, reason = "seeds need a part of it")]
@@ -20,13 +20,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Seeds of one target: each a name and its bytes.
+/// Seeds of one target: names with their bytes.
 type Seeds = Vec<(String, Vec<u8>)>;
 
-/// A target, and what makes its seeds.
+/// Target with the generator of its seeds.
 type Target = (&'static str, fn() -> Seeds);
 
-/// Every target.
+/// All targets.
 static TARGETS: [Target; 14] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),

@@ -1,4 +1,4 @@
-//! STL files: some triangles of every fixture, and the odd ones that readers have to expect.
+//! STL files: some triangles of every fixture, and the oddities that readers must expect.
 
 use std::io::Write;
 
@@ -8,10 +8,10 @@ use flate2::write::GzEncoder;
 use super::Seeds;
 use super::fixtures::{self, FIXTURES, Triangle};
 
-/// Triangles of a fixture that are enough to begin with.
+/// Number of triangles of a fixture that suffice as a start.
 const ENOUGH: usize = 12;
 
-/// The first triangles of every fixture.
+/// Returns the first triangles of every fixture.
 fn parts() -> Vec<(&'static str, Vec<Triangle>)> {
     FIXTURES
         .iter()
@@ -19,7 +19,7 @@ fn parts() -> Vec<(&'static str, Vec<Triangle>)> {
         .collect()
 }
 
-/// Whole files of every kind, for the target that tells formats apart.
+/// Returns whole files of every kind, for the target that detects formats.
 pub fn files() -> Seeds {
     let mut seeds = Seeds::new();
     for (name, triangles) in parts() {
@@ -108,7 +108,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
         .expect("a Vec takes all")
 }
 
-/// What follows `solid ` in ASCII files.
+/// Returns the texts after `solid ` in ASCII files.
 pub fn texts() -> Seeds {
     let facet =
         "facet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet";

@@ -1,4 +1,4 @@
-//! Inputs that are numbers: drawn at random, with a head that says something. Their layouts are in
+//! Inputs that consist of numbers: random, with a meaningful head. Their layouts are in
 //! `tools/fuzz/src/kernels.rs` and `tools/fuzz/src/round_trip.rs`.
 
 use voxelize::format::FORMATS;
@@ -16,7 +16,7 @@ impl Random {
     }
 }
 
-/// Triangles of each kind of coordinates, on lattices of every size of cells.
+/// Returns triangles of each kind of coordinates, on lattices with every size of cells.
 pub fn triangles() -> Seeds {
     let mut random = Random(7);
     let mut seeds = Seeds::new();
@@ -44,7 +44,8 @@ pub fn triangles() -> Seeds {
     seeds
 }
 
-/// Boxes beside, on and in each other, and triangles at random, as `tools/fuzz/src/clearance.rs` reads them.
+/// Returns boxes next to, on and in each other, and random triangles, in the layout of
+/// `tools/fuzz/src/clearance.rs`.
 pub fn pairs() -> Seeds {
     let mut random = Random(11);
     let mut seeds = Seeds::new();
@@ -79,7 +80,7 @@ pub fn pairs() -> Seeds {
     seeds
 }
 
-/// Grids of several shapes and patterns, in every format of one file that is read.
+/// Returns grids of several shapes and patterns in every readable single-file format.
 pub fn grids() -> Seeds {
     let mut random = Random(9);
     let mut seeds = Seeds::new();

@@ -1,4 +1,4 @@
-//! Seeds of 3MF: models, which the target puts into a package.
+//! Seeds of 3MF: models that the target puts into a package.
 
 use std::io::{Cursor, Write};
 
@@ -7,7 +7,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::Seeds;
 
-/// Small models of every kind, sound and odd.
+/// Returns small models of every kind, sound and odd.
 pub fn files() -> Seeds {
     let head = "<model unit=\"inch\" xmlns=\"http://schemas.microsoft.com/3dmanufacturing/core/2015/02\" \
                 xmlns:m=\"http://schemas.microsoft.com/3dmanufacturing/material/2015/02\">";

@@ -4,7 +4,7 @@ use super::Seeds;
 
 const VERTICES: &str = "0 0 0\n2 0 0\n2 2 0\n1 0.5 0\n0 2 0\n0 0 1e0\n";
 
-/// Small files of every kind, sound and odd.
+/// Returns small files of every kind, sound and odd.
 pub fn files() -> Seeds {
     let obj: String = VERTICES.lines().map(|line| format!("v {line}\n")).collect();
     let off = format!("OFF\n6 3 0\n{VERTICES}5 0 1 2 3 4\n3 0 1 5 255 0 0\n3 1 2 5\n");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Seeds;
 
-/// Small scenes of every kind of primitive, accessor and place, sound and odd.
+/// Returns small scenes of every kind of primitive, accessor and transform, sound and odd.
 pub fn files() -> Seeds {
     let points: Vec<u8> = [
         [0.0_f32, 0.0, 0.0],
@@ -65,7 +65,7 @@ pub fn files() -> Seeds {
         "bufferViews": [{"buffer": 0, "byteLength": 36}],
         "buffers": [{"byteLength": 36, "uri": format!("data:;base64,{}", "AAAA".repeat(12))}],
     });
-    // The bytes of the corners are joints and weights, which most of them are not, and a target.
+    // The bytes of the corners are also used as joints and weights, mostly invalid ones, and as a target.
     let posed = |node: Value, weights: Value| {
         let document = json!({
             "asset": {"version": "2.0"},

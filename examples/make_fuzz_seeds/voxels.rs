@@ -1,4 +1,4 @@
-//! Files of voxels: every format and type as this tool writes it, and as others do.
+//! Files of voxels: every format and type as written by this tool, and by other programs.
 
 use voxelize::compare::diff;
 use voxelize::format::{self, Carries, FORMATS, Format, SaveOptions, Sidecar};
@@ -10,7 +10,7 @@ use super::Seeds;
 
 const F: &str = "###\n#..\n##.\n#..\n\n...\n..#\n...\n...\n";
 
-/// The letter F, with and without a lattice, and an empty grid.
+/// Returns the letter F, with and without a lattice, and an empty grid.
 fn grids() -> [(&'static str, Voxels); 3] {
     let bits = BitGrid::from_text(F).expect("a grid");
     let tenth = [(); 3].map(|()| Rational::new(1, 10));
@@ -45,7 +45,7 @@ fn grids() -> [(&'static str, Voxels); 3] {
     ]
 }
 
-/// Labels of a legend with colours.
+/// Returns labels of a legend with colours.
 fn named() -> Labels {
     let colour = [0x12, 0x34, 0xff];
     let labels = (1..=6).map(|n| Label::new(n * 40, format!("label {n}")).with_colour(colour));
@@ -55,7 +55,7 @@ fn named() -> Labels {
     labels
 }
 
-/// The labels of a difference.
+/// Returns the labels of a difference.
 fn changes() -> Labels {
     let grid = |text| BitGrid::from_text(text).expect("a grid");
     diff::labels(&grid("##.\n##."), &grid("##.\n#.#")).expect("a small grid")
@@ -66,7 +66,7 @@ fn field() -> Field {
     Field::from_values([3, 2, 1], f32::INFINITY, values).expect("a small grid")
 }
 
-/// Labels and fields, without a lattice.
+/// Returns labels and fields without a lattice.
 fn bare() -> [(&'static str, Voxels); 3] {
     let cells: [(_, Cells); 3] = [
         ("labels", named().into()),
@@ -76,19 +76,19 @@ fn bare() -> [(&'static str, Voxels); 3] {
     cells.map(|(name, cells)| (name, Voxels::new(cells)))
 }
 
-/// All grids by their names.
+/// Returns all grids by name.
 pub fn all() -> Vec<(&'static str, Voxels)> {
     bare().into_iter().chain(grids()).collect()
 }
 
-/// Every format of one file that is read.
+/// Returns every readable single-file format.
 fn readable() -> impl Iterator<Item = &'static Format> {
     FORMATS
         .iter()
         .filter(|format| format.is_readable() && !format.is_folder())
 }
 
-/// Every format, type and grid; a sidecar before the file, where it has one.
+/// Returns every format, type and grid. A sidecar precedes its file.
 pub fn files() -> Seeds {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let mut seeds = foreign();
@@ -140,7 +140,7 @@ pub fn files() -> Seeds {
     seeds
 }
 
-/// What other programs write.
+/// Returns files in the form of other programs.
 fn foreign() -> Seeds {
     let npy = |version: u8, dict: &str, cells: &[u8]| {
         let mut bytes = [b"\x93NUMPY", &[version, 0][..]].concat();
@@ -176,7 +176,7 @@ fn foreign() -> Seeds {
             "vox-far".into(),
             vox(&[model(), scene("-2147483648 2147483647 0", "4")].concat()),
         ),
-        // Half floats with another value elsewhere; all values, negative where inactive; a chunk that is not packed.
+        // Half floats with another value elsewhere; all values, negative where inactive; an unpacked chunk.
         (
             "vdb-half".into(),
             vdb(
@@ -207,7 +207,7 @@ fn foreign() -> Seeds {
     ]
 }
 
-/// A `.vdb` of one leaf, without offsets; values of nodes and of the leaf as they stand in it.
+/// Returns a `.vdb` of one leaf without offsets. Values of nodes and of the leaf are inserted unchanged.
 fn vdb(kind: &str, compression: u32, no_values: &[u8], values: &[u8]) -> Vec<u8> {
     let text = |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
     let doubles = [
@@ -255,7 +255,7 @@ fn vdb(kind: &str, compression: u32, no_values: &[u8], values: &[u8]) -> Vec<u8>
     .concat()
 }
 
-/// The two values of a leaf as a chunk of Blosc.
+/// Returns the two values of a leaf as a chunk of Blosc.
 fn blosc() -> Vec<u8> {
     [
         &[0][..],
@@ -298,7 +298,7 @@ fn model() -> Vec<u8> {
     [chunk(b"SIZE", &numbers([3, 2, 4])), chunk(b"XYZI", &voxels)].concat()
 }
 
-/// The model twice: as it is, and moved and turned.
+/// Returns a scene with the model twice: unchanged, and translated and rotated.
 fn scene(by: &str, turn: &str) -> Vec<u8> {
     let text = |text: &str| [numbers([text.len() as u32]), text.as_bytes().to_vec()].concat();
     let place = |id: u32, child: u32, frame: &[u8]| {

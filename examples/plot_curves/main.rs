@@ -1,7 +1,7 @@
-//! Draws what the benchmark `curves` measured: `cargo run --example plot_curves -- TSV SVG`.
+//! Plots the measurements of the benchmark `curves`: `cargo run --example plot_curves -- TSV SVG`.
 //!
-//! Two panels with logarithmic axes and one scale of time, which grows with triangles and with cells.
-//! The colours are readable on white and on black, and the background is left out.
+//! Two panels with logarithmic axes and a common scale of time, over triangles and over cells. The colours
+//! are readable on white and on black, and there is no background.
 
 mod panel;
 mod rows;
@@ -14,14 +14,14 @@ use panel::{GREY, Line, Panel};
 use rows::Row;
 use scale::Scale;
 
-/// The size of the picture, and where its panels are.
+/// Size of the picture and positions of its panels.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 420.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 360.0;
 const ACROSS: [[f64; 2]; 2] = [[70.0, 355.0], [565.0, 850.0]];
 
-/// Number of threads and how it is drawn.
+/// Number of threads with its style.
 const OURS: &[(usize, &str, &str)] = &[
     (1, "voxelize, 1 thread", "#3b82f6"),
     (2, "voxelize, 2 threads", "#e07b00"),
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The whole picture.
+/// Draws the whole picture.
 fn draw(rows: &[Row]) -> Result<String, String> {
     let y = Scale::new(ends(rows.iter().map(|row| row.ms))?, [BOTTOM, TOP]);
     let by_triangles: Vec<_> = rows.iter().filter(|row| row.curve == "triangles").collect();
@@ -108,7 +108,7 @@ fn draw(rows: &[Row]) -> Result<String, String> {
     Ok(svg)
 }
 
-/// The textbook's line and ours, over what `x` says of a row.
+/// Returns the textbook's line and our lines, over the value `x` of a row.
 fn lines(rows: &[&Row], x: fn(&Row) -> f64) -> Vec<Line> {
     let line = |who: &str, threads: usize, name: &'static str, colour: &'static str| {
         let mine = rows
@@ -128,7 +128,7 @@ fn lines(rows: &[&Row], x: fn(&Row) -> f64) -> Vec<Line> {
         .collect()
 }
 
-/// The least and the largest of the values, and a little room around them.
+/// Returns the least and the largest value with a small margin.
 fn ends(values: impl Iterator<Item = f64>) -> Result<[f64; 2], String> {
     let [low, high] = values.fold([f64::INFINITY, 0.0], |[low, high], value| {
         [low.min(value), high.max(value)]
@@ -140,7 +140,7 @@ fn ends(values: impl Iterator<Item = f64>) -> Result<[f64; 2], String> {
     Ok([low / room, high * room])
 }
 
-/// A number of triangles as text, to a digit.
+/// Formats a number of triangles with one digit.
 fn count(value: f64) -> String {
     let digit = 10_f64.powf(value.log10().floor());
     let round = (value / digit).round() * digit;

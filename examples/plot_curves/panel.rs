@@ -1,35 +1,35 @@
-//! One panel: a grid of powers, a line for each series, its name beside its last point.
+//! Panel: a grid of powers, and a line for each series with its name next to its last point.
 
 use std::fmt::{Result, Write};
 
 use super::scale::Scale;
 
-/// Text and walls of the grid: readable on white and on black.
+/// Text and grid lines, readable on white and on black.
 pub const GREY: &str = "#7d8590";
 
-/// How far apart names are.
+/// Distance between names.
 const NAME_HEIGHT: f64 = 17.0;
 
-/// One series of points.
+/// Series of points.
 pub struct Line {
     pub name: &'static str,
     pub colour: &'static str,
     pub points: Vec<(f64, f64)>,
 }
 
-/// A panel with its axes.
+/// Panel with its axes.
 pub struct Panel {
     pub title: String,
     pub across: &'static str,
     pub x: Scale,
     pub y: Scale,
-    /// Across, there is a tick at each power of this.
+    /// Ticks of the horizontal axis are powers of this base.
     pub base: f64,
-    /// Values across as text.
+    /// Format of horizontal values.
     pub tick: fn(f64) -> String,
 }
 
-/// A time in milliseconds as text.
+/// Formats a time in milliseconds.
 fn time(ms: f64) -> String {
     match ms {
         1000.0.. => format!("{} s", (ms / 1000.0).round()),
@@ -114,7 +114,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Names beside the last points, from below upwards, moved up where they would touch.
+    /// Draws names next to the last points, from the bottom upwards, moved up where they would overlap.
     fn draw_names(&self, lines: &[Line], svg: &mut String) -> Result {
         let ends = lines
             .iter()

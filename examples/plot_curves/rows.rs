@@ -1,10 +1,10 @@
-//! The table that the benchmark prints.
+//! Table printed by the benchmark.
 
 use std::str::FromStr;
 
-/// One measured point.
+/// Measured point.
 pub struct Row {
-    /// What grows: `triangles` or `res`.
+    /// Variable of the curve: `triangles` or `res`.
     pub curve: String,
     /// `textbook` or `voxelize`.
     pub who: String,
@@ -14,7 +14,7 @@ pub struct Row {
     pub ms: f64,
 }
 
-/// The rows, whose columns are found by name.
+/// Parses the rows. Columns are found by name.
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = text.lines();
     let head: Vec<_> = lines.next().unwrap_or_default().split('\t').collect();

@@ -1,6 +1,6 @@
-//! A logarithmic scale: values to positions.
+//! Logarithmic scale from values to positions.
 
-/// From the values `low..=high` to the positions `from..=to`.
+/// Scale from the values `low..=high` to the positions `from..=to`.
 #[derive(Clone)]
 pub struct Scale {
     low: f64,
@@ -23,7 +23,7 @@ impl Scale {
         self.from + (self.to - self.from) * (value / self.low).ln() / (self.high / self.low).ln()
     }
 
-    /// The powers of `base` on the scale.
+    /// Returns the powers of `base` on the scale.
     pub fn powers(&self, base: f64) -> impl Iterator<Item = f64> {
         let exponent = |value: f64| value.ln() / base.ln();
         let first = exponent(self.low).ceil();
@@ -31,7 +31,7 @@ impl Scale {
         (first as i32..=last as i32).map(move |power| base.powi(power))
     }
 
-    /// The ends, as positions.
+    /// Returns the positions of the ends.
     pub fn ends(&self) -> [f64; 2] {
         [self.from, self.to]
     }

@@ -1,9 +1,11 @@
-"""Times the writing of every format, beside a writer of others where there is one: bench.py VOXELIZE FOLDER MESH [RES ...]
+"""Times the writing of every format, next to another program's writer where one exists: bench.py VOXELIZE
+FOLDER MESH [RES ...]
 
-A table row: the format, how long its writing takes with the disk and without waiting for it, the size, and the memory
-beyond mesh and grid; then the other writer, which gets the same cells in memory and does not wait for the disk, and how
-often its time is ours. Of files that are not packed, how fast they are written compared with a copy of their bytes to
-the same disk. Each time is the least of three, ours and others in turns. Copies are synced, as files of ours are.
+A row of the table contains the format, its writing time with the disk and without waiting for it, the size,
+and the memory beyond mesh and grid; then the other writer, which gets the same cells in memory and does not
+wait for the disk, and its time divided by ours. For unpacked files it also contains the writing speed
+relative to a copy of their bytes to the same disk. Each time is the least of three, with ours and others
+alternating. Copies are synced, like our files.
 """
 
 import json
@@ -123,7 +125,7 @@ def save_hexahedra(cells, place, path):
     image.threshold(0.5).save(path)
 
 
-# A file, the options, and a writer of others.
+# File, options, and another program's writer.
 FORMATS = [
     ("raw", ["--dtype", "u8"], None),
     ("npy", [], save_npy),
@@ -152,7 +154,7 @@ FORMATS = [
     ("inp", [], None),
 ]
 
-# OpenVDB comes from the system, for the Python of the system.
+# OpenVDB is a system package, for the system's Python.
 OPENVDB = """
 import sys, time, numpy, pyopenvdb
 cells = numpy.load(sys.argv[1])["voxels"]
@@ -176,7 +178,7 @@ def remove(path):
 
 
 def copy_time(path):
-    """How long a copy of the file takes, until it is on the disk."""
+    """Returns the time of copying the file to the disk."""
     def copy():
         with open(path, "rb") as file, open(f"{path}.copy", "wb") as copied:
             shutil.copyfileobj(file, copied, 1 << 20)

@@ -1,6 +1,6 @@
-"""The table of docs/interop.md: what three readers make of odd and broken STL files.
+"""Table of docs/interop.md: the results of three readers for odd and broken STL files.
 
-`compare.py ANSWERS FOLDER`: the answers that `examples/wild.rs` printed, and the files it wrote.
+`compare.py ANSWERS FOLDER`: the output of `examples/wild.rs`, and the files it wrote.
 """
 
 import signal
@@ -23,7 +23,7 @@ N triangles, right or not, before the error.
 
 
 def ask_trimesh(path):
-    """How many triangles trimesh reads, or that it refuses."""
+    """Returns the number of triangles that trimesh reads, or its refusal."""
 
     def stop(*_):
         raise TimeoutError
@@ -43,7 +43,7 @@ def ask_trimesh(path):
 
 
 def judge(rows, peer):
-    """How a peer answers files that are whole, and files that are damaged."""
+    """Returns the results of a peer for intact and for damaged files."""
     alike = refused = other = silent = 0
     damaged = 0
     for row in rows:

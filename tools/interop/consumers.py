@@ -1,7 +1,9 @@
-"""The Python examples of docs/consumers.md, run one after the other, against the lattice and the mesh.
+"""Runs the Python examples of docs/consumers.md one after the other, and compares them with the lattice and
+the mesh.
 
-`consumers.py FOLDER`: a folder with f.npz, the files made of it, and f.json, the summary of the run that made it. Examples of packages that are
-not installed are named and left out, but NumPy's must run.
+`consumers.py FOLDER`: a folder with f.npz, the files created from it, and f.json, the summary of the run that
+created it. Examples of packages that are not installed are reported and skipped. The example of NumPy must
+run.
 """
 
 import json
@@ -14,7 +16,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "consumers.md"
 
 
 def boxes_of(name, space):
-    """The box around the occupied cells, as the package that an example uses has it."""
+    """Returns the box around the occupied cells according to the package of an example."""
     import numpy as np
     size = space["size"]
     if name == "NumPy":
@@ -60,7 +62,7 @@ def boxes_of(name, space):
 
 
 def box_of_cells(cells, space):
-    """The box around the occupied cells of an array a[x, y, z] on the grid of the other files."""
+    """Returns the box around the occupied cells of an array a[x, y, z] on the grid of the other files."""
     import numpy as np
     assert cells.shape == space["voxels"].shape, cells.shape
     found = np.argwhere(cells)
@@ -82,7 +84,8 @@ def main(folder):
             continue
         low, high = boxes_of(name, space)
         size = space["size"]
-        # Cells that the surface touches reach beyond the mesh by less than a cell; on fitted walls by nothing.
+        # Cells touched by the surface extend beyond the mesh by less than a cell, and by nothing on fitted
+        # walls.
         for axis in range(3):
             assert abs(low[axis] - mesh["min"][axis]) < 1e-4 * size[axis], (name, axis, low, mesh)
             assert -1e-4 * size[axis] < high[axis] - mesh["max"][axis] < 1.0001 * size[axis], (name, axis, high, mesh)

@@ -1,8 +1,8 @@
-"""Reads every voxel format back with programs of others: formats.py VOXELIZE FOLDER [--quick] [FORMAT ...]
+"""Reads every voxel format back with other programs: formats.py VOXELIZE FOLDER [--quick] [FORMAT ...]
 
-Each grid is written once as .npz, which NumPy reads, and once in each format; every cell, the origin and the spacing
-must be equal. Prints format, reader, cells compared and wrong; fails if one is wrong or a reader is missing. --quick takes
-the smallest grid alone, and readers that are packages of Python.
+Each grid is written once as .npz, which NumPy reads, and once in each format. Every cell, the origin and the
+spacing must be equal. Prints format, reader, compared and wrong cells. Fails if a cell is wrong or a reader
+is missing. --quick uses only the smallest grid, and readers that are Python packages.
 """
 
 import itertools
@@ -14,14 +14,14 @@ import numpy
 
 from readers import arrays, binvox, faces, images, slices, sparse, vdb, volumes, zarr
 
-# The letter F is in no way symmetric, and neither are these grids.
+# The letter F has no symmetry, and neither have these grids.
 GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
 KINDS = {"bits": ["--surface"], "labels": ["--filled", "--dtype", "u8"], "field": ["--rule", "distance", "--band", "3vx"]}
 ALL = tuple(KINDS)
-# A format may hold the inside of a signed field in a way of its own.
+# A format may have a special representation for the inside of a signed field.
 KINDS["signed"] = ["--rule", "distance", "--band", "3vx", "--signed"]
 
-# The name of a file, options, the kinds it holds, and its readers.
+# File name, options, kinds of cells, and readers.
 FORMATS = [
     ("a.nrrd", [], ALL, [images.read_nrrd, images.read_simpleitk]),
     ("a.nrrd", ["--uncompressed"], ALL, [images.read_nrrd, images.read_simpleitk]),
@@ -45,7 +45,7 @@ FORMATS = [
     ("a.binvox", [], ["bits"], [binvox.read_binvox, binvox.read_trimesh]),
     ("a.binvox", ["--no-cube"], ["bits"], [binvox.read_binvox]),
     ("a.ply", [], ["bits", "labels"], [faces.read_plyfile, faces.read_trimesh, faces.read_vtk]),
-    # It takes faces with nothing but their corners.
+    # meshio accepts faces only with their corners.
     ("a.ply", [], ["bits"], [faces.read_meshio]),
     ("a.obj", [], ["bits", "labels"], [faces.read_trimesh, faces.read_meshio, faces.read_vtk]),
     ("a.stl", ["--dtype", "bool", "--sidecar"], ["bits", "labels"], [faces.read_trimesh, faces.read_meshio, faces.read_vtk]),
@@ -73,7 +73,7 @@ PROGRAMS = [vdb.read_openvdb, faces.read_three]
 
 
 def wrong(found, expected):
-    """How many cells differ; all of them if the grid is elsewhere."""
+    """Returns the number of differing cells, which is all of them if the grid has another place."""
     cells = numpy.asarray(found["cells"])
     if found.get("may_be_padded"):
         inner = tuple(slice(n) for n in expected["voxels"].shape)
@@ -85,7 +85,8 @@ def wrong(found, expected):
               f"{expected['voxels'].shape} at {expected['origin']} by {expected['spacing']}")
         return expected["voxels"].size
     if "known" in found:
-        # A mesh has the labels of cells with exposed faces, and of the others whether they are occupied.
+        # A mesh has the labels of cells with exposed faces. For the others it only shows that they are
+        # occupied.
         known = found["known"] if found["known"] is not None else numpy.False_
         cells = numpy.where((cells != 0) & ~known & (expected["voxels"] != 0), expected["voxels"], cells)
     same = (cells == expected["voxels"]) | (numpy.isnan(cells.astype(float)) & numpy.isnan(expected["voxels"].astype(float)))
@@ -107,7 +108,7 @@ def main(voxelize, folder, *names):
             if kind not in kinds or names and name.split(".", 1)[1] not in names:
                 continue
             path = folder / name
-            # A type of its own takes the place of that of the kind.
+            # An explicit type replaces the type of the kind.
             words = KINDS[kind][:1] if "--dtype" in options else KINDS[kind]
             run(*GRIDS[grid], *words, *options, "-o", str(path))
             for read in readers:

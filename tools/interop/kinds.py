@@ -1,4 +1,4 @@
-"""Labels and fields as NumPy reads them, against the formula that made them.
+"""Compares labels and fields read by NumPy with the formula that created them.
 
 `kinds.py FOLDER`: the files that `examples/kinds.rs` wrote.
 """
@@ -14,7 +14,8 @@ BAND = np.float32(0.75)
 
 
 def expected():
-    """The labels and the field, indexed x, y, z; in float32, in the order of operations of the example."""
+    """Returns the labels and the field, indexed x, y, z, in float32 and in the order of operations of the
+    example."""
     x, y, z = ((axis.astype(np.float32) - np.float32(middle)) / np.float32(10)
                for axis, middle in zip(np.indices(DIMS), (19.5, 14.5, 9.5)))
     distance = np.sqrt(x * x + y * y + z * z) - np.float32(0.8)
@@ -23,7 +24,7 @@ def expected():
 
 
 def raw(path):
-    """A .raw by what its sidecar says."""
+    """Reads a .raw by its sidecar."""
     about = json.loads(Path(f"{path}.json").read_text())
     dtype = {"u8": np.uint8, "f32": np.dtype("<f4")}[about["dtype"]]
     return np.fromfile(path, dtype).reshape(about["dims"], order="F"), about

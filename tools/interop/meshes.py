@@ -1,4 +1,4 @@
-"""The same object in every format that is read, written by trimesh and DracoPy: is it the same cells?
+"""Compares the cells of the same object in every readable format, written by trimesh and DracoPy.
 
 `meshes.py VOXELIZE FOLDER MESH...` prints a table, and fails if a digest differs.
 """
@@ -15,12 +15,12 @@ import trimesh
 
 RESOLUTIONS = [17, 64, 200]
 RULES = ["--surface", "--filled"]
-# Bits of a coordinate in Draco: twice as fine as a float is at the ends of the mesh.
+# Bits per coordinate in Draco: twice the precision of floats at the ends of the mesh.
 BITS = 24
 
 
 def big_endian(mesh):
-    """A PLY whose numbers begin with their largest byte, which trimesh does not write."""
+    """Returns a big-endian PLY, which trimesh does not write."""
     head = (
         "ply\nformat binary_big_endian 1.0\n"
         f"element vertex {len(mesh.vertices)}\nproperty float x\nproperty float y\nproperty float z\n"
@@ -33,7 +33,7 @@ def big_endian(mesh):
 
 
 def draco(mesh):
-    """A GLB whose one primitive is compressed."""
+    """Returns a GLB whose only primitive is compressed."""
     data = DracoPy.encode(mesh.vertices, mesh.faces.astype(np.uint32), quantization_bits=BITS)
     document = {
         "asset": {"version": "2.0"},
@@ -61,7 +61,7 @@ def draco(mesh):
 
 
 def forms(mesh):
-    """Each file, and whether its coordinates are exact."""
+    """Yields each file, and whether its coordinates are exact."""
     yield "binary.stl", mesh.export(file_type="stl"), True
     yield "text.stl", mesh.export(file_type="stl_ascii"), True
     yield "a.obj", mesh.export(file_type="obj", digits=9), True
@@ -75,7 +75,7 @@ def forms(mesh):
 
 
 def run(voxelize, path, resolution, rule, out):
-    """The digest and the number of cells. y of a glTF is not turned up."""
+    """Returns the digest and the number of cells. y of a glTF is not rotated up."""
     line = [voxelize, path, "-r", str(resolution), rule, "--up", "z", "-o", out, "--json", "-q"]
     done = subprocess.run(line, check=True, capture_output=True)
     report = json.loads(done.stdout)
@@ -89,7 +89,7 @@ def main():
     print("| mesh | file | by | runs | other digests | cells | cells more or fewer |\n|---|---|---|---|---|---|---|")
     wrong = 0
     for name in meshes:
-        # Coordinates that are floats, and vertices in the order of their first use.
+        # Float coordinates, with vertices in the order of their first use.
         mesh = trimesh.load(name, process=True, force="mesh")
         mesh = trimesh.Trimesh(mesh.vertices.astype(np.float32), mesh.faces, process=False)
         expected = {}

@@ -1,6 +1,8 @@
-"""How far is OpenVDB's mesh of a level set from the mesh it was made of: vdb_mesh.py LEVEL_SET.vdb MESH.stl
+"""Measures the distance of OpenVDB's mesh of a level set from the original mesh: vdb_mesh.py LEVEL_SET.vdb
+MESH.stl
 
-For a Python with pyopenvdb and NumPy. Prints vertices and the largest distance in cells; fails above half a cell.
+For a Python with pyopenvdb and NumPy. Prints vertices and the largest distance in cells. Fails above half a
+cell.
 """
 
 import sys
@@ -13,7 +15,7 @@ PAIRS = 1 << 20
 
 
 def triangles_of(path):
-    """The corners of a binary STL."""
+    """Returns the corners of a binary STL."""
     with open(path, "rb") as file:
         data = file.read()
     count = int.from_bytes(data[80:84], "little")
@@ -22,7 +24,8 @@ def triangles_of(path):
 
 
 def distances(points, triangles):
-    """The distance of each point to the nearest triangle (Ericson, Real-Time Collision Detection, section 5.1.5)."""
+    """Returns the distance of each point from the nearest triangle (Ericson, Real-Time Collision Detection,
+    section 5.1.5)."""
     a, b, c = triangles.transpose(1, 0, 2)
     least = numpy.full(len(points), numpy.inf)
     normal = numpy.cross(b - a, c - a)

@@ -1,11 +1,13 @@
-"""Triangles that meet, and the clearance of two meshes, by others and by voxelize, as tables in Markdown.
+"""Compares the intersecting triangles and the clearance of meshes found by peers and by voxelize, as tables
+in Markdown.
 
     just peers check [MESH ...] [A:B ...]    a mesh is a path, or a name in the folder VOXELIZE_MESHES
 
-A mesh alone is looked at for triangles that meet beyond what they share: the time of the call, how many triangles take
-part, and how many pairs there are, where the peer says so. Pairs of voxelize have a code each: crossing, segment,
-overlap or point; `only theirs` and `only ours` compare pairs, or triangles where that is all a peer gives. A:B are compared
-with each other, `A:B@x,y,z` with B moved; for those the time holds all that is built on the way.
+For a single mesh, triangles are listed that meet beyond shared vertices and edges: the time of the call, the
+number of these triangles, and the number of pairs if the peer reports it. Pairs of voxelize have a code each:
+crossing, segment, overlap or point. `only theirs` and `only ours` compare pairs, or triangles if the peer
+reports only triangles. A:B are compared with each other, `A:B@x,y,z` with B moved. Their time includes
+everything that is built for the result.
 """
 
 import json
@@ -30,7 +32,7 @@ SPHERE = "fixtures/sphere.stl"
 
 
 def ours(*words):
-    """What voxelize finds with one thread and with two."""
+    """Returns the results of voxelize with one thread and with two."""
     runs = [subprocess.run([OURS, *words, "--threads", n], capture_output=True, text=True, check=True) for n in "12"]
     return [json.loads(run.stdout) for run in runs]
 
@@ -45,7 +47,7 @@ def codes(pairs):
 
 
 def differences(found, pairs):
-    """What the peer has and we do not, and the other way round."""
+    """Returns the differences between the peer's results and ours, in both directions."""
     if "pairs" in found:
         theirs, mine = {tuple(sorted(pair)) for pair in found["pairs"]}, {(a, b) for a, b, _ in pairs}
     else:
@@ -86,7 +88,7 @@ def two(name, first, second):
 
 
 def written(place, name, triangles):
-    """A binary STL of these triangles."""
+    """Writes a binary STL of these triangles."""
     records = numpy.zeros(len(triangles), dtype=[("normal", "<3f4"), ("corners", "<9f4"), ("attribute", "<u2")])
     records["corners"] = triangles.reshape(-1, 9)
     path = place / name

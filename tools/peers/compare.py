@@ -1,10 +1,10 @@
-"""Other voxelizers and voxelize on the same meshes and lattices, as a table in Markdown.
+"""Compares other voxelizers with voxelize on the same meshes and lattices, as a table in Markdown.
 
     just peers [MESH:RES ...]             a mesh is a path, or a name in the folder VOXELIZE_MESHES
     just peers distance [MESH:RES ...]    distance fields, in distances.py
 
-For a peer only its voxelization call is timed, for voxelize both that and the whole process. Each
-peer runs in a process of its own, which may take a minute. docs/benchmarks.md says what is compared.
+For a peer only its voxelization call is timed; for voxelize both the call and the whole process. Each peer
+runs in a separate process, which may take a minute. docs/benchmarks.md describes the comparison.
 """
 
 import os
@@ -23,7 +23,7 @@ PLACE = Path("target/peers")
 USUAL = ["dragon:256", "dragon:512", "bunny:256", "bunny:512", "armadillo_86k:256"]
 FIXTURES = ["knot:256", "knot:512"]
 TITLES = "mesh,cells long,tool,what is timed,1 thread,2 threads,× ours,cells,beside ours".split(",")
-# What peers are compared with: they count boxes with their walls.
+# Our options that match the peers, which count boxes with their walls.
 RULES = {
     "surface": ["--ties", "both"],
     "solid": ["--solid"],
@@ -58,7 +58,7 @@ PEERS = [
 
 
 def ours_rows(stl, head, res, rule, place):
-    """Two rows of ours; answers with the seconds of our call in one thread."""
+    """Prints our two rows. Returns the seconds of our call in one thread."""
     call, whole, count = zip(*(ours.timed(stl, res, rule, threads, place) for threads in (1, 2)))
     rows = ((f"{rule}, the call", call, "1"), (f"{rule}, whole process, to disk", whole, ""))
     for timed, seconds, times in rows:

@@ -1,10 +1,10 @@
-"""Distance fields of others and of voxelize on the same meshes and lattices, as a table in Markdown.
+"""Compares distance fields of peers and of voxelize on the same meshes and lattices, as a table in Markdown.
 
     just peers distance [MESH:RES ...]    a mesh is a path, or a name in the folder VOXELIZE_MESHES
 
 RES is the number of cells on the longest axis of the mesh, without the padding. For a peer only the call is
-timed, for voxelize the computation alone. `error` is the largest difference from our distances, in cells,
-where both have one. The whole field is made up to 128 cells, a narrow band at any number.
+timed, for voxelize only the computation. `error` is the largest difference from our distances, in cells,
+where both have one. The whole field is computed up to 128 cells, a narrow band at any number.
 """
 
 import json
@@ -27,7 +27,7 @@ TITLES = "mesh,cells long,tool,what is timed,1 thread,2 threads,× ours,error in
 RUNS = 3
 # Cells on each side of the surface.
 BAND = 3
-# The longest axis of whole fields.
+# Longest axis of whole fields.
 WHOLE = 128
 
 
@@ -47,7 +47,7 @@ WHOLES = [
 
 
 def ours(stl, res, band, threads, place):
-    """Median seconds of the computation, the lattice, and the distances, x fastest."""
+    """Returns median seconds of the computation, the lattice, and the distances, x fastest."""
     out = place / "ours.npy"
     command = [TOOL, stl, "--res", str(res), "--rule", "distance", "--band", band, "--pad", str(BAND)]
     command += ["--threads", str(threads), "--json", "-o", str(out)]
@@ -62,7 +62,7 @@ def ours(stl, res, band, threads, place):
 
 
 def error(values, reference, lattice, is_band):
-    """The largest difference in cells where both have a distance."""
+    """Returns the largest difference in cells where both have a distance."""
     width = numpy.float32(BAND * lattice.size)
     known = numpy.isfinite(values) & ((reference < width) & (values < width) if is_band else True)
     return f"{numpy.abs(values[known] - reference[known]).max() / lattice.size:.1e}" if known.any() else ""

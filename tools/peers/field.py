@@ -1,7 +1,7 @@
-"""One Python peer that gives distances: `field.py PEER STL OX,OY,OZ SIZE NX,NY,NZ BAND OUT`.
+"""Runs one Python peer for distances: `field.py PEER STL OX,OY,OZ SIZE NX,NY,NZ BAND OUT`.
 
-Prints the seconds of the call alone, and how many processors it kept busy, as JSON; writes 32-bit
-floats to OUT, x fastest, if its lattice is ours. A process of its own, so that it can be stopped.
+Prints the seconds of the call alone and the number of processors it kept busy as JSON. Writes 32-bit floats
+to OUT, x fastest, if the peer uses our lattice. It is a separate process, so that it can be stopped.
 """
 
 import importlib

@@ -14,5 +14,5 @@ def prepare(points, triangles, lattice, band):
 
 
 def values(_volume, _lattice):
-    """Its lattice cannot be moved to ours: there is nothing to compare."""
+    """Returns no distances, because its lattice cannot be moved to ours."""
     return None

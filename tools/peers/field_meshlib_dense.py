@@ -13,7 +13,7 @@ def prepare(points, triangles, lattice, _band):
     params.dist.signMode = meshlib.SignDetectionMode.Unsigned
 
     def call():
-        # The tree is part of the answer, and kept by the mesh.
+        # The tree is part of the result, but the mesh caches it.
         mesh.invalidateCaches()
         return meshlib.meshToDistanceVolume(mesh, params)
 

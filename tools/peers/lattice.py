@@ -1,4 +1,4 @@
-"""The lattice all tools are asked for, and how their cells compare on it."""
+"""Lattice for all tools, and comparison of their cells on it."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ import numpy
 
 @dataclass(frozen=True)
 class Lattice:
-    """Cubic cells: `origin` is the outer corner of cell (0, 0, 0)."""
+    """Lattice of cubic cells. `origin` is the outer corner of cell (0, 0, 0)."""
 
     origin: numpy.ndarray
     size: float
     dims: tuple[int, int, int]
 
     def centres(self):
-        """The centres of all cells, x fastest, a row each."""
+        """Returns the centres of all cells, x fastest, one row each."""
         axes = [self.origin[a] + self.size * (numpy.arange(self.dims[a]) + 0.5) for a in range(3)]
         z, y, x = numpy.meshgrid(*reversed(axes), indexing="ij")
         return numpy.column_stack([part.ravel() for part in (x, y, z)])
 
 
 def read_stl(path):
-    """The distinct points, as doubles, and the triangles of a binary STL."""
+    """Returns the distinct points, as doubles, and the triangles of a binary STL."""
     record = numpy.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
     corners = numpy.fromfile(path, record, offset=84)["corners"].astype(numpy.float64)
     points, triangles = numpy.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
@@ -30,7 +30,7 @@ def read_stl(path):
 
 @dataclass(frozen=True)
 class Difference:
-    """How a peer's cells differ from ours."""
+    """Differences between a peer's cells and ours."""
 
     count: int
     missing: int

@@ -1,7 +1,7 @@
-"""One Python peer on one lattice: `one.py PEER STL OX,OY,OZ SIZE NX,NY,NZ OUT`.
+"""Runs one Python peer on one lattice: `one.py PEER STL OX,OY,OZ SIZE NX,NY,NZ OUT`.
 
-Prints the seconds of the call alone, and how many processors it kept busy, as JSON; writes the cells
-to OUT as 32-bit i, j, k. A process of its own, so that it can be stopped.
+Prints the seconds of the call alone and the number of processors it kept busy as JSON. Writes the cells to
+OUT as 32-bit i, j, k. It is a separate process, so that it can be stopped.
 """
 
 import importlib

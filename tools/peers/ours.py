@@ -1,4 +1,4 @@
-"""voxelize, as the whole process and as its call alone, and its cells."""
+"""Runs voxelize as a whole process and as a single call, and reads its cells."""
 
 import json
 import statistics
@@ -13,7 +13,7 @@ RUNS = 7
 
 
 def run(stl, res, *options):
-    """The JSON of a run, and the seconds of the whole process."""
+    """Returns the JSON of a run, and the seconds of the whole process."""
     command = [TOOL, stl, "--res", str(res), "--json", *options]
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -21,7 +21,8 @@ def run(stl, res, *options):
 
 
 def timed(stl, res, rule, threads, place):
-    """Median seconds of the call and of the process that writes bits to disk, and the cells' count."""
+    """Returns median seconds of the call and of the process that writes bits to disk, and the number of
+    cells."""
     options = ["--rule", rule, "--threads", str(threads), "--dtype", "bit", "-o", str(place / "ours.raw")]
     runs = [run(stl, res, *options) for _ in range(RUNS)]
     call = statistics.median(said["timings_ms"]["voxelize"] / 1000 for said, _ in runs)
@@ -30,7 +31,7 @@ def timed(stl, res, rule, threads, place):
 
 
 def cells(stl, res, options, place):
-    """The lattice, and the cells as a dense array."""
+    """Returns the lattice, and the cells as a dense array."""
     path = place / "ours.npy"
     said, _ = run(stl, res, *options, "-o", str(path))
     grid = said["grid"]

@@ -1,7 +1,8 @@
-"""One Python peer that finds triangles that meet, or the distance of two meshes: `pairs.py PEER STL [STL]`.
+"""Runs one Python peer that finds intersecting triangles, or the distance of two meshes: `pairs.py PEER STL
+[STL]`.
 
-Prints the seconds of the call, how many processors it kept busy and what it found, as JSON. A process of its own, so that
-it can be stopped.
+Prints the seconds of the call, the number of processors it kept busy and its result as JSON. It is a separate
+process, so that it can be stopped.
 """
 
 import json

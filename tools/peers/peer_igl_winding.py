@@ -1,4 +1,4 @@
-"""libigl: fast_winding_number at the centres of all cells; which way the mesh is turned does not count."""
+"""libigl: fast_winding_number at the centres of all cells. The orientation of the mesh does not matter."""
 
 import igl
 import numpy

@@ -1,7 +1,7 @@
 """Open3D: VoxelGrid.create_from_triangle_mesh_within_bounds, in doubles.
 
-create_from_triangle_mesh does the same on a lattice that begins half a cell before the mesh; with
-bounds it begins where ours does.
+create_from_triangle_mesh does the same on a lattice that starts half a cell before the mesh. With bounds it
+starts at the same place as ours.
 """
 
 import ctypes
@@ -9,7 +9,7 @@ import ctypes
 import libusb_package
 import numpy
 
-# Before Open3D looks for it among the libraries of the system.
+# Load it before Open3D searches the system's libraries for it.
 ctypes.CDLL(str(libusb_package.get_library_path()), mode=ctypes.RTLD_GLOBAL)
 import open3d
 

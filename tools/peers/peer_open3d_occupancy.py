@@ -1,11 +1,12 @@
-"""Open3D: RaycastingScene.compute_occupancy at the centres of cells: rays, odd crossings are inside."""
+"""Open3D: RaycastingScene.compute_occupancy at the centres of cells, by rays: centres with odd crossings are
+inside."""
 
 import ctypes
 
 import libusb_package
 import numpy
 
-# Before Open3D looks for it among the libraries of the system.
+# Load it before Open3D searches the system's libraries for it.
 ctypes.CDLL(str(libusb_package.get_library_path()), mode=ctypes.RTLD_GLOBAL)
 import open3d
 

@@ -1,11 +1,12 @@
-"""How each peer is asked: for a mesh or two, as points and numbers of corners, the call that is timed, and what becomes
-of its result. What a peer builds for the answer, its tree, is part of the call."""
+"""Interfaces of the peers. For one or two meshes, given as points and numbers of corners, each returns the
+timed call and the conversion of its result. Structures that a peer builds for the result, such as a tree, are
+part of the call."""
 
 import numpy
 
 
 def meshlib_itself(mesh):
-    """All pairs, by 32-bit floats; neighbours with a common edge are left out by it."""
+    """All pairs, by 32-bit floats. It omits neighbours with a common edge."""
     from meshlib import mrmeshnumpy
     from meshlib import mrmeshpy as meshlib
 
@@ -24,7 +25,7 @@ def meshlib_itself(mesh):
 
 
 def pymeshlab_itself(mesh):
-    """The faces that it selects."""
+    """Selected faces."""
     import pymeshlab
 
     points, triangles = mesh
@@ -39,8 +40,8 @@ def pymeshlab_itself(mesh):
 
 
 def cgal_itself(mesh):
-    """All pairs, exactly; of a polyhedron, so non-manifold vertices and edges are doubled before, and triangles
-    with a vertex twice dropped."""
+    """All pairs, exactly. Requires a polyhedron, so non-manifold vertices and edges are duplicated first, and
+    triangles that repeat a vertex are dropped."""
     from CGAL import CGAL_Polygon_mesh_processing as processing
     from CGAL.CGAL_Kernel import Point_3
     from CGAL.CGAL_Polyhedron_3 import Polyhedron_3
@@ -80,7 +81,7 @@ def cgal_itself(mesh):
 
 
 def meshlib_two(first, second):
-    """Both the pairs that collide and, if there are none, the distance, by 32-bit floats."""
+    """Colliding pairs and, if there are none, the distance, by 32-bit floats."""
     from meshlib import mrmeshnumpy
     from meshlib import mrmeshpy as meshlib
 

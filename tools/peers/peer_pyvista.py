@@ -1,4 +1,4 @@
-"""PyVista: voxelize_binary_mask, VTK's image stencil: which cell centres are inside."""
+"""PyVista: voxelize_binary_mask, which uses VTK's image stencil to find the cell centres inside."""
 
 import numpy
 import pyvista

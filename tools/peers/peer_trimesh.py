@@ -1,4 +1,4 @@
-"""trimesh: voxelized() by its default, subdividing triangles until their edges are short.
+"""trimesh: voxelized() with its default method, which subdivides triangles until their edges are short.
 
 Its cells are centred on multiples of their size, so the mesh is moved by the lattice's first centre.
 """

@@ -1,7 +1,7 @@
 """Shares of cells: this tool, sampling, and peers.
 
-`shares.py sphere [SVG]`: errors against the exact shares of a sphere, and times, by the size of cells; drawn into SVG.
-`shares.py union [CELLS]`: two spheres in twenty distances, against the shares of manifold3d's union of them.
+`shares.py sphere [SVG]`: errors relative to the exact shares of a sphere, and times, by the size of cells; drawn into SVG.
+`shares.py union [CELLS]`: two spheres at twenty distances, compared with the shares of their union by manifold3d.
 `shares.py peers [CELLS]`: r3d, adze, and samples by trimesh and Open3D, on a sphere of 320 triangles.
 """
 
@@ -31,7 +31,7 @@ def save(path, corners):
 
 
 def made(stl, cells, place, *options, bounds=(-HALF,) * 3 + (HALF,) * 3):
-    """The array of a grid, the milliseconds of the call, and what the run said."""
+    """Returns the array of a grid, the milliseconds of the call, and the summary of the run."""
     out = place / "cells.npy"
     bounds = ",".join(map(str, bounds))
     command = [TOOL, stl, f"--bounds={bounds}", "-r", str(cells), "--threads", "1", "--json", "-o", str(out), *options]
@@ -41,7 +41,8 @@ def made(stl, cells, place, *options, bounds=(-HALF,) * 3 + (HALF,) * 3):
 
 
 def globe(steps):
-    """The corners of a sphere's triangles: `steps` from pole to pole, on the sphere but for rounding."""
+    """Returns the corners of a sphere's triangles: `steps` from pole to pole, on the sphere up to rounding.
+    """
     polar = math.pi * numpy.arange(steps + 1) / steps
     around = math.pi * (numpy.arange(2 * steps + 1) % (2 * steps)) / steps
     ring = numpy.where((polar == 0) | (numpy.arange(steps + 1) == steps), 0, numpy.sin(polar))
@@ -60,7 +61,8 @@ def globe(steps):
 
 
 def exact_shares(cells):
-    """The shares of a ball, of an even number of cells: the area of a disc in a rectangle, integrated over z."""
+    """Returns the shares of a ball in an even number of cells: the area of a disc in a rectangle, integrated
+    over z."""
     walls = numpy.linspace(0, HALF, cells // 2 + 1)
     low, high = walls[:-1], walls[1:]
     nodes, weights = numpy.polynomial.legendre.leggauss(16)
@@ -88,14 +90,16 @@ def exact_shares(cells):
 
 
 def sampled(stl, cells, samples, place):
-    """The shares of cells by the rule solid at as many times the resolution, and its milliseconds."""
+    """Returns the shares of cells computed by the rule solid at a multiple of the resolution, and its
+    milliseconds."""
     solid, ms, _ = made(stl, cells * samples, place, "--rule", "solid", "--dtype", "u8")
     shape = (cells, samples) * 3
     return solid.reshape(shape).sum((1, 3, 5), dtype=numpy.uint32) / samples**3, ms
 
 
 def sphere(svg=None):
-    """Facets are about as long as cells. What is misplaced is the sum of all errors, as a part of the volume."""
+    """Uses facets of about the length of cells. The misplaced volume is the sum of all errors relative to the
+    volume."""
     lines = {"exact": [], **{f"{samples}³ samples": [] for samples in SAMPLES}}
     row("cells", "triangles", "by", "time", "largest error", "misplaced")
     row("---:", "---:", "---", "---:", "---:", "---:")
@@ -120,7 +124,7 @@ def sphere(svg=None):
 
 
 def picture(lines):
-    """Error by time, both logarithmic, a point for each size of cells."""
+    """Plots error over time, both logarithmic, with a point for each size of cells."""
     points = [point for line in lines.values() for point in line]
     ends = [(math.log10(min(p[a] for p in points)) - 0.1, math.log10(max(p[a] for p in points)) + 0.1) for a in (0, 1)]
 
@@ -152,14 +156,15 @@ def picture(lines):
         out.append(f'<polyline stroke="{colour}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}"/>')
         out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in places]
         x, y = places[-1]
-        # Where no other line passes.
+        # Placed where no other line passes.
         x, y = (x - 40, y + 20) if colour == "#e07b00" else (x + 10, y + 4)
         out.append(f'<text class="name" x="{x:.1f}" y="{y:.1f}" fill="{colour}">{name}</text>')
     return "\n".join([*out, "</svg>", ""])
 
 
 def union(cells="64"):
-    """Both spheres of one mesh, and the mesh of manifold3d's union, which starts from the same floats."""
+    """Returns both spheres in one mesh, and the mesh of manifold3d's union, which starts from the same
+    floats."""
     import manifold3d
 
     def floats(solid):
@@ -204,7 +209,7 @@ def union(cells="64"):
 
 
 def peers(cells="8"):
-    """Times, and errors against ours, which are exact but for the rounding to floats."""
+    """Prints times, and errors relative to our shares, which are exact except for the rounding to floats."""
     import trimesh
 
     cells = int(cells)
@@ -234,7 +239,7 @@ def peers(cells="8"):
 
         begin = time.perf_counter()
         planes = [numpy.linspace(-HALF, HALF, cells + 1)] * 3
-        # It winds faces the other way, and gives volumes.
+        # Its faces have the opposite orientation, and it returns volumes.
         found = adze.voxelize(adze.build_polyhedron(mesh.vertices.astype(float), mesh.faces[:, ::-1]), planes)
         seconds = time.perf_counter() - begin
         found = numpy.asarray(found).reshape((cells,) * 3 + (-1,))[..., 0] / (2 * HALF / cells) ** 3

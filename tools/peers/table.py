@@ -1,4 +1,4 @@
-"""What the tables of peers have in common: meshes by name, asking a peer, rows."""
+"""Common parts of the tables of peers: meshes by name, calls of a peer, rows."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def find(mesh):
 
 
 def told(lattice):
-    """A lattice as words of a command."""
+    """Returns a lattice as words of a command."""
     return {
         "origin": ",".join(repr(float(corner)) for corner in lattice.origin),
         "size": repr(lattice.size),
@@ -27,7 +27,7 @@ def told(lattice):
 
 
 def ask(command, processors):
-    """What a peer answers with so many processors, or why it does not."""
+    """Returns the result of a peer with this number of processors, or the reason for its failure."""
     usable = sorted(os.sched_getaffinity(0))[:processors]
     try:
         done = subprocess.run(
@@ -57,7 +57,8 @@ def duration(number):
 
 
 def ask_twice(command):
-    """What it answers with one processor and with two, `None` where it uses only one, or why it does not."""
+    """Returns the results with one processor and with two, `None` for a peer that uses only one, or the
+    reason for its failure."""
     two, reason = ask(command, 2)
     threaded = two is not None and two["busy"] > 1.3
     one, reason = ask(command, 1) if threaded else (two, reason)

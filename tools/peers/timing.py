@@ -1,14 +1,14 @@
-"""How a call is timed: the median of at most three."""
+"""Timing of a call: the median of at most three."""
 
 import statistics
 import time
 
-# The call is repeated while it took less than this in all, and at most three times.
+# The call is repeated while its total time is less than this, and at most three times.
 ENOUGH = 5.0
 
 
 def timed(call):
-    """The last result, and the seconds of a call with how many processors it kept busy."""
+    """Returns the last result, and the seconds of a call with the number of processors it kept busy."""
     seconds, processor = [], 0.0
     while not seconds or (len(seconds) < 3 and sum(seconds) < ENOUGH):
         begin = time.perf_counter(), time.process_time()

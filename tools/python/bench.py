@@ -1,9 +1,10 @@
-"""Arrays to array, in one run and one thread, beside packages of others: bench.py MESH [RES ...]
+"""Times voxelization from arrays to an array, in one run and one thread, next to other packages: bench.py
+MESH [RES ...]
 
-Each makes a dense array of the same mesh at the same cell size: surface and solid. Of a package that is not installed
-the error is printed. At the end is what a call costs beside the kernel. The time is the least of several runs; those of
-a package that takes longer than a few seconds are few. It is the processor's, of all threads, so that other work on the
-machine counts little.
+Each package creates a dense array of the same mesh at the same cell size: surface and solid. If a package is
+not installed, the error is printed. The end of the table is the overhead of a call over the kernel. The time
+is the least of several runs; a package that takes longer than a few seconds is run only a few times. It is
+the processor time of all threads, so that other work on the machine counts little.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import voxelize  # noqa: E402
 
 
 def least(call: Callable[[], Any], seconds: float = 3.0) -> tuple[float, Any]:
-    """The least time of some calls, and the answer."""
+    """Returns the least time of some calls, and the result."""
     times: list[float] = []
     while not times or (sum(times) < seconds and len(times) < 20):
         start = time.process_time()
@@ -37,7 +38,7 @@ def least(call: Callable[[], Any], seconds: float = 3.0) -> tuple[float, Any]:
 
 
 def kernel(path: str, res: int, rule: str) -> float:
-    """The least time that the command, of the same build, reports of its own kernel."""
+    """Returns the least time of the kernel reported by the command of the same build."""
     words = [path, "-r", str(res), f"--{rule}", "-j1", "-o", os.devnull, "-f", "raw", "--json", "-q"]
     call = [sys.executable, "-m", "voxelize._command", *words]
     reports = (json.loads(subprocess.run(call, capture_output=True, check=True).stdout) for _ in range(20))

@@ -1,4 +1,4 @@
-//! Voxelizes triangles of its own, in at most a minute, and prints the centres of the cells.
+//! Voxelizes generated triangles in at most a minute, and prints the centres of the cells.
 
 use std::thread;
 use std::time::Duration;

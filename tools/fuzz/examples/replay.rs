@@ -1,13 +1,13 @@
-//! The bodies of the fuzz targets over the corpora that are kept, on the stable toolchain, with overflow checks and
-//! debug assertions everywhere but in the kernels: `just fuzz-replay [TARGET]...`. It needs no fuzzer, finds nothing
-//! new, and stops at the first input that fails, with its name.
+//! Runs the bodies of the fuzz targets over the kept corpora, on the stable toolchain, with overflow checks
+//! and debug assertions everywhere except in the kernels: `just fuzz-replay [TARGET]...`. It needs no fuzzer,
+//! finds nothing new, and stops at the first failing input, with its name.
 
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// A target: its name, and what it does with an input.
+/// Target: its name and its check of an input.
 type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
             let Ok(bytes) = fs::read(file.path()) else {
                 continue;
             };
-            // Printed alone if the input ends the process.
+            // Printed only if the input ends the process.
             let _report = Named(file.path().display().to_string());
             check(&bytes);
             inputs += 1;

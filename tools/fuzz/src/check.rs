@@ -1,6 +1,6 @@
-//! The check of a mesh: against every pair of triangles, and in another order.
+//! The check of a mesh, compared with every pair of triangles, and in another order.
 //!
-//! The input is that of `kernels.rs`.
+//! The input has the layout of `kernels.rs`.
 
 use arbitrary::Unstructured;
 use voxelize::compare::check::{CheckOptions, MeshCheck, check as check_mesh};
@@ -74,7 +74,7 @@ fn count(found: &MeshCheck, code: Code) -> u64 {
         .map_or(0, |defect| defect.count)
 }
 
-/// All that does not depend on the order of triangles.
+/// Returns the results that do not depend on the order of triangles.
 fn places(found: &MeshCheck) -> Vec<(Code, u64, u64, Vec<[u64; 3]>)> {
     let at = |at: [f64; 3]| at.map(|c| (c + 0.0).to_bits());
     let of = found.defects.iter();
@@ -89,10 +89,11 @@ fn places(found: &MeshCheck) -> Vec<(Code, u64, u64, Vec<[u64; 3]>)> {
     .collect()
 }
 
-/// How many pairs cross, touch and overlap.
+/// Returns the number of pairs that cross, touch and overlap.
 fn pairs(triangles: &[Triangle]) -> [u64; 3] {
     let is_flat = |[a, b, c]: &Triangle| {
-        // On one line with three points that are not: in a plane with each.
+        // The triangle without area is on a line, so it is in a plane with each of three points that are not
+        // collinear.
         [
             [0.0, 0.0, 0.0],
             [1.0, 0.0, 0.0],

@@ -1,7 +1,7 @@
-//! How two meshes lie to each other, against all pairs of their triangles.
+//! Relation of two meshes, compared with all pairs of their triangles.
 //!
-//! The input: a byte that says what its numbers are, one for the triangles of the first mesh, then nine bytes for
-//! each triangle of both.
+//! The input: a byte for the kind of numbers, a byte for the number of triangles of the first mesh, then nine
+//! bytes for each triangle of both.
 
 use voxelize::Mesh;
 use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions, Relation};
@@ -9,7 +9,7 @@ use voxelize::geom::tri_tri::{Meeting, closest_points, meeting};
 
 use crate::alone;
 
-/// Triangles that are looked at for one input.
+/// Maximum number of triangles of an input.
 const MOST: usize = 48;
 
 /// Compares two meshes.

@@ -1,9 +1,9 @@
-//! Readers of folders: nodes, shards and chunks of Zarr. The input is the files, one after the other:
+//! Readers of folders: nodes, shards and chunks of Zarr. The input consists of files, one after the other:
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 1 | the name, of [`NAMES`] |
-//! | 3 | length, little-endian; the rest of the input, if it is shorter |
+//! | 1 | the index of the name in [`NAMES`] |
+//! | 3 | length, little-endian; if the input is shorter, its rest |
 //! | … | the file |
 
 use std::fs;
@@ -14,7 +14,7 @@ use voxelize::{BitGrid, Kind, Voxels};
 
 use crate::{check_error, within};
 
-/// The names of files: of a group, of an array, and of chunks in every way that they are named.
+/// Names of files: of a group, of an array, and of chunks in every naming scheme.
 const NAMES: [&str; 12] = [
     "zarr.json",
     "0/zarr.json",
@@ -30,16 +30,16 @@ const NAMES: [&str; 12] = [
     "1/zarr.json",
 ];
 
-/// Grids of more words are not written again.
+/// Larger grids, in words, are not written again.
 const SMALL: u128 = 1 << 14;
 
-/// Reads the folder, and writes and reads again what it holds.
+/// Reads the folder, and writes and reads the result again.
 pub fn check(bytes: &[u8]) {
     let place = tempfile::tempdir().expect("a folder for temporary ones");
     let folder = place.path().join("a.zarr");
     fs::create_dir(&folder).expect("room for an input");
     write(&folder, bytes);
-    // A chunk is unpacked beside the row that it is of, and both are copied.
+    // A chunk is unpacked in addition to its row, and both are copied.
     let enough = (16 << 20) + 4 * 1032 * bytes.len();
     let said = within(enough, || format::describe(&folder));
     match within(enough, || format::open(&folder)) {
@@ -62,7 +62,7 @@ fn write(folder: &Path, mut bytes: &[u8]) {
         let (file, after) = rest.split_at(length.min(rest.len()));
         bytes = after;
         let path = folder.join(NAMES[usize::from(*name) % NAMES.len()]);
-        // A name may be that of a folder and of a file: the first stays.
+        // A name may denote a folder and a file. The first one is kept.
         if path
             .parent()
             .is_some_and(|parent| fs::create_dir_all(parent).is_ok())

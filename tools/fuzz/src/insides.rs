@@ -1,7 +1,7 @@
-//! What is inside, by nonzero and evenodd, at every level and by every plan of memory, against rays in
-//! integers of any size; and robust, vote and flood in slabs against the whole.
+//! The inside by nonzero and evenodd, at every level and with every memory plan, compared with rays in
+//! integers of any size; and robust, vote and flood in slabs compared with the whole.
 //!
-//! The input is that of `kernels.rs`.
+//! The input has the layout of `kernels.rs`.
 
 use arbitrary::Unstructured;
 use voxelize::{Inside, Rule, Voxelizer};
@@ -10,7 +10,7 @@ use crate::alone;
 use crate::kernels::Case;
 use crate::winding::Windings;
 
-/// Cells times triangles that are looked at for one input.
+/// Maximum product of cells and triangles of an input.
 const MOST: usize = 100_000;
 
 /// Compares the insides of some triangles.

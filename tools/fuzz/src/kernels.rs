@@ -1,15 +1,15 @@
-//! The kernels, at every level and by every plan of memory, against the definition of "touches".
+//! The kernels, at every level and with every memory plan, compared with the definition of "touches".
 //!
 //! The input, numbers little-endian:
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 1 | bits 0–2: closed axes, 3: snap, 4: cells are cubes, 5: the oracle is asked, too |
+//! | 1 | bits 0–2: closed axes, 3: snap, 4: cells are cubes, 5: the oracle is also used |
 //! | 1 | height of slabs |
-//! | 3 × 3 | per axis: cells, size of a cell (of [`SIZES`]), first wall (of [`ORIGINS`]) |
+//! | 3 × 3 | per axis: cells, size of a cell (index in [`SIZES`]), first wall (index in [`ORIGINS`]) |
 //! | 9 × 3 each | triangles: per coordinate a kind and 16 bits, see [`coordinate`] |
 //!
-//! Where the input ends, zeros follow.
+//! Zeros follow the end of the input.
 
 use arbitrary::Unstructured;
 use voxelize::geom::Triangle;
@@ -39,7 +39,7 @@ pub const SIZES: [&str; 12] = [
     "1/1048576",
 ];
 
-/// First walls, in cells.
+/// First walls in cells.
 pub const ORIGINS: [&str; 8] = [
     "0/1",
     "-1/1",
@@ -54,10 +54,10 @@ pub const ORIGINS: [&str; 8] = [
 /// Cells per axis: few, and some more along x, where words end.
 const MANY: [usize; 4] = [40, 63, 65, 130];
 
-/// Cells that are looked at for one input.
+/// Maximum number of cells of an input.
 const MOST: u64 = 600;
 
-/// Triangles of one input.
+/// Maximum number of triangles of an input.
 const TRIANGLES: usize = 24;
 
 /// Compares the cells of some triangles.
@@ -123,7 +123,7 @@ impl Case {
         };
         let open = at([false; 3]);
         let bounds = Bounds::of(&triangles);
-        // Only an axis that the mesh does not go beyond can be closed.
+        // Only an axis that the mesh does not extend beyond can be closed.
         let within = |a: usize| open.axis(a).index(bounds.max[a]) <= (dims[a] as i64).into();
         let closed = [0, 1, 2].map(|a| flag(a as u8) && (triangles.is_empty() || within(a)));
         let mesh = Mesh::from_triangles(triangles).expect("finite coordinates");
@@ -135,7 +135,7 @@ impl Case {
         })
     }
 
-    /// The grids under the three [`Ties::ALL`], cell by cell; `None` if that is too much work.
+    /// Returns the grids under the three [`Ties::ALL`], cell by cell. `None` if that is too much work.
     fn by_definition(&self) -> Option<[BitGrid; 3]> {
         let maps = [0, 1, 2].map(|a| self.lattice.axis(a));
         let mut grids = Ties::ALL.map(|_| BitGrid::try_from(&self.lattice).expect("a small grid"));
@@ -172,8 +172,8 @@ impl Case {
         Some(grids)
     }
 
-    /// The definition itself against an oracle that shares no arithmetic with it. Slow, so of few
-    /// cells: the one in the middle of each triangle's, and its neighbours.
+    /// Compares the definition itself with an oracle that shares no arithmetic with it. This is slow, so only
+    /// few cells are compared: the middle cell of each triangle's cells, and its neighbours.
     fn compare_with_oracle(&self, expected: &[BitGrid; 3]) {
         let axes = oracle::axes(&self.lattice);
         let mut touched = expected
@@ -194,7 +194,7 @@ impl Case {
                     if answer {
                         touched[place].set(cell.map(|c| c as usize));
                     }
-                    // Several triangles: another may touch what this one does not.
+                    // With several triangles, another one may touch a cell that this one does not.
                     let one = self.mesh.triangles().len() == 1;
                     let defined = expected[place].get(cell.map(|c| c as usize));
                     assert!(
@@ -207,7 +207,7 @@ impl Case {
         }
     }
 
-    /// Every level gives the cells that are expected, and at one of them, every plan of memory.
+    /// Compares every level with the expected cells, and every memory plan at one of the levels.
     pub(crate) fn compare(&self, what: Rule, expected: &BitGrid) {
         let levels = Level::available();
         for (n, &level) in levels.iter().enumerate() {
@@ -286,7 +286,7 @@ impl Case {
     }
 }
 
-/// All cells of some ranges.
+/// Returns all cells of some ranges.
 fn cells_of([x, y, z]: [std::ops::Range<i64>; 3]) -> impl Iterator<Item = [i64; 3]> {
     z.flat_map(move |k| {
         let x = x.clone();
@@ -295,7 +295,7 @@ fn cells_of([x, y, z]: [std::ops::Range<i64>; 3]) -> impl Iterator<Item = [i64; 
     })
 }
 
-/// The grid that slabs make up.
+/// Returns the grid composed of slabs.
 fn whole(slabs: &mut Slabs) -> BitGrid {
     let mut grid = BitGrid::new(slabs.dims()).expect("a small grid");
     let mut layers = 0;
@@ -333,9 +333,9 @@ fn triangle(
     Ok(triangle)
 }
 
-/// A coordinate by its kind: 0 is the float nearest to a wall or centre plane, from two cells below
-/// the grid to two above it; 1 and 2 are its neighbours; 3 is in 256 parts of a cell, 4 anywhere in
-/// the grid, 5 and 6 are the upper and the lower bits of a float. 7 is that of the vertex before.
+/// Returns a coordinate by its kind: 0 is the float nearest to a wall or centre plane, from two cells below
+/// the grid to two above it; 1 and 2 are its neighbours; 3 is in 256 parts of a cell; 4 is anywhere in the
+/// grid; 5 and 6 are the upper and the lower bits of a float; 7 is the coordinate of the previous vertex.
 fn coordinate(kind: u8, value: u16, cells: usize, origin: &Rational, size: &Rational) -> f32 {
     let at = |index: Rational| (origin + &(size * &index)).to_f32();
     let wall = || {

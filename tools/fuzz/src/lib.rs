@@ -1,6 +1,5 @@
-//! What each fuzz target holds the library to: one file per target, with the layout of its input on
-//! top. A check panics if the library does, or if what it gives is not what it should be.
-//! `examples/make_fuzz_seeds` writes inputs to begin with.
+//! Checks of the fuzz targets: one file per target, with the layout of its input at the top. A check panics
+//! if the library does, or if a result is wrong. `examples/make_fuzz_seeds` writes initial inputs.
 #![forbid(unsafe_code)]
 
 pub mod check;
@@ -27,20 +26,20 @@ use std::sync::LazyLock;
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use voxelize::{Error, Kind};
 
-/// The oracle of the tests.
+/// Oracle of the tests.
 #[path = "../../../tests/support/oracle.rs"]
 mod oracle;
 
-/// That of the suite `solid`.
+/// Oracle of the suite `solid`.
 #[path = "../../../tests/counted/solid/winding.rs"]
 #[allow(dead_code, reason = "one ray is asked")]
 mod winding;
 
-/// Counts what is asked for, also where it is refused.
+/// Counts requested memory, including refused requests.
 #[global_allocator]
 static MEMORY: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Does `work`, which may ask for so many bytes more at a time.
+/// Runs `work`, which may allocate at most `bytes` more at a time.
 fn within<R>(bytes: usize, work: impl FnOnce() -> R) -> R {
     MEMORY.reset_peak_memory();
     let result = work();
@@ -52,7 +51,7 @@ fn within<R>(bytes: usize, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Makes this thread the only one of its pool: no input starts any or waits for one, and inputs repeat
+/// Makes this thread the only one of its pool. No input starts threads or waits for them, and inputs repeat
 /// exactly. The fuzzer calls from one thread.
 fn alone() {
     static POOL: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
@@ -69,8 +68,8 @@ fn alone() {
     );
 }
 
-/// Holds an error to what all errors promise: a known code, one line that a terminal can show, and
-/// a place that is in the input of `length` bytes.
+/// Checks the properties of all errors: a known code, one line that a terminal can show, and a place within
+/// the input of `length` bytes.
 fn check_error(error: &Error, letter: char, length: usize) {
     let numbered =
         |code: &str| code.len() == 4 && code[1..].bytes().all(|byte| byte.is_ascii_digit());
@@ -103,7 +102,7 @@ fn check_error(error: &Error, letter: char, length: usize) {
     );
 }
 
-/// Holds the words of an error to one line each.
+/// Checks that the texts of an error are one printable line each.
 fn check_words(error: &Error) {
     let hint = error.hint().map(ToString::to_string);
     for text in [

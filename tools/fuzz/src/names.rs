@@ -1,8 +1,8 @@
 //! Names and links: no command may change a file that no option names as an output, or that it reads.
 //!
-//! The input: two bytes for the number of links and the command, two for each link (its name, and what it leads to),
-//! then two for each word (what it is, and the file that it names). The files are those of [`FILES`]; a run happens in
-//! a folder of its own, and all of it is real: meshes are read, voxels written, goldens recorded.
+//! The input: two bytes for the number of links and the command, two for each link (its name and its target),
+//! then two for each word (its kind, and the file that it names). The files are those in [`FILES`]. A run
+//! happens in a separate folder and is real: meshes are read, voxels written, goldens recorded.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use voxelize::cli;
 
 use crate::alone;
 
-/// Names that words and links may have. Some are files, some folders, some are not there until a link is.
+/// Names for words and links. Some are files, some are folders, and some exist only as links.
 const NAMES: [&str; 24] = [
     "cube.stl",
     "b.stl",
@@ -43,23 +43,23 @@ const NAMES: [&str; 24] = [
     "report.json",
 ];
 
-/// What a name on the command line is to the run.
+/// Role of a name on the command line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// It is read.
+    /// Read by the run.
     Input,
-    /// It is written, and perhaps a sidecar behind it.
+    /// Written by the run, possibly with a sidecar.
     Output,
-    /// Files are written into it.
+    /// Folder for new files.
     Folder,
-    /// Voxel files in it are replaced as goldens.
+    /// Folder whose voxel files are replaced as goldens.
     Goldens,
 }
 
-/// Words that are drawn: an option with the name that follows it, or an option alone.
+/// Drawn words: an option with the role of the name that follows it, or an option alone.
 type Word = (&'static str, Option<Role>);
 
-/// A command with the words that it may have.
+/// Command with its possible words.
 type Verb = (&'static str, &'static [Word]);
 
 const VERBS: [Verb; 7] = [
@@ -132,10 +132,10 @@ const VERBS: [Verb; 7] = [
     ),
 ];
 
-/// Words and links of one input.
+/// Maximum number of words and of links of an input.
 const MOST: usize = 8;
 
-/// Every file that a run finds, with its bytes: made once, by the command itself.
+/// Every file that a run finds, with its bytes. Created once, by the command itself.
 static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
     assert!(
         std::env::var_os("CI").is_none(),
@@ -163,12 +163,12 @@ static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
             "{words}"
         );
     }
-    // Another's file with a name that this tool would choose.
+    // A file of another program with a name that this tool would choose.
     fs::write("b.vox", "no voxels").expect("room for a text");
     snapshot(Path::new("."))
 });
 
-/// Runs a command between links, and looks at every file.
+/// Runs a command among links and checks every file.
 pub fn check(bytes: &[u8]) {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone_in_this_folder = ONE.lock();
@@ -188,7 +188,7 @@ pub fn check(bytes: &[u8]) {
     let (links, words) = rest.split_at((2 * (usize::from(*links) % (MOST / 2))).min(rest.len()));
     let name = |byte: u8| NAMES[usize::from(byte) % NAMES.len()];
     for link in links.chunks_exact(2) {
-        // A name that is there stays what it is.
+        // An existing name is kept.
         let _ = match link[1] & 128 {
             0 => symlink(name(link[1]), name(link[0])),
             _ => fs::hard_link(name(link[1]), name(link[0])),
@@ -235,7 +235,7 @@ pub fn check(bytes: &[u8]) {
     enter(&home);
 }
 
-/// Files that a command may write: judged by their real paths before it runs.
+/// Files that a command may write, determined by their real paths before it runs.
 struct Outputs {
     inputs: Vec<PathBuf>,
     outputs: Vec<PathBuf>,
@@ -258,7 +258,7 @@ impl Outputs {
         let mut inputs = of(Role::Input);
         let mut outputs = of(Role::Output);
         let mut goldens = of(Role::Goldens);
-        // A list, and the goldens that it names, are written where results are recorded.
+        // A list and its goldens are written when results are recorded.
         if records {
             let is_list = |path: &PathBuf| path.extension().is_none_or(|end| end != "stl");
             outputs.extend(inputs.extract_if(.., |path| is_list(path)));
@@ -312,8 +312,8 @@ impl Outputs {
     }
 }
 
-/// The place that a name stands for, whether there is a file or not: its real folder, and its own name behind the last
-/// link. None for links that lead nowhere in any number of steps.
+/// Returns the place of a name, existing or not: its real folder, and its own name after the last link.
+/// `None` for links that lead nowhere in any number of steps.
 fn real(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..40 {
@@ -341,7 +341,7 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// All regular files below `folder` with their bytes. Links are not followed.
+/// Returns all regular files below `folder` with their bytes. Links are not followed.
 fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder of the run").flatten() {
@@ -362,7 +362,7 @@ fn enter(folder: &Path) {
     std::env::set_current_dir(folder).expect("a folder that is there");
 }
 
-/// Runs the command with these words, in one thread, and prints nothing.
+/// Runs the command with these words in one thread, without output.
 fn run(words: Vec<OsString>) -> u8 {
     let code = cli::run(
         ["voxelize", "-q", "-j=1"]

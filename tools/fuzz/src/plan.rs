@@ -1,6 +1,6 @@
-//! The command line, from words to what a dry run says. No file is looked at.
+//! The command line, from words to the report of a dry run. No file is read.
 //!
-//! The input is the words, one a line, without the name of the program.
+//! The input consists of the words, one per line, without the name of the program.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use voxelize::{Kind, Mesh};
 
 use crate::alone;
 
-/// Plans what the words ask for, and reports it.
+/// Plans the run of these words and reports it.
 pub fn check(bytes: &[u8]) {
     alone();
     let words = std::iter::once(&b"voxelize"[..]).chain(bytes.split(|byte| *byte == b'\n'));
@@ -60,7 +60,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// A mesh whose extents differ, one of them no double.
+/// Returns a mesh with differing extents. One of them is not a double.
 fn pyramid() -> Mesh {
     let corners = [
         [0.0, 0.0, 0.0],
@@ -72,7 +72,7 @@ fn pyramid() -> Mesh {
     Mesh::from_triangles(sides.collect()).expect("finite coordinates")
 }
 
-/// Whatever was typed, a terminal shows it and obeys none of it.
+/// Checks that terminals only print the text, whatever the words were.
 fn check_harmless(text: &str) {
     assert!(
         !text.replace('\n', "").contains(char::is_control),

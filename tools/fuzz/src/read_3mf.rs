@@ -1,6 +1,6 @@
-//! The reader of 3MF.
+//! Reader of 3MF.
 //!
-//! The input is a file, or else the model of a package.
+//! The input is a file, or otherwise the model of a package.
 
 use std::io::{Cursor, Read, Write, copy, sink};
 
@@ -12,13 +12,13 @@ use zip::{ZipArchive, ZipWriter};
 
 use crate::{alone, check_error, check_words, within};
 
-/// The limit of memory: items may name one object many times.
+/// Memory limit, because items may name one object many times.
 const LIMIT: u64 = 8 << 20;
 
-/// What is not counted by it: blocks of readers.
+/// Memory outside of the limit: blocks of readers.
 const BESIDE: usize = 24 << 20;
 
-/// Reads `bytes` as they are, and leniently.
+/// Reads `bytes` with default tolerance and leniently.
 pub fn check(bytes: &[u8]) {
     alone();
     let made;
@@ -51,7 +51,7 @@ fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
     })
 }
 
-/// The length of the package or of the longest file in it: errors name a place in either.
+/// Returns the length of the package or of the longest file in it. Errors name a place in either.
 fn longest(bytes: &[u8]) -> usize {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else {
         return bytes.len();
@@ -60,7 +60,7 @@ fn longest(bytes: &[u8]) -> usize {
     let mut length = |n| {
         let file = archive.by_index(n).ok()?;
         let mut unpacked = file.take(LIMIT);
-        // As much of it as is whole.
+        // Read as much of it as is intact.
         let _ = copy(&mut unpacked, &mut sink());
         Some((LIMIT - unpacked.limit()) as usize)
     };

@@ -1,6 +1,6 @@
-//! The reader of ASCII STL.
+//! Reader of ASCII STL.
 //!
-//! The input is what follows `solid`; bytes that no text has become `#`, so that it stays text.
+//! The input is the text after `solid`. Bytes that are not text are replaced by `#`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,10 +11,10 @@ use voxelize::{Error, Result};
 
 use crate::{alone, check_error, within};
 
-/// The reader takes so many bytes at a time.
+/// Bytes that the reader reads at a time.
 const BLOCK: usize = 256 << 10;
 
-/// Reads `bytes` as they are, shouted, with other line ends, and across the end of a block.
+/// Reads `bytes` unchanged, in upper case, with other line ends, and across the end of a block.
 pub fn check(bytes: &[u8]) {
     alone();
     let mut text = b"solid ".to_vec();
@@ -44,7 +44,7 @@ fn check_text(text: &[u8], tolerance: Tolerance) {
         heart(&read(&with_crlf(text), tolerance), 0),
         "with CRLF"
     );
-    // A block takes longer than all else together.
+    // A block takes longer than everything else together.
     if text.len().is_multiple_of(4) {
         let across = read(&across_blocks(text), tolerance);
         assert_eq!(heart(&plain, 1), heart(&across, 0), "across blocks");
@@ -62,11 +62,11 @@ fn read(text: &[u8], tolerance: Tolerance) -> Result<Loaded> {
     })
 }
 
-/// The code of an error, its triangle and its line.
+/// Code of an error, its triangle and its line.
 type Place = (&'static str, Option<u64>, Option<u64>);
 
-/// What has to stay the same: the triangles and how many were dropped, or what is wrong and where,
-/// `later` lines below.
+/// Returns the properties that must not change: the triangles and the number of dropped ones, or the error
+/// with its place, `later` lines further down.
 fn heart(result: &Result<Loaded>, later: u64) -> std::result::Result<(&[Triangle], u64), Place> {
     match result {
         Ok(loaded) => Ok((loaded.mesh.triangles(), loaded.dropped)),
@@ -78,7 +78,7 @@ fn heart(result: &Result<Loaded>, later: u64) -> std::result::Result<(&[Triangle
     }
 }
 
-/// Reads as ASCII STL, and the mesh written out reads as itself.
+/// Checks that the text is read as ASCII STL, and that the written mesh reads back equal.
 fn check_loaded(loaded: &Loaded, text: &[u8]) {
     assert_eq!(
         (loaded.format, loaded.bytes),
@@ -105,7 +105,7 @@ fn check_loaded(loaded: &Loaded, text: &[u8]) {
     assert_eq!(again.mesh, loaded.mesh);
 }
 
-/// Every LF that stands alone as CRLF.
+/// Replaces every single LF by CRLF.
 fn with_crlf(text: &[u8]) -> Vec<u8> {
     let after_cr = |n: usize| n > 0 && text[n - 1] == b'\r';
     let ends = text.iter().enumerate().flat_map(|(n, byte)| {
@@ -118,7 +118,7 @@ fn with_crlf(text: &[u8]) -> Vec<u8> {
     ends.collect()
 }
 
-/// An empty solid and blanks before it, so that its middle is where the reader fetches more.
+/// Inserts an empty solid and blanks before the text, so that the reader fetches a block in its middle.
 fn across_blocks(text: &[u8]) -> Vec<u8> {
     let mut long = b"solid endsolid\n".to_vec();
     long.resize(BLOCK - text.len() / 2 % BLOCK, b' ');

@@ -1,6 +1,6 @@
-//! The reader of glTF and GLB.
+//! Reader of glTF and GLB.
 //!
-//! The input is a file; one that is neither becomes the JSON of a GLB whose other chunk are its own bytes.
+//! The input is a file. If it is neither, it becomes the JSON and the binary chunk of a GLB.
 
 use voxelize::Result;
 use voxelize::mesh::PartKind;
@@ -8,13 +8,13 @@ use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
 
 use crate::{alone, check_error, check_words, within};
 
-/// The limit of memory: nodes may name one mesh many times.
+/// Memory limit, because nodes may name one mesh many times.
 const LIMIT: u64 = 8 << 20;
 
-/// What is not counted by it: blocks of readers, and the memory of a decoder of Draco for so few bytes.
+/// Memory outside of the limit: blocks of readers, and a Draco decoder for small inputs.
 const BESIDE: usize = 24 << 20;
 
-/// Reads `bytes` as they are, and leniently.
+/// Reads `bytes` with default tolerance and leniently.
 pub fn check(bytes: &[u8]) {
     alone();
     let made;

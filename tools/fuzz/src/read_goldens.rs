@@ -1,17 +1,17 @@
-//! Lists of goldens: TOML, read with lines and written again with comments.
+//! Lists of goldens: TOML, parsed with lines and written again with comments.
 //!
-//! The input is the list; bytes that are no text become �.
+//! The input is the list. Bytes that are not text become �.
 
 use voxelize::compare::{Case, Golden, Goldens};
 use voxelize::grid::Hash;
 
 use crate::{alone, check_error, within};
 
-/// Reads a list, and records in it.
+/// Parses a list and records in it.
 pub fn check(bytes: &[u8]) {
     alone();
     let text = String::from_utf8_lossy(bytes);
-    // A tree of the text, in which a byte becomes a node of a few hundred.
+    // A tree of the text, in which a byte becomes a node of a few hundred bytes.
     let parsed = within((1 << 20) + 2000 * text.len(), || Goldens::parse(&text));
     let goldens = match parsed {
         Ok(goldens) => goldens,
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Goldens {
     Goldens::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A recorded case is read back, and no other case changes.
+/// Checks that a recorded case is read back and that no other case changes.
 fn check_recorded(goldens: &Goldens, case: &Case) {
     let grid: Hash = format!("v1:{}", "0a".repeat(16)).parse().expect("a digest");
     let golden = Golden::Digest { grid, cells: 7 };

@@ -1,4 +1,4 @@
-//! The readers of OBJ, OFF and PLY.
+//! Readers of OBJ, OFF and PLY.
 //!
 //! The input is a file.
 
@@ -10,10 +10,11 @@ use voxelize::{Kind, Result};
 
 use crate::{alone, check_error, read_stl, within};
 
-/// Blocks of readers, and what lists of one word begin with.
+/// Blocks of readers, and the initial size of lists of one word.
 const BLOCKS: usize = 4 << 20;
 
-/// Reads `bytes` as they are, lenient and within less memory than they need; and what was read as OBJ.
+/// Reads `bytes` with default tolerance, leniently, and with too little memory. Meshes are also written and
+/// read back as OBJ.
 pub fn check(bytes: &[u8]) {
     alone();
     if bytes.starts_with(read_stl::MAGIC) {
@@ -49,11 +50,11 @@ fn read(bytes: &[u8], options: ReadOptions) -> Result<Loaded> {
     })
 }
 
-/// The mesh is finite, no larger than its file can say, and reads as itself when it is written out.
+/// Checks that the mesh is finite, no larger than its file permits, and reads back equal when written.
 fn check_loaded(loaded: &Loaded, bytes: &[u8]) {
     assert_eq!(loaded.bytes, bytes.len() as u64);
     let triangles = loaded.mesh.triangles();
-    // A corner takes two bytes as text, one as a byte of a list.
+    // A corner takes two bytes as text, and one byte in a list of bytes.
     assert!(
         triangles.len() <= bytes.len(),
         "{} triangles",

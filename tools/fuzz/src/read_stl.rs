@@ -1,6 +1,6 @@
-//! Readers of meshes, by content: as a file, as a stream and packed, under every tolerance.
+//! Readers of meshes by content: as a file, as a stream and packed, with every tolerance.
 //!
-//! The input is the file. Bytes decide the format, as for any user.
+//! The input is the file. Its bytes decide the format, as for any user.
 
 use std::io::{Read, Write};
 
@@ -19,13 +19,14 @@ use crate::{alone, check_error, scratch, within};
 /// Bytes of a triangle in memory.
 const TRIANGLE: u64 = 36;
 
-/// A stream that ends within so many bytes is as good as a file: readers look so far ahead.
+/// A stream that ends within this number of bytes is equivalent to a file, because readers look ahead this
+/// far.
 const HEAD: usize = 4096;
 
-/// How gzip files begin.
+/// Start of gzip files.
 pub(crate) const MAGIC: &[u8] = b"\x1f\x8b";
 
-/// Reads `bytes` in every way, and within every limit of memory that matters.
+/// Reads `bytes` in every way, and within every relevant memory limit.
 pub fn check(bytes: &[u8]) {
     alone();
     let input = Input {
@@ -42,13 +43,14 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// A file, and the length of what is packed in it, or its own.
+/// File with the length of its unpacked content.
 struct Input<'a> {
     bytes: &'a [u8],
     length: usize,
 }
 
-/// The length of what a gzip file holds, as far as it is whole; of any other its own.
+/// Returns the length of the content of a gzip file, as far as it is intact, and the length of any other
+/// file.
 fn unpacked(bytes: &[u8]) -> usize {
     if !bytes.starts_with(MAGIC) {
         return bytes.len();
@@ -63,7 +65,7 @@ fn unpacked(bytes: &[u8]) -> usize {
 }
 
 impl Input<'_> {
-    /// Reads it in every way, which all come to the same.
+    /// Reads the input in every way and compares the results.
     fn check(&self, tolerance: Tolerance) -> Result<Loaded> {
         let options = ReadOptions::default().tolerance(tolerance);
         let file = self.file(&options);
@@ -75,7 +77,7 @@ impl Input<'_> {
             }
         }
         self.check_agreement(&file, &stream);
-        // To pack takes longer than to read.
+        // Packing takes longer than reading.
         if !self.is_packed() && self.bytes.len().is_multiple_of(4) {
             check_packed(self.packed(&options), &stream);
         }
@@ -107,13 +109,15 @@ impl Input<'_> {
         })
     }
 
-    /// Memory that reading may take: a block of lines, as the content may be that of another text format, a block of the
-    /// file, the window and the tables of gzip, and triangles that are in the file, in a list that doubles.
+    /// Returns the memory that reading may allocate: a block of lines, because the content may be another
+    /// text format; a block of the file; the window and the tables of gzip; and the triangles of the file in
+    /// a list that doubles.
     fn enough(&self) -> usize {
         (1 << 20) + (768 << 10) + 4 * self.length
     }
 
-    /// A mesh has as many triangles as its file can hold, all finite, and knows its bounds.
+    /// Checks that a mesh has at most as many triangles as its file can contain, all finite, and correct
+    /// bounds.
     fn check_loaded(&self, loaded: &Loaded, tolerance: Tolerance) {
         let Loaded {
             mesh,
@@ -129,7 +133,7 @@ impl Input<'_> {
         assert_eq!(*packing == Packing::Gzip, self.is_packed());
         let triangles = mesh.triangles();
         if !format.starts_with("stl") {
-            // `read_indexed` tries it.
+            // `read_indexed` tests it.
             return;
         }
         // The shortest triangle of any format takes more.
@@ -180,7 +184,7 @@ impl Input<'_> {
         }
     }
 
-    /// Every record is taken or dropped, the last one even if it is cut; but those that were not counted
+    /// Checks that every record is read or dropped, including a truncated last one. Records beyond the count
     /// may be something else.
     fn check_records(&self, triangles: u64, dropped: u64) {
         let count = self.count().expect("a binary STL has one");
@@ -193,16 +197,16 @@ impl Input<'_> {
         }
     }
 
-    /// What a binary STL has for the number of triangles.
+    /// Returns the number of triangles that a binary STL states.
     fn count(&self) -> Option<u64> {
         let bytes = self.bytes.get(80..84)?.try_into().expect("four bytes");
         Some(u32::from_le_bytes(bytes).into())
     }
 
-    /// File and stream agree, save where a stream that goes on cannot know its length yet.
+    /// Checks that file and stream agree, except if a stream that continues cannot know its length yet.
     fn check_agreement(&self, file: &Result<Loaded>, stream: &Result<Loaded>) {
         let is_known = self.is_packed() || self.bytes.len() < HEAD;
-        // Its first bytes may look like text, and only its length says otherwise.
+        // Its first bytes may look like text, so that only its length decides.
         let by_length = !is_known
             && self
                 .count()
@@ -214,13 +218,14 @@ impl Input<'_> {
             (Err(file), Err(stream)) if is_known => {
                 assert_eq!(place(file), place(stream), "{file}\n{stream}");
             }
-            // That too little follows is known only after what else is wrong.
+            // A too short remainder is detected only after other errors.
             (Err(_), Err(_)) => (),
             _ => assert!(by_length, "file and stream differ: {file:?}, {stream:?}"),
         }
     }
 
-    /// What the triangles take is enough, with the names of their parts; one byte less than the triangles is not.
+    /// Checks that the memory of the triangles and of the names of their parts suffices, and that one byte
+    /// less than the triangles does not.
     fn check_limits(&self, loaded: &Loaded) {
         if !loaded.format.starts_with("stl") {
             return;
@@ -248,7 +253,7 @@ impl Input<'_> {
     }
 }
 
-/// What an error says, but in words.
+/// Returns the content of an error except its text.
 fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
     (
         error.kind(),
@@ -259,7 +264,7 @@ fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
     )
 }
 
-/// Packed, it is the same.
+/// Checks that a packed file gives the same result.
 fn check_packed(packed: Result<Loaded>, plain: &Result<Loaded>) {
     match (packed, plain) {
         (Ok(mut packed), Ok(plain)) => {
@@ -272,7 +277,7 @@ fn check_packed(packed: Result<Loaded>, plain: &Result<Loaded>) {
     }
 }
 
-/// Strictness refuses everything that is found, and changes nothing else.
+/// Checks that strict mode rejects every finding and changes nothing else.
 fn check_strict(strict: &Result<Loaded>, usual: &Result<Loaded>) {
     match (strict, usual) {
         (Ok(strict), usual) => {
@@ -291,7 +296,7 @@ fn check_strict(strict: &Result<Loaded>, usual: &Result<Loaded>) {
     }
 }
 
-/// Leniency changes nothing in what is whole, and tells of what is not.
+/// Checks that lenient mode changes nothing for intact files and reports damage.
 fn check_lenient(lenient: &Result<Loaded>, usual: &Result<Loaded>) {
     match (lenient, usual) {
         (lenient, Ok(usual)) => assert_eq!(lenient.as_ref(), Ok(usual)),
@@ -307,7 +312,7 @@ fn check_lenient(lenient: &Result<Loaded>, usual: &Result<Loaded>) {
     }
 }
 
-/// Gives a few bytes at a time, as pipes may.
+/// Reader that returns a few bytes at a time, like a pipe.
 struct Dribble<'a>(&'a [u8], usize);
 
 impl Read for Dribble<'_> {

@@ -1,7 +1,7 @@
-//! Readers of voxels: every format, whatever the content, from memory and as a file.
+//! Readers of voxels: every format with any content, from memory and as a file.
 //!
-//! The input is the file. If it begins with `{`, what is before the first 0 byte is the sidecar. If it begins with the byte
-//! 255, the rest is the files of a folder, as `folder.rs` has them.
+//! The input is the file. If it starts with `{`, the part before the first 0 byte is the sidecar. If it
+//! starts with the byte 255, the rest contains the files of a folder in the layout of `folder.rs`.
 
 use std::io::Cursor;
 
@@ -11,7 +11,7 @@ use voxelize::{BitGrid, Kind, Record, Rule, Voxels, tool};
 
 use crate::{alone, check_error, folder, scratch, within};
 
-/// Grids of more words are not written again.
+/// Larger grids, in words, are not written again.
 const SMALL: usize = 1 << 14;
 
 /// Reads `bytes` as every format.
@@ -35,7 +35,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// The sidecar, if there is one, and the file.
+/// Splits the input into the optional sidecar and the file.
 fn split(bytes: &[u8]) -> (Option<String>, &[u8]) {
     if !bytes.starts_with(b"{") {
         return (None, bytes);
@@ -67,8 +67,7 @@ fn read<'a>(
     }
 }
 
-/// What files are opened as by their content, and what they say of themselves, is what the reader of
-/// that format makes of them.
+/// Checks that opening a file by its content, and describing it, agree with the reader of that format.
 fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
     scratch::with_file(file, |path| {
         let Some(format) = format::sniff(&path) else {
@@ -104,14 +103,14 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
     });
 }
 
-/// A rule that a record has is the rule of its fields.
+/// Checks that the rule of a record is the rule of its fields.
 fn check_rule(record: &Record) {
     if let Some(rule) = Rule::from_record(record) {
         assert_eq!(Rule::from_fields(rule.name(), rule.fields()), Ok(rule));
     }
 }
 
-/// Counts of labels add up, and values of a field are those of its summary.
+/// Checks that counts of labels add up, and that values of a field match its summary.
 fn check_cells(voxels: &Voxels) {
     if is_large(voxels) {
         return;
@@ -137,12 +136,13 @@ fn check_cells(voxels: &Voxels) {
     }
 }
 
-/// Whether it is too large to be looked at cell by cell.
+/// Reports whether the grid is too large for a test of every cell.
 fn is_large(voxels: &Voxels) -> bool {
     BitGrid::bytes_for(voxels.dims()) > 8 * SMALL as u128
 }
 
-/// Whether both are the same; of wide scenes, which may span gigabytes of zeros, all but the cells.
+/// Reports whether both are equal. For wide scenes, which may span gigabytes of zeros, the cells are not
+/// compared.
 fn same(a: &Voxels, b: &Voxels) -> bool {
     match is_large(a) {
         true => (a.dims(), &a.lattice, &a.record) == (b.dims(), &b.lattice, &b.record),
@@ -150,10 +150,11 @@ fn same(a: &Voxels, b: &Voxels) -> bool {
     }
 }
 
-/// Cells are no more than the file can hold, lattices fit their grids, numbers can be asked for.
+/// Checks that the file can contain the cells, that lattices fit their grids, and that numbers can be
+/// computed.
 fn check_voxels(voxels: &Voxels, length: usize) {
     let dims = voxels.dims();
-    // A wide scene of few voxels may be as large as the first, in pages that are never touched.
+    // A wide scene of few voxels may be as large as the first bound, in pages that are never touched.
     let most = (8 << 30) + 8 * 1032 * length as u128;
     assert!(
         BitGrid::bytes_for(dims) <= most,
@@ -180,7 +181,7 @@ fn check_voxels(voxels: &Voxels, length: usize) {
     }
 }
 
-/// What was read can be written, and reads back as itself.
+/// Checks that the result can be written and reads back equal.
 fn check_again(voxels: &Voxels, format: &Format) {
     for &dtype in format.dtypes_of(voxels.kind()) {
         let mut bytes = Vec::new();
@@ -203,7 +204,7 @@ fn check_again(voxels: &Voxels, format: &Format) {
     }
 }
 
-/// A description of `voxels`, as a sidecar has it.
+/// Returns a description of `voxels` in the form of a sidecar.
 pub(crate) fn sidecar_of(voxels: &Voxels, dtype: Dtype) -> String {
     let mut metadata = Metadata {
         dims: Some(voxels.dims()),

@@ -4,16 +4,16 @@
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 1 | format, of those of one file that are read |
-//! | 1 | kind of cells, of those of the format |
-//! | 1 | type of numbers, of those of the kind |
+//! | 1 | format, among the readable single-file formats |
+//! | 1 | kind of cells, among the kinds of the format |
+//! | 1 | type of numbers, among the types of the kind |
 //! | 3 × 2 | cells per axis |
 //! | 1 | bits 0: a lattice, 1: of cubes, 2–4: closed axes, 5: snap |
 //! | 6 × (4 + 2) | origin and spacing, numerator and denominator |
-//! | 2 | bits: which entries of the record |
+//! | 2 | bits of the entries of the record |
 //! | 7 × 1 + … | entries of the record, length and bytes |
 //! | 1 | height of slabs |
-//! | … | cells, 8 a byte; of labels one a byte; of fields one in 4 bytes: again and again from the first byte |
+//! | … | cells, 8 per byte; labels, one per byte; fields, one per 4 bytes; repeated from the first byte |
 
 use std::io::Cursor;
 
@@ -28,10 +28,10 @@ use voxelize::{BitGrid, Lattice, Rational, Record, Result, Snap, Voxels};
 use crate::alone;
 use crate::read_voxels::sidecar_of;
 
-/// The most words of cells.
+/// Maximum number of words of cells.
 const MOST: usize = 512;
 
-/// Writes a grid whole and in slabs, and reads it back.
+/// Writes a grid as a whole and in slabs, and reads it back.
 pub fn check(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     let (format, dtype, voxels, height) = case(&mut input).expect("zeros follow the end");
@@ -58,7 +58,7 @@ pub fn check(bytes: &[u8]) {
     check_back(&voxels, format, dtype, &file);
 }
 
-/// In slabs it is the same file.
+/// Checks that slabs give the same file.
 fn check_slabs(
     voxels: &Voxels,
     height: usize,
@@ -78,7 +78,7 @@ fn check_slabs(
     assert!(again == file, "{} in slabs of {height} layers", format.name);
 }
 
-/// What is read is what was written.
+/// Checks that the written data is read back.
 fn check_back(voxels: &Voxels, format: &Format, dtype: Dtype, file: &[u8]) {
     if !format.is_readable() {
         return;
@@ -103,7 +103,7 @@ fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, 
         .collect();
     let format = formats[usize::from(input.arbitrary::<u8>()?) % formats.len()];
     let kind = format.kinds[usize::from(input.arbitrary::<u8>()?) % format.kinds.len()];
-    // A format may hold labels as bits alone.
+    // A format may store labels only as bits.
     let kind = if format.dtypes_of(kind).is_empty() {
         CellKind::Bits
     } else {
@@ -134,7 +134,7 @@ fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, 
     ))
 }
 
-/// At most [`MOST`] words.
+/// Returns dims of at most [`MOST`] words.
 fn dims(sizes: [u16; 3]) -> [usize; 3] {
     let [x, y, z] = sizes.map(usize::from);
     let x = x % 600 + 1;
@@ -166,13 +166,13 @@ fn lattice(input: &mut Unstructured, dims: [usize; 3]) -> arbitrary::Result<Opti
     Ok(flag(0).then(|| lattice.expect("a lattice").with_snap(snap)))
 }
 
-/// A record of any words; how a lattice snaps is part of it.
+/// Returns a record of arbitrary texts. The snap of the lattice is part of it.
 fn record(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Record> {
     let flags: u16 = input.arbitrary()?;
     let mut words = [const { None }; 4 + FIELDS.len()];
     for (n, word) in words.iter_mut().enumerate() {
         let length = usize::from(input.arbitrary::<u8>()?).min(input.len());
-        // Texts of arrays end at a 0.
+        // Texts in arrays end at a 0.
         let text = String::from_utf8_lossy(input.bytes(length)?).replace('\0', "");
         *word = (flags >> n & 1 == 1).then_some(text);
     }
@@ -182,7 +182,7 @@ fn record(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Record> {
         .zip(fields)
         .filter_map(|(name, word)| Some((name, word?)))
         .collect();
-    // A grid whose y is up is turned in scenes.
+    // A grid with y up is rotated in scenes.
     let transform = if flags >> 15 == 1 {
         vec![("up", "y".to_string())]
     } else {
@@ -220,7 +220,8 @@ fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {
     bits
 }
 
-/// Labels without names, or of a legend that the first byte chooses; what it does not name is empty.
+/// Returns labels without names, or with a legend that the first byte selects. Values without a name are
+/// empty.
 fn labels(dims: [usize; 3], pattern: &[u8]) -> Labels {
     let count = pattern.first().map_or(0, |byte| byte % 7);
     let named = (1..=count).map(|n| Label::new(n * 36, format!("label {n}")));
@@ -243,7 +244,7 @@ fn labels(dims: [usize; 3], pattern: &[u8]) -> Labels {
     labels
 }
 
-/// A field whose first value is its background.
+/// Returns a field whose first value is its background.
 fn field(dims: [usize; 3], pattern: &[u8]) -> Field {
     let value = |n: usize| {
         let byte = |k: usize| {
@@ -263,7 +264,7 @@ fn full(dims: [usize; 3]) -> BitGrid {
     cells(dims, &[0xff])
 }
 
-/// Some layers of a grid.
+/// Returns some layers of a grid.
 fn layers(cells: &Cells, first: usize, end: usize) -> Result<Cells> {
     let [nx, ny, _] = cells.as_ref().dims();
     let dims = [nx, ny, end - first];
@@ -292,7 +293,7 @@ fn layers(cells: &Cells, first: usize, end: usize) -> Result<Cells> {
     })
 }
 
-/// Voxels that come in slabs of `height` layers.
+/// Source of voxels in slabs of `height` layers.
 struct Slabs<'a> {
     voxels: &'a Voxels,
     height: usize,

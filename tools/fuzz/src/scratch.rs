@@ -1,4 +1,4 @@
-//! A file without a name, for readers that want a file: nothing is left of it.
+//! File without a name, for readers that need a file. It leaves nothing behind.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -9,7 +9,7 @@ static FILE: LazyLock<Mutex<File>> = LazyLock::new(|| {
     Mutex::new(tempfile::tempfile().expect("a file in the folder for temporary ones"))
 });
 
-/// Calls `read` with the path of a file that holds `bytes`.
+/// Calls `read` with the path of a file that contains `bytes`.
 pub fn with_file<R>(bytes: &[u8], read: impl FnOnce(PathBuf) -> R) -> R {
     use std::os::fd::AsRawFd;
     let mut file = FILE.lock().expect("a check that panics ends the process");

@@ -1,4 +1,4 @@
-"""Arrays of packed bits and of chosen numbers, by what their sidecars say. Packages: numpy."""
+"""Arrays of packed bits and of chosen numbers, read by their sidecars. Packages: numpy."""
 
 import json
 
@@ -28,10 +28,10 @@ def read_packed_npz(path):
 
 
 def _labels(cells, about):
-    """The labels that numbers stand for."""
+    """Converts numbers to labels."""
     values = [int(value) for value in about["values"].split(",")]
     known = numpy.isin(cells, values)
-    # What is none of them must not pass for a label.
+    # Unknown values must not be mapped to a label.
     return numpy.where(known, sum(numpy.where(cells == value, n, 0) for n, value in enumerate(values)), 99)
 
 

@@ -10,7 +10,7 @@ def _placed(cells, translate, scale):
 def read_binvox(path):
     from binvox import Binvox
 
-    # Of the package's own time: numpy.bool was another name of bool.
+    # The package was written when numpy.bool was another name of bool.
     found = Binvox.read(str(path), mode="dense")
     return _placed(found.data, found.translate, found.scale)
 
@@ -20,7 +20,7 @@ def read_trimesh(path):
 
     with open(path, "rb") as file:
         found = load_binvox(file, axis_order="xzy")
-    # Its distance of cells is that of corners: scale / (n - 1).
+    # Its distance of cells is the distance of corners: scale / (n - 1).
     cells = numpy.asarray(found.matrix)
     longest = max(cells.shape)
     return _placed(cells, found.translation, found.scale[0] * (longest - 1))

@@ -1,7 +1,9 @@
-"""Meshes of exposed faces, turned back into cells. Packages: numpy, trimesh, plyfile, meshio, pygltflib, vtk; three of npm.
+"""Meshes of exposed faces, converted back into cells. Packages: numpy, trimesh, plyfile, meshio, pygltflib,
+vtk; three of npm.
 
-A face across an axis enters cells or leaves them, by the turn of its corners: the sum along each row is which cells are occupied. All
-three axes must give the same cells. Where each edge has two faces, trimesh must call the mesh watertight.
+A face across an axis enters or leaves cells, depending on its orientation. The cumulative sum along each row
+marks the occupied cells. All three axes must give the same cells. If each edge has two faces, trimesh must
+call the mesh watertight.
 """
 
 import json
@@ -15,7 +17,7 @@ THREE = "0.187.0"
 
 
 def _metadata(path):
-    """The JSON in the file, or in the sidecar of a .stl."""
+    """Returns the JSON in the file, or in the sidecar of a .stl."""
     if str(path).endswith(".stl"):
         return json.loads(pathlib.Path(f"{path}.json").read_text())
     bytes = pathlib.Path(path).read_bytes()[: 1 << 16]
@@ -27,13 +29,13 @@ def _metadata(path):
 
 
 def _lattice(metadata):
-    """Dims, origin and spacing of the grid."""
+    """Returns dims, origin and spacing of the grid."""
     floats = lambda key: numpy.array([int(p) / int(q) for p, q in (text.split("/") for text in metadata[key])])
     return numpy.array(metadata["dims"]), floats("origin"), floats("spacing")
 
 
 def _occupied(walls, dims, axis):
-    """The cells that triangles across one axis enclose, two of them for each rectangle."""
+    """Returns the cells enclosed by triangles across one axis, two for each rectangle."""
     u, v = (axis + 1) % 3, (axis + 2) % 3
     across = walls[(walls[:, :, axis] == walls[:, :1, axis]).all(axis=1)]
     low, high = across.min(axis=1), across.max(axis=1)
@@ -41,7 +43,7 @@ def _occupied(walls, dims, axis):
     area = one[:, u] * two[:, v] - one[:, v] * two[:, u]
     assert (numpy.abs(area) == (high[:, u] - low[:, u]) * (high[:, v] - low[:, v])).all(), "no half of a rectangle"
     changes = numpy.zeros(dims + 1, int)
-    # A face that looks up ends cells.
+    # A face that faces up ends cells.
     turn = -numpy.sign(area)
     is_one = numpy.abs(area) == 1
     numpy.add.at(changes, tuple(low[is_one].T), turn[is_one])
@@ -65,7 +67,7 @@ def _cells(path, corners, labels=None):
     cells = found[0].astype(numpy.uint8)
     known = None
     if labels is not None:
-        # The label of a face is that of the cell behind it.
+        # The label of a face is the label of the cell below it.
         normal = numpy.cross(walls[:, 1] - walls[:, 0], walls[:, 2] - walls[:, 0])
         axis = numpy.abs(normal).argmax(axis=1)
         behind = walls.min(axis=1)
@@ -79,13 +81,13 @@ def _cells(path, corners, labels=None):
 
 
 def _upright(points):
-    """From a scene with y up."""
+    """Converts from a scene with y up."""
     x, y, z = numpy.moveaxis(numpy.asarray(points), -1, 0)
     return numpy.stack([x, -z, y], axis=-1)
 
 
 def _quads(faces):
-    """The triangles of quads."""
+    """Returns the triangles of quads."""
     faces = numpy.asarray(faces)
     return numpy.stack([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]], axis=1).reshape(-1, 3) if faces.shape[1] == 4 else faces
 

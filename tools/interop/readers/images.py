@@ -1,10 +1,10 @@
-"""Images of medicine and of VTK. Packages: numpy, pynrrd, nibabel, SimpleITK, vtk, pyvista."""
+"""Medical and VTK images. Packages: numpy, pynrrd, nibabel, SimpleITK, vtk, pyvista."""
 
 import numpy
 
 
 def _at_centres(cells, centre, steps):
-    """What an image says of the centre of its first cell, as the corner of the grid."""
+    """Converts the centre of an image's first cell to the corner of the grid."""
     steps = numpy.asarray(steps, float)
     if not numpy.array_equal(steps, numpy.diag(numpy.diag(steps))):
         raise ValueError(f"steps along other axes: {steps}")

@@ -10,7 +10,7 @@ import numpy
 
 
 def _placed(pictures, index):
-    """Pictures from the lowest layer on, rows from the highest y on."""
+    """Reads pictures from the lowest layer on, rows from the highest y on."""
     cells = numpy.stack(pictures)[:, ::-1, :].transpose(2, 1, 0)
     if index["occupied"].startswith(("1", "255")):
         cells = cells > 0
@@ -41,7 +41,7 @@ def read_pillow(path):
 
 
 def read_skimage(path):
-    """All pictures of a folder as a stack, as tools of tomography take them."""
+    """Reads all pictures of a folder as a stack, like tools for tomography."""
     from skimage.io import imread_collection
 
     with tempfile.TemporaryDirectory() as place:

@@ -1,6 +1,7 @@
 """OpenVDB. Packages: numpy, xuvdb; and Debian's python3-openvdb and libopenvdb-tools.
 
-OpenVDB's own module belongs to the Python of the system, not to that of the other readers: OPENVDB_PYTHON names another.
+OpenVDB's own module belongs to the system's Python, not to the Python of the other readers. OPENVDB_PYTHON
+selects another one.
 """
 
 import json
@@ -13,7 +14,7 @@ import numpy
 
 PYTHON = os.environ.get("OPENVDB_PYTHON", "/usr/bin/python3")
 
-# What OpenVDB's Python does: a file becomes an array and a line of JSON.
+# Script for OpenVDB's Python that converts a file to an array and a line of JSON.
 DUMP = r"""
 import json, sys, numpy, pyopenvdb
 path, out = sys.argv[1:]
@@ -30,7 +31,8 @@ print(json.dumps({
 }))
 """
 
-# Grids as OpenVDB writes them: zipped, packed by Blosc, of half floats, at negative indices; their cells as arrays.
+# Grids written by OpenVDB: zipped, packed by Blosc, with half floats, at negative indices; with their cells
+# as arrays.
 MAKE = r"""
 import sys, numpy, pyopenvdb
 out, level = sys.argv[1], pyopenvdb.createLevelSetSphere(radius=9.0, center=(-3.0, 40.0, 7.0), voxelSize=0.5, halfWidth=2.0)
@@ -64,7 +66,7 @@ def _openvdb(code, *words):
 
 
 def _as_floats(path):
-    """A file that readers of floats take, and whether its values are whole numbers: these are as long as floats."""
+    """Returns a file for readers of floats, and whether its values are integers, which are as long as floats."""
     content = pathlib.Path(path).read_bytes()
     if b"Tree_int32_5_4_3" not in content:
         return path, False
@@ -74,7 +76,7 @@ def _as_floats(path):
 
 
 def _check(found, cells):
-    """What a file says of its cells is true of them."""
+    """Checks that the metadata of a file matches its cells."""
     said = found["voxelize"]
     if "background" in said:
         assert found["background"] == numpy.float32(said["background"]), found
@@ -102,7 +104,8 @@ def read_openvdb(path):
 def read_xuvdb(path):
     import xuvdb
 
-    # It reads no empty zipped arrays, and takes every tile for one of 128 cells a side: for grids without tiles.
+    # xuvdb reads no empty zipped arrays, and assumes 128 cells per side for every tile: only grids without
+    # tiles.
     (grid,) = xuvdb.read_vdb(str(path))
     dims = json.loads(grid.metadata["voxelize"])["dims"]
     cells, _ = grid.to_dense(([0, 0, 0], numpy.subtract(dims, 1)))
@@ -110,9 +113,9 @@ def read_xuvdb(path):
 
 
 def meshes(run, folder):
-    """OpenVDB's meshes of level sets, beside the meshes that these were made of."""
+    """Compares OpenVDB's meshes of level sets with the original meshes."""
     script = pathlib.Path(__file__).parents[1] / "vdb_mesh.py"
-    # Vertices of OpenVDB lie within a cell: near sharp corners they may be off by half a cell and more.
+    # Vertices of OpenVDB lie within a cell. Near sharp corners their error may be half a cell or more.
     for name, res in (("f", "40"), ("knot", "24")):
         mesh = f"fixtures/{name}.stl"
         run(mesh, "-r", res, "--rule", "distance", "--signed", "-o", f"{folder}/{name}.vdb")
@@ -120,7 +123,7 @@ def meshes(run, folder):
 
 
 def foreign(voxelize, folder):
-    """Files that OpenVDB wrote: what they are, the cells that this tool reads there, and the right ones."""
+    """Yields files of OpenVDB: a description, the cells read by this tool, and the expected ones."""
     folder = pathlib.Path(folder) / "openvdb"
     folder.mkdir(exist_ok=True)
     _openvdb(MAKE, folder)

@@ -1,4 +1,5 @@
-"""Octrees, hexahedra and schematics, which are written only. Packages: numpy, octomap-python, vtk, pyvista, meshio, nbtlib, nucleation."""
+"""Octrees, hexahedra and schematics, which are only written. Packages: numpy, octomap-python, vtk, pyvista,
+meshio, nbtlib, nucleation."""
 
 import json
 import math
@@ -8,7 +9,7 @@ import numpy
 
 
 def _described(about):
-    """What the JSON in a file says of its grid."""
+    """Returns the JSON metadata in a file."""
     numbers = {key: numpy.array([float(Fraction(n)) for n in about[key]]) for key in ("origin", "spacing")}
     return dict(dims=tuple(about["dims"]), background=numpy.float32(about.get("background", 0)), **numbers)
 
@@ -24,7 +25,8 @@ def read_octomap(path):
     assert tree.readBinary(str(path).encode())
     size = about["spacing"][0]
     assert numpy.isclose(tree.getResolution(), size, rtol=1e-12) and tree.size() == tree.calcNumNodes()
-    # The walls of the tree are at multiples of the size, the grid is moved to the nearest; of two to the upper.
+    # The walls of the tree are at multiples of the size. The grid is moved to the nearest one, and halfway to
+    # the upper.
     walls = [Fraction(origin) / Fraction(exact["spacing"][0]) for origin in exact["origin"]]
     first = numpy.array([math.floor(wall + Fraction(1, 2)) for wall in walls])
     states = numpy.full(about["dims"], 2, numpy.uint8)
@@ -34,13 +36,13 @@ def read_octomap(path):
         high = low + round(edge / size)
         assert numpy.all(low >= 0) and numpy.all(high <= states.shape)
         states[tuple(slice(*ends) for ends in zip(low, high))] = bool(tree.isNodeOccupied(leaf))
-    # Unknown, or free where that is chosen, and nothing between.
+    # Unknown, or free if that is chosen, and never both.
     assert len(numpy.unique(states[states != 1])) <= 1
     return dict(cells=states == 1, origin=about["origin"], spacing=about["spacing"])
 
 
 def _of_hexahedra(points, nodes, values, about):
-    """Cells by the corners of their hexahedra, each of which must be a box of the lattice."""
+    """Returns cells from the corners of their hexahedra. Each hexahedron must be a box of the lattice."""
     corners = points[nodes]
     size, origin = about["spacing"], about["origin"]
     order = numpy.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]])
@@ -87,7 +89,7 @@ def read_meshio(path):
     if path.suffix == ".inp":
         with open(path) as file:
             about = "".join(line[12:-1] for line in file if line.startswith("** voxelize "))
-        # A set of elements for each label: in the order of the values here.
+        # One set of elements for each label, in the order of the values here.
         sets = mesh.cell_sets.values()
         values = numpy.zeros(sum(len(block.data) for block in mesh.cells), numpy.uint8)
         starts = numpy.cumsum([0] + [len(block.data) for block in mesh.cells])
@@ -103,13 +105,13 @@ def read_meshio(path):
 
 
 def _turned(blocks, about):
-    """Blocks x, y, z of a world with y up as cells of a grid with z up."""
+    """Converts blocks x, y, z of a world with y up to cells of a grid with z up."""
     cells = blocks.transpose(0, 2, 1)[:, ::-1, :]
     return dict(cells=cells, origin=about["origin"], spacing=about["spacing"])
 
 
 def _values(metadata):
-    """The value of the cells of each block."""
+    """Returns the value of the cells of each block."""
     return {str(name): int(value) for value, name in metadata.get("VoxelizeBlocks", {"1": "minecraft:stone"}).items()}
 
 

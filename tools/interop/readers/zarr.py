@@ -4,7 +4,7 @@ import numpy
 
 
 def _image(path):
-    """The group, and its image, after both models of OME have had their say of it."""
+    """Returns the group and its image after validation by both models of OME."""
     import ome_zarr_models.v05
     import zarr
 
@@ -18,7 +18,7 @@ def _image(path):
 
 
 def _at_centre(cells, dataset):
-    """Cells a[z, y, x], placed as OME says of their level."""
+    """Returns cells a[z, y, x], placed by the OME metadata of their level."""
     scale, translation = dataset.coordinateTransformations
     spacing = numpy.array(scale.scale[::-1])
     origin = numpy.array(translation.translation[::-1]) - spacing / 2
@@ -47,7 +47,7 @@ def read_tensorstore(path):
 
 
 def read_ome_zarr(path):
-    """The image as napari opens it."""
+    """Returns the image as napari opens it."""
     from ome_zarr.io import parse_url
     from ome_zarr.reader import Reader
 
@@ -57,18 +57,19 @@ def read_ome_zarr(path):
 
 
 def _eight(array):
-    """The cells of a level that become one each, in the order of z, y and x; NaN beyond the end."""
+    """Returns the groups of cells of a level that are merged, in the order of z, y and x; NaN beyond the end.
+    """
     padded = numpy.pad(array.astype("f8"), [(0, n % 2) for n in array.shape], constant_values=numpy.nan)
     return [padded[k::2, j::2, i::2] for k in (0, 1) for j in (0, 1) for i in (0, 1)]
 
 
 def _smaller(array, method):
-    """The next level, by its definition."""
+    """Computes the next level by its definition."""
     eight = numpy.stack(_eight(array))
     if method == "any":
         return numpy.nanmax(eight, axis=0)
     if method == "mode":
-        # The count of each label; of equal ones the first is the smallest.
+        # Count of each label. If counts are equal, the smallest label comes first.
         labels = numpy.unique(array[array > 0])
         counts = numpy.stack([numpy.zeros(eight.shape[1:]), *((eight == label).sum(axis=0) for label in labels)])
         return numpy.where(counts.any(axis=0), numpy.concatenate([[0], labels])[counts.argmax(axis=0)], 0)
@@ -80,7 +81,7 @@ def _smaller(array, method):
 
 
 def read_levels(path):
-    """Level 0, if every cell of the others follows from it, at the place that OME says."""
+    """Returns level 0 in its place by OME. Checks that every cell of the other levels follows from it."""
     group, image = _image(path)
     first = found = _at_centre(group["0"][:], image.datasets[0])
     for level, dataset in enumerate(image.datasets):

@@ -58,12 +58,14 @@ impl BitGrid {
         check_dims(dims)?;
         let [x, y, z] = dims;
         let row_words = x.div_ceil(64);
-        let words = checked_size([row_words, y, z]).and_then(Zeroed::new).ok_or_else(|| {
-            Error::too_large(format!(
-                "a grid of {x} × {y} × {z} cells does not fit in memory"
-            ))
-            .with_hint("use larger cells")
-        })?;
+        let words = checked_size([row_words, y, z])
+            .and_then(Zeroed::new)
+            .ok_or_else(|| {
+                Error::too_large(format!(
+                    "a grid of {x} × {y} × {z} cells does not fit in memory"
+                ))
+                .with_hint("use larger cells")
+            })?;
         Ok(Self {
             dims,
             row_words,

@@ -1,8 +1,8 @@
 //! parry3d's `VoxelSet` on a lattice: `parry-peer STL OX,OY,OZ SIZE OUT`.
 //!
-//! Prints the seconds of the call as JSON, and writes the cells to OUT as 32-bit i, j, k. parry puts
-//! the centre of its first cell at the smallest coordinates of all points: a point of no triangle,
-//! half a cell before the lattice, makes its cell 1 the lattice's cell 0.
+//! Prints the seconds of the call as JSON, and writes the cells to OUT as 32-bit i, j, k. parry puts the
+//! centre of its first cell at the smallest coordinates of all points. An additional point half a cell before
+//! the lattice, which belongs to no triangle, makes its cell 1 the lattice's cell 0.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use parry3d::math::Vector;
 use parry3d::transformation::voxelization::{FillMode, VoxelSet};
 
-/// The calls are repeated while they are shorter than this in all, and at most three times.
+/// The calls are repeated while their total is shorter than this, and at most three times.
 const ENOUGH: f64 = 5.0;
 
 fn numbers(text: &str) -> [f64; 3] {
@@ -18,7 +18,7 @@ fn numbers(text: &str) -> [f64; 3] {
     parts.try_into().expect("three numbers")
 }
 
-/// The distinct points and the triangles of a binary STL.
+/// Returns the distinct points and the triangles of a binary STL.
 fn read(path: &str) -> (Vec<Vector>, Vec<[u32; 3]>) {
     let bytes = std::fs::read(path).expect("the mesh is read");
     let mut points = vec![];

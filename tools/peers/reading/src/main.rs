@@ -1,11 +1,12 @@
-//! Other readers of meshes and this one on the same files, in one thread, as a table.
+//! Compares other readers of meshes with this one on the same files, in one thread, as a table.
 //!
 //! `reading-peers [--large MB] MESH …`
 //!
-//! Each mesh is written with its vertices shared as OBJ, OFF, PLY (text and binary), GLB and 3MF, and read from the cache
-//! of the system; times are medians of nine. `voxelize` ends with triangles that are seen to be finite, their bounds, and
-//! how many have no area; the peers with the vertices and indices of their own types. With `--large` an OBJ of as many
-//! megabytes is made of copies of the first mesh, and read once.
+//! Each mesh is written with shared vertices as OBJ, OFF, PLY (text and binary), GLB and 3MF, and read from
+//! the system's cache. Times are medians of nine. `voxelize` returns triangles with verified finite
+//! coordinates, their bounds, and the number of triangles without area; the peers return vertices and indices
+//! in their own types. With `--large`, an OBJ of that many megabytes is assembled from copies of the first
+//! mesh, and read once.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -21,7 +22,7 @@ use zip::write::SimpleFileOptions;
 
 const RUNS: usize = 9;
 
-/// A mesh whose triangles share vertices.
+/// Mesh whose triangles share vertices.
 struct Shared {
     vertices: Vec<[f32; 3]>,
     triangles: Vec<[u32; 3]>,
@@ -142,7 +143,7 @@ impl Shared {
     }
 }
 
-/// What a peer makes of a file: how many triangles.
+/// Peer: a function that reads a file and returns the number of triangles.
 type Peer = fn(&Path) -> usize;
 
 fn tobj(path: &Path) -> usize {
@@ -256,7 +257,7 @@ fn compare(mesh: &Mesh, name: &str, folder: &Path) {
     }
 }
 
-/// An OBJ of so many megabytes, made of copies of a mesh, read once.
+/// Reads once an OBJ of `megabytes` MB, assembled from copies of a mesh.
 fn large(mesh: &Mesh, megabytes: u64, folder: &Path) {
     let shared = Shared::of(mesh);
     let path = folder.join("large.obj");
