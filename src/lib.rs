@@ -98,8 +98,8 @@ pub mod tool;
 #[doc(inline)]
 pub use voxelize_core::{
     BitGrid, Bounds, CODES, CancelToken, Cells, Code, Digest, Error, Field, Finding, Fit, Hint,
-    Kind, Labels, Lattice, Length, LengthUnit, Level, Opt, Progress, Rational, Record, Result,
-    Severity, Size, Snap, TOOL, Ties,
+    Kind, Labels, Lattice, Length, LengthUnit, Level, Progress, Rational, Record, Result, Severity,
+    Size, Snap, TOOL, Ties,
 };
 #[doc(inline)]
 pub use voxelize_formats::Voxels;
@@ -133,10 +133,10 @@ pub mod compare {
 
 /// Errors and findings, with their codes and hints.
 pub mod error {
+    #[doc(inline)]
+    pub use voxelize_core::error::CodeInfo;
     #[doc(hidden)]
     pub use voxelize_core::error::*;
-    #[doc(inline)]
-    pub use voxelize_core::error::{CodeInfo, Setting, Step};
 }
 
 /// Voxel formats: saving, reading, and the table [`FORMATS`](format::FORMATS).

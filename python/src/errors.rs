@@ -1,8 +1,7 @@
 //! Errors and findings of the library as Python has them, with hints in the words of Python.
 
 use pyo3::prelude::*;
-use voxelize::error::Setting;
-use voxelize::{Error, Finding, Hint, Kind, Opt};
+use voxelize::{Error, Finding, Kind};
 
 /// The exception for an error: `voxelize._errors` chooses its class.
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
@@ -60,46 +59,36 @@ pub fn finding(finding: &Finding) -> FindingFacts {
     )
 }
 
-/// The hint of an error, or the advice of its code.
+/// Returns the hint of an error, or the advice of its code.
 fn hint(error: &Error) -> Option<String> {
-    let advice = || Hint::from(error.code().info().advice);
-    Some(
-        error
-            .hint()
-            .cloned()
-            .unwrap_or_else(advice)
-            .spelled(spelled),
-    )
-    .filter(|hint| !hint.is_empty())
+    Some(error.advice().spelled(spelled)).filter(|hint| !hint.is_empty())
 }
 
-/// An option as a keyword argument; none for options that only the command has.
-fn spelled(Setting { option, value }: &Setting) -> Option<String> {
-    let name = match option {
-        Opt::Filled => return Some("rule=\"filled\"".to_string()),
-        Opt::Solid => return Some("rule=\"solid\"".to_string()),
-        Opt::KeepThin => return Some("keep_thin=True".to_string()),
-        Opt::Lenient => return Some("lenient=True".to_string()),
-        Opt::Strict => return Some("strict=True".to_string()),
-        Opt::VoxSplit => return Some("vox_split=True".to_string()),
-        Opt::Formats => return Some("voxelize.formats()".to_string()),
-        Opt::AllowOutside
-        | Opt::Bin
-        | Opt::DryRun
-        | Opt::Help
-        | Opt::Info
-        | Opt::NulNames
-        | Opt::Region
-        | Opt::Update
-        | Opt::Verify => {
-            return None;
+/// Returns an option of the command as a keyword argument. `None` for options that only the command has.
+fn spelled(option: &str) -> Option<String> {
+    let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+    let name = match name {
+        "--filled" | "--solid" => return Some(format!("rule=\"{}\"", &name[2..])),
+        "--keep-thin" | "--lenient" | "--strict" | "--vox-split" => {
+            return Some(format!("{}=True", argument(name)));
         }
-        Opt::Output => "path",
-        option => &option.name().replace('-', "_"),
+        "voxelize" if value == "formats" => return Some("voxelize.formats()".to_string()),
+        "voxelize" | "--allow-outside" | "--dry-run" | "-0" => return None,
+        "-f" => "format".to_string(),
+        "-j" => "threads".to_string(),
+        "-o" => "path".to_string(),
+        name => argument(name),
     };
-    Some(match &**value {
-        "" => name.to_string(),
-        value if value.parse::<f64>().is_ok() => format!("{name}={value}"),
-        value => format!("{name}=\"{value}\""),
+    Some(if value.is_empty() {
+        name
+    } else if value.parse::<f64>().is_ok() {
+        format!("{name}={value}")
+    } else {
+        format!("{name}=\"{value}\"")
     })
+}
+
+/// Returns the argument of the same name as a long option.
+fn argument(option: &str) -> String {
+    option.trim_start_matches('-').replace('-', "_")
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use voxelize::format::{self, ARRAYS};
 use voxelize::grid::InMemory;
 use voxelize::job::Transform;
-use voxelize::{Code, Finding, Hint, Result, par};
+use voxelize::{Code, Finding, Result, par};
 
 use super::args::{FileArgs, MemoryArgs, OutputArgs, arguments};
 use super::command::{Call, Command};
@@ -139,7 +139,7 @@ fn convert(
     if let Some(arrays) = description.metadata.extra.get(ARRAYS) {
         let text =
             format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
-        let hint = Hint::from("take them from the input, or make them again of the mesh");
+        let hint = "take them from the input, or make them again of the mesh";
         warnings.push(Finding::new(Code::W004, text).with_hint(hint));
     }
     let digest = voxels.digest();

@@ -7,8 +7,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::support::bless;
-use voxelize::error::{CodeInfo, Setting};
-use voxelize::{CODES, Hint, Opt, Severity};
+use crate::support::place::Place;
+use voxelize::error::CodeInfo;
+use voxelize::{CODES, Hint, Severity};
 
 const HEAD: &str = "\
 # Findings
@@ -35,7 +36,7 @@ fn table(title: &str, rows: &[&CodeInfo]) -> String {
         (usual, lenient) => format!("{}; `--lenient`: {}", usual.name(), lenient.name()),
     };
     let line = |row: &&CodeInfo| {
-        let advice = Hint::from(row.advice).spelled(|set| Some(spelled(set)));
+        let advice = Hint::from(row.advice);
         format!(
             "| {} | {} | {} | {advice} |\n",
             row.name,
@@ -45,23 +46,6 @@ fn table(title: &str, rows: &[&CodeInfo]) -> String {
     };
     let lines: String = rows.iter().map(line).collect();
     format!("\n## {title}\n\n| code | finding | becomes | what to do |\n|---|---|---|---|\n{lines}")
-}
-
-/// Returns an option or a call in the spelling of the command line.
-fn spelled(Setting { option, value }: &Setting) -> String {
-    let words = match option {
-        Opt::Bin => "voxelize plan",
-        Opt::Formats => "voxelize formats",
-        Opt::Help => "voxelize -h",
-        Opt::Info => "voxelize info",
-        Opt::Region => "voxelize STORE --region",
-        Opt::Update => "voxelize verify --update",
-        Opt::Output => "-o",
-        Opt::OutputFormat => "-f",
-        Opt::NulNames => "-0",
-        option => &format!("--{}", option.name()),
-    };
-    format!("`{}`", format!("{words} {value}").trim_end())
 }
 
 fn page() -> String {
@@ -99,7 +83,7 @@ fn the_page_is_the_table() {
     bless::compare("docs/findings.md", &page());
 }
 
-/// Returns every source file except the table, with its text.
+/// Returns every source file with its text.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut folders = vec![bless::root("src"), bless::root("crates")];
     let mut texts = vec![];
@@ -108,9 +92,7 @@ fn sources() -> Vec<(PathBuf, String)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs")
-                && !path.ends_with("error/code.rs")
-            {
+            } else if path.extension().is_some_and(|end| end == "rs") {
                 let text = fs::read_to_string(&path).unwrap();
                 texts.push((path, text));
             }
@@ -130,6 +112,7 @@ fn every_code_is_used() {
     };
     let used: BTreeSet<String> = sources
         .iter()
+        .filter(|(path, _)| !path.ends_with("error/code.rs"))
         .flat_map(|(_, text)| text.split("Code::").skip(1).map(after))
         .collect();
     assert!(used.len() > 30, "only {} codes", used.len());
@@ -142,38 +125,60 @@ fn every_code_is_used() {
     }
 }
 
+/// Hints of the library name options between backquotes, so that other front ends can spell them.
 #[test]
-fn only_the_command_line_spells_its_options() {
-    let is_cli = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "cli");
-    let mut lines = 0;
-    for (path, text) in sources().iter().filter(|(path, _)| !is_cli(path)) {
+fn options_in_hints_are_options_of_the_command_line() {
+    let place = Place::new();
+    let commands = ["", "check", "clearance", "finish", "plan", "region", "verify"];
+    let help: String = commands
+        .map(|command| {
+            place
+                .run(&format!("{command} --help"))
+                .expect(0)
+                .text()
+                .to_string()
+        })
+        .concat();
+    let words: BTreeSet<&str> = help
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        .collect();
+    let mut quoted = 0;
+    for (path, text) in sources() {
+        if path.starts_with(bless::root("src")) {
+            continue;
+        }
         let code = text.split("#[cfg(test)]").next().unwrap();
-        for line in code
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-        {
-            // The first line of a list of goldens is a comment for its readers.
-            let words = line
-                .split("--")
-                .skip(1)
-                .filter(|_| line.contains('"') && !line.contains("# Golden results"));
-            let spelled = words
-                .filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
-                .count();
-            // Short options: a letter after a dash, at the start of a text or a word.
-            let is_short = |start: &str| {
-                line.match_indices(start).any(|(at, _)| {
-                    let mut rest = line[at + start.len()..].chars();
-                    rest.next().is_some_and(|c| c.is_ascii_lowercase()) && rest.next() == Some(' ')
-                })
-            };
-            let short = line.contains("with_hint")
-                && ["\"-", "; -", "and -", "or -"].into_iter().any(is_short);
-            assert!(spelled == 0 && !short, "{}: {line}", path.display());
-            lines += 1;
+        for line in code.lines() {
+            if line.trim_start().starts_with("//") {
+                continue;
+            }
+            for (i, piece) in line.split('`').enumerate() {
+                let is_quoted = i % 2 == 1;
+                let is_hint = piece.starts_with('-') || piece.starts_with("voxelize ");
+                if is_quoted && is_hint {
+                    for option in piece.split(' ').filter(|word| is_option(word)) {
+                        assert!(words.contains(option), "{}: {option}", path.display());
+                        quoted += 1;
+                    }
+                } else if line.contains('"') && !line.contains("# Golden results") {
+                    // The first line of a list of goldens is for its readers.
+                    let bare = piece
+                        .split(' ')
+                        .find(|word| word.starts_with("--") && is_option(word));
+                    assert_eq!(bare, None, "{}: {line}", path.display());
+                }
+            }
         }
     }
-    assert!(lines > 10_000, "{lines}");
+    assert!(quoted > 60, "{quoted}");
+}
+
+/// Whether it is `-o` or `--output`, and not a list such as `-x,-y,z`.
+fn is_option(word: &str) -> bool {
+    let name = word.trim_start_matches('-');
+    let dashes = word.len() - name.len();
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    is_name && (dashes == 1 && name.len() == 1 || dashes == 2 && name.len() > 1)
 }
 
 #[test]

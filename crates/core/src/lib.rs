@@ -16,7 +16,7 @@ pub mod text;
 
 #[cfg(feature = "ndarray")]
 pub use ::ndarray;
-pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};
+pub use error::{CODES, Code, Error, Finding, Hint, Kind, Result, Severity};
 pub use geom::{Bounds, Rational, Ties};
 pub use grid::record::TOOL;
 pub use grid::{

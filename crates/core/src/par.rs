@@ -12,7 +12,7 @@ use std::thread::{Builder, JoinHandle};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::error::{Error, Result, hint};
+use crate::error::{Error, Result};
 
 /// Largest number of threads in a pool. Thousands of threads stall a machine and speed up nothing.
 pub const MAX_THREADS: usize = 1024;
@@ -97,9 +97,10 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
     } else {
         format!("{threads} threads")
     };
-    Error::too_large(format!("cannot start {what}: {reason}")).with_hint(
-        hint!["{} takes fewer" Threads; "`ulimit -u`, `ulimit -v` and containers limit them"],
-    )
+    Error::too_large(format!("cannot start {what}: {reason}")).with_hint([
+        "`-j` takes fewer",
+        "`ulimit -u`, `ulimit -v` and containers limit them",
+    ])
 }
 
 /// Threads outside the pool, for front ends.

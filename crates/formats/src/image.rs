@@ -14,7 +14,7 @@ use super::open::{VoxelSource, nameless};
 use super::packed::MOST_PACKED;
 use super::{Dtype, ORDER, metadata, shares};
 use crate::Voxels;
-use voxelize_core::error::{Code, Error, Hint, Opt, Result, hint, sanitize};
+use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{AXES, BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend};
@@ -304,11 +304,11 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
     let text =
         format!("the axes of the image are tilted against x, y and z by up to {tilt:.4} degrees");
     let bounds = list(&[least, most].concat());
-    let hint =
-        Hint::from("resample the image along x, y and z, or turn the mesh (docs/coming-from.md)");
-    let hint = hint
-        .with_step("{} holds it", Opt::Bounds, bounds)
-        .with_step("{} are its cells", Opt::VoxelSize, size);
+    let hint = [
+        "resample the image along x, y and z, or turn the mesh (docs/coming-from.md)".to_string(),
+        format!("`--bounds {bounds}` holds it"),
+        format!("`--voxel-size {size}` are its cells"),
+    ];
     Error::input(Code::V004, text).with_hint(hint)
 }
 
@@ -333,9 +333,10 @@ impl ImageData {
                 "its cells are of type '{}', not uint8 or float",
                 sanitize(&self.type_name)
             );
-            Error::input(Code::V004, text).with_hint(
-                hint!["save them as uint8 or float"; "{} takes the grid of any type" Like = "FILE"],
-            )
+            Error::input(Code::V004, text).with_hint([
+                "save them as uint8 or float",
+                "`--like FILE` takes the grid of any type",
+            ])
         })?;
         let need = dense::bytes_for(dims, dtype).unwrap_or(u128::MAX);
         let left = u128::from(source.left());

@@ -79,7 +79,7 @@ pub const ARRAYS: &str = "arrays";
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
-use voxelize_core::error::{Error, Finding, Hint, Opt, Result};
+use voxelize_core::error::{Error, Finding, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM};
 use voxelize_core::par::Progress;
@@ -632,8 +632,11 @@ impl Format {
             return Ok(dtype);
         }
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
-        let hint = Hint::from(format!("it stores {}", known.join(" or ")));
-        let hint = hint.with_step("{} writes that", Opt::Dtype, known.first().unwrap_or(&""));
+        let first = known.first().unwrap_or(&"");
+        let hint = [
+            format!("it stores {}", known.join(" or ")),
+            format!("`--dtype {first}` writes that"),
+        ];
         Err(Error::usage(format!(
             "{} does not store {} as '{}'",
             self.name,

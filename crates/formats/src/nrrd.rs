@@ -30,7 +30,7 @@ use super::open::{VoxelSource, failure};
 use super::packed;
 use super::{Choice, Dtype, Format, Reader, SaveOptions, Write};
 use crate::Voxels;
-use voxelize_core::error::{Code, Error, Result, hint, sanitize};
+use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, CellType, Label, Legend};
@@ -409,7 +409,10 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let header = NrrdHeader::read(source)?;
     if header.fields.contains_key("data file") || header.fields.contains_key("datafile") {
         let error = Error::input(Code::V004, "a header alone: its cells are in another file");
-        let hint = hint!["save both as one .nrrd"; "{} takes the grid of the header" Like = "FILE"];
+        let hint = [
+            "save both as one .nrrd",
+            "`--like FILE` takes the grid of the header",
+        ];
         return Err(error.with_hint(hint));
     }
     let encoding = header.field("encoding").unwrap_or_default();

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::steps;
 use crate::{InMemory, Voxels};
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellSource, Lattice};
 use voxelize_core::par::Progress;
@@ -323,7 +323,7 @@ pub fn write_source_to(
                 "{} is a folder of files, and no stream holds one",
                 format.name
             ))
-            .with_hint(hint!["{} names the folder" Output = "FOLDER"]),
+            .with_hint("`-o FOLDER` names the folder"),
         )),
     };
     result.and_then(|()| out.flush()).map_err(failure)?;
@@ -376,9 +376,14 @@ pub(super) fn not_spooled(error: io::Error) -> io::Error {
     match error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
         true => error,
         false => io::Error::other(
-            Error::output(format!("cannot be written here before it is passed on: {error}"))
-                .in_file(folder)
-                .with_hint(hint!["TMPDIR names another folder"; "{} and {} need none" Output = "FILE", OutputFormat = "raw"]),
+            Error::output(format!(
+                "cannot be written here before it is passed on: {error}"
+            ))
+            .in_file(folder)
+            .with_hint([
+                "TMPDIR names another folder",
+                "`-o FILE` and `-f raw` need none",
+            ]),
         ),
     }
 }

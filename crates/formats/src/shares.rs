@@ -1,7 +1,7 @@
 //! Shares of cells, 0 to 1, as bytes: 255ths, rounded to the nearest. A file says so by its `value_scale`, 1/255.
 
 use super::{Choice, Dtype, FORMATS, Format, SaveOptions};
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, CellType, Record};
 
@@ -96,7 +96,7 @@ pub fn check_rule(record: &Record) -> Result<()> {
     }
     Err(
         Error::usage("only shares of cells are stored as 'u8': other fields are 'f32'")
-            .with_hint(hint!["{} makes a field of shares" Rule = "fraction"]),
+            .with_hint("`--rule fraction` makes a field of shares"),
     )
 }
 

@@ -22,7 +22,7 @@ use super::guard::guarded;
 use super::names::{Names, OutputFile, stdout_failure};
 use super::signals::Signals;
 use display::{bytes, coloured, sanitized, sanitized_json, sanitized_lines};
-pub use hints::{fitting, hint, spelled};
+pub use hints::{fitting, hint, hint_text};
 
 /// How much is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -503,7 +503,7 @@ pub fn finding_line(about: &str, finding: &Finding) -> String {
     let hint = finding
         .first
         .hint()
-        .map(|hint| format!("; {}", hint.spelled(|set| Some(spelled(set)))));
+        .map(|hint| format!("; {}", hint_text(hint)));
     sanitized(&format!(
         "{head}: {about}{}{}",
         finding.text(),

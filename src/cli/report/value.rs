@@ -12,7 +12,7 @@ use voxelize::tool::text::GridCoordinates;
 use voxelize::{Bounds, Digest, Error, Finding, Lattice, Rational, Record};
 
 use super::display::corners;
-use super::{Object, hint, spelled};
+use super::{Object, hint, hint_text};
 
 /// Error that ended a run.
 #[derive(Serialize)]
@@ -63,9 +63,7 @@ impl From<&Finding> for Warning {
             level: severity.name(),
             code: first.code().name(),
             message: first.message().to_string(),
-            hint: first
-                .hint()
-                .map(|hint| hint.spelled(|set| Some(spelled(set)))),
+            hint: first.hint().map(hint_text),
             count: *count,
             triangle: first.triangle(),
             byte: first.byte(),

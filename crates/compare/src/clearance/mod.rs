@@ -15,7 +15,7 @@ mod overlap;
 use closest::Closest;
 use inside::ComponentCount;
 use meetings::{MeetingPlace, Meetings};
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::fractions::{dot, minus, rounded};
 use voxelize_core::geom::tri_tri::Meeting;
 use voxelize_core::geom::{Rational, Triangle, separation};
@@ -231,7 +231,7 @@ fn undecided(most: u64) -> Error {
         "more than {most} pairs of triangles have bounds that meet; the first of them do not meet, and whether others \
          do is not known"
     );
-    Error::too_large(text).with_hint(hint!["raise {}" MaxPairs | "compare fewer triangles"])
+    Error::too_large(text).with_hint(["raise `--max-pairs`", "or compare fewer triangles"])
 }
 
 /// How two meshes lie, and whether they share volume, if that is known.

@@ -44,7 +44,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
 pub use options::{CaseOption, CaseOptions};
 use read::Use;
-use voxelize_core::error::{Code, Error, Result, hint};
+use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::Hash;
 
 /// First line of a new list.
@@ -200,7 +200,7 @@ impl Goldens {
         if self.cases.is_empty() {
             return Err(
                 Error::input(Code::G008, "has no [[case]], so there is nothing to verify")
-                    .with_hint(hint!["{} adds one" Update = "LIST MESH"]),
+                    .with_hint("`voxelize verify --update LIST MESH` adds one"),
             );
         }
         Ok(self)

@@ -10,13 +10,16 @@ use toml_edit::{Document, DocumentMut, Item, Key, Table, Value};
 
 use super::options::values_of;
 use super::{Case, CaseOption, CaseOptions, Gate, Golden};
-use voxelize_core::error::{Code, Error, Hint, Result, Step, hint, sanitize};
+use voxelize_core::error::{Code, Error, Hint, Result, sanitize};
 
 /// Largest size of a list in bytes.
 const MAX_LIST: u64 = 64 << 20;
 
 /// Advice about a case without a recorded result.
-const RECORD: &[Step] = hint!["{} records grid and cells" Update = "LIST"; "golden = \"part.npz\" in place of them names a voxel file"];
+const RECORD: &[&str] = &[
+    "`voxelize verify --update LIST` records grid and cells",
+    "golden = \"part.npz\" in place of them names a voxel file",
+];
 
 /// Purpose of reading a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub(super) fn text(path: &Path) -> Result<String> {
     let read = File::open(path).and_then(|file| file.take(MAX_LIST + 1).read_to_end(&mut bytes));
     read.map_err(|e| {
         let error = Error::input(Code::G001, format!("cannot be read: {e}"));
-        error.with_hint(hint!["{} makes a list" Update = "LIST MESH"])
+        error.with_hint("`voxelize verify --update LIST MESH` makes a list")
     })?;
     match String::from_utf8(bytes) {
         Ok(text) if text.len() as u64 <= MAX_LIST => Ok(text),
@@ -267,7 +270,10 @@ fn unknown(key: &str, hint: impl Into<Hint>) -> Error {
 }
 
 fn hinted(error: Error) -> Error {
-    error.with_hint(hint!["a list of goldens is TOML with [[case]] tables"; "{} shows one" Verify])
+    error.with_hint([
+        "a list of goldens is TOML with [[case]] tables",
+        "`voxelize verify --help` shows one",
+    ])
 }
 
 /// Returns the type of a TOML item for messages.

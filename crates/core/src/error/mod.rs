@@ -6,9 +6,7 @@ mod hint;
 use std::fmt;
 
 pub use self::code::{CODES, Code, CodeInfo, Severity};
-pub use self::hint::{Hint, Opt, Setting, Step};
-#[doc(hidden)]
-pub use crate::hint;
+pub use self::hint::Hint;
 
 pub use voxelize_geom::text::sanitize;
 
@@ -188,9 +186,17 @@ impl Error {
         &self.message
     }
 
-    /// Returns the advice.
+    /// Returns the advice of this error itself, if it has any.
     pub fn hint(&self) -> Option<&Hint> {
         self.hint.as_deref()
+    }
+
+    /// Returns the advice of this error itself, or else the advice of its code.
+    pub fn advice(&self) -> Hint {
+        match &self.hint {
+            Some(hint) => (**hint).clone(),
+            None => self.code.info().advice.into(),
+        }
     }
 
     /// Returns the file.

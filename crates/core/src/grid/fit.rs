@@ -3,7 +3,7 @@
 use super::bits::check_dims;
 use super::lattice::{AXES, Lattice, MAX_DIM};
 use super::length::Length;
-use crate::error::{Error, Result, hint};
+use crate::error::{Error, Result};
 use crate::geom::axis::{AxisMap, Snap};
 use crate::geom::{Bounds, Rational};
 
@@ -307,7 +307,7 @@ fn largest(sizes: &[Rational; 3]) -> Result<Rational> {
     if largest.is_zero() {
         return Err(
             Error::unfit("the mesh is a single point, which has no size to divide")
-                .with_hint(hint!["{} gives the size of a cell" VoxelSize = "S"]),
+                .with_hint("`--voxel-size S` gives the size of a cell"),
         );
     }
     Ok(largest)

@@ -32,7 +32,7 @@ mod octree;
 mod write;
 
 use super::{Choice, Dtype, FileSize, Format, Write, require_cubes};
-use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellKind, Lattice};
 use voxelize_core::text::number;
@@ -113,7 +113,7 @@ fn first_key(lattice: &Lattice) -> Result<[usize; 3]> {
                 "the grid is too far from 0 along {}: an octree of OctoMap ends {ZERO} cells on either side of it",
                 AXES[axis]
             );
-            Error::too_large(text).with_hint(hint!["use larger cells" | "move the mesh with {}" Translate = "X,Y,Z"])
+            Error::too_large(text).with_hint(["use larger cells", "or move the mesh with `--translate X,Y,Z`"])
         })?;
     }
     Ok(keys)
@@ -134,6 +134,6 @@ fn shift(lattice: &Lattice) -> Option<Finding> {
     let text = format!(
         "the walls of an octree of OctoMap are at multiples of the cell size; in the file the cells are moved by ({x}, {y}, {z})"
     );
-    let hint = hint!["{} with {} puts the walls there" VoxelSize = "SIZE", Origin = "0,0,0"];
+    let hint = "`--voxel-size SIZE` with `--origin 0,0,0` puts the walls there";
     Some(Finding::new(Code::W004, text).with_hint(hint))
 }

@@ -28,7 +28,7 @@ use crate::packed::LEVEL;
 use crate::place::failure;
 use crate::save::{SPOOL, checked_dtype, not_spooled, spooled};
 use crate::{Choice, Dtype, SaveOptions, metadata};
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, Lattice};
@@ -171,7 +171,7 @@ impl GridStack {
                 text(other)
             ))
             .with_hint(
-                hint!["{} is for all; with cubes of one size, a rule that grows them by a length needs {} as well" Dims = "X,Y,Z", Pad = "N"],
+                "`--dims X,Y,Z` is for all; with cubes of one size, a rule that grows them by a length needs `--pad N` as well",
             ));
         }
         spooled(out, options, |sink| {

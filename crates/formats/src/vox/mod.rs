@@ -55,7 +55,7 @@ mod write;
 
 use self::layers::Shell;
 use super::{CELLS, CHOICES, Choice, Dtype, FileSize, Format, GRID, Reader, Write, require_cubes};
-use voxelize_core::error::{Code, Finding, Result, hint};
+use voxelize_core::error::{Code, Finding, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, Lattice, Record};
 
@@ -114,7 +114,10 @@ fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     }
     let text =
         format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
-    let hint = hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"];
+    let hint = [
+        "`--vox-split` writes several files",
+        "make the grid smaller, or save it in another format",
+    ];
     vec![Finding::new(Code::W004, text).with_hint(hint)]
 }
 

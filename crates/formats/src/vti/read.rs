@@ -14,7 +14,7 @@ use crate::image::{ImageFrame, cells_of, parse_metadata};
 use crate::open::{VoxelSource, failure};
 use crate::packed::unpack_zlib;
 use crate::{Dtype, ORDER};
-use voxelize_core::error::{Code, Error, Result, hint, sanitize};
+use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 
@@ -371,9 +371,10 @@ fn dtype(array: &ArrayElement) -> Result<Dtype> {
                 sanitize(&array.name),
                 sanitize(other)
             );
-            Err(Error::input(Code::V004, text).with_hint(
-                hint!["save it as unsigned char or float"; "{} takes the grid of any type" Like = "FILE"],
-            ))
+            Err(Error::input(Code::V004, text).with_hint([
+                "save it as unsigned char or float",
+                "`--like FILE` takes the grid of any type",
+            ]))
         }
     }
 }
@@ -429,7 +430,10 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
             Code::V004,
             "only images of one piece with appended raw data, packed by zlib or not at all, are read",
         );
-        return Err(error.with_hint(hint!["save it so: SetDataModeToAppended, EncodeAppendedDataOff"; "{} takes the grid of any .vti" Like = "FILE"]));
+        return Err(error.with_hint([
+            "save it so: SetDataModeToAppended, EncodeAppendedDataOff",
+            "`--like FILE` takes the grid of any .vti",
+        ]));
     };
     let need = bytes_of(frame.dims(), dtype).unwrap_or(u64::MAX);
     source.seek(begin.saturating_add(offset))?;

@@ -10,7 +10,7 @@ use super::{NODE, OME, OWN};
 use crate::Dtype;
 use crate::image::{ImageFrame, parse_metadata};
 use crate::open::{VoxelSource, failure};
-use voxelize_core::error::{Code, Error, Result, hint, sanitize};
+use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 
@@ -342,9 +342,10 @@ fn other_type(value: Option<&Value>) -> Error {
         "its cells are of type {}, not uint8, bool or float32",
         word(value)
     ))
-    .with_hint(
-        hint!["save them as uint8 or float32"; "{} takes the grid of any type" Like = "FOLDER"],
-    )
+    .with_hint([
+        "save them as uint8 or float32",
+        "`--like FOLDER` takes the grid of any type",
+    ])
 }
 
 /// The bytes of the fill value.
@@ -435,9 +436,10 @@ fn byte_codecs(codecs: &[Value], dtype: Dtype) -> Result<Vec<ByteCodec>> {
             "its cells are encoded by {}",
             word(Some(codec.get("name").unwrap_or(codec)))
         );
-        unfit(text).with_hint(
-            hint!["save it with the codecs bytes and gzip, in the order of C"; "{} takes the grid of any array" Like = "FOLDER"],
-        )
+        unfit(text).with_hint([
+            "save it with the codecs bytes and gzip, in the order of C",
+            "`--like FOLDER` takes the grid of any array",
+        ])
     };
     let is_in_order = |codec: &&Value| {
         let (name, configuration) = named(codec);

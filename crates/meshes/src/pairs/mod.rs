@@ -30,7 +30,7 @@ use stars::Star;
 pub(crate) use sweep::DistinctTriangles;
 use tree::PairTree;
 
-use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::geom::Triangle;
 use voxelize_core::par::{self, Progress};
 use voxelize_core::text::{bytes, grouped};
@@ -195,7 +195,7 @@ pub fn refuse_more(need: u64, left: Option<u64>) -> Result<()> {
             let error = Error::too_large(format!(
                 "the comparison needs {need} more, {left} are left for it"
             ));
-            Err(error.with_hint(hint!["raise {}" MaxMemory | "compare fewer meshes at a time"]))
+            Err(error.with_hint(["raise `--max-memory`", "or compare fewer meshes at a time"]))
         }
         None => Ok(()),
     }

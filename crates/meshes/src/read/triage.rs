@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::numbers::Dropped;
-use voxelize_core::error::{Code, Error, Finding, Hint, Opt, Result, Severity, Step};
+use voxelize_core::error::{Code, Error, Finding, Result, Severity};
 use voxelize_core::geom::Rational;
 
 use super::ReadNear;
@@ -189,20 +189,15 @@ impl Triage {
     /// An error that ended the reading, with advice that helps: leniency does not help where it decides nothing.
     pub(super) fn advised(&self, error: Error) -> Error {
         let advice = error.code().info().advice;
-        let names_lenient = |step: &Step| {
-            step.settings
-                .iter()
-                .any(|setting| setting.option == Opt::Lenient)
-        };
-        if self.is_refused.get() || error.hint().is_some() || !advice.iter().any(names_lenient) {
+        let rest: Vec<_> = advice
+            .iter()
+            .filter(|step| !step.contains("`--lenient`"))
+            .copied()
+            .collect();
+        if self.is_refused.get() || error.hint().is_some() || rest.len() == advice.len() {
             return error;
         }
-        let steps = advice
-            .iter()
-            .filter(|step| !names_lenient(step))
-            .cloned()
-            .collect();
-        error.with_hint(Hint { steps })
+        error.with_hint(rest.as_slice())
     }
 
     /// Notes a triangle that was there but is not taken, behind so many that are.

@@ -3,7 +3,7 @@
 use super::Transform;
 use crate::rule::{self, Band, LostFeatures, Rule, Stats, ThinFeatures, lost};
 use crate::run::Run;
-use voxelize_core::error::{Code, Error, Finding, Hint, Opt, Result, hint, sanitize};
+use voxelize_core::error::{Code, Error, Finding, Result, sanitize};
 use voxelize_core::geom::{Bounds, Rational};
 use voxelize_core::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit};
 use voxelize_core::text::{GridCoordinates, bytes, counted, number};
@@ -24,8 +24,10 @@ pub fn of_lattice(
     coordinates: &GridCoordinates,
 ) -> Result<Vec<Finding>> {
     let misses = misses(lattice, mesh, coordinates).filter(|_| rule.margin() == Length::ZERO);
-    let elsewhere = hint!["check {}, {} and {}" Bounds, Translate, Scale;
-        "scans are in LPS: {} is for a mesh in RAS" Axes = "-x,-y,z"];
+    let elsewhere = [
+        "check `--bounds`, `--translate` and `--scale`",
+        "scans are in LPS: `--axes -x,-y,z` is for a mesh in RAS",
+    ];
     let what = match rule {
         // Cells have their distance however far the mesh is away.
         Rule::Distance {
@@ -47,8 +49,7 @@ pub fn of_lattice(
     ));
     if !rule.subtracts_from(mesh) {
         let found = not_subtracted(mesh, &format!("the rule {}", rule.name()));
-        findings
-            .extend(found.map(|one| one.with_hint(hint!["{} or {} subtracts them" Solid, Filled])));
+        findings.extend(found.map(|one| one.with_hint("`--solid` or `--filled` subtracts them")));
     }
     match far_from_origin(mesh.bounds(), lattice, coordinates) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far),
@@ -115,7 +116,7 @@ fn less_than_the_radius(
     let text = format!(
         "the radius, {radius_text}, is longer than the mesh, {longest_text}: it may be in another unit"
     );
-    let hint = hint!["{} is two cells" Radius = "2vx"];
+    let hint = "`--radius 2vx` is two cells";
     (radius > longest && longest > 0.0).then(|| Finding::new(Code::W022, text).with_hint(hint))
 }
 
@@ -190,7 +191,7 @@ fn far_output(
         near.map(|value| value.to_string()).join(","),
     );
     let back = near.map(|value| (0.0 - value).to_string()).join(",");
-    let hint = Hint::default().with_step("{} moves the mesh to the origin", Opt::Translate, back);
+    let hint = format!("`--translate {back}` moves the mesh to the origin");
     Some(Error::input(Code::L001, text).with_hint(hint))
 }
 
@@ -215,9 +216,8 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
     // The shortest decimals that are these floats.
     let origin = bounds.min.map(|c| (c + 0.0).to_string()).join(",");
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
-    let hint = || Hint::default().with_step("{} has one layer less", Opt::Origin, origin);
     Some(if is_as_written {
-        found.with_hint(hint())
+        found.with_hint(format!("`--origin {origin}` has one layer less"))
     } else {
         found
     })
@@ -356,7 +356,7 @@ pub(crate) fn of_cells(
         let outside = misses(lattice, mesh, coordinates).map(|apart| {
             let text = format!("no cell is occupied: the mesh is outside the grid; {apart}");
             Finding::new(Code::W002, text)
-                .with_hint(hint!["check {}, {} and {}" Bounds, Translate, Scale])
+                .with_hint("check `--bounds`, `--translate` and `--scale`")
         });
         let found = within.or(outside);
         findings.push(found.unwrap_or_else(|| rule::nothing_occupied(rule, &findings)));
@@ -371,8 +371,7 @@ fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Opti
         let extents = extents(lattice, mesh, 0, coordinates);
         let text =
             format!("no cell is occupied: the grid lies within the bounds of the mesh; {extents}");
-        Finding::new(Code::W002, text)
-            .with_hint(hint!["if they are in different units, give {}" Scale])
+        Finding::new(Code::W002, text).with_hint("if they are in different units, give `--scale`")
     })
 }
 
@@ -430,7 +429,10 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     let text = format!(
         "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
     );
-    let hint = hint!["use smaller cells, or {}" Priority = "NAME"; "{} marks the cells of flat and open parts" Rule = "surface"];
+    let hint = [
+        "use smaller cells, or `--priority NAME`",
+        "`--rule surface` marks the cells of flat and open parts",
+    ];
     (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
 }
 

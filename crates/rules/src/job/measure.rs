@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::Length;
 use voxelize_meshes::UnitOfLength;
@@ -70,7 +70,7 @@ impl Measure {
             (Some(unit), Some(of)) => Ok(&(&self.number * &unit.millimetres()) / &of.millimetres()),
             (Some(_), None) => {
                 let error = Error::usage("the unit of the file is unknown");
-                Err(error.with_hint(hint!["add {}" Unit = "um, mm, cm, m, in or ft"]))
+                Err(error.with_hint("add `--unit um, mm, cm, m, in or ft`"))
             }
         }
     }

@@ -7,7 +7,7 @@ use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::rule::{Inside, Rule, ThinFeatures, doubt, leak_path};
 use crate::run::{Demand, Plan, Run, touched};
-use voxelize_core::error::{Error, Hint, Opt, Result, hint};
+use voxelize_core::error::{Error, Hint, Result};
 use voxelize_core::grid::{BitGrid, CellKind, Lattice};
 use voxelize_core::par;
 use voxelize_core::text::{bytes, counted};
@@ -281,7 +281,7 @@ impl Needs<'_> {
                 job
             }
         };
-        let smaller = hint!["make the cells larger" | "raise {}" MaxMemory];
+        let smaller = ["make the cells larger", "or raise `--max-memory`"];
         let dense = bytes(limit_for(demand.bytes(Plan::Dense)));
         let whole = self.keeps_whole_grid().filter(|_| is_requested);
         let message = |what: &str, need: &str| format!("{what} {need}, {says}");
@@ -294,27 +294,34 @@ impl Needs<'_> {
             _ => message("mesh and grid need", &dense),
         };
         match (self.target.filter(|_| !self.is_whole()), whole) {
-            (None, Some(what)) => {
-                Error::too_large(message(&format!("{what} needs the whole grid in memory:"), &dense))
-                    .with_hint(smaller)
-            }
+            (None, Some(what)) => Error::too_large(message(
+                &format!("{what} needs the whole grid in memory:"),
+                &dense,
+            ))
+            .with_hint(smaller),
             (None, None) if is_requested => Error::too_large(too_much).with_hint(smaller),
             (None, None) => Error::too_large(too_much).with_hint("make the cells larger"),
-            (Some(_), _) if !is_requested => Error::too_large(too_much).with_hint(
-                hint!["make the cells larger" | "set {}, which makes the grid in slabs that fit" MaxMemory],
-            ),
+            (Some(_), _) if !is_requested => Error::too_large(too_much).with_hint([
+                "make the cells larger",
+                "or set `--max-memory`, which makes the grid in slabs that fit",
+            ]),
             (Some(target), Some(what)) => {
                 let need = bytes(limit_for(demand.least(target.format.slab_layers)));
-                Error::too_large(message(&format!("{what} needs the whole grid in memory:"), &need))
-                    .with_hint(smaller)
+                Error::too_large(message(
+                    &format!("{what} needs the whole grid in memory:"),
+                    &need,
+                ))
+                .with_hint(smaller)
             }
             (Some(target), None) => {
                 let layers = target.format.slab_layers.min(self.lattice.dims()[2]);
                 let layers = counted(layers as u64, "layer", "layers");
                 let least = bytes(limit_for(demand.least(target.format.slab_layers)));
                 let name = target.format.name;
-                let text = format!("{too_much}; slabs of {layers}, the least for {name}, need {least}");
-                Error::too_large(text).with_hint(self.streams(target, demand).unwrap_or(smaller.into()))
+                let text =
+                    format!("{too_much}; slabs of {layers}, the least for {name}, need {least}");
+                Error::too_large(text)
+                    .with_hint(self.streams(target, demand).unwrap_or(smaller.into()))
             }
         }
     }
@@ -335,25 +342,16 @@ impl Needs<'_> {
             .filter(|other| demand.fit(limit, other.slab_layers).is_some())
             .collect();
         let last = streamed.last()?;
-        let (option, value) = match target.path {
-            None => (Opt::OutputFormat, last.name.to_string()),
-            Some(path) => (
-                Opt::Output,
-                path.with_extension(last.extensions[0])
-                    .display()
-                    .to_string(),
-            ),
+        let output = match target.path {
+            None => format!("-f {}", last.name),
+            Some(path) => format!("-o {}", path.with_extension(last.extensions[0]).display()),
         };
         let names = streamed
             .iter()
             .map(|format| format.name)
             .collect::<Vec<_>>()
             .join(", ");
-        let hint = Hint::default().with_step(
-            format!("{{}} streams it in slabs ({names} can)"),
-            option,
-            value,
-        );
-        Some(hint.with_step("{} shows the plans", Opt::DryRun, ""))
+        let streams = format!("`{output}` streams it in slabs ({names} can)");
+        Some([streams, "`--dry-run` shows the plans".to_string()].into())
     }
 }

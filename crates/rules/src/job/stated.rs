@@ -2,7 +2,7 @@
 
 use super::transform::Transform;
 use super::turn::short;
-use voxelize_core::error::{Code, Error, Finding, Hint, Opt, Result, hint};
+use voxelize_core::error::{Code, Error, Finding, Hint, Result};
 use voxelize_meshes::{UnitOfLength, UpAxis};
 
 /// The unit of all files.
@@ -22,8 +22,7 @@ pub fn one_unit(
     let error = Error::unfit(format!(
         "the meshes state different units, {first} and {other}"
     ));
-    Err(error
-        .with_hint(hint!["{} takes all coordinates as being in it, and scales none" Unit = "mm"]))
+    Err(error.with_hint("`--unit mm` takes all coordinates as being in it, and scales none"))
 }
 
 /// The axis that points up in all files, if any of them states one; in a file that states none it is z.
@@ -39,7 +38,7 @@ pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Optio
         return Ok(stated);
     }
     let error = Error::unfit("y is up in some of the meshes, and z in others");
-    Err(error.with_hint(hint!["{} takes all of them as they are, and turns none" Up = "z"]))
+    Err(error.with_hint("`--up z` takes all of them as they are, and turns none"))
 }
 
 /// The finding that a unit is given which the file does not state, where nothing is scaled (W020).
@@ -73,22 +72,19 @@ pub fn check_unit_of_grid(
     } else {
         String::new()
     };
-    let converts = format!("{{}} {{}} converts the mesh{moved}");
-    let settings = [(Opt::Scale, scale.as_str()), (Opt::Unit, grid)];
-    let hint = match transform.is_scaled() {
+    let converts = format!("`--scale {scale}` `--unit {grid}` converts the mesh{moved}");
+    let hint: Hint = match transform.is_scaled() {
         // The unit is that of what is scaled already, more often than not.
-        true => Hint::default()
-            .with_step(
-                format!("{{}} if its coordinates are in {grid}, being scaled"),
-                Opt::Unit,
-                grid,
-            )
-            .with_settings(format!("else {converts}"), settings),
-        false => Hint::default().with_settings(converts, settings).with_step(
-            format!("{{}} alone if its coordinates are in {grid}"),
-            Opt::Unit,
-            grid,
-        ),
+        true => [
+            format!("`--unit {grid}` if its coordinates are in {grid}, being scaled"),
+            format!("else {converts}"),
+        ]
+        .into(),
+        false => [
+            converts,
+            format!("`--unit {grid}` alone if its coordinates are in {grid}"),
+        ]
+        .into(),
     };
     Err(Error::usage(format!(
         "{option}: that grid is in {grid}, the mesh in {mesh}"

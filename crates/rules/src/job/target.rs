@@ -6,7 +6,7 @@ use super::system::free_space;
 use super::transform::Transform;
 use super::turn::short;
 use crate::rule::{Rule, usual};
-use voxelize_core::error::{Code, Finding, Hint, Opt, hint};
+use voxelize_core::error::{Code, Finding, Hint};
 use voxelize_core::grid::{Lattice, Length};
 use voxelize_core::text::bytes;
 use voxelize_formats::{self as format, Choice, Dtype, FileSize, Format};
@@ -133,7 +133,7 @@ impl Target<'_> {
             let is_other = transform.up.name() != assumed;
             let text =
                 format!("programs that read .{format} take {assumed} as up; in this grid y is up");
-            let hint = hint!["voxelize the mesh with {}, which turns it upright" Axes = "x,-z,y"];
+            let hint = "voxelize the mesh with `--axes x,-z,y`, which turns it upright";
             return is_other.then(|| Finding::new(Code::W019, text).with_hint(hint));
         }
         let unit = transform.unit.filter(|unit| unit.name() != assumed)?;
@@ -143,19 +143,15 @@ impl Target<'_> {
             "programs that read .{format} take its coordinates as {assumed}; those of this grid are {}",
             unit.name()
         );
-        let settings = [
-            (Opt::Scale, short(&factor)),
-            (Opt::Unit, assumed.to_string()),
-        ];
-        let hint = match transform.is_scaled() {
-            false => Hint::default().with_settings("voxelize the mesh with {} {}", settings),
-            true => Hint::default()
-                .with_step(
-                    format!("{{}} if they are in {assumed}, being scaled"),
-                    Opt::Unit,
-                    assumed,
-                )
-                .with_settings("else voxelize the mesh with {} {}", settings),
+        let factor = short(&factor);
+        let converts = format!("voxelize the mesh with `--scale {factor}` `--unit {assumed}`");
+        let hint: Hint = match transform.is_scaled() {
+            false => converts.into(),
+            true => [
+                format!("`--unit {assumed}` if they are in {assumed}, being scaled"),
+                format!("else {converts}"),
+            ]
+            .into(),
         };
         Some(Finding::new(Code::W019, text).with_hint(hint))
     }

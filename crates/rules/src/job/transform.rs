@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Point, Rational};
 use voxelize_core::grid::{AXES, Lattice, Length, LengthUnit};
 use voxelize_core::text::GridCoordinates;
@@ -335,10 +335,11 @@ impl Transform {
         }
         let in_cells = |cell: &Rational| Length::new(&(&length.value() / cell), LengthUnit::Cells);
         cell.and_then(in_cells).ok_or_else(|| {
-            let error =
-                Error::usage("with a scale this length must be in cells, or a finite decimal of them");
+            let error = Error::usage(
+                "with a scale this length must be in cells, or a finite decimal of them",
+            );
             error.with_hint(
-                hint!["2vx is two cells; {} with cubes of a known side converts it" VoxelSize = "S"],
+                "2vx is two cells; `--voxel-size S` with cubes of a known side converts it",
             )
         })
     }

@@ -9,7 +9,7 @@ use super::inside::{Inside, PreparedInside};
 use super::{FillCells, Stats};
 use crate::run::Run;
 use crate::run::nearest::Distances;
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{BitGrid, CellsMut, Field, Lattice, Length, LengthUnit};
 use voxelize_core::par;
@@ -192,5 +192,5 @@ pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     Error::usage(format!(
         "iso: {iso} must be less than the band, {width} cells"
     ))
-    .with_hint(hint!["use {} with more cells, or {}" Band = "W", Band = "all"])
+    .with_hint("use `--band W` with more cells, or `--band all`")
 }

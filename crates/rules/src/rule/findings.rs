@@ -5,7 +5,7 @@ use super::inside::flood;
 use super::{Inside, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, Stats, ThinFeatures};
 use crate::run::holes;
 use crate::run::leak::Leak;
-use voxelize_core::error::{Code, Finding, Hint, Opt, hint};
+use voxelize_core::error::{Code, Finding};
 use voxelize_core::grid::{Lattice, MAX_DIM};
 use voxelize_core::text::{GridCoordinates, counted, grouped, number};
 use voxelize_meshes::Mesh;
@@ -116,7 +116,7 @@ pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     );
     match rule {
         Rule::Solid { .. } if !is_flooded => {
-            finding.with_hint(hint!["{} has every cell that the mesh overlaps" Filled])
+            finding.with_hint("`--filled` has every cell that the mesh overlaps")
         }
         _ => finding,
     }
@@ -147,8 +147,7 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
     }
     let triangles = counted(repairs.of_sheets, "triangle belongs", "triangles belong");
     text += &format!("; {triangles} to open sheets: cells in front of them may be lost");
-    Finding::new(Code::W006, text)
-        .with_hint(hint!["{} does without the sides of sheets" Inside = "evenodd"])
+    Finding::new(Code::W006, text).with_hint("`--inside evenodd` does without the sides of sheets")
 }
 
 /// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.
@@ -211,12 +210,12 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
         }
         (Inside::Nonzero, Closedness::Closed) => {
             let text = "inconsistent triangle orientation affects nonzero";
-            let hint = hint!["use {} or robust" Inside = "evenodd"];
+            let hint = "use `--inside evenodd` or robust";
             return Some(Finding::new(Code::W006, text).with_hint(hint));
         }
         _ => return None,
     };
-    Some(Finding::new(Code::W006, text).with_hint(hint!["use {}" Inside = "robust"]))
+    Some(Finding::new(Code::W006, text).with_hint("use `--inside robust`"))
 }
 
 fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Finding {
@@ -262,11 +261,7 @@ fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Fin
         text += &format!(", about {thick} thick (2 × volume / area)");
         smaller = format!("or cells of {thick} or smaller");
     }
-    Finding::new(Code::W009, text).with_hint(Hint::default().with_step(
-        format!("use {{}}, {smaller}"),
-        Opt::KeepThin,
-        "",
-    ))
+    Finding::new(Code::W009, text).with_hint(format!("use `--keep-thin`, {smaller}"))
 }
 
 fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
@@ -287,7 +282,7 @@ fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
     let text = format!(
         "{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}"
     );
-    Finding::new(Code::W011, text).with_hint(hint!["use {}, or smaller cells" KeepThin])
+    Finding::new(Code::W011, text).with_hint("use `--keep-thin`, or smaller cells")
 }
 
 /// `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
@@ -328,11 +323,7 @@ fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Find
             .max(1)
         {
             most if most <= MAX_DIM as u64 => {
-                hint = Some(Hint::default().with_step(
-                    format!("{{}} closes {them}"),
-                    Opt::CloseHoles,
-                    most,
-                ));
+                hint = Some(format!("`--close-holes {most}` closes {them}"));
             }
             most => text += &format!("; the largest is {} cells across", grouped(most)),
         }

@@ -10,7 +10,7 @@ use super::near_parts::{self, near_parts};
 use super::{FillCells, InsideReport, Stats};
 use crate::run::Run;
 use crate::run::cover::{self, IntersectionTarget};
-use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::geom::{Bounds, Rational, Ties, Triangle};
 use voxelize_core::grid::{BitGrid, CellArray, CellsMut, Field, Lattice, Quantity};
 use voxelize_core::par::{self, Progress};
@@ -410,9 +410,7 @@ fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
         _ => return Ok(()),
     };
     let error = Error::unfit(why);
-    Err(error.with_hint(
-        hint!["{} orients its triangles and closes its holes with caps" Inside = "robust"],
-    ))
+    Err(error.with_hint("`--inside robust` orients its triangles and closes its holes with caps"))
 }
 
 impl FillCells for FractionCells<'_> {

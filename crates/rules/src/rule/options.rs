@@ -5,7 +5,7 @@
 
 use super::distance;
 use super::{Band, Inside, METHODS, RULES, Rule, ThinFeatures};
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Ties;
 use voxelize_core::grid::record::{FIELDS, INSIDE};
 use voxelize_core::grid::{Length, Record};
@@ -73,7 +73,7 @@ impl Rule {
                 "inside: the rule {} leaves the inside empty",
                 self.name()
             ));
-            return Err(error.with_hint(hint!["{} and {} fill it" Filled, Solid]));
+            return Err(error.with_hint("`--filled` and `--solid` fill it"));
         };
         *inside = new;
         self.checked()
@@ -94,7 +94,7 @@ impl Rule {
         };
         Err(
             Error::usage(format!("close-holes: needs a flood, but {why}"))
-                .with_hint(hint!["add {}, with {} or {}" Inside = "flood", Filled, Solid]),
+                .with_hint("add `--inside flood`, with `--filled` or `--solid`"),
         )
     }
 
@@ -108,7 +108,7 @@ impl Rule {
                 "{KEEP_THIN}: the rule {} loses no features",
                 self.name()
             ));
-            return Err(error.with_hint(hint!["use it with {}" Solid]));
+            return Err(error.with_hint("use it with `--solid`"));
         };
         *thin = new;
         self.checked()
@@ -121,8 +121,9 @@ impl Rule {
     pub fn with_shell(mut self, cells: u32) -> Result<Self> {
         let Self::Filled { shell, .. } = &mut self else {
             let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
-            return Err(error
-                .with_hint(hint!["use it with {}, which has no part thinner than a cell" Filled]));
+            return Err(
+                error.with_hint("use it with `--filled`, which has no part thinner than a cell")
+            );
         };
         *shell = Some(cells);
         self.checked()
@@ -137,16 +138,15 @@ impl Rule {
         match (&mut self, new.into()) {
             (Self::Offset { radius }, Some(new)) => *radius = new,
             (Self::Offset { .. }, None) => {
-                return Err(Error::usage(format!("{RADIUS}: the rule {name} needs one")).with_hint(
-                    hint!["{} in units of the file, or {} in cells" Radius = "0.5", Radius = "2vx"],
-                ));
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} needs one"))
+                    .with_hint("`--radius 0.5` in units of the file, or `--radius 2vx` in cells"));
             }
             (_, Some(_)) => {
                 return Err(
-                    Error::usage(format!("{RADIUS}: the rule {name} has no radius")).with_hint(
-                        hint!["use it with {}, which has both sides of the surface" Rule = "offset";
-                        "{}, signed, with {} grows the part itself" Rule = "distance", Iso = "2vx"],
-                    ),
+                    Error::usage(format!("{RADIUS}: the rule {name} has no radius")).with_hint([
+                        "use it with `--rule offset`, which has both sides of the surface",
+                        "`--rule distance`, signed, with `--iso 2vx` grows the part itself",
+                    ]),
                 );
             }
             (_, None) => {}
@@ -206,7 +206,7 @@ impl Rule {
             "{option}: the rule {} computes no distances",
             self.name()
         ))
-        .with_hint(hint!["use it with {}" Rule = "distance"])
+        .with_hint("use it with `--rule distance`")
     }
 
     /// This rule, if its options go together.
@@ -234,7 +234,7 @@ impl Rule {
                 Err(Error::usage(format!(
                     "inside: volumes need a closed mesh, which {name} does without"
                 ))
-                .with_hint(hint!["use {} or {}" Inside = "robust", Inside = "auto"]))
+                .with_hint("use `--inside robust` or `--inside auto`"))
             }
             _ => Ok(self),
         }

@@ -6,7 +6,7 @@ use std::io::Write;
 use super::plan::RegionPlan;
 use super::share::{TriangleBins, check_bins, check_parts};
 use super::store::RegionStore;
-use voxelize_core::error::{Code, Error, Result, hint};
+use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::geom::{Bounds, Triangle};
 use voxelize_core::par::Progress;
 use voxelize_core::text::bytes;
@@ -144,7 +144,7 @@ impl RegionBins<'_> {
                 bytes(bin.bytes),
                 bytes(max_memory.unwrap_or(0)),
             );
-            return Err(Error::too_large(text).with_hint(hint!["raise {}" MaxMemory]));
+            return Err(Error::too_large(text).with_hint("raise `--max-memory`"));
         }
         let count = usize::try_from(bin.bytes)
             .ok()

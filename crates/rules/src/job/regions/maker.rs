@@ -8,7 +8,7 @@ use crate::job::slabs::{Made, Slabs};
 use crate::job::voxelizer::Voxelizer;
 use crate::rule;
 use crate::run::{Demand, Plan, Run};
-use voxelize_core::error::{Error, Result, hint};
+use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::Lattice;
 use voxelize_core::par;
 use voxelize_core::text::bytes;
@@ -60,7 +60,7 @@ impl RegionPlan {
                 let text = format!(
                     "a slab of {layers} layers, as the plan has them, needs {least}, {most} are allowed"
                 );
-                return Err(Error::too_large(text).with_hint(hint!["raise {}" MaxMemory]));
+                return Err(Error::too_large(text).with_hint("raise `--max-memory`"));
             }
         };
         Ok((height, demand.bytes(Plan::Slabs(height))))

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::hash::mesh_hash;
 use super::plan::RegionPlan;
-use voxelize_core::error::{Code, Error, Finding, Result, hint};
+use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::text::file_label;
 use voxelize_meshes::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize_meshes::{Mesh, PartKind};
@@ -103,7 +103,10 @@ impl RegionPlan {
                 .collect();
             Error::input(Code::R004, "the mesh is not that of the plan")
                 .in_file(names.join(", "))
-                .with_hint(hint!["{} names the file if it lies elsewhere" Mesh = "FILE" | "plan the store again in a new folder"])
+                .with_hint([
+                    "`--mesh FILE` names the file if it lies elsewhere",
+                    "or plan the store again in a new folder",
+                ])
         };
         mesh.ok()
             .filter(is_same)

@@ -10,7 +10,7 @@ use crate::job::voxelizer::{Extras, JobLabels, Voxelizer};
 use crate::job::{PartChoice, findings};
 use crate::rule::{self, Inside, Rule, Stats, ThinFeatures};
 use crate::run::Plan;
-use voxelize_core::error::{Code, Error, Finding, Hint, Result, Severity, hint};
+use voxelize_core::error::{Code, Error, Finding, Hint, Result, Severity};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{BitGrid, CellKind, CellSource, CellType, Hash, Lattice};
 use voxelize_core::text::bytes;
@@ -185,8 +185,8 @@ impl Voxelizer<'_> {
         }
         if let Rule::Solid { .. } = self.rule {
             let text = "skipped the search for lost features: regions are made alone";
-            let finding = Finding::new(Code::W010, text)
-                .with_hint(hint!["use {}, which loses nothing" Filled]);
+            let finding =
+                Finding::new(Code::W010, text).with_hint("use `--filled`, which loses nothing");
             // It is so of every such plan.
             found.push(Finding {
                 severity: Severity::Note,
@@ -227,7 +227,7 @@ impl Voxelizer<'_> {
         }
         let (least, most) = (bytes(need(lowest)?), bytes(limit));
         let text = format!("a slab of {lowest} layers needs {least}, {most} are allowed");
-        Err(Error::too_large(text).with_hint(hint!["make the cells larger" | "raise {}" MaxMemory]))
+        Err(Error::too_large(text).with_hint(["make the cells larger", "or raise `--max-memory`"]))
     }
 }
 
@@ -262,13 +262,13 @@ fn check_rule(rule: &Rule) -> Result<()> {
             ..
         } => refused(
             "keep-thin",
-            hint!["leave it out" | "use {}, which loses nothing" Filled].into(),
+            ["leave it out", "or use `--filled`, which loses nothing"].into(),
         ),
         Rule::Filled { shell: Some(_), .. } => refused(
             "hollow",
             "make the grid without a shell, or in one process".into(),
         ),
-        _ => refused("a flood", hint!["use another {}" Inside = "robust"].into()),
+        _ => refused("a flood", "use another `--inside robust`".into()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use crate::rule::{self, Band, Inside, Rule};
-use voxelize_core::error::{Error, Hint, Result, hint};
+use voxelize_core::error::{Error, Hint, Result};
 use voxelize_core::geom::{Rational, Triangle};
 use voxelize_core::grid::Lattice;
 use voxelize_core::par::{self, Progress};
@@ -32,11 +32,11 @@ pub(super) fn check_parts(
     if used.subtracts_from(mesh) {
         let text =
             "bins have the triangles of the mesh alone: its negative volumes are not in them";
-        return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));
+        return Err(Error::usage(text).with_hint("leave out the bins"));
     }
     if matches!(used, Rule::Fraction { .. }) && rule::may_overlap(mesh, lattice, progress)? {
         let text = "bins have the triangles near a region alone: parts of the mesh may overlap, or lie in each other";
-        return Err(Error::usage(text).with_hint(hint!["leave out the bins"]));
+        return Err(Error::usage(text).with_hint("leave out the bins"));
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Re
     if decides_by_part {
         return refused(
             "bins have the triangles near a region alone: whether a part is closed decides the method for its inside",
-            hint!["leave out the bins" | "use {}" Inside = "nonzero"].into(),
+            ["leave out the bins", "or use `--inside nonzero`"].into(),
         );
     }
     let method = match used.inside() {
@@ -61,7 +61,7 @@ pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Re
     match (used, method) {
         (_, Some(why)) => refused(
             &format!("bins have the triangles near a region alone: {why}"),
-            hint!["leave out the bins" | "use {}" Inside = "nonzero"].into(),
+            ["leave out the bins", "or use `--inside nonzero`"].into(),
         ),
         (
             Rule::Distance {
@@ -70,7 +70,7 @@ pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Re
             None,
         ) => refused(
             "bins have the triangles near a region alone: a band of all cells needs those of the whole mesh",
-            hint!["leave out the bins" | "use {}" Band = "W"].into(),
+            ["leave out the bins", "or use `--band W`"].into(),
         ),
         _ => Ok(()),
     }

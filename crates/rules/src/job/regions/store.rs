@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::plan::RegionPlan;
 use crate::rule;
-use voxelize_core::error::{Code, Error, Finding, Hint, Opt, Result};
+use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::{
     CellSource, CellType, Digest, DigestBuilder, FieldSummary, Label, Lattice, Record, Slab,
 };
@@ -292,12 +292,9 @@ impl RegionStore {
             } else {
                 "I".to_string()
             };
-            let hint = Hint::default().with_step(
-                "make it again: {}",
-                Opt::Region,
-                format!("{number}/{all}"),
-            );
-            finding.with_hint(hint)
+            finding.with_hint(format!(
+                "make it again: `voxelize STORE --region {number}/{all}`"
+            ))
         };
         let together = |wanted: RegionState, code: Code, are: &str| {
             let states = states.iter().enumerate();
