@@ -1,27 +1,27 @@
-//! One axis of a lattice: from a coordinate in the file to an exact coordinate in index space.
+//! One axis of a lattice: maps a coordinate in the file to an exact coordinate in index space.
 //!
-//! A binary STL cannot hold 0.7, it holds the nearest float. Under [`Snap::Float`] a coordinate
-//! that *is* the float nearest to a wall, or to a plane of cell centres, is taken to lie on it.
+//! A binary STL cannot store 0.7, only the nearest float. Under [`Snap::Float`] a coordinate that *is* the
+//! float nearest to a wall or to a plane of cell centres is moved onto it.
 //!
-//! Every answer here is exact. Doubles and 128-bit integers give most of them; what they cannot
-//! settle goes to rationals.
+//! All results are exact. Doubles and 128-bit integers give most of them. Cases that they cannot settle use
+//! rationals.
 
 use std::cmp::Ordering;
 
 use crate::Rational;
 
-/// Whether coordinates that are the nearest float to a wall or centre plane are taken to lie on it.
+/// Treatment of coordinates that are the nearest float to a wall or centre plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Snap {
-    /// Yes, where the float step is below a thousandth of a cell.
+    /// Such coordinates lie on the plane, provided that the float step there is below a thousandth of a cell.
     #[default]
     Float,
-    /// No: the bits of the file as they are.
+    /// Coordinates keep the bits of the file.
     None,
 }
 
 impl Snap {
-    /// The word for it on the command line and in saved files.
+    /// Returns the name on the command line and in saved files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Float => "float",
@@ -30,11 +30,12 @@ impl Snap {
     }
 }
 
-/// Farther than this many walls from the first, a coordinate is only known to be far away. No
-/// lattice has as many cells, and doubles are good to a fraction of a cell below it.
+/// Bound on the distance from the first wall, in walls, up to which coordinates are resolved; beyond it a
+/// coordinate is only known to be far away. No lattice has as many cells, and within it doubles are accurate
+/// to a fraction of a cell.
 pub const FAR: i64 = 1 << 48;
 
-/// The map of one axis from world space to index space: wall `i` is at `origin + i * spacing`.
+/// Map of one axis from world space to index space: wall `i` is at `origin + i * spacing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisMap {
     origin: Rational,
@@ -44,21 +45,21 @@ pub struct AxisMap {
     ratio: Option<Ratio>,
 }
 
-/// The half-planes of an axis as doubles: half-index `m` is near `origin + m * half`.
+/// Half-planes of an axis as doubles: half-index `m` is near `origin + m * half`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planes {
-    /// The nearest double to the origin.
+    /// Double nearest to the origin.
     pub origin: f64,
-    /// The nearest double to half the spacing.
+    /// Double nearest to half the spacing.
     pub half: f64,
-    /// Whether the sum is exact, for half-indices up to [`EXACT_PLANES`].
+    /// The sum is exact for half-indices up to [`EXACT_PLANES`].
     pub exact: bool,
-    /// Coordinates snap below this magnitude, where the float step is below spacing / 1000; zero
-    /// if they do not snap.
+    /// Magnitude below which coordinates snap: the float step is below spacing / 1000 there. Zero if
+    /// coordinates do not snap.
     pub limit: f64,
 }
 
-/// See [`Planes::exact`]: twice the most cells of a lattice, and some.
+/// Bound for [`Planes::exact`]: more than twice the largest number of cells of a lattice.
 pub const EXACT_PLANES: f64 = (1u64 << 26) as f64;
 
 impl Planes {
@@ -66,7 +67,7 @@ impl Planes {
         let half = spacing / Rational::from(2);
         let o = origin.to_f64();
         let h = half.to_f64();
-        // Both are multiples of 2^-k, and the farthest plane is below 2^53 of it.
+        // Both are multiples of some 2^-k, and the farthest plane is below 2^53 of it.
         let exact = match (origin.parts(), half.parts()) {
             (Some((_, p)), Some((_, q))) if origin.is_f64() && half.is_f64() => {
                 (o.abs() + EXACT_PLANES * h) * (p.max(q) as f64) < 2f64.powi(53)
@@ -86,8 +87,8 @@ impl Planes {
         }
     }
 
-    /// The plane of half-index `m` as a double, and what it may be off by: a few roundings of its
-    /// parts (docs/error-bounds.md).
+    /// Returns the plane of half-index `m` as a double, and its error bound: a few roundings of its parts
+    /// (docs/error-bounds.md).
     pub fn at(&self, m: f64) -> (f64, f64) {
         let offset = m * self.half;
         let exact = self.exact && m.abs() <= EXACT_PLANES;
@@ -100,7 +101,7 @@ impl Planes {
     }
 }
 
-/// The map as small integers: index coordinate `u = (v * mul - add) / unit`.
+/// Map in small integers: index coordinate `u = (v * mul - add) / unit`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Ratio {
     mul: i128,
@@ -108,29 +109,29 @@ struct Ratio {
     unit: i128,
 }
 
-/// The three coordinates of a triangle along one axis in exact integers: index coordinate
-/// `u = values[n] / unit`. The unit is even, so that cell centres are whole as well.
+/// Three coordinates of a triangle along one axis as exact integers: index coordinate `u = values[n] / unit`.
+/// The unit is even, so that cell centres are whole numbers as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scaled {
     /// Index coordinates times `unit`.
     pub values: [i128; 3],
-    /// The scaled size of a cell.
+    /// Scaled size of a cell.
     pub unit: i128,
 }
 
-/// One axis of a lattice: where its walls are, and how many cells they bound.
+/// Axis of a lattice: the positions of its walls and the number of cells between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatticeAxis {
-    /// From world to index space.
+    /// Map from world to index space.
     pub map: AxisMap,
-    /// Cells along the axis.
+    /// Number of cells along the axis.
     pub cells: usize,
-    /// Whether the last wall belongs to the lattice.
+    /// The last wall belongs to the lattice.
     pub closed: bool,
 }
 
 impl AxisMap {
-    /// The map for walls at `origin + i * spacing`; `spacing` is above zero.
+    /// Creates the map with walls at `origin + i * spacing`. `spacing` must be above zero.
     pub fn new(origin: Rational, spacing: Rational, snap: Snap) -> Self {
         let planes = Planes::of(&origin, &spacing, snap);
         let ratio = Ratio::of(&origin, &spacing);
@@ -143,41 +144,42 @@ impl AxisMap {
         }
     }
 
-    /// The coordinate of wall 0.
+    /// Returns the coordinate of wall 0.
     pub fn origin(&self) -> &Rational {
         &self.origin
     }
 
-    /// The distance between walls.
+    /// Returns the distance between walls.
     pub fn spacing(&self) -> &Rational {
         &self.spacing
     }
 
-    /// Whether coordinates snap.
+    /// Returns the treatment of coordinates close to walls.
     pub fn snap(&self) -> Snap {
         self.snap
     }
 
-    /// The exact world coordinate of half-index `m`: wall `m / 2` if even, else a centre plane.
+    /// Returns the exact world coordinate of half-index `m`: wall `m / 2` if `m` is even, otherwise a centre
+    /// plane.
     pub fn half_plane(&self, m: i64) -> Rational {
         &self.origin + &(&self.spacing * &Rational::new(m, 2))
     }
 
-    /// The half-planes as doubles.
+    /// Returns the half-planes as doubles.
     pub fn planes(&self) -> &Planes {
         &self.planes
     }
 
-    /// The half-index that the finite coordinate `v` snaps to, if it does: even for a wall, odd
-    /// for a plane of cell centres. A coordinate exactly on a plane answers with it, too. Nothing
-    /// snaps beyond [`FAR`] half-planes.
+    /// Returns the half-index that the finite coordinate `v` snaps to, even for a wall and odd for a plane of
+    /// cell centres. A coordinate exactly on a plane also returns it. Nothing snaps beyond [`FAR`]
+    /// half-planes.
     #[inline]
     pub fn snapped(&self, v: f32) -> Option<i64> {
         if f64::from(v.abs()) >= self.planes.limit {
             return None;
         }
-        // A snapping coordinate is within half a float step, so within 1/1000 of its half-index,
-        // and the doubles are good to a fraction of that for the magnitudes that snap.
+        // A snapping coordinate is within half a float step, and so within 1/1000, of its half-index. Doubles
+        // are accurate to a fraction of that for the magnitudes that snap.
         let m = ((f64::from(v) - self.planes.origin) / self.planes.half).round_ties_even();
         if m.abs() > FAR as f64 {
             return None;
@@ -193,7 +195,7 @@ impl AxisMap {
         lies_on.then_some(m as i64)
     }
 
-    /// Whether snapping moves `v`, given the half-index it snaps to: it was not exactly there.
+    /// Returns `true` if snapping moves `v` to half-index `m`, which it snaps to: `v` was not exactly there.
     #[inline]
     pub fn moves_to(&self, v: f32, m: i64) -> bool {
         let (plane, error) = self.planes.at(m as f64);
@@ -201,31 +203,35 @@ impl AxisMap {
         off > error || (error > 0.0 && self.side(v, m) != Ordering::Equal)
     }
 
-    /// Whether snapping moves `v`: it snaps, and was not exactly there.
+    /// Returns `true` if snapping moves `v`: it snaps, and was not exactly there.
     pub fn moves(&self, v: f32) -> bool {
         self.snapped(v).is_some_and(|m| self.moves_to(v, m))
     }
 
-    /// On which side of half-plane `m` the bits of `v` lie, without snapping.
+    /// Returns the side of half-plane `m` on which the bits of `v` lie, without snapping.
     pub fn side(&self, v: f32, m: i64) -> Ordering {
-        // v * mul - add against m / 2 * unit.
-        let fast = || -> Option<Ordering> {
-            let Ratio { mul, add, unit } = self.ratio?;
-            let (mantissa, exponent) = parts(v);
-            let left = (2 * mantissa).checked_mul(mul)?;
-            let right = unit
-                .checked_mul(m.into())?
-                .checked_add(add.checked_mul(2)?)?;
-            Some(if exponent >= 0 {
-                shifted(left, exponent)?.cmp(&right)
-            } else {
-                left.cmp(&shifted(right, -exponent)?)
-            })
-        };
-        fast().unwrap_or_else(|| exact(v).cmp(&self.half_plane(m)))
+        match self.side_in_integers(v, m) {
+            Some(side) => side,
+            None => exact(v).cmp(&self.half_plane(m)),
+        }
     }
 
-    /// The exact index coordinate of the finite coordinate `v`, after snapping.
+    /// Compares v * mul - add with m / 2 * unit. `None` if a number exceeds 128 bits.
+    fn side_in_integers(&self, v: f32, m: i64) -> Option<Ordering> {
+        let Ratio { mul, add, unit } = self.ratio?;
+        let (mantissa, exponent) = parts(v);
+        let left = (2 * mantissa).checked_mul(mul)?;
+        let right = unit
+            .checked_mul(m.into())?
+            .checked_add(add.checked_mul(2)?)?;
+        if exponent >= 0 {
+            Some(shifted(left, exponent)?.cmp(&right))
+        } else {
+            Some(left.cmp(&shifted(right, -exponent)?))
+        }
+    }
+
+    /// Returns the exact index coordinate of the finite coordinate `v`, after snapping.
     pub fn index(&self, v: f32) -> Rational {
         match self.snapped(v) {
             Some(m) => Rational::new(m, 2),
@@ -233,13 +239,13 @@ impl AxisMap {
         }
     }
 
-    /// The index coordinate of an exact world coordinate, which never snaps.
+    /// Returns the index coordinate of an exact world coordinate, without snapping.
     pub fn index_of(&self, coordinate: &Rational) -> Rational {
         (coordinate - &self.origin) / &self.spacing
     }
 
-    /// The greatest wall at or below `v` after snapping, and whether `v` lies on it; `guess` is
-    /// any double near the index coordinate. Beyond ±[`FAR`] walls it saturates, off the wall.
+    /// Returns the greatest wall at or below `v` after snapping, and `true` if `v` lies on it. `guess` is any
+    /// double near the index coordinate. Beyond ±[`FAR`] walls the result saturates and is never on a wall.
     pub fn floor(&self, v: f32, guess: f64) -> (i64, bool) {
         if let Some(m) = self.snapped(v) {
             return (m.div_euclid(2), m % 2 == 0);
@@ -258,8 +264,8 @@ impl AxisMap {
         (wall, self.side(v, 2 * wall) == Ordering::Equal)
     }
 
-    /// Three coordinates as exact integers over a common unit, after snapping; `None` where they
-    /// do not fit 128 bits with room to spare.
+    /// Returns three coordinates as exact integers over a common unit, after snapping. `None` if they do not
+    /// fit 128 bits with room to spare.
     pub fn scaled(&self, coordinates: [f32; 3]) -> Option<Scaled> {
         let Ratio { mul, add, unit } = self.ratio?;
         let split = coordinates.map(parts);
@@ -275,7 +281,7 @@ impl AxisMap {
                 }
             };
         }
-        // Common powers of two carry nothing; the unit keeps one.
+        // Divide by common powers of two. The unit stays even.
         let zeros = values.iter().fold(unit.trailing_zeros() - 1, |zeros, v| {
             zeros.min(v.trailing_zeros())
         });
@@ -288,8 +294,8 @@ impl AxisMap {
 
 impl Ratio {
     fn of(origin: &Rational, spacing: &Rational) -> Option<Self> {
-        // u = (v - on / od) * hd / hn; with od = g a and hd = g b this is
-        // u = (v * g a b - on * b) / (a * hn).
+        // u = (v - on / od) * hd / hn. With od = g a and hd = g b this is u = (v * g a b - on * b) / (a *
+        // hn).
         let (on, od) = origin.parts()?;
         let (hn, hd) = spacing.parts()?;
         let g = gcd(od, hd);
@@ -302,15 +308,19 @@ impl Ratio {
             add: add / g,
             unit: unit / g,
         };
-        let small = |n: i128| n.unsigned_abs() < 1 << 96;
-        (small(reduced.mul) && small(reduced.add) && small(reduced.unit)).then_some(reduced)
+        for n in [reduced.mul, reduced.add, reduced.unit] {
+            if n.unsigned_abs() >= 1 << 96 {
+                return None;
+            }
+        }
+        Some(reduced)
     }
 }
 
-/// The magnitude below which floats step by less than `spacing / 1000`.
+/// Returns the magnitude below which floats step by less than `spacing / 1000`.
 fn snap_limit(spacing: &Rational) -> f64 {
     let widest = spacing / Rational::from(1000);
-    // The greatest power of two below `widest`; a float below 2^24 of it steps by no more.
+    // The greatest power of two below `widest`. A float below 2^24 times it steps by at most this power.
     let mut step = 2f64.powi(widest.to_f64().log2().floor() as i32 + 1);
     while step > 0.0 && Rational::from_f64(step).is_none_or(|step| step >= widest) {
         step /= 2.0;
@@ -322,7 +332,7 @@ fn snap_limit(spacing: &Rational) -> f64 {
     }
 }
 
-/// `v = mantissa * 2^exponent`, with an odd mantissa or zero.
+/// Splits `v = mantissa * 2^exponent`, with an odd mantissa or zero.
 fn parts(v: f32) -> (i128, i32) {
     let bits = v.to_bits();
     let field = (bits >> 23 & 0xff) as i32;
@@ -340,10 +350,16 @@ fn parts(v: f32) -> (i128, i32) {
     (if v < 0.0 { -mantissa } else { mantissa }, exponent + zeros)
 }
 
-/// `value * 2^by`, if it fits.
+/// Returns `value * 2^by`, if it fits. `by` is not negative unless `value` is zero.
 fn shifted(value: i128, by: i32) -> Option<i128> {
+    if value == 0 {
+        return Some(0);
+    }
     let room = value.unsigned_abs().leading_zeros() as i32 - 2;
-    (value == 0 || by <= room).then(|| if value == 0 { 0 } else { value << by })
+    if by > room {
+        return None;
+    }
+    Some(value << by)
 }
 
 fn gcd(a: i128, b: i128) -> i128 {
@@ -406,7 +422,7 @@ mod tests {
 
     #[test]
     fn coarse_floats_do_not_snap() {
-        // At 1e6 floats step by 1/16; a cell of 1 is not a thousand steps wide.
+        // At 1e6 floats step by 1/16, and a cell of size 1 is less than a thousand steps wide.
         let axis = AxisMap::new(Rational::new(1, 3), Rational::ONE, Snap::Float);
         let v = (Rational::new(1, 3) + Rational::from(1_000_000)).to_f32();
         assert_eq!(axis.snapped(v), None);
@@ -432,7 +448,7 @@ mod tests {
         }
     }
 
-    /// Values of many magnitudes, near and on planes.
+    /// Values of many magnitudes, near planes and on them.
     fn samples(axis: &AxisMap) -> Vec<f32> {
         let mut values = vec![
             0.0,

@@ -1,4 +1,4 @@
-//! The axis-aligned box around a set of points.
+//! Axis-aligned bounding box of a set of points.
 
 use crate::{Point, Rational, Triangle};
 
@@ -12,13 +12,13 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds of nothing: any point added replaces them.
+    /// Empty bounds. The first point added replaces them.
     pub const EMPTY: Self = Self {
         min: [f32::INFINITY; 3],
         max: [f32::NEG_INFINITY; 3],
     };
 
-    /// Bounds of triangles; [`Bounds::EMPTY`] for none.
+    /// Returns the bounds of triangles, [`Bounds::EMPTY`] for an empty list.
     pub fn of(triangles: &[Triangle]) -> Self {
         triangles
             .iter()
@@ -26,7 +26,7 @@ impl Bounds {
             .fold(Self::EMPTY, |bounds, point| bounds.with(point))
     }
 
-    /// These bounds grown to hold `point`. `-0` counts as `0`, so equal bounds print alike.
+    /// Returns these bounds grown to contain `point`. `-0` counts as `0`, so that equal bounds print alike.
     #[must_use]
     #[inline]
     pub fn with(mut self, point: &Point) -> Self {
@@ -38,7 +38,7 @@ impl Bounds {
         self
     }
 
-    /// The bounds of both.
+    /// Returns the bounds of both.
     #[must_use]
     pub fn union(self, other: &Self) -> Self {
         if other.is_empty() {
@@ -48,23 +48,23 @@ impl Bounds {
         }
     }
 
-    /// Whether they hold no point.
+    /// Returns `true` if the bounds contain no point.
     pub fn is_empty(&self) -> bool {
         self.min[0] > self.max[0]
     }
 
-    /// Both corners as exact numbers, `[min, max]`; `None` if empty or not finite.
+    /// Returns both corners as exact numbers, `[min, max]`; `None` if the bounds are empty or not finite.
     pub fn exact(&self) -> Option<[[Rational; 3]; 2]> {
-        let corner = |point: Point| -> Option<[Rational; 3]> {
-            let [x, y, z] = point.map(Rational::from_f32);
-            Some([x?, y?, z?])
-        };
         if self.is_empty() {
-            None
-        } else {
-            Some([corner(self.min)?, corner(self.max)?])
+            return None;
         }
+        Some([exact_point(self.min)?, exact_point(self.max)?])
     }
+}
+
+fn exact_point(point: Point) -> Option<[Rational; 3]> {
+    let [x, y, z] = point.map(Rational::from_f32);
+    Some([x?, y?, z?])
 }
 
 #[cfg(test)]

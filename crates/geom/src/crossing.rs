@@ -1,22 +1,22 @@
-//! Where a triangle crosses the walls of a lattice, rounded down to a cell, in exact arithmetic.
+//! Crossings of a triangle with the walls of a lattice, rounded down to a cell, in exact arithmetic.
 //!
-//! Both questions come down to the floor of a fraction. With `s`, `t` the coordinates of an edge
-//! from `A` to `B` along two axes, it crosses `t = w` at
-//! `s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t)`; with `n` the normal, the plane through `A`
-//! meets the lattice line `(y, z) = (w, v)` at `x = A.x - (n.y (w - A.y) + n.z (v - A.z)) / n.x`.
+//! Both functions compute the floor of a fraction. Let `s` and `t` be the coordinates along two axes. An edge
+//! from `A` to `B` crosses `t = w` at `s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t)`. With the normal
+//! `n`, the plane through `A` meets the lattice line `(y, z) = (w, v)` at `x = A.x - (n.y (w - A.y) + n.z (v
+//! - A.z)) / n.x`.
 
 use std::cmp::Ordering;
 
 use crate::tri_box::ExactTriangle;
 use crate::wide::{Wide, cross, difference};
 
-/// The cell that a point of an axis lies in, as the greatest wall at or below it, and whether it
-/// lies on that wall.
+/// Greatest wall at or below a point along an axis, and `true` if the point lies on that wall. The wall has
+/// the number of the cell above it.
 pub type Floor = (i64, bool);
 
 impl<T: Wide> ExactTriangle<T> {
-    /// Where the edge between vertices `from` and `to` crosses the wall `wall` of axis `t`, along
-    /// axis `s`. The edge must not be parallel to the wall.
+    /// Returns the position along axis `s` at which the edge between vertices `from` and `to` crosses the
+    /// wall `wall` of axis `t`. The edge must not be parallel to the wall.
     pub fn edge_crossing(&self, [from, to]: [usize; 2], [s, t]: [usize; 2], wall: i64) -> Floor {
         let a = &self.vertices[from];
         let b = &self.vertices[to];
@@ -27,31 +27,34 @@ impl<T: Wide> ExactTriangle<T> {
         (towards + &away).floor_div(&span)
     }
 
-    /// The x component of the normal, up to a positive factor.
+    /// Returns the normal, up to a positive factor per component.
     pub fn normal(&self) -> [T; 3] {
         let [a, b, c] = &self.vertices;
         cross(&difference(b, a), &difference(c, a))
     }
 
-    /// On which side of the triangle, whose `normal` this is, a point of the lattice is that lies below walls
-    /// `point` by (ε, ε², ε³): greater where the normal points away from it. Equal only for triangles
-    /// without area.
+    /// Returns the side of the triangle with this `normal` on which a lattice point lies: `Greater` if the
+    /// normal points away from it. The lattice point is the crossing of the walls `point`, displaced
+    /// downwards by (ε, ε², ε³). The result is `Equal` only for triangles without area.
     pub fn side(&self, normal: &[T; 3], point: [i64; 3]) -> Ordering {
         let a = &self.vertices[0];
-        let towards = (0..3).map(|axis| {
+        let mut along = T::from(0);
+        for axis in 0..3 {
             let offset = a[axis].clone() - &(T::from(point[axis]) * &self.unit[axis]);
-            normal[axis].clone() * &offset
-        });
-        let along = towards.fold(T::from(0), |sum, term| sum + &term);
-        let sign = std::iter::once(along.sign()).chain(normal.each_ref().map(Wide::sign));
-        sign.into_iter()
-            .find(|sign| *sign != 0)
-            .unwrap_or(0)
-            .cmp(&0)
+            along = along + &(normal[axis].clone() * &offset);
+        }
+        // Without the displacement, then its orders ε, ε² and ε³.
+        let [x, y, z] = normal.each_ref().map(Wide::sign);
+        for sign in [along.sign(), x, y, z] {
+            if sign != 0 {
+                return sign.cmp(&0);
+            }
+        }
+        Ordering::Equal
     }
 
-    /// Where the plane of the triangle, whose `normal` has a non-zero x component, meets the
-    /// lattice line at walls `y` and `z`, along x.
+    /// Returns the position along x at which the plane of the triangle meets the lattice line at walls `y`
+    /// and `z`. The x component of `normal`, the triangle's normal, must not be zero.
     pub fn plane_crossing(&self, normal: &[T; 3], y: i64, z: i64) -> Floor {
         let a = &self.vertices[0];
         let y = T::from(y) * &self.unit[1] - &a[1];

@@ -1,12 +1,12 @@
-//! Whether a triangle has exactly no area: two equal vertices, or three on one line.
+//! Triangles without area: two vertices are equal, or all three lie on one line.
 //!
-//! A filter in doubles with a proven error bound, then integers. The filter decides every triangle
-//! that is not a needle or lying on a line; what it leaves are mostly true degenerates.
+//! A filter in doubles with a proven error bound comes first, then integers. The filter decides every
+//! triangle that is neither a needle nor a line. Most of the triangles left over are really degenerate.
 
 use crate::wide::{IBig, Wide, cross, difference};
 use crate::{Point, Triangle};
 
-/// How many of the triangles are segments or points. Coordinates must be finite.
+/// Returns the number of triangles that are segments or points. Coordinates must be finite.
 pub fn count(triangles: &[Triangle]) -> u64 {
     triangles
         .iter()
@@ -14,7 +14,7 @@ pub fn count(triangles: &[Triangle]) -> u64 {
         .count() as u64
 }
 
-/// Whether the triangle is a segment or a point. Coordinates must be finite.
+/// Returns `true` if the triangle is a segment or a point. Coordinates must be finite.
 pub fn is_degenerate(triangle: &Triangle) -> bool {
     if has_area_for_sure(triangle) {
         return false;
@@ -23,12 +23,12 @@ pub fn is_degenerate(triangle: &Triangle) -> bool {
     a == b || b == c || c == a || exactly_degenerate(triangle)
 }
 
-/// Whether a component of the cross product of two edges is non-zero beyond all rounding.
+/// Returns `true` if a component of the cross product of two edges is non-zero beyond all rounding.
 ///
-/// With u = 2^-53: an edge component is off by a factor within 1 ± u, each of the two products by
-/// (1 ± u)^3, their difference by another 1 ± u, so the result is off by less than 5u times the sum
-/// of the products' sizes. 8u leaves room for the rounding of the test itself. Differences of
-/// floats and their products neither overflow nor underflow in doubles.
+/// Error bound, with u = 2^-53: an edge component has a relative error factor within 1 ± u, each of the two
+/// products within (1 ± u)^3, and their difference another 1 ± u. The error of the result is therefore below
+/// 5u times the sum of the products' absolute values. 8u leaves room for the rounding of the test itself.
+/// Differences of floats and their products neither overflow nor underflow in doubles.
 fn has_area_for_sure(triangle: &Triangle) -> bool {
     const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
@@ -41,9 +41,10 @@ fn has_area_for_sure(triangle: &Triangle) -> bool {
     })
 }
 
-/// Whether the triangle has no area, in integers: all coordinates in units of the smallest bit among them.
+/// Decides in integers whether the triangle has no area.
 fn exactly_degenerate(triangle: &Triangle) -> bool {
-    // 24 bits shifted by 37 make 61, their differences 62, products 124, the cross product 125.
+    // Mantissas of 24 bits shifted by 37 have 61 bits, their differences 62, products 124, the cross product
+    // 125.
     match WholePoints::new(triangle, 37) {
         WholePoints::Short(points) => collinear(&points),
         WholePoints::Long(points) => collinear(&points),
@@ -89,25 +90,23 @@ impl<const N: usize> WholePoints<N> {
     }
 }
 
-/// `value` as `m * 2^e`, exactly.
+/// Splits `value` into `m * 2^e`, exactly.
 pub fn mantissa_and_exponent(value: f32) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 23 & 0xff) as i32;
     let fraction = i64::from(bits & 0x7f_ffff);
-    // Subnormals have the exponent of the smallest normals, without their leading bit.
+    // Subnormals have the exponent of the smallest normals and no implicit leading bit.
     let mantissa = if exponent == 0 {
         fraction
     } else {
         fraction | 1 << 23
     };
-    (
-        if value.is_sign_negative() {
-            -mantissa
-        } else {
-            mantissa
-        },
-        exponent.max(1) - 150,
-    )
+    let exponent = exponent.max(1) - 150;
+    if value.is_sign_negative() {
+        (-mantissa, exponent)
+    } else {
+        (mantissa, exponent)
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +115,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    pub(super) fn mantissa_and_exponent_are_the_value() {
+    fn mantissa_and_exponent_are_the_value() {
         for value in [
             0.0,
             -0.0,
@@ -179,7 +178,7 @@ mod tests {
         let mut lines = 0;
         let mut next = |n: u64| random.below(n) as u32;
         for _ in 0..20_000 {
-            // Few mantissa bits and near exponents, so that lines are common.
+            // Few mantissa bits and close exponents make collinear vertices common.
             let mut number =
                 || f32::from_bits(next(2) << 31 | (next(12) + 120) << 23 | next(4) << 21);
             let (a, d): ([f32; 3], [f32; 3]) =

@@ -1,25 +1,26 @@
-//! The distance from a point to a triangle, as a field has it: one sequence of operations on doubles.
+//! Distance from a point to a triangle as fields define it: a fixed sequence of operations on doubles.
 //!
 //! The nearest point of a triangle is a vertex, or within an edge, or within the face (Ericson, Real-Time
-//! Collision Detection, section 5.1.5). Every one of them is computed: the least squared distance to the three
-//! edges, and that to the plane where the foot of the perpendicular is within the triangle. A vertex that several
-//! triangles share, and an edge whose ends are taken in one order, give the same bits for each of them, so that equal
-//! distances are equal.
+//! Collision Detection, section 5.1.5). All candidates are computed: the least squared distance to the three
+//! edges, and the squared distance to the plane if the foot of the perpendicular lies within the triangle.
+//! Triangles that share a vertex get the same bits for it. They also get the same bits for a shared edge,
+//! because its ends are taken in a fixed order. Equal distances are therefore equal.
 //!
-//! Slivers need care in one place: the normal is a product of two edges that are nearly parallel. Its components are
-//! computed with the rounding errors of their products (Dekker 1971), so that it is good to a few roundings even
-//! where it is 2^-50 of those products. docs/distance.md bounds the error of the whole.
+//! Slivers need care in one place: the normal is a product of two nearly parallel edges. Its components
+//! include the rounding errors of their products (Dekker 1971), so that the normal is accurate to a few
+//! roundings even if it is 2^-50 of those products. docs/distance.md bounds the total error.
 
 use std::cmp::Ordering;
 
 use crate::vector::{cross, dot, minus};
 use crate::{Point, Triangle};
 
-/// The squared distance from `point` to the nearest point of a triangle, whatever its shape: a fixed sequence of
-/// additions, multiplications and divisions of doubles, none of them fused, on the vertices in lexicographic order.
-/// The order in which they are given changes no bit.
+/// Returns the squared distance from `point` to the nearest point of a triangle of any shape. The result is
+/// defined by a fixed sequence of additions, multiplications and divisions of doubles, none of them fused, on
+/// the vertices in lexicographic order. The order in which the vertices are given changes no bit.
 ///
-/// The distance, its root, is off by less than 2^-46 of the largest coordinate of the point and the triangle.
+/// The error of the distance, the square root of the result, is below 2^-46 of the largest coordinate of the
+/// point and the triangle.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -52,8 +53,8 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     let turned_a = cross(normal, from[0]);
     let turned_b = cross(normal, from[1]);
     let within = dot(ab, turned_a) <= 0.0 && dot(ac, turned_a) >= 0.0 && dot(bc, turned_b) <= 0.0;
-    // Both corners at the longest side are acute: the foot is between them. Of slivers this is what keeps rounded
-    // sides of the test from reaching far beyond a corner.
+    // Both corners at the longest side are acute, so the foot lies between them. On slivers this check keeps
+    // the rounded side tests from accepting points far beyond a corner.
     let longest = if sides[0].length >= sides[1].length {
         &sides[0]
     } else {
@@ -65,7 +66,7 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
         &sides[2]
     };
     let between = longest.along >= 0.0 && longest.along <= longest.length;
-    // A triangle without width has no plane, and lies within its edges.
+    // A triangle without width has no plane. Its edges cover it.
     let is_wide = size > NARROW * (sides[0].length * sides[1].length);
     if is_wide && within && between && plane < edges {
         plane
@@ -74,22 +75,25 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     }
 }
 
-/// Square of the least sine of the angle at the first vertex with which a triangle has a plane, `2^-52`: below it the
-/// rounding errors of the cross product's own error terms may reach its size.
+/// Square of the least sine of the angle at the first vertex for which the plane of a triangle is used,
+/// `2^-52` for the sine. Below it the rounding errors of the cross product's own error terms may reach its
+/// size.
 pub const NARROW: f64 = f64::EPSILON * f64::EPSILON;
 
-/// A side of the triangle, as a point sees it.
+/// Side of the triangle, relative to a point.
 struct TriangleSide {
-    /// The foot of the perpendicular, from the first end, times the length: from 0 to `length` within the side.
+    /// Position of the foot of the perpendicular from the first end, times the length: from 0 to `length`
+    /// within the side.
     along: f64,
-    /// The squared length.
+    /// Squared length.
     length: f64,
-    /// The squared distance.
+    /// Squared distance from the point.
     squared: f64,
 }
 
 impl TriangleSide {
-    /// The side `edge`, whose first end is `from` the point; `ends` are the squared distances of its ends.
+    /// Measures the side `edge`. `from` is the vector from its first end to the point. `ends` are the squared
+    /// distances of its ends.
     fn new(edge: [f64; 3], from: [f64; 3], ends: [f64; 2]) -> Self {
         let along = dot(from, edge);
         let length = dot(edge, edge);
@@ -108,7 +112,7 @@ impl TriangleSide {
     }
 }
 
-/// The vertices in lexicographic order.
+/// Sorts the vertices lexicographically.
 fn in_order(triangle: &Triangle) -> Triangle {
     let [mut a, mut b, mut c] = *triangle;
     let swap = |low: &mut Point, high: &mut Point| {
@@ -126,7 +130,7 @@ fn least(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
-/// The cross product, each component with the rounding errors of its two products.
+/// Returns the cross product. Each component includes the rounding errors of its two products.
 fn cross_with_errors(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     let component = |i: usize, j: usize| {
         let p = product(a[i], b[j]);
@@ -136,7 +140,7 @@ fn cross_with_errors(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [component(1, 2), component(2, 0), component(0, 1)]
 }
 
-/// A product and its rounding error (Dekker 1971).
+/// Returns a product and its rounding error (Dekker 1971).
 fn product(a: f64, b: f64) -> [f64; 2] {
     let [ah, al] = halves(a);
     let [bh, bl] = halves(b);
@@ -144,10 +148,10 @@ fn product(a: f64, b: f64) -> [f64; 2] {
     [p, ((ah * bh - p) + ah * bl + al * bh) + al * bl]
 }
 
-/// 2^27 + 1.
+/// Veltkamp's splitting constant, 2^27 + 1.
 pub const SPLITTER: f64 = 134_217_729.0;
 
-/// The upper and the lower half of the digits of a number (Veltkamp).
+/// Splits a number into the upper and the lower half of its digits (Veltkamp).
 fn halves(a: f64) -> [f64; 2] {
     let c = SPLITTER * a;
     let high = c - (c - a);
@@ -194,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_point_on_a_sliver_is_at_no_distance() {
-        // 2^-20 high; the foot of a point beyond its sharp corner is outside by as much as the point is.
+        // The sliver is 2^-20 high. The foot of a point beyond its sharp corner lies outside by as much as
+        // the point does.
         let sliver = [
             [0.0, 0.0, 0.0],
             [1.0, 0.0, 0.0],

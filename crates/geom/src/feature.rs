@@ -1,11 +1,12 @@
-//! The feature of a triangle that is nearest to a point: a vertex, an edge or the face; which of two triangles is
-//! nearer, as real numbers; and which of two faces the point with its inner side.
+//! Exact comparisons of triangles by their nearest feature, a vertex, an edge or the face: the triangle
+//! nearer to a point in real numbers, and the face that turns its inner side to the point.
 //!
-//! A point of a triangle is the nearest if no corner lies on the far side of the plane through it across the line to
-//! the point (Ericson, Real-Time Collision Detection, section 5.1). For a vertex these are two dot products, for an
-//! edge one expression of degree four. A triangle whose nearest point is on a feature that another shares is no nearer
-//! than the other, whatever the distance: doubles find that where these numbers are beyond their error. Everything else
-//! goes to integers, relative to the point, in which squared distances are fractions.
+//! A point of a triangle is the nearest if no corner lies on the far side of the plane through it
+//! perpendicular to the line to the query point (Ericson, Real-Time Collision Detection, section 5.1). A
+//! vertex needs two dot products, an edge one expression of degree four. If the nearest point of a triangle
+//! lies on a feature that another triangle shares, the first is no nearer than the second, whatever the
+//! distance. Doubles prove this if these numbers exceed their error. All other cases use integers relative to
+//! the point, in which squared distances are fractions.
 
 use std::cmp::Ordering;
 
@@ -13,33 +14,34 @@ use crate::Triangle;
 use crate::vector::{cross, dot, minus};
 use crate::wide::{self, Wide, difference};
 
-/// A feature of a triangle.
+/// Feature of a triangle.
 #[derive(Clone, Copy)]
 enum Feature {
-    /// The vertex of this number.
+    /// Vertex with this number.
     Vertex(usize),
-    /// The edge opposite the vertex of this number.
+    /// Edge opposite the vertex with this number.
     Edge(usize),
-    /// The face, without its edges.
+    /// Face without its edges.
     Face,
 }
 
-/// The error of a dot product, relative to the product of the sums of the components of both vectors by size, where
-/// the sum of the first counts the coordinates of the point, too: docs/distance.md.
+/// Error bound of a dot product, relative to the product of both vectors' sums of absolute components. The
+/// first sum also counts the coordinates of the point. See docs/distance.md.
 const DOT: f64 = 32.0 * UNIT;
 
-/// The error of the expression of an edge, relative to the product of four such sums.
+/// Error bound of the expression for an edge, relative to the product of four such sums.
 const EDGE: f64 = 64.0 * UNIT;
 
 /// `2^-53`.
 const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// `2^-401`, what a vector must be longer than to be sure of products: edges are no shorter than `2^-149`, so that what
-/// underflows is far below these errors.
+/// `2^-401`, the least length of a vector for which products are sure. Edges are no shorter than `2^-149`, so
+/// that underflow is far below these errors.
 const LEAST: f64 = f64::from_bits((1023 - 401) << 52);
 
-/// Whether a triangle is surely no nearer to a point than another, as its nearest point is surely within a vertex or an
-/// edge that the other has, too. The coordinates of the point are the doubles nearest to its exact ones.
+/// Returns `true` if a triangle is surely no nearer to a point than another: its nearest point is surely
+/// within a vertex or an edge that the other triangle shares. The coordinates of `point` are the doubles
+/// nearest to the exact ones.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -51,7 +53,7 @@ const LEAST: f64 = f64::from_bits((1023 - 401) << 52);
 /// ```
 pub fn is_surely_no_nearer(point: [f64; 3], triangle: &Triangle, other: &Triangle) -> bool {
     let [a, b, c] = *triangle;
-    // The vertices in common first.
+    // The shared vertices come first.
     match triangle.map(|vertex| other.contains(&vertex)) {
         [false, false, false] => false,
         [true, false, false] => is_at_vertex(point, [a, b, c]),
@@ -64,15 +66,16 @@ pub fn is_surely_no_nearer(point: [f64; 3], triangle: &Triangle, other: &Triangl
     }
 }
 
-/// Whether the first vertex of a triangle is surely its nearest point.
+/// Returns `true` if the first vertex of a triangle is surely its nearest point.
 fn is_at_vertex(point: [f64; 3], triangle: Triangle) -> bool {
     let [p, q, r] = triangle.map(|vertex| vertex.map(f64::from));
     let from = minus(point, p);
     let reach = sum(from) + sum(point);
-    is_behind(from, minus(q, p), reach) && is_behind(from, minus(r, p), reach)
+    is_surely_negative(from, minus(q, p), reach) && is_surely_negative(from, minus(r, p), reach)
 }
 
-/// Whether the nearest point of a triangle is surely on the edge between its first two vertices, ends included.
+/// Returns `true` if the nearest point of a triangle is surely on the edge between its first two vertices,
+/// ends included.
 fn is_on_edge(point: [f64; 3], triangle: Triangle) -> bool {
     let [p, q, r] = triangle.map(|vertex| vertex.map(f64::from));
     let edge = minus(q, p);
@@ -82,32 +85,34 @@ fn is_on_edge(point: [f64; 3], triangle: Triangle) -> bool {
     let along = dot(from_p, edge);
     let aside = minus(r, p);
     if along <= 0.0 {
-        return is_behind(from_p, aside, reach);
+        return is_surely_negative(from_p, aside, reach);
     }
     if dot(from_q, edge) >= 0.0 {
-        return is_behind(from_q, minus(r, q), sum(from_q) + sum(point));
+        return is_surely_negative(from_q, minus(r, q), sum(from_q) + sum(point));
     }
     let across = dot(from_p, aside) * dot(edge, edge) - along * dot(edge, aside);
     let size = sum(edge);
     reach > LEAST && across < -EDGE * (reach * sum(aside)) * (size * size)
 }
 
-/// Whether a dot product is surely below zero.
-fn is_behind(from: [f64; 3], to: [f64; 3], reach: f64) -> bool {
+/// Returns `true` if a dot product is surely below zero.
+fn is_surely_negative(from: [f64; 3], to: [f64; 3], reach: f64) -> bool {
     reach > LEAST && dot(from, to) < -DOT * reach * sum(to)
 }
 
-/// The components of a vector by size, added up.
+/// Returns the sum of the absolute components of a vector.
 fn sum(v: [f64; 3]) -> f64 {
     v[0].abs() + v[1].abs() + v[2].abs()
 }
 
-/// The bits below which coordinates must be for [`nearer`] in `i128`: for all triangles, and for those whose nearest
-/// feature is no face, or one in a plane along two axes.
+/// Numbers of bits for [`nearer`] in `i128`; coordinates must be below two to their power. The first is for
+/// all triangles. The second is for triangles whose nearest feature is not a face or is a face in a plane
+/// along two axes.
 pub const FITS: [u32; 2] = [19, 29];
 
-/// Which of two triangles, their vertices relative to a point, is nearer to it: less if the first is. In `i128`
-/// coordinates must be below 2^29, and the answer is `None` if a face needs them below 2^19, [`FITS`].
+/// Compares the distances of two triangles, given by their vertices relative to a point. The result is `Less`
+/// if the first triangle is nearer. In `i128` coordinates must be below 2^29. The result is `None` if a face
+/// needs them below 2^19, see [`FITS`].
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -121,22 +126,22 @@ pub const FITS: [u32; 2] = [19, 29];
 /// assert_eq!(nearer(&[above, [a, c, d]]), Some(Ordering::Greater));
 /// ```
 pub fn nearer<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
-    let [first, second] = triangles
-        .each_ref()
-        .map(|triangle| (triangle, nearest_feature(triangle)));
-    if is_same(first, second) {
+    let [first, second] = triangles;
+    let first_feature = nearest_feature(first);
+    let second_feature = nearest_feature(second);
+    if is_same((first, first_feature), (second, second_feature)) {
         return Some(Ordering::Equal);
     }
-    let [p, q] = squared(first.0, first.1)?;
-    let [r, s] = squared(second.0, second.1)?;
+    let [p, q] = squared(first, first_feature)?;
+    let [r, s] = squared(second, second_feature)?;
     Some(T::compare_products([&p, &s], [&r, &q]))
 }
 
-/// Which of two triangles, their vertices relative to a point, faces it more with its inner side: less if the first
-/// does. The number compared is the height of the plane above the point along the normal: it is positive if the point
-/// is on the inner side, and largest for the triangle that is seen most squarely. A triangle without area has no sides
-/// and comes last. In `i128` coordinates must be below 2^29, and the answer is `None` if a plane needs them below 2^19,
-/// [`FITS`].
+/// Compares two triangles, given by their vertices relative to a point, by how squarely they turn their inner
+/// side to it. The result is `Less` if the first triangle does more. The number compared is the height of the
+/// plane above the point along the normal. It is positive if the point is on the inner side, and largest for
+/// the triangle that is seen most squarely. A triangle without area has no sides and comes last. In `i128`
+/// coordinates must be below 2^29. The result is `None` if a plane needs them below 2^19, see [`FITS`].
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -153,22 +158,22 @@ pub fn inner_side<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
     let (second_sign, [r, s]) = signed_height(second)?;
     let zero = T::from(0);
     if q == zero || s == zero {
-        // Only one that has area comes before one that has none.
+        // A triangle with area comes before a triangle without.
         return Some((q == zero).cmp(&(s == zero)));
     }
     if first_sign != second_sign {
         return Some(second_sign.cmp(&first_sign));
     }
     let larger_first = T::compare_products([&r, &q], [&p, &s]);
-    Some(if first_sign < 0 {
-        larger_first.reverse()
+    if first_sign < 0 {
+        Some(larger_first.reverse())
     } else {
-        larger_first
-    })
+        Some(larger_first)
+    }
 }
 
-/// The height of the plane of a triangle above the origin along its normal: the sign, and the square as a fraction,
-/// whose denominator is zero if there is no area. `None` if the type is too short for it.
+/// Returns the height of the plane of a triangle above the origin along its normal: the sign, and the square
+/// as a fraction. The denominator is zero if the triangle has no area. `None` if the type is too short.
 fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
     let [a, b, c] = triangle;
     let normal = wide::cross(&difference(b, a), &difference(c, a));
@@ -184,8 +189,10 @@ fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
             ))
         }
         _ => {
-            let fits = triangle.iter().flatten().all(|c| c.is_below(FITS[0]));
-            let height = fits.then(|| wide::dot(&normal, a))?;
+            if !triangle.iter().flatten().all(|c| c.is_below(FITS[0])) {
+                return None;
+            }
+            let height = wide::dot(&normal, a);
             Some((
                 height.sign(),
                 [height.clone() * &height, wide::dot(&normal, &normal)],
@@ -194,8 +201,9 @@ fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
     }
 }
 
-/// Which of two triangles surely faces a point more with its inner side, as [`inner_side`] decides it: less if the
-/// first does, `None` if doubles cannot tell. The coordinates of the point are the doubles nearest to its exact ones.
+/// Compares two triangles as [`inner_side`] does, in doubles: `Less` if the first triangle surely turns its
+/// inner side to the point more. `None` if doubles cannot decide. The coordinates of `point` are the doubles
+/// nearest to the exact ones.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -214,15 +222,19 @@ pub fn sure_inner_side(point: [f64; 3], triangles: [&Triangle; 2]) -> Option<Ord
     if low > other_high {
         return Some(Ordering::Less);
     }
-    (other_low > high).then_some(Ordering::Greater)
+    if other_low > high {
+        return Some(Ordering::Greater);
+    }
+    None
 }
 
-/// The least and the greatest height that the plane of a triangle may have above a point, along its normal. `None` for
+/// Returns bounds for the height of the plane of a triangle above a point, along its normal. `None` for
 /// triangles that are nearly a line.
 ///
-/// The normal is within `4u` of the product of the two edges, each the sum of its components by size, and its product
-/// with the way to a corner within `16u` of the same times that way and the point. Where the normal is no shorter than
-/// `2^-20` of the edges, its length is relatively within `2^-30`.
+/// Error bound: the normal is within `4u` of the product of the two edges' sizes, the sums of their absolute
+/// components. Its product with the vector to a corner is within `16u` of this product times the sizes of
+/// that vector and the point. If the normal is no shorter than `2^-20` of the product of the edges, the
+/// relative error of its length is within `2^-30`.
 fn height_range(point: [f64; 3], triangle: &Triangle) -> Option<[f64; 2]> {
     const LONG_ENOUGH: f64 = 1.0 / (1 << 20) as f64;
     const LENGTH_ERROR: f64 = 1.0 / (1 << 30) as f64;
@@ -241,49 +253,62 @@ fn height_range(point: [f64; 3], triangle: &Triangle) -> Option<[f64; 2]> {
     Some([height - error, height + error])
 }
 
-/// The nearest feature to the origin, exactly: a vertex before an edge before the face.
+/// Returns the feature nearest to the origin, exactly. A vertex precedes an edge, and an edge precedes the
+/// face.
 fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
-    let zero = T::from(0);
-    let is_vertex = |n: &usize| {
-        let vertex = &triangle[*n];
-        triangle
-            .iter()
-            .all(|other| wide::dot(vertex, &difference(other, vertex)) >= zero)
-    };
-    let is_edge = |n: &usize| {
-        let [p, q, r] = [1, 2, 0].map(|m| &triangle[(n + m) % 3]);
-        let edge = difference(q, p);
-        let third = difference(r, p);
-        // Before the foot of the perpendicular from the origin, and beyond it.
-        let before = wide::dot(p, &edge);
-        let beyond = wide::dot(q, &edge);
-        let aside = wide::dot(p, &third) * &wide::dot(&edge, &edge);
-        before < zero && beyond > zero && aside >= before * &wide::dot(&edge, &third)
-    };
-    let vertex = (0..3).find(is_vertex).map(Feature::Vertex);
-    vertex
-        .or_else(|| (0..3).find(is_edge).map(Feature::Edge))
-        .unwrap_or(Feature::Face)
+    for n in 0..3 {
+        if is_nearest_vertex(triangle, n) {
+            return Feature::Vertex(n);
+        }
+    }
+    for n in 0..3 {
+        if is_on_nearest_edge(triangle, n) {
+            return Feature::Edge(n);
+        }
+    }
+    Feature::Face
 }
 
-/// Whether two triangles have their nearest feature in common.
+/// Returns `true` if vertex `n` is the point nearest to the origin.
+fn is_nearest_vertex<T: Wide>(triangle: &[[T; 3]; 3], n: usize) -> bool {
+    let vertex = &triangle[n];
+    let zero = T::from(0);
+    triangle
+        .iter()
+        .all(|other| wide::dot(vertex, &difference(other, vertex)) >= zero)
+}
+
+/// Returns `true` if the point nearest to the origin is within the edge opposite vertex `n`.
+fn is_on_nearest_edge<T: Wide>(triangle: &[[T; 3]; 3], n: usize) -> bool {
+    let [p, q, r] = [1, 2, 0].map(|m| &triangle[(n + m) % 3]);
+    let zero = T::from(0);
+    let edge = difference(q, p);
+    let third = difference(r, p);
+    // The foot of the perpendicular from the origin lies after `p` if `before` is negative, and before `q` if `beyond`
+    // is positive.
+    let before = wide::dot(p, &edge);
+    let beyond = wide::dot(q, &edge);
+    let aside = wide::dot(p, &third) * &wide::dot(&edge, &edge);
+    before < zero && beyond > zero && aside >= before * &wide::dot(&edge, &third)
+}
+
+/// Returns `true` if two triangles share their nearest feature.
 fn is_same<T: Wide>(
     (first, a): (&[[T; 3]; 3], Feature),
     (second, b): (&[[T; 3]; 3], Feature),
 ) -> bool {
-    let has = |triangle: &[[T; 3]; 3], vertex: &[T; 3]| triangle.contains(vertex);
     match (a, b) {
         (Feature::Vertex(m), Feature::Vertex(n)) => first[m] == second[n],
         (Feature::Edge(m), Feature::Edge(n)) => {
             let ends = [1, 2].map(|k| &second[(n + k) % 3]);
             [1, 2].iter().all(|k| ends.contains(&&first[(m + k) % 3]))
         }
-        (Feature::Face, Feature::Face) => first.iter().all(|vertex| has(second, vertex)),
+        (Feature::Face, Feature::Face) => first.iter().all(|vertex| second.contains(vertex)),
         _ => false,
     }
 }
 
-/// The squared distance of the origin to a feature, as a fraction; `None` if the type is too short for it.
+/// Returns the squared distance of the origin to a feature as a fraction. `None` if the type is too short.
 fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> {
     match feature {
         Feature::Vertex(n) => Some([wide::dot(&triangle[n], &triangle[n]), T::from(1)]),
@@ -305,8 +330,10 @@ fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> 
             if let (Some(axis), None) = (across.next(), across.next()) {
                 return Some([a[axis].clone() * &a[axis], T::from(1)]);
             }
-            let fits = triangle.iter().flatten().all(|c| c.is_below(FITS[0]));
-            let height = fits.then(|| wide::dot(&normal, a))?;
+            if !triangle.iter().flatten().all(|c| c.is_below(FITS[0])) {
+                return None;
+            }
+            let height = wide::dot(&normal, a);
             Some([height.clone() * &height, wide::dot(&normal, &normal)])
         }
     }
@@ -318,13 +345,13 @@ mod tests {
     use crate::random::Random;
     use crate::wide::IBig;
 
-    /// Numbers up to `most`, of either sign, many of them equal where `most` is small.
+    /// Random numbers up to `most`, of either sign. Many of them are equal if `most` is small.
     fn numbers(seed: u64) -> impl FnMut(i64) -> i64 {
         let mut random = Random::new(seed);
         move |most| random.whole(-most, most)
     }
 
-    /// Two triangles of five points, and a point: integers below 2^24.
+    /// Two triangles out of five points, and a query point, in integers below 2^24.
     fn case(next: &mut impl FnMut(i64) -> i64, most: i64) -> ([[[i64; 3]; 3]; 2], [i64; 3]) {
         let points: [[i64; 3]; 5] = [(); 5].map(|()| [(); 3].map(|()| next(most)));
         let mut corner = || points[(next(1 << 20) + (1 << 20)) as usize % 5];

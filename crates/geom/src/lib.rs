@@ -1,9 +1,10 @@
-//! The exact numbers of [voxelize](https://crates.io/crates/voxelize-mesh), and the decisions that its kernels come back
-//! to: rationals and wide integers, the lattice along an axis, triangles against boxes, lines and spheres, distances.
+//! Exact numbers of [voxelize](https://crates.io/crates/voxelize-mesh) and the geometric decisions that its
+//! kernels fall back on: rationals and wide integers, the lattice along an axis, distances, and triangles
+//! against boxes, lines and spheres.
 //!
-//! It is an inner part of voxelize: use it through the crate `voxelize`, whose versions keep their promises; this one
-//! makes none. The decisions that no kernel needs are in the module `geom` of that crate, so that a change of these
-//! compiles no kernel again.
+//! This package is an internal part of voxelize without a stable interface. Use it through the crate
+//! `voxelize`, which follows semantic versioning. Decisions that no kernel needs are in the module `geom` of
+//! that crate, so that a change of them does not recompile the kernels.
 //!
 //! Nothing here knows of files, grids, threads or lanes. Coordinates are `[x, y, z]`.
 #![forbid(unsafe_code)]
@@ -30,7 +31,7 @@ pub use bounds::Bounds;
 pub use rational::Rational;
 pub use tri_box::Ties;
 
-/// One point or vector, `[x, y, z]`.
+/// Point or vector, `[x, y, z]`.
 pub type Point = [f32; 3];
 
 /// Three vertices in the order of the file.

@@ -1,12 +1,13 @@
-//! Morton codes: places on a curve that visits the cells of a cube, near ones mostly soon after each other.
+//! Morton codes: positions on a curve that visits the cells of a cube, so that cells near each other mostly
+//! have codes near each other.
 
-/// The bits of three coordinates in turn, 21 of each.
+/// Interleaves the lower 21 bits of three coordinates.
 #[inline]
 pub fn code(coordinates: [u64; 3]) -> u64 {
     (0..3).fold(0, |code, axis| code | spread(coordinates[axis]) << axis)
 }
 
-/// Two zeros after each of the lower 21 bits.
+/// Inserts two zeros after each of the lower 21 bits.
 #[inline]
 fn spread(bits: u64) -> u64 {
     let masks = [

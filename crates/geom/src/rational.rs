@@ -1,4 +1,4 @@
-//! Exact rational numbers: every finite `f32`, every decimal a person types, every wall of a lattice.
+//! Exact rational numbers: every finite `f32`, every decimal that a user types, every wall of a lattice.
 
 use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -9,20 +9,21 @@ use dashu_ratio::RBig;
 
 use crate::text::sanitize;
 
-/// The most significant digits of a decimal: what programs print of doubles has 17, of quadruple precision 36.
+/// Maximum number of significant digits of a decimal. Programs print doubles with 17 digits and quadruple
+/// precision with 36.
 pub const MAX_DIGITS: usize = 40;
 
-/// An exact fraction of any size, always reduced. `Display` writes `p/q`.
+/// Exact fraction of any size, always reduced. `Display` writes `p/q`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rational(RBig);
 
 impl Rational {
-    /// 0/1.
+    /// Zero.
     pub const ZERO: Self = Self(RBig::ZERO);
-    /// 1/1.
+    /// One.
     pub const ONE: Self = Self(RBig::ONE);
 
-    /// `numerator / denominator`.
+    /// Creates the fraction `numerator / denominator`.
     ///
     /// # Panics
     /// If the denominator is zero.
@@ -33,17 +34,17 @@ impl Rational {
         ))
     }
 
-    /// A whole number of any size.
+    /// Converts an integer of any size.
     pub fn from_wide(value: IBig) -> Self {
         Self(RBig::from(value))
     }
 
-    /// The exact value of a float; `None` if it is not finite.
+    /// Returns the exact value of a float; `None` if it is not finite.
     pub fn from_f32(value: f32) -> Option<Self> {
         RBig::try_from(value).ok().map(Self)
     }
 
-    /// The exact value of a double; `None` if it is not finite.
+    /// Returns the exact value of a double; `None` if it is not finite.
     pub fn from_f64(value: f64) -> Option<Self> {
         RBig::try_from(value).ok().map(Self)
     }
@@ -51,7 +52,7 @@ impl Rational {
     /// Reads a decimal or a fraction: `0.1`, `2.5e-3`, `1/3`.
     ///
     /// # Errors
-    /// A sentence that says what is wrong, as of [`parse_decimal`](Self::parse_decimal).
+    /// A sentence that states the problem, as for [`parse_decimal`](Self::parse_decimal).
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some((p, q)) = text.split_once('/') else {
             return Self::parse_decimal(text);
@@ -71,19 +72,18 @@ impl Rational {
     /// Reads a decimal such as `-0.1`, `5`, `.5` or `2.5e-3`, exactly.
     ///
     /// # Errors
-    /// A sentence that says what is wrong: not a number, more than [`MAX_DIGITS`] significant
-    /// digits, or an exponent beyond ±60.
+    /// A sentence that states the problem: not a number, more than [`MAX_DIGITS`] significant digits, or an
+    /// exponent beyond ±60.
     pub fn parse_decimal(text: &str) -> Result<Self, String> {
-        let bad = || format!("'{text}' is not a decimal number");
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-            Some((m, e)) => (m, e.parse::<i32>().map_err(|_| bad())?),
+            Some((m, e)) => (m, e.parse::<i32>().map_err(|_| not_a_decimal(text))?),
             None => (unsigned, 0),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits: String = [whole, fraction].concat();
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(bad());
+            return Err(not_a_decimal(text));
         }
         if !(-60..=60).contains(&exponent) || fraction.len() > 60 || whole.len() > 60 {
             return Err(format!(
@@ -95,7 +95,7 @@ impl Rational {
                 "'{text}' has more than {MAX_DIGITS} significant digits"
             ));
         }
-        let value: IBig = digits.parse().map_err(|_| bad())?;
+        let value: IBig = digits.parse().map_err(|_| not_a_decimal(text))?;
         let value = if text.starts_with('-') { -value } else { value };
         let power = exponent - fraction.len() as i32;
         let scale = UBig::from(10u8).pow(power.unsigned_abs() as usize);
@@ -109,33 +109,32 @@ impl Rational {
     /// Reads `p/q` or a whole number, as [`Display`](fmt::Display) writes it.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence that states the problem.
     pub fn parse_fraction(text: &str) -> Result<Self, String> {
-        let bad = || format!("'{}' is not a fraction p/q", sanitize(text));
         let (p, q) = text.split_once('/').unwrap_or((text, "1"));
         if text.len() > 4096 {
             return Err("a fraction of over 4096 digits".to_string());
         }
-        let p = p.parse::<IBig>().map_err(|_| bad())?;
-        let q = q.parse::<UBig>().map_err(|_| bad())?;
+        let p = p.parse::<IBig>().map_err(|_| not_a_fraction(text))?;
+        let q = q.parse::<UBig>().map_err(|_| not_a_fraction(text))?;
         if q.is_zero() {
-            Err(bad())
+            Err(not_a_fraction(text))
         } else {
             Ok(Self(RBig::from_parts(p, q)))
         }
     }
 
-    /// The nearest double, ties to even; infinite beyond the range.
+    /// Returns the nearest double, ties to even; infinite beyond the range.
     pub fn to_f64(&self) -> f64 {
         self.0.to_f64().value()
     }
 
-    /// The nearest float, ties to even; infinite beyond the range.
+    /// Returns the nearest float, ties to even; infinite beyond the range.
     pub fn to_f32(&self) -> f32 {
         self.0.to_f32().value()
     }
 
-    /// The double nearest to the square root, ties to even; NaN below zero.
+    /// Returns the double nearest to the square root, ties to even; NaN below zero.
     pub fn root_to_f64(&self) -> f64 {
         if *self < Self::ZERO {
             return f64::NAN;
@@ -145,7 +144,7 @@ impl Rational {
         }
         let mut numerator: UBig = self.0.numerator().clone().unsigned_abs();
         let mut denominator = self.0.denominator().clone();
-        // With 4^shift the quotient has 129 bits at least, and its root 65.
+        // With a factor of 4^shift the quotient has at least 129 bits, and its root 65.
         let size = numerator.bit_len() as i64 - denominator.bit_len() as i64;
         let shift = (131_i64 - size).div_euclid(2);
         if shift >= 0 {
@@ -155,7 +154,7 @@ impl Rational {
         }
         let root = (&numerator / &denominator).sqrt();
         let is_exact = &root * &root * denominator == numerator;
-        // One more bit stands for all that follow.
+        // One more bit records that further bits follow, so that the conversion rounds correctly.
         let root = (root << 1) | UBig::from(u8::from(!is_exact));
         let one = UBig::from(1_u8) << (shift + 1).unsigned_abs() as usize;
         if shift + 1 >= 0 {
@@ -165,42 +164,42 @@ impl Rational {
         }
     }
 
-    /// Whether a double holds this value exactly.
+    /// Returns `true` if a double holds this value exactly.
     pub fn is_f64(&self) -> bool {
         Self::from_f64(self.to_f64()).as_ref() == Some(self)
     }
 
-    /// The greatest whole number at or below, if it fits.
+    /// Returns the greatest integer at or below the value, if it fits.
     pub fn floor(&self) -> Option<i64> {
         i64::try_from(self.0.floor()).ok()
     }
 
-    /// The smallest whole number at or above, if it fits.
+    /// Returns the smallest integer at or above the value, if it fits.
     pub fn ceil(&self) -> Option<i64> {
         i64::try_from(self.0.ceil()).ok()
     }
 
-    /// The nearest whole number, if it fits.
+    /// Returns the nearest integer, if it fits.
     pub fn round(&self) -> Option<i64> {
         i64::try_from(self.0.round()).ok()
     }
 
-    /// Whether this is a whole number.
+    /// Returns `true` if this is a whole number.
     pub fn is_whole(&self) -> bool {
         self.0.is_int()
     }
 
-    /// Whether this is zero.
+    /// Returns `true` if this is zero.
     pub fn is_zero(&self) -> bool {
         self.0.is_zero()
     }
 
-    /// Whether this is above zero.
+    /// Returns `true` if this is above zero.
     pub fn is_positive(&self) -> bool {
         *self > Self::ZERO
     }
 
-    /// The absolute value.
+    /// Returns the absolute value.
     #[must_use]
     pub fn abs(&self) -> Self {
         if *self < Self::ZERO {
@@ -210,7 +209,7 @@ impl Rational {
         }
     }
 
-    /// Numerator and denominator of the reduced fraction, if both fit.
+    /// Returns the numerator and the denominator of the reduced fraction, if both fit.
     pub fn parts(&self) -> Option<(i128, i128)> {
         Some((
             self.numerator().try_into().ok()?,
@@ -218,15 +217,23 @@ impl Rational {
         ))
     }
 
-    /// The numerator of the reduced fraction, which carries the sign.
+    /// Returns the numerator of the reduced fraction, which carries the sign.
     pub fn numerator(&self) -> &IBig {
         self.0.numerator()
     }
 
-    /// The denominator of the reduced fraction, positive.
+    /// Returns the denominator of the reduced fraction, which is positive.
     pub fn denominator(&self) -> &UBig {
         self.0.denominator()
     }
+}
+
+fn not_a_decimal(text: &str) -> String {
+    format!("'{text}' is not a decimal number")
+}
+
+fn not_a_fraction(text: &str) -> String {
+    format!("'{}' is not a fraction p/q", sanitize(text))
 }
 
 impl From<i64> for Rational {
@@ -247,7 +254,7 @@ impl fmt::Debug for Rational {
     }
 }
 
-/// Operators on values and references alike.
+/// Implements operators for values and references.
 macro_rules! operators {
     ($($trait:ident $method:ident),*) => {$(
         impl $trait<&Rational> for &Rational {
@@ -392,7 +399,8 @@ mod tests {
         assert!(Rational::parse_fraction("x").is_err());
     }
 
-    /// A root is the nearest double if the square of neither middle between it and the doubles beside it is passed.
+    /// Checks that a root is the nearest double: its square does not pass either midpoint to the neighbouring
+    /// doubles.
     #[test]
     fn roots_are_the_nearest_doubles() {
         let exact = |v: f64| Rational::from_f64(v).unwrap();
@@ -403,7 +411,7 @@ mod tests {
             (Rational::new(25, 3), 2.886_751_345_948_128_7),
             (exact(2f64.powi(-298)), 2f64.powi(-149)),
             (exact(1e300), 1e150),
-            // Of a root that is the middle of two doubles, the even one.
+            // A root in the middle of two doubles rounds to the even one.
             (
                 exact(1.0 + f64::EPSILON / 2.0) * exact(1.0 + f64::EPSILON / 2.0),
                 1.0,

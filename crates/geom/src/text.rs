@@ -1,15 +1,15 @@
-//! Words out of files, made fit for messages.
+//! Text from files, made safe to print in messages.
 
 use std::fmt::Write;
 
-/// Words out of a file as messages show them: at most 40 characters, none that a terminal would obey.
+/// Returns text from a file as messages print it: at most 40 characters, without control characters.
 pub fn sanitize(words: impl AsRef<[u8]>) -> String {
     let words = words.as_ref();
     let text = String::from_utf8_lossy(&words[..words.len().min(160)]);
     visible(&text.chars().take(40).collect::<String>())
 }
 
-/// One line of text in which every character that is obeyed and not shown stands as its number, such as `\u{1b}`.
+/// Returns one line of text in which every control character is replaced by its code, such as `\u{1b}`.
 pub fn visible(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -25,8 +25,8 @@ pub fn visible(text: &str) -> String {
     line
 }
 
-/// Whether a terminal or a viewer obeys this character: C0, DEL and C1, what turns the direction of text, what has no
-/// width, and what ends lines.
+/// Returns `true` if a terminal or a viewer interprets this character instead of printing it: C0, DEL and C1,
+/// changes of text direction, characters without width, and line ends.
 pub fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c,

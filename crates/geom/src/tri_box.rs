@@ -1,35 +1,34 @@
-//! What "a triangle touches a cell" means: the 13-axis separating-axis test, in exact arithmetic.
+//! Definition of "a triangle touches a cell": the 13-axis separating-axis test, in exact arithmetic.
 //!
-//! Akenine-Möller, "Fast 3D Triangle-Box Overlap Testing", 2001: two convex polyhedra are apart iff
-//! they are apart along a face normal of either or a cross product of an edge of each: here the 3
-//! box normals, the triangle's normal and 9 edge products. Degenerate triangles are segments or
-//! points; the axes that vanish with them are skipped, and what is left decides for those.
+//! Akenine-Möller, "Fast 3D Triangle-Box Overlap Testing", 2001: two convex polyhedra are disjoint iff they
+//! are separated along a face normal of either or along a cross product of an edge of each. Here these are
+//! the 3 box normals, the triangle's normal and 9 edge products. Degenerate triangles are segments or points.
+//! Some of their axes vanish and are skipped; the remaining axes suffice for them.
 //!
-//! This is the definition. It is written to be read; the kernels are written to be fast, and ask
-//! here when they are not sure.
+//! This code is written to be read. The kernels are written to be fast and call it when they are not sure.
 
 use crate::rational::Rational;
 use crate::wide::{IBig, Wide, cross, difference, dot};
 
-/// Which cells count as touched where a triangle and a wall coincide.
+/// Rule for cells at a wall that a triangle touches or lies in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Ties {
-    /// The cell above: walls are displaced by -ε in x, -ε² in y, -ε³ in z, the last wall of a
-    /// closed axis outwards instead, and cells are the closed boxes between them (Simulation of
-    /// Simplicity, Edelsbrunner and Mücke 1990).
+    /// Marks the cell above the wall. Walls are displaced by -ε in x, -ε² in y and -ε³ in z; the last wall of
+    /// a closed axis is displaced outwards instead. Cells are the closed boxes between the displaced walls
+    /// (Simulation of Simplicity, Edelsbrunner and Mücke 1990).
     #[default]
     Up,
-    /// The cells on either side: cells are closed boxes.
+    /// Marks the cells on both sides: cells are closed boxes.
     Both,
-    /// Neither cell: cells are open boxes.
+    /// Marks neither cell: cells are open boxes.
     None,
 }
 
 impl Ties {
-    /// Every way, in the order of the help.
+    /// All variants, in the order of the help.
     pub const ALL: [Self; 3] = [Self::Up, Self::Both, Self::None];
 
-    /// The word for it on the command line and in saved files.
+    /// Returns the name on the command line and in saved files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -39,21 +38,21 @@ impl Ties {
     }
 }
 
-/// A triangle in index space, exactly: the index coordinate of vertex `v` along `a` is
-/// `vertices[v][a] / unit[a]`, so wall `i` of axis `a` is at `i * unit[a]`.
+/// Triangle in index space, exactly. The index coordinate of vertex `v` along `a` is `vertices[v][a] /
+/// unit[a]`, so wall `i` of axis `a` is at `i * unit[a]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactTriangle<T> {
-    /// The scaled coordinates of the three vertices.
+    /// Scaled coordinates of the three vertices.
     pub vertices: [[T; 3]; 3],
-    /// The scaled size of a cell per axis, above zero.
+    /// Scaled size of a cell per axis, above zero.
     pub unit: [T; 3],
 }
 
 impl ExactTriangle<IBig> {
-    /// The triangle with these index coordinates.
+    /// Creates the triangle with these index coordinates.
     pub fn new(vertices: &[[Rational; 3]; 3]) -> Self {
         let unit: [IBig; 3] = std::array::from_fn(|axis| {
-            // A common denominator; it need not be the least.
+            // A common denominator, not necessarily the least.
             vertices.iter().fold(IBig::ONE, |product, vertex| {
                 let scaled = &Rational::from_wide(product.clone()) * &vertex[axis];
                 product * IBig::from(scaled.denominator().clone())
@@ -74,27 +73,37 @@ impl ExactTriangle<IBig> {
 }
 
 impl<T: Wide> ExactTriangle<T> {
-    /// Whether the triangle touches the cell; `last` says per axis whether the cell's upper wall is
-    /// the last wall of a closed axis, which matters to [`Ties::Up`] alone.
+    /// Returns `true` if the triangle touches the cell. `last` is `true` for each axis along which the cell's
+    /// upper wall is the last wall of a closed axis. Only [`Ties::Up`] uses it.
     pub fn touches(&self, cell: [i64; 3], ties: Ties, last: [bool; 3]) -> bool {
-        // Relative to the cell's lowest corner the box is [0, unit].
+        // Relative to the lowest corner of the cell, the box is [0, unit].
         let corner: [T; 3] = std::array::from_fn(|a| T::from(cell[a]) * &self.unit[a]);
         let [a, b, c] = self.vertices.each_ref().map(|v| difference(v, &corner));
         let edges = [difference(&b, &a), difference(&c, &b), difference(&a, &c)];
         let box_normals: [[T; 3]; 3] =
             std::array::from_fn(|i| std::array::from_fn(|j| T::from((i == j).into())));
 
-        let normal = cross(&edges[0], &edges[1]);
-        let products = box_normals
-            .iter()
-            .flat_map(|n| edges.iter().map(|e| cross(n, e)));
-        let axes = box_normals.iter().cloned().chain([normal]).chain(products);
         let vertices = [a, b, c];
-        axes.into_iter()
-            .all(|axis| self.overlap_along(&axis, &vertices, ties, last))
+        for box_normal in &box_normals {
+            if !self.overlap_along(box_normal, &vertices, ties, last) {
+                return false;
+            }
+        }
+        let normal = cross(&edges[0], &edges[1]);
+        if !self.overlap_along(&normal, &vertices, ties, last) {
+            return false;
+        }
+        for box_normal in &box_normals {
+            for edge in &edges {
+                if !self.overlap_along(&cross(box_normal, edge), &vertices, ties, last) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
-    /// Whether the box `[0, unit]` and the vertices overlap in their projections onto `axis`.
+    /// Returns `true` if the box `[0, unit]` and the vertices overlap in their projections onto `axis`.
     fn overlap_along(
         &self,
         axis: &[T; 3],
@@ -106,7 +115,7 @@ impl<T: Wide> ExactTriangle<T> {
         let Some(first) = signs.iter().position(|&s| s != 0) else {
             return true; // a zero axis separates nothing
         };
-        // The box reaches from the sum of its negative extents to the sum of its positive ones.
+        // The projected box extends from the sum of its negative extents to the sum of its positive extents.
         let mut low = T::from(0);
         let mut high = T::from(0);
         for a in 0..3 {
@@ -124,9 +133,9 @@ impl<T: Wide> ExactTriangle<T> {
         let (touch_low, touch_high) = match ties {
             Ties::Both => (true, true),
             Ties::None => (false, false),
-            // The displacement of an end of the box is led by the first non-zero component. Walls
-            // move down: an end that is a lower wall there moves outwards for a rising axis' low
-            // end and a falling axis' high end, and inwards otherwise. A last wall moves outwards.
+            // The first non-zero component determines the displacement of an end of the projected box. Walls
+            // move down. An end that is a lower wall there moves outwards if it is the low end of a rising
+            // axis or the high end of a falling axis, and inwards otherwise. A last wall moves outwards.
             Ties::Up => (
                 signs[first] > 0 || last[first],
                 signs[first] < 0 || last[first],
@@ -150,7 +159,7 @@ mod tests {
         ExactTriangle::new(&vertices.map(|v| v.map(|(p, q)| Rational::new(p, q))))
     }
 
-    /// The cells of the cube 0..n that a triangle touches.
+    /// Cells of the cube 0..n that a triangle touches.
     fn cells(t: &ExactTriangle<IBig>, n: i64, ties: Ties, closed: bool) -> Vec<[i64; 3]> {
         let mut found = vec![];
         for k in 0..n {
@@ -200,7 +209,7 @@ mod tests {
     #[test]
     fn a_segment_along_the_diagonal_marks_the_cells_it_passes() {
         let segment = triangle([[(1, 8); 3], [(15, 8); 3], [(1, 1); 3]]);
-        // It passes the corner (1, 1, 1), which x reaches first, then y, then z.
+        // The segment passes the corner (1, 1, 1). x reaches it first, then y, then z.
         assert_eq!(cells(&segment, 2, Ties::None, true), [[0, 0, 0], [1, 1, 1]]);
         assert_eq!(cells(&segment, 2, Ties::Both, true).len(), 8);
         assert_eq!(
@@ -218,7 +227,7 @@ mod tests {
         ]);
         assert!(!corner.touches([1, 1, 1], Ties::Both, [false; 3]));
         assert!(corner.touches([1, 0, 0], Ties::None, [false; 3]));
-        // x + y + z = 2 meets cell (1, 1, 0) only in its corner (1, 1, 0).
+        // The plane x + y + z = 2 meets cell (1, 1, 0) only in its corner (1, 1, 0).
         assert!(corner.touches([1, 1, 0], Ties::Both, [false; 3]));
         assert!(!corner.touches([1, 1, 0], Ties::None, [false; 3]));
     }

@@ -1,14 +1,14 @@
-//! Whether a triangle meets a ball: by separating axes in doubles, and exactly.
+//! Intersection of a triangle and a ball: by separating axes in doubles, and exactly.
 //!
 //! **The definition** is [`is_within`]: the squared distance from the centre to the closest point of the
-//! triangle is at most the squared radius. The closest point is a vertex, or the foot of the centre on an edge
-//! or on the triangle, so seven squared distances are compared, each where its foot exists. In integers that is
-//! exact, and zero lengths and areas have no foot to ask about.
+//! triangle is at most the squared radius. The closest point is a vertex, or the foot of the centre on an
+//! edge or on the triangle. Seven squared distances are compared, each if its foot exists. Integers make this
+//! exact, and features of zero length or area have no foot that would need a decision.
 //!
 //! **The separating axes** are [`touches`] (Ericson, "Optimizing a sphere-triangle intersection test", 2010).
-//! Two convex sets without a common point are separated by a plane across the shortest way between them. On
-//! the triangle that way ends at one of its seven features, so seven axes suffice. Let the centre be the origin
-//! and `A`, `B`, `C` the vertices:
+//! Two convex sets without a common point are separated by a plane perpendicular to the shortest segment
+//! between them. On the triangle this segment ends at one of the seven features, so seven axes suffice. Let
+//! the centre be the origin and `A`, `B`, `C` the vertices:
 //!
 //! - the face, along the normal `V = (B - A) × (C - A)`: separate iff `(A · V)² > r² V²`;
 //! - vertex `A`, along `A`: separate iff `A² > r²` and neither other vertex is on the near side of the plane
@@ -17,25 +17,24 @@
 //!   side of the plane through `Q` across `Q`: `Q · (C - Q) >= 0`. With `d = A · (B - A)`, `e = (B - A)²` and
 //!   everything times `e`, so that nothing is divided: `Q₁ = e A - d (B - A)`, `QC = e C - Q₁`.
 //!
-//! The comparisons of far sides hold at equality: a triangle without area may have all of its vertices *in* the
-//! plane that separates it, and with `>` it would seem to touch a ball far away. The comparisons with the
-//! radius do not, so a ball that touches counts. An edge without length has `e = 0` and separates nothing;
-//! its vertices do.
+//! The comparisons for far sides also hold at equality. A triangle without area may have all of its vertices
+//! *in* the separating plane, and with `>` it would seem to touch a ball far away. The comparisons with the
+//! radius do not hold at equality, so a ball that touches counts. An edge without length has `e = 0` and
+//! separates nothing; its vertices do.
 //!
-//! As first published the last vectors read `QC = e C + Q₁`, and so on. Comments under the article have the
-//! sign put right; a test here shows what goes wrong with it.
+//! The original article has `QC = e C + Q₁` for the last vectors. Comments under the article correct the
+//! sign. A test below demonstrates the error.
 
 use std::cmp::Ordering;
 
 use crate::vector::{along, cross, dot, minus};
 use crate::wide::{self, Wide};
 
-/// Whether the triangle and the ball around `centre` have a point in common; touching counts. All seven axes
-/// are computed, without a way out before the last, and combined at the end.
+/// Returns `true` if the triangle and the ball around `centre` have a point in common; touching counts. All
+/// seven axes are computed without an early exit and combined at the end.
 ///
-/// Numbers are rounded, and decide as they come: an answer is certain only where no product of six
-/// coordinates relative to the centre rounds, which whole numbers up to a hundred do not. [`is_within`] is
-/// exact.
+/// The arithmetic rounds, and the result follows the rounded numbers. It is certain only if no product of six
+/// coordinates relative to the centre rounds, as with whole numbers up to a hundred. [`is_within`] is exact.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -58,13 +57,13 @@ pub fn touches(triangle: [[f64; 3]; 3], centre: [f64; 3], radius: f64) -> bool {
     !(face | vertices | edges)
 }
 
-/// Whether the plane through a vertex separates.
+/// Returns `true` if the plane through a vertex separates.
 fn vertex(a: [f64; 3], [b, c]: [[f64; 3]; 2], rr: f64) -> bool {
     let aa = dot(a, a);
     (aa > rr) & (dot(a, b) >= aa) & (dot(a, c) >= aa)
 }
 
-/// Whether the plane through an edge separates.
+/// Returns `true` if the plane through an edge separates.
 fn edge([a, b]: [[f64; 3]; 2], c: [f64; 3], rr: f64) -> bool {
     let ab = minus(b, a);
     let d = dot(a, ab);
@@ -74,11 +73,12 @@ fn edge([a, b]: [[f64; 3]; 2], c: [f64; 3], rr: f64) -> bool {
     (dot(foot, foot) > rr * e * e) & (dot(foot, rest) >= 0.0)
 }
 
-/// Whether a triangle, its vertices relative to the centre of a ball, has a point within the ball, exactly:
-/// the squared distance is at most `radius` squared. All numbers are in one unit, the radius not negative.
+/// Returns `true` if a triangle, given by its vertices relative to the centre of a ball, has a point within
+/// the ball: the squared distance is at most `radius` squared, exactly. All numbers are in one unit, and the
+/// radius is not negative.
 ///
-/// In `i128` coordinates must be below 2^29 and the radius below 2^62, [`FITS`]; integers of any size have no
-/// limit.
+/// In `i128` coordinates must be below 2^29 and the radius below 2^62, see [`FITS`]. Arbitrary-precision
+/// integers have no limit.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -97,10 +97,10 @@ pub fn is_within<T: Wide>(triangle: &[[T; 3]; 3], radius: &T) -> bool {
         || face_is_within(triangle, &rr)
 }
 
-/// The bits below which coordinates must be for [`is_within`] in `i128`, and the bits for the radius.
+/// Numbers of bits for [`is_within`] in `i128`: coordinates and the radius must be below two to their power.
 pub const FITS: [u32; 2] = [29, 62];
 
-/// Whether the origin has its foot on an edge, and that within the ball.
+/// Returns `true` if the origin has its foot on an edge, and the foot is within the ball.
 fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
     let e = wide::difference(q, p);
     let length = wide::dot(&e, &e);
@@ -109,12 +109,12 @@ fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
     if rise >= zero || rise + &length <= zero {
         return false;
     }
-    // The distance from a line is the area over the length.
+    // The distance from a line is the area divided by the length.
     let area = wide::cross(p, &e);
     T::compare_products([&wide::dot(&area, &area), &T::from(1)], [rr, &length]) != Ordering::Greater
 }
 
-/// Whether the origin has its foot on the face, and that within the ball.
+/// Returns `true` if the origin has its foot on the face, and the foot is within the ball.
 fn face_is_within<T: Wide>([a, b, c]: &[[T; 3]; 3], rr: &T) -> bool {
     let normal = wide::cross(&wide::difference(b, a), &wide::difference(c, a));
     let zero = T::from(0);
@@ -135,12 +135,12 @@ mod tests {
     use crate::random::Random;
     use crate::wide::IBig;
 
-    /// The test as first published: the sign of the last vectors is another one.
+    /// The test as first published, with the other sign in the last vectors.
     fn as_first_published(edge_sign: f64, triangle: [[f64; 3]; 3], radius: f64) -> bool {
         variant(triangle, radius, edge_sign, |a, b| a > b)
     }
 
-    /// The test with `edge_sign` for the sign in `QC = e C - Q₁` and `far` for the comparison of far sides.
+    /// The test with `edge_sign` as the sign in `QC = e C - Q₁` and `far` as the comparison for far sides.
     fn variant(
         [a, b, c]: [[f64; 3]; 3],
         radius: f64,
@@ -167,7 +167,8 @@ mod tests {
         [number, number / count, number / count / count].map(|n| from + n % count)
     }
 
-    /// Every triangle of a small lattice up to the order of its vertices, and radii.
+    /// Calls `check` with every triangle of a small lattice, up to the order of its vertices, and with
+    /// several radii.
     fn each_small(mut check: impl FnMut([[i64; 3]; 3], i64)) {
         for a in 0..64 {
             for b in a..64 {
@@ -195,7 +196,8 @@ mod tests {
         let mut within = 0;
         let mut flat = 0;
         each_small(|triangle, radius| {
-            // The centre in eighths around the origin is the triangle moved: twos and an odd offset.
+            // A centre in eighths around the origin amounts to moving the triangle: multiples of two and an
+            // odd offset.
             let triangle = triangle.map(|v| [2 * v[0] - 1, 2 * v[1], 2 * v[2] + 1]);
             let exact = is_within(&triangle.map(|v| v.map(i128::from)), &radius.into());
             assert_eq!(
@@ -213,8 +215,8 @@ mod tests {
         );
     }
 
-    /// The test as first published, against the definition: wrong signs at edges, and `>` where all vertices lie in
-    /// the separating plane.
+    /// Compares the test as first published with the definition: it has wrong signs at edges, and `>` if all
+    /// vertices lie in the separating plane.
     #[test]
     fn the_signs_and_comparisons_as_first_published_fail() {
         let [mut signs, mut strict, mut right] = [0; 3];
@@ -234,7 +236,7 @@ mod tests {
         );
         assert!(strict > 1000, "a strict comparison is wrong {strict} times");
         assert_eq!(right, 64 * 65 * 66, "with both put right none is wrong");
-        // One of each by name: a triangle around the centre, and a point far away.
+        // One example of each error: a triangle around the centre, and a point far away.
         let around = [[3.0, -9.0, 0.0], [3.0, 9.0, 0.0], [-2.0, 0.0, 0.0]];
         assert!(touches(around, [0.0; 3], 2.0) && !as_first_published(1.0, around, 2.0));
         let point = [[9.0, 0.0, 0.0]; 3];
@@ -250,7 +252,7 @@ mod tests {
         let mut within = 0;
         let mut outside = 0;
         for n in 0..20_000 {
-            // Coordinates up to the most that fit, of either sign.
+            // Coordinates up to the largest allowed, of either sign.
             let bits = [4, 16, 29, FITS[0] + 1][n % 4];
             let triangle: [[i128; 3]; 3] =
                 std::array::from_fn(|_| std::array::from_fn(|_| next(bits)));

@@ -1,24 +1,24 @@
 //! Vectors of three doubles.
 
-/// `a - b`.
+/// Returns `a - b`.
 #[inline(always)]
 pub fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// `a + t b`.
+/// Returns `a + t b`.
 #[inline(always)]
 pub fn along(a: [f64; 3], b: [f64; 3], t: f64) -> [f64; 3] {
     [a[0] + t * b[0], a[1] + t * b[1], a[2] + t * b[2]]
 }
 
-/// The dot product.
+/// Returns the dot product.
 #[inline(always)]
 pub fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The cross product.
+/// Returns the cross product.
 #[inline(always)]
 pub fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [

@@ -1,4 +1,4 @@
-//! Integers for exact decisions: 128 bits where the numbers allow it, any size where not.
+//! Integers for exact decisions: 128 bits if the numbers are short enough, otherwise arbitrary precision.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
@@ -7,10 +7,10 @@ use dashu_int::ops::DivRemEuclid;
 
 pub use dashu_int::IBig;
 
-/// Quotients beyond this are only known to be far away.
+/// Quotients beyond this bound are replaced by the bound.
 const FARTHEST: i64 = i64::MAX / 2;
 
-/// An integer type that exact decisions can use: `i128` or [`IBig`].
+/// Integer type for exact decisions: `i128` or [`IBig`].
 pub trait Wide:
     Clone
     + Ord
@@ -19,18 +19,20 @@ pub trait Wide:
     + for<'a> Sub<&'a Self, Output = Self>
     + for<'a> Mul<&'a Self, Output = Self>
 {
-    /// `self / divisor` rounded down, and whether it came out even; the quotient saturates to half
-    /// the range of `i64`, so that its neighbours are within it. The divisor is not zero.
+    /// Returns `self / divisor` rounded down, and `true` if the division leaves no remainder. The quotient
+    /// saturates at half the range of `i64`, so that a neighbouring number still fits. The divisor must not
+    /// be zero.
     fn floor_div(&self, divisor: &Self) -> (i64, bool);
 
-    /// Which of two products is greater. No factor is negative, or both of a product are equal; products
-    /// may be larger than the type.
+    /// Compares two products. In each product either no factor is negative or both factors are equal.
+    /// Products may exceed the range of the type.
     fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering;
 
-    /// Whether the number is below `2^bits`, by size, or the type has any size, so that no product overflows.
+    /// Returns `true` if the absolute value is below `2^bits`. Arbitrary-precision integers always return
+    /// `true`, because their products never overflow.
     fn is_below(&self, bits: u32) -> bool;
 
-    /// The sign as -1, 0 or 1.
+    /// Returns the sign as -1, 0 or 1.
     fn sign(&self) -> i8 {
         match self.cmp(&Self::from(0)) {
             Ordering::Less => -1,
@@ -55,8 +57,9 @@ impl Wide for i128 {
     }
 
     fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering {
-        let product = |[a, b]: [&Self; 2]| product(a.unsigned_abs(), b.unsigned_abs());
-        product(left).cmp(&product(right))
+        let left = product(left[0].unsigned_abs(), left[1].unsigned_abs());
+        let right = product(right[0].unsigned_abs(), right[1].unsigned_abs());
+        left.cmp(&right)
     }
 
     fn is_below(&self, bits: u32) -> bool {
@@ -93,7 +96,7 @@ impl Wide for IBig {
     }
 }
 
-/// The upper and lower halves of a product.
+/// Returns the upper and the lower half of a product.
 fn product(a: u128, b: u128) -> [u128; 2] {
     const HALF: u128 = u64::MAX as u128;
     if let Some(low) = a.checked_mul(b) {
@@ -110,18 +113,18 @@ fn product(a: u128, b: u128) -> [u128; 2] {
     ]
 }
 
-/// The cross product of two vectors.
+/// Returns the cross product of two vectors.
 pub fn cross<T: Wide>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {
     let minor = |i: usize, j: usize| a[i].clone() * &b[j] - &(a[j].clone() * &b[i]);
     [minor(1, 2), minor(2, 0), minor(0, 1)]
 }
 
-/// The dot product of two vectors.
+/// Returns the dot product of two vectors.
 pub fn dot<T: Wide>(a: &[T; 3], b: &[T; 3]) -> T {
     a[0].clone() * &b[0] + &(a[1].clone() * &b[1]) + &(a[2].clone() * &b[2])
 }
 
-/// `a - b`, by component.
+/// Returns `a - b`, by component.
 pub fn difference<T: Wide>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {
     std::array::from_fn(|i| a[i].clone() - &b[i])
 }
